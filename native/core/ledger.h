@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ledger: what every area, path and stage counted. One writer (the core that runs the area), any number of
+ * readers (the control thread): counters are plain 64-bit words written with relaxed atomics, never reset while
+ * the loop runs; readers take differences of two snapshots.
+ */
+#ifndef WEIR_CORE_LEDGER_H
+#define WEIR_CORE_LEDGER_H
+
+#include <stdint.h>
+
+#define WEIR_DROP_REASONS_MAX 16
+
+/* One word of the ledger: a single writer, so load + store relaxed is exact and costs a plain add. */
+static inline void
+weir_count(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t
+weir_counted(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/* A drop reason of a stage or of an area: symbol for machines, sentence for people. */
+struct weir_drop_reason {
+	const char *symbol;   /* "tx_queue_full" */
+	const char *sentence; /* "The port took fewer packets than were ready." */
+};
+
+/* Packets and cycles of one stage on one path. packets_in = packets_out + Σ drops, exactly. */
+struct weir_stage_ledger {
+	uint64_t packets_in;
+	uint64_t packets_out;
+	uint64_t drops[WEIR_DROP_REASONS_MAX]; /* index: position in the stage's drop reason table */
+	uint64_t cycles;                       /* time-stamp counter cycles inside the stage */
+};
+
+/* Time of one area on its core. */
+struct weir_area_ledger {
+	uint64_t polls;
+	uint64_t empty_polls;
+	uint64_t busy_cycles; /* polls that handled at least one packet */
+	uint64_t idle_cycles; /* empty polls */
+};
+
+#endif
