@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+# Weir. `make` or `make help` lists what there is.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+# As root or with sudo; what needs root says so itself.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -E)
+WEIR := $(SUDO) .venv/bin/weir
+PYTHON := .venv/bin/python
+C_FILES = $(shell git ls-files 'native/*.c' 'native/*.h')
+
+.PHONY: help
+help: ## what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/make \1\t\2/' | column -ts $$'\t'
+
+# --- set-up -------------------------------------------------------------------------------------------------
+
+build/.packages: packages.apt tools/install-packages
+	@tools/install-packages packages.apt
+	@mkdir -p build && touch $@
+
+build/.packages-dev: packages.apt packages-dev.apt tools/install-packages
+	@tools/install-packages packages.apt --optional packages-dev.apt
+	@mkdir -p build && touch $@
+
+.venv/.ready: requirements.lock pyproject.toml src/weir/__init__.py | build/.packages
+	@echo "weir: virtual environment"
+	@[ -x .venv/bin/python ] || python3 -m venv .venv
+	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/.ready-dev: requirements-dev.lock | .venv/.ready
+	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+build/build.ninja: | build/.packages
+	@echo "weir: native build"
+	@meson setup build --buildtype=release >build/meson-setup.log || { cat build/meson-setup.log; exit 1; }
+
+.PHONY: native
+native: build/build.ninja ## build weir-dp, the data plane
+	@ninja -C build --quiet
+
+.PHONY: setup
+setup: build/.packages .venv/.ready native ## packages, virtual environment, native build
+
+# --- use ----------------------------------------------------------------------------------------------------
+
+.PHONY: demo
+demo: setup ## the main job: labs/switching, quick; table here, HTML report in results/
+	@$(WEIR) run labs/switching --quick
+
+# --- quality ------------------------------------------------------------------------------------------------
+
+.PHONY: test
+test: setup lint test-native test-python ## all tests, lint and types
+
+.PHONY: test-native
+test-native: native build/.packages-dev ## C unit tests, plain and under ASan + UBSan
+	@meson test -C build --quiet --print-errorlogs
+	@[ -f build/asan/build.ninja ] || meson setup build/asan --buildtype=debugoptimized \
+		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@ninja -C build/asan --quiet
+	@meson test -C build/asan --quiet --print-errorlogs
+
+.PHONY: test-python
+test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
+	@$(SUDO) $(PYTHON) -m pytest
+
+.PHONY: lint
+lint: setup build/.packages-dev .venv/.ready-dev ## clang-format, ruff, mypy
+	@clang-format --dry-run --Werror $(C_FILES)
+	@.venv/bin/ruff check --quiet src tests bench tools
+	@.venv/bin/ruff format --quiet --check src tests bench tools
+	@.venv/bin/mypy --no-error-summary
+
+.PHONY: format
+format: setup build/.packages-dev .venv/.ready-dev ## format C and Python in place
+	@clang-format -i $(C_FILES)
+	@.venv/bin/ruff check --quiet --fix src tests bench tools
+	@.venv/bin/ruff format --quiet src tests bench tools
+
+.PHONY: fuzz
+fuzz: build/.packages-dev ## fuzz every parser for FUZZ_SECONDS (60) under ASan + UBSan
+	@[ -f build/fuzz/build.ninja ] || CC=clang meson setup build/fuzz --buildtype=debugoptimized \
+		-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@ninja -C build/fuzz --quiet
+	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
+
+.PHONY: bench
+bench: setup build/.packages-dev .venv/.ready-dev ## side by side with peers: one line each, JSON in build/bench/
+	@$(SUDO) $(PYTHON) -m bench
+
+.PHONY: docs
+docs: setup .venv/.ready-dev ## the documentation as HTML in build/docs/
+	@$(PYTHON) -m tools.docs --html build/docs
+
+.PHONY: generate
+generate: setup .venv/.ready-dev ## schemas and reference pages from the code
+	@$(PYTHON) -m tools.docs
+
+.PHONY: clean
+clean: ## what the build made
+	rm -rf build .venv
