@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One row for each throughput, for spreadsheets and scripts (RFC 4180). Units are in the column names.
+
+A technology that was refused and a case that was given up have one row too, with that status, the reason in
+`why`, and no numbers, so that nothing is missing silently.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from weir.report import summary
+from weir.report.format import Format
+from weir.store.result import Case, Result, Setup
+
+COLUMNS = (
+    "run",
+    "lab",
+    "technology",
+    "chain",
+    "datapath",
+    "frame",
+    "mean_frame_bytes",
+    "goal",
+    "goal_loss_ratio",
+    "status",
+    "why",
+    "load_pps",
+    "load_min_pps",
+    "load_max_pps",
+    "repeats",
+    "l2_bps",
+    "l1_bps",
+    "loss_ratio",
+    "ratio_to_baseline",
+    "baseline",
+    "tester_bound",
+    "stall_labelled",
+    "ceiling_pps",
+)
+
+Cell = str | int | float | bool | None
+
+
+def render(result: Result) -> str:
+    """The table with a header row; empty cell: not known."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    for row in _rows(result):
+        writer.writerow({name: _text(value) for name, value in row.items()})
+    return out.getvalue()
+
+
+def _rows(result: Result) -> Iterator[dict[str, Cell]]:
+    for setup in result.setups:
+        if setup.refused is not None:
+            yield _place(result, setup, None) | {"status": "refused", "why": setup.refused}
+        for case in setup.cases:
+            if case.problem is not None:
+                yield _place(result, setup, case) | {"status": "given up", "why": case.problem}
+    for row in summary.rows(result):
+        found = row.throughput
+        yield _place(result, row.setup, row.case) | {
+            **found.model_dump(),
+            "ratio_to_baseline": row.ratio,
+        }
+
+
+def _place(result: Result, setup: Setup, case: Case | None) -> dict[str, Cell]:
+    return {
+        "run": result.id,
+        "lab": result.lab,
+        "technology": setup.technology,
+        "chain": setup.chain,
+        "datapath": setup.datapath,
+        "frame": case.frame if case else None,
+        "mean_frame_bytes": case.mean_frame_bytes if case else None,
+        "baseline": result.baseline,
+        "ceiling_pps": case.ceiling.max_pps if case and case.ceiling else None,
+    }
+
+
+def _text(value: Cell) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+FORMAT = Format("csv", ".csv", "one row for each throughput, for a spreadsheet", render)

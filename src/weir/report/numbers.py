@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How numbers are written for people: fixed digits, so that columns line up and no digit is noise."""
+
+from __future__ import annotations
+
+NONE = "–"
+
+
+def mpps(pps: float | None) -> str:
+    """ "2.113": millions of packets a second, four significant digits and at least one decimal place."""
+    if pps is None:
+        return NONE
+    return _significant(pps / 1e6)
+
+
+def gbps(bps: float | None) -> str:
+    """ "1.353": Gbit/s, likewise."""
+    if bps is None:
+        return NONE
+    return _significant(bps / 1e9)
+
+
+def times(ratio: float | None) -> str:
+    """ "6.42": a ratio, three significant digits."""
+    if ratio is None:
+        return NONE
+    if ratio >= 100:
+        return f"{ratio:.0f}"
+    return f"{ratio:.1f}" if ratio >= 10 else f"{ratio:.2f}"
+
+
+def span_mpps(low_pps: float | None, high_pps: float | None) -> str:
+    """ "2.05–2.17" in Mpps."""
+    if low_pps is None or high_pps is None:
+        return NONE
+    return f"{mpps(low_pps)}–{mpps(high_pps)}"
+
+
+def share(ratio: float | None) -> str:
+    """ "0", "0.5 %", "0.0013 %": a loss ratio; exactly zero is written as 0."""
+    if ratio is None:
+        return NONE
+    return "0" if ratio == 0 else f"{ratio * 100:.2g} %"
+
+
+def us(microseconds: float | None) -> str:
+    """ "12.3 µs", "1.20 ms"."""
+    if microseconds is None:
+        return NONE
+    if microseconds >= 1000:
+        return f"{microseconds / 1000:.2f} ms"
+    return f"{microseconds:.1f} µs"
+
+
+def seconds(value: float) -> str:
+    """ "4 min 12 s", "3.2 s"."""
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s"
+
+
+def _significant(value: float) -> str:
+    if value >= 1000:
+        return f"{value:.0f}"
+    if value >= 100:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if value >= 10 else f"{value:.3f}"

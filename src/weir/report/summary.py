@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the reports say beyond the stored numbers: ratios, flags, sums of drops, how quiet the machine was.
+
+Every format takes these from here, so the same result never reads differently in two reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from weir.store.result import Case, Drop, Result, Setup, Throughput, Trial
+
+# A spread wider than this share of the median is worth a word. MLRsearch's own goal width here is 0.5 %.
+NOISY_SPREAD = 0.05
+# Likewise this share of the trials having lost packets while the host had taken a core away.
+NOISY_TRIALS = 0.05
+
+
+@dataclass(frozen=True)
+class Row:
+    """One throughput with the setup and case that it belongs to."""
+
+    setup: Setup
+    case: Case
+    throughput: Throughput
+    ratio: (
+        float | None
+    )  # load / load of the baseline, same chain, frame and goal; None: one of them is missing
+
+    @property
+    def flags(self) -> str:
+        """Letters of FLAGS that apply, in that order."""
+        found = self.throughput
+        marks = {"T": found.tester_bound, "S": found.stall_labelled, "I": found.status == "irregular"}
+        return "".join(letter for letter, applies in marks.items() if applies)
+
+
+FLAGS = {
+    "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",
+    "S": "stall: packets were lost while the host had taken a polling core away",
+    "I": "irregular: the search found no valid rate; the reason is given",
+    "X": "given up; the reason is given",
+}
+
+
+def chains(result: Result) -> list[str]:
+    """Names of the chains, in the order in which they were measured."""
+    return list(dict.fromkeys(setup.chain for setup in result.setups))
+
+
+def technologies(result: Result) -> list[str]:
+    """Names of the technologies, likewise."""
+    return list(dict.fromkeys(setup.technology for setup in result.setups))
+
+
+def frames(result: Result, chain: str | None = None) -> list[str]:
+    """Names of the frame sizes, likewise, of one chain or of all."""
+    chosen = [setup for setup in result.setups if chain in (None, setup.chain)]
+    return list(dict.fromkeys(case.frame for setup in chosen for case in setup.cases))
+
+
+def frame_label(frame: str) -> str:
+    """ "64", "IMIX a7d4g": an IMIX genome (RFC 6985) with its runs counted, short enough for a column."""
+    kind, _, genome = frame.partition(":")
+    if kind != "imix":
+        return frame
+    runs = ((letter, len(list(same))) for letter, same in groupby(genome))
+    return "IMIX " + "".join(letter + (str(count) if count > 1 else "") for letter, count in runs)
+
+
+def goals(result: Result) -> list[str]:
+    """Names of the search goals, strictest first as the lab gives them."""
+    found = (t.goal for setup in result.setups for case in setup.cases for t in case.throughput)
+    return list(dict.fromkeys(found))
+
+
+def rows(result: Result) -> Iterator[Row]:
+    """Every throughput, in stored order."""
+    base = {
+        (setup.chain, case.frame, t.goal): t.load_pps
+        for setup in result.setups
+        if setup.technology == result.baseline
+        for case in setup.cases
+        for t in case.throughput
+    }
+    for setup in result.setups:
+        for case in setup.cases:
+            for found in case.throughput:
+                reference = base.get((setup.chain, case.frame, found.goal))
+                ratio = found.load_pps / reference if reference and found.load_pps is not None else None
+                yield Row(setup, case, found, ratio)
+
+
+def trials(result: Result) -> Iterator[Trial]:
+    """Every trial with the system under test, search and curve."""
+    for setup in result.setups:
+        for case in setup.cases:
+            yield from case.trials
+            yield from case.curve
+
+
+def drops_by_place(case: Case) -> list[Drop]:
+    """Drops of all valid trials of a case, summed by place and reason, most first."""
+    sums: dict[tuple[str, str], int] = {}
+    for trial in (*case.trials, *case.curve):
+        if trial.valid:
+            for drop in trial.drops:
+                key = drop.place, drop.reason
+                sums[key] = sums.get(key, 0) + drop.packets
+    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [Drop(place=place, reason=reason, packets=packets) for (place, reason), packets in ordered]
+
+
+def fidelity(result: Result) -> list[tuple[str, list[str]]]:
+    """Each fidelity sentence once, with the setups ("direct PVP") that it is for; [] means all of them."""
+    built = [setup for setup in result.setups if setup.refused is None]
+    where: dict[str, list[str]] = {}
+    for setup in built:
+        for sentence in setup.fidelity:
+            where.setdefault(sentence, []).append(f"{setup.technology} {setup.chain}")
+    return [(sentence, [] if len(names) == len(built) else names) for sentence, names in where.items()]
+
+
+def reasons(result: Result) -> list[str]:
+    """One sentence for each irregular throughput and each case given up."""
+    said = [
+        f"{setup.technology} {setup.chain}, frame {case.frame}: given up: {case.problem}"
+        for setup in result.setups
+        for case in setup.cases
+        if case.problem is not None
+    ]
+    irregular: dict[tuple[str, str], list[str]] = {}
+    for row in rows(result):
+        if row.throughput.status == "irregular":
+            place = f"{row.setup.technology} {row.setup.chain}, frame {row.case.frame}"
+            why = row.throughput.why or "no reason was recorded"
+            irregular.setdefault((place, why), []).append(row.throughput.goal)
+    said += [f"{place}: {' and '.join(names)} irregular: {why}" for (place, why), names in irregular.items()]
+    return said
+
+
+def refusals(result: Result) -> list[tuple[str, str]]:
+    """Each refused technology once, with what is missing."""
+    return list(dict.fromkeys((s.technology, s.refused) for s in result.setups if s.refused is not None))
+
+
+def noise(result: Result) -> list[str]:
+    """Sentences about how much the machine disturbed the run; empty when it was quiet."""
+    said = []
+    ran = list(trials(result))
+    hit = [trial for trial in ran if trial.loss_during_stall]
+    if hit and len(hit) > NOISY_TRIALS * len(ran):
+        longest_us = max(stall.longest_us for trial in hit for stall in trial.stalls)
+        said.append(
+            f"In {len(hit)} of {len(ran)} trials packets were lost while the host had taken a polling core "
+            f"away (longest gap {longest_us:,.0f} µs)."
+        )
+    invalid = [trial for trial in ran if not trial.valid]
+    if invalid and len(invalid) > NOISY_TRIALS * len(ran):
+        said.append(f"{len(invalid)} of {len(ran)} trials were invalid and not used.")
+    wide = [row for row in rows(result) if (spread(row.throughput) or 0) > NOISY_SPREAD]
+    if wide:
+        worst = max(wide, key=lambda row: spread(row.throughput) or 0)
+        said.append(
+            f"{len(wide)} of {sum(1 for _ in rows(result))} throughputs spread by more than {NOISY_SPREAD:.0%} "
+            f"over their repeats; the widest is {worst.throughput.goal} of {worst.setup.technology} "
+            f"{worst.setup.chain}, frame {frame_label(worst.case.frame)}: {spread(worst.throughput):.0%}."
+        )
+    return said
+
+
+def spread(found: Throughput) -> float | None:
+    """(max - min) / median over the repeats; None without them."""
+    if not found.load_pps or found.load_min_pps is None or found.load_max_pps is None:
+        return None
+    return (found.load_max_pps - found.load_min_pps) / found.load_pps
