@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`measure` of a lab: what is searched for, how long trials last, how often things are repeated.
+
+Terms are MLRsearch's (IETF draft-ietf-bmwg-mlrsearch) and RFC 2544's. Loads are packets a second over both
+directions together.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Seconds = Annotated[float, Field(gt=0, le=3600)]
+Ratio = Annotated[float, Field(ge=0, lt=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Goal(_Part):
+    """One search goal: the highest load whose loss ratio is not above `loss_ratio`."""
+
+    name: str = Field(min_length=1, description="how reports call it: NDR, PDR, …")
+    loss_ratio: Ratio = Field(description="share of the offered packets that may be lost")
+
+
+class TrialOptions(_Part):
+    """How long trials last, and how often one that cannot be used is repeated."""
+
+    duration_s: Seconds = Field(0.5, description="length of the trials that decide")
+    initial_duration_s: Seconds = Field(0.1, description="length of the trials that look for the region")
+    duration_sum_s: Seconds = Field(
+        2.5, description="trial time at one load that decides whether it is sustained"
+    )
+    drain_ms: float = Field(100, gt=0, le=60_000, description="wait for the last packets after a trial")
+    retries: int = Field(3, ge=0, le=100, description="repeats of an invalid trial before it is given up")
+    stall_repeats: int = Field(
+        3, ge=0, le=100, description="repeats of a trial whose loss the host's stalls could explain"
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.initial_duration_s <= self.duration_s <= self.duration_sum_s:
+            raise ValueError("expected initial_duration_s <= duration_s <= duration_sum_s")
+        return self
+
+
+class CurveOptions(_Part):
+    """The offered-load curve: received against generated."""
+
+    points: int = Field(10, ge=0, le=1000, description="loads measured; 0: no curve")
+    lowest: float = Field(0.1, gt=0, lt=1, description="first load, as a share of the last")
+    beyond: float = Field(
+        1.3, ge=1, le=100, description="last load, as a multiple of the highest throughput found"
+    )
+    duration_s: Seconds = Field(0.5, description="length of one trial")
+
+
+class CalibrationOptions(_Part):
+    """The tester measured alone, in loopback."""
+
+    duration_s: Seconds = Field(0.5, description="length of one trial")
+
+
+class Measure(_Part):
+    """What to measure on each built chain, for each frame size."""
+
+    goals: tuple[Goal, ...] = Field(
+        (Goal(name="NDR", loss_ratio=0.0), Goal(name="PDR", loss_ratio=0.005)), min_length=1
+    )
+    relative_width: float = Field(
+        0.005, gt=0, lt=1, description="a search ends when its bounds are this close"
+    )
+    exceed_ratio: Ratio = Field(
+        0.5, description="share of the trial time at a load that may exceed the loss ratio (MLRsearch)"
+    )
+    trial: TrialOptions = TrialOptions()
+    min_load: float = Field(
+        0.01,
+        gt=0,
+        lt=1,
+        description="lowest load tried, as a share of the highest; too much loss there: irregular",
+    )
+    max_load_pps: float | None = Field(
+        None, gt=0, description="highest load tried; absent: what the tester itself can do"
+    )
+    warm_up_s: float = Field(
+        0.5, ge=0, le=3600, description="traffic before the first trial; its result is not used"
+    )
+    repeats: int = Field(
+        3, ge=1, le=100, description="searches for each frame; the median is quoted, with min and max"
+    )
+    confirm_trials: int = Field(3, ge=0, le=100, description="trials at each load found")
+    time_limit_s: Seconds = Field(300, description="for all searches of one frame")
+    curve: CurveOptions = CurveOptions()
+    calibration: CalibrationOptions = CalibrationOptions()
+    stall_threshold_us: float = Field(
+        50, gt=0, le=1e6, description="a gap of a polling loop longer than this is a stall of the host"
+    )
+    seed: int = Field(1, ge=0, description="of everything random in the traffic")
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        names = [goal.name for goal in self.goals]
+        ratios = [goal.loss_ratio for goal in self.goals]
+        if len(set(names)) < len(names) or len(set(ratios)) < len(ratios):
+            raise ValueError("expected goals that differ in name and in loss_ratio")
+        return self
