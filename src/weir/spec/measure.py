@@ -29,15 +29,19 @@ class Goal(_Part):
 class TrialOptions(_Part):
     """How long trials last, and how often one that cannot be used is repeated."""
 
-    duration_s: Seconds = Field(0.5, description="length of the trials that decide")
-    initial_duration_s: Seconds = Field(0.1, description="length of the trials that look for the region")
-    duration_sum_s: Seconds = Field(
-        2.5, description="trial time at one load that decides whether it is sustained"
+    duration_s: Seconds = Field(default=0.5, description="length of the trials that decide")
+    initial_duration_s: Seconds = Field(
+        default=0.1, description="length of the trials that look for the region"
     )
-    drain_ms: float = Field(100, gt=0, le=60_000, description="wait for the last packets after a trial")
-    retries: int = Field(3, ge=0, le=100, description="repeats of an invalid trial before it is given up")
+    duration_sum_s: Seconds = Field(default=2.5, description="trial time at one load that decides")
+    drain_ms: float = Field(
+        default=100, gt=0, le=60_000, description="wait for the last packets after a trial"
+    )
+    retries: int = Field(
+        default=3, ge=0, le=100, description="repeats of an invalid trial before it is given up"
+    )
     stall_repeats: int = Field(
-        3, ge=0, le=100, description="repeats of a trial whose loss the host's stalls could explain"
+        default=3, ge=0, le=100, description="repeats of a trial whose loss the host's stalls could explain"
     )
 
     @model_validator(mode="after")
@@ -50,56 +54,58 @@ class TrialOptions(_Part):
 class CurveOptions(_Part):
     """The offered-load curve: received against generated."""
 
-    points: int = Field(10, ge=0, le=1000, description="loads measured; 0: no curve")
-    lowest: float = Field(0.1, gt=0, lt=1, description="first load, as a share of the last")
-    beyond: float = Field(
-        1.3, ge=1, le=100, description="last load, as a multiple of the highest throughput found"
-    )
-    duration_s: Seconds = Field(0.5, description="length of one trial")
+    points: int = Field(default=10, ge=0, le=1000, description="loads measured; 0: no curve")
+    lowest: float = Field(default=0.1, gt=0, lt=1, description="first load, as a share of the last")
+    beyond: float = Field(default=1.3, ge=1, le=100, description="last load, as a multiple of the throughput")
+    duration_s: Seconds = Field(default=0.5, description="length of one trial")
 
 
 class CalibrationOptions(_Part):
     """The tester measured alone, in loopback."""
 
-    duration_s: Seconds = Field(0.5, description="length of one trial")
+    duration_s: Seconds = Field(default=0.5, description="length of one trial")
 
 
 class Measure(_Part):
     """What to measure on each built chain, for each frame size."""
 
     goals: tuple[Goal, ...] = Field(
-        (Goal(name="NDR", loss_ratio=0.0), Goal(name="PDR", loss_ratio=0.005)), min_length=1
+        default=(Goal(name="NDR", loss_ratio=0.0), Goal(name="PDR", loss_ratio=0.005)), min_length=1
     )
     relative_width: float = Field(
-        0.005, gt=0, lt=1, description="a search ends when its bounds are this close"
+        default=0.005, gt=0, lt=1, description="how close a search's bounds must be"
     )
     exceed_ratio: Ratio = Field(
-        0.5, description="share of the trial time at a load that may exceed the loss ratio (MLRsearch)"
+        default=0.5,
+        description="share of the trial time at a load that may exceed the loss ratio (MLRsearch)",
     )
     trial: TrialOptions = TrialOptions()
     min_load: float = Field(
-        0.01,
+        default=0.01,
         gt=0,
         lt=1,
-        description="lowest load tried, as a share of the highest; too much loss there: irregular",
+        description="lowest load, as a share of the highest; too much loss there: irregular",
     )
     max_load_pps: float | None = Field(
-        None, gt=0, description="highest load tried; absent: what the tester itself can do"
+        default=None, gt=0, description="highest load tried; absent: what the tester itself can do"
     )
     warm_up_s: float = Field(
-        0.5, ge=0, le=3600, description="traffic before the first trial; its result is not used"
+        default=0.5, ge=0, le=3600, description="traffic before the first trial, not used"
     )
     repeats: int = Field(
-        3, ge=1, le=100, description="searches for each frame; the median is quoted, with min and max"
+        default=3, ge=1, le=100, description="searches for each frame: median, min and max are quoted"
     )
-    confirm_trials: int = Field(3, ge=0, le=100, description="trials at each load found")
-    time_limit_s: Seconds = Field(300, description="for all searches of one frame")
+    confirm_trials: int = Field(default=3, ge=0, le=100, description="trials at each load found")
+    time_limit_s: Seconds = Field(default=300, description="for all searches of one frame")
     curve: CurveOptions = CurveOptions()
     calibration: CalibrationOptions = CalibrationOptions()
     stall_threshold_us: float = Field(
-        50, gt=0, le=1e6, description="a gap of a polling loop longer than this is a stall of the host"
+        default=50,
+        gt=0,
+        le=1e6,
+        description="a gap of a polling loop longer than this is a stall of the host",
     )
-    seed: int = Field(1, ge=0, description="of everything random in the traffic")
+    seed: int = Field(default=1, ge=0, description="of everything random in the traffic")
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
