@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What weir-dp answers, as Python shapes. Fields that a newer weir-dp adds are ignored."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Hello(_Reply):
+    """Who answers at the socket."""
+
+    version: str
+    protocol: int
+    dpdk: str
+    pid: int
+    tsc_hz: int
+    cores: tuple[int, ...]
+    memory: Literal["hugepages", "no-huge"]
+
+
+class ConfiguredPort(_Reply):
+    """A port that `configure` made."""
+
+    name: str
+    driver: str
+    mac: str
+
+
+class StallCount(_Reply):
+    """Gaps above the threshold in one core's loop, during one run."""
+
+    core: int
+    count: int
+    total_us: float
+    longest_us: float
+
+
+class LatencySummary(_Reply):
+    """One-way latency of one stream's delivered packets, by the time-stamp counter."""
+
+    count: int
+    min_ns: float
+    mean_ns: float
+    p50_ns: float
+    p90_ns: float
+    p99_ns: float
+    p999_ns: float
+    max_ns: float
+
+
+class StreamResult(_Reply):
+    """One stream in one run. `offered` packets were handed to the port; `tx_refused` of these it did not take."""
+
+    id: int
+    intended: int
+    offered: int
+    tx_refused: int
+    delivered: int
+    duplicates: int = 0
+    reordered: int = 0
+    late_from_earlier_run: int = 0
+    latency: LatencySummary | None = None
+
+
+class ReceiverResult(_Reply):
+    """Packets at a receiver that count for no stream: not ours, damaged, or of an earlier run."""
+
+    port: str
+    foreign: int = 0
+    malformed: int = 0
+    stale: int = 0
+
+
+class TrafficResult(_Reply):
+    """A finished run of traffic."""
+
+    run: int
+    tx_duration_ns: float
+    streams: tuple[StreamResult, ...]
+    receivers: tuple[ReceiverResult, ...] = ()
+    stalls: tuple[StallCount, ...] = ()
+    gone_ports: tuple[str, ...] = ()
+
+
+class StageLedger(_Reply):
+    """One stage of a path: packets_in = packets_out + Σ drops."""
+
+    nf: str
+    packets_in: int
+    packets_out: int
+    cycles: int
+    drops: dict[str, int] = {}
+
+
+class PathLedger(_Reply):
+    """One path of an area, from a port or ring to another."""
+
+    name: str
+    rx_packets: int
+    tx_packets: int
+    drops: dict[str, int] = {}
+    stages: tuple[StageLedger, ...] = ()
+
+
+class AreaLedger(_Reply):
+    """Time and packets of one execution area."""
+
+    name: str
+    core: int
+    kind: str
+    polls: int = 0
+    empty_polls: int = 0
+    busy_cycles: int = 0
+    idle_cycles: int = 0
+    paths: tuple[PathLedger, ...] = ()
+
+
+class PortLedger(_Reply):
+    """Counters of one port, as its driver keeps them."""
+
+    name: str
+    rx_packets: int = 0
+    tx_packets: int = 0
+    rx_missed: int = 0
+    rx_nombuf: int = 0
+    tx_errors: int = 0
+    gone: bool = False
+
+
+class Ledger(_Reply):
+    """Everything counted in weir-dp since it was configured; trials take differences of two."""
+
+    tsc: int
+    tsc_hz: int
+    areas: tuple[AreaLedger, ...] = ()
+    ports: tuple[PortLedger, ...] = ()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What measuring needs from outside, as protocols: a tester, and the counters of the system under test.
+
+weir-dp through its socket is one tester (`weir.dataplane.tester`), the simulated device (`weir.measure.simulated`)
+another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from weir.dataplane.messages import Ledger, TrafficResult
+
+Direction = Literal["left-to-right", "right-to-left"]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One direction of the traffic."""
+
+    id: int
+    direction: Direction
+    port: str  # where it is sent
+    to: str  # where it is received
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The traffic of one frame size: what `traffic.configure` is told, and what measuring must know of it."""
+
+    frame: str  # "64", "imix:aaaaaaaddddg"
+    mean_frame_bytes: float  # L2 with FCS
+    config: Mapping[str, Any]  # arguments of traffic.configure
+    streams: tuple[Stream, ...]
+
+    @classmethod
+    def from_config(cls, frame: str, mean_frame_bytes: float, config: Mapping[str, Any]) -> Traffic:
+        """Of `plan.streams`' answer; a stream sent at the tester's left port runs left to right."""
+        streams = tuple(
+            Stream(
+                id=int(stream["id"]),
+                direction="left-to-right" if str(stream["port"]).endswith(".left") else "right-to-left",
+                port=str(stream["port"]),
+                to=str(stream["to"]),
+            )
+            for stream in config["streams"]
+        )
+        return cls(frame, mean_frame_bytes, config, streams)
+
+
+class Tester(Protocol):
+    """Sends and receives. Every method raises an error of its own kind when the tester is lost."""
+
+    def configure_traffic(self, config: Mapping[str, Any]) -> None:
+        """Sets the streams of the trials that follow."""
+
+    def teach(self, count: int) -> None:
+        """Each port sends `count` frames with its own address, so that switches learn where it is."""
+
+    def run(self, rates_pps: Mapping[int, float], duration_s: float, drain_s: float) -> TrafficResult:
+        """Sends each stream at its rate (0: as fast as it can) and waits for the end without using a core."""
+
+    def ledger(self) -> Ledger:
+        """Everything counted so far."""
+
+
+class Counter(Protocol):
+    """Packets that the switch or the kernel counted at one place since it started."""
+
+    @property
+    def place(self) -> str: ...
+
+    @property
+    def reason(self) -> str | None: ...
+
+    @property
+    def kind(self) -> Literal["drop", "packets"]: ...
+
+    @property
+    def value(self) -> int: ...
+
+
+SutCounters = Callable[[], Sequence[Counter]]
+
+
+def no_counters() -> Sequence[Counter]:
+    """For systems under test without a switch: nothing is counted outside weir-dp."""
+    return ()
