@@ -1,17 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One self-contained HTML file."""
+"""One self-contained HTML file with plots and pictures. It needs no network and makes no request."""
 
 from __future__ import annotations
 
-from html import escape
-
 from weir.report.format import Format
-from weir.store.result import Result
+from weir.report.page.document import document
 
-
-def render(result: Result) -> str:
-    """The page; it needs no network."""
-    return f"<!doctype html><meta charset=utf-8><title>{escape(result.title)}</title>"
-
-
-FORMAT = Format("html", ".html", "one page with plots and pictures that needs no network", render)
+FORMAT = Format("html", ".html", "one page with plots and pictures that needs no network", document)

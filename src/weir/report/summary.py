@@ -31,18 +31,10 @@ class Row:
 
     @property
     def flags(self) -> str:
-        """Letters of FLAGS that apply, in that order."""
+        """Letters of `legend.FLAGS` that apply, in that order."""
         found = self.throughput
         marks = {"T": found.tester_bound, "S": found.stall_labelled, "I": found.status == "irregular"}
         return "".join(letter for letter, applies in marks.items() if applies)
-
-
-FLAGS = {
-    "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",
-    "S": "stall: packets were lost while the host had taken a polling core away",
-    "I": "irregular: the search found no valid rate; the reason is given",
-    "X": "given up; the reason is given",
-}
 
 
 def chains(result: Result) -> list[str]:
@@ -164,9 +156,10 @@ def noise(result: Result) -> list[str]:
     if wide:
         worst = max(wide, key=lambda row: spread(row.throughput) or 0)
         said.append(
-            f"{len(wide)} of {sum(1 for _ in rows(result))} throughputs spread by more than {NOISY_SPREAD:.0%} "
-            f"over their repeats; the widest is {worst.throughput.goal} of {worst.setup.technology} "
-            f"{worst.setup.chain}, frame {frame_label(worst.case.frame)}: {spread(worst.throughput):.0%}."
+            f"{len(wide)} of {sum(1 for _ in rows(result))} throughputs spread by more than "
+            f"{NOISY_SPREAD:.0%} over their repeats; the widest is {worst.throughput.goal} of "
+            f"{worst.setup.technology} {worst.setup.chain}, "
+            f"frame {frame_label(worst.case.frame)}: {spread(worst.throughput):.0%}."
         )
     return said
 

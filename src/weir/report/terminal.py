@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from weir.report import numbers, summary
+from weir.report import legend, numbers, summary
 from weir.report.format import Format
 from weir.store.result import Case, Result, Setup, Throughput
 
@@ -56,7 +56,7 @@ def _chain_table(result: Result, chain: str, goals: list[str]) -> Table:
     out.add_column("Frame", overflow="fold", max_width=11)
     out.add_column("Technology", no_wrap=True, max_width=13)
     for goal in goals:
-        out.add_column(f"{goal}\nMpps", justify="right", no_wrap=True, style="bold")
+        out.add_column(f"{goal}\nMpps", justify="right", no_wrap=True, style="bold", min_width=7)
         out.add_column("min–max", justify="right", no_wrap=True, style="dim", header_style="dim")
         out.add_column("Gbit/s", justify="right", no_wrap=True)
         out.add_column("ratio", justify="right", no_wrap=True)
@@ -94,7 +94,7 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> Iterat
     if case.problem is not None:
         flags.append("X")
     yield Text(
-        "".join(letter for letter in summary.FLAGS if any(letter in each for each in flags)), style="yellow"
+        "".join(letter for letter in legend.FLAGS if any(letter in each for each in flags)), style="yellow"
     )
 
 
@@ -105,42 +105,13 @@ def _notes(result: Result) -> Iterator[RenderableType]:
     )
     yield from _list("Not found", summary.reasons(result), "yellow")
     yield from _list("This machine was noisy", summary.noise(result), "yellow")
-    used = {letter for row in summary.rows(result) for letter in row.flags}
-    if any(case.problem for setup in result.setups for case in setup.cases):
-        used.add("X")
-    yield from _list(
-        "Flags", [f"{letter}  {text}" for letter, text in summary.FLAGS.items() if letter in used], "bold"
-    )
-    yield from _list("How to read it", list(legend(result)), "bold")
+    used = legend.flags_used(result)
+    yield from _list("Flags", [f"{letter}  {text}" for letter, text in used.items()], "bold")
+    yield from _list("How to read it", list(legend.sentences(result)), "bold")
     rests = [
         sentence + (f" ({', '.join(names)})" if names else "") for sentence, names in summary.fidelity(result)
     ]
     yield from _list("What the numbers rest on", rests, "bold")
-
-
-def legend(result: Result) -> Iterator[str]:
-    """What the columns mean, in sentences."""
-    ratios = {row.throughput.goal: row.throughput.goal_loss_ratio for row in summary.rows(result)}
-    for goal, ratio in ratios.items():
-        bound = "is 0" if ratio == 0 else f"is at most {numbers.share(ratio)}"
-        yield f"{goal}: the highest load whose loss ratio {bound} (MLRsearch)."
-    for frame in summary.frames(result):
-        if frame.startswith("imix:"):
-            genome, mean = frame.removeprefix("imix:"), mean_bytes(result, frame)
-            yield f"{summary.frame_label(frame)}: genome {genome} of RFC 6985, mean {mean:.1f} B."
-    direction = "totals over both directions" if _both_directions(result) else "of one direction"
-    yield f"Rates are {direction}, median and min–max over the repeats."
-    yield "Gbit/s is L2: the frame with FCS, without preamble and gap."
-    yield f"ratio: to {result.baseline} with the same chain, frame and goal."
-
-
-def mean_bytes(result: Result, frame: str) -> float:
-    """Mean size of that frame or mix, as the cases recorded it."""
-    return next(c.mean_frame_bytes for setup in result.setups for c in setup.cases if c.frame == frame)
-
-
-def _both_directions(result: Result) -> bool:
-    return any(len(trial.streams) > 1 for trial in summary.trials(result))
 
 
 def _list(title: str, sentences: list[str], style: str) -> Iterator[RenderableType]:

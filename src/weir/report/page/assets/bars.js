@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Throughput by frame size and technology: one plot a chain, all with one scale, a whisker for min–max.
+
+function bars(result) {
+  const parent = document.getElementById('bars');
+  const controls = document.getElementById('bars-controls');
+  const order = technologiesOf(result);
+  const shown = order.filter((name) => built(result).some((setup) => setup.technology === name));
+  const frames = framesOf(result);
+  const goals = goalsOf(result);
+  if (!goals.length) return;
+  const state = { goal: goals[0], unit: 'Mpps' };
+  const crowded = shown.length * frames.length > 20;
+  parent.classList.toggle('whole', crowded);
+
+  // Throughput record in the chosen unit: value, low, high; null where nothing was found.
+  const cell = (chain, technology, frame) => {
+    const setup = built(result).find((one) => one.chain === chain && one.technology === technology);
+    const found = setup?.cases.find((one) => one.frame === frame)?.throughput.find((t) => t.goal === state.goal);
+    if (!found) return null;
+    const scale = state.unit === 'Mpps' ? 1e-6 : found.load_pps ? (found.l2_bps / found.load_pps) * 1e-9 : 0;
+    const scaled = (pps) => (pps === null ? null : pps * scale);
+    return { found, value: scaled(found.load_pps), low: scaled(found.load_min_pps), high: scaled(found.load_max_pps) };
+  };
+  const flags = (found) => (found.tester_bound ? 'T' : '') + (found.stall_labelled ? 'S' : '');
+
+  function render() {
+    clear(parent);
+    const chains = chainsOf(result);
+    const all = chains.flatMap((chain) => shown.flatMap((name) => frames.map((frame) => cell(chain, name, frame))));
+    const top = Math.max(...all.map((one) => (one ? one.high ?? one.value ?? 0 : 0)), 1e-9);
+    for (const chain of chains) {
+      const cells = shown.map((name) => frames.map((frame) => cell(chain, name, frame)));
+      const words = `${chain}: ${state.goal} in ${state.unit} by frame size and technology. ` +
+        'The table below has the same numbers.';
+      figure(parent, chain, words, (width) => plotOf(cells, top, width), (plot) => tipOf(cells, plot.cursor.idx));
+    }
+  }
+
+  const tipOf = (cells, at) => [frameLabel(frames[at]), ...shown.flatMap((name, row) => {
+    const one = cells[row][at];
+    if (!one) return [];
+    if (one.value === null) return [`${name}: ${one.found.status}`];
+    return [`${name}: ${digits(one.value)} ${state.unit} (${digits(one.low)}–${digits(one.high)}) ${flags(one.found)}`];
+  })];
+
+  const plotOf = (cells, top, width) => ({
+    data: [frames.map((_, at) => at), ...cells.map((row) => row.map((one) => one?.value ?? null))],
+    options: {
+      height: width < 420 ? 250 : 290,
+      padding: [12, 6, 0, 0],
+      scales: { x: { time: false, range: [-0.5, frames.length - 0.5] }, y: { range: [0, top * 1.2] } },
+      axes: [
+        axis('frame size (L2)', {
+          splits: () => frames.map((_, at) => at),
+          values: (_, splits) => splits.map((at) => frameLabel(frames[at])),
+          grid: { show: false },
+        }),
+        axis(`${state.goal}, ${state.unit}`, { size: 44 }),
+      ],
+      series: [{}, ...shown.map((label) => ({ label, paths: () => null, points: { show: false } }))],
+      cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+      hooks: { draw: [(plot) => paint(plot, cells)] },
+    },
+  });
+
+  function paint(plot, cells) {
+    const context = plot.ctx;
+    const ratio = devicePixelRatio;
+    const group = Math.abs(plot.valToPos(1, 'x', true) - plot.valToPos(0, 'x', true)) || plot.bbox.width;
+    const step = (group * 0.84) / shown.length;
+    const wide = Math.max(1, step - Math.max(1, step * 0.14));
+    const base = plot.valToPos(0, 'y', true);
+    context.save();
+    shown.forEach((name, row) => frames.forEach((_, at) => {
+      const one = cells[row][at];
+      if (!one) return;
+      const left = plot.valToPos(at, 'x', true) - (step * shown.length) / 2 + step * row + (step - wide) / 2;
+      const index = order.indexOf(name);
+      const colour = technologyColour(index);
+      if (one.value === null) {
+        label(context, one.found.status, left + wide / 2, base - 4 * ratio, wide, colour);
+        return;
+      }
+      const y = plot.valToPos(one.value, 'y', true);
+      context.fillStyle = hatch(context, index, colour);
+      context.fillRect(left, y, wide, base - y);
+      context.strokeStyle = colour;
+      context.lineWidth = ratio;
+      context.strokeRect(left + ratio / 2, y + ratio / 2, wide - ratio, base - y - ratio / 2);
+      let tip = y;
+      if (one.low !== null && one.high !== null) tip = whisker(plot, one, left + wide / 2, Math.min(wide / 4, 4 * ratio));
+      const mark = flags(one.found);
+      label(context, digits(one.value).slice(0, 4).replace(/\.$/, '') + (mark ? ` ${mark}` : ''), left + wide / 2,
+        Math.min(tip, y) - 4 * ratio, wide, css('--ink'));
+    }));
+    context.restore();
+  }
+
+  function whisker(plot, one, x, half) {
+    const context = plot.ctx;
+    const [low, high] = [one.low, one.high].map((value) => plot.valToPos(value, 'y', true));
+    context.strokeStyle = css('--ink');
+    context.lineWidth = devicePixelRatio;
+    context.beginPath();
+    context.moveTo(x, low);
+    context.lineTo(x, high);
+    for (const y of [low, high]) {
+      context.moveTo(x - half, y);
+      context.lineTo(x + half, y);
+    }
+    context.stroke();
+    return high;
+  }
+
+  // Above the bar if it fits, upright if the bar is narrow, nowhere if it is too narrow for that.
+  function label(context, text, x, y, wide, colour) {
+    const ratio = devicePixelRatio;
+    context.font = `${10.5 * ratio}px ${css('--sans')}`;
+    context.fillStyle = colour;
+    if (wide < 10 * ratio) return;
+    context.save();
+    context.translate(x, y);
+    if (context.measureText(text).width > wide + 4 * ratio) {
+      context.rotate(-Math.PI / 2);
+      context.textAlign = 'left';
+      context.textBaseline = 'middle';
+    } else {
+      context.textAlign = 'center';
+      context.textBaseline = 'alphabetic';
+    }
+    context.fillText(text, 0, 0);
+    context.restore();
+  }
+
+  choice(controls, 'Goal', goals.map((goal) => [goal, goal]), state.goal, (goal) => { state.goal = goal; render(); });
+  const units = [['Mpps', 'Mpps'], ['Gbit/s L2', 'Gbit/s L2']];
+  choice(controls, 'Unit', units, state.unit, (unit) => { state.unit = unit; render(); });
+  const keys = shown.map((name) =>
+    el('li', {}, el('i', { className: `key k${order.indexOf(name) % 6}` }), name));
+  controls.append(el('ul', { className: 'keys' }, ...keys));
+  render();
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The embedded result, and small ways to read it. Nothing here touches the page but to read it.
+
+async function readResult() {
+  const packed = atob(document.getElementById('result').textContent);
+  const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return JSON.parse(await new Response(stream).text());
+}
+
+const unique = (values) => [...new Set(values)];
+const built = (result) => result.setups.filter((setup) => setup.refused === null);
+const chainsOf = (result) => unique(built(result).map((setup) => setup.chain));
+const technologiesOf = (result) => unique(result.setups.map((setup) => setup.technology));
+const framesOf = (result) => unique(built(result).flatMap((setup) => setup.cases.map((one) => one.frame)));
+const goalsOf = (result) =>
+  unique(built(result).flatMap((setup) => setup.cases.flatMap((one) => one.throughput.map((t) => t.goal))));
+
+// "64 B", "IMIX a7d4g": as the tables write it.
+function frameLabel(frame) {
+  if (!frame.startsWith('imix:')) return `${frame} B`;
+  const runs = frame.slice(5).match(/(.)\1*/g) || [];
+  return 'IMIX ' + runs.map((run) => run[0] + (run.length > 1 ? run.length : '')).join('');
+}
+
+// Four significant digits, as the tables write them.
+function digits(value) {
+  if (value === null || value === undefined) return '–';
+  return value.toFixed(value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3);
+}
+
+const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+const share = (ratio) => (ratio === 0 ? '0' : `${Number((ratio * 100).toPrecision(2))} %`);
+
+// Valid trials of the curve as points. Latency is that of the slower direction.
+function curvePoints(one) {
+  return one.curve
+    .filter((trial) => trial.valid && trial.duration_s > 0)
+    .map((trial) => {
+      const seen = trial.streams.map((stream) => stream.latency).filter((latency) => latency);
+      const worst = (field) => (seen.length ? Math.max(...seen.map((latency) => latency[field])) : null);
+      return {
+        offered: trial.offered / trial.duration_s / 1e6,
+        received: trial.delivered / trial.duration_s / 1e6,
+        loss: trial.loss_ratio,
+        stalled: trial.loss_during_stall,
+        p50_us: worst('p50_us'),
+        p99_us: worst('p99_us'),
+        p999_us: worst('p999_us'),
+      };
+    })
+    .sort((one, other) => one.offered - other.offered);
+}

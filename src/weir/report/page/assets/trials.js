@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of trials of a case, written when its fold is opened. All of it is text, never markup.
+
+const TRIAL_COLUMNS = [
+  ['purpose', (trial) => trial.purpose],
+  ['load, Mpps', (trial) => digits(trial.intended_load_pps / 1e6), 'n'],
+  ['seconds', (trial) => trial.duration_s.toFixed(3), 'n'],
+  ['offered', (trial) => grouped(trial.offered), 'n'],
+  ['delivered', (trial) => grouped(trial.delivered), 'n'],
+  ['loss ratio', (trial) => share(trial.loss_ratio), 'n'],
+  ['drops', (trial) => trial.drops.map((drop) => `${drop.place} ${drop.reason} ${grouped(drop.packets)}`).join('; ')],
+  ['stalls', (trial) => trial.stalls.map((stall) =>
+    `core ${stall.core}: ${stall.count}, longest ${Math.round(stall.longest_us)} µs`).join('; ') +
+    (trial.loss_during_stall ? ' (loss meanwhile)' : '')],
+  ['verdict', (trial) => (trial.valid ? 'valid' : `invalid: ${trial.invalid_because.join('; ')}`)],
+];
+
+function trialTable(trials) {
+  const cell = (name, text, side) => el(name, { className: side || '', ...(name === 'th' ? { scope: 'col' } : {}) }, text);
+  const head = el('tr', {}, ...TRIAL_COLUMNS.map(([name, , side]) => cell('th', name, side)));
+  const lines = trials.map((trial) => el('tr', { className: trial.valid ? '' : 'invalid' },
+    ...TRIAL_COLUMNS.map(([, text, side]) => cell('td', text(trial), side))));
+  const table = el('table', { className: 'sheet small' }, el('caption', {}, `Trials (${trials.length})`),
+    el('thead', {}, head), el('tbody', {}, ...lines));
+  return el('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Trials' }, table);
+}
+
+function trialLists(result) {
+  document.addEventListener('toggle', (event) => {
+    const place = event.target.open && event.target.matches('.case') && event.target.querySelector(':scope > .trials');
+    if (!place || place.dataset.done) return;
+    const one = result.setups[Number(place.dataset.setup)].cases[Number(place.dataset.case)];
+    place.replaceChildren(trialTable([...one.trials, ...one.curve]));
+    place.dataset.done = 'yes';
+  }, true);
+}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The evidence: for each setup and frame its trials, drops by place and reason, stalls and validity.
+
+The lists of trials are long, so the page's script writes them from the embedded data when a case is opened.
+"""
+
+from __future__ import annotations
+
+from weir.report import numbers, summary
+from weir.report.page.markup import Markup, tag
+from weir.store.result import Case, Result, Setup
+
+
+def cases(result: Result) -> Markup:
+    """One fold for each setup, in it one for each frame size."""
+    order = summary.technologies(result)
+    folds = [
+        _setup(setup, index, order.index(setup.technology))
+        for index, setup in enumerate(result.setups)
+        if setup.refused is None
+    ]
+    return tag("div", folds, class_="cases")
+
+
+def _setup(setup: Setup, index: int, colour: int) -> Markup:
+    seconds = sum(case.seconds for case in setup.cases)
+    trials = sum(len(case.trials) + len(case.curve) for case in setup.cases)
+    facts = [setup.datapath, f"{trials} trials", numbers.seconds(seconds)]
+    if setup.bring_up_s is not None:
+        facts.insert(1, f"built in {setup.bring_up_s:.2f} s")
+    line = tag(
+        "summary",
+        tag("i", class_=f"key k{colour}"),
+        tag("b", f"{setup.technology} {setup.chain}"),
+        tag("span", " · ".join(facts), class_="dim"),
+    )
+    return tag(
+        "details", line, [_case(case, index, place) for place, case in enumerate(setup.cases)], class_="fold"
+    )
+
+
+def _case(case: Case, setup_index: int, case_index: int) -> Markup:
+    every = [*case.trials, *case.curve]
+    invalid = sum(not trial.valid for trial in every)
+    stalled = sum(trial.loss_during_stall for trial in every)
+    facts = [f"{found.goal} {numbers.mpps(found.load_pps)}" for found in case.throughput]
+    facts.append(f"{len(every)} trials")
+    facts += [
+        f"{count} {word}"
+        for count, word in ((invalid, "invalid"), (stalled, "with loss in a stall"))
+        if count
+    ]
+    frame = summary.frame_label(case.frame)
+    line = tag(
+        "summary",
+        tag("b", f"{frame} B" if frame.isdigit() else frame),
+        tag("span", " · ".join(facts), class_="dim"),
+    )
+    trials = tag(
+        "div",
+        tag("p", "The list of trials needs JavaScript.", class_="dim"),
+        class_="trials",
+        data_setup=setup_index,
+        data_case=case_index,
+    )
+    body = [_problem(case), _found(case), _ceiling(case), _drops(case), trials]
+    return tag("details", line, body, class_="fold case")
+
+
+def _problem(case: Case) -> Markup | None:
+    return tag("p", f"Given up: {case.problem}", class_="why") if case.problem is not None else None
+
+
+def _found(case: Case) -> Markup | None:
+    """Goals with what the summary table leaves out: the loss ratio that was measured, L1, repeats."""
+    if not case.throughput:
+        return None
+    head = ("goal", "status", "Mpps", "L2 Gbit/s", "L1 Gbit/s", "goal loss ratio", "measured", "repeats")
+    lines = [
+        [
+            found.goal,
+            found.status if found.why is None else f"{found.status}: {found.why}",
+            numbers.mpps(found.load_pps),
+            numbers.gbps(found.l2_bps),
+            numbers.gbps(found.l1_bps),
+            numbers.share(found.goal_loss_ratio),
+            numbers.share(found.loss_ratio),
+            str(found.repeats),
+        ]
+        for found in case.throughput
+    ]
+    return _sheet("What the search found", head, lines, text_columns=2)
+
+
+def _ceiling(case: Case) -> Markup | None:
+    ceiling = case.ceiling
+    if ceiling is None:
+        return None
+    text = (
+        f"Tester alone, in loopback: {numbers.mpps(ceiling.max_pps)} Mpps, limited by {ceiling.limited_by}; "
+        f"latency floor {numbers.us(ceiling.latency_floor_us)}; "
+        f"timestamps resolve {ceiling.timestamp_resolution_ns:.0f} ns."
+    )
+    return tag("p", text)
+
+
+def _drops(case: Case) -> Markup:
+    drops = summary.drops_by_place(case)
+    if not drops:
+        return tag("p", "No packet was dropped in a valid trial.")
+    total = sum(drop.packets for drop in drops)
+    lines = [
+        [drop.place, drop.reason, f"{drop.packets:,}".replace(",", " "), f"{drop.packets / total:.1%}"]
+        for drop in drops
+    ]
+    return _sheet(
+        "Where packets were dropped, all valid trials", ("place", "reason", "packets", "share"), lines, 2
+    )
+
+
+def _sheet(title: str, head: tuple[str, ...], lines: list[list[str]], text_columns: int) -> Markup:
+    """A small table; the first `text_columns` columns are words, the others numbers."""
+    side = [None if index < text_columns else "n" for index in range(len(head))]
+    titles = [tag("th", name, scope="col", class_=css) for name, css in zip(head, side, strict=True)]
+    body = [
+        tag("tr", [tag("td", cell, class_=css) for cell, css in zip(line, side, strict=True)])
+        for line in lines
+    ]
+    inner = tag(
+        "table",
+        tag("caption", title),
+        tag("thead", tag("tr", titles)),
+        tag("tbody", body),
+        class_="sheet small",
+    )
+    return tag("div", inner, class_="scroll", tabindex=0, role="region", aria_label=title)

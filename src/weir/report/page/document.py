@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the page together: sections, style, scripts and the data, all in one file.
+
+The data are the result's JSON, gzip, base64 (a full run is megabytes of JSON). The page's content security
+policy allows no request at all, and only the one script whose hash it names.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+from importlib.resources import files
+
+from weir.report import summary
+from weir.report.page import basis, cases, readings, throughput_table
+from weir.report.page.markup import Child, Markup, raw, tag
+from weir.store.result import Result
+
+UPLOT = "uplot-1.6.32"
+STYLES = (f"{UPLOT}.min.css", "page.css", "sheets.css", "print.css")
+SCRIPTS = ("data.js", "look.js", "plot.js", "bars.js", "curves.js", "trials.js", "start.js")
+
+
+def document(result: Result) -> str:
+    """The whole page."""
+    script = f"{_asset(f'{UPLOT}.iife.min.js')}\n(() => {{\n'use strict';\n{_joined(SCRIPTS)}}})();\n"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=f"weir {result.weir}"),
+        tag("title", f"{result.title} – Weir"),
+        raw("style", _joined(STYLES)),
+    )
+    body = tag(
+        "body",
+        tag("a", "Skip to the numbers", href="#throughput", class_="skip"),
+        _bar(),
+        tag("main", readings.head(result), readings.notices(result), _sections(result)),
+        _foot(result),
+        raw("script", embedded(result), type="application/gzip+base64", id="result"),
+        raw("script", script),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def embedded(result: Result) -> str:
+    """The result as the page carries it."""
+    return base64.b64encode(gzip.compress(result.model_dump_json().encode(), 9, mtime=0)).decode()
+
+
+def _bar() -> Markup:
+    names = ("Throughput", "Loss", "Latency", "Built", "Evidence", "Basis")
+    return tag(
+        "nav",
+        [tag("a", name, href=f"#{name.lower()}") for name in names],
+        tag("span", class_="gap"),
+        tag("button", "Save data", type="button", id="save", hidden=True),
+        tag("button", "Dark", type="button", id="theme", hidden=True),
+        aria_label="Sections",
+    )
+
+
+def _sections(result: Result) -> list[Markup]:
+    return [
+        _section(
+            "throughput",
+            "Throughput",
+            "The bar is the median over the repeats, the whisker their min–max. All chains have one scale.",
+            readings.readings(result),
+            tag("div", class_="controls", id="bars-controls"),
+            tag("div", class_="plots", id="bars"),
+            throughput_table.table(result),
+        ),
+        _section(
+            "loss",
+            "Received against offered",
+            "Each point is a trial. On the dashed line nothing is lost; the distance to it is loss. A "
+            "ring marks loss while the host had taken a core away. Invalid trials are not drawn.",
+            tag("div", class_="controls", id="loss-controls"),
+            tag("div", class_="plots", id="loss-plots"),
+        ),
+        _section(
+            "latency",
+            "Latency by load",
+            "One way, software timestamps, the slower direction. Past the throughput it is the queues' length.",
+            tag("div", class_="controls", id="latency-controls"),
+            tag("div", class_="plots", id="latency-plots"),
+        ),
+        _section(
+            "built",
+            "What was built",
+            "Squares are ports, with their kind. The band at the left of a box has one colour for each core: "
+            "boxes of one colour share a core.",
+            tag("div", class_="controls", id="built-controls"),
+            basis.pictures(result),
+        ),
+        _section(
+            "evidence",
+            "Evidence",
+            "Every trial. Offered = delivered + drops + unaccounted; a trial with any unaccounted is invalid.",
+            cases.cases(result),
+        ),
+        _section(
+            "basis",
+            "What the numbers rest on",
+            "Compare two runs only if these agree.",
+            basis.fidelity(result),
+            basis.fingerprint(result),
+            basis.spec(result),
+        ),
+    ]
+
+
+def _section(place: str, title: str, words: str, *content: Child) -> Markup:
+    side = tag("div", tag("h2", title, id=f"{place}-title"), tag("p", words), class_="side")
+    return tag(
+        "section", side, tag("div", content, class_="body"), id=place, aria_labelledby=f"{place}-title"
+    )
+
+
+def _foot(result: Result) -> Markup:
+    count = sum(1 for _ in summary.trials(result))
+    return tag("footer", tag("p", f"Weir {result.weir} · {count} trials · result version {result.version}"))
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    return "\n".join(_asset(name) for name in names)
+
+
+def _asset(name: str) -> str:
+    return (files("weir.report.page") / "assets" / name).read_text(encoding="utf-8")

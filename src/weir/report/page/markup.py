@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HTML and SVG elements that escape by construction: a plain string is always text, never markup.
+
+`tag("td", "a < b", class_="n")` gives `<td class="n">a &lt; b</td>`. Only this module makes `Markup`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+VOID = frozenset({"meta", "br", "hr", "input", "link"})
+
+Attribute = str | int | float | bool | None
+
+
+class Markup(str):
+    """Text that is already HTML."""
+
+    __slots__ = ()
+
+
+Child = str | Markup | Iterable["Child"] | None
+
+
+def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
+    """One element. `class_` loses its underscore, else `_` becomes `-`; None and False are left out."""
+    pairs = "".join(_attribute(key, value) for key, value in attributes.items())
+    if name in VOID:
+        return Markup(f"<{name}{pairs}>")
+    return Markup(f"<{name}{pairs}>{join(children)}</{name}>")
+
+
+def join(children: Child) -> Markup:
+    """Children in a row; strings are escaped."""
+    if children is None:
+        return Markup("")
+    if isinstance(children, Markup):
+        return children
+    if isinstance(children, str):
+        return Markup(escape(children, quote=False))
+    return Markup("".join(join(child) for child in children))
+
+
+def raw(name: str, content: str, /, **attributes: Attribute) -> Markup:
+    """A `script` or `style` element. ValueError if the content, which is not escaped, would end it."""
+    if f"</{name}" in content.lower() or "<!--" in content:
+        raise ValueError(f"the content would end the {name} element")
+    pairs = "".join(_attribute(key, value) for key, value in attributes.items())
+    return Markup(f"<{name}{pairs}>{content}</{name}>")
+
+
+def _attribute(key: str, value: Attribute) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    return f" {name}" if value is True else f' {name}="{escape(str(value))}"'

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The head of the page: what was measured where, what to know first, the first goal at the smallest frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.report import legend, numbers, summary
+from weir.report.page.markup import Markup, tag
+from weir.store.result import Result
+
+# Water (left, high) runs over a wall (a weir) to the right, low: the product's mark.
+MARK = (
+    "M1 9h9c4 0 5 2 6 6s2 6 6 6h9",
+    "M12 30V15",
+)
+
+
+def head(result: Result) -> Markup:
+    """Title and the line of facts under it."""
+    print_ = result.fingerprint
+    versions = print_.versions
+    facts = [
+        ("machine", f"{print_.cpu}, {print_.cores} cores"),
+        ("kernel", print_.kernel),
+        *(
+            (name, versions[key])
+            for key, name in (("dpdk", "DPDK"), ("openvswitch", "Open vSwitch"))
+            if key in versions
+        ),
+        ("measured", result.started_at.replace("T", " ").replace("Z", " UTC")),
+        ("took", numbers.seconds(result.seconds) + (", quick run" if result.quick else "")),
+        ("run", result.id),
+    ]
+    mark = tag(
+        "svg",
+        [tag("path", d=path) for path in MARK],
+        viewBox="0 0 32 32",
+        class_="mark",
+        aria_hidden="true",
+    )
+    return tag(
+        "header",
+        tag("p", mark, tag("b", "Weir"), tag("span", "throughput report"), class_="brand"),
+        tag("h1", result.title),
+        tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
+        class_="head",
+    )
+
+
+def notices(result: Result) -> Markup | None:
+    """What changes how the numbers are to be read, before any number."""
+    said = list(_notices(result))
+    if not said:
+        return None
+    items = [tag("li", tag("b", title), " ", text) for title, text in said]
+    return tag("ul", items, class_="notices", aria_label="Read this first")
+
+
+def _notices(result: Result) -> Iterator[tuple[str, str]]:
+    if result.interrupted:
+        yield "Interrupted.", "The run was stopped early; what had finished is below."
+    for name, missing in summary.refusals(result):
+        yield f"{name} refused here.", missing
+    for sentence in summary.noise(result):
+        yield "Noisy machine.", sentence
+    for sentence in summary.reasons(result):
+        yield "Not found.", sentence
+
+
+def readings(result: Result) -> Markup | None:
+    """For each chain one big number a technology: the first goal at the smallest frame."""
+    goals, frames = summary.goals(result), summary.frames(result)
+    if not goals or not frames:
+        return None
+    goal, frame = goals[0], frames[0]
+    order = summary.technologies(result)
+    groups = []
+    for chain in summary.chains(result):
+        cells = [
+            _reading(result, row, order.index(row.setup.technology))
+            for row in summary.rows(result)
+            if (row.setup.chain, row.case.frame, row.throughput.goal) == (chain, frame, goal)
+        ]
+        groups.append(
+            tag("section", tag("h3", chain), tag("ul", cells), class_="dials", aria_label=f"{goal}, {chain}")
+        )
+    label = summary.frame_label(frame)
+    unit = f"{label} B frames" if label.isdigit() else label
+    return tag(
+        "div",
+        tag("p", tag("b", goal), f" in Mpps, {unit}", class_="dials-what"),
+        groups,
+        class_="readings",
+    )
+
+
+def _reading(result: Result, row: summary.Row, index: int) -> Markup:
+    found = row.throughput
+    if row.setup.technology == result.baseline:
+        ratio = "the baseline"
+    else:
+        ratio = f"{numbers.times(row.ratio)} × {result.baseline}" if row.ratio is not None else "no ratio"
+    detail = (
+        f"{numbers.span_mpps(found.load_min_pps, found.load_max_pps)}"
+        if found.load_min_pps is not None
+        else found.status
+    )
+    return tag(
+        "li",
+        tag("span", tag("i", class_=f"key k{index}"), row.setup.technology, class_="dial-name"),
+        tag("span", numbers.mpps(found.load_pps), class_="dial-value"),
+        tag("span", ratio, class_="dial-ratio"),
+        tag(
+            "span",
+            detail,
+            tag("abbr", row.flags, title=_flag_title(row.flags)) if row.flags else None,
+            class_="dial-span",
+        ),
+    )
+
+
+def _flag_title(flags: str) -> str:
+    return "; ".join(legend.FLAGS[letter] for letter in flags)
