@@ -30,6 +30,8 @@ COLUMNS = (
     "load_pps",
     "load_min_pps",
     "load_max_pps",
+    "lower_bound_pps",
+    "upper_bound_pps",
     "repeats",
     "l2_bps",
     "l1_bps",

@@ -93,6 +93,11 @@ def trials(result: Result) -> Iterator[Trial]:
             yield from case.curve
 
 
+def switch(setup: Setup) -> str:
+    """What switches the packets, in words."""
+    return "no switch" if setup.datapath == "none" else setup.datapath
+
+
 def drops_by_place(case: Case) -> list[Drop]:
     """Drops of all valid trials of a case, summed by place and reason, most first."""
     sums: dict[tuple[str, str], int] = {}
@@ -116,20 +121,23 @@ def fidelity(result: Result) -> list[tuple[str, list[str]]]:
 
 
 def reasons(result: Result) -> list[str]:
-    """One sentence for each irregular throughput and each case given up."""
+    """One sentence for each case given up, each irregular throughput, each found with a caveat."""
     said = [
-        f"{setup.technology} {setup.chain}, frame {case.frame}: given up: {case.problem}"
+        f"{setup.technology} {setup.chain}, frame {frame_label(case.frame)}: given up: {case.problem}"
         for setup in result.setups
         for case in setup.cases
         if case.problem is not None
     ]
-    irregular: dict[tuple[str, str], list[str]] = {}
+    caveats: dict[tuple[str, str, str], list[str]] = {}
     for row in rows(result):
-        if row.throughput.status == "irregular":
-            place = f"{row.setup.technology} {row.setup.chain}, frame {row.case.frame}"
-            why = row.throughput.why or "no reason was recorded"
-            irregular.setdefault((place, why), []).append(row.throughput.goal)
-    said += [f"{place}: {' and '.join(names)} irregular: {why}" for (place, why), names in irregular.items()]
+        found = row.throughput
+        if found.status == "irregular" or found.why is not None:
+            place = f"{row.setup.technology} {row.setup.chain}, frame {frame_label(row.case.frame)}"
+            why = found.why or "no reason was recorded"
+            caveats.setdefault((place, found.status, why), []).append(found.goal)
+    said += [
+        f"{place}: {' and '.join(goals)} {status}: {why}" for (place, status, why), goals in caveats.items()
+    ]
     return said
 
 

@@ -103,7 +103,7 @@ def _notes(result: Result) -> Iterator[RenderableType]:
     yield from _list(
         "Refused here", [f"{name}: {missing}" for name, missing in summary.refusals(result)], "yellow"
     )
-    yield from _list("Not found", summary.reasons(result), "yellow")
+    yield from _list("Read with care", summary.reasons(result), "yellow")
     yield from _list("This machine was noisy", summary.noise(result), "yellow")
     used = legend.flags_used(result)
     yield from _list("Flags", [f"{letter}  {text}" for letter, text in used.items()], "bold")

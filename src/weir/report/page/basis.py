@@ -49,7 +49,7 @@ def pictures(result: Result) -> Markup:
                 tag("b", f"{setup.technology} {setup.chain}"),
                 tag(
                     "span",
-                    f" · {setup.datapath}" if setup.datapath != "none" else " · no switch",
+                    f" · {summary.switch(setup)}",
                     class_="dim",
                 ),
             ),

@@ -25,12 +25,12 @@ def cases(result: Result) -> Markup:
 def _setup(setup: Setup, index: int, colour: int) -> Markup:
     seconds = sum(case.seconds for case in setup.cases)
     trials = sum(len(case.trials) + len(case.curve) for case in setup.cases)
-    facts = [setup.datapath, f"{trials} trials", numbers.seconds(seconds)]
+    facts = [summary.switch(setup), f"{trials} trials", numbers.seconds(seconds)]
     if setup.bring_up_s is not None:
         facts.insert(1, f"built in {setup.bring_up_s:.2f} s")
     line = tag(
         "summary",
-        tag("i", class_=f"key k{colour}"),
+        tag("i", class_=f"key k{colour % 6}"),
         tag("b", f"{setup.technology} {setup.chain}"),
         tag("span", " · ".join(facts), class_="dim"),
     )
@@ -75,7 +75,17 @@ def _found(case: Case) -> Markup | None:
     """Goals with what the summary table leaves out: the loss ratio that was measured, L1, repeats."""
     if not case.throughput:
         return None
-    head = ("goal", "status", "Mpps", "L2 Gbit/s", "L1 Gbit/s", "goal loss ratio", "measured", "repeats")
+    head = (
+        "goal",
+        "status",
+        "Mpps",
+        "L2 Gbit/s",
+        "L1 Gbit/s",
+        "bounds, Mpps",
+        "goal loss ratio",
+        "measured",
+        "repeats",
+    )
     lines = [
         [
             found.goal,
@@ -83,6 +93,7 @@ def _found(case: Case) -> Markup | None:
             numbers.mpps(found.load_pps),
             numbers.gbps(found.l2_bps),
             numbers.gbps(found.l1_bps),
+            numbers.span_mpps(found.lower_bound_pps, found.upper_bound_pps),
             numbers.share(found.goal_loss_ratio),
             numbers.share(found.loss_ratio),
             str(found.repeats),

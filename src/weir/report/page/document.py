@@ -86,14 +86,14 @@ def _sections(result: Result) -> list[Markup]:
             "Each point is a trial. On the dashed line nothing is lost; the distance to it is loss. A "
             "ring marks loss while the host had taken a core away. Invalid trials are not drawn.",
             tag("div", class_="controls", id="loss-controls"),
-            tag("div", class_="plots", id="loss-plots"),
+            tag("div", class_="rows", id="loss-plots"),
         ),
         _section(
             "latency",
             "Latency by load",
-            "One way, software timestamps, the slower direction. Past the throughput it is the queues' length.",
+            "One way, software timestamps, the slower direction. Past the throughput: full queues.",
             tag("div", class_="controls", id="latency-controls"),
-            tag("div", class_="plots", id="latency-plots"),
+            tag("div", class_="rows", id="latency-plots"),
         ),
         _section(
             "built",
@@ -106,7 +106,7 @@ def _sections(result: Result) -> list[Markup]:
         _section(
             "evidence",
             "Evidence",
-            "Every trial. Offered = delivered + drops + unaccounted; a trial with any unaccounted is invalid.",
+            "Every trial. Offered = delivered + drops + unaccounted; with any unaccounted it is invalid.",
             cases.cases(result),
         ),
         _section(

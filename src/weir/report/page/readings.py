@@ -65,7 +65,7 @@ def _notices(result: Result) -> Iterator[tuple[str, str]]:
     for sentence in summary.noise(result):
         yield "Noisy machine.", sentence
     for sentence in summary.reasons(result):
-        yield "Not found.", sentence
+        yield "Read with care.", sentence
 
 
 def readings(result: Result) -> Markup | None:
@@ -108,7 +108,7 @@ def _reading(result: Result, row: summary.Row, index: int) -> Markup:
     )
     return tag(
         "li",
-        tag("span", tag("i", class_=f"key k{index}"), row.setup.technology, class_="dial-name"),
+        tag("span", tag("i", class_=f"key k{index % 6}"), row.setup.technology, class_="dial-name"),
         tag("span", numbers.mpps(found.load_pps), class_="dial-value"),
         tag("span", ratio, class_="dial-ratio"),
         tag(

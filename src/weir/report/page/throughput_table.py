@@ -65,7 +65,7 @@ def _refused(setup: Setup, columns: int) -> Markup:
 
 def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[Child]:
     order = summary.technologies(result)
-    key = tag("i", class_=f"key k{order.index(setup.technology)}")
+    key = tag("i", class_=f"key k{order.index(setup.technology) % 6}")
     cells: list[Child] = [tag("td", key, setup.technology, class_="tech")]
     by_goal = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
     letters = "X" if case.problem is not None else ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from weir.report.page.markup import Markup, tag
 from weir.spec.topology import Node, Port, Topology
 
-NODE_W, NODE_H, GAP = 148, 74, 64
+NODE_W, NODE_H, GAP = 148, 74, 88
 TOP, MARGIN = 30, 14
 DROP_H = 84  # between the nodes and the switch
 SWITCH_H = 62

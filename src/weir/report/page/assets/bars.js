@@ -47,7 +47,7 @@ function bars(result) {
   const plotOf = (cells, top, width) => ({
     data: [frames.map((_, at) => at), ...cells.map((row) => row.map((one) => one?.value ?? null))],
     options: {
-      height: width < 420 ? 250 : 290,
+      height: width < 420 ? 250 : 300,
       padding: [12, 6, 0, 0],
       scales: { x: { time: false, range: [-0.5, frames.length - 0.5] }, y: { range: [0, top * 1.2] } },
       axes: [
@@ -55,6 +55,7 @@ function bars(result) {
           splits: () => frames.map((_, at) => at),
           values: (_, splits) => splits.map((at) => frameLabel(frames[at])),
           grid: { show: false },
+          size: 24,
         }),
         axis(`${state.goal}, ${state.unit}`, { size: 44 }),
       ],
@@ -91,7 +92,7 @@ function bars(result) {
       let tip = y;
       if (one.low !== null && one.high !== null) tip = whisker(plot, one, left + wide / 2, Math.min(wide / 4, 4 * ratio));
       const mark = flags(one.found);
-      label(context, digits(one.value).slice(0, 4).replace(/\.$/, '') + (mark ? ` ${mark}` : ''), left + wide / 2,
+      label(context, three(one.value) + (mark ? ` ${mark}` : ''), left + wide / 2,
         Math.min(tip, y) - 4 * ratio, wide, css('--ink'));
     }));
     context.restore();

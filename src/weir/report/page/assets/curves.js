@@ -2,9 +2,11 @@
 // Small multiples over offered load: received rate with the line on which nothing is lost, and latency.
 
 function curves(result) {
+  const chains = chainsOf(result);
   const points = built(result).flatMap((setup) => setup.cases.map((one) => ({
     chain: setup.chain, technology: setup.technology, frame: one.frame, points: curvePoints(one),
-  }))).filter((one) => one.points.length);
+  }))).filter((one) => one.points.length)
+    .sort((one, other) => chains.indexOf(one.chain) - chains.indexOf(other.chain));
   const timed = points.map((one) => ({ ...one, points: one.points.filter((point) => point.p50_us !== null) }))
     .filter((one) => one.points.length);
   multiples(result, 'loss', points, {
@@ -48,10 +50,15 @@ function multiples(result, place, all, kind) {
   function render() {
     clear(parent);
     const titles = (one) => `${one.chain} · ${state.by === 'technology' ? one.technology : frameLabel(one.frame)}`;
-    for (const title of unique(all.map(titles))) {
-      const lines = all.filter((one) => titles(one) === title);
-      const words = `${title}: ${kind.words}. The evidence below lists the trials.`;
-      figure(parent, title, words, (width) => plotOf(lines, width), (plot) => tipOf(lines, plot));
+    for (const chain of unique(all.map((one) => one.chain))) {
+      const row = el('div', { className: 'plots' });
+      parent.append(row);
+      const here = all.filter((one) => one.chain === chain);
+      for (const title of unique(here.map(titles))) {
+        const lines = here.filter((one) => titles(one) === title);
+        const words = `${title}: ${kind.words}. The evidence below lists the trials.`;
+        figure(row, title, words, (width) => plotOf(lines, width), (plot) => tipOf(lines, plot));
+      }
     }
     const named = new Map(all.map((one) => [look(one).name, look(one)]));
     keys.replaceChildren(...[...named.values()].map(({ index, colour, name }) =>
@@ -78,10 +85,10 @@ function multiples(result, place, all, kind) {
     return {
       data,
       options: {
-        height: Math.round(Math.min(230, Math.max(190, width * 0.72))),
+        height: Math.round(Math.min(230, Math.max(185, width * 0.72))),
         padding: [8, 8, 0, 0],
         scales: { x: { time: false, range: [0, right] }, y },
-        axes: [axis('offered, Mpps', {}), axis(kind.unit(field), { size: 40 })],
+        axes: [axis('offered, Mpps', { size: 24 }), axis(kind.unit(field), { size: 40 })],
         series: [{}, ...series],
         cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, hover: { skip: [null, undefined] } },
         hooks: {

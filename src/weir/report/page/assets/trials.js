@@ -8,11 +8,11 @@ const TRIAL_COLUMNS = [
   ['offered', (trial) => grouped(trial.offered), 'n'],
   ['delivered', (trial) => grouped(trial.delivered), 'n'],
   ['loss ratio', (trial) => share(trial.loss_ratio), 'n'],
-  ['drops', (trial) => trial.drops.map((drop) => `${drop.place} ${drop.reason} ${grouped(drop.packets)}`).join('; ')],
+  ['drops', (trial) => trial.drops.map((drop) => `${drop.place} ${drop.reason} ${grouped(drop.packets)}`).join('; '), 'wrap'],
   ['stalls', (trial) => trial.stalls.map((stall) =>
     `core ${stall.core}: ${stall.count}, longest ${Math.round(stall.longest_us)} µs`).join('; ') +
-    (trial.loss_during_stall ? ' (loss meanwhile)' : '')],
-  ['verdict', (trial) => (trial.valid ? 'valid' : `invalid: ${trial.invalid_because.join('; ')}`)],
+    (trial.loss_during_stall ? ' (loss meanwhile)' : ''), 'wrap'],
+  ['verdict', (trial) => (trial.valid ? 'valid' : `invalid: ${trial.invalid_because.join('; ')}`), 'wrap'],
 ];
 
 function trialTable(trials) {
@@ -26,11 +26,13 @@ function trialTable(trials) {
 }
 
 function trialLists(result) {
-  document.addEventListener('toggle', (event) => {
-    const place = event.target.open && event.target.matches('.case') && event.target.querySelector(':scope > .trials');
+  const fill = (fold) => {
+    const place = fold.open && fold.matches('.case') && fold.querySelector(':scope > .trials');
     if (!place || place.dataset.done) return;
     const one = result.setups[Number(place.dataset.setup)].cases[Number(place.dataset.case)];
     place.replaceChildren(trialTable([...one.trials, ...one.curve]));
     place.dataset.done = 'yes';
-  }, true);
+  };
+  document.addEventListener('toggle', (event) => fill(event.target), true);
+  document.querySelectorAll('.case[open]').forEach(fill);
 }

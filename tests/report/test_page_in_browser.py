@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML report in headless Chromium, without a network: no error, plots drawn, rows there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from weir import report
+from weir.store.result import Result
+
+from .hostile import hostile
+from .synthetic import result
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+
+
+def load(made: Result, folder: Path, width_px: int = 1400) -> tuple[str, str]:
+    """The page's DOM after its script has run, and what the browser wrote on its console."""
+    page = folder / "report.html"
+    page.write_text(report.render(made, "html"), encoding="utf-8")
+    quiet = ("disable-quic", "no-first-run", "disable-background-networking", "disable-component-update")
+    done = subprocess.run(
+        [
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            *(f"--{flag}" for flag in quiet),
+            "--disable-sync",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            f"--user-data-dir={folder / 'profile'}",
+            f"--window-size={width_px},1000",
+            "--virtual-time-budget=8000",
+            "--enable-logging=stderr",
+            "--dump-dom",
+            page.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    said = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+    return done.stdout, said
+
+
+@pytest.mark.parametrize("width_px", [1400, 500])
+def test_page_draws_all_plots_without_an_error(tmp_path: Path, width_px: int) -> None:
+    dom, console = load(result(), tmp_path, width_px)
+    assert not console
+    assert 'data-ready="yes"' in dom
+    canvases = re.findall(r'<canvas width="(\d+)" height="(\d+)"', dom.partition('id="bars"')[2])
+    plots = [size for size in canvases if int(size[0]) > 100 and int(size[1]) > 100]
+    assert len(plots) == 2 + 8 + 8, "throughput by chain, loss and latency by chain and technology"
+
+
+def test_table_has_a_row_for_each_chain_frame_and_technology(tmp_path: Path) -> None:
+    dom, _ = load(result(), tmp_path)
+    table = dom[dom.index('id="throughput-table"') :]
+    assert table[: table.index("</table>")].count('class="tech"') == 2 * 4 * 4
+
+
+def test_hostile_texts_do_nothing_in_the_browser(tmp_path: Path) -> None:
+    dom, console = load(hostile(result()), tmp_path)
+    assert not console
+    assert 'data-ready="yes"' in dom
+    assert "<img" not in dom
+
+
+def test_a_run_without_curves_says_so_and_still_works(tmp_path: Path) -> None:
+    made = result()
+    for setup in made.setups:
+        for case in setup.cases:
+            case.curve = []
+    dom, console = load(made, tmp_path)
+    assert not console
+    assert dom.count("Not measured in this run.") >= 2

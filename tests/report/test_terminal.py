@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table in the terminal."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from weir import report
+from weir.report import terminal
+
+from .hostile import hostile
+from .synthetic import result
+
+
+def test_table_fits_100_columns_even_with_long_texts_and_large_rates() -> None:
+    fast = result()
+    for setup in fast.setups:
+        for case in setup.cases:
+            for found in case.throughput:
+                if found.load_pps is not None:
+                    found.load_pps = found.load_min_pps = found.load_max_pps = 98_765_432.0
+    for made in (result(), fast, hostile(result())):
+        assert max(len(line) for line in report.render(made, "table").splitlines()) <= 100
+
+
+def test_each_chain_and_frame_has_a_row_for_each_technology() -> None:
+    text = report.render(result(), "table").partition("Refused here")[0]
+    for technology in ("direct", "linux-bridge", "ovs", "ovs-dpdk"):
+        rows = [line for line in text.splitlines() if technology in line.split()[:3]]
+        assert len(rows) == 2 * 4, technology
+
+
+def test_table_shows_rate_gbits_ratio_and_spread_of_both_goals() -> None:
+    made = result()
+    case = made.setups[0].cases[0]
+    for found, load_pps in zip(case.throughput, (2_000_000.0, 2_500_000.0), strict=True):
+        found.load_pps, found.load_min_pps, found.load_max_pps = load_pps, load_pps * 0.9, load_pps * 1.1
+        found.l2_bps = load_pps * 512
+    base = next(s for s in made.setups if s.technology == "linux-bridge").cases[0]
+    for found in base.throughput:
+        found.load_pps = 500_000.0
+    line = next(line for line in report.render(made, "table").splitlines() if " direct " in line)
+    for cell in ("2.000", "1.800–2.200", "1.024", "4.00", "2.500", "2.250–2.750", "1.280", "5.00"):
+        assert cell in line.split(), cell
+
+
+def test_table_says_what_is_refused_and_why() -> None:
+    assert "sr-iov: no network card with virtual functions" in report.render(result(), "table")
+
+
+def test_irregular_is_a_dash_with_a_flag_and_a_reason_and_never_a_number() -> None:
+    text = report.render(result(), "table")
+    line = next(
+        line for line in text.splitlines() if line.split()[:1] == ["ovs"] and line.rstrip().endswith("I")
+    )
+    assert line.split() == ["ovs", *["–"] * 8, "I"]
+    assert "ovs PVP, frame IMIX a7d4g: NDR and PDR irregular: the lowest load" in " ".join(text.split())
+
+
+def test_tester_bound_and_stall_are_flagged_and_explained() -> None:
+    made = result()
+    found = made.setups[0].cases[0].throughput[0]
+    found.tester_bound = found.stall_labelled = True
+    text = report.render(made, "table")
+    assert next(line for line in text.splitlines() if " direct " in line).endswith("TS")
+    assert "T  tester-bound" in text
+
+
+def test_a_noisy_machine_is_called_noisy_and_a_quiet_one_is_not() -> None:
+    assert "This machine was noisy" in report.render(result(), "table")
+    quiet = result()
+    for setup in quiet.setups:
+        for case in setup.cases:
+            case.trials, case.curve = [], []
+            for found in case.throughput:
+                found.load_min_pps = found.load_max_pps = found.load_pps
+    assert "noisy" not in report.render(quiet, "table")
+
+
+def test_an_interrupted_run_says_so() -> None:
+    assert "Interrupted" in report.render(result(interrupted=True), "table")
+
+
+def test_one_goal_and_three_goals_are_shown_too() -> None:
+    for count in (1, 3):
+        made = result()
+        for setup in made.setups:
+            for case in setup.cases:
+                first = case.throughput[0]
+                case.throughput = [
+                    first.model_copy(update={"goal": f"goal{index}"}) for index in range(count)
+                ]
+        text = report.render(made, "table")
+        assert all(f"goal{index}" in text for index in range(count))
+        assert max(len(line) for line in text.splitlines()) <= 100
+
+
+def test_a_lab_title_is_text_and_not_console_markup() -> None:
+    out = io.StringIO()
+    made = result(title="[red]plain[/red] [link=http://x]y[/link]")
+    Console(file=out, width=100, force_terminal=True).print(terminal.table(made))
+    assert "[red]plain[/red] [link=http://x]y[/link]" in out.getvalue()
+
+
+def test_a_result_without_setups_is_still_a_report() -> None:
+    for name in report.FORMATS:
+        assert report.render(result(setups=[]), name)
