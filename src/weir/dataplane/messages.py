@@ -55,7 +55,7 @@ class LatencySummary(_Reply):
 
 
 class StreamResult(_Reply):
-    """One stream in one run. `offered` packets were handed to the port; `tx_refused` of these it did not take."""
+    """One stream in one run. The port refused `tx_refused` of the `offered` packets that it was handed."""
 
     id: int
     intended: int

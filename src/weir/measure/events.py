@@ -26,6 +26,7 @@ class TrialFinished:
     """One trial is over, valid or not."""
 
     frame: str
+    mean_frame_bytes: float
     trial: Trial
 
 

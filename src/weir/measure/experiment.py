@@ -3,26 +3,184 @@
 
 from __future__ import annotations
 
+import statistics
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from weir.measure.events import Event
+from weir.measure.curve import curve, curve_loads_pps
+from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
+from weir.measure.repeats import goals_of, repeated, throughput
+from weir.measure.search import Found, search
 from weir.measure.tester import SutCounters, Tester, Traffic
+from weir.measure.trial import PortGoneError, TrialRunner
 from weir.spec.measure import Measure
-from weir.store.result import Case, Ceiling
+from weir.store.result import Case, Ceiling, Throughput, Trial
+
+TEACHING_FRAMES = 3
+PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
+
+
+@dataclass(frozen=True)
+class Time:
+    """The clock that limits a search, and how to wait. Tests give a virtual one."""
+
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
 
 def measure_setup(
     measure: Measure,
     traffic: Sequence[Traffic],
     tester: Tester,
+    *,
     counters: SutCounters,
     ceilings: Mapping[str, Ceiling],
     on_event: Callable[[Event], None],
+    timing: Time | None = None,
 ) -> Iterator[Case]:
     """Yields one finished Case for each of `traffic`, in order; store it before asking for the next.
 
     The chain must be deployed and weir-dp's loops started (`configure`, `start`). `ceilings` by frame, from
-    `weir.measure.calibrate.ceilings`; a frame without one is measured, and its result says so. A case that cannot
-    be measured is yielded with `problem` set; only KeyboardInterrupt and the tester's own errors leave this
-    function, and cases already yielded stay good. `on_event` is called from this thread, often: keep it quick.
+    `weir.measure.calibrate.ceilings`; a frame without one is measured, and its Case has none. A case that
+    cannot be measured is yielded with `problem` set; a port that is gone ends the setup after that. So is an
+    interrupted one, and the next step raises KeyboardInterrupt. Of other errors only the tester's own leave this
+    function; cases already yielded stay good. `on_event` is called from this thread, often: keep it quick.
     """
-    raise NotImplementedError
+    timing = timing or Time()
+    tester.teach(TEACHING_FRAMES)
+    for one in traffic:
+        case = _OneFrame(
+            measure,
+            one,
+            tester,
+            counters=counters,
+            ceiling=ceilings.get(one.frame),
+            on_event=on_event,
+            timing=timing,
+        )
+        try:
+            case.measure()
+        except PortGoneError as gone:
+            yield case.finished(problem=str(gone))
+            return
+        except KeyboardInterrupt:
+            yield case.finished(problem="Interrupted before it was finished.")
+            raise
+        yield case.finished()
+
+
+class _OneFrame:
+    """The case of one frame size while it is measured."""
+
+    def __init__(
+        self,
+        measure: Measure,
+        traffic: Traffic,
+        tester: Tester,
+        *,
+        counters: SutCounters,
+        ceiling: Ceiling | None,
+        on_event: Callable[[Event], None],
+        timing: Time,
+    ) -> None:
+        self._measure = measure
+        self._traffic = traffic
+        self._tester = tester
+        self._ceiling = ceiling
+        self._on_event = on_event
+        self._timing = timing
+        self._began_s = timing.clock()
+        self._trials: list[Trial] = []
+        self._curve: list[Trial] = []
+        self._throughput: list[Throughput] = []
+        self._problem: str | None = None
+        self._runner = TrialRunner(
+            tester,
+            counters,
+            traffic,
+            options=measure.trial,
+            on_trial=self._took,
+            sleep=timing.sleep,
+        )
+
+    def measure(self) -> None:
+        """Warm-up, searches, confirmation, curve. What is finished is kept when this raises."""
+        self._tester.configure_traffic(self._traffic.config)
+        limits_pps = self._limits_pps()
+        if limits_pps is None:
+            return
+        deadline = self._timing.clock() + self._measure.time_limit_s
+        rounds = repeated(
+            lambda limits, number: self._search(limits, number, deadline),
+            self._measure.repeats,
+            limits_pps,
+            lambda: self._timing.clock() >= deadline,
+        )
+        for goal, found in goals_of(self._measure, rounds):
+            result = throughput(
+                goal,
+                found,
+                self._traffic.mean_frame_bytes,
+                ceiling=self._ceiling,
+                capped=limits_pps[1] == self._measure.max_load_pps,
+            )
+            self._throughput.append(self._confirmed(result))
+            self._on_event(GoalFound(self._traffic.frame, self._throughput[-1]))
+        highest = max((one.load_pps for one in self._throughput if one.load_pps), default=None)
+        loads = curve_loads_pps(self._measure.curve, highest, limits_pps[1])
+        self._curve = curve(
+            self._runner, self._measure.curve, loads, lambda step, steps: self._phase("curve", step, steps)
+        )
+
+    def finished(self, problem: str | None = None) -> Case:
+        """What has been measured. Trials of the curve are in `curve` only, except those that were repeated."""
+        return Case(
+            frame=self._traffic.frame,
+            mean_frame_bytes=self._traffic.mean_frame_bytes,
+            ceiling=self._ceiling,
+            throughput=self._throughput,
+            curve=self._curve,
+            trials=[trial for trial in self._trials if not any(trial is point for point in self._curve)],
+            problem=problem or self._problem,
+            seconds=self._timing.clock() - self._began_s,
+        )
+
+    def _took(self, trial: Trial) -> None:
+        self._trials.append(trial)
+        self._on_event(TrialFinished(self._traffic.frame, self._traffic.mean_frame_bytes, trial))
+
+    def _phase(self, phase: Phase, step: int = 1, steps: int = 1) -> None:
+        self._on_event(PhaseStarted(self._traffic.frame, phase, step, steps))
+
+    def _limits_pps(self) -> tuple[float, float] | None:
+        """Warms up as fast as the tester can, which also says up to which load a search makes sense."""
+        self._phase("warm-up")
+        probe = self._runner.once("calibration", 0, max(PROBE_S, self._measure.warm_up_s)).trial
+        if not probe.offered:
+            self._problem = "The tester could send nothing: look at the data plane's log."
+            return None
+        highest = probe.offered / probe.duration_s
+        if self._ceiling is not None:
+            highest = min(highest, max(self._ceiling.max_pps, 1.1 * probe.delivered / probe.duration_s))
+        if self._measure.max_load_pps is not None:
+            highest = min(highest, self._measure.max_load_pps)
+        return self._measure.min_load * highest, highest
+
+    def _search(self, limits_pps: tuple[float, float], number: int, deadline: float) -> list[Found]:
+        self._phase("search", number, self._measure.repeats)
+        return search(self._runner, self._measure, limits_pps, clock=self._timing.clock, deadline=deadline)
+
+    def _confirmed(self, result: Throughput) -> Throughput:
+        """The same with the loss ratio that trials at its lower bound show: the median of the valid ones."""
+        if result.lower_bound_pps is None:
+            return result
+        losses: list[float] = []
+        for number in range(1, self._measure.confirm_trials + 1):
+            self._phase("confirm", number, self._measure.confirm_trials)
+            trial = self._runner.valid(
+                "confirm", result.lower_bound_pps, self._measure.trial.duration_s
+            ).trial
+            if trial.valid:
+                losses.append(trial.loss_ratio)
+        return result.model_copy(update={"loss_ratio": statistics.median(losses)}) if losses else result

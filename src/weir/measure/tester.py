@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What measuring needs from outside, as protocols: a tester, and the counters of the system under test.
 
-weir-dp through its socket is one tester (`weir.dataplane.tester`), the simulated device (`weir.measure.simulated`)
-another.
+weir-dp through its socket is one tester (`weir.dataplane.tester`), the simulated device
+(`weir.measure.simulated`) another.
 """
 
 from __future__ import annotations

@@ -96,10 +96,12 @@ class Throughput(_Record):
     load_pps: float | None = None  # conditional throughput: median over repeats, both directions together
     load_min_pps: float | None = None
     load_max_pps: float | None = None
+    lower_bound_pps: float | None = None  # relevant lower bound: intended load, median over repeats
+    upper_bound_pps: float | None = None  # relevant upper bound, likewise; None: no load was too much
     repeats: int = 0
     l2_bps: float | None = None
     l1_bps: float | None = None
-    loss_ratio: float | None = None  # measured at load_pps
+    loss_ratio: float | None = None  # measured again at lower_bound_pps
     tester_bound: bool = False
     stall_labelled: bool = False
 

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Repeats of a search, and what they say together: median, min and max (design rule 7)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+
+from weir.measure.search import Found
+from weir.spec.measure import Goal, Measure
+from weir.store.result import Ceiling, Throughput
+
+# A result this close to what the tester alone can do says little about the system under test.
+TESTER_BOUND_SHARE = 0.9
+L1_OVERHEAD_BYTES = 20  # preamble, start of frame and inter-frame gap
+
+SearchOnce = Callable[[tuple[float, float], int], list[Found]]
+
+
+def repeated(
+    search_once: SearchOnce, repeats: int, limits_pps: tuple[float, float], out_of_time: Callable[[], bool]
+) -> list[list[Found]]:
+    """`repeats` searches: the first between the limits, the others near what the first found.
+
+    A repeat that runs into the nearer limits is made again between the full ones. Stops early when out of
+    time. Each entry has one Found a goal.
+    """
+    rounds = [search_once(limits_pps, 1)]
+    near = _near(rounds[0], limits_pps)
+    for number in range(2, repeats + 1):
+        if out_of_time():
+            break
+        found = search_once(near, number)
+        if near != limits_pps and any(one.lower_pps is None or one.upper_pps is None for one in found):
+            if out_of_time():
+                break
+            found = search_once(limits_pps, number)
+        rounds.append(found)
+    return rounds
+
+
+def _near(found: Sequence[Found], limits_pps: tuple[float, float]) -> tuple[float, float]:
+    """Limits for the repeats: 20 % around all bounds, or the full limits when a bound is missing."""
+    lowers = [one.lower_pps for one in found if one.lower_pps is not None]
+    uppers = [one.upper_pps for one in found if one.upper_pps is not None]
+    if len(lowers) < len(found) or len(uppers) < len(found):
+        return limits_pps
+    return max(limits_pps[0], 0.8 * min(lowers)), min(limits_pps[1], 1.2 * max(uppers))
+
+
+def throughput(
+    goal: Goal,
+    found: Sequence[Found],
+    mean_frame_bytes: float,
+    *,
+    ceiling: Ceiling | None,
+    capped: bool,
+) -> Throughput:
+    """The repeats of one goal as one result; irregular unless more than half of them found a rate.
+
+    `capped`: the lab limits the highest load, so that carrying it says nothing of the tester.
+    """
+    good = [one for one in found if one.load_pps is not None]
+    if 2 * len(good) <= len(found):
+        why = next(one.why for one in found if one.load_pps is None)
+        if good:
+            why = f"{len(found) - len(good)} of {len(found)} searches found no rate: {why}"
+        return Throughput(
+            goal=goal.name, goal_loss_ratio=goal.loss_ratio, status="irregular", why=why, repeats=len(found)
+        )
+    loads = [one.load_pps for one in good if one.load_pps is not None]
+    load_pps = statistics.median(loads)
+    uppers = [one.upper_pps for one in good if one.upper_pps is not None]
+    bound = any(one.tester_limited or (one.upper_pps is None and not capped) for one in good)
+    if ceiling is not None and load_pps >= TESTER_BOUND_SHARE * ceiling.max_pps:
+        bound = True
+    return Throughput(
+        goal=goal.name,
+        goal_loss_ratio=goal.loss_ratio,
+        status="found",
+        why=next((one.why for one in good if one.why), None),
+        load_pps=load_pps,
+        load_min_pps=min(loads),
+        load_max_pps=max(loads),
+        lower_bound_pps=statistics.median(one.lower_pps for one in good if one.lower_pps is not None),
+        upper_bound_pps=statistics.median(uppers) if uppers else None,
+        repeats=len(good),
+        l2_bps=load_pps * mean_frame_bytes * 8,
+        l1_bps=load_pps * (mean_frame_bytes + L1_OVERHEAD_BYTES) * 8,
+        tester_bound=bound,
+        stall_labelled=any(one.stall_labelled for one in good),
+    )
+
+
+def goals_of(measure: Measure, rounds: Sequence[Sequence[Found]]) -> list[tuple[Goal, list[Found]]]:
+    """Each goal with what every round found for it."""
+    return [(goal, [found[index] for found in rounds]) for index, goal in enumerate(measure.goals)]

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial: offer a load for a time, and account for every packet.
+
+While a trial runs this process sleeps: weir-dp polls on the same cores.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from weir.dataplane.messages import LatencySummary, TrafficResult
+from weir.measure.accounting import Balance, Counts, balance, counted
+from weir.measure.tester import SutCounters, Tester, Traffic
+from weir.measure.validity import Fault, faults
+from weir.spec.measure import TrialOptions
+from weir.store.result import Latency, Stall, StreamCount, Trial
+
+Purpose = Literal["calibration", "search", "curve", "confirm"]
+
+# A switch may publish its counters a little late; a balance is read again this often before it is believed.
+SETTLE_READS = 3
+SETTLE_S = 0.02
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trial, and its faults in a form that a search can act on."""
+
+    trial: Trial
+    faults: tuple[Fault, ...]
+
+    def has(self, kind: str) -> bool:
+        """Whether a fault of this kind makes the trial invalid."""
+        return any(fault.kind == kind for fault in self.faults)
+
+
+class PortGoneError(Exception):
+    """A port disappeared: the chain cannot be measured any more."""
+
+
+class TrialRunner:
+    """Runs trials of one traffic on one built chain and hands each, valid or not, to `on_trial`."""
+
+    def __init__(
+        self,
+        tester: Tester,
+        counters: SutCounters,
+        traffic: Traffic,
+        *,
+        options: TrialOptions,
+        on_trial: Callable[[Trial], None],
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.traffic = traffic
+        self._tester = tester
+        self._counters = counters
+        self._options = options
+        self._on_trial = on_trial
+        self._sleep = sleep
+
+    def once(self, purpose: Purpose, load_pps: float, duration_s: float) -> Outcome:
+        """One trial at `load_pps` in all directions together; 0: as fast as the tester can.
+
+        PortGoneError after the trial has been handed on, when a port disappeared during it.
+        """
+        streams = self.traffic.streams
+        before = self._counted()
+        result = self._tester.run(
+            {stream.id: load_pps / len(streams) for stream in streams},
+            duration_s,
+            self._options.drain_ms / 1e3,
+        )
+        counts = self._settled(before, result)
+        found = faults(counts, result, streams, duration_s, as_fast_as_possible=load_pps == 0)
+        trial = self._trial(purpose, load_pps, duration_s, counts=counts, result=result, found=found)
+        self._on_trial(trial)
+        gone = [fault for fault in found if fault.kind == "gone"]
+        if gone:
+            raise PortGoneError(gone[0].sentence)
+        return Outcome(trial, tuple(found))
+
+    def valid(self, purpose: Purpose, load_pps: float, duration_s: float) -> Outcome:
+        """A trial repeated while it is invalid, `retries` times at most; the last outcome, valid or not."""
+        outcome = self.once(purpose, load_pps, duration_s)
+        for _ in range(self._options.retries):
+            if outcome.trial.valid:
+                break
+            outcome = self.once(purpose, load_pps, duration_s)
+        return outcome
+
+    def _counted(self) -> Counts:
+        return counted(self._tester.ledger(), self._counters())
+
+    def _settled(self, before: Counts, result: TrafficResult) -> Balance:
+        counts = balance(before, self._counted(), result, self.traffic.streams)
+        for _ in range(SETTLE_READS - 1):
+            if counts.unaccounted <= 0:
+                break
+            self._sleep(SETTLE_S)
+            counts = balance(before, self._counted(), result, self.traffic.streams)
+        return counts
+
+    def _trial(
+        self,
+        purpose: Purpose,
+        load_pps: float,
+        duration_s: float,
+        *,
+        counts: Balance,
+        result: TrafficResult,
+        found: list[Fault],
+    ) -> Trial:
+        took_s = result.tx_duration_ns / 1e9
+        stalls = [Stall.model_validate(stall.model_dump()) for stall in result.stalls if stall.count]
+        direction = {stream.id: stream.direction for stream in self.traffic.streams}
+        return Trial(
+            purpose=purpose,
+            intended_load_pps=load_pps or (counts.offered / took_s if took_s else 0.0),
+            intended_duration_s=duration_s,
+            duration_s=took_s,
+            intended=counts.intended,
+            offered=counts.offered,
+            delivered=counts.delivered,
+            loss_ratio=counts.loss_ratio,
+            drops=list(counts.drops),
+            unaccounted=counts.unaccounted,
+            duplicates=sum(stream.duplicates for stream in result.streams),
+            reordered=sum(stream.reordered for stream in result.streams),
+            stalls=stalls,
+            loss_during_stall=counts.lost > 0 and bool(stalls),
+            valid=not found,
+            invalid_because=[fault.sentence for fault in found],
+            streams=[
+                StreamCount(
+                    stream=stream.id,
+                    direction=direction[stream.id],
+                    intended=stream.intended,
+                    offered=stream.offered,
+                    delivered=stream.delivered,
+                    duplicates=stream.duplicates,
+                    reordered=stream.reordered,
+                    latency=_latency(stream.latency),
+                )
+                for stream in result.streams
+            ],
+        )
+
+
+def _latency(summary: LatencySummary | None) -> Latency | None:
+    if summary is None or not summary.count:
+        return None
+    return Latency(
+        packets=summary.count,
+        min_us=summary.min_ns / 1e3,
+        mean_us=summary.mean_ns / 1e3,
+        p50_us=summary.p50_ns / 1e3,
+        p90_us=summary.p90_ns / 1e3,
+        p99_us=summary.p99_ns / 1e3,
+        p999_us=summary.p999_ns / 1e3,
+        max_us=summary.max_ns / 1e3,
+    )

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a trial must not be used, and why (design rules 1 and 2).
+
+A fault is of one of three kinds, because each asks for something else:
+
+- *tester*: the tester could not keep up. A search takes the load as too high for the tester, never for the
+  system under test, and a throughput bounded by it is tester-bound.
+- *accounting*: packets are missing or too many, so that the counters cannot be believed. A throughput bounded
+  by it is irregular.
+- *gone*: a port disappeared; nothing more can be measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from weir.dataplane.messages import TrafficResult
+from weir.measure.accounting import RECEIVER_REASONS, Balance
+from weir.measure.tester import Stream
+
+SHORTFALL_RATIO = 0.001
+STRETCH_RATIO = 0.01
+# One stall of the host is no stretch: gaps of up to 1 ms are usual on a virtual machine.
+STRETCH_FLOOR_S = 0.002
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a trial is invalid: a sentence with the number and what to do."""
+
+    kind: Literal["tester", "accounting", "gone"]
+    sentence: str
+
+
+def faults(
+    counts: Balance,
+    result: TrafficResult,
+    streams: Sequence[Stream],
+    duration_s: float,
+    *,
+    as_fast_as_possible: bool = False,
+) -> list[Fault]:
+    """All that is wrong with a trial, worst first. A trial `as_fast_as_possible` has no schedule to miss."""
+    found: list[Fault] = []
+    if result.gone_ports:
+        names = ", ".join(result.gone_ports)
+        found.append(Fault("gone", f"Port {names} disappeared during the trial: deploy the chain again."))
+    if counts.unaccounted:
+        found.append(_unaccounted(counts))
+    duplicates = sum(stream.duplicates for stream in result.streams)
+    if duplicates:
+        found.append(
+            Fault(
+                "accounting",
+                f"{duplicates} packets arrived more than once: look for a loop or for flooding in the system"
+                " under test.",
+            )
+        )
+    if not as_fast_as_possible:
+        found += _late(counts, result, duration_s)
+    found += _receiver(counts, streams)
+    return found
+
+
+def _unaccounted(counts: Balance) -> Fault:
+    if counts.unaccounted > 0:
+        said = f"{counts.unaccounted} of {counts.offered} packets were neither delivered nor counted lost"
+    else:
+        said = f"{-counts.unaccounted} more packets than the {counts.offered} offered were delivered or lost"
+    return Fault("accounting", f"{said}: a place that drops is not counted, or other traffic runs there.")
+
+
+def _late(counts: Balance, result: TrafficResult, duration_s: float) -> list[Fault]:
+    found: list[Fault] = []
+    short = counts.intended - counts.offered
+    if short > counts.intended * SHORTFALL_RATIO:
+        found.append(
+            Fault(
+                "tester",
+                f"The tester sent {short} of {counts.intended} packets too few"
+                f" ({short / counts.intended:.2%}; at most {SHORTFALL_RATIO:.1%} is allowed): lower the load"
+                " or give the tester a core of its own.",
+            )
+        )
+    took_s = result.tx_duration_ns / 1e9
+    if took_s - duration_s > max(duration_s * STRETCH_RATIO, STRETCH_FLOOR_S):
+        found.append(
+            Fault(
+                "tester",
+                f"Sending took {took_s:.4f} s instead of {duration_s:.4f} s: lower the load or give the"
+                " tester a core of its own.",
+            )
+        )
+    return found
+
+
+def _receiver(counts: Balance, streams: Sequence[Stream]) -> list[Fault]:
+    ports = {stream.to for stream in streams}
+    dropped = [drop for drop in counts.drops if drop.place in ports and drop.reason in RECEIVER_REASONS]
+    return [
+        Fault(
+            "tester",
+            f"The tester's receiver lost {drop.packets} packets at {drop.place} ({drop.reason}): lower the"
+            " load, or give the tester a core of its own or longer receive queues.",
+        )
+        for drop in dropped
+    ]
