@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user may write: the lab file, checked before anything is touched, and the topology behind it."""
+
+from __future__ import annotations
+
+from weir.spec.lab import Chain, FunctionOptions, Lab
+from weir.spec.load import load_lab
+from weir.spec.problem import Problem, SpecError
+
+__all__ = ["Chain", "FunctionOptions", "Lab", "Problem", "SpecError", "load_lab"]

@@ -9,32 +9,31 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-Seconds = Annotated[float, Field(gt=0, le=3600)]
+from weir.spec.part import Part
+from weir.spec.units import Microseconds, Milliseconds, Pps, Seconds
+
+Duration = Annotated[Seconds, Field(gt=0, le=3600)]
 Ratio = Annotated[float, Field(ge=0, lt=1)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Goal(_Part):
+class Goal(Part):
     """One search goal: the highest load whose loss ratio is not above `loss_ratio`."""
 
     name: str = Field(min_length=1, description="how reports call it: NDR, PDR, …")
     loss_ratio: Ratio = Field(description="share of the offered packets that may be lost")
 
 
-class TrialOptions(_Part):
+class TrialOptions(Part):
     """How long trials last, and how often one that cannot be used is repeated."""
 
-    duration_s: Seconds = Field(default=0.5, description="length of the trials that decide")
-    initial_duration_s: Seconds = Field(
+    duration_s: Duration = Field(default=0.5, description="length of the trials that decide")
+    initial_duration_s: Duration = Field(
         default=0.1, description="length of the trials that look for the region"
     )
-    duration_sum_s: Seconds = Field(default=2.5, description="trial time at one load that decides")
-    drain_ms: float = Field(
+    duration_sum_s: Duration = Field(default=2.5, description="trial time at one load that decides")
+    drain_ms: Milliseconds = Field(
         default=100, gt=0, le=60_000, description="wait for the last packets after a trial"
     )
     retries: int = Field(
@@ -51,22 +50,22 @@ class TrialOptions(_Part):
         return self
 
 
-class CurveOptions(_Part):
+class CurveOptions(Part):
     """The offered-load curve: received against generated."""
 
     points: int = Field(default=10, ge=0, le=1000, description="loads measured; 0: no curve")
     lowest: float = Field(default=0.1, gt=0, lt=1, description="first load, as a share of the last")
     beyond: float = Field(default=1.3, ge=1, le=100, description="last load, as a multiple of the throughput")
-    duration_s: Seconds = Field(default=0.5, description="length of one trial")
+    duration_s: Duration = Field(default=0.5, description="length of one trial")
 
 
-class CalibrationOptions(_Part):
+class CalibrationOptions(Part):
     """The tester measured alone, in loopback."""
 
-    duration_s: Seconds = Field(default=0.5, description="length of one trial")
+    duration_s: Duration = Field(default=0.5, description="length of one trial")
 
 
-class Measure(_Part):
+class Measure(Part):
     """What to measure on each built chain, for each frame size."""
 
     goals: tuple[Goal, ...] = Field(
@@ -86,20 +85,20 @@ class Measure(_Part):
         lt=1,
         description="lowest load, as a share of the highest; too much loss there: irregular",
     )
-    max_load_pps: float | None = Field(
+    max_load_pps: Pps | None = Field(
         default=None, gt=0, description="highest load tried; absent: what the tester itself can do"
     )
-    warm_up_s: float = Field(
+    warm_up_s: Seconds = Field(
         default=0.5, ge=0, le=3600, description="traffic before the first trial, not used"
     )
     repeats: int = Field(
         default=3, ge=1, le=100, description="searches for each frame: median, min and max are quoted"
     )
     confirm_trials: int = Field(default=3, ge=0, le=100, description="trials at each load found")
-    time_limit_s: Seconds = Field(default=300, description="for all searches of one frame")
+    time_limit_s: Duration = Field(default=300, description="for all searches of one frame")
     curve: CurveOptions = CurveOptions()
     calibration: CalibrationOptions = CalibrationOptions()
-    stall_threshold_us: float = Field(
+    stall_threshold_us: Microseconds = Field(
         default=50,
         gt=0,
         le=1e6,

@@ -20,21 +20,28 @@ WireClass = Literal["virtual", "physical"]
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class Port(_Frozen):
     """One port of the tester or of a function, as weir-dp sees it."""
 
-    name: str  # "tester.left", "f1.left", "f1.right", "tester.right"
-    node: str  # name of the node that owns it: "tester", "f1"
+    name: str
+    """Node and side: "tester.left", "f1.right"."""
+    node: str
+    """The node that owns it: "tester", "f1"."""
     side: Side
-    mac: str  # 02:57:… locally administered, unique in the topology
+    mac: str
+    """Begins with 02:57: locally administered, unique in the topology."""
     kind: PortKind
-    link: int  # index of the link that it is attached to
-    netns: str | None = None  # network namespace that holds `interface`
-    interface: str | None = None  # kernel interface (af_packet, af_xdp, tap, physical)
-    socket: str | None = None  # vhost-user socket, relative to the run directory
+    link: int
+    """Index of the link that it is attached to."""
+    netns: str | None = None
+    """Network namespace that holds `interface`."""
+    interface: str | None = None
+    """Kernel interface (af_packet, af_xdp, tap, physical)."""
+    socket: str | None = None
+    """The vhost-user socket, relative to the run directory."""
 
 
 class Node(_Frozen):
@@ -42,7 +49,8 @@ class Node(_Frozen):
 
     name: str
     role: Literal["tester", "function"]
-    nf: str | None = None  # registered network function; None for the tester
+    nf: str | None = None
+    """Registered network function; None for the tester."""
     options: dict[str, str | int | float | bool] = {}
     cores: tuple[int, ...] = ()
 
@@ -51,10 +59,14 @@ class Link(_Frozen):
     """Link i of the chain: a network of the switch technology, or a wire."""
 
     index: int
-    name: str  # "net0", or "wire0" with technology direct
-    network: bool  # True: a two-port bridge of the technology; False: a plain wire
-    left: str  # port name
-    right: str  # port name
+    name: str
+    """For a network "net0", for a wire "wire0"."""
+    network: bool
+    """True: a two-port bridge of the technology; False: a plain wire."""
+    left: str
+    """Name of the port at its left end."""
+    right: str
+    """Name of the port at its right end."""
 
 
 class Topology(_Frozen):
@@ -62,9 +74,12 @@ class Topology(_Frozen):
 
     lab: str
     technology: str
-    chain: str  # "PVP", "PVVP", or the function names joined by "-"
-    nodes: tuple[Node, ...]  # tester first, then functions left to right
-    ports: tuple[Port, ...]  # left to right
+    chain: str
+    """PVP, PVVP, or the function names joined by "-"."""
+    nodes: tuple[Node, ...]
+    """Tester first, then functions left to right."""
+    ports: tuple[Port, ...]
+    """Left to right."""
     links: tuple[Link, ...]
     switch_cores: tuple[int, ...] = ()
     wire: WireClass = "virtual"

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labs that are well formed and yet impossible: found here, before anything is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from weir.spec.complaint import Complaint, show
+from weir.spec.frames import IMIX_PREFIX, frame_sizes_bytes, max_frame_bytes, min_frame_bytes
+from weir.spec.lab import Lab
+from weir.spec.nf import network_functions
+from weir.spec.problem import nearest
+from weir.spec.source import KeyPath
+from weir.spec.technology import technology_fields
+
+
+def complaints(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
+    """Everything impossible in `lab`, on a machine with these CPUs (None: whatever machine)."""
+    yield from _frames(lab)
+    yield from _functions(lab)
+    yield from _chains(lab)
+    yield from _technologies(lab)
+    yield from _cores(lab, cpus)
+    yield from _durations(lab)
+
+
+def _frames(lab: Lab) -> Iterator[Complaint]:
+    traffic = lab.traffic
+    tagged = traffic.vlan is not None
+    least, most = min_frame_bytes(traffic.ip, traffic.l4, tagged), max_frame_bytes(tagged)
+    template = f"IPv{traffic.ip} and {traffic.l4.upper()}{' with a VLAN tag' if tagged else ''}"
+    about: tuple[KeyPath, ...] = (("traffic", "ip"), ("traffic", "l4"), ("traffic", "vlan"))
+    for index, frame in enumerate(traffic.frames):
+        path: KeyPath = ("traffic", "frames", index)
+        sizes_bytes = frame_sizes_bytes(frame)
+        what = f"{frame} sends" if frame.startswith(IMIX_PREFIX) else "is"
+        if min(sizes_bytes) < least:
+            message = f"{what} a frame of {min(sizes_bytes)} bytes: too small for the stamp after {template}"
+            yield Complaint(path, message, f"at least {least}", about=about)
+        if max(sizes_bytes) > most:
+            message = f"{what} a frame of {max(sizes_bytes)} bytes: larger than a standard frame"
+            yield Complaint(path, message, f"at most {most}", about=about)
+        if frame in traffic.frames[:index]:
+            yield Complaint(
+                path, f"names {frame} twice", "each frame size once", about=(("traffic", "frames"),)
+            )
+
+
+def _functions(lab: Lab) -> Iterator[Complaint]:
+    known = network_functions()
+    for name, function in lab.functions.items():
+        path: KeyPath = ("functions", name, "nf")
+        nf = known.get(function.nf)
+        if nf is None:
+            listed = "one of " + ", ".join(known)
+            yield Complaint(
+                path, f"unknown network function {show(function.nf)}", listed, nearest(function.nf, [*known])
+            )
+            continue
+        for key, value in function.options.items():
+            path = ("functions", name, "options", key)
+            option = nf.option(key)
+            names = [option.name for option in nf.options]
+            if option is None:
+                listed = "one of " + ", ".join(names) if names else "no option"
+                yield Complaint(
+                    path,
+                    f"unknown option of {nf.name}",
+                    listed,
+                    nearest(key, names),
+                    about=(("functions", name, "nf"),),
+                )
+            elif not option.accepts(value):
+                near = nearest(value, option.values or ())
+                yield Complaint(
+                    path, f"is {show(value)}", option.expected(), near, about=(("functions", name, "nf"),)
+                )
+
+
+def _chains(lab: Lab) -> Iterator[Complaint]:
+    known = network_functions()
+    names: dict[str, int] = {}
+    for index, (form, chain) in enumerate(zip(lab.chain, lab.chains(), strict=True)):
+        if chain.name in names:
+            yield Complaint(
+                ("chain", index),
+                f"is called {chain.name} as chain {names[chain.name] + 1} is",
+                "names that differ",
+                about=(("chain",),),
+            )
+        names.setdefault(chain.name, index)
+        refused: set[str] = set()
+        for position, name in enumerate(chain.functions):
+            path: KeyPath = ("chain", index) if isinstance(form, str) else ("chain", index, position)
+            function = lab.functions.get(name)
+            if name in refused:
+                continue
+            if function is None:
+                refused.add(name)
+                listed = "one of " + ", ".join(lab.functions)
+                yield Complaint(
+                    path,
+                    f"unknown function {show(name)}",
+                    listed,
+                    nearest(name, [*lab.functions]),
+                    about=(("functions",),),
+                )
+            elif function.nf in known and not known[function.nf].returns:
+                refused.add(name)
+                message = (
+                    f"function {position + 1} of {len(chain.functions)}, {name}, is a {function.nf}: "
+                    "it ends the chain, so no packet returns to the tester"
+                )
+                returning = ", ".join(nf.name for nf in known.values() if nf.returns)
+                yield Complaint(
+                    path, message, f"functions that forward: {returning}", about=(("functions", name),)
+                )
+
+
+def _technologies(lab: Lab) -> Iterator[Complaint]:
+    if lab.baseline is not None and lab.baseline not in lab.technology:
+        listed = "one of " + ", ".join(lab.technology)
+        message = f"{lab.baseline} is not among the lab's technologies"
+        yield Complaint(
+            ("baseline",), message, listed, nearest(lab.baseline, lab.technology), about=(("technology",),)
+        )
+    if lab.tester.ports is not None:
+        others = [name for name in lab.technology if name != "sr-iov"]
+        if others:
+            message = (
+                "only sr-iov has network ports of its own for the tester, "
+                f"and this lab measures {', '.join(others)} too"
+            )
+            yield Complaint(
+                ("tester", "ports"),
+                message,
+                "no ports, or technology: sr-iov alone",
+                about=(("technology",),),
+            )
+
+
+def _cores(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
+    for role in ("tester", "functions", "switch"):
+        yield from _cpus(("cores", role), getattr(lab.cores, role, None), cpus)
+    for _, name in technology_fields():
+        options = lab.options(name)
+        for role in ("tester", "functions", "switch"):
+            yield from _cpus(("technologies", name, "cores", role), getattr(options.cores, role, None), cpus)
+    for key in ("pmd_cores", "lcores"):
+        yield from _cpus(("technologies", "ovs-dpdk", key), getattr(lab.options("ovs-dpdk"), key), cpus)
+    if "ovs-dpdk" in lab.technology:
+        yield from _starving(lab, cpus)
+
+
+def _cpus(path: KeyPath, chosen: Sequence[int] | None, cpus: Sequence[int] | None) -> Iterator[Complaint]:
+    for index, cpu in enumerate(chosen or ()):
+        if cpus is not None and cpu not in cpus:
+            yield Complaint(
+                (*path, index), f"this machine has no core {cpu} to give", f"cores of {_ranges(cpus)}"
+            )
+        if cpu in (chosen or ())[:index]:
+            yield Complaint((*path, index), f"names core {cpu} twice", "each core once")
+
+
+def _starving(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
+    index = lab.technology.index("ovs-dpdk")
+    if cpus is not None and len(cpus) == 1:
+        message = "ovs-dpdk is impossible on one core: its polling thread and weir-dp would starve each other"
+        yield Complaint(("technology", index), message, "a machine with two cores, or other technologies")
+        return
+    cores = lab.cores_for("ovs-dpdk", cpus or (0, 1))
+    polling = {*(cores.tester or ()), *(cores.functions or ())}
+    shared = sorted(polling.intersection(cores.switch or ()))
+    if shared:
+        listed = ", ".join(map(str, shared))
+        message = (
+            f"core {listed} would be polled by the switch (pmd_cores) and by weir-dp (tester, functions): "
+            "two polling processes on one core starve each other"
+        )
+        free = [cpu for cpu in cpus or () if cpu not in polling]
+        wanted = f"cores of {_ranges(free)} for the switch" if free else "a core of its own for the switch"
+        yield Complaint(
+            _chosen_at(lab, index), message, wanted, about=(("cores",), ("technologies", "ovs-dpdk"))
+        )
+
+
+def _chosen_at(lab: Lab, index: int) -> KeyPath:
+    """Where the lab chose the cores of ovs-dpdk."""
+    options = lab.options("ovs-dpdk")
+    if getattr(options, "pmd_cores", None):
+        return ("technologies", "ovs-dpdk", "pmd_cores")
+    if options.cores is not None:
+        return ("technologies", "ovs-dpdk", "cores")
+    return ("cores",) if lab.cores is not None else ("technology", index)
+
+
+def _ranges(cpus: Sequence[int]) -> str:
+    """0-3, 6."""
+    runs: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if runs and cpu == runs[-1][-1] + 1:
+            runs[-1].append(cpu)
+        else:
+            runs.append([cpu])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def _durations(lab: Lab) -> Iterator[Complaint]:
+    measure = lab.measure
+    if measure.time_limit_s < measure.repeats * measure.trial.duration_sum_s:
+        least = measure.repeats * measure.trial.duration_sum_s
+        one_s = measure.trial.duration_sum_s
+        message = f"leaves no time for {measure.repeats} repeats: one load of each takes {one_s:g} s"
+        yield Complaint(
+            ("measure", "time_limit_s"),
+            message,
+            f"at least {least:g} s",
+            about=(("measure", "repeats"), ("measure", "trial")),
+        )

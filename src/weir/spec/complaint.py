@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pydantic found wrong with a lab, in a user's words: what is, what was expected, the nearest name."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from weir.spec.problem import nearest
+from weir.spec.schema import lab_schema
+from weir.spec.source import KeyPath
+
+_TYPES = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+    "null": "nothing",
+}
+_EXPECTED = re.compile(r"^(?:(?P<said>.*?); )?expected (?P<expected>.*)$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """One thing that is wrong with the values of a lab. `about`: the paths whose values it judges."""
+
+    path: KeyPath
+    message: str
+    expected: str | None = None
+    nearest: str | None = None
+    about: tuple[KeyPath, ...] = ()
+
+
+def complaint(error: ErrorDetails) -> Complaint:
+    """The complaint behind one error of `Lab.model_validate_json`."""
+    path, value, context = error["loc"], error["input"], error.get("ctx", {})
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        known = sorted(_schema_at(path[:-1])[1].get("properties", ()))
+        return _choice(path, "unknown key", path[-1], known)
+    if kind == "literal_error":
+        names = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))
+        known = [quoted or number for quoted, number in names]
+        return _choice(path, f"unknown value {show(value)}", value, known)
+    if kind == "value_error":
+        return _said(path, value, str(context["error"]))
+    if kind == "missing":
+        message, expected = "is missing", _wanted(path)
+    elif kind in ("model_type", "model_attributes_type", "dict_type"):
+        message, expected = f"is {show(value)}", "a mapping of keys and values"
+    elif path[-1:] == ("[key]",):
+        path = path[:-1]
+        message, expected = "is not a usable name", "small letters, digits and hyphens, 16 at most"
+    else:
+        path, _ = _schema_at(path)
+        message, expected = f"is {show(value)}", _wanted(path)
+    return Complaint(path, message, expected)
+
+
+def _choice(path: KeyPath, message: str, said: object, known: list[str]) -> Complaint:
+    listed = ("one of " if len(known) > 1 else "") + ", ".join(known)
+    return Complaint(path, message, listed or "no key here", nearest(said, known))
+
+
+def show(value: Any) -> str:
+    """A value as an error quotes it."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a mapping"
+        case list() | tuple():
+            return f"a list of {len(value)}"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _said(path: KeyPath, value: Any, text: str) -> Complaint:
+    match = _EXPECTED.match(text)
+    if match is None:
+        return Complaint(path, text)
+    return Complaint(path, match["said"] or f"is {show(value)}", match["expected"])
+
+
+@functools.cache
+def _schema() -> dict[str, Any]:
+    return lab_schema()
+
+
+def _schema_at(path: KeyPath) -> tuple[KeyPath, dict[str, Any]]:
+    """The schema of what `path` leads to, and as much of `path` as the schema knows."""
+    schema = _schema()
+    for depth, part in enumerate(path):
+        inner: dict[str, Any] | None = None
+        for option in _options(schema):
+            if isinstance(part, int):
+                prefix = option.get("prefixItems", [])
+                inner = inner or (prefix[part] if part < len(prefix) else option.get("items"))
+            else:
+                inner = inner or option.get("properties", {}).get(part) or option.get("additionalProperties")
+        if not isinstance(inner, dict):
+            return path[:depth], schema
+        schema = _resolved(inner)
+    return path, schema
+
+
+def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return {**_schema()["$defs"][schema["$ref"].rpartition("/")[2]], **schema}
+    return schema
+
+
+def _options(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    if "anyOf" not in schema:
+        return [_resolved(schema)]
+    return [inner for option in schema["anyOf"] for inner in _options(_resolved(option))]
+
+
+def _wanted(path: KeyPath) -> str:
+    """What the schema says a value must be: its kind, its range, and what it is for."""
+    schema = _schema_at(path)[1]
+    kinds = dict.fromkeys(
+        _kind(option, schema) for option in _options(schema) if option.get("type") != "null"
+    )
+    text = " or ".join(kinds)
+    return f"{text} ({schema['description']})" if "description" in schema else text
+
+
+def _kind(option: dict[str, Any], around: dict[str, Any]) -> str:
+    if "enum" in option:
+        return "one of " + ", ".join(str(name) for name in option["enum"])
+    if "const" in option:
+        return str(option["const"])
+    text = _TYPES.get(str(option.get("type")), "a value")
+    limits = {**around, **option}
+    if option.get("type") in ("integer", "number"):
+        text += f" of {around['x-unit']}" if "x-unit" in around else ""
+        text += _range(limits)
+    if option.get("type") == "array":
+        least, most = option.get("minItems", 0), option.get("maxItems")
+        text += f" of {least} to {most} items" if most else f" of at least {least} items" if least else ""
+    if option.get("type") == "string":
+        text += f' such as "{option["examples"][0]}"' if option.get("examples") else ""
+        text += f" like {option['pattern']}" if "pattern" in option else ""
+        text += f" of at most {option['maxLength']} characters" if "maxLength" in option else ""
+    return text
+
+
+def _range(limits: dict[str, Any]) -> str:
+    words = {
+        "minimum": "at least",
+        "exclusiveMinimum": "above",
+        "maximum": "at most",
+        "exclusiveMaximum": "below",
+    }
+    if "minimum" in limits and "maximum" in limits:
+        return f" from {limits['minimum']:.12g} to {limits['maximum']:.12g}"
+    said = [f"{word} {limits[name]:.12g}" for name, word in words.items() if name in limits]
+    return " " + " and ".join(said) if said else ""

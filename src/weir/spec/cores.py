@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cores` of a lab: which CPUs the tester, the functions and the switch run on.
+
+The tester and the functions are one process, weir-dp: on one core they take turns in one loop. The switch is
+somebody else's code: a polling switch (ovs-dpdk) must never share a core with weir-dp, or both starve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from weir.spec.part import Part
+
+Cpu = Annotated[int, Field(ge=0, le=4095)]
+CpuList = Annotated[tuple[Cpu, ...], Field(min_length=1, max_length=1024)]
+
+
+class Cores(Part):
+    """CPU numbers, as in /proc/cpuinfo. What is absent is chosen from the machine."""
+
+    tester: CpuList | None = Field(default=None, description="generator and receiver")
+    functions: CpuList | None = Field(
+        default=None, description="network functions, spread over these cores in the order of the chain"
+    )
+    switch: CpuList | None = Field(default=None, description="the switch, or kernel forwarding")
+
+    def over(self, other: Cores | None) -> Cores:
+        """These cores, completed from `other`."""
+        if other is None:
+            return self
+        return Cores(
+            tester=self.tester or other.tester,
+            functions=self.functions or other.functions,
+            switch=self.switch or other.switch,
+        )
+
+
+def default_cores(technology: str, cpus: Sequence[int]) -> Cores:
+    """Where things run unless the lab says so, for a machine with these CPUs.
+
+    From four CPUs on the first one is left to the operating system; from six on, each side of the tester has
+    its own core, and the functions have all that remain.
+    """
+    count = len(cpus)
+    if count == 1:
+        return Cores(tester=(cpus[0],), functions=(cpus[0],), switch=(cpus[0],))
+    if count == 2:
+        functions = cpus[1] if technology == "direct" else cpus[0]
+        return Cores(tester=(cpus[0],), functions=(functions,), switch=(cpus[1],))
+    if count <= 5:
+        first = 0 if count == 3 else 1
+        tester, functions, switch = cpus[first : first + 3]
+        return Cores(tester=(tester,), functions=(functions,), switch=(switch,))
+    return Cores(tester=tuple(cpus[1:3]), functions=tuple(cpus[4:]), switch=(cpus[3],))

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab file: a service chain, the technologies under it, the traffic through it, and what to measure."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    WithJsonSchema,
+    field_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from weir.spec.cores import Cores, default_cores
+from weir.spec.measure import Measure
+from weir.spec.nf import Scalar
+from weir.spec.part import Part
+from weir.spec.technology import Technologies, TechnologyName, TechnologyOptions, technology_fields
+from weir.spec.traffic import TesterOptions, Traffic
+
+LAB_VERSION = 1
+MAX_FUNCTIONS = 64
+DEFAULT_FUNCTION = "default"
+_PVP = re.compile(r"P(V+)P")
+_CHAIN_NAME_MAX = 40
+ChainForm = str | tuple[str, ...]
+
+
+class FunctionOptions(Part):
+    """One function that chains can name: a network function with its options."""
+
+    nf: str = Field(description="name of the network function; `weir-dp --describe` lists them")
+    options: dict[str, Scalar] = Field(default={}, description="its options")
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain as measured: its name in reports, and its functions left to right."""
+
+    name: str
+    functions: tuple[str, ...]
+
+
+def _chain_form(value: Any) -> ChainForm:
+    wanted = "expected PVP, PVVP, … or a list of function names in brackets, such as [[firewall, nat]]"
+    if isinstance(value, str):
+        match = _PVP.fullmatch(value)
+        if match is None:
+            raise ValueError(f"unknown chain {value!r}; {wanted}")
+        functions = len(match[1])
+    elif isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
+        value = tuple(value)
+        functions = len(value)
+    else:
+        raise ValueError(f"is {value!r}; {wanted}")
+    if not 1 <= functions <= MAX_FUNCTIONS:
+        raise ValueError(f"is a chain of {functions} functions; expected 1 to {MAX_FUNCTIONS}")
+    return cast(ChainForm, value)
+
+
+class _OneOrMany:
+    """A sequence of which the file may also name just one item."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        many = handler(core)
+        return {"anyOf": [many["items"], many]}
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+_ChainForm = Annotated[
+    ChainForm,
+    PlainValidator(_chain_form),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": "^PV{1,64}P$"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MAX_FUNCTIONS},
+            ]
+        }
+    ),
+]
+_Chains = Annotated[tuple[_ChainForm, ...], _OneOrMany, BeforeValidator(_listed)]
+_TechnologyNames = Annotated[tuple[TechnologyName, ...], _OneOrMany, BeforeValidator(_listed)]
+_FunctionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+
+
+class Lab(Part):
+    """One experiment. `load_lab` completes it: `baseline` and the cores of each technology are set."""
+
+    weir: Literal[1] = Field(description="version of the lab file's format")
+    name: Name = Field(description="short name: small letters, digits and hyphens, 32 at most")
+    title: str = Field(default="", max_length=200, description="heading of reports")
+    chain: _Chains = Field(
+        min_length=1,
+        max_length=16,
+        description="PVP, PVVP, … of the function `default`; or lists of function names, left to right",
+    )
+    technology: _TechnologyNames = Field(
+        min_length=1, max_length=5, description="what joins the functions; each is measured in turn"
+    )
+    baseline: TechnologyName | None = Field(
+        default=None, description="technology that ratios refer to; absent: the first"
+    )
+    functions: dict[_FunctionName, FunctionOptions] = Field(
+        default={DEFAULT_FUNCTION: FunctionOptions(nf="l2fwd", options={"mode": "mac-rewrite"})},
+        min_length=1,
+        description="functions that chains can name",
+    )
+    tester: TesterOptions = Field(default=TesterOptions(), description="the two ends of the chain")
+    traffic: Traffic = Field(default=Traffic(), description="what the tester sends")
+    measure: Measure = Field(default=Measure(), description="what to search for, and how long")
+    cores: Cores | None = Field(default=None, description="CPUs; absent: chosen from the machine")
+    technologies: Technologies = Field(default=Technologies(), description="options of each technology")
+
+    @field_validator("chain", "technology")
+    @classmethod
+    def _distinct(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        twice = next((item for item in value if value.count(item) > 1), None)
+        if twice is not None:
+            raise ValueError(f"names {twice!r} twice; expected each of them once")
+        return value
+
+    def chains(self) -> tuple[Chain, ...]:
+        """The chains, in the order of the file."""
+        return tuple(_chain(form) for form in self.chain)
+
+    def options(self, technology: str) -> TechnologyOptions:
+        """The options of a technology. KeyError if there is no such technology."""
+        field = {name: field for field, name in technology_fields()}[technology]
+        return cast(TechnologyOptions, getattr(self.technologies, field))
+
+    def cores_for(self, technology: str, cpus: Sequence[int] = (0, 1)) -> Cores:
+        """All three kinds of cores with a technology; `cpus` matter only where the lab leaves a choice."""
+        chosen = (self.options(technology).cores or Cores()).over(self.cores)
+        pmd_cores = getattr(self.options(technology), "pmd_cores", None)
+        if pmd_cores:
+            chosen = chosen.model_copy(update={"switch": pmd_cores})
+        return chosen.over(default_cores(technology, cpus))
+
+
+def _chain(form: ChainForm) -> Chain:
+    if isinstance(form, str):
+        return Chain(form, (DEFAULT_FUNCTION,) * (len(form) - 2))
+    name = "-".join(form)
+    if len(name) > _CHAIN_NAME_MAX:
+        runs = ((len(list(run)), function) for function, run in itertools.groupby(form))
+        name = "-".join(f"{count}x{function}" if count > 1 else function for count, function in runs)
+    return Chain(name, form)

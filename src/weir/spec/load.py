@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a file to a checked lab, or to everything that is wrong with it at once."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from weir.spec.check import complaints
+from weir.spec.complaint import Complaint, complaint
+from weir.spec.lab import Lab
+from weir.spec.overlay import split_overlay
+from weir.spec.problem import Problem, SpecError
+from weir.spec.source import KeyPath, Source, dotted, read_source
+from weir.spec.technology import technology_fields
+
+LAB_FILE = "lab.yml"
+_ATTEMPTS = 4  # taking one part out may show that another cannot stand without it
+_STAND_INS: dict[str, Any] = {"weir": 1, "name": "lab", "chain": ["PVP"], "technology": ["direct"]}
+
+
+def load_lab(path: str | Path, *, quick: bool = False, cpus: Sequence[int] | None = None) -> Lab:
+    """Reads and checks a lab file, or `lab.yml` in a directory. Pure but for reading the file.
+
+    `quick` lays the file's `quick` over it; both variants are checked in any case. `cpus` are the CPU
+    numbers that the machine can give: cores that the lab leaves open are chosen from them (default 0 and 1,
+    unchecked). Raises SpecError with all problems.
+    """
+    path = Path(path)
+    if path.is_dir() and (path / LAB_FILE).is_file():
+        path = path / LAB_FILE
+    source = read_source(path)
+    base, overlaid = split_overlay(source)
+    problems = list(source.problems)
+    labs = [_check(variant, problems, cpus) for variant in (base, overlaid) if variant is not None]
+    if problems:
+        raise SpecError(dict.fromkeys(problems))
+    lab = labs[-1 if quick else 0]
+    assert lab is not None
+    return _complete(lab, cpus or (0, 1))
+
+
+def _check(source: Source, problems: list[Problem], cpus: Sequence[int] | None) -> Lab | None:
+    """Adds what is wrong with `source`. Where parts are unusable, the rest is checked without them."""
+    values = copy.deepcopy(source.values)
+    removed: set[KeyPath] = set()
+    lab = None
+    for attempt in range(_ATTEMPTS):
+        try:
+            lab = Lab.model_validate_json(json.dumps(values), strict=True)
+            break
+        except ValidationError as error:
+            found = [complaint(details) for details in error.errors()]
+            if attempt == 0:
+                problems.extend(_located(source, one) for one in found)
+            removed.update([_remove(values, one.path) for one in found])
+    if lab is None:
+        return None
+    for one in complaints(lab, cpus):
+        if not any(_overlap(path, gone) for path in (one.path, *one.about) for gone in removed):
+            problems.append(_located(source, one))
+    return None if removed else lab
+
+
+def _remove(values: dict[str, Any], path: KeyPath) -> KeyPath:
+    """Takes out the innermost key on `path` that there is, or puts a stand-in for a required one."""
+    around, key, depth = values, path[0], 1
+    while depth < len(path) and isinstance(around.get(str(key)), dict):
+        inner = around[str(key)]
+        if path[depth] not in inner:
+            break
+        around, key, depth = inner, path[depth], depth + 1
+    around.pop(str(key), None)
+    if depth == 1 and key in _STAND_INS:
+        values[str(key)] = _STAND_INS[str(key)]
+    return path[:depth]
+
+
+def _overlap(path: KeyPath, other: KeyPath) -> bool:
+    shorter = min(len(path), len(other))
+    return path[:shorter] == other[:shorter]
+
+
+def _located(source: Source, one: Complaint) -> Problem:
+    known = next(one.path[:end] for end in range(len(one.path), -1, -1) if one.path[:end] in source.places)
+    place = source.places[known]
+    missing = tuple(part for part in one.path[len(known) :] if isinstance(part, str))
+    key = ".".join(part for part in (place.key, dotted(missing)) if part)
+    return Problem(source.file, place.line, place.column, key, one.message, one.expected, one.nearest)
+
+
+def _complete(lab: Lab, cpus: Sequence[int]) -> Lab:
+    """The lab with everything said that it left open: the baseline, and the cores of each technology."""
+    chosen = {}
+    for field, technology in technology_fields():
+        options = lab.options(technology)
+        if technology in lab.technology:
+            options = options.model_copy(update={"cores": lab.cores_for(technology, cpus)})
+        chosen[field] = options
+    technologies = lab.technologies.model_copy(update=chosen)
+    return lab.model_copy(
+        update={"baseline": lab.baseline or lab.technology[0], "technologies": technologies}
+    )
