@@ -18,14 +18,16 @@ RESULT_VERSION = 1
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
 class Drop(_Record):
     """Packets lost at one place for one reason, counted there (not inferred)."""
 
-    place: str  # "tester.left", "net0:f1.left", "area f1"
-    reason: str  # symbol: "tx_queue_full", "rx_backlog_full", …
+    place: str
+    """Where it was counted: "tester.left", "net0:f1.left", "area f1"."""
+    reason: str
+    """A symbol: "tx_queue_full", "rx_backlog_full"."""
     packets: int
 
 
@@ -33,8 +35,11 @@ class Stall(_Record):
     """A gap of a polling loop: the host took the core away."""
 
     core: int
+    """The processor core that was taken away."""
     count: int
+    """Gaps longer than the lab's `stall_threshold_us`."""
     total_us: float
+    """Their sum."""
     longest_us: float
 
 
@@ -55,12 +60,19 @@ class StreamCount(_Record):
     """Counters of one stream (one direction) in one trial."""
 
     stream: int
-    direction: str  # "left-to-right" | "right-to-left"
+    """Its number in the traffic."""
+    direction: str
+    """Either "left-to-right" or "right-to-left"."""
     intended: int
+    """Packets that the load asks for in the time."""
     offered: int
+    """Packets handed to the port on schedule."""
     delivered: int
+    """Packets of this trial received, each counted once."""
     duplicates: int
+    """Packets received again."""
     reordered: int
+    """Packets received after a later one."""
     latency: Latency | None = None
 
 
@@ -69,113 +81,185 @@ class Trial(_Record):
 
     purpose: Literal["calibration", "search", "curve", "confirm"]
     intended_load_pps: float
+    """Both directions together; for calibration what was reached."""
     intended_duration_s: float
     duration_s: float
+    """Time that sending took."""
     intended: int
+    """Packets that the load asks for in the time."""
     offered: int
+    """Packets handed to the tester's ports."""
     delivered: int
-    loss_ratio: float  # 1 - delivered / offered
+    """Packets received, each counted once."""
+    loss_ratio: float
+    """Always 1 - delivered / offered."""
     drops: list[Drop] = []
+    """Where and why packets were lost."""
     unaccounted: int = 0
+    """Packets that nobody counted; below 0: too many were counted."""
     duplicates: int = 0
     reordered: int = 0
     stalls: list[Stall] = []
-    loss_during_stall: bool = False  # loss, and a stall was seen: the label of design rule "host stalls"
+    """Stalls of the host seen while it ran."""
+    loss_during_stall: bool = False
+    """Packets were lost, and a stall was seen in the same trial."""
     valid: bool
+    """Whether the trial may be used."""
     invalid_because: list[str] = []
+    """Sentences with numbers; empty for a valid trial."""
     streams: list[StreamCount] = []
+    """The same for each direction."""
 
 
 class Throughput(_Record):
     """What one search goal found."""
 
-    goal: str  # "NDR" | "PDR" | a user's name
+    goal: str
+    """NDR, PDR, or a name that the lab gives."""
     goal_loss_ratio: float
+    """What the goal allows."""
     status: Literal["found", "irregular"]
-    why: str | None = None  # sentence for irregular
-    load_pps: float | None = None  # conditional throughput: median over repeats, both directions together
+    why: str | None = None
+    """Why it is irregular, or what to bear in mind though it was found."""
+    load_pps: float | None = None
+    """Conditional throughput: median over the repeats, both directions together."""
     load_min_pps: float | None = None
+    """Lowest of the repeats."""
     load_max_pps: float | None = None
-    lower_bound_pps: float | None = None  # relevant lower bound: intended load, median over repeats
-    upper_bound_pps: float | None = None  # relevant upper bound, likewise; None: no load was too much
+    """Highest of the repeats."""
+    lower_bound_pps: float | None = None
+    """Relevant lower bound: intended load, median over repeats."""
+    upper_bound_pps: float | None = None
+    """Relevant upper bound, likewise; None: no load was too much."""
     repeats: int = 0
+    """Searches that found a throughput."""
     l2_bps: float | None = None
+    """The same rate in bit/s of frames with FCS."""
     l1_bps: float | None = None
-    loss_ratio: float | None = None  # measured again at lower_bound_pps
+    """The same with 20 B a frame of preamble and gap."""
+    loss_ratio: float | None = None
+    """Measured again at `lower_bound_pps`."""
     tester_bound: bool = False
+    """Within 10 % of the tester's own ceiling: the system under test may do more."""
     stall_labelled: bool = False
+    """Packets were lost during a stall of the host at a load that bounds it."""
 
 
 class Ceiling(_Record):
-    """The tester alone, in loopback over the same kind of port (design rule 2)."""
+    """The tester alone, in loopback over the same kind of port."""
 
-    max_pps: float  # both directions together
+    max_pps: float
+    """Highest rate, both directions together."""
     latency_floor_us: float | None
+    """Latency of the tester and its wire alone."""
     timestamp_resolution_ns: float
-    limited_by: str  # sentence
+    """Smallest difference that a timestamp can show."""
+    limited_by: str
+    """What stops it, in words."""
 
 
 class Case(_Record):
     """One frame size (or IMIX) on one built chain."""
 
-    frame: str  # "64", "imix:aaaaaaaddddg"
+    frame: str
+    """Size in bytes with FCS, or "imix:" and a genome of RFC 6985."""
     mean_frame_bytes: float
+    """Mean size over the mix, with FCS."""
     ceiling: Ceiling | None = None
     throughput: list[Throughput] = []
+    """One for each search goal."""
     curve: list[Trial] = []
+    """Received against offered."""
     trials: list[Trial] = []
-    problem: str | None = None  # the case was given up; why
+    """All others, valid or not, in order."""
+    problem: str | None = None
+    """Why the case was given up."""
     seconds: float = 0.0
+    """Time that it took."""
 
 
 class Setup(_Record):
     """One technology and chain, deployed once."""
 
     technology: str
+    """As the lab names it."""
     chain: str
-    datapath: str  # "Linux bridge (kernel)", "Open vSwitch 3.1.0 (userspace datapath)", "none"
+    """PVP, PVVP, or the function names joined by hyphens."""
+    datapath: str
+    """What switches: "Linux bridge (kernel)", "Open vSwitch 3.1.0 (userspace datapath)", "none"."""
     topology: Topology | None = None
-    fidelity: list[str] = []  # sentences, design rule 5
-    refused: str | None = None  # why this machine cannot run it, with what is missing
+    """What was built."""
+    fidelity: list[str] = []
+    """What the numbers rest on, in sentences."""
+    refused: str | None = None
+    """Why this machine cannot run it, with what is missing."""
     bring_up_s: float | None = None
+    """Time to build it."""
     cases: list[Case] = []
+    """One for each frame size."""
 
 
 class Fingerprint(_Record):
-    """Where and with what (design rule 6)."""
+    """The machine and its software. Two results compare only if these agree."""
 
     cpu: str
+    """Model of the processor."""
     cores: int
+    """Cores that the run could use."""
     kernel: str
     cmdline: str
+    """Command line of the kernel."""
     governor: str
+    """Frequency governor."""
     smt: str
+    """Simultaneous multithreading."""
     isolated: str
+    """Isolated cores, as the kernel lists them."""
     numa_nodes: int
     hugepages_2m: int
+    """Hugepages of 2 MiB."""
     memory: str
+    """Hugepages or not: what weir-dp had."""
     hypervisor: str
+    """Empty on bare metal."""
     tsc_hz: int
+    """Rate of the time-stamp counter."""
     offloads: str
+    """Offloads of the kernel's interfaces."""
     versions: dict[str, str]
+    """Versions of the software that took part."""
 
 
 class Result(_Record):
     """A whole run of a lab."""
 
     version: int = RESULT_VERSION
+    """Version of this format."""
     weir: str
+    """Version of Weir."""
     id: str
+    """Unique name of the run."""
     lab: str
+    """Name of the lab."""
     title: str
+    """Its title."""
     quick: bool
+    """The lab's quick overlay was used."""
     spec_sha256: str
+    """Hash of the resolved lab."""
     seed: int
-    started_at: str  # RFC 3339, UTC
+    """Seed of everything random."""
+    started_at: str
+    """Time in RFC 3339, UTC."""
     finished_at: str | None = None
     seconds: float = 0.0
+    """Time that the run took."""
     interrupted: bool = False
-    baseline: str  # technology that ratios refer to
+    """Stopped early; what had finished is here."""
+    baseline: str
+    """The technology that ratios refer to."""
     fingerprint: Fingerprint
-    spec: dict[str, Any]  # the resolved lab
+    spec: dict[str, Any]
+    """The resolved lab."""
     setups: list[Setup] = []
+    """One for each technology and chain."""

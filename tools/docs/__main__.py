@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m tools.docs` writes schemas and reference pages; `--check` compares; `--html DIR`: the site."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tools.docs import generated, site
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main() -> int:
+    """Exit code: 0 done, 1 a file differs from the code or a link is broken, 3 weir-dp is not built."""
+    parser = argparse.ArgumentParser(prog="python -m tools.docs", description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if a file differs from the code"
+    )
+    parser.add_argument("--html", type=Path, metavar="DIR", help="render the documentation there")
+    options = parser.parse_args()
+    if options.html is not None:
+        return _render(options.html)
+    try:
+        stale = [path for path, text in generated.files(ROOT).items() if not _same(ROOT / path, text)]
+        if options.check:
+            for path in stale:
+                print(f"{path} differs from the code: run 'make generate'", file=sys.stderr)
+            return 1 if stale else 0
+        for path in stale:
+            (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+            (ROOT / path).write_text(generated.files(ROOT)[path], encoding="utf-8")
+            print(f"wrote {path}")
+    except generated.NotBuiltError as problem:
+        print(f"weir docs: {problem}", file=sys.stderr)
+        return 3
+    return 0
+
+
+def _render(target: Path) -> int:
+    broken = site.render(ROOT, target)
+    for problem in broken:
+        print(problem, file=sys.stderr)
+    print(f"documentation: {target / 'index.html'}")
+    return 1 if broken else 0
+
+
+def _same(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
