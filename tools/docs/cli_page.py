@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from enum import Enum
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import typer
+
+TYPE_NAMES = {int: "INTEGER", float: "NUMBER", Path: "PATH", str: "TEXT"}
 
 EXIT_CODES = """\
 | exit code | |
@@ -64,10 +69,23 @@ def _row(parameter: Any) -> str:
 
 
 def _kind(parameter: Any) -> str:
-    choices = getattr(parameter.type, "choices", None)
-    if choices:
-        return " or ".join(f"`{getattr(one, 'value', one)}`" for one in choices)
-    return str(parameter.metavar or parameter.type.name).upper()
+    """What follows the option: its metavar, its choices, or its type."""
+    if parameter.metavar:
+        return str(parameter.metavar)
+    annotation = _inner(parameter.type_descriptor.annotation)
+    if get_origin(annotation) is Literal:
+        return " or ".join(f"`{value}`" for value in get_args(annotation))
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return " or ".join(f"`{one.value}`" for one in annotation)
+    return TYPE_NAMES.get(annotation, "TEXT")
+
+
+def _inner(annotation: Any) -> Any:
+    """The type of one value: of `list[int] | None` it is int."""
+    parts = [part for part in get_args(annotation) if part not in {type(None), Ellipsis}]
+    if get_origin(annotation) in {Union, UnionType, list, tuple} and parts:
+        return _inner(parts[0])
+    return annotation
 
 
 def _default(parameter: Any) -> str:

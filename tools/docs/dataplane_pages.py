@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages about weir-dp from its own description (`weir-dp --describe`) and the protocol's schema."""
+"""Pages about weir-dp: its control protocol and its network functions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,9 @@ What can stand in a chain. A lab names a function by `nf` and sets its options; 
 the same as JSON. A drop reason is a symbol that results carry."""
 
 
-def protocol(described: dict[str, Any], schema: dict[str, Any]) -> str:
-    """The control protocol: commands, port kinds, shapes of the messages."""
-    head = [
-        PROTOCOL_INTRO,
-        f"Protocol {described['protocol']}.",
-        "Commands: " + ", ".join(f"`{_name(one)}`" for one in described["commands"]) + ".",
-        "Port kinds: " + ", ".join(f"`{_name(one)}`" for one in described["port_kinds"]) + ".",
-    ]
-    return schema_page.page("Data plane protocol", "\n\n".join(head), schema)
+def protocol(schema: dict[str, Any]) -> str:
+    """The control protocol, message by message."""
+    return schema_page.page("Data plane protocol", PROTOCOL_INTRO, schema)
 
 
 def functions(described: dict[str, Any], root: Path) -> str:
@@ -42,6 +36,8 @@ def functions(described: dict[str, Any], root: Path) -> str:
 def _function(function: dict[str, Any], root: Path) -> list[str]:
     name = _name(function)
     parts = [f"## {name}", str(function["summary"])]
+    if function.get("returns") is False:
+        parts.append("It passes nothing on: it can only end a chain.")
     if (root / "native" / "nf" / name / f"{name}.md").exists():
         parts.append(f"More: [{name}.md](../../native/nf/{name}/{name}.md).")
     rows = [_option(option) for option in function["options"]]
@@ -58,7 +54,7 @@ def _option(option: dict[str, Any]) -> str:
     unit = option.get("unit")
     kind = f"{option['type']}, {unit}" if unit else str(option["type"])
     default = option.get("default")
-    shown = "required" if default is None else f"`{default}`"
+    shown = "" if default is None else f"`{default}`"
     return f"| `{option['name']}` | {kind} | {shown} | {_allowed(option)} | {_cell(option.get('help', ''))} |"
 
 

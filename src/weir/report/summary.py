@@ -37,6 +37,11 @@ class Row:
         return "".join(letter for letter, applies in marks.items() if applies)
 
 
+def title(result: Result) -> str:
+    """The lab's title, or its name."""
+    return result.title.strip() or result.lab
+
+
 def chains(result: Result) -> list[str]:
     """Names of the chains, in the order in which they were measured."""
     return list(dict.fromkeys(setup.chain for setup in result.setups))

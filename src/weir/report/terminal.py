@@ -42,7 +42,7 @@ def table(result: Result) -> RenderableType:
 
 def _heading(result: Result) -> Text:
     mode = "quick run" if result.quick else "full run"
-    head = Text(result.title, style="bold")
+    head = Text(summary.title(result), style="bold")
     head.append(f"\n{result.fingerprint.cpu}, {result.fingerprint.cores} cores · {mode}", style="dim")
     head.append(f" · {numbers.seconds(result.seconds)} · {result.id}", style="dim")
     if result.interrupted:

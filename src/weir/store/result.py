@@ -2,8 +2,8 @@
 """The result of a run: what `weir run` stores and every report reads. Units are in the names.
 
 Shapes follow MLRsearch and RFC 2544 terms: a *trial* offers packets for a duration; a *throughput* is the
-conditional throughput of one search goal; rates are totals over both directions unless a field says otherwise.
-L2 bit/s counts the frame with FCS; L1 adds 20 B of preamble and gap.
+conditional throughput of one search goal; rates are totals over both directions unless a field says
+otherwise. L2 bit/s counts the frame with FCS; L1 adds 20 B of preamble and gap.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class StreamCount(_Record):
 
 
 class Trial(_Record):
-    """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`, exactly; valid only if unaccounted is 0."""
+    """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0."""
 
     purpose: Literal["calibration", "search", "curve", "confirm"]
     intended_load_pps: float

@@ -37,7 +37,7 @@ def document(result: Result) -> str:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=f"weir {result.weir}"),
-        tag("title", f"{result.title} – Weir"),
+        tag("title", f"{summary.title(result)} – Weir"),
         raw("style", _joined(STYLES)),
     )
     body = tag(

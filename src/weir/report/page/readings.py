@@ -42,7 +42,7 @@ def head(result: Result) -> Markup:
     return tag(
         "header",
         tag("p", mark, tag("b", "Weir"), tag("span", "throughput report"), class_="brand"),
-        tag("h1", result.title),
+        tag("h1", summary.title(result)),
         tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
         class_="head",
     )
