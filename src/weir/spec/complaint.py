@@ -130,7 +130,7 @@ def _wanted(path: KeyPath) -> str:
     kinds = dict.fromkeys(
         _kind(option, schema) for option in _options(schema) if option.get("type") != "null"
     )
-    text = " or ".join(kinds)
+    text = " or ".join(kinds) if len(kinds) < 3 else "one of these"
     return f"{text} ({schema['description']})" if "description" in schema else text
 
 
@@ -148,8 +148,8 @@ def _kind(option: dict[str, Any], around: dict[str, Any]) -> str:
         least, most = option.get("minItems", 0), option.get("maxItems")
         text += f" of {least} to {most} items" if most else f" of at least {least} items" if least else ""
     if option.get("type") == "string":
-        text += f' such as "{option["examples"][0]}"' if option.get("examples") else ""
-        text += f" like {option['pattern']}" if "pattern" in option else ""
+        examples = [*option.get("examples", ()), *around.get("examples", ())]
+        text += f' such as "{examples[0]}"' if examples else ""
         text += f" of at most {option['maxLength']} characters" if "maxLength" in option else ""
     return text
 

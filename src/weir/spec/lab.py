@@ -97,7 +97,7 @@ _ChainForm = Annotated[
 _Chains = Annotated[tuple[_ChainForm, ...], _OneOrMany, BeforeValidator(_listed)]
 _TechnologyNames = Annotated[tuple[TechnologyName, ...], _OneOrMany, BeforeValidator(_listed)]
 _FunctionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$", examples=["switching"])]
 
 
 class Lab(Part):

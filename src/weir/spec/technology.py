@@ -71,6 +71,7 @@ class SrIovOptions(TechnologyOptions):
     parent: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9_.-]{1,15}$",
+        examples=["enp1s0f0"],
         description="network device whose virtual functions are used; absent: the first that has enough",
     )
     driver: Literal["vfio-pci", "igb_uio", "uio_pci_generic"] = Field(

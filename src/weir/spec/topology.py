@@ -73,6 +73,7 @@ class Topology(_Frozen):
     """Everything that fabric and report need to know about one built chain."""
 
     lab: str
+    deployment: str = ""  # "<lab>-<8 hex digits>", the owner of every resource
     technology: str
     chain: str
     """PVP, PVVP, or the function names joined by "-"."""

@@ -15,7 +15,7 @@ __all__ = ["Flows", "TesterOptions", "Traffic", "mean_frame_bytes"]
 MAX_FLOWS = 1_000_000
 TupleField = Literal["src_ip", "dst_ip", "src_port", "dst_port"]
 PciAddress = Annotated[
-    str, Field(pattern=r"^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$", description="a PCI address")
+    str, Field(pattern=r"^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$", examples=["0000:03:00.0"])
 ]
 
 

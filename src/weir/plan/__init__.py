@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a lab to what must be done: topology, ordered steps, and what weir-dp is told. Pure functions."""
+
+from __future__ import annotations
+
+from weir.plan.dataplane_config import dataplane_config
+from weir.plan.step import Step
+from weir.plan.steps import steps
+from weir.plan.streams import streams
+from weir.plan.topology import build_topology, deployment_id, loopback
+
+__all__ = ["Step", "build_topology", "dataplane_config", "deployment_id", "loopback", "steps", "streams"]

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What weir-dp is told: the arguments of its `configure` command for a topology."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from weir.plan.memory import mbufs, queue_size
+from weir.spec.lab import Lab
+from weir.spec.nf import Scalar, network_functions
+from weir.spec.topology import Node, Port, Topology
+
+KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
+_UNIX_PATH_MAX = 107
+_NETNS_DIRECTORY = "/run/netns"
+_KERNEL_KINDS = ("af_packet", "af_xdp", "tap")
+_SWAP = "mac-swap"
+
+
+def dataplane_config(
+    topology: Topology, lab: Lab, run_dir: str, devices: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The arguments of `configure`.
+
+    `run_dir`: where the sockets are. `devices`: PCI address by port name, for virtual functions, known once
+    they are bound. ValueError if a device is not known or a socket's path is too long for the kernel.
+    """
+    areas = [*_generators(topology, lab), *_functions(topology), *_receivers(topology)]
+    return {
+        "ports": [_port(topology, lab, port, run_dir, devices or {}) for port in _opening_order(topology)],
+        "rings": [],
+        "areas": areas,
+        "stall_threshold_us": _stall_thresholds_us(topology, lab, areas),
+        "ledger": True,
+        "mbufs": mbufs(topology, lab),
+    }
+
+
+def _opening_order(topology: Topology) -> Iterator[Port]:
+    """Left to right, but on a wire the vhost port first: its socket must exist when virtio-user connects."""
+    for link in topology.links:
+        pair = (topology.port(link.left), topology.port(link.right))
+        yield from sorted(pair, key=lambda port: port.kind != "vhost")
+
+
+def _port(
+    topology: Topology, lab: Lab, port: Port, run_dir: str, devices: Mapping[str, str]
+) -> dict[str, Any]:
+    size = queue_size(topology, lab, port)
+    config: dict[str, Any] = {
+        "name": port.name,
+        "mac": port.mac,
+        "wire": topology.wire,
+        "rx_queue_size": size,
+        "tx_queue_size": size,
+    }
+    if port.kind in _KERNEL_KINDS:
+        return config | {
+            "kind": port.kind,
+            "interface": port.interface,
+            "netns": f"{_NETNS_DIRECTORY}/{port.netns}",
+        }
+    if port.kind == "memory":
+        link = topology.links[port.link]
+        return config | {"kind": "memory", "peer": link.right if port.name == link.left else link.left}
+    if port.kind == "physical":
+        address = port.interface or devices.get(port.name)
+        if address is None:
+            raise ValueError(f"no device is known for port {port.name}; expected the address of its function")
+        return config | {"devargs": address}
+    return config | {"devargs": _virtio_devargs(topology, port, size, run_dir)}
+
+
+def _virtio_devargs(topology: Topology, port: Port, size: int, run_dir: str) -> str:
+    path = str(PurePosixPath(run_dir) / (port.socket or ""))
+    if len(path.encode()) > _UNIX_PATH_MAX or "," in path:
+        raise ValueError(
+            f"the socket path {path} cannot be used; expected at most {_UNIX_PATH_MAX} bytes and no comma: "
+            "set WEIR_RUN_DIR to a shorter directory"
+        )
+    if port.kind == "vhost":
+        return f"net_vhost{port.link},iface={path},queues=1"
+    index = next(index for index, other in enumerate(topology.ports) if other.name == port.name)
+    # speed: generators that pace by the link's speed must not take the default of 10 Gbit/s for the limit.
+    devargs = (
+        f"net_virtio_user{index},path={path},queues=1,queue_size={size},"
+        f"packed_vq=1,speed=100000,mac={port.mac}"
+    )
+    return devargs + ",server=1" if topology.links[port.link].network else devargs
+
+
+def _generators(topology: Topology, lab: Lab) -> Iterator[dict[str, Any]]:
+    sides = ("left", "right") if lab.tester.direction == "bidirectional" else ("left",)
+    for side in sides:
+        yield _tester_area(topology, "generator", side)
+
+
+def _receivers(topology: Topology) -> Iterator[dict[str, Any]]:
+    """At both ends always: what arrives where nothing should is counted too."""
+    for side in ("left", "right"):
+        yield _tester_area(topology, "receiver", side)
+
+
+def _tester_area(topology: Topology, kind: str, side: str) -> dict[str, Any]:
+    cores = topology.nodes[0].cores
+    core = cores[0] if side == "left" else cores[-1]
+    return {"name": f"{kind}.{side}", "core": core, "kind": kind, "port": f"tester.{side}"}
+
+
+def _functions(topology: Topology) -> Iterator[dict[str, Any]]:
+    for node in topology.functions():
+        paths = []
+        for towards, behind in (("right", "left"), ("left", "right")):
+            out = topology.port(f"{node.name}.{towards}")
+            stage = {"nf": node.nf, "options": _options(topology, node, out)}
+            paths.append({"name": towards, "in": f"{node.name}.{behind}", "stages": [stage], "out": out.name})
+        yield {"name": node.name, "core": node.cores[0], "kind": "chain", "paths": paths}
+
+
+def _options(topology: Topology, node: Node, out: Port) -> dict[str, Scalar]:
+    """The user's options, and the addresses of the next hop where the function rewrites them."""
+    nf = network_functions()[node.nf or ""]
+    options = dict(node.options)
+    mode = nf.option("mode")
+    if options.get("mode", mode.default if mode else None) == _SWAP:
+        return options
+    for name, mac in (("src_mac", out.mac), ("dst_mac", next_hop(topology, out).mac)):
+        if nf.option(name) is not None:
+            options.setdefault(name, mac)
+    return options
+
+
+def next_hop(topology: Topology, port: Port) -> Port:
+    """The port at the other end of `port`'s link."""
+    link = topology.links[port.link]
+    return topology.port(link.right if port.name == link.left else link.left)
+
+
+def _stall_thresholds_us(topology: Topology, lab: Lab, areas: list[dict[str, Any]]) -> dict[str, float]:
+    """By core. Loops with kernel ports make system calls, which take their time without any stall."""
+    polled_us = lab.measure.stall_threshold_us
+    kernel_us = max(float(KERNEL_STALL_US), polled_us)
+    kernel = any(port.kind in _KERNEL_KINDS for port in topology.ports)
+    cores = sorted({area["core"] for area in areas})
+    return {str(core): kernel_us if kernel else polled_us for core in cores}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many packet buffers, and how much memory, weir-dp needs for a topology."""
+
+from __future__ import annotations
+
+from weir.spec.lab import Lab
+from weir.spec.technology import DirectOptions, OvsDpdkOptions
+from weir.spec.topology import Port, Topology
+
+KERNEL_RING_FRAMES = 4096
+KERNEL_RING_FRAMES_LONG_CHAIN = 1024  # a ring's memory is the kernel's and cannot be swapped out
+LONG_CHAIN_PORTS = 20
+_BURST_ROOM = 2048  # packets in flight between areas, and the pool's per-core cache
+_MBUF_BYTES = 2560  # 2 KiB of data, headroom, the struct, the pool's own header
+_BASE_MB = 128
+_FLOW_BYTES = 128
+_GRAIN_MB = 64
+
+
+def queue_size(topology: Topology, lab: Lab, port: Port) -> int:
+    """Descriptors of one ring of `port`."""
+    options = lab.options(topology.technology)
+    if port.kind in ("af_packet", "af_xdp", "tap"):
+        long = len(topology.ports) > LONG_CHAIN_PORTS
+        return KERNEL_RING_FRAMES_LONG_CHAIN if long else KERNEL_RING_FRAMES
+    if isinstance(options, (DirectOptions, OvsDpdkOptions)):
+        return options.queue_size
+    return 2048
+
+
+def mbufs(topology: Topology, lab: Lab) -> int:
+    """Packet buffers: what all rings can hold at once, and room for the bursts between them.
+
+    vhost ports and af_packet ports copy, so their rings hold none of ours.
+    """
+    held = {"virtio-user": 2, "physical": 2, "af_xdp": 2, "memory": 1}
+    rings = sum(held.get(port.kind, 0) * queue_size(topology, lab, port) for port in topology.ports)
+    return rings + _BURST_ROOM * (2 + len(topology.nodes))
+
+
+def memory_mb(topology: Topology, lab: Lab) -> int:
+    """Memory of weir-dp in MiB."""
+    flows = 2 * lab.traffic.flows.count * _FLOW_BYTES
+    needed_mb = _BASE_MB + (mbufs(topology, lab) * _MBUF_BYTES + flows) // (1 << 20)
+    return -(-needed_mb // _GRAIN_MB) * _GRAIN_MB

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One step of a deployment: what to make, and how it reads. Fabric knows how to do and undo each kind."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+StepKind = Literal[
+    "run-directory",
+    "hugepages",
+    "netns",
+    "sysctl",
+    "bridge",
+    "bridge-port",
+    "ovsdb-server",
+    "ovs-vswitchd",
+    "ovs-bridge",
+    "ovs-port",
+    "veth",
+    "rps",
+    "sriov-vf",
+    "weir-dp",
+]
+Param = bool | int | str | list[str] | list[int]
+
+
+class Step(BaseModel):
+    """Paths in `params` are relative to the deployment's run directory; cores are CPU numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: StepKind
+    name: str  # unique in a plan: "veth:f1.left"
+    params: dict[str, Param]
+    text: str  # one line: what the step does
+    undo_text: str  # one line: what destroy does about it; empty: it vanishes with another step

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ordered steps that build a topology. Undone in reverse order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weir.plan.kernel_steps import kernel_wire, linux_bridge
+from weir.plan.memory import memory_mb
+from weir.plan.ovs_steps import ovs, ovs_dpdk
+from weir.plan.sriov_steps import sriov
+from weir.plan.step import Step
+from weir.spec.lab import Lab
+from weir.spec.topology import Topology
+
+SOCKET = "weir-dp.sock"
+LOG = "weir-dp.log"
+_SWITCHES: dict[str, Callable[[Topology, Lab], list[Step]]] = {
+    "linux-bridge": linux_bridge,
+    "ovs": ovs,
+    "ovs-dpdk": ovs_dpdk,
+    "sr-iov": sriov,
+}
+
+
+def steps(topology: Topology, lab: Lab) -> list[Step]:
+    """What to do, in order, until weir-dp runs and can be configured."""
+    switched = any(link.network for link in topology.links)
+    if switched:
+        middle = _SWITCHES[topology.technology](topology, lab)
+    elif topology.ports[0].netns is not None:
+        middle = kernel_wire(topology)
+    else:
+        middle = []
+    switch_mb = (
+        lab.technologies.ovs_dpdk.socket_memory_mb if switched and topology.technology == "ovs-dpdk" else 0
+    )
+    return [_run_directory(topology), _hugepages(topology, lab, switch_mb), *middle, _weir_dp(topology, lab)]
+
+
+def _run_directory(topology: Topology) -> Step:
+    return Step(
+        kind="run-directory",
+        name="run-directory",
+        params={"deployment": topology.deployment, "lab": topology.lab},
+        text=f"make the run directory of {topology.deployment}",
+        undo_text="remove the run directory",
+    )
+
+
+def _hugepages(topology: Topology, lab: Lab, switch_mb: int) -> Step:
+    total_mb = memory_mb(topology, lab) + switch_mb
+    return Step(
+        kind="hugepages",
+        name="hugepages",
+        params={"memory_mb": total_mb},
+        text=f"make sure that {total_mb} MiB of 2 MiB hugepages are free",
+        undo_text="set the number of hugepages to what it was",
+    )
+
+
+def _weir_dp(topology: Topology, lab: Lab) -> Step:
+    cores = sorted({core for node in topology.nodes for core in node.cores})
+    listed = ", ".join(map(str, cores))
+    return Step(
+        kind="weir-dp",
+        name="weir-dp",
+        params={"cores": cores, "memory_mb": memory_mb(topology, lab), "socket": SOCKET, "log": LOG},
+        text=f"start weir-dp, polling on core{'s' if len(cores) > 1 else ''} {listed}",
+        undo_text="end weir-dp",
+    )
