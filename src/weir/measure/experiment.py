@@ -44,8 +44,9 @@ def measure_setup(
     The chain must be deployed and weir-dp's loops started (`configure`, `start`). `ceilings` by frame, from
     `weir.measure.calibrate.ceilings`; a frame without one is measured, and its Case has none. A case that
     cannot be measured is yielded with `problem` set; a port that is gone ends the setup after that. So is an
-    interrupted one, and the next step raises KeyboardInterrupt. Of other errors only the tester's own leave this
-    function; cases already yielded stay good. `on_event` is called from this thread, often: keep it quick.
+    interrupted one, and the next step raises KeyboardInterrupt. Of other errors only the tester's own leave
+    this function; cases already yielded stay good. `on_event` is called from this thread, often: keep it
+    quick.
     """
     timing = timing or Time()
     tester.teach(TEACHING_FRAMES)
@@ -134,7 +135,7 @@ class _OneFrame:
         )
 
     def finished(self, problem: str | None = None) -> Case:
-        """What has been measured. Trials of the curve are in `curve` only, except those that were repeated."""
+        """What has been measured. Trials of the curve are in `curve` only, except invalid ones repeated."""
         return Case(
             frame=self._traffic.frame,
             mean_frame_bytes=self._traffic.mean_frame_bytes,

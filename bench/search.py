@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NDR and PDR together: Weir's search against RFC 2544 bisection with 60 s trials, on a simulated device.
+
+No hardware and no waiting: both measure `weir.measure.simulated`, whose clock is virtual. Each pair is one
+device drawn from a seed: 0.5 to 9 Mpps, a knee of 1 to 5 %, a tester 1.2 to 4 times as fast, noise of 0.05 %,
+rare background loss, and the stalls of a virtual machine (5 to 8 a second over 50 us, now and then some ms).
+
+- *ours*: one search for both goals as a lab has it by default, with validity rules, repeats of trials that
+  stalls explain, and 0.1 s of overhead a trial.
+- *peer*: for each goal one bisection from zero to the tester's rate until 0.5 % of that rate is left (RFC 2544
+  section 26.1 with the 60 s trials of section 24), without any overhead.
+
+`ratio` is the peer's virtual time to ours. An error is the distance of a throughput from the truth, in percent
+of it; the *truth* is the conditional throughput of the device's known response without stalls, noise and
+background loss: the load where the goal's loss ratio is just met, times the share delivered there. A goal for
+which a search found nothing is an error of 100 %.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from bench.pairs import Line
+from weir.measure.search import search
+from weir.measure.simulated import HOST_STALLS, Response, SimulatedDut, simulated_traffic
+from weir.measure.tester import no_counters
+from weir.measure.trial import TrialRunner
+from weir.spec.measure import Measure
+
+PAIRS = 50
+TARGET = 10.0
+OVERHEAD_S = 0.1
+RFC2544_TRIAL_S = 60.0
+RFC2544_WIDTH = 0.005  # of the highest load
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One way of measuring one device."""
+
+    seconds: float
+    errors_percent: tuple[float, ...]  # a goal each
+
+
+def device(seed: int) -> tuple[Response, float]:
+    """The device of a seed, and the highest load that its tester offers."""
+    draw = random.Random(seed)
+    capacity_pps = 10 ** draw.uniform(5.7, 6.95)
+    often, rare = HOST_STALLS
+    response = Response(
+        capacity_pps=capacity_pps,
+        saturation_pps=capacity_pps * draw.uniform(1.01, 1.05),
+        noise=0.0005,
+        background_per_second=draw.uniform(0.05, 0.2),
+        stalls=(replace(often, per_second=draw.uniform(5, 8)), rare),
+    )
+    return response, capacity_pps * draw.uniform(1.2, 4)
+
+
+def ours(seed: int, measure: Measure) -> Taken:
+    """The lab's search."""
+    response, highest_pps = device(seed)
+    dut = SimulatedDut(response, seed=seed, overhead_s=OVERHEAD_S)
+    runner = TrialRunner(
+        dut,
+        no_counters,
+        simulated_traffic(),
+        options=measure.trial,
+        on_trial=lambda _trial: None,
+        sleep=dut.sleep,
+    )
+    limits_pps = (measure.min_load * highest_pps, highest_pps)
+    found = search(runner, measure, limits_pps, clock=dut.clock, deadline=float("inf"))
+    return Taken(
+        dut.now_s, tuple(_error_percent(response, one.goal.loss_ratio, one.load_pps or 0.0) for one in found)
+    )
+
+
+def peer(seed: int, measure: Measure) -> Taken:
+    """RFC 2544 bisection, goal by goal."""
+    response, highest_pps = device(seed)
+    dut = SimulatedDut(response, seed=seed)
+    errors: list[float] = []
+    for goal in measure.goals:
+        found_pps = bisect(dut, highest_pps, goal.loss_ratio)
+        errors.append(_error_percent(response, goal.loss_ratio, found_pps))
+    return Taken(dut.now_s, tuple(errors))
+
+
+def bisect(dut: SimulatedDut, highest_pps: float, goal_loss_ratio: float) -> float:
+    """The forwarding rate at the highest load that passed."""
+
+    def passed(load_pps: float) -> float | None:
+        run = dut.run({0: load_pps / 2, 1: load_pps / 2}, RFC2544_TRIAL_S, 0.0)
+        offered = sum(stream.offered for stream in run.streams)
+        delivered = sum(stream.delivered for stream in run.streams)
+        met = offered - delivered <= goal_loss_ratio * offered
+        return delivered / RFC2544_TRIAL_S if met else None
+
+    best = passed(highest_pps)
+    if best is not None:
+        return best
+    best, low, high = 0.0, 0.0, highest_pps
+    while high - low > RFC2544_WIDTH * highest_pps:
+        middle = (low + high) / 2
+        rate = passed(middle)
+        if rate is None:
+            high = middle
+        else:
+            best, low = rate, middle
+    return best
+
+
+def run() -> Line:
+    """Fifty devices, both ways."""
+    measure = Measure()
+    ratios: list[float] = []
+    our_takes: list[Taken] = []
+    peer_takes: list[Taken] = []
+    for seed in range(PAIRS):
+        one, other = ours(seed, measure), peer(seed, measure)
+        our_takes.append(one)
+        peer_takes.append(other)
+        ratios.append(other.seconds / one.seconds)
+    return Line(
+        name="search",
+        ratio=statistics.median(ratios),
+        min=min(ratios),
+        max=max(ratios),
+        n=len(ratios),
+        target=TARGET,
+        detail={
+            "ours_median_s": statistics.median(take.seconds for take in our_takes),
+            "peer_median_s": statistics.median(take.seconds for take in peer_takes),
+            "error_percent_max": _over(max, our_takes),
+            "error_percent_median": _over(statistics.median, our_takes),
+            "peer_error_percent_max": _over(max, peer_takes),
+            "peer_error_percent_median": _over(statistics.median, peer_takes),
+            "goals": [goal.name for goal in measure.goals],
+        },
+    )
+
+
+def _error_percent(response: Response, goal_loss_ratio: float, found_pps: float) -> float:
+    truth_pps = response.truth_pps(goal_loss_ratio)
+    return abs(found_pps - truth_pps) / truth_pps * 100
+
+
+def _over(of: Callable[[list[float]], float], takes: list[Taken]) -> float:
+    """Of the errors of all devices and goals."""
+    return of([error for take in takes for error in take.errors_percent])

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""weir-dp as the tester that measuring asks for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from weir.dataplane.client import LOG_HINT, DataPlaneClient
+from weir.dataplane.errors import DataPlaneTimeoutError
+from weir.dataplane.messages import Ledger, TrafficResult
+
+WAIT_MS = 100
+LATE_S = 10.0  # how long after its planned end a run may still be under way
+
+
+class DataPlaneTester:
+    """Runs trials through a configured and started weir-dp."""
+
+    def __init__(self, client: DataPlaneClient) -> None:
+        self._client = client
+
+    def configure_traffic(self, config: Mapping[str, Any]) -> None:
+        """Sets the streams of the trials that follow."""
+        self._client.configure_traffic(config)
+
+    def teach(self, count: int) -> None:
+        """Each port sends `count` frames from its own address."""
+        self._client.teach(count)
+
+    def ledger(self) -> Ledger:
+        """Everything counted since `configure`."""
+        return self._client.ledger()
+
+    def run(self, rates_pps: Mapping[int, float], duration_s: float, drain_s: float) -> TrafficResult:
+        """One run of traffic. Asleep on the socket meanwhile: weir-dp polls on the same cores.
+
+        DataPlaneTimeoutError when the run does not end `LATE_S` after it should have.
+        """
+        run = self._client.start_traffic(rates_pps, round(duration_s * 1e9), round(drain_s * 1e9))
+        self._client.wait(duration_s)
+        deadline = time.monotonic() + drain_s + LATE_S
+        while time.monotonic() < deadline:
+            result = self._client.traffic_result(WAIT_MS)
+            if result is not None and result.run == run:
+                return result
+        raise DataPlaneTimeoutError(
+            "timeout", f"run {run} did not end {LATE_S:.0f} s after its {duration_s:g} s", fix=LOG_HINT
+        )

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opening the store's database: where it lies, which version it has, what to do when it cannot be read."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event, inspect, select
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.orm import Session
+
+from weir.store.tables import SCHEMA_VERSION, Base, SchemaRow
+
+BUSY_TIMEOUT_S = 30
+
+
+class StoreError(Exception):
+    """The store cannot be used; says which, why, and what to do."""
+
+
+def default_location() -> str:
+    """$WEIR_STORE (a file or a database URL), or results.db in the user's data directory."""
+    chosen = os.environ.get("WEIR_STORE")
+    if chosen:
+        return chosen
+    data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return str(Path(data) / "weir" / "results.db")
+
+
+def open_database(location: str | Path) -> tuple[Engine, str]:
+    """An engine for a file or URL, with the tables made where there are none, and its name for messages.
+
+    StoreError if it is no database, of a newer Weir, or not to be reached.
+    """
+    url = _url(location)
+    name = url.render_as_string(hide_password=True) if "://" in str(location) else str(location)
+    if url.drivername.startswith("sqlite") and url.database:
+        try:
+            Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{name}: {error.strerror}; choose another place with --store") from error
+    try:
+        engine = create_engine(url)
+    except (NoSuchModuleError, ModuleNotFoundError) as error:
+        raise StoreError(
+            f"{name}: no driver for this kind of database ({error}); install it: `pip install psycopg`"
+        ) from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _sqlite_options)
+    with explained(name), engine.begin() as connection:
+        has_version = inspect(connection).has_table(SchemaRow.__tablename__)
+        with Session(connection) as session:
+            found = session.scalar(select(SchemaRow.version)) if has_version else None
+            if found is None:
+                Base.metadata.create_all(connection)
+                session.add(SchemaRow(version=SCHEMA_VERSION))
+                session.flush()
+    if found is not None and found != SCHEMA_VERSION:
+        raise StoreError(
+            f"{name}: written by another Weir (schema {found}; this one reads {SCHEMA_VERSION}); use that"
+            " Weir, or another store with --store"
+        )
+    return engine, name
+
+
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Turns the database's errors into StoreError."""
+    try:
+        yield
+    except DBAPIError as error:
+        reason = str(error.orig).splitlines()[0] if str(error.orig) else type(error.orig).__name__
+        fix = "check the place and its permissions"
+        if "not a database" in reason or "malformed" in reason:
+            fix = "the file is damaged or no Weir store: move it away, or choose another with --store"
+        elif "locked" in reason:
+            fix = "another program holds it: wait for it to end"
+        elif "disk" in reason and "full" in reason:
+            fix = "make room on the disk"
+        raise StoreError(f"{name}: {reason}; {fix}") from error
+
+
+def _url(location: str | Path) -> URL:
+    text = str(location)
+    if "://" not in text:
+        return URL.create("sqlite", database=text)
+    try:
+        return make_url(text)
+    except ArgumentError as error:
+        raise StoreError(f"{text}: expected a file or a database URL like postgresql+psycopg://…") from error
+
+
+def _sqlite_options(connection: Any, _record: object) -> None:
+    """What is committed survives a kill; readers do not wait for a writer."""
+    if not isinstance(connection, sqlite3.Connection):
+        return
+    connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_S * 1000}")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA foreign_keys=ON")

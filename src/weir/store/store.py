@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results in a database, written piece by piece as they are measured: a killed run keeps what it finished."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import ValidationError
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from weir.store.database import StoreError, default_location, explained, open_database
+from weir.store.result import Case, Result, Setup, Trial
+from weir.store.tables import CaseRow, RunRow, SetupRow, TrialRow
+
+UNFINISHED = "The run ended before this case was finished."
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One line of `list`."""
+
+    id: str
+    lab: str
+    started_at: str
+    finished_at: str | None
+    quick: bool
+    interrupted: bool
+
+
+class Store:
+    """A result store. Every method commits before it returns, and raises StoreError when that fails."""
+
+    def __init__(self, location: str | Path | None = None) -> None:
+        self._engine, self.name = open_database(location or default_location())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the database."""
+        self._engine.dispose()
+
+    def begin(self, result: Result) -> None:
+        """A new run. Setups in `result` are not stored: add them as they come."""
+        with explained(self.name), Session(self._engine) as session, session.begin():
+            if session.scalar(select(RunRow.number).where(RunRow.id == result.id)) is not None:
+                raise StoreError(f"{self.name}: has a run {result.id} already; give the new one another id")
+            session.add(RunRow(id=result.id, lab=result.lab, document=_run_document(result)))
+
+    def update(self, result: Result) -> None:
+        """Rewrites what is known of a run itself (finished_at, seconds, interrupted …), not its setups."""
+        with explained(self.name), Session(self._engine) as session, session.begin():
+            self._run(session, result.id).document = _run_document(result)
+
+    def add_setup(self, run_id: str, setup: Setup) -> int:
+        """A setup of a run; its number, for add_case. Cases in it are stored too."""
+        with explained(self.name), Session(self._engine) as session, session.begin():
+            row = SetupRow(run=self._run(session, run_id).number, document=_setup_document(setup))
+            session.add(row)
+            session.flush()
+            number = row.number
+        for case in setup.cases:
+            self.add_case(number, case)
+        return number
+
+    def update_setup(self, number: int, setup: Setup) -> None:
+        """Rewrites what is known of a setup itself (bring_up_s, refused …), not its cases."""
+        with explained(self.name), Session(self._engine) as session, session.begin():
+            row = session.get(SetupRow, number)
+            if row is None:
+                raise StoreError(f"{self.name}: has no setup number {number}")
+            row.document = _setup_document(setup)
+
+    def add_trial(self, setup: int, frame: str, mean_frame_bytes: float, trial: Trial) -> None:
+        """A finished trial of a case that is still measured."""
+        with explained(self.name), Session(self._engine) as session, session.begin():
+            row = self._open_case(session, setup, frame)
+            if row is None:
+                case = Case(frame=frame, mean_frame_bytes=mean_frame_bytes, problem=UNFINISHED)
+                row = CaseRow(setup=setup, frame=frame, finished=False, document=_case_document(case))
+                session.add(row)
+                session.flush()
+            session.add(_trial_row(row.number, trial, in_curve=False))
+
+    def add_case(self, setup: int, case: Case) -> None:
+        """A finished case; replaces what add_trial stored of it."""
+        with explained(self.name), Session(self._engine) as session, session.begin():
+            row = self._open_case(session, setup, case.frame)
+            if row is None:
+                row = CaseRow(setup=setup, frame=case.frame, finished=True, document=_case_document(case))
+                session.add(row)
+                session.flush()
+            else:
+                row.finished, row.document = True, _case_document(case)
+                session.execute(delete(TrialRow).where(TrialRow.case == row.number))
+            session.add_all([_trial_row(row.number, trial, in_curve=False) for trial in case.trials])
+            session.add_all([_trial_row(row.number, trial, in_curve=True) for trial in case.curve])
+
+    def load(self, run_id: str) -> Result:
+        """A run with everything stored of it. A beginning of the id will do if only one run has it."""
+        with explained(self.name), Session(self._engine) as session:
+            row = self._run(session, run_id)
+            try:
+                result = Result.model_validate_json(row.document)
+                rows = session.scalars(
+                    select(SetupRow).where(SetupRow.run == row.number).order_by(SetupRow.number)
+                )
+                result.setups = [_setup(session, setup) for setup in rows]
+            except ValidationError as error:
+                raise StoreError(
+                    f"{self.name}: run {row.id} is not as this Weir writes it: {error.errors()[0]['msg']}"
+                ) from error
+        return result
+
+    def latest(self, lab: str | None = None) -> Result | None:
+        """The newest run, of one lab or of any."""
+        wanted = select(RunRow.id).order_by(RunRow.number.desc()).limit(1)
+        if lab is not None:
+            wanted = wanted.where(RunRow.lab == lab)
+        with explained(self.name), Session(self._engine) as session:
+            found = session.scalar(wanted)
+        return self.load(found) if found is not None else None
+
+    def list(self) -> Sequence[RunSummary]:
+        """All runs, oldest first."""
+        with explained(self.name), Session(self._engine) as session:
+            documents = session.scalars(select(RunRow.document).order_by(RunRow.number)).all()
+        results = [Result.model_validate_json(document) for document in documents]
+        return [
+            RunSummary(one.id, one.lab, one.started_at, one.finished_at, one.quick, one.interrupted)
+            for one in results
+        ]
+
+    def _run(self, session: Session, run_id: str) -> RunRow:
+        row = session.scalar(select(RunRow).where(RunRow.id == run_id))
+        if row is not None:
+            return row
+        near = session.scalars(select(RunRow).where(RunRow.id.startswith(run_id, autoescape=True))).all()
+        if len(near) == 1 and run_id:
+            return near[0]
+        if near:
+            raise StoreError(f"{self.name}: {len(near)} runs begin with {run_id!r}; give more of the id")
+        known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc()).limit(5)).all()
+        raise StoreError(
+            f"{self.name}: has no run {run_id!r}; expected one of {', '.join(known) or 'none yet'}"
+        )
+
+    @staticmethod
+    def _open_case(session: Session, setup: int, frame: str) -> CaseRow | None:
+        return session.scalar(
+            select(CaseRow).where(CaseRow.setup == setup, CaseRow.frame == frame, CaseRow.finished.is_(False))
+        )
+
+
+def _run_document(result: Result) -> str:
+    return result.model_copy(update={"setups": []}).model_dump_json()
+
+
+def _setup_document(setup: Setup) -> str:
+    return setup.model_copy(update={"cases": []}).model_dump_json()
+
+
+def _case_document(case: Case) -> str:
+    return case.model_copy(update={"trials": [], "curve": []}).model_dump_json()
+
+
+def _trial_row(case: int, trial: Trial, *, in_curve: bool) -> TrialRow:
+    return TrialRow(case=case, in_curve=in_curve, document=trial.model_dump_json())
+
+
+def _setup(session: Session, row: SetupRow) -> Setup:
+    setup = Setup.model_validate_json(row.document)
+    cases = session.scalars(select(CaseRow).where(CaseRow.setup == row.number).order_by(CaseRow.number))
+    setup.cases = [_case(session, case) for case in cases]
+    return setup
+
+
+def _case(session: Session, row: CaseRow) -> Case:
+    case = Case.model_validate_json(row.document)
+    for trial in session.scalars(
+        select(TrialRow).where(TrialRow.case == row.number).order_by(TrialRow.number)
+    ):
+        (case.curve if trial.in_curve else case.trials).append(Trial.model_validate_json(trial.document))
+    return case

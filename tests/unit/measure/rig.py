@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated device set up for a test, and what one gets from measuring it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from weir.measure.experiment import Time, measure_setup
+from weir.measure.simulated import Response, SimulatedDut, simulated_traffic
+from weir.measure.tester import SutCounters, no_counters
+from weir.measure.trial import TrialRunner
+from weir.spec.measure import CurveOptions, Measure, TrialOptions
+from weir.store.result import Case, Ceiling, Throughput, Trial
+
+CAPACITY_PPS = 2e6
+STEADY = Response(capacity_pps=CAPACITY_PPS, saturation_pps=1.03 * CAPACITY_PPS)
+MEASURE = Measure(repeats=1, confirm_trials=1, warm_up_s=0, curve=CurveOptions(points=0))
+
+
+@dataclass(frozen=True)
+class Port:
+    """A counter of a switch, as fabric gives it."""
+
+    place: str
+    reason: str | None
+    value: int
+    kind: str = "drop"
+
+
+@dataclass
+class Rig:
+    """A device, and the trials that it has seen."""
+
+    dut: SimulatedDut
+    measure: Measure = MEASURE
+    counters: SutCounters = no_counters
+    trials: list[Trial] = field(default_factory=list)
+
+    def runner(self, **options: float) -> TrialRunner:
+        """Runs single trials on the device."""
+        return TrialRunner(
+            self.dut,
+            self.counters,
+            simulated_traffic(),
+            options=TrialOptions(**options),  # type: ignore[arg-type]
+            on_trial=self.trials.append,
+            sleep=self.dut.sleep,
+        )
+
+    def case(self, ceiling: Ceiling | None = None) -> Case:
+        """The device measured at 64 B."""
+        cases = measure_setup(
+            self.measure,
+            [simulated_traffic()],
+            self.dut,
+            counters=self.counters,
+            ceilings={"64": ceiling} if ceiling else {},
+            on_event=lambda _event: None,
+            timing=Time(self.dut.clock, self.dut.sleep),
+        )
+        return next(cases)
+
+    def throughputs(self, ceiling: Ceiling | None = None) -> Sequence[Throughput]:
+        """What the goals of that case found: NDR, PDR."""
+        return self.case(ceiling).throughput
+
+
+def ceiling(max_pps: float) -> Ceiling:
+    """A tester that can do so much."""
+    return Ceiling(max_pps=max_pps, latency_floor_us=5, timestamp_resolution_ns=0.4, limited_by="sending")

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every packet is accounted for."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weir.dataplane.messages import (
+    AreaLedger,
+    Ledger,
+    PathLedger,
+    PortLedger,
+    ReceiverResult,
+    StageLedger,
+    StreamResult,
+    TrafficResult,
+)
+from weir.measure.accounting import Counts, balance, counted
+from weir.measure.simulated import simulated_traffic
+
+from .rig import Port
+
+STREAMS = simulated_traffic().streams
+packets = st.integers(min_value=0, max_value=10**12)
+places = st.dictionaries(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), packets, max_size=6)
+
+
+def traffic(offered: int, delivered: int, refused: int = 0, malformed: int = 0) -> TrafficResult:
+    return TrafficResult(
+        run=1,
+        tx_duration_ns=1e9,
+        streams=(
+            StreamResult(id=0, intended=offered, offered=offered, tx_refused=refused, delivered=delivered),
+        ),
+        receivers=(ReceiverResult(port="tester.right", malformed=malformed),),
+    )
+
+
+@given(before=places, lost=places, delivered=packets, refused=packets, malformed=packets, hidden=packets)
+def test_what_no_place_counted_is_unaccounted_exactly(
+    *, before: Counts, lost: Counts, delivered: int, refused: int, malformed: int, hidden: int
+) -> None:
+    after = {key: before.get(key, 0) + lost.get(key, 0) for key in before.keys() | lost.keys()}
+    offered = delivered + refused + malformed + sum(lost.values()) + hidden
+    found = balance(before, after, traffic(offered, delivered, refused, malformed), STREAMS)
+    assert found.unaccounted == hidden
+    assert found.offered == found.delivered + sum(drop.packets for drop in found.drops) + found.unaccounted
+
+
+@given(before=places, after=places, offered=packets, delivered=packets)
+def test_the_balance_holds_whatever_the_counters_say(
+    before: Counts, after: Counts, offered: int, delivered: int
+) -> None:
+    found = balance(before, after, traffic(offered, delivered), STREAMS)
+    assert found.offered == found.delivered + sum(drop.packets for drop in found.drops) + found.unaccounted
+    assert all(drop.packets > 0 for drop in found.drops)
+    assert 0 <= found.loss_ratio <= 1
+
+
+def test_drops_are_taken_from_stages_areas_ports_and_the_switch_but_not_from_the_tester() -> None:
+    path = PathLedger(
+        name="right",
+        rx_packets=9,
+        tx_packets=1,
+        drops={"tx_queue_full": 1},
+        stages=(StageLedger(nf="acl", packets_in=9, packets_out=7, cycles=1, drops={"denied": 2}),),
+    )
+    ledger = Ledger(
+        tsc=0,
+        tsc_hz=1,
+        areas=(
+            AreaLedger(name="f1", core=1, kind="chain", paths=(path,)),
+            AreaLedger(name="generator.left", core=0, kind="generator", paths=(path,)),
+        ),
+        ports=(PortLedger(name="f1.left", rx_missed=3, rx_nombuf=4, tx_errors=5),),
+    )
+    counters = [
+        Port("net0", "rx_backlog_full", 6),
+        Port("net1", None, 7),
+        Port("net0", None, 99, kind="packets"),
+    ]
+    assert counted(ledger, counters) == {  # type: ignore[arg-type]
+        ("f1/right", "tx_queue_full"): 1,
+        ("f1/right/acl", "denied"): 2,
+        ("f1.left", "rx_missed"): 3,
+        ("f1.left", "rx_nombuf"): 4,
+        ("f1.left", "tx_errors"): 5,
+        ("net0", "rx_backlog_full"): 6,
+        ("net1", "unspecified"): 7,
+    }
+
+
+def test_packets_that_the_wire_refused_are_dropped_at_the_tester_s_port() -> None:
+    found = balance({}, {}, traffic(offered=10, delivered=7, refused=3), STREAMS)
+    assert [(drop.place, drop.reason, drop.packets) for drop in found.drops] == [
+        ("tester.left", "tx_queue_full", 3)
+    ]
+
+
+def test_a_counter_that_went_backwards_hides_nothing() -> None:
+    found = balance({("net0", "full"): 5}, {("net0", "full"): 2}, traffic(offered=10, delivered=8), STREAMS)
+    assert found.unaccounted == 2

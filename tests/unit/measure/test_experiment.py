@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One setup from calibration to curve."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
+from weir.measure.curve import curve_loads_pps
+from weir.measure.experiment import Time
+from weir.measure.simulated import Misbehaviour, Response, SimulatedDut, simulated_traffic
+from weir.spec.measure import CurveOptions, Measure
+from weir.store.result import Case
+
+from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig
+
+QUICK = MEASURE.model_copy(update={"curve": CurveOptions(points=5, duration_s=0.1)})
+
+
+def measured(dut: SimulatedDut, events: list[Event], measure: Measure = QUICK) -> list[Case]:
+    traffic = [simulated_traffic("64", 64), simulated_traffic("512", 512)]
+    return list(
+        measure_setup(
+            measure,
+            traffic,
+            dut,
+            counters=no_counters,
+            ceilings={},
+            on_event=events.append,
+            timing=Time(dut.clock, dut.sleep),
+        )
+    )
+
+
+def test_each_frame_becomes_a_case_with_throughputs_a_curve_and_its_trials() -> None:
+    events: list[Event] = []
+    cases = measured(SimulatedDut(STEADY, tester_max_pps=5e6), events)
+    assert [case.frame for case in cases] == ["64", "512"]
+    for case in cases:
+        assert [one.goal for one in case.throughput] == ["NDR", "PDR"]
+        assert [trial.purpose for trial in case.curve] == ["curve"] * 5
+        assert {trial.purpose for trial in case.trials} == {"calibration", "search", "confirm"}
+        assert case.problem is None
+        assert case.seconds > 0
+
+
+def test_the_curve_runs_from_a_low_load_to_beyond_the_throughput() -> None:
+    case = measured(SimulatedDut(STEADY, tester_max_pps=5e6), [])[0]
+    loads = [trial.intended_load_pps for trial in case.curve]
+    assert loads == sorted(loads)
+    assert loads[0] < 0.2 * CAPACITY_PPS
+    assert loads[-1] > 1.2 * CAPACITY_PPS
+    assert case.curve[0].loss_ratio == 0
+    assert case.curve[-1].loss_ratio > 0.1
+
+
+def test_the_curve_stays_below_what_the_tester_can_send() -> None:
+    assert curve_loads_pps(CurveOptions(points=3, lowest=0.1), 10.0, 12.0) == pytest.approx([1.2, 6.6, 12.0])
+    assert curve_loads_pps(CurveOptions(points=1), None, 12.0) == [12.0]
+    assert curve_loads_pps(CurveOptions(points=0), 10.0, 12.0) == []
+
+
+def test_confirmation_says_what_is_lost_at_the_load_found() -> None:
+    ndr, pdr = measured(SimulatedDut(STEADY, tester_max_pps=5e6), [])[0].throughput
+    assert ndr.loss_ratio == 0
+    assert pdr.loss_ratio is not None
+    assert 0 < pdr.loss_ratio <= 0.005
+
+
+def test_progress_tells_phases_trials_and_findings_in_order() -> None:
+    events: list[Event] = []
+    measured(SimulatedDut(STEADY, tester_max_pps=5e6), events)
+    phases = [event.phase for event in events if isinstance(event, PhaseStarted) and event.frame == "64"]
+    assert list(dict.fromkeys(phases)) == ["warm-up", "search", "confirm", "curve"]
+    assert sum(isinstance(event, GoalFound) for event in events) == 4
+    assert all(event.trial.valid for event in events if isinstance(event, TrialFinished))
+
+
+def test_a_port_that_disappears_ends_the_setup_and_keeps_what_was_measured() -> None:
+    cases = measured(SimulatedDut(STEADY, tester_max_pps=5e6, wrong=Misbehaviour(gone_after_trials=12)), [])
+    assert len(cases) == 1
+    assert cases[0].problem is not None
+    assert "disappeared" in cases[0].problem
+    assert len(cases[0].trials) == 13
+
+
+def test_ctrl_c_yields_the_unfinished_case_before_it_is_raised() -> None:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, PhaseStarted) and event.phase == "curve":
+            raise KeyboardInterrupt
+
+    dut = SimulatedDut(STEADY, tester_max_pps=5e6)
+    cases = measure_setup(
+        QUICK,
+        [simulated_traffic()],
+        dut,
+        counters=no_counters,
+        ceilings={},
+        on_event=interrupt,
+        timing=Time(dut.clock, dut.sleep),
+    )
+    case = next(cases)
+    assert case.problem == "Interrupted before it was finished."
+    assert [one.status for one in case.throughput] == ["found", "found"]
+    with pytest.raises(KeyboardInterrupt):
+        next(cases)
+
+
+def test_a_tester_that_sends_nothing_is_a_problem_and_not_a_rate() -> None:
+    case = Rig(SimulatedDut(STEADY, tester_max_pps=1e-6)).case()
+    assert case.problem is not None
+    assert "send nothing" in case.problem
+    assert case.throughput == []
+
+
+def calibrated(dut: SimulatedDut) -> dict[str, float]:
+    found = ceilings(MEASURE, [simulated_traffic()], dut, lambda _event: None, sleep=dut.sleep)
+    return {frame: one.max_pps for frame, one in found.items()}
+
+
+def test_the_ceiling_is_what_the_tester_both_sends_and_receives() -> None:
+    wide = Response(1e9, 1.01e9)
+    assert calibrated(SimulatedDut(wide, tester_max_pps=5e6))["64"] == pytest.approx(5e6, rel=0.08)
+    slow_receiver = Misbehaviour(receiver_max_pps=3e6)
+    assert calibrated(SimulatedDut(wide, tester_max_pps=5e6, wrong=slow_receiver))["64"] == pytest.approx(
+        3e6, rel=0.08
+    )
+
+
+def test_a_ceiling_knows_the_latency_floor_and_the_clock() -> None:
+    dut = SimulatedDut(Response(1e9, 1.01e9), tester_max_pps=5e6)
+    one = ceilings(MEASURE, [simulated_traffic()], dut, lambda _event: None, sleep=dut.sleep)["64"]
+    assert one.latency_floor_us == pytest.approx(12)
+    assert one.timestamp_resolution_ns == pytest.approx(0.4)
+
+
+def test_a_tester_that_cannot_be_believed_has_no_ceiling() -> None:
+    assert calibrated(SimulatedDut(STEADY, tester_max_pps=5e6, wrong=Misbehaviour(unaccounted=5))) == {}

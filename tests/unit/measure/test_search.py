@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search finds the truth, or says why it cannot."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from weir.measure.simulated import HOST_STALLS, Misbehaviour, Response, SimulatedDut, StallKind
+from weir.spec.measure import Measure, TrialOptions
+
+from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig, ceiling
+
+
+def fast(seed: int = 0) -> SimulatedDut:
+    noisy = Response(
+        CAPACITY_PPS, 1.03 * CAPACITY_PPS, noise=0.0005, background_per_second=0.1, stalls=HOST_STALLS
+    )
+    return SimulatedDut(noisy, seed=seed, tester_max_pps=5e6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ndr_and_pdr_are_within_half_a_percent_of_the_truth_despite_stalls_and_noise(seed: int) -> None:
+    dut = fast(seed)
+    for found in Rig(dut).throughputs():
+        truth_pps = dut.response.truth_pps(found.goal_loss_ratio)
+        assert found.load_pps == pytest.approx(truth_pps, rel=0.005)
+        assert found.status == "found"
+        assert not found.tester_bound
+        assert found.lower_bound_pps is not None
+        assert found.upper_bound_pps is not None
+        assert found.lower_bound_pps < found.upper_bound_pps
+
+
+def test_rates_in_bits_count_the_frame_and_at_layer_1_the_gap_too() -> None:
+    ndr = Rig(fast()).throughputs()[0]
+    assert ndr.load_pps is not None
+    assert ndr.l2_bps == pytest.approx(ndr.load_pps * 64 * 8)
+    assert ndr.l1_bps == pytest.approx(ndr.load_pps * 84 * 8)
+
+
+def test_repeats_give_median_min_and_max() -> None:
+    ndr = Rig(fast(), MEASURE.model_copy(update={"repeats": 3})).throughputs()[0]
+    assert ndr.repeats == 3
+    assert ndr.load_min_pps is not None
+    assert ndr.load_pps is not None
+    assert ndr.load_max_pps is not None
+    assert ndr.load_min_pps <= ndr.load_pps <= ndr.load_max_pps
+
+
+def test_a_device_that_always_loses_is_irregular_and_never_a_small_number() -> None:
+    lossy = Response(CAPACITY_PPS, 1.03 * CAPACITY_PPS, background_per_second=20)
+    ndr, pdr = Rig(SimulatedDut(lossy, tester_max_pps=5e6)).throughputs()
+    assert ndr.status == "irregular"
+    assert ndr.load_pps is None
+    assert ndr.why is not None
+    assert "the lowest load tried, more than 0.000% was lost" in ndr.why
+    assert pdr.status == "found"
+
+
+def test_a_device_slower_than_the_lowest_load_is_irregular_for_every_goal() -> None:
+    found = Rig(SimulatedDut(Response(1000, 1010), tester_max_pps=5e6)).throughputs()
+    assert [one.status for one in found] == ["irregular", "irregular"]
+
+
+def test_a_device_as_fast_as_the_tester_is_tester_bound() -> None:
+    found = Rig(SimulatedDut(Response(1e9, 1.01e9), tester_max_pps=5e6)).throughputs()
+    assert [one.tester_bound for one in found] == [True, True]
+    assert found[0].load_pps == pytest.approx(5e6, rel=0.01)
+    assert found[0].upper_bound_pps is None
+    assert found[0].why is not None
+    assert "highest load tried" in found[0].why
+
+
+def test_a_result_within_ten_percent_of_the_tester_s_ceiling_is_tester_bound() -> None:
+    assert Rig(fast()).throughputs(ceiling(CAPACITY_PPS * 1.05))[0].tester_bound
+    assert not Rig(fast()).throughputs(ceiling(CAPACITY_PPS * 1.5))[0].tester_bound
+
+
+def test_a_highest_load_that_the_lab_asks_for_is_not_the_tester_s_limit() -> None:
+    capped = MEASURE.model_copy(update={"max_load_pps": 1e6})
+    ndr = Rig(fast(), capped).throughputs()[0]
+    assert ndr.load_pps == pytest.approx(1e6)
+    assert not ndr.tester_bound
+
+
+def test_a_receiver_that_is_too_slow_bounds_the_result_and_is_named() -> None:
+    dut = SimulatedDut(STEADY, tester_max_pps=5e6, wrong=Misbehaviour(receiver_max_pps=1.5e6))
+    ndr = Rig(dut).throughputs()[0]
+    assert ndr.tester_bound
+    assert ndr.load_pps == pytest.approx(1.5e6, rel=0.01)
+    assert ndr.why is not None
+    assert "The tester's receiver lost" in ndr.why
+
+
+def test_counters_that_never_balance_make_every_goal_irregular_and_the_numbers_are_said() -> None:
+    rig = Rig(SimulatedDut(STEADY, tester_max_pps=5e6, wrong=Misbehaviour(unaccounted=7)))
+    case = rig.case()
+    assert [one.status for one in case.throughput] == ["irregular", "irregular"]
+    assert case.throughput[0].why is not None
+    assert "7 of" in case.throughput[0].why
+    assert all(not trial.valid for trial in case.trials)
+
+
+def test_invalid_trials_now_and_then_do_not_change_what_is_found() -> None:
+    clean = Rig(SimulatedDut(STEADY, tester_max_pps=5e6)).throughputs()
+    wrong = Misbehaviour(unaccounted=7, only_first_trials=3)
+    assert Rig(SimulatedDut(STEADY, tester_max_pps=5e6, wrong=wrong)).throughputs() == clean
+
+
+def test_the_time_limit_ends_a_search_with_a_reason() -> None:
+    hurried = MEASURE.model_copy(update={"time_limit_s": 0.5})
+    found = Rig(SimulatedDut(STEADY, tester_max_pps=5e6, overhead_s=0.1), hurried).throughputs()
+    assert all(one.status == "irregular" and "time limit" in (one.why or "") for one in found)
+
+
+def test_short_stalls_that_explain_the_loss_are_repeated_and_label_the_result() -> None:
+    stalling = Response(2e6, 2.06e6, buffer_packets=16, stalls=(StallKind(3, 100, 200, 1000),))
+    measure = Measure(
+        **MEASURE.model_dump(exclude={"trial"}),
+        trial=TrialOptions(duration_s=0.2, duration_sum_s=1, stall_repeats=4),
+    )
+    rig = Rig(SimulatedDut(stalling, tester_max_pps=5e6), measure)
+    case = rig.case()
+    ndr = case.throughput[0]
+    assert ndr.load_pps == pytest.approx(2e6, rel=0.005)
+    assert ndr.stall_labelled
+    assert any(trial.loss_during_stall for trial in case.trials)
+
+
+def test_five_trials_that_add_up_to_half_the_time_but_for_rounding_count_as_half() -> None:
+    measure = Measure(
+        **MEASURE.model_dump(exclude={"trial"}),
+        trial=TrialOptions(duration_s=0.2, duration_sum_s=2.0),
+    )
+    for found in Rig(fast(3), measure).throughputs():
+        assert found.load_pps is not None
+        assert not math.isclose(found.load_pps, 0)
+        assert found.load_pps == pytest.approx(CAPACITY_PPS, rel=0.03)

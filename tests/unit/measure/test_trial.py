@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial, and when it must not be used."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.measure.simulated import Misbehaviour, Response, SimulatedDut, StallKind
+from weir.measure.trial import PortGoneError
+
+from .rig import CAPACITY_PPS, STEADY, Port, Rig
+
+
+def test_a_trial_below_capacity_is_valid_and_delivers_everything() -> None:
+    trial = Rig(SimulatedDut(STEADY)).runner().once("search", 1e6, 0.5).trial
+    assert trial.valid
+    assert (trial.intended, trial.offered, trial.delivered, trial.loss_ratio) == (
+        500_000,
+        500_000,
+        500_000,
+        0,
+    )
+    assert [stream.direction for stream in trial.streams] == ["left-to-right", "right-to-left"]
+    assert trial.streams[0].latency is not None
+
+
+def test_a_trial_above_capacity_says_where_the_packets_were_lost() -> None:
+    trial = Rig(SimulatedDut(STEADY)).runner().once("search", 2 * CAPACITY_PPS, 0.5).trial
+    assert trial.valid
+    assert trial.unaccounted == 0
+    assert [(drop.place, drop.reason) for drop in trial.drops] == [("dut/p", "tx_queue_full")]
+    assert trial.drops[0].packets == trial.offered - trial.delivered > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (Misbehaviour(unaccounted=3), "3 of 500000 packets were neither delivered nor counted lost"),
+        (Misbehaviour(duplicates=2), "2 packets arrived more than once"),
+        (Misbehaviour(stretch_s=0.02), "Sending took 0.5200 s instead of 0.5000 s"),
+        (Misbehaviour(receiver_max_pps=900_000), "receiver lost 50000 packets at tester.right (rx_missed)"),
+    ],
+)
+def test_a_trial_that_went_wrong_is_invalid_with_the_number(wrong: Misbehaviour, words: str) -> None:
+    trial = Rig(SimulatedDut(STEADY, wrong=wrong)).runner(retries=0).once("search", 1e6, 0.5).trial
+    assert not trial.valid
+    assert words in trial.invalid_because[0]
+
+
+def test_packets_that_no_one_offered_make_a_trial_invalid() -> None:
+    switch = iter([0, 5])
+    rig = Rig(SimulatedDut(STEADY), counters=lambda: [Port("net0", "full", next(switch))])  # type: ignore[list-item]
+    trial = rig.runner().once("search", 1e6, 0.1).trial
+    assert trial.unaccounted == -5
+    assert "5 more packets than the 100000 offered" in trial.invalid_because[0]
+
+
+def test_a_switch_that_counts_late_is_read_again() -> None:
+    lost = iter([0, 0, 40])
+    rig = Rig(
+        SimulatedDut(STEADY, wrong=Misbehaviour(unaccounted=40)),
+        counters=lambda: [Port("net0", "full", next(lost))],  # type: ignore[list-item]
+    )
+    trial = rig.runner().once("search", 1e6, 0.1).trial
+    assert trial.valid
+    assert trial.drops[0].packets == 40
+
+
+def test_a_slow_tester_makes_a_trial_invalid_and_is_not_blamed_on_the_device() -> None:
+    trial = Rig(SimulatedDut(STEADY, tester_max_pps=990_000)).runner().once("search", 1e6, 0.5).trial
+    assert "5000 of 500000 packets too few (1.00%" in trial.invalid_because[0]
+    assert trial.loss_ratio == 0
+
+
+def test_a_trial_as_fast_as_possible_has_no_shortfall() -> None:
+    trial = Rig(SimulatedDut(STEADY, tester_max_pps=1e6)).runner().once("calibration", 0, 0.5).trial
+    assert trial.valid
+    assert trial.intended_load_pps == pytest.approx(1e6)
+
+
+def test_a_port_that_is_gone_ends_the_measurement_after_the_trial_is_kept() -> None:
+    rig = Rig(SimulatedDut(STEADY, wrong=Misbehaviour(gone_after_trials=0)))
+    with pytest.raises(PortGoneError, match=r"Port tester\.right disappeared"):
+        rig.runner().valid("search", 1e6, 0.1)
+    assert [trial.valid for trial in rig.trials] == [False]
+
+
+def test_an_invalid_trial_is_repeated_until_it_is_valid_and_all_are_kept() -> None:
+    rig = Rig(SimulatedDut(STEADY, wrong=Misbehaviour(unaccounted=1, only_first_trials=2)))
+    assert rig.runner(retries=3).valid("search", 1e6, 0.1).trial.valid
+    assert [trial.valid for trial in rig.trials] == [False, False, True]
+
+
+def test_an_invalid_trial_is_given_up_after_its_retries() -> None:
+    rig = Rig(SimulatedDut(STEADY, wrong=Misbehaviour(unaccounted=1)))
+    assert not rig.runner(retries=2).valid("search", 1e6, 0.1).trial.valid
+    assert len(rig.trials) == 3
+
+
+def test_loss_while_the_host_had_a_core_is_labelled() -> None:
+    stalling = Response(2e6, 2.06e6, buffer_packets=64, stalls=(StallKind(100, 400, 500, 1000),))
+    trial = Rig(SimulatedDut(stalling)).runner().once("search", 1e6, 0.5).trial
+    assert trial.valid
+    assert trial.loss_during_stall
+    assert trial.stalls[0].count > 0
+    quiet = Rig(SimulatedDut(STEADY)).runner().once("search", 2 * CAPACITY_PPS, 0.5).trial
+    assert not quiet.loss_during_stall

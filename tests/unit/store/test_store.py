@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results survive, whatever ends the run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy.engine import make_url
+from sqlalchemy.schema import CreateTable
+
+from weir.store import Store, StoreError, default_location, differences
+from weir.store.result import Case, Fingerprint, Result, Setup, Throughput, Trial
+from weir.store.tables import Base
+
+
+def fingerprint(**changed: object) -> Fingerprint:
+    fields: dict[str, object] = {
+        "cpu": "AMD EPYC",
+        "cores": 2,
+        "kernel": "6.1.0",
+        "cmdline": "quiet",
+        "governor": "none",
+        "smt": "off",
+        "isolated": "",
+        "numa_nodes": 1,
+        "hugepages_2m": 1536,
+        "memory": "24 GiB",
+        "hypervisor": "kvm",
+        "tsc_hz": 2_500_000_000,
+        "offloads": "off",
+        "versions": {"dpdk": "22.11", "weir": "0.1"},
+    }
+    return Fingerprint.model_validate({**fields, **changed})
+
+
+def run(run_id: str = "switching-1", lab: str = "switching") -> Result:
+    return Result(
+        weir="0.1",
+        id=run_id,
+        lab=lab,
+        title="A lab",
+        quick=True,
+        spec_sha256="0" * 64,
+        seed=1,
+        started_at="2026-11-21T06:00:00Z",
+        baseline="linux-bridge",
+        fingerprint=fingerprint(),
+        spec={"name": lab},
+    )
+
+
+def trial(load_pps: float = 1e6) -> Trial:
+    return Trial(
+        purpose="search",
+        intended_load_pps=load_pps,
+        intended_duration_s=1,
+        duration_s=1,
+        intended=10,
+        offered=10,
+        delivered=10,
+        loss_ratio=0,
+        valid=True,
+    )
+
+
+def setup() -> Setup:
+    return Setup(technology="direct", chain="PVP", datapath="none")
+
+
+def case(frame: str = "64") -> Case:
+    found = Throughput(goal="NDR", goal_loss_ratio=0, status="found", load_pps=1e6)
+    return Case(
+        frame=frame, mean_frame_bytes=64, throughput=[found], trials=[trial()], curve=[trial(1), trial(2)]
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "new" / "results.db"
+
+
+def test_a_run_is_loaded_as_it_was_stored(path: Path) -> None:
+    result = run()
+    with Store(path) as store:
+        store.begin(result)
+        number = store.add_setup(result.id, setup())
+        store.add_case(number, case("64"))
+        store.add_case(number, case("512"))
+        store.update(result.model_copy(update={"finished_at": "2026-11-21T06:05:00Z", "seconds": 300.0}))
+    with Store(path) as store:
+        loaded = store.load("switching-1")
+    assert loaded.seconds == 300
+    assert loaded.setups == [setup().model_copy(update={"cases": [case("64"), case("512")]})]
+
+
+def test_trials_of_an_unfinished_case_are_there_and_say_so(path: Path) -> None:
+    with Store(path) as store:
+        store.begin(run())
+        number = store.add_setup("switching-1", setup())
+        store.add_trial(number, "64", 64.0, trial(1))
+        store.add_trial(number, "64", 64.0, trial(2))
+        unfinished = store.load("switching-1").setups[0].cases[0]
+        assert [one.intended_load_pps for one in unfinished.trials] == [1, 2]
+        assert unfinished.problem == "The run ended before this case was finished."
+        store.add_case(number, case("64"))
+        assert store.load("switching-1").setups[0].cases == [case("64")]
+
+
+def test_what_was_stored_survives_kill_9(path: Path) -> None:
+    program = (
+        "import sys, time\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from test_store import Store, run, setup, trial\n"
+        f"store = Store({str(path)!r})\n"
+        "store.begin(run())\n"
+        "number = store.add_setup('switching-1', setup())\n"
+        "store.add_trial(number, '64', 64.0, trial(7))\n"
+        "print('stored', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "stored\n"
+        os.kill(process.pid, signal.SIGKILL)
+    with Store(path) as store:
+        assert store.load("switching-1").setups[0].cases[0].trials == [trial(7)]
+
+
+def test_the_latest_run_is_found_by_lab_and_all_are_listed(path: Path) -> None:
+    with Store(path) as store:
+        assert store.latest() is None
+        for one in (run("a-1", "a"), run("b-1", "b"), run("a-2", "a")):
+            store.begin(one)
+        assert store.latest("b") == run("b-1", "b")
+        assert store.latest() == run("a-2", "a")
+        assert [one.id for one in store.list()] == ["a-1", "b-1", "a-2"]
+
+
+def test_a_run_is_found_by_the_beginning_of_its_id_if_only_one_has_it(path: Path) -> None:
+    with Store(path) as store:
+        store.begin(run("switching-1a"))
+        store.begin(run("switching-1b"))
+        assert store.load("switching-1b").id == "switching-1b"
+        with pytest.raises(StoreError, match="2 runs begin with 'switching'"):
+            store.load("switching")
+        with pytest.raises(StoreError, match="no run 'other'; expected one of switching-1b, switching-1a"):
+            store.load("other")
+
+
+def test_an_id_is_used_once(path: Path) -> None:
+    with Store(path) as store:
+        store.begin(run())
+        with pytest.raises(StoreError, match="has a run switching-1 already"):
+            store.begin(run())
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "results.db"
+    path.write_text("these are notes, not a database\n" * 100)
+    with pytest.raises(StoreError, match="move it away"):
+        Store(path)
+    assert path.read_text().startswith("these are notes")
+
+
+def test_a_damaged_database_is_refused(path: Path) -> None:
+    with Store(path) as store:
+        store.begin(run())
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match=r"results\.db"), Store(path) as store:
+        store.load("switching-1")
+
+
+def test_a_database_of_a_newer_weir_is_refused(path: Path) -> None:
+    Store(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE weir_schema SET version = 2")
+    connection.close()
+    with pytest.raises(StoreError, match="schema 2; this one reads 1"):
+        Store(path)
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="choose another place with --store"):
+        Store(tmp_path / "file" / "results.db")
+
+
+def test_an_unknown_kind_of_database_is_refused() -> None:
+    with pytest.raises(StoreError, match="no driver"):
+        Store("nosuch://host/database")
+
+
+def test_the_tables_can_be_made_in_postgresql() -> None:
+    dialect = make_url("postgresql://").get_dialect()()
+    for table in Base.metadata.sorted_tables:
+        assert "CREATE TABLE weir_" in str(CreateTable(table).compile(dialect=dialect))
+
+
+def test_the_default_place_is_the_user_s_data_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WEIR_STORE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", "/data")
+    assert default_location() == "/data/weir/results.db"
+    monkeypatch.setenv("WEIR_STORE", "/elsewhere.db")
+    assert default_location() == "/elsewhere.db"
+
+
+def test_fingerprints_that_differ_say_in_what() -> None:
+    other = fingerprint(kernel="6.9.0", isolated="1", versions={"dpdk": "23.11", "weir": "0.1", "ovs": "3.1"})
+    assert differences(fingerprint(), other) == [
+        "The kernel differs: 6.1.0 and 6.9.0.",
+        "The list of isolated cores differs: none and 1.",
+        "The version of dpdk differs: 22.11 and 23.11.",
+        "The version of ovs differs: none and 3.1.",
+    ]
+
+
+def test_the_same_machine_after_a_reboot_has_the_same_fingerprint() -> None:
+    assert differences(fingerprint(), fingerprint(tsc_hz=2_500_000_123)) == []
