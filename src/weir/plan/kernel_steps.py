@@ -2,7 +2,7 @@
 """Steps for kernel ports: namespaces, veth pairs, and the Linux bridge.
 
 weir-dp's end of a veth pair is "left" or "right" in the namespace of its node; the switch's end has the name
-of the port ("f1.left") in the switch's namespace. weir-dp's end keeps a MAC address other than the port's: the
+of the port ("f1.left") in the switch's namespace. weir-dp's end has another MAC address than the port: the
 kernel then drops what weir-dp has already got a copy of at its first look, instead of routing it.
 """
 

@@ -12,9 +12,10 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from weir.spec.part import Part
-from weir.spec.units import Microseconds, Milliseconds, Pps, Seconds
+from weir.spec.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Seconds
 
-Duration = Annotated[Seconds, Field(gt=0, le=3600)]
+Duration = Annotated[float, Field(gt=0, le=3600), IN_SECONDS]
+Load = Annotated[float, Field(gt=0, le=1e12), IN_PPS]
 Ratio = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -85,8 +86,8 @@ class Measure(Part):
         lt=1,
         description="lowest load, as a share of the highest; too much loss there: irregular",
     )
-    max_load_pps: Pps | None = Field(
-        default=None, gt=0, description="highest load tried; absent: what the tester itself can do"
+    max_load_pps: Load | None = Field(
+        default=None, description="highest load tried; absent: what the tester itself can do"
     )
     warm_up_s: Seconds = Field(
         default=0.5, ge=0, le=3600, description="traffic before the first trial, not used"

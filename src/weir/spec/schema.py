@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 from weir.spec.lab import Lab
@@ -27,3 +28,8 @@ def lab_schema() -> dict[str, Any]:
         "additionalProperties": False,
     }
     return schema
+
+
+def schema_text() -> str:
+    """The schema as committed."""
+    return json.dumps(lab_schema(), indent=2, ensure_ascii=False) + "\n"

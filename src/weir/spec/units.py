@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-zµ]*)\s*", re.ASCII)
 SECONDS: Mapping[str, float] = {
@@ -31,19 +34,32 @@ def quantity(text: str, units: Mapping[str, float], unit: str) -> float:
     return float(match[1]) * units[match[2] or unit] / units[unit]
 
 
-def _reader(units: Mapping[str, float], unit: str) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        return quantity(value, units, unit) if isinstance(value, str) else value
+@dataclass(frozen=True)
+class In:
+    """Annotation of a float: a text with a unit is accepted too, and turned into a number in `unit`."""
 
-    return read
+    units: Mapping[str, float]
+    unit: str
+    example: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self._read, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        text = {"type": "string", "examples": [self.example]}
+        return {"anyOf": [handler(core), text], "x-unit": self.unit}
+
+    def __hash__(self) -> int:
+        return hash((self.unit, self.example))
+
+    def _read(self, value: Any) -> Any:
+        return quantity(value, self.units, self.unit) if isinstance(value, str) else value
 
 
-def _schema(unit: str, example: str) -> WithJsonSchema:
-    text = {"type": "string", "examples": [example]}
-    return WithJsonSchema({"anyOf": [{"type": "number"}, text], "x-unit": unit})
-
-
-Seconds = Annotated[float, BeforeValidator(_reader(SECONDS, "s")), _schema("s", "500ms")]
-Milliseconds = Annotated[float, BeforeValidator(_reader(SECONDS, "ms")), _schema("ms", "100ms")]
-Microseconds = Annotated[float, BeforeValidator(_reader(SECONDS, "us")), _schema("us", "50us")]
-Pps = Annotated[float, BeforeValidator(_reader(PPS, "pps")), _schema("pps", "1.5Mpps")]
+IN_SECONDS = In(SECONDS, "s", "500ms")
+IN_PPS = In(PPS, "pps", "1.5Mpps")
+Seconds = Annotated[float, IN_SECONDS]
+Milliseconds = Annotated[float, In(SECONDS, "ms", "100ms")]
+Microseconds = Annotated[float, In(SECONDS, "us", "50us")]
