@@ -7,13 +7,13 @@ rare background loss, and the stalls of a virtual machine (5 to 8 a second over 
 
 - *ours*: one search for both goals as a lab has it by default, with validity rules, repeats of trials that
   stalls explain, and 0.1 s of overhead a trial.
-- *peer*: for each goal one bisection from zero to the tester's rate until 0.5 % of that rate is left (RFC 2544
-  section 26.1 with the 60 s trials of section 24), without any overhead.
+- *peer*: for each goal one bisection from zero to the tester's rate until 0.5 % of that rate is left (RFC
+  2544 section 26.1 with the 60 s trials of section 24), without any overhead.
 
-`ratio` is the peer's virtual time to ours. An error is the distance of a throughput from the truth, in percent
-of it; the *truth* is the conditional throughput of the device's known response without stalls, noise and
-background loss: the load where the goal's loss ratio is just met, times the share delivered there. A goal for
-which a search found nothing is an error of 100 %.
+`ratio` is the peer's virtual time to ours. An error is the distance of a throughput from the truth, in
+percent of it; the *truth* is the conditional throughput of the device's known response without stalls, noise
+and background loss: the load where the goal's loss ratio is just met, times the share delivered there. A goal
+for which a search found nothing is an error of 100 %.
 """
 
 from __future__ import annotations
