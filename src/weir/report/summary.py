@@ -14,7 +14,7 @@ from weir.store.result import Case, Drop, Result, Setup, Throughput, Trial
 
 # A spread wider than this share of the median is worth a word. MLRsearch's own goal width here is 0.5 %.
 NOISY_SPREAD = 0.05
-# Likewise this share of the trials having lost packets while the host had taken a core away.
+# Likewise this share of the trials with loss that stalls of the host explain, or invalid.
 NOISY_TRIALS = 0.05
 
 
@@ -91,11 +91,22 @@ def rows(result: Result) -> Iterator[Row]:
 
 
 def trials(result: Result) -> Iterator[Trial]:
-    """Every trial with the system under test, search and curve."""
+    """Every trial that offered a load to find something out; the warm-up, which overloads, is none."""
     for setup in result.setups:
         for case in setup.cases:
-            yield from case.trials
-            yield from case.curve
+            yield from measured(case)
+
+
+def measured(case: Case) -> list[Trial]:
+    """The same of one case."""
+    return [trial for trial in (*case.trials, *case.curve) if trial.purpose != "calibration"]
+
+
+def explained_by_stalls(trial: Trial) -> bool:
+    """Whether no more packets were lost than arrived while the host had taken a core away."""
+    lost = trial.offered - trial.delivered
+    stalled_s = sum(stall.total_us for stall in trial.stalls) / 1e6
+    return trial.valid and 0 < lost <= trial.intended_load_pps * stalled_s
 
 
 def switch(setup: Setup) -> str:
@@ -106,7 +117,7 @@ def switch(setup: Setup) -> str:
 def drops_by_place(case: Case) -> list[Drop]:
     """Drops of all valid trials of a case, summed by place and reason, most first."""
     sums: dict[tuple[str, str], int] = {}
-    for trial in (*case.trials, *case.curve):
+    for trial in measured(case):
         if trial.valid:
             for drop in trial.drops:
                 key = drop.place, drop.reason
@@ -155,12 +166,12 @@ def noise(result: Result) -> list[str]:
     """Sentences about how much the machine disturbed the run; empty when it was quiet."""
     said = []
     ran = list(trials(result))
-    hit = [trial for trial in ran if trial.loss_during_stall]
+    hit = [trial for trial in ran if explained_by_stalls(trial)]
     if hit and len(hit) > NOISY_TRIALS * len(ran):
         longest_us = max(stall.longest_us for trial in hit for stall in trial.stalls)
         said.append(
-            f"In {len(hit)} of {len(ran)} trials packets were lost while the host had taken a polling core "
-            f"away (longest gap {longest_us:,.0f} µs)."
+            f"In {len(hit)} of {len(ran)} trials the host took a polling core away for long enough to explain "
+            f"the loss (longest gap {longest_us:,.0f} µs)."
         )
     invalid = [trial for trial in ran if not trial.valid]
     if invalid and len(invalid) > NOISY_TRIALS * len(ran):

@@ -155,7 +155,7 @@ class Ceiling(_Record):
     timestamp_resolution_ns: float
     """Smallest difference that a timestamp can show."""
     limited_by: str
-    """What stops it, in words."""
+    """A sentence: what stops it."""
 
 
 class Case(_Record):

@@ -24,7 +24,7 @@ def cases(result: Result) -> Markup:
 
 def _setup(setup: Setup, index: int, colour: int) -> Markup:
     seconds = sum(case.seconds for case in setup.cases)
-    trials = sum(len(case.trials) + len(case.curve) for case in setup.cases)
+    trials = sum(len(summary.measured(case)) for case in setup.cases)
     facts = [summary.switch(setup), f"{trials} trials", numbers.seconds(seconds)]
     if setup.bring_up_s is not None:
         facts.insert(1, f"built in {setup.bring_up_s:.2f} s")
@@ -40,14 +40,14 @@ def _setup(setup: Setup, index: int, colour: int) -> Markup:
 
 
 def _case(case: Case, setup_index: int, case_index: int) -> Markup:
-    every = [*case.trials, *case.curve]
+    every = summary.measured(case)
     invalid = sum(not trial.valid for trial in every)
-    stalled = sum(trial.loss_during_stall for trial in every)
+    stalled = sum(map(summary.explained_by_stalls, every))
     facts = [f"{found.goal} {numbers.mpps(found.load_pps)}" for found in case.throughput]
     facts.append(f"{len(every)} trials")
     facts += [
         f"{count} {word}"
-        for count, word in ((invalid, "invalid"), (stalled, "with loss in a stall"))
+        for count, word in ((invalid, "invalid"), (stalled, "with loss that stalls explain"))
         if count
     ]
     frame = summary.frame_label(case.frame)
@@ -108,9 +108,9 @@ def _ceiling(case: Case) -> Markup | None:
     if ceiling is None:
         return None
     text = (
-        f"Tester alone, in loopback: {numbers.mpps(ceiling.max_pps)} Mpps, limited by {ceiling.limited_by}; "
-        f"latency floor {numbers.us(ceiling.latency_floor_us)}; "
-        f"timestamps resolve {ceiling.timestamp_resolution_ns:.0f} ns."
+        f"Tester alone: {numbers.mpps(ceiling.max_pps)} Mpps. {ceiling.limited_by} "
+        f"Latency floor {numbers.us(ceiling.latency_floor_us)}; "
+        f"timestamps resolve {ceiling.timestamp_resolution_ns:.2g} ns."
     )
     return tag("p", text)
 

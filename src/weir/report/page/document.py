@@ -84,7 +84,7 @@ def _sections(result: Result) -> list[Markup]:
             "loss",
             "Received against offered",
             "Each point is a trial. On the dashed line nothing is lost; the distance to it is loss. A "
-            "ring marks loss while the host had taken a core away. Invalid trials are not drawn.",
+            "ring marks loss that stalls of the host can explain. Invalid trials are not drawn.",
             tag("div", class_="controls", id="loss-controls"),
             tag("div", class_="rows", id="loss-plots"),
         ),

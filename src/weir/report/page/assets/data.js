@@ -35,6 +35,13 @@ const three = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3)
 const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 const share = (ratio) => (ratio === 0 ? '0' : `${Number((ratio * 100).toPrecision(2))} %`);
 
+// No more packets were lost than arrived while the host had taken a core away.
+function explainedByStalls(trial) {
+  const lost = trial.offered - trial.delivered;
+  const stalled = trial.stalls.reduce((sum, stall) => sum + stall.total_us, 0) / 1e6;
+  return trial.valid && lost > 0 && lost <= trial.intended_load_pps * stalled;
+}
+
 // Valid trials of the curve as points. Latency is that of the slower direction.
 function curvePoints(one) {
   return one.curve
@@ -46,7 +53,7 @@ function curvePoints(one) {
         offered: trial.offered / trial.duration_s / 1e6,
         received: trial.delivered / trial.duration_s / 1e6,
         loss: trial.loss_ratio,
-        stalled: trial.loss_during_stall,
+        stalled: explainedByStalls(trial),
         p50_us: worst('p50_us'),
         p99_us: worst('p99_us'),
         p999_us: worst('p999_us'),

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lab files in the documentation are labs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weir.spec import load_lab
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    for page in sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")]):
+        for number, text in enumerate(
+            re.findall(r"```yaml\n(weir: .*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        ):
+            yield f"{page.relative_to(ROOT)} {number + 1}", text
+
+
+@pytest.mark.parametrize(("name", "text"), list(examples()), ids=lambda value: value.split("\n")[0])
+def test_lab_in_the_documentation_is_valid(tmp_path: Path, name: str, text: str) -> None:
+    file = tmp_path / "lab.yml"
+    file.write_text(text, encoding="utf-8")
+    for quick in (False, True) if "\nquick:" in text else (False,):
+        assert load_lab(file, quick=quick).name, name
+
+
+def test_the_tutorial_has_a_lab() -> None:
+    assert any(name.startswith("docs/tutorial/") for name, _ in examples())
