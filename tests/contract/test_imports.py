@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may know whom. Python by the imports in its syntax trees, C by its #include lines."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "weir"
+NATIVE = ROOT / "native"
+
+# What each part may import of the others: whole parts, or modules of them. Everything may import spec, and
+# itself. cli wires all of it together.
+PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
+    "spec": frozenset(),
+    "plan": frozenset(),
+    "model": frozenset(),
+    "store": frozenset(),
+    "report": frozenset({"store.result"}),
+    "fabric": frozenset({"plan"}),
+    "dataplane": frozenset(),
+    "measure": frozenset({"store.result", "dataplane.messages"}),
+    "explain": frozenset({"store.result", "model"}),
+    "verify": frozenset({"store.result", "measure"}),
+}
+C_MAY_INCLUDE: dict[str, frozenset[str]] = {
+    "core": frozenset(),
+    "nf": frozenset({"core"}),
+    "traffic": frozenset({"core"}),
+    "port": frozenset({"core"}),
+    "control": frozenset({"core", "nf", "traffic", "port"}),
+    "app": frozenset({"core", "nf", "traffic", "port", "control"}),
+}
+# Modules that change the system, or look at it, outside fabric. pyroute2 and subprocess are its own tools.
+SYSTEM_MODULES = frozenset({"subprocess", "pyroute2", "ctypes", "fcntl", "signal", "multiprocessing"})
+MAY_TOUCH_SYSTEM = frozenset({"fabric"})
+FORBIDDEN_STEMS = re.compile(r"(^|_)(utils?|helpers?|managers?|common)(_|$)")
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+C_FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in (".c", ".h"))
+
+
+def part_of(path: Path) -> str:
+    """The part of the package that a file belongs to: "spec"; "" for weir itself."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def imported(tree: ast.AST, package: tuple[str, ...]) -> list[str]:
+    """Absolute names of all modules that a file imports, at its top or anywhere inside."""
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.extend(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (base, node.module or "") if part)
+            names.extend(f"{module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def imports_of(path: Path) -> list[str]:
+    package = ("weir", *path.relative_to(PACKAGE).parts[:-1])
+    return imported(ast.parse(path.read_text(encoding="utf-8")), package)
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_a_part_imports_only_the_parts_that_it_may_know(path: Path) -> None:
+    part = part_of(path)
+    if part in ("", "cli"):
+        return
+    known = PYTHON_MAY_IMPORT[part] | {part, "spec", "__version__"}
+    for module in imports_of(path):
+        if module.startswith("weir."):
+            inner = module.removeprefix("weir.")
+            allowed = any(inner == other or inner.startswith(f"{other}.") for other in known)
+            assert allowed, f"{name(path)}: {part} must not import {module}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_nothing_imports_the_command_line(path: Path) -> None:
+    if part_of(path) != "cli":
+        assert not [module for module in imports_of(path) if module.startswith("weir.cli")]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_only_fabric_touches_the_system(path: Path) -> None:
+    touching = {module.split(".")[0] for module in imports_of(path)} & SYSTEM_MODULES
+    if part_of(path) not in MAY_TOUCH_SYSTEM | {"cli"}:
+        assert not touching, (
+            f"{name(path)} imports {', '.join(sorted(touching))}; only fabric touches the system"
+        )
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_the_product_never_imports_scapy(path: Path) -> None:
+    assert "scapy" not in {module.split(".")[0] for module in imports_of(path)}
+
+
+@pytest.mark.parametrize("path", C_FILES, ids=name)
+def test_c_rooms_include_only_what_lies_below_them(path: Path) -> None:
+    room = path.relative_to(NATIVE).parts
+    if room[0] not in C_MAY_INCLUDE:
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        if found is None:
+            continue
+        target = resolved(path, found[1])
+        if target is None:
+            continue
+        if target[0] == room[0] == "nf":
+            assert target[1] == room[1], f"{name(path)}: a network function includes another one: {found[1]}"
+            continue
+        allowed = C_MAY_INCLUDE[room[0]] | {room[0]}
+        assert target[0] in allowed, f"{name(path)}: {room[0]} must not include {found[1]}"
+
+
+def resolved(path: Path, included: str) -> tuple[str, ...] | None:
+    """The path under native/ of an included file; None if it is not ours."""
+    for base in (path.parent, NATIVE, *(NATIVE / part for part in C_MAY_INCLUDE)):
+        candidate = (base / included).resolve()
+        if candidate.is_file() and candidate.is_relative_to(NATIVE):
+            return candidate.relative_to(NATIVE).parts
+    return None
+
+
+def test_core_never_names_a_network_function() -> None:
+    functions = [path.name for path in (NATIVE / "nf").iterdir() if path.is_dir()]
+    assert functions
+    for path in C_FILES:
+        if path.relative_to(NATIVE).parts[0] == "core":
+            code = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+            words = set(re.findall(r"[a-z0-9]+", code.lower()))
+            assert not words & set(functions), f"{name(path)} names a network function"
+
+
+def test_no_file_has_a_name_that_says_nothing() -> None:
+    places = [ROOT / part for part in ("src", "native", "tests", "tools", "bench")]
+    files = [path for place in places for path in place.rglob("*") if path.suffix in (".py", ".c", ".h")]
+    assert len(files) > 20
+    assert not [name(path) for path in files if FORBIDDEN_STEMS.search(path.stem)]
+
+
+def test_the_rule_for_imports_sees_imports_inside_functions() -> None:
+    tree = ast.parse("def f():\n    from ..fabric import deploy\n    import weir.cli.main\n")
+    assert imported(tree, ("weir", "plan")) == ["weir.fabric.deploy", "weir.cli.main"]
