@@ -38,6 +38,21 @@ def test_schema_page_has_a_row_for_each_property_with_type_limits_and_default() 
     assert text.count("## Inner") == 1
 
 
+def test_schema_page_says_how_a_quantity_and_a_table_of_names_are_written() -> None:
+    wait = {
+        "anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "examples": ["100ms"]}],
+        "x-unit": "ms",
+        "default": 5,
+    }
+    functions = {"type": "object", "patternProperties": {"^[a-z]+$": {"type": "integer"}}}
+    one_or_many = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    schema = {"properties": {"wait_ms": wait, "functions": functions, "chain": one_or_many}}
+    text = schema_page.page("Thing", "About it.", schema)
+    assert "| `wait_ms` | number in ms, above `0`; or such as `100ms` | `5` |  |" in text
+    assert "| `functions` | map of integer |  |  |" in text
+    assert "| `chain` | string; or a list of them |  |  |" in text
+
+
 app = typer.Typer(help="Does things.")
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from tools.docs import cli_page, dataplane_pages, schema_page
 from weir.cli.main import app
 from weir.report import json_document
-from weir.spec.schema import lab_schema
+from weir.spec.schema import lab_schema, schema_text
 
 LAB_INTRO = """\
 A lab file is YAML. `weir validate FILE` checks one without touching the machine; unknown keys and bad values
@@ -32,7 +31,7 @@ def files(root: Path) -> dict[str, str]:
     functions = json.loads((root / "src" / "weir" / "spec" / "nf.json").read_text(encoding="utf-8"))
     protocol = json.loads((root / "schema" / "dataplane.schema.json").read_text(encoding="utf-8"))
     return {
-        "schema/lab.schema.json": _json(lab_schema()),
+        "schema/lab.schema.json": schema_text(),
         "schema/result.schema.json": json_document.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
@@ -40,7 +39,3 @@ def files(root: Path) -> dict[str, str]:
         "docs/reference/data-plane.md": dataplane_pages.protocol(protocol),
         "docs/reference/functions.md": dataplane_pages.functions(functions, root),
     }
-
-
-def _json(value: dict[str, Any]) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
