@@ -103,8 +103,8 @@ def measured(case: Case) -> list[Trial]:
 
 
 def explained_by_stalls(trial: Trial) -> bool:
-    """Whether no more packets were lost than arrived while the host had taken a core away."""
-    lost = trial.offered - trial.delivered
+    """Whether no more packets were lost or left queued than arrived while the host had taken a core away."""
+    lost = trial.offered - trial.delivered + trial.backlog
     stalled_s = sum(stall.total_us for stall in trial.stalls) / 1e6
     return trial.valid and 0 < lost <= trial.intended_load_pps * stalled_s
 

@@ -97,6 +97,8 @@ class Trial(_Record):
     """Where and why packets were lost."""
     unaccounted: int = 0
     """Packets that nobody counted; below 0: too many were counted."""
+    backlog: int = 0
+    """Packets still queued when sending ended, by the growth of latency; a search takes them for lost."""
     duplicates: int = 0
     reordered: int = 0
     stalls: list[Stall] = []

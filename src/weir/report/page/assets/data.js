@@ -35,9 +35,9 @@ const three = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3)
 const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 const share = (ratio) => (ratio === 0 ? '0' : `${Number((ratio * 100).toPrecision(2))} %`);
 
-// No more packets were lost than arrived while the host had taken a core away.
+// No more packets were lost or left queued than arrived while the host had taken a core away.
 function explainedByStalls(trial) {
-  const lost = trial.offered - trial.delivered;
+  const lost = trial.offered - trial.delivered + trial.backlog;
   const stalled = trial.stalls.reduce((sum, stall) => sum + stall.total_us, 0) / 1e6;
   return trial.valid && lost > 0 && lost <= trial.intended_load_pps * stalled;
 }

@@ -8,6 +8,7 @@ const TRIAL_COLUMNS = [
   ['offered', (trial) => grouped(trial.offered), 'n'],
   ['delivered', (trial) => grouped(trial.delivered), 'n'],
   ['loss ratio', (trial) => share(trial.loss_ratio), 'n'],
+  ['queued', (trial) => (trial.backlog ? grouped(trial.backlog) : '0'), 'n'],
   ['drops', (trial) => trial.drops.map((drop) => `${drop.place} ${drop.reason} ${grouped(drop.packets)}`).join('; '), 'wrap'],
   ['stalls', (trial) => trial.stalls.map((stall) =>
     `core ${stall.core}: ${stall.count}, longest ${Math.round(stall.longest_us)} µs`).join('; ') +
