@@ -10,7 +10,7 @@ from weir.store.result import Result
 
 FLAGS = {
     "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",
-    "S": "stall: packets were lost while the host had taken a polling core away",
+    "S": "stall: the host took a polling core away, which can explain the loss that bounds this rate",
     "I": "irregular: the search found no valid rate; the reason is given",
     "X": "given up; the reason is given",
 }

@@ -170,8 +170,8 @@ def noise(result: Result) -> list[str]:
     if hit and len(hit) > NOISY_TRIALS * len(ran):
         longest_us = max(stall.longest_us for trial in hit for stall in trial.stalls)
         said.append(
-            f"In {len(hit)} of {len(ran)} trials the host took a polling core away for long enough to explain "
-            f"the loss (longest gap {longest_us:,.0f} µs)."
+            f"In {len(hit)} of {len(ran)} trials the host took a polling core away for long enough to "
+            f"explain the loss (longest gap {longest_us:,.0f} µs)."
         )
     invalid = [trial for trial in ran if not trial.valid]
     if invalid and len(invalid) > NOISY_TRIALS * len(ran):

@@ -144,7 +144,7 @@ class Throughput(_Record):
     tester_bound: bool = False
     """Within 10 % of the tester's own ceiling: the system under test may do more."""
     stall_labelled: bool = False
-    """Packets were lost during a stall of the host at a load that bounds it."""
+    """Stalls of the host can explain the loss of a trial at a load that bounds it."""
 
 
 class Ceiling(_Record):

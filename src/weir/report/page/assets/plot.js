@@ -102,9 +102,9 @@ function axis(label, extra) {
 function choice(parent, name, values, chosen, picked) {
   if (values.length < 2) return;
   const buttons = values.map(([value, text]) =>
-    el('button', { type: 'button', textContent: text, ariaPressed: String(value === chosen) }));
+    el('button', { type: 'button', textContent: text, 'aria-pressed': value === chosen }));
   buttons.forEach((button, at) => button.addEventListener('click', () => {
-    buttons.forEach((other) => { other.ariaPressed = String(other === button); });
+    buttons.forEach((other) => other.setAttribute('aria-pressed', other === button));
     picked(values[at][0]);
   }));
   parent.append(el('div', { className: 'choice', role: 'group', 'aria-label': name }, el('span', {}, name), ...buttons));
