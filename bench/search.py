@@ -2,8 +2,9 @@
 """NDR and PDR together: Weir's search against RFC 2544 bisection with 60 s trials, on a simulated device.
 
 No hardware and no waiting: both measure `weir.measure.simulated`, whose clock is virtual. Each pair is one
-device drawn from a seed: 0.5 to 9 Mpps, a knee of 1 to 5 %, a tester 1.2 to 4 times as fast, noise of 0.05 %,
-rare background loss, and the stalls of a virtual machine (5 to 8 a second over 50 us, now and then some ms).
+device drawn from a seed: 0.5 to 9 Mpps, a sharp knee or one of 1 to 5 %, a tester 1.2 to 4 times as fast,
+noise of 0.05 %, rare background loss, and the stalls of a virtual machine (5 to 8 a second over 50 us, now and
+then some ms).
 
 - *ours*: one search for both goals as a lab has it by default, with validity rules, repeats of trials that
   stalls explain, and 0.1 s of overhead a trial.
@@ -24,8 +25,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bench.pairs import Line
+from weir.measure.device import HOST_STALLS, Response
 from weir.measure.search import search
-from weir.measure.simulated import HOST_STALLS, Response, SimulatedDut, simulated_traffic
+from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import no_counters
 from weir.measure.trial import TrialRunner
 from weir.spec.measure import Measure
@@ -50,9 +52,10 @@ def device(seed: int) -> tuple[Response, float]:
     draw = random.Random(seed)
     capacity_pps = 10 ** draw.uniform(5.7, 6.95)
     often, rare = HOST_STALLS
+    knee = draw.uniform(0.01, 0.05) if seed % 2 else 0.0
     response = Response(
         capacity_pps=capacity_pps,
-        saturation_pps=capacity_pps * draw.uniform(1.01, 1.05),
+        saturation_pps=capacity_pps * (1 + knee),
         noise=0.0005,
         background_per_second=draw.uniform(0.05, 0.2),
         stalls=(replace(often, per_second=draw.uniform(5, 8)), rare),

@@ -79,7 +79,7 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
             )
         outcome = self._decided(intended_duration, intended_load)
         trial = outcome.trial
-        lost = max(0, trial.offered - trial.delivered)
+        lost = max(0, trial.offered - trial.delivered + trial.backlog)
         if not trial.valid:
             reasons = self.unbelievable if outcome.has("accounting") else self.too_fast
             reasons[intended_load] = trial.invalid_because[0]

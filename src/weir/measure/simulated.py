@@ -1,32 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device with a known response, on a virtual clock: for tests and for `make bench`'s search line.
+"""A tester with a simulated device (`weir.measure.device`) on a virtual clock, for tests and benches.
 
-Its response, without stalls and background loss, to a load L (packets a second):
-
-- up to `capacity_pps` (C) everything is forwarded;
-- above it, F(L) = C + (S - C) (1 - exp(-(L - C) / (S - C))) is forwarded, S being `saturation_pps`; the rest
-  is dropped. So loss begins softly at C, as it does where bursts meet a queue that is almost always busy.
-
-`truth_pps(goal)` is the conditional throughput of that response: L (1 - loss(L)) at the highest L whose loss
-ratio is not above the goal. For zero loss it is C.
-
-What disturbs it, all from one seeded generator:
-
-- *noise*: C and S of each trial vary by a normal factor;
-- *background loss*: rare events that lose a few packets at any load;
-- *stalls*: the host takes the core away. Packets that arrive meanwhile wait in a buffer of `buffer_packets`,
-  and what does not fit is dropped; the backlog drains at S - F(L). Rates and lengths are those seen on a
-  virtual machine (`HOST_STALLS`). The hundreds of gaps a second between 10 and 50 us fit into any such
-  buffer: the time that they take is part of S, so only longer ones are simulated singly.
-
-A trial of d seconds moves the virtual clock by d + `overhead_s`, and by the drain time if packets were lost.
+A trial of d seconds moves the clock by d + `overhead_s`, and by the drain time if packets were lost.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,62 +23,11 @@ from weir.dataplane.messages import (
     StreamResult,
     TrafficResult,
 )
+from weir.measure.device import Passage, Response, passage
 from weir.measure.tester import Traffic
 
 TSC_HZ = 2_500_000_000
-
-
-@dataclass(frozen=True)
-class StallKind:
-    """Stalls of one kind: Poisson in time, exponential in length above `shortest_us`, cut at `longest_us`."""
-
-    per_second: float
-    shortest_us: float
-    mean_us: float
-    longest_us: float
-
-
-# 5 to 8 a second over 50 us, up to 1 ms; now and then some milliseconds.
-HOST_STALLS = (StallKind(6.5, 50, 120, 1000), StallKind(0.02, 1000, 2000, 5000))
-
-
-@dataclass(frozen=True)
-class Response:
-    """The device and what disturbs it. Fields: see the module."""
-
-    capacity_pps: float
-    saturation_pps: float
-    buffer_packets: int = 4096
-    noise: float = 0.0  # standard deviation of the factor
-    background_per_second: float = 0.0
-    background_packets: int = 5
-    stalls: tuple[StallKind, ...] = ()
-
-    def forwarded_pps(self, load_pps: float) -> float:
-        """F(L)."""
-        over, room = load_pps - self.capacity_pps, self.saturation_pps - self.capacity_pps
-        if over <= 0:
-            return load_pps
-        return self.capacity_pps + (room * -math.expm1(-over / room) if room > 0 else 0.0)
-
-    def truth_pps(self, goal_loss_ratio: float) -> float:
-        """Conditional throughput of the undisturbed response for a goal."""
-        low, high = self.capacity_pps, 2 * self.saturation_pps / (1 - goal_loss_ratio)
-        for _ in range(100):
-            middle = (low + high) / 2
-            if 1 - self.forwarded_pps(middle) / middle <= goal_loss_ratio:
-                low = middle
-            else:
-                high = middle
-        return self.forwarded_pps(low)
-
-    def scaled(self, factor: float) -> Response:
-        """The same device, faster or slower."""
-        return Response(
-            capacity_pps=self.capacity_pps * factor,
-            saturation_pps=self.saturation_pps * factor,
-            buffer_packets=self.buffer_packets,
-        )
+WIRE_S = 10e-6  # latency without waiting
 
 
 @dataclass
@@ -158,8 +89,8 @@ class SimulatedDut:
         ]
         share = load_pps / wanted_pps if wanted_pps else 1.0
         offered = [math.floor(count * share) for count in intended]
-        stalls = list(self._stalls(duration_s))
-        lost = min(self._lost(load_pps, duration_s, stalls), sum(offered))
+        inside = passage(self.response, load_pps, duration_s, self._random)
+        lost = min(inside.dropped, sum(offered))
         self._dropped += lost
         missed = 0
         if wrong.receiver_max_pps is not None:
@@ -168,7 +99,7 @@ class SimulatedDut:
         malformed = wrong.malformed if misbehaves else 0
         hidden = wrong.unaccounted if misbehaves else 0
         absent = lost + missed + malformed + hidden
-        delivered = self._spread(offered, absent)
+        delivered = _spread(offered, absent)
         self.now_s += duration_s + self.overhead_s + (drain_s if absent else 0.0)
         gone = wrong.gone_after_trials is not None and self.trials > wrong.gone_after_trials
         return TrafficResult(
@@ -182,7 +113,7 @@ class SimulatedDut:
                     tx_refused=0,
                     delivered=delivered[index],
                     duplicates=wrong.duplicates if misbehaves and index == 0 else 0,
-                    latency=self._latency(delivered[index]),
+                    latency=_latency(inside, delivered[index]),
                 )
                 for index, stream in enumerate(rates_pps)
             ),
@@ -190,9 +121,9 @@ class SimulatedDut:
             stalls=(
                 StallCount(
                     core=1,
-                    count=len(stalls),
-                    total_us=sum(length for _, length in stalls) * 1e6,
-                    longest_us=max((length for _, length in stalls), default=0.0) * 1e6,
+                    count=len(inside.stalls_s),
+                    total_us=sum(inside.stalls_s) * 1e6,
+                    longest_us=max(inside.stalls_s, default=0.0) * 1e6,
                 ),
             ),
             gone_ports=("tester.right",) if gone else (),
@@ -208,50 +139,29 @@ class SimulatedDut:
             ports=(PortLedger(name="tester.right", rx_missed=self._missed),),
         )
 
-    def _stalls(self, duration_s: float) -> Iterator[tuple[float, float]]:
-        """(start, length) in seconds, in order."""
-        found: list[tuple[float, float]] = []
-        for kind in self.response.stalls:
-            at = self._random.expovariate(kind.per_second)
-            while at < duration_s:
-                length_us = kind.shortest_us + self._random.expovariate(1 / (kind.mean_us - kind.shortest_us))
-                found.append((at, min(length_us, kind.longest_us) / 1e6))
-                at += self._random.expovariate(kind.per_second)
-        yield from sorted(found)
 
-    def _lost(self, load_pps: float, duration_s: float, stalls: list[tuple[float, float]]) -> int:
-        """Packets that the device drops in one trial."""
-        today = self.response.scaled(max(0.5, self._random.gauss(1.0, self.response.noise)))
-        through_pps = today.forwarded_pps(load_pps)
-        lost = (load_pps - through_pps) * duration_s
-        drain_pps = today.saturation_pps - through_pps
-        backlog, last = 0.0, 0.0
-        for start, length in stalls:
-            backlog = max(0.0, backlog - drain_pps * max(0.0, start - last)) + through_pps * length
-            overflow = max(0.0, backlog - self.response.buffer_packets)
-            lost += overflow
-            backlog -= overflow
-            last = start + length
-        events = self.response.background_per_second
-        if events:
-            at = self._random.expovariate(events)
-            while at < duration_s:
-                lost += self._random.randint(1, 2 * self.response.background_packets - 1)
-                at += self._random.expovariate(events)
-        return math.floor(lost)
+def _spread(offered: list[int], lost: int) -> list[int]:
+    delivered = [count - lost // len(offered) for count in offered]
+    delivered[-1] -= lost % len(offered)
+    return delivered
 
-    @staticmethod
-    def _spread(offered: list[int], lost: int) -> list[int]:
-        delivered = [count - lost // len(offered) for count in offered]
-        delivered[-1] -= lost % len(offered)
-        return delivered
 
-    @staticmethod
-    def _latency(packets: int) -> LatencySummary:
-        names = ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
-        return LatencySummary(
-            count=packets, **{name: 1000.0 * (rank + 10) for rank, name in enumerate(names)}
-        )
+def _latency(inside: Passage, packets: int) -> LatencySummary:
+    waits = inside.waits_s
+
+    def quantile_ns(share: float) -> float:
+        return (WIRE_S + waits[min(len(waits) - 1, math.floor(share * len(waits)))]) * 1e9
+
+    return LatencySummary(
+        count=packets,
+        min_ns=quantile_ns(0),
+        mean_ns=(WIRE_S + sum(waits) / len(waits)) * 1e9,
+        p50_ns=quantile_ns(0.5),
+        p90_ns=quantile_ns(0.9),
+        p99_ns=quantile_ns(0.99),
+        p999_ns=quantile_ns(0.999),
+        max_ns=quantile_ns(1),
+    )
 
 
 def simulated_traffic(frame: str = "64", mean_frame_bytes: float = 64.0) -> Traffic:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from weir.dataplane.messages import LatencySummary, TrafficResult
 from weir.measure.accounting import Balance, Counts, balance, counted
+from weir.measure.backlog import backlog_packets
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.validity import Fault, faults
 from weir.spec.measure import TrialOptions
@@ -127,6 +128,7 @@ class TrialRunner:
             loss_ratio=counts.loss_ratio,
             drops=list(counts.drops),
             unaccounted=counts.unaccounted,
+            backlog=backlog_packets(result, duration_s, self._options.backlog_ms),
             duplicates=sum(stream.duplicates for stream in result.streams),
             reordered=sum(stream.reordered for stream in result.streams),
             stalls=stalls,

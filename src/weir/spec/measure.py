@@ -29,16 +29,22 @@ class Goal(Part):
 class TrialOptions(Part):
     """How long trials last, and how often one that cannot be used is repeated."""
 
-    duration_s: Duration = Field(default=0.5, description="length of the trials that decide")
+    duration_s: Duration = Field(default=0.25, description="length of the trials that decide")
     initial_duration_s: Duration = Field(
         default=0.1, description="length of the trials that look for the region"
     )
-    duration_sum_s: Duration = Field(default=2.5, description="trial time at one load that decides")
+    duration_sum_s: Duration = Field(default=2.25, description="trial time at one load that decides")
     drain_ms: Milliseconds = Field(
         default=100, gt=0, le=60_000, description="wait for the last packets after a trial"
     )
     retries: int = Field(
         default=3, ge=0, le=100, description="repeats of an invalid trial before it is given up"
+    )
+    backlog_ms: Milliseconds = Field(
+        default=1,
+        ge=0,
+        le=60_000,
+        description="growth of latency in a trial that shows a backlog; 0: ignore it",
     )
     stall_repeats: int = Field(
         default=3, ge=0, le=100, description="repeats of a trial whose loss the host's stalls could explain"
@@ -73,7 +79,7 @@ class Measure(Part):
         default=(Goal(name="NDR", loss_ratio=0.0), Goal(name="PDR", loss_ratio=0.005)), min_length=1
     )
     relative_width: float = Field(
-        default=0.005, gt=0, lt=1, description="how close a search's bounds must be"
+        default=0.004, gt=0, lt=1, description="how close a search's bounds must be"
     )
     exceed_ratio: Ratio = Field(
         default=0.5,

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from weir.measure.device import Response
 from weir.measure.experiment import Time, measure_setup
-from weir.measure.simulated import Response, SimulatedDut, simulated_traffic
+from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import SutCounters, no_counters
 from weir.measure.trial import TrialRunner
 from weir.spec.measure import CurveOptions, Measure, TrialOptions

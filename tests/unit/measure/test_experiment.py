@@ -7,8 +7,9 @@ import pytest
 
 from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
 from weir.measure.curve import curve_loads_pps
+from weir.measure.device import Response
 from weir.measure.experiment import Time
-from weir.measure.simulated import Misbehaviour, Response, SimulatedDut, simulated_traffic
+from weir.measure.simulated import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.spec.measure import CurveOptions, Measure
 from weir.store.result import Case
 
@@ -130,7 +131,7 @@ def test_the_ceiling_is_what_the_tester_both_sends_and_receives() -> None:
 def test_a_ceiling_knows_the_latency_floor_and_the_clock() -> None:
     dut = SimulatedDut(Response(1e9, 1.01e9), tester_max_pps=5e6)
     one = ceilings(MEASURE, [simulated_traffic()], dut, lambda _event: None, sleep=dut.sleep)["64"]
-    assert one.latency_floor_us == pytest.approx(12)
+    assert one.latency_floor_us == pytest.approx(10)
     assert one.timestamp_resolution_ns == pytest.approx(0.4)
 
 

@@ -7,7 +7,8 @@ import math
 
 import pytest
 
-from weir.measure.simulated import HOST_STALLS, Misbehaviour, Response, SimulatedDut, StallKind
+from weir.measure.device import HOST_STALLS, Response, StallKind
+from weir.measure.simulated import Misbehaviour, SimulatedDut
 from weir.spec.measure import Measure, TrialOptions
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig, ceiling

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from weir.measure.simulated import Misbehaviour, Response, SimulatedDut, StallKind
+from weir.measure.device import Response, StallKind
+from weir.measure.simulated import Misbehaviour, SimulatedDut
 from weir.measure.trial import PortGoneError
 
 from .rig import CAPACITY_PPS, STEADY, Port, Rig
