@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from weir.spec.problem import nearest
@@ -37,8 +38,15 @@ class Complaint:
     about: tuple[KeyPath, ...] = ()
 
 
-def complaint(error: ErrorDetails) -> Complaint:
-    """The complaint behind one error of `Lab.model_validate_json`."""
+def complaints_about(error: ValidationError) -> list[Complaint]:
+    """The complaints behind an error of `Lab.model_validate_json`."""
+    details = error.errors()
+    # A list of which no item is good is also called too short; the items' own errors say more.
+    faulty = {one["loc"][:end] for one in details for end in range(len(one["loc"]))}
+    return [_complaint(one) for one in details if one["type"] != "too_short" or one["loc"] not in faulty]
+
+
+def _complaint(error: ErrorDetails) -> Complaint:
     path, value, context = error["loc"], error["input"], error.get("ctx", {})
     kind = error["type"]
     if kind == "extra_forbidden":

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from weir.spec.check import complaints
-from weir.spec.complaint import Complaint, complaint
+from weir.spec.complaint import Complaint, complaints_about
 from weir.spec.lab import Lab
 from weir.spec.overlay import split_overlay
 from weir.spec.problem import Problem, SpecError
@@ -55,7 +55,7 @@ def _check(source: Source, problems: list[Problem], cpus: Sequence[int] | None) 
             lab = Lab.model_validate_json(json.dumps(values), strict=True)
             break
         except ValidationError as error:
-            found = [complaint(details) for details in error.errors()]
+            found = complaints_about(error)
             if attempt == 0:
                 problems.extend(_located(source, one) for one in found)
             removed.update([_remove(values, one.path) for one in found])

@@ -6,39 +6,42 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-_QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-zµ]*)\s*", re.ASCII)
-SECONDS: Mapping[str, float] = {
-    "ns": 1e-9,
-    "us": 1e-6,
-    "µs": 1e-6,
-    "ms": 1e-3,
-    "s": 1.0,
-    "min": 60.0,
-    "h": 3600.0,
+_QUANTITY = re.compile(
+    r"\s*([0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)\s*([A-Za-zµ]*)\s*", re.ASCII
+)
+SECONDS = {
+    "ns": Decimal("1e-9"),
+    "us": Decimal("1e-6"),
+    "µs": Decimal("1e-6"),
+    "ms": Decimal("1e-3"),
+    "s": Decimal(1),
+    "min": Decimal(60),
+    "h": Decimal(3600),
 }
-PPS: Mapping[str, float] = {"pps": 1.0, "kpps": 1e3, "Mpps": 1e6, "Gpps": 1e9}
+PPS = {"pps": Decimal(1), "kpps": Decimal("1e3"), "Mpps": Decimal("1e6"), "Gpps": Decimal("1e9")}
 
 
-def quantity(text: str, units: Mapping[str, float], unit: str) -> float:
+def quantity(text: str, units: Mapping[str, Decimal], unit: str) -> float:
     """The number in `unit` that `text` says. ValueError names the units that there are."""
     match = _QUANTITY.fullmatch(text)
     known = ", ".join(name for name in units if name != "µs")
     if match is None or (match[2] and match[2] not in units):
         raise ValueError(f"expected a number with one of the units {known}, or a plain number in {unit}")
-    return float(match[1]) * units[match[2] or unit] / units[unit]
+    return float(Decimal(match[1]) * units[match[2] or unit] / units[unit])
 
 
 @dataclass(frozen=True)
 class In:
     """Annotation of a float: a text with a unit is accepted too, and turned into a number in `unit`."""
 
-    units: Mapping[str, float]
+    units: Mapping[str, Decimal]
     unit: str
     example: str
 

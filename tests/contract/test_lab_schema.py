@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The committed schema of the lab file is the one that the code makes, and accepts what the code accepts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from weir.spec.schema import schema_text
+
+ROOT = Path(__file__).parents[2]
+COMMITTED = ROOT / "schema" / "lab.schema.json"
+
+
+def test_the_committed_lab_schema_is_up_to_date() -> None:
+    assert COMMITTED.read_text(encoding="utf-8") == schema_text(), "run: make generate"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("labs/*/lab.yml")), ids=lambda path: path.parent.name)
+def test_the_schema_accepts_every_lab_that_comes_with_weir(path: Path) -> None:
+    jsonschema.validate(YAML(typ="safe").load(path), json.loads(COMMITTED.read_text(encoding="utf-8")))
+
+
+def test_the_schema_refuses_unknown_keys_at_any_depth() -> None:
+    schema = json.loads(COMMITTED.read_text(encoding="utf-8"))
+    good = {"weir": 1, "name": "x", "chain": "PVP", "technology": "direct"}
+    jsonschema.validate(good, schema)
+    for extra in ({"baselin": "direct"}, {"traffic": {"pacng": "poisson"}}, {"quick": {"nmae": "y"}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(good | extra, schema)

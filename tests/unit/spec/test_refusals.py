@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bad lab is refused with the line, what is wrong, what was expected, and the nearest name."""
+
+from __future__ import annotations
+
+import pytest
+
+from .lab_text import GOOD, problem, problems
+
+FUNCTIONS = """\
+functions:
+  firewall: {nf: l2fwd, options: {mode: mac-swap}}
+  end: {nf: sink}
+"""
+
+
+def test_an_unknown_key_is_refused_at_its_line_with_the_nearest_key() -> None:
+    found = problem(GOOD + "traffic:\n  pacng: constant\n")
+    assert (found.line, found.column, found.key) == (6, 3, "traffic.pacng")
+    assert found.nearest == "pacing"
+    assert "one of flows, frames, ip, l4, pacing, vlan" in (found.expected or "")
+
+
+def test_a_problem_reads_as_file_line_column_key_and_advice() -> None:
+    text = str(problem(GOOD + "baselin: direct\n"))
+    assert text.partition("lab.yml")[2].startswith(":5:1: baselin: unknown key; expected one of baseline")
+    assert text.endswith("(did you mean baseline?)")
+
+
+def test_all_problems_are_reported_at_once_in_the_order_of_the_file() -> None:
+    bad = GOOD.replace("ovs-dpdk", "ovs-dpkd") + (
+        "baseline: sr-iov\ntraffic: {ip: 5, vlan: 0}\nmeasure: {repeats: 0}\ncores: {tester: [7]}\n"
+    )
+    keys = [found.key for found in problems(bad)]
+    assert keys == ["technology[2]", "traffic.ip", "traffic.vlan", "measure.repeats", "cores.tester[0]"]
+
+
+def test_what_depends_on_a_broken_value_is_not_blamed_too() -> None:
+    bad = GOOD.replace("linux-bridge", "linuxbridge") + "baseline: linux-bridge\n"
+    assert [found.key for found in problems(bad)] == ["technology[1]"]
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "nearest"),
+    [
+        ("technology: [ovs_dpdk]", "technology[0]", "ovs-dpdk"),
+        ("technology: linux-brige", "technology", "linux-bridge"),
+        ("baseline: Direct", "baseline", "direct"),
+        ("traffic: {l4: upd}", "traffic.l4", "udp"),
+        ("traffic: {flows: {distribution: zif}}", "traffic.flows.distribution", "zipf"),
+        ("traffic: {pacing: poison}", "traffic.pacing", "poisson"),
+        ("tester: {direction: bidirectonal}", "tester.direction", "bidirectional"),
+        ("functions: {default: {nf: l2fw}}", "functions.default.nf", "l2fwd"),
+        ("functions: {default: {nf: l2fwd, options: {mod: 1}}}", "functions.default.options.mod", "mode"),
+        (
+            "functions: {default: {nf: l2fwd, options: {mode: mac-swp}}}",
+            "functions.default.options.mode",
+            "mac-swap",
+        ),
+    ],
+)
+def test_an_unknown_name_comes_with_the_nearest_valid_one(line: str, key: str, nearest: str) -> None:
+    base = "".join(
+        f"{kept}\n" for kept in GOOD.splitlines() if kept.partition(":")[0] != line.partition(":")[0]
+    )
+    found = problem(base + line + "\n")
+    assert (found.key, found.nearest) == (key, nearest)
+    assert nearest in (found.expected or "")
+
+
+@pytest.mark.parametrize(
+    ("template", "least"),
+    [
+        ("ip: 4, l4: udp", 64),
+        ("ip: 4, l4: tcp", 76),
+        ("ip: 6, l4: udp", 84),
+        ("ip: 6, l4: tcp", 96),
+        ("ip: 4, l4: udp, vlan: 7", 68),
+        ("ip: 6, l4: tcp, vlan: 7", 100),
+    ],
+)
+def test_a_frame_too_small_for_its_headers_and_the_stamp_is_refused(template: str, least: int) -> None:
+    assert not problems(GOOD + f"traffic: {{{template}, frames: [{least}]}}\n")
+    found = problem(GOOD + f"traffic: {{{template}, frames: [512, {least - 1}]}}\n")
+    assert found.key == "traffic.frames[1]"
+    assert str(least) in (found.expected or "")
+
+
+def test_a_frame_larger_than_a_standard_one_is_refused() -> None:
+    assert not problems(GOOD + "traffic: {frames: [1518]}\n")
+    assert "1518" in (problem(GOOD + "traffic: {frames: [1519]}\n").expected or "")
+    assert not problems(GOOD + "traffic: {frames: [1522], vlan: 7}\n")
+    assert "1518" in (problem(GOOD + "traffic: {frames: [9000]}\n").expected or "")
+
+
+@pytest.mark.parametrize(
+    ("genome", "said"),
+    [
+        ("abq", "unknown IMIX letter 'q'"),
+        ("abi", "letter i is a frame of 9000"),
+        ("", "0 letters"),
+        ("aB", "'B'"),
+    ],
+)
+def test_an_imix_with_an_impossible_letter_is_refused(genome: str, said: str) -> None:
+    assert said in problem(GOOD + f'traffic: {{frames: ["imix:{genome}"]}}\n').message
+
+
+def test_an_imix_whose_smallest_frame_does_not_fit_is_refused() -> None:
+    found = problem(GOOD + 'traffic: {ip: 6, frames: ["imix:aag"]}\n')
+    assert "imix:aag sends a frame of 64 bytes" in found.message
+
+
+@pytest.mark.parametrize(
+    ("measure", "key"),
+    [
+        ("goals: [{name: NDR, loss_ratio: 1}]", "measure.goals[0].loss_ratio"),
+        ("goals: [{name: NDR, loss_ratio: -0.1}]", "measure.goals[0].loss_ratio"),
+        ("goals: [{name: A, loss_ratio: 0}, {name: A, loss_ratio: 0.1}]", "measure"),
+        ("goals: []", "measure.goals"),
+        ("repeats: 101", "measure.repeats"),
+        ("repeats: 2.5", "measure.repeats"),
+        ("repeats: true", "measure.repeats"),
+        ("trial: {duration_s: 0}", "measure.trial.duration_s"),
+        ("trial: {duration_s: 2h}", "measure.trial.duration_s"),
+        ("trial: {duration_s: 5 parsecs}", "measure.trial.duration_s"),
+        ("trial: {duration_s: .nan}", "measure.trial.duration_s"),
+        ("trial: {duration_s: .inf}", "measure.trial.duration_s"),
+        ("max_load_pps: 10 Mbps", "measure.max_load_pps"),
+        ("time_limit_s: 1", "measure.time_limit_s"),
+    ],
+)
+def test_measuring_out_of_all_proportion_is_refused(measure: str, key: str) -> None:
+    assert problem(GOOD + f"measure: {{{measure}}}\n").key == key
+
+
+def test_more_than_a_million_flows_are_refused() -> None:
+    assert not problems(GOOD + "traffic: {flows: {count: 1000000}}\n")
+    assert "1000000" in (problem(GOOD + "traffic: {flows: {count: 1000001}}\n").expected or "")
+
+
+def test_a_function_that_ends_the_chain_is_refused() -> None:
+    found = problem(GOOD.replace("PVP", "[[firewall, end, firewall]]") + FUNCTIONS)
+    assert found.key == "chain[0][1]"
+    assert "no packet returns to the tester" in found.message
+
+
+def test_a_chain_of_an_unknown_function_is_refused() -> None:
+    found = problem(GOOD.replace("PVP", "[[frewall]]") + FUNCTIONS)
+    assert (found.key, found.nearest) == ("chain[0][0]", "firewall")
+
+
+@pytest.mark.parametrize("chain", ["PP", "VPV", "[fw]", "[[]]", "[]", "3", "P" + "V" * 65 + "P"])
+def test_what_is_no_chain_is_refused(chain: str) -> None:
+    assert problem(GOOD.replace("PVP", chain) + FUNCTIONS).key.startswith("chain")
+
+
+def test_a_baseline_that_is_not_measured_is_refused() -> None:
+    found = problem(GOOD + "baseline: ovs\n")
+    assert found.key == "baseline"
+    assert "direct, linux-bridge, ovs-dpdk" in (found.expected or "")
+
+
+def test_tester_ports_of_its_own_are_refused_without_sr_iov() -> None:
+    found = problem(GOOD + 'tester: {ports: ["0000:03:00.0", "0000:03:00.1"]}\n')
+    assert found.key == "tester.ports"
+
+
+def test_a_technology_named_twice_is_refused() -> None:
+    assert "twice" in problem(GOOD.replace("ovs-dpdk", "direct")).message
