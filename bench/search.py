@@ -3,8 +3,8 @@
 
 No hardware and no waiting: both measure `weir.measure.simulated`, whose clock is virtual. Each pair is one
 device drawn from a seed: 0.5 to 9 Mpps, a sharp knee or one of 1 to 5 %, a tester 1.2 to 4 times as fast,
-noise of 0.05 %, rare background loss, and the stalls of a virtual machine (5 to 8 a second over 50 us, now and
-then some ms).
+noise of 0.05 %, rare background loss, and the stalls of a virtual machine (5 to 8 a second over 50 us, now
+and then some ms).
 
 - *ours*: one search for both goals as a lab has it by default, with validity rules, repeats of trials that
   stalls explain, and 0.1 s of overhead a trial.

@@ -21,8 +21,8 @@ LOSSY_SHARE = 0.1
 def backlog_packets(result: TrafficResult, duration_s: float, least_ms: float) -> int:
     """Packets of all streams still queued when sending ended.
 
-    A stream whose latency grew by less than `least_ms` has none; `least_ms` = 0 means that nobody looks. A stream
-    that lost packets is overloaded without doubt: there a tenth of that growth is enough.
+    A stream whose latency grew by less than `least_ms` has none; `least_ms` = 0 means that nobody looks. A
+    stream that lost packets is overloaded without doubt: there a tenth of that growth is enough.
     """
     queued = 0.0
     for stream in result.streams:

@@ -43,10 +43,9 @@ def measure_setup(
 
     The chain must be deployed and weir-dp's loops started (`configure`, `start`). `ceilings` by frame, from
     `weir.measure.calibrate.ceilings`; a frame without one is measured, and its Case has none. A case that
-    cannot be measured is yielded with `problem` set; a port that is gone ends the setup after that. So is an
-    interrupted one, and the next step raises KeyboardInterrupt. Of other errors only the tester's own leave
-    this function; cases already yielded stay good. `on_event` is called from this thread, often: keep it
-    quick.
+    cannot be measured is yielded with `problem` set; a port that is gone ends the setup after that. So is one
+    that Ctrl-C or an error of the tester ended, with the trials finished by then: the next step raises that
+    KeyboardInterrupt or error. `on_event` is called from this thread, often: keep it quick.
     """
     timing = timing or Time()
     tester.teach(TEACHING_FRAMES)
@@ -67,6 +66,9 @@ def measure_setup(
             return
         except KeyboardInterrupt:
             yield case.finished(problem="Interrupted before it was finished.")
+            raise
+        except Exception as error:
+            yield case.finished(problem=str(error))
             raise
         yield case.finished()
 

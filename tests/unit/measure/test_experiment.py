@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
+from weir.dataplane.messages import TrafficResult
 from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
 from weir.measure.curve import curve_loads_pps
 from weir.measure.device import Response
@@ -104,6 +107,33 @@ def test_ctrl_c_yields_the_unfinished_case_before_it_is_raised() -> None:
     assert case.problem == "Interrupted before it was finished."
     assert [one.status for one in case.throughput] == ["found", "found"]
     with pytest.raises(KeyboardInterrupt):
+        next(cases)
+
+
+def test_a_tester_that_is_lost_yields_the_unfinished_case_before_its_error_is_raised() -> None:
+    class Lost(SimulatedDut):
+        def teach(self, count: int) -> None:
+            self.limit = 5
+
+        def run(self, rates_pps: Mapping[int, float], duration_s: float, drain_s: float) -> TrafficResult:
+            if self.trials == self.limit:
+                raise ConnectionError("weir-dp has ended")
+            return super().run(rates_pps, duration_s, drain_s)
+
+    dut = Lost(STEADY, tester_max_pps=5e6)
+    cases = measure_setup(
+        QUICK,
+        [simulated_traffic()],
+        dut,
+        counters=no_counters,
+        ceilings={},
+        on_event=lambda _event: None,
+        timing=Time(dut.clock, dut.sleep),
+    )
+    case = next(cases)
+    assert case.problem == "weir-dp has ended"
+    assert len(case.trials) == 5
+    with pytest.raises(ConnectionError):
         next(cases)
 
 
