@@ -189,7 +189,8 @@ def _nothing_carried(
         return f"Even at {lowest_pps:,.0f} pps no trial could be believed: {measurer.unbelievable[upper_pps]}"
     if upper_pps in measurer.too_fast:
         return f"Even at {lowest_pps:,.0f} pps the tester was too slow: {measurer.too_fast[upper_pps]}"
-    return f"Even at {lowest_pps:,.0f} pps, the lowest load tried, more than {goal.loss_ratio:.3%} was lost or left in a queue."
+    much = f"more than {goal.loss_ratio:.3%} was lost or left in a queue"
+    return f"Even at {lowest_pps:,.0f} pps, the lowest load tried, {much}."
 
 
 def _remark(

@@ -112,11 +112,8 @@ def test_ctrl_c_yields_the_unfinished_case_before_it_is_raised() -> None:
 
 def test_a_tester_that_is_lost_yields_the_unfinished_case_before_its_error_is_raised() -> None:
     class Lost(SimulatedDut):
-        def teach(self, count: int) -> None:
-            self.limit = 5
-
         def run(self, rates_pps: Mapping[int, float], duration_s: float, drain_s: float) -> TrafficResult:
-            if self.trials == self.limit:
+            if self.trials == 5:
                 raise ConnectionError("weir-dp has ended")
             return super().run(rates_pps, duration_s, drain_s)
 
