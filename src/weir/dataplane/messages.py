@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class _Reply(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, validate_by_name=True, validate_by_alias=True)
 
 
 class Hello(_Reply):
@@ -92,8 +92,8 @@ class StageLedger(_Reply):
     """One stage of a path: packets_in = packets_out + Σ drops."""
 
     nf: str
-    packets_in: int
-    packets_out: int
+    packets_in: int = Field(alias="in")
+    packets_out: int = Field(alias="out")
     cycles: int
     drops: dict[str, int] = {}
 

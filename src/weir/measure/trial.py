@@ -61,6 +61,7 @@ class TrialRunner:
         self._options = options
         self._on_trial = on_trial
         self._sleep = sleep
+        self._gone_ports: list[str] = []  # by the last ledger read
 
     def once(self, purpose: Purpose, load_pps: float, duration_s: float) -> Outcome:
         """One trial at `load_pps` in all directions together; 0: as fast as the tester can.
@@ -75,7 +76,14 @@ class TrialRunner:
             self._options.drain_ms / 1e3,
         )
         counts = self._settled(before, result)
-        found = faults(counts, result, streams, duration_s, as_fast_as_possible=load_pps == 0)
+        found = faults(
+            counts,
+            result,
+            streams,
+            duration_s,
+            gone_ports=self._gone_ports,
+            as_fast_as_possible=load_pps == 0,
+        )
         trial = self._trial(purpose, load_pps, duration_s, counts=counts, result=result, found=found)
         self._on_trial(trial)
         gone = [fault for fault in found if fault.kind == "gone"]
@@ -93,7 +101,9 @@ class TrialRunner:
         return outcome
 
     def _counted(self) -> Counts:
-        return counted(self._tester.ledger(), self._counters())
+        ledger = self._tester.ledger()
+        self._gone_ports = [port.name for port in ledger.ports if port.gone]
+        return counted(ledger, self._counters())
 
     def _settled(self, before: Counts, result: TrafficResult) -> Balance:
         counts = balance(before, self._counted(), result, self.traffic.streams)

@@ -40,12 +40,17 @@ def faults(
     streams: Sequence[Stream],
     duration_s: float,
     *,
+    gone_ports: Sequence[str] = (),
     as_fast_as_possible: bool = False,
 ) -> list[Fault]:
-    """All that is wrong with a trial, worst first. A trial `as_fast_as_possible` has no schedule to miss."""
+    """All that is wrong with a trial, worst first.
+
+    `gone_ports`: those of the system under test. A trial `as_fast_as_possible` has no schedule to miss.
+    """
     found: list[Fault] = []
-    if result.gone_ports:
-        names = ", ".join(result.gone_ports)
+    gone = sorted({*result.gone_ports, *gone_ports})
+    if gone:
+        names = ", ".join(gone)
         found.append(Fault("gone", f"Port {names} disappeared during the trial: deploy the chain again."))
     if counts.unaccounted:
         found.append(_unaccounted(counts))

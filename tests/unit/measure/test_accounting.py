@@ -64,7 +64,9 @@ def test_drops_are_taken_from_stages_areas_ports_and_the_switch_but_not_from_the
         rx_packets=9,
         tx_packets=1,
         drops={"tx_queue_full": 1},
-        stages=(StageLedger(nf="acl", packets_in=9, packets_out=7, cycles=1, drops={"denied": 2}),),
+        stages=(
+            StageLedger.model_validate({"nf": "acl", "in": 9, "out": 7, "cycles": 1, "drops": {"denied": 2}}),
+        ),
     )
     ledger = Ledger(
         tsc=0,
