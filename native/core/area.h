@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An execution area (EA): a software unit that can run alone on one core, with defined inputs and outputs, and a
- * cost per packet. A core's loop polls the areas placed on it in turn; many areas may share one core.
+ * An execution area (EA): a software unit that can run alone on one core, with defined inputs and
+ * outputs, and a cost per packet. A core's loop polls the areas placed on it in turn; many areas
+ * may share one core.
  *
- * Every kind of area (a chain of stages, a traffic generator, a receiver) embeds struct weir_area as its FIRST
- * member and sets `poll`.
+ * Every kind of area (a chain of stages, a traffic generator, a receiver) embeds struct weir_area
+ * as its FIRST member and sets `poll`.
  */
 #ifndef WEIR_CORE_AREA_H
 #define WEIR_CORE_AREA_H
@@ -16,15 +17,15 @@
 struct weir_area;
 
 /*
- * Does a bounded amount of work (at most one burst per input) and returns how many packets it handled; 0 means
- * idle. `now_tsc` is the time-stamp counter read at the start of this poll. Never blocks, except in the system
- * calls of a kernel port's driver.
+ * Does a bounded amount of work (at most one burst per input) and returns how many packets it
+ * handled; 0 means idle. `now_tsc` is the time-stamp counter read at the start of this poll. Never
+ * blocks, except in the system calls of a kernel port's driver.
  */
 typedef uint32_t (*weir_area_poll_fn)(struct weir_area *area, uint64_t now_tsc);
 
 struct weir_area {
 	weir_area_poll_fn poll;
-	const char *name; /* unique; owned by the area */
+	const char *name;  /* unique; owned by the area */
 	unsigned int core; /* CPU number, not lcore id */
 	struct weir_area_ledger ledger;
 };

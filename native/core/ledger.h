@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ledger: what every area, path and stage counted. One writer (the core that runs the area), any number of
- * readers (the control thread): counters are plain 64-bit words written with relaxed atomics, never reset while
- * the loop runs; readers take differences of two snapshots.
+ * The ledger: what every area, path and stage counted. One writer (the core that runs the area),
+ * any number of readers (the control thread): counters are plain 64-bit words written with relaxed
+ * atomics, never reset while the loop runs; readers take differences of two snapshots.
  */
 #ifndef WEIR_CORE_LEDGER_H
 #define WEIR_CORE_LEDGER_H
@@ -11,7 +11,8 @@
 
 #define WEIR_DROP_REASONS_MAX 16
 
-/* One word of the ledger: a single writer, so load + store relaxed is exact and costs a plain add. */
+/* One word of the ledger: a single writer, so load + store relaxed is exact and costs a plain add.
+ */
 static inline void
 weir_count(uint64_t *counter, uint64_t n)
 {
@@ -34,8 +35,9 @@ struct weir_drop_reason {
 struct weir_stage_ledger {
 	uint64_t packets_in;
 	uint64_t packets_out;
-	uint64_t drops[WEIR_DROP_REASONS_MAX]; /* index: position in the stage's drop reason table */
-	uint64_t cycles;                       /* time-stamp counter cycles inside the stage */
+	uint64_t
+		drops[WEIR_DROP_REASONS_MAX]; /* index: position in the stage's drop reason table */
+	uint64_t cycles;		      /* time-stamp counter cycles inside the stage */
 };
 
 /* Time of one area on its core. */

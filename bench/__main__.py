@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m bench [NAME …]`: every bench, or those named; one line each, and JSON in build/bench/."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+from bench.pairs import Skip
+
+# name on the command line and in the output → module of this package that has run() -> Line
+BENCHES = {
+    "generator-txonly": "generator_txonly",
+    "generator-flowgen": "generator_flowgen",
+    "generator-pktgen": "generator_pktgen",
+    "ledger": "ledger",
+    "l2fwd-macswap": "l2fwd_macswap",
+    "search": "search",
+    "bring-up": "bring_up",
+}
+
+
+def main(names: list[str]) -> int:
+    """Runs the benches. 0 when all ran or were skipped with a reason, 2 for an unknown name."""
+    unknown = [name for name in names if name not in BENCHES]
+    if unknown:
+        print(f"bench: unknown: {', '.join(unknown)}; there are {', '.join(BENCHES)}", file=sys.stderr)
+        return 2
+    for name in names or BENCHES:
+        try:
+            found = importlib.import_module(f"bench.{BENCHES[name]}").run()
+        except Skip as reason:
+            print(f"{name} skipped: {reason}", flush=True)
+            continue
+        found.save()
+        print(found.text(), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Side by side: two measurements taken in turn, and the ratio of each pair.
+
+The machine's speed drifts, so two figures are compared only where they stand next to each other: A B, B A, A B …
+The ratio quoted is the median over the pairs; min and max are its spread.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+OUTPUT = Path(__file__).resolve().parent.parent / "build" / "bench"
+PAIRS = 10
+
+
+class Skip(Exception):
+    """The bench cannot run here; says what is missing."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What one bench found. `ratio` is ours to the peer's: more is better for us, whatever is measured."""
+
+    name: str
+    ratio: float
+    min: float
+    max: float
+    n: int
+    target: float
+    detail: dict[str, object] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """`name ratio min max n`."""
+        return f"{self.name} {self.ratio:.3f} {self.min:.3f} {self.max:.3f} {self.n}"
+
+    def save(self) -> Path:
+        """Writes build/bench/<name>.json and returns its path."""
+        OUTPUT.mkdir(parents=True, exist_ok=True)
+        path = OUTPUT / f"{self.name}.json"
+        fields = {key: getattr(self, key) for key in ("name", "ratio", "min", "max", "n", "target")}
+        path.write_text(json.dumps({**fields, **self.detail}, indent=2) + "\n")
+        return path
+
+
+def interleave(ours: Callable[[], float], peer: Callable[[], float], pairs: int = PAIRS) -> list[tuple[float, float]]:
+    """`pairs` pairs of (ours, peer), each pair measured back to back, the order changing from pair to pair."""
+    taken: list[tuple[float, float]] = []
+    for index in range(pairs):
+        if index % 2 == 0:
+            a = ours()
+            b = peer()
+        else:
+            b = peer()
+            a = ours()
+        taken.append((a, b))
+    return taken
+
+
+def line(
+    name: str, taken: list[tuple[float, float]], *, target: float, unit: str, less_is_better: bool = False
+) -> Line:
+    """The Line of `taken` pairs. With `less_is_better` (times) the ratio is peer/ours."""
+    ratios = [peer / ours if less_is_better else ours / peer for ours, peer in taken]
+    return Line(
+        name=name,
+        ratio=statistics.median(ratios),
+        min=min(ratios),
+        max=max(ratios),
+        n=len(ratios),
+        target=target,
+        detail={
+            f"ours_median_{unit}": statistics.median(ours for ours, _ in taken),
+            f"peer_median_{unit}": statistics.median(peer for _, peer in taken),
+        },
+    )

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this program can do, from the tables that the code itself runs on. */
+#include "dataplane.h"
+#include "verbs.h"
+
+static json_t *
+option_to_json(const struct weir_option *option)
+{
+	json_t *object = json_pack("{s:s, s:s, s:s?, s:s?, s:s}", "name", option->name, "type",
+				   weir_option_type_name(option->type), "unit", option->unit,
+				   "default", option->default_text, "help", option->help);
+
+	if (option->type == WEIR_OPTION_INT) {
+		json_object_set_new(object, "min", json_integer(option->min));
+		json_object_set_new(object, "max", json_integer(option->max));
+	}
+	if (option->type == WEIR_OPTION_ENUM) {
+		json_t *values = json_array();
+
+		for (unsigned int i = 0; option->values[i] != NULL; i++)
+			json_array_append_new(values, json_string(option->values[i]));
+		json_object_set_new(object, "values", values);
+	}
+	return object;
+}
+
+static json_t *
+nf_to_json(const struct weir_nf *nf)
+{
+	json_t *options = json_array();
+	json_t *reasons = json_array();
+
+	for (unsigned int i = 0; i < nf->option_count; i++)
+		json_array_append_new(options, option_to_json(&nf->options[i]));
+	for (unsigned int i = 0; i < nf->drop_reason_count; i++)
+		json_array_append_new(reasons,
+				      json_pack("{s:s, s:s}", "symbol", nf->drop_reasons[i].symbol,
+						"sentence", nf->drop_reasons[i].sentence));
+	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "name", nf->name, "summary", nf->summary,
+			 "returns", nf->returns, "options", options, "drop_reasons", reasons);
+}
+
+json_t *
+weir_describe(void)
+{
+	json_t *nfs = json_array();
+	json_t *commands = json_array();
+
+	for (unsigned int i = 0; i < weir_nf_count; i++)
+		json_array_append_new(nfs, nf_to_json(weir_nf_table[i]));
+	for (unsigned int i = 0; i < weir_verb_count; i++)
+		json_array_append_new(commands, json_pack("{s:s, s:s}", "name", weir_verbs[i].name,
+							  "summary", weir_verbs[i].summary));
+	return json_pack("{s:s, s:i, s:o, s:[s,s,s,s,s,s], s:o}", "version", WEIR_VERSION,
+			 "protocol", 1, "nfs", nfs, "port_kinds", "null", "memory", "af_packet",
+			 "af_xdp", "tap", "physical", "commands", commands);
+}

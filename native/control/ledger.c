@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ledger as JSON. */
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+
+#include "dataplane.h"
+#include "port/port.h"
+
+static json_t *
+count(const uint64_t *counter)
+{
+	return json_integer((json_int_t)weir_counted(counter));
+}
+
+static json_t *
+stage_to_json(const struct weir_stage *stage)
+{
+	json_t *drops = json_object();
+
+	for (unsigned int i = 0; i < stage->nf->drop_reason_count; i++)
+		json_object_set_new(drops, stage->nf->drop_reasons[i].symbol,
+				    count(&stage->ledger.drops[i]));
+	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "nf", stage->nf->name, "in",
+			 count(&stage->ledger.packets_in), "out", count(&stage->ledger.packets_out),
+			 "cycles", count(&stage->ledger.cycles), "drops", drops);
+}
+
+static json_t *
+path_to_json(const struct weir_path *path)
+{
+	json_t *stages = json_array();
+
+	for (unsigned int i = 0; i < path->stage_count; i++)
+		json_array_append_new(stages, stage_to_json(&path->stages[i]));
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:o}, s:o}", "name", path->name, "in",
+			 path->in.name, "out", path->out.name, "rx_packets",
+			 count(&path->rx_packets), "tx_packets", count(&path->tx_packets), "drops",
+			 "tx_queue_full", count(&path->tx_queue_full), "stages", stages);
+}
+
+static json_t *
+area_to_json(const struct weir_placed_area *placed)
+{
+	const struct weir_area *area = placed->area;
+	json_t *paths = json_array();
+
+	if (placed->kind == WEIR_AREA_CHAIN) {
+		const struct weir_chain *chain = (const struct weir_chain *)area;
+
+		for (unsigned int i = 0; i < chain->path_count; i++)
+			json_array_append_new(paths, path_to_json(&chain->paths[i]));
+	}
+	return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "name", area->name, "core",
+			 area->core, "kind", weir_area_kind_name(placed->kind), "polls",
+			 count(&area->ledger.polls), "empty_polls",
+			 count(&area->ledger.empty_polls), "busy_cycles",
+			 count(&area->ledger.busy_cycles), "idle_cycles",
+			 count(&area->ledger.idle_cycles), "paths", paths);
+}
+
+static json_t *
+port_to_json(const struct weir_port *port)
+{
+	struct rte_eth_stats stats = {0};
+
+	rte_eth_stats_get(port->id, &stats);
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name", port->name,
+			 "rx_packets", (json_int_t)stats.ipackets, "rx_bytes",
+			 (json_int_t)stats.ibytes, "tx_packets", (json_int_t)stats.opackets,
+			 "tx_bytes", (json_int_t)stats.obytes, "rx_missed",
+			 (json_int_t)stats.imissed, "rx_nombuf", (json_int_t)stats.rx_nombuf,
+			 "tx_errors", (json_int_t)stats.oerrors, "gone", weir_port_gone(port));
+}
+
+static json_t *
+core_to_json(unsigned int index)
+{
+	struct weir_stalls stalls = weir_core_stalls(index);
+	double us = 1e6 / rte_get_tsc_hz();
+
+	return json_pack("{s:i, s:I, s:{s:I, s:f, s:f}}", "core", weir_core_number(index), "loops",
+			 (json_int_t)weir_core_loops(index), "stalls", "count",
+			 (json_int_t)stalls.count, "total_us", stalls.total_cycles * us,
+			 "longest_us", stalls.longest_cycles * us);
+}
+
+json_t *
+weir_ledger(void)
+{
+	json_t *cores = json_array();
+	json_t *areas = json_array();
+	json_t *ports = json_array();
+	json_t *rings = json_array();
+
+	for (unsigned int i = 0; i < weir_core_count(); i++)
+		json_array_append_new(cores, core_to_json(i));
+	for (unsigned int i = 0; i < weir_dataplane.area_count; i++)
+		json_array_append_new(areas, area_to_json(&weir_dataplane.areas[i]));
+	for (unsigned int i = 0; i < weir_port_count(); i++)
+		json_array_append_new(ports, port_to_json(weir_port_at(i)));
+	for (unsigned int i = 0; i < weir_dataplane.ring_count; i++)
+		json_array_append_new(
+			rings, json_pack("{s:s, s:i, s:i}", "name", weir_dataplane.rings[i]->name,
+					 "size", rte_ring_get_capacity(weir_dataplane.rings[i]),
+					 "waiting", rte_ring_count(weir_dataplane.rings[i])));
+	return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "tsc", (json_int_t)rte_rdtsc(), "tsc_hz",
+			 (json_int_t)rte_get_tsc_hz(), "cores", cores, "areas", areas, "ports",
+			 ports, "rings", rings);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop.h"
+
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_pause.h>
+
+struct core {
+	unsigned int cpu;
+	unsigned int lcore;
+	unsigned int area_count;
+	struct weir_area *areas[WEIR_AREAS_PER_CORE_MAX];
+	bool ledger;
+	uint64_t stall_cycles;
+	/* Written by the loop, read by the control thread. */
+	uint64_t loops;
+	struct weir_stalls stalls;
+} __rte_cache_aligned;
+
+static struct core cores[WEIR_CORES_MAX];
+static unsigned int core_count;
+static bool running;
+static bool stop_asked;
+static struct weir_loop_options started_with;
+
+int
+weir_cores_set(const unsigned int *cpus, const unsigned int *lcores, unsigned int count)
+{
+	if (count == 0 || count > WEIR_CORES_MAX)
+		return -1;
+	memset(cores, 0, sizeof(cores));
+	for (unsigned int i = 0; i < count; i++) {
+		cores[i].cpu = cpus[i];
+		cores[i].lcore = lcores[i];
+	}
+	core_count = count;
+	return 0;
+}
+
+unsigned int
+weir_core_count(void)
+{
+	return core_count;
+}
+
+unsigned int
+weir_core_number(unsigned int index)
+{
+	return cores[index].cpu;
+}
+
+static struct core *
+core_of(unsigned int cpu)
+{
+	for (unsigned int i = 0; i < core_count; i++) {
+		if (cores[i].cpu == cpu)
+			return &cores[i];
+	}
+	return NULL;
+}
+
+bool
+weir_core_known(unsigned int cpu)
+{
+	return core_of(cpu) != NULL;
+}
+
+int
+weir_area_add(struct weir_area *area, struct weir_error *error)
+{
+	struct core *core = core_of(area->core);
+
+	if (running)
+		return weir_fail(error, "bad_state", area->name, NULL, "send `stop` first",
+				 "areas cannot be added while the loops run");
+	if (core == NULL)
+		return weir_fail(error, "bad_argument", area->name, "a CPU given with --cores",
+				 "start weir-dp with that CPU in --cores",
+				 "CPU %u is not one of this process's polling cores", area->core);
+	if (core->area_count == WEIR_AREAS_PER_CORE_MAX)
+		return weir_fail(error, "bad_argument", area->name, "at most 64 areas on one core",
+				 "place some areas on another core", "CPU %u is full", area->core);
+	core->areas[core->area_count++] = area;
+	return 0;
+}
+
+void
+weir_areas_clear(void)
+{
+	for (unsigned int i = 0; i < core_count; i++)
+		cores[i].area_count = 0;
+}
+
+static inline void
+watch_for_stall(struct core *core, uint64_t gap)
+{
+	if (likely(gap <= core->stall_cycles))
+		return;
+	weir_count(&core->stalls.count, 1);
+	weir_count(&core->stalls.total_cycles, gap);
+	if (gap > weir_counted(&core->stalls.longest_cycles))
+		__atomic_store_n(&core->stalls.longest_cycles, gap, __ATOMIC_RELAXED);
+}
+
+/* One time-stamp an area: the end of a poll is the beginning of the next. */
+static __rte_always_inline void
+poll_all(struct core *core, const bool ledger)
+{
+	uint64_t now = rte_rdtsc();
+	uint64_t last = now;
+
+	while (!__atomic_load_n(&stop_asked, __ATOMIC_RELAXED)) {
+		watch_for_stall(core, now - last);
+		last = now;
+		for (unsigned int i = 0; i < core->area_count; i++) {
+			struct weir_area *area = core->areas[i];
+			uint32_t handled = area->poll(area, now);
+			uint64_t end = rte_rdtsc();
+
+			if (ledger) {
+				weir_count(&area->ledger.polls, 1);
+				if (handled != 0) {
+					weir_count(&area->ledger.busy_cycles, end - now);
+				} else {
+					weir_count(&area->ledger.empty_polls, 1);
+					weir_count(&area->ledger.idle_cycles, end - now);
+				}
+			}
+			now = end;
+		}
+		if (core->area_count == 0) {
+			rte_pause();
+			now = rte_rdtsc();
+		}
+		weir_count(&core->loops, 1);
+	}
+}
+
+static int
+loop(void *argument)
+{
+	struct core *core = argument;
+
+	if (core->ledger)
+		poll_all(core, true);
+	else
+		poll_all(core, false);
+	return 0;
+}
+
+void
+weir_loops_start(const struct weir_loop_options *options)
+{
+	if (running)
+		return;
+	if (options != &started_with)
+		started_with = *options;
+	__atomic_store_n(&stop_asked, false, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < core_count; i++) {
+		cores[i].ledger = options->ledger;
+		cores[i].stall_cycles =
+			(uint64_t)options->stall_threshold_us[i] * rte_get_tsc_hz() / 1000000;
+		rte_eal_remote_launch(loop, &cores[i], cores[i].lcore);
+	}
+	running = true;
+}
+
+void
+weir_loops_stop(void)
+{
+	if (!running)
+		return;
+	__atomic_store_n(&stop_asked, true, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < core_count; i++)
+		rte_eal_wait_lcore(cores[i].lcore);
+	running = false;
+}
+
+bool
+weir_loops_running(void)
+{
+	return running;
+}
+
+void
+weir_loops_resume(void)
+{
+	weir_loops_start(&started_with);
+}
+
+uint64_t
+weir_core_loops(unsigned int index)
+{
+	return weir_counted(&cores[index].loops);
+}
+
+struct weir_stalls
+weir_core_stalls(unsigned int index)
+{
+	const struct weir_stalls *stalls = &cores[index].stalls;
+
+	return (struct weir_stalls){
+		.count = weir_counted(&stalls->count),
+		.total_cycles = weir_counted(&stalls->total_cycles),
+		.longest_cycles = weir_counted(&stalls->longest_cycles),
+	};
+}
+
+void
+weir_core_stalls_begin(unsigned int index)
+{
+	__atomic_store_n(&cores[index].stalls.longest_cycles, 0, __ATOMIC_RELAXED);
+}

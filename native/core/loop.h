@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One polling loop a core: polls the areas placed on it in turn and watches for host stalls. */
+#ifndef WEIR_CORE_LOOP_H
+#define WEIR_CORE_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "area.h"
+#include "error.h"
+
+#define WEIR_CORES_MAX 64
+#define WEIR_AREAS_PER_CORE_MAX 64
+
+/* Gaps of a polling loop above its threshold: the host, or a driver's system call, took the core
+ * away. */
+struct weir_stalls {
+	uint64_t count;
+	uint64_t total_cycles;
+	uint64_t longest_cycles; /* since weir_core_stalls_begin() */
+};
+
+/* The CPUs given with --cores, in that order; set once at start. Each has a DPDK lcore of its own.
+ */
+int weir_cores_set(const unsigned int *cpus, const unsigned int *lcores, unsigned int count);
+unsigned int weir_core_count(void);
+unsigned int weir_core_number(unsigned int index);
+bool weir_core_known(unsigned int cpu);
+
+/* Places `area` on its core. Fails while the loops run, for an unknown core, or when the core is
+ * full. */
+int weir_area_add(struct weir_area *area, struct weir_error *error);
+/* Takes all areas off all cores; the caller owns and frees them. Only while the loops are stopped.
+ */
+void weir_areas_clear(void);
+
+struct weir_loop_options {
+	bool ledger;				     /* count cycles and polls a poll */
+	uint32_t stall_threshold_us[WEIR_CORES_MAX]; /* by core index */
+};
+
+void weir_loops_start(const struct weir_loop_options *options);
+/* Returns when every loop has ended. */
+void weir_loops_stop(void);
+bool weir_loops_running(void);
+/* Starts the loops again as they were started last, after a stop to change what they read. */
+void weir_loops_resume(void);
+
+/* Iterations of the loop of core `index` since the first start. */
+uint64_t weir_core_loops(unsigned int index);
+struct weir_stalls weir_core_stalls(unsigned int index);
+/* Starts a new window for `longest_cycles`. */
+void weir_core_stalls_begin(unsigned int index);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The in-memory wire: two ring ports, cross-connected. No copy, no loss but a full ring, counted by
+ * the sender. */
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+#include <rte_ring.h>
+
+#include "room.h"
+
+#define RING_SLOTS 4096
+
+static struct rte_ring *wires[WEIR_PORTS_MAX];
+static unsigned int wire_count;
+
+void
+weir_port_rings_free(void)
+{
+	while (wire_count > 0)
+		rte_ring_free(wires[--wire_count]);
+}
+
+static int
+open_end(const char *name, struct rte_ring *in, struct rte_ring *out, struct weir_error *error)
+{
+	struct weir_port *port = weir_port_room(name, error);
+	const struct rte_eth_conf plain = {0};
+	int id;
+
+	if (port == NULL)
+		return -1;
+	id = rte_eth_from_rings(name, &in, 1, &out, 1, SOCKET_ID_ANY);
+	if (id < 0)
+		return weir_fail(error, "port_failed", name, NULL, NULL,
+				 "cannot make a ring port: %s", rte_strerror(rte_errno));
+	port->id = id;
+	port->vdev = true;
+	port->virtual_wire = true;
+	snprintf(port->device, sizeof(port->device), "net_ring_%s", name);
+	snprintf(port->driver, sizeof(port->driver), "memory");
+	if (rte_eth_dev_configure(id, 1, 1, &plain) != 0 ||
+	    rte_eth_rx_queue_setup(id, 0, RING_SLOTS, SOCKET_ID_ANY, NULL, weir_ports_mempool()) !=
+		    0 ||
+	    rte_eth_tx_queue_setup(id, 0, RING_SLOTS, SOCKET_ID_ANY, NULL) != 0 ||
+	    rte_eth_dev_start(id) != 0)
+		return weir_fail(error, "port_failed", name, NULL, NULL,
+				 "cannot start the ring port");
+	rte_eth_macaddr_get(id, &port->mac);
+	weir_port_keep(port);
+	return 0;
+}
+
+int
+weir_port_open_memory(const char *left, const char *right, struct weir_error *error)
+{
+	char name[RTE_RING_NAMESIZE];
+	struct rte_ring *rings[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (wire_count == RTE_DIM(wires))
+			return weir_fail(error, "bad_argument", left, NULL, NULL,
+					 "too many in-memory ports");
+		snprintf(name, sizeof(name), "wm%u-%.20s", i, left);
+		rings[i] = rte_ring_create(name, RING_SLOTS, SOCKET_ID_ANY,
+					   RING_F_SP_ENQ | RING_F_SC_DEQ);
+		if (rings[i] == NULL) {
+			return weir_fail(error, "no_memory", left, NULL, NULL,
+					 "no memory for the ring of an in-memory port: %s",
+					 rte_strerror(rte_errno));
+		}
+		wires[wire_count++] = rings[i];
+	}
+	if (open_end(left, rings[0], rings[1], error) < 0 ||
+	    open_end(right, rings[1], rings[0], error) < 0)
+		return -1;
+	return 0;
+}

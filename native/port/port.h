@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ports: DPDK ethdevs by devargs or interface name, and the in-memory pair. Control thread only,
+ * but for tx/rx. */
+#ifndef WEIR_PORT_PORT_H
+#define WEIR_PORT_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+
+#include "core/error.h"
+
+#define WEIR_PORTS_MAX 160
+#define WEIR_PORT_NAME_MAX 64
+
+/* What a port shall be. Strings are borrowed for the call. */
+struct weir_port_config {
+	const char *name;
+	const char *kind;      /* "null", "memory", "af_packet", … ; NULL: by devargs */
+	const char *devargs;   /* "net_virtio_user0,path=…" */
+	const char *interface; /* kernel interface, with kind af_packet, af_xdp, tap */
+	const char *netns;     /* path of the network namespace that holds it, or NULL */
+	const char *mac;       /* NULL: the driver's; a port with one takes part in `teach` */
+	uint16_t rx_queue_size;
+	uint16_t tx_queue_size;
+	bool virtual_wire;
+};
+
+struct weir_port {
+	char name[WEIR_PORT_NAME_MAX];
+	char device[64]; /* DPDK's name, for removal */
+	char driver[32];
+	uint16_t id;
+	struct rte_ether_addr mac;
+	bool has_mac;
+	bool virtual_wire;
+	bool vdev;	  /* removed by rte_eal_hotplug_remove */
+	int flags_socket; /* in the interface's namespace; -1: no kernel interface */
+	char interface[16];
+};
+
+/* Opens, configures and starts one port. On failure nothing is left open. */
+int weir_port_open(const struct weir_port_config *config, struct weir_error *error);
+/* Two in-memory ports, each the other's peer: what one sends the other receives, without a copy. */
+int weir_port_open_memory(const char *left, const char *right, struct weir_error *error);
+void weir_ports_close(void);
+
+struct weir_port *weir_port_find(const char *name);
+struct weir_port *weir_port_at(unsigned int index);
+unsigned int weir_port_count(void);
+
+/* True once the interface or the peer of the port has gone. */
+bool weir_port_gone(const struct weir_port *port);
+
+/* The mempool that all ports receive into; made by the first weir_ports_memory() call. */
+int weir_ports_memory(unsigned int mbufs, struct weir_error *error);
+struct rte_mempool *weir_ports_mempool(void);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loss, duplicates and reordering from sequence numbers. */
+#include <string.h>
+
+#include "stream.h"
+
+static inline uint64_t *
+word_of(struct weir_arrivals *arrivals, uint64_t sequence)
+{
+	return &arrivals->window[sequence / 64 % WEIR_WINDOW_WORDS];
+}
+
+/* Forgets what the window held for the sequence numbers from `from` up to `to`, both counted in. */
+static void
+forget(struct weir_arrivals *arrivals, uint64_t from, uint64_t to)
+{
+	if (to - from >= WEIR_WINDOW_PACKETS) {
+		memset(arrivals->window, 0, sizeof(arrivals->window));
+		return;
+	}
+	for (uint64_t sequence = from; sequence <= to;) {
+		if (sequence % 64 == 0 && to - sequence >= 63) {
+			*word_of(arrivals, sequence) = 0;
+			sequence += 64;
+		} else {
+			*word_of(arrivals, sequence) &= ~(1ull << sequence % 64);
+			sequence++;
+		}
+	}
+}
+
+/* The sequence number nearest to the highest seen that has these low 32 bits. */
+static inline uint64_t
+unwrap(const struct weir_arrivals *arrivals, uint32_t sequence)
+{
+	int32_t step = (int32_t)(sequence - (uint32_t)arrivals->highest);
+
+	if (step < 0 && (uint64_t)(-(int64_t)step) > arrivals->highest)
+		return sequence;
+	return arrivals->highest + step;
+}
+
+void
+weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t latency_cycles)
+{
+	uint64_t sequence = unwrap(arrivals, low_sequence);
+	uint64_t bit = 1ull << sequence % 64;
+	uint64_t *word = word_of(arrivals, sequence);
+
+	if (!arrivals->any || sequence > arrivals->highest) {
+		forget(arrivals, arrivals->any ? arrivals->highest + 1 : 0, sequence);
+		arrivals->highest = sequence;
+		arrivals->any = true;
+	} else if (arrivals->highest - sequence >= WEIR_WINDOW_PACKETS) {
+		/* Whether it came before cannot be told any more: it stays lost, and is counted as
+		 * too late. */
+		arrivals->too_late++;
+		return;
+	} else if (*word & bit) {
+		arrivals->duplicates++;
+		return;
+	} else {
+		arrivals->reordered++; /* RFC 4737 type-P-reordered */
+	}
+	*word |= bit;
+	arrivals->delivered++;
+	weir_histogram_add(&arrivals->latency_cycles, latency_cycles);
+}
+
+void
+weir_arrivals_clear(struct weir_arrivals *arrivals)
+{
+	memset(arrivals, 0, sizeof(*arrivals));
+	weir_histogram_clear(&arrivals->latency_cycles);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flows.h"
+
+#include <arpa/inet.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checksum.h"
+#include "stamp.h"
+
+/* A Zipf stream repeats after this many packets: long enough for a million flows to show their
+ * tail. */
+#define ORDER_COUNT (1u << 21)
+
+uint64_t weir_random_next(uint64_t *state);
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+uint64_t
+weir_random_next(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+/*
+ * The value of varied field number `field` (0, 1, …) in flow i. The first field takes i mod radix;
+ * each further one steps by another odd number and by i / radix, so all fields change from flow to
+ * flow and no two flows are alike.
+ */
+static uint32_t
+digit(uint32_t i, unsigned int field)
+{
+	if (field == 0)
+		return i % WEIR_FLOW_RADIX;
+	return (i * (2 * field + 1) + i / WEIR_FLOW_RADIX) % WEIR_FLOW_RADIX;
+}
+
+static void
+sum_up(const struct weir_stream_config *config, const struct weir_frame *frame,
+       const struct weir_offsets *at, struct weir_flow *flow)
+{
+	uint8_t head[WEIR_HEAD_BYTES];
+	uint16_t protocol = htons(config->template.tcp ? IPPROTO_TCP : IPPROTO_UDP);
+	uint64_t sum;
+
+	memcpy(head, frame->head, sizeof(head));
+	memcpy(head + at->addresses + at->address_bytes - 4, &flow->src_ip, 4);
+	memcpy(head + at->addresses + 2 * at->address_bytes - 4, &flow->dst_ip, 4);
+	memcpy(head + at->ports, &flow->src_port, 2);
+	memcpy(head + at->ports + 2, &flow->dst_port, 2);
+	if (at->ip_checksum != 0) {
+		uint16_t header = at->ip_checksum - 10;
+
+		/* All but the length, which is added for each size. */
+		flow->ip_sum =
+			weir_sum_fold(weir_sum(head + header, 2) + weir_sum(head + header + 4, 16));
+	}
+	sum = weir_sum(head + at->addresses, 2 * at->address_bytes) + protocol + WEIR_STAMP_SUM;
+	if (config->template.tcp)
+		sum += weir_sum(head + at->ports, 20);
+	else
+		sum += weir_sum(head + at->ports,
+				4); /* UDP: ports; the length is added for each size */
+	flow->l4_sum = weir_sum_fold(sum);
+}
+
+static void
+make_flow(const struct weir_stream_config *config, uint32_t i, struct weir_flow *flow)
+{
+	const struct weir_template *template = &config->template;
+	unsigned int last = template->ip_version == 4 ? 0 : 12;
+	unsigned int field = 0;
+	uint32_t src, dst;
+	uint16_t src_port = template->src_port;
+	uint16_t dst_port = template->dst_port;
+
+	memcpy(&src, template->src_ip + last, 4);
+	memcpy(&dst, template->dst_ip + last, 4);
+	if (config->vary & WEIR_VARY_SRC_IP)
+		src = htonl(ntohl(src) + digit(i, field++));
+	if (config->vary & WEIR_VARY_DST_IP)
+		dst = htonl(ntohl(dst) + digit(i, field++));
+	if (config->vary & WEIR_VARY_SRC_PORT)
+		src_port += digit(i, field++);
+	if (config->vary & WEIR_VARY_DST_PORT)
+		dst_port += digit(i, field++);
+	*flow = (struct weir_flow){
+		.src_ip = src,
+		.dst_ip = dst,
+		.src_port = htons(src_port),
+		.dst_port = htons(dst_port),
+	};
+}
+
+/* Ranks drawn by inverse transform from the cumulative weights 1 / rank^s. */
+static int
+draw_zipf(const struct weir_stream_config *config, struct weir_flows *flows)
+{
+	double *cumulative = calloc(flows->count, sizeof(*cumulative));
+	uint64_t state = config->seed;
+	double total = 0;
+
+	flows->order = calloc(ORDER_COUNT, sizeof(*flows->order));
+	if (cumulative == NULL || flows->order == NULL) {
+		free(cumulative);
+		return -1;
+	}
+	flows->order_count = ORDER_COUNT;
+	for (uint32_t i = 0; i < flows->count; i++) {
+		total += pow(i + 1, -config->zipf_s);
+		cumulative[i] = total;
+	}
+	for (uint32_t i = 0; i < ORDER_COUNT; i++) {
+		double at = (double)(weir_random_next(&state) >> 11) * 0x1p-53 * total;
+		uint32_t low = 0, high = flows->count - 1;
+
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+
+			if (cumulative[middle] > at)
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		flows->order[i] = low;
+	}
+	free(cumulative);
+	return 0;
+}
+
+int
+weir_flows_make(const struct weir_stream_config *config, struct weir_flows *flows,
+		struct weir_error *error)
+{
+	struct weir_offsets at = weir_frame_offsets(&config->template);
+	struct weir_frame frame;
+
+	memset(flows, 0, sizeof(*flows));
+	if (config->flow_count > 1 && config->vary == 0)
+		return weir_fail(error, "bad_argument", "flows.vary",
+				 "src_ip, dst_ip, src_port, dst_port", NULL,
+				 "%u flows, but no field to vary", config->flow_count);
+	if (config->flow_count > WEIR_FLOW_RADIX && __builtin_popcount(config->vary) == 1)
+		return weir_fail(error, "bad_argument", "flows.count",
+				 "at most 32768 with one varied field", "vary two fields or more",
+				 "%u flows are too many", config->flow_count);
+	flows->count = config->flow_count;
+	flows->order_count = config->flow_count;
+	flows->flow = aligned_alloc(64, (flows->count * sizeof(*flows->flow) + 63) / 64 * 64);
+	if (flows->flow == NULL || (config->zipf && draw_zipf(config, flows) < 0)) {
+		weir_flows_free(flows);
+		return weir_fail(error, "no_memory", "flows.count", NULL, NULL,
+				 "no memory for %u flows", config->flow_count);
+	}
+	weir_frame_build(&config->template, config->frame_bytes[0], &frame);
+	for (uint32_t i = 0; i < flows->count; i++) {
+		make_flow(config, i, &flows->flow[i]);
+		sum_up(config, &frame, &at, &flows->flow[i]);
+	}
+	return 0;
+}
+
+void
+weir_flows_free(struct weir_flows *flows)
+{
+	free(flows->flow);
+	free(flows->order);
+	memset(flows, 0, sizeof(*flows));
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The area that sends the streams of one port. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "stream.h"
+
+#define BURST 32
+
+struct generator {
+	struct weir_area area; /* first */
+	char name[64];
+	uint16_t port_id;
+	unsigned int sender_count;
+	struct weir_sender *senders[WEIR_STREAMS_MAX];
+};
+
+/* A packet that is due after the end of the run plus this share of it is not sent any more: a
+ * shortfall. */
+static inline bool
+too_late(const struct weir_sender *sender, uint64_t now)
+{
+	uint64_t grace = (sender->end_tsc - sender->pacing.start_tsc) / 1000 + 100000;
+
+	return now > sender->end_tsc + (sender->intended == UINT64_MAX ? 0 : grace);
+}
+
+static inline uint32_t
+send_due(struct generator *generator, struct weir_sender *sender, uint64_t now)
+{
+	struct rte_mbuf *packets[BURST];
+	uint64_t due;
+	uint16_t count, sent;
+
+	if (sender->done)
+		return 0;
+	due = weir_pacing_due(&sender->pacing, now, sender->offered + BURST);
+	if (due > sender->intended || now >= sender->end_tsc)
+		due = sender->intended;
+	if (sender->offered >= sender->intended || too_late(sender, now)) {
+		__atomic_store_n(&sender->done, true, __ATOMIC_RELEASE);
+		return 0;
+	}
+	if (due <= sender->offered)
+		return 0;
+	count = RTE_MIN(due - sender->offered, (uint64_t)BURST);
+	/* No buffer: the packets stay due; what is never built is a shortfall. */
+	if (!weir_sender_fill(sender, packets, count))
+		return 0;
+	sent = rte_eth_tx_burst(generator->port_id, 0, packets, count);
+	sender->offered += count;
+	if (unlikely(sent < count)) {
+		sender->refused += count - sent;
+		rte_pktmbuf_free_bulk(&packets[sent], count - sent);
+	}
+	return count;
+}
+
+static uint32_t
+poll(struct weir_area *area, uint64_t now_tsc)
+{
+	struct generator *generator = (struct generator *)area;
+	uint32_t handled = 0;
+
+	if (__atomic_load_n(&weir_epoch, __ATOMIC_ACQUIRE) == 0)
+		return 0;
+	for (unsigned int i = 0; i < generator->sender_count; i++)
+		handled += send_due(generator, generator->senders[i], now_tsc);
+	return handled;
+}
+
+struct weir_area *
+weir_generator_create(const char *name, unsigned int core, uint16_t port_id, const char *port_name,
+		      struct weir_error *error)
+{
+	struct generator *generator = calloc(1, sizeof(*generator));
+
+	if (generator == NULL) {
+		weir_fail(error, "no_memory", port_name, NULL, NULL, "no memory for a generator");
+		return NULL;
+	}
+	snprintf(generator->name, sizeof(generator->name), "%s", name);
+	generator->area = (struct weir_area){.poll = poll, .name = generator->name, .core = core};
+	generator->port_id = port_id;
+	weir_tester_area_add(&generator->area, true);
+	return &generator->area;
+}
+
+void
+weir_generator_destroy(struct weir_area *area)
+{
+	weir_tester_area_remove(area);
+	free(area);
+}
+
+void
+weir_generator_take(struct weir_area *area, struct weir_sender **senders, unsigned int count)
+{
+	struct generator *generator = (struct generator *)area;
+
+	memcpy(generator->senders, senders, count * sizeof(*senders));
+	generator->sender_count = count;
+}
+
+uint16_t
+weir_generator_port(const struct weir_area *area)
+{
+	return ((const struct generator *)area)->port_id;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "histogram.h"
+
+#include <math.h>
+
+static uint64_t
+middle(uint32_t bucket)
+{
+	uint32_t shift;
+
+	if (bucket < 2 * WEIR_HISTOGRAM_OCTAVE)
+		return bucket;
+	shift = (bucket >> WEIR_HISTOGRAM_BITS) - 1;
+	return ((uint64_t)(bucket - (shift << WEIR_HISTOGRAM_BITS)) << shift) +
+	       ((1ull << shift) >> 1);
+}
+
+uint64_t
+weir_histogram_quantile(const struct weir_histogram *histogram, double fraction)
+{
+	uint64_t rank = (uint64_t)ceil(fraction * (double)histogram->count);
+	uint64_t seen = 0;
+
+	if (histogram->count == 0)
+		return 0;
+	if (rank == 0)
+		rank = 1;
+	for (uint32_t bucket = 0; bucket < WEIR_HISTOGRAM_BUCKETS; bucket++) {
+		uint64_t value = middle(bucket);
+
+		seen += histogram->buckets[bucket];
+		if (seen < rank)
+			continue;
+		/* No quantile outside what was seen. */
+		if (value > histogram->max)
+			return histogram->max;
+		return value < histogram->min ? histogram->min : value;
+	}
+	return histogram->max;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A histogram of counts by value, log-linear as HdrHistogram's: 128 buckets an octave, so a value
+ * is known within 0.8 %. (HdrHistogram's C library is not packaged in Debian 12.)
+ */
+#ifndef WEIR_TRAFFIC_HISTOGRAM_H
+#define WEIR_TRAFFIC_HISTOGRAM_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define WEIR_HISTOGRAM_BITS 7
+#define WEIR_HISTOGRAM_OCTAVE (1u << WEIR_HISTOGRAM_BITS)
+#define WEIR_HISTOGRAM_OCTAVES                                                                     \
+	40 /* values up to 2^46: hours in cycles; larger ones count in the last bucket */
+#define WEIR_HISTOGRAM_BUCKETS (WEIR_HISTOGRAM_OCTAVES * WEIR_HISTOGRAM_OCTAVE)
+
+struct weir_histogram {
+	uint64_t count;
+	uint64_t sum;
+	uint64_t min, max; /* exact */
+	uint32_t buckets[WEIR_HISTOGRAM_BUCKETS];
+};
+
+static inline void
+weir_histogram_clear(struct weir_histogram *histogram)
+{
+	memset(histogram, 0, sizeof(*histogram));
+	histogram->min = UINT64_MAX;
+}
+
+static inline uint32_t
+weir_histogram_bucket(uint64_t value)
+{
+	uint32_t shift, bucket;
+
+	if (value < WEIR_HISTOGRAM_OCTAVE)
+		return (uint32_t)value;
+	shift = 63 - __builtin_clzll(value) - WEIR_HISTOGRAM_BITS;
+	bucket = (shift << WEIR_HISTOGRAM_BITS) + (uint32_t)(value >> shift);
+	return bucket < WEIR_HISTOGRAM_BUCKETS ? bucket : WEIR_HISTOGRAM_BUCKETS - 1;
+}
+
+static inline void
+weir_histogram_add(struct weir_histogram *histogram, uint64_t value)
+{
+	histogram->count++;
+	histogram->sum += value;
+	if (value < histogram->min)
+		histogram->min = value;
+	if (value > histogram->max)
+		histogram->max = value;
+	histogram->buckets[weir_histogram_bucket(value)]++;
+}
+
+/* The middle of the bucket below which `fraction` of the values lie; 0 for an empty histogram. */
+uint64_t weir_histogram_quantile(const struct weir_histogram *histogram, double fraction);
+
+#endif

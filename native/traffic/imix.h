@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* IMIX genome (RFC 6985 section 4): a letter a frame size, in the order of sending. */
+#ifndef WEIR_TRAFFIC_IMIX_H
+#define WEIR_TRAFFIC_IMIX_H
+
+#include <stdint.h>
+
+#include "core/error.h"
+
+/* a 64, b 128, c 256, d 512, e 1024, f 1280, g 1518. Returns the number of sizes, at most `max`, or
+ * -1. */
+int weir_imix_sizes(const char *genome, uint16_t *sizes, unsigned int max, const char *where,
+		    struct weir_error *error);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parser.h"
+
+#include <stdbool.h>
+
+#define ETHER_BYTES 14
+#define IPV6_BYTES 40
+#define UDP_BYTES 8
+#define PROTOCOL_TCP 6
+#define PROTOCOL_UDP 17
+
+static uint16_t
+read16(const uint8_t *at)
+{
+	return (uint16_t)(at[0] << 8 | at[1]);
+}
+
+/* Where the transport header begins, its protocol, and where the packet ends by its own IP length.
+ */
+struct network {
+	size_t at;
+	size_t end;
+	uint8_t protocol;
+	bool fragment;
+};
+
+static enum weir_parsed
+parse_ipv4(const uint8_t *head, size_t head_length, size_t frame_length, size_t at,
+	   struct network *network)
+{
+	size_t header, total;
+
+	if (head_length < at + 20 || head[at] >> 4 != 4)
+		return WEIR_PARSED_MALFORMED;
+	header = (size_t)(head[at] & 15) * 4;
+	total = read16(head + at + 2);
+	if (header < 20 || total < header || at + total > frame_length)
+		return WEIR_PARSED_MALFORMED;
+	network->protocol = head[at + 9];
+	/* More fragments, or an offset: the payload's start is not a stamp. */
+	network->fragment = (read16(head + at + 6) & 0x3fff) != 0;
+	network->at = at + header;
+	network->end = at + total;
+	return WEIR_PARSED_STAMP;
+}
+
+static enum weir_parsed
+parse_ipv6(const uint8_t *head, size_t head_length, size_t frame_length, size_t at,
+	   struct network *network)
+{
+	size_t payload;
+
+	if (head_length < at + IPV6_BYTES || head[at] >> 4 != 6)
+		return WEIR_PARSED_MALFORMED;
+	payload = read16(head + at + 4);
+	if (at + IPV6_BYTES + payload > frame_length)
+		return WEIR_PARSED_MALFORMED;
+	network->protocol = head[at + 6]; /* an extension header is no protocol of ours: foreign */
+	network->fragment = false;
+	network->at = at + IPV6_BYTES;
+	network->end = network->at + payload;
+	return WEIR_PARSED_STAMP;
+}
+
+static enum weir_parsed
+parse_network(const uint8_t *head, size_t head_length, size_t frame_length, struct network *network)
+{
+	size_t at = ETHER_BYTES;
+	uint16_t type;
+
+	if (head_length < ETHER_BYTES)
+		return WEIR_PARSED_MALFORMED;
+	type = read16(head + 12);
+	for (int tags = 0; tags < 2 && (type == 0x8100 || type == 0x88a8); tags++) {
+		if (head_length < at + 4)
+			return WEIR_PARSED_MALFORMED;
+		type = read16(head + at + 2);
+		at += 4;
+	}
+	if (type == 0x0800)
+		return parse_ipv4(head, head_length, frame_length, at, network);
+	if (type == 0x86dd)
+		return parse_ipv6(head, head_length, frame_length, at, network);
+	return WEIR_PARSED_FOREIGN;
+}
+
+enum weir_parsed
+weir_parse(const uint8_t *head, size_t head_length, size_t frame_length, struct weir_stamp *stamp)
+{
+	struct network network = {0};
+	enum weir_parsed found = parse_network(head, head_length, frame_length, &network);
+	size_t left, header;
+
+	if (found != WEIR_PARSED_STAMP)
+		return found;
+	if (network.fragment ||
+	    (network.protocol != PROTOCOL_UDP && network.protocol != PROTOCOL_TCP))
+		return WEIR_PARSED_FOREIGN;
+	left = network.end - network.at;
+	header = network.protocol == PROTOCOL_UDP ? UDP_BYTES : 20;
+	if (left < header || head_length < network.at + header)
+		return WEIR_PARSED_MALFORMED;
+	if (network.protocol == PROTOCOL_UDP) {
+		if (read16(head + network.at + 4) != left)
+			return WEIR_PARSED_MALFORMED;
+	} else {
+		header = (size_t)(head[network.at + 12] >> 4) * 4;
+		if (header < 20 || header > left)
+			return WEIR_PARSED_MALFORMED;
+	}
+	if (left - header < sizeof(*stamp) || head_length < network.at + header + sizeof(*stamp))
+		return WEIR_PARSED_FOREIGN;
+	memcpy(stamp, head + network.at + header, sizeof(*stamp));
+	return weir_stamp_valid(stamp) ? WEIR_PARSED_STAMP : WEIR_PARSED_FOREIGN;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the stamp in a frame. Everything that comes from the system under test is untrusted: each
+ * length is checked against the bytes that are there. Ethernet, up to two VLAN tags (802.1Q,
+ * 802.1ad), IPv4 with options, IPv6, UDP, TCP.
+ */
+#ifndef WEIR_TRAFFIC_PARSER_H
+#define WEIR_TRAFFIC_PARSER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stamp.h"
+
+enum weir_parsed {
+	WEIR_PARSED_STAMP,     /* `*stamp` is filled and its check is right */
+	WEIR_PARSED_FOREIGN,   /* a whole packet of somebody else */
+	WEIR_PARSED_MALFORMED, /* truncated, or its lengths contradict each other */
+};
+
+/* The bytes at the front of a frame that the parser may want to see. */
+#define WEIR_PARSER_BYTES 256
+
+/*
+ * `head`: the first `head_length` bytes of a frame of `frame_length` bytes (without FCS);
+ * head_length = min(frame_length, WEIR_PARSER_BYTES) or more.
+ */
+enum weir_parsed weir_parse(const uint8_t *head, size_t head_length, size_t frame_length,
+			    struct weir_stamp *stamp);
+
+#endif

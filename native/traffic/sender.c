@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building packets: copy the head, write the varied fields and the stamp, complete the checksums.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "stamp.h"
+#include "stream.h"
+
+#define POOL_MBUFS 16383
+#define POOL_CACHE 256
+#define POOL_DATA_BYTES (RTE_PKTMBUF_HEADROOM + 1536)
+
+/* The payload behind the stamp is zero from here on: no checksum depends on the size's padding. */
+static void
+clear_data(struct rte_mempool *pool, void *argument, void *object, unsigned int index)
+{
+	struct rte_mbuf *packet = object;
+
+	(void)pool;
+	(void)argument;
+	(void)index;
+	memset(packet->buf_addr, 0, packet->buf_len);
+}
+
+int
+weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
+		    struct weir_error *error)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	memset(sender, 0, sizeof(*sender));
+	sender->config = config;
+	sender->at = weir_frame_offsets(&config->template);
+	if (weir_flows_make(config, &sender->flows, error) < 0)
+		return -1;
+	sender->frames = aligned_alloc(32, config->frame_count * sizeof(*sender->frames));
+	snprintf(name, sizeof(name), "weir-stream-%u", config->id);
+	sender->pool = rte_pktmbuf_pool_create(name, POOL_MBUFS, POOL_CACHE, 0, POOL_DATA_BYTES,
+					       SOCKET_ID_ANY);
+	if (sender->frames == NULL || sender->pool == NULL) {
+		weir_sender_free(sender);
+		return weir_fail(error, "no_memory", "streams", NULL,
+				 "reserve more hugepages, or give weir-dp more --memory-mb",
+				 "no memory for the packets of stream %u: %s", config->id,
+				 rte_strerror(rte_errno));
+	}
+	rte_mempool_obj_iter(sender->pool, clear_data, NULL);
+	for (unsigned int i = 0; i < config->frame_count; i++)
+		weir_frame_build(&config->template, config->frame_bytes[i], &sender->frames[i]);
+	return 0;
+}
+
+void
+weir_sender_free(struct weir_sender *sender)
+{
+	weir_flows_free(&sender->flows);
+	free(sender->frames);
+	rte_mempool_free(sender->pool);
+	memset(sender, 0, sizeof(*sender));
+}
+
+static inline const struct weir_flow *
+next_flow(struct weir_sender *sender)
+{
+	const struct weir_flows *flows = &sender->flows;
+	uint32_t at = sender->next_order;
+
+	sender->next_order = at + 1 == flows->order_count ? 0 : at + 1;
+	return &flows->flow[flows->order != NULL ? flows->order[at] : at];
+}
+
+static inline const struct weir_frame *
+next_frame(struct weir_sender *sender)
+{
+	uint32_t at = sender->next_frame;
+
+	sender->next_frame = at + 1 == sender->config->frame_count ? 0 : at + 1;
+	return &sender->frames[at];
+}
+
+static __rte_always_inline void
+put16(uint8_t *at, uint16_t value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+static __rte_always_inline uint16_t
+fold32(uint32_t sum)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)((sum & 0xffff) + (sum >> 16));
+}
+
+/* `stamp_base`: the sum of the stamp's words that are the same for the whole burst. */
+static __rte_always_inline void
+build(uint8_t *data, const struct weir_frame *frame, const struct weir_flow *flow,
+      struct weir_offsets at, uint16_t head_bytes, struct weir_stamp *stamp, uint32_t stamp_base)
+{
+	uint16_t checksum;
+
+	if (head_bytes == 64)
+		memcpy(data, frame->head, 64);
+	else
+		memcpy(data, frame->head, WEIR_HEAD_BYTES);
+	if (at.ip_checksum != 0) {
+		memcpy(data + at.addresses, flow, 8);
+		put16(data + at.ip_checksum,
+		      ~fold32((uint32_t)flow->ip_sum + frame->ip_length_word));
+	} else {
+		memcpy(data + at.addresses + 12, &flow->src_ip, 4);
+		memcpy(data + at.addresses + 28, &flow->dst_ip, 4);
+	}
+	memcpy(data + at.ports, &flow->src_port, 4);
+	checksum = ~fold32((uint32_t)flow->l4_sum + frame->l4_length_sum);
+	/* RFC 768: a computed zero is sent as all ones. For TCP both mean the same. */
+	put16(data + at.l4_checksum, checksum != 0 ? checksum : 0xffff);
+	stamp->check =
+		fold32(WEIR_STAMP_SUM + (uint16_t)~fold32(stamp_base + (stamp->sequence & 0xffff) +
+							  (stamp->sequence >> 16)));
+	memcpy(data + at.stamp, stamp, sizeof(*stamp));
+}
+
+bool
+weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count)
+{
+	const struct weir_offsets at = sender->at;
+	const uint16_t head_bytes =
+		at.stamp + sizeof(struct weir_stamp) <= 64 ? 64 : WEIR_HEAD_BYTES;
+	struct weir_stamp stamp = {
+		.epoch = sender->epoch,
+		.stream = sender->config->id,
+		.sequence = (uint32_t)sender->offered,
+	};
+	uint32_t stamp_base;
+
+	if (unlikely(rte_pktmbuf_alloc_bulk(sender->pool, packets, count) != 0))
+		return false;
+	stamp.tx_tsc = rte_rdtsc();
+	stamp_base = weir_sum_fold(stamp.tx_tsc) + stamp.epoch + stamp.stream;
+	for (uint16_t i = 0; i < count; i++, stamp.sequence++) {
+		const struct weir_frame *frame = next_frame(sender);
+		struct rte_mbuf *packet = packets[i];
+
+		packet->data_len = frame->length;
+		packet->pkt_len = frame->length;
+		build(rte_pktmbuf_mtod(packet, uint8_t *), frame, next_flow(sender), at, head_bytes,
+		      &stamp, stamp_base);
+	}
+	sender->last_tx_tsc = stamp.tx_tsc;
+	return true;
+}

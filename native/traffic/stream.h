@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What generator, receiver and control share about streams; for the files of this folder. */
+#ifndef WEIR_TRAFFIC_STREAM_H
+#define WEIR_TRAFFIC_STREAM_H
+
+#include <rte_mempool.h>
+
+#include "flows.h"
+#include "histogram.h"
+#include "pacing.h"
+
+/* Packets that may be missing at once before a late one is taken for lost. */
+#define WEIR_WINDOW_PACKETS 65536
+#define WEIR_WINDOW_WORDS (WEIR_WINDOW_PACKETS / 64)
+
+/* The sending half: written by the control thread between runs, by the generator's core during one.
+ */
+struct weir_sender {
+	const struct weir_stream_config *config;
+	struct weir_offsets at;
+	struct weir_flows flows;
+	struct weir_frame *frames; /* one a letter of the sequence */
+	struct rte_mempool *pool;  /* its own: the payload behind the stamp stays zero */
+	struct weir_pacing pacing;
+	uint16_t epoch;
+	uint64_t intended; /* UINT64_MAX: as fast as the core can */
+	uint64_t end_tsc;
+	uint32_t next_order;
+	uint32_t next_frame;
+	uint64_t offered;
+	uint64_t refused;
+	uint64_t last_tx_tsc;
+	bool done;
+};
+
+/* The receiving half: written by the receiver's core. */
+struct weir_arrivals {
+	bool any;
+	uint64_t highest; /* sequence, not wrapped */
+	uint64_t delivered, duplicates, reordered, stale, too_late;
+	uint64_t window[WEIR_WINDOW_WORDS];
+	struct weir_histogram latency_cycles;
+};
+
+struct weir_stream {
+	struct weir_stream_config config;
+	struct weir_sender sender;
+	struct weir_arrivals arrivals;
+};
+
+/* Number of the run that goes on, 0 if none: the generators send and the receivers count only then.
+ */
+extern uint16_t weir_epoch;
+
+/* Counts the arrival of `sequence` (wrapping 32 bits). */
+void weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t sequence, uint64_t latency_cycles);
+void weir_arrivals_clear(struct weir_arrivals *arrivals);
+
+/* Areas of the tester announce themselves, and say when they end. */
+void weir_tester_area_add(struct weir_area *area, bool sends);
+void weir_tester_area_remove(struct weir_area *area);
+
+/* Gives the senders of a port to its generator, and all streams by id to a receiver. Control
+ * thread, between runs. */
+void weir_generator_take(struct weir_area *area, struct weir_sender **senders, unsigned int count);
+void weir_receiver_take(struct weir_area *area, struct weir_stream *const *by_id);
+uint16_t weir_generator_port(const struct weir_area *area);
+uint16_t weir_receiver_port_id(const struct weir_area *area);
+const char *weir_receiver_port_name(const struct weir_area *area);
+struct weir_receiver_count *weir_receiver_counts(struct weir_area *area);
+
+/* Fills one burst of `count` packets of the sender. False: no buffers. */
+bool weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count);
+int weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
+			struct weir_error *error);
+void weir_sender_free(struct weir_sender *sender);
+
+#endif

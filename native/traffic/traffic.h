@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tester: streams that generators send and receivers count. Control thread API; plain C, no
+ * JSON.
+ *
+ * A stream is one direction of traffic with its own sequence numbers. A run sends every stream at a
+ * rate for a duration; intended = floor(rate x duration) packets. `offered` packets were built on
+ * time and handed to the port; those of them that the port did not take are `tx_refused` (the queue
+ * of the system under test was full) and freed. intended - offered is the shortfall: the tester's
+ * fault. Frame sizes are L2 bytes with FCS (RFC 2544).
+ */
+#ifndef WEIR_TRAFFIC_TRAFFIC_H
+#define WEIR_TRAFFIC_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+
+#include "core/area.h"
+#include "core/error.h"
+
+#define WEIR_STREAMS_MAX 64	   /* ids 0 … 63 */
+#define WEIR_FRAME_SEQUENCE_MAX 64 /* sizes in one IMIX genome */
+#define WEIR_FLOWS_MAX 1000000
+#define WEIR_FRAME_BYTES_MAX 1518 /* without VLAN tag; 1522 with */
+
+enum weir_vary {
+	WEIR_VARY_SRC_IP = 1,
+	WEIR_VARY_DST_IP = 2,
+	WEIR_VARY_SRC_PORT = 4,
+	WEIR_VARY_DST_PORT = 8
+};
+
+struct weir_template {
+	uint8_t ip_version; /* 4 or 6 */
+	bool tcp;	    /* else UDP */
+	struct rte_ether_addr src_mac, dst_mac;
+	bool tagged;
+	uint16_t vlan;
+	uint8_t src_ip[16], dst_ip[16]; /* network order; IPv4 in the first 4 bytes */
+	uint16_t src_port, dst_port;
+};
+
+struct weir_stream_config {
+	uint16_t id;
+	uint16_t port_id;    /* sends here */
+	uint16_t to_port_id; /* expected here */
+	uint16_t frame_count;
+	uint16_t frame_bytes[WEIR_FRAME_SEQUENCE_MAX]; /* sent in turn */
+	struct weir_template template;
+	uint32_t flow_count;
+	unsigned int vary; /* of enum weir_vary */
+	bool zipf;
+	double zipf_s;
+	uint64_t seed;
+	bool poisson;
+};
+
+/* Areas, one of each kind a port at most; created by `configure`. NULL with `error`. */
+struct weir_area *weir_generator_create(const char *name, unsigned int core, uint16_t port_id,
+					const char *port_name, struct weir_error *error);
+void weir_generator_destroy(struct weir_area *area);
+struct weir_area *weir_receiver_create(const char *name, unsigned int core, uint16_t port_id,
+				       const char *port_name, struct weir_error *error);
+void weir_receiver_destroy(struct weir_area *area);
+
+/* Replaces all streams. Not while a run goes on. */
+int weir_streams_configure(const struct weir_stream_config *configs, unsigned int count,
+			   struct weir_error *error);
+unsigned int weir_stream_count(void);
+uint16_t weir_stream_id(unsigned int index);
+
+/*
+ * Starts a run: stream i (index, not id) at rates_pps[i], 0 meaning as fast as its core can. The
+ * loops must run. Returns the run's number (1 … 65535), or -1 with `error`.
+ */
+int weir_run_start(const double *rates_pps, uint64_t duration_ns, uint64_t drain_ns,
+		   struct weir_error *error);
+
+enum weir_run_state { WEIR_RUN_NONE, WEIR_RUN_RUNNING, WEIR_RUN_DONE };
+/* Looks at the counters; ends the drain. Call it every few milliseconds while a run goes on. */
+enum weir_run_state weir_run_poll(void);
+unsigned int weir_run_number(void);
+/* From the start to the last packet that was offered. */
+uint64_t weir_run_tx_duration_ns(void);
+
+struct weir_latency_ns {
+	uint64_t count;
+	double min, mean, p50, p90, p99, p999, max;
+};
+
+struct weir_stream_count {
+	uint64_t intended, offered, tx_refused;
+	uint64_t delivered, duplicates, reordered;
+	uint64_t stale; /* stamped by an earlier run */
+	struct weir_latency_ns latency;
+};
+
+struct weir_receiver_count {
+	uint64_t foreign; /* whole packets that carry no stamp of ours, or of another port's stream
+			   */
+	uint64_t malformed; /* truncated, or lengths that contradict each other */
+	uint64_t stale;
+};
+
+/* Counts of the last run; only when it is done. */
+void weir_stream_counted(unsigned int index, struct weir_stream_count *count);
+unsigned int weir_receiver_count(void);
+const char *weir_receiver_port(unsigned int index);
+void weir_receiver_counted(unsigned int index, struct weir_receiver_count *count);
+
+/* Forgets streams and runs; before the areas are destroyed. */
+void weir_streams_clear(void);
+
+#endif
