@@ -3,10 +3,19 @@
 
 from __future__ import annotations
 
-from weir.plan.dataplane_config import dataplane_config
+from weir.plan.dataplane_config import PlanError, dataplane_config
 from weir.plan.step import Step
 from weir.plan.steps import steps
 from weir.plan.streams import streams
 from weir.plan.topology import build_topology, deployment_id, loopback
 
-__all__ = ["Step", "build_topology", "dataplane_config", "deployment_id", "loopback", "steps", "streams"]
+__all__ = [
+    "PlanError",
+    "Step",
+    "build_topology",
+    "dataplane_config",
+    "deployment_id",
+    "loopback",
+    "steps",
+    "streams",
+]

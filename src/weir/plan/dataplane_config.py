@@ -19,13 +19,17 @@ _KERNEL_KINDS = ("af_packet", "af_xdp", "tap")
 _SWAP = "mac-swap"
 
 
+class PlanError(ValueError):
+    """The topology cannot be told to weir-dp as things are on this machine. Says what to do."""
+
+
 def dataplane_config(
     topology: Topology, lab: Lab, run_dir: str, devices: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """The arguments of `configure`.
 
     `run_dir`: where the sockets are. `devices`: PCI address by port name, for virtual functions, known once
-    they are bound. ValueError if a device is not known or a socket's path is too long for the kernel.
+    they are bound. PlanError if a device is not known or a socket's path is too long for the kernel.
     """
     areas = [*_generators(topology, lab), *_functions(topology), *_receivers(topology)]
     return {
@@ -68,7 +72,7 @@ def _port(
     if port.kind == "physical":
         address = port.interface or devices.get(port.name)
         if address is None:
-            raise ValueError(f"no device is known for port {port.name}; expected the address of its function")
+            raise PlanError(f"no device is known for port {port.name}; expected the address of its function")
         return config | {"devargs": address}
     return config | {"devargs": _virtio_devargs(topology, port, size, run_dir)}
 
@@ -76,7 +80,7 @@ def _port(
 def _virtio_devargs(topology: Topology, port: Port, size: int, run_dir: str) -> str:
     path = str(PurePosixPath(run_dir) / (port.socket or ""))
     if len(path.encode()) > _UNIX_PATH_MAX or "," in path:
-        raise ValueError(
+        raise PlanError(
             f"the socket path {path} cannot be used; expected at most {_UNIX_PATH_MAX} bytes and no comma: "
             "set WEIR_RUN_DIR to a shorter directory"
         )
@@ -138,10 +142,10 @@ def next_hop(topology: Topology, port: Port) -> Port:
     return topology.port(link.right if port.name == link.left else link.left)
 
 
-def _stall_thresholds_us(topology: Topology, lab: Lab, areas: list[dict[str, Any]]) -> dict[str, float]:
+def _stall_thresholds_us(topology: Topology, lab: Lab, areas: list[dict[str, Any]]) -> dict[str, int]:
     """By core. Loops with kernel ports make system calls, which take their time without any stall."""
-    polled_us = lab.measure.stall_threshold_us
-    kernel_us = max(float(KERNEL_STALL_US), polled_us)
+    polled_us = max(1, round(lab.measure.stall_threshold_us))
+    kernel_us = max(KERNEL_STALL_US, polled_us)
     kernel = any(port.kind in _KERNEL_KINDS for port in topology.ports)
     cores = sorted({area["core"] for area in areas})
     return {str(core): kernel_us if kernel else polled_us for core in cores}

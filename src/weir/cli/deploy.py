@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir deploy`: build one chain under one technology, and leave it forwarding until `weir destroy`."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.cli.exits import ENVIRONMENT, CommandError
+from weir.cli.labfile import LabPath, Quick, chosen_chain, chosen_technology, machine_cpus
+
+if TYPE_CHECKING:
+    from weir.fabric import Deployment
+    from weir.plan import Step
+    from weir.spec import Lab
+    from weir.spec.topology import Topology
+
+
+def deploy(
+    lab_path: LabPath,
+    *,
+    technology: Annotated[
+        str | None,
+        typer.Option("--technology", "-t", help="One of the lab's technologies; absent: the first."),
+    ] = None,
+    chain: Annotated[
+        str | None, typer.Option("--chain", "-c", help="One of the lab's chains; absent: the first.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the ordered steps and do nothing. Needs no root.")
+    ] = False,
+    quick: Quick = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the steps, or the deployment, as JSON.")
+    ] = False,
+) -> None:
+    """Build a chain of the lab and leave it forwarding. `weir destroy` takes it down."""
+    from weir import plan
+    from weir.spec import load_lab
+
+    lab = load_lab(lab_path, quick=quick, cpus=machine_cpus())
+    technology = chosen_technology(lab, technology)
+    chosen = chosen_chain(lab, chain)
+    deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))
+    topology = plan.build_topology(lab, technology, chosen, deployment_id)
+    steps = plan.steps(topology, lab)
+    if dry_run:
+        print(
+            json.dumps([step.model_dump() for step in steps], indent=2)
+            if as_json
+            else _listing(steps, topology)
+        )
+        return
+    started = time.monotonic()
+    deployment = _deployed(lab, topology, steps, quiet=as_json)
+    seconds = time.monotonic() - started
+    if as_json:
+        shown = {"id": deployment.id, "run_dir": str(deployment.run_dir), "seconds": round(seconds, 3)}
+        print(json.dumps(shown | {"topology": topology.model_dump(mode="json")}, indent=2))
+        return
+    print(f"{deployment.id} forwards: {topology.chain} under {technology}, built in {seconds:.2f} s")
+    print(f"look at it: weir inspect {deployment.id}; take it down: weir destroy {deployment.id}")
+
+
+def _listing(steps: list[Step], topology: Topology) -> str:
+    width = len(str(len(steps)))
+    lines = [f"{topology.chain} under {topology.technology} in {len(steps)} steps; none was done:"]
+    for number, step in enumerate(steps, 1):
+        undo = f"  (undo: {step.undo_text})" if step.undo_text else ""
+        lines.append(f"{number:{width}}. {step.text}{undo}")
+    lines.append("Then weir-dp gets its ports and areas, and starts to forward.")
+    return "\n".join(lines)
+
+
+def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -> Deployment:
+    """Makes everything and starts the loops; takes everything down again if any of it fails."""
+    from weir import fabric, plan
+    from weir.dataplane import DataPlaneClient
+    from weir.plan.steps import SOCKET
+
+    refusal = fabric.check(topology.technology)
+    if refusal is not None:
+        raise CommandError(
+            f"{topology.technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT
+        )
+
+    def show(event: fabric.Event) -> None:
+        if not quiet and event.state == "doing":
+            print(f"  {event.step.text}")
+
+    deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
+    try:
+        with DataPlaneClient(deployment.run_dir / SOCKET) as client:
+            client.hello()
+            client.configure(
+                plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices)
+            )
+            client.start()
+    except BaseException:
+        deployment.destroy()
+        raise
+    return deployment

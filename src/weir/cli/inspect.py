@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir inspect`: what is deployed, and what each port and area has counted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weir.cli.deployments import DeploymentId, one_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from weir.dataplane.messages import Ledger
+    from weir.fabric import Deployment
+    from weir.spec.topology import Topology
+
+ANSWER_S = 1.0
+
+
+def inspect(
+    deployment_id: DeploymentId = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+) -> None:
+    """Show what is deployed: nodes, ports, links, cores, and the counters of weir-dp."""
+    from weir import fabric
+
+    found = fabric.deployments()
+    if deployment_id is None and len(found) != 1:
+        print(json.dumps([_summary(one) for one in found], indent=2) if as_json else _overview(found))
+        return
+    deployment = one_of(found, deployment_id)
+    ledger = _ledger(deployment)
+    if as_json:
+        counted = ledger.model_dump(mode="json") if ledger else None
+        print(json.dumps(_summary(deployment) | {"ledger": counted}, indent=2))
+        return
+    _show(deployment, ledger)
+
+
+def _ledger(deployment: Deployment) -> Ledger | None:
+    """What weir-dp has counted; None if it does not answer or is not configured."""
+    from weir.dataplane import DataPlaneClient, DataPlaneError
+    from weir.plan.steps import SOCKET
+
+    try:
+        with DataPlaneClient(deployment.run_dir / SOCKET, connect_s=0, timeout_s=ANSWER_S) as client:
+            return client.ledger()
+    except DataPlaneError:
+        return None
+
+
+def _summary(deployment: Deployment) -> dict[str, Any]:
+    topology = deployment.topology
+    return {
+        "id": deployment.id,
+        "run_dir": str(deployment.run_dir),
+        "topology": topology.model_dump(mode="json") if topology else None,
+    }
+
+
+def _overview(found: list[Deployment]) -> str:
+    if not found:
+        return "nothing is deployed"
+    lines = []
+    for deployment in found:
+        topology = deployment.topology
+        what = (
+            f"{topology.chain} under {topology.technology}" if topology else "made in part: weir destroy it"
+        )
+        lines.append(f"{deployment.id}  {what}")
+    return "\n".join(lines)
+
+
+def _show(deployment: Deployment, ledger: Ledger | None) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(_overview([deployment]))
+    console.print(f"run directory: {deployment.run_dir}")
+    if deployment.topology is not None:
+        console.print(_ports(deployment.topology, ledger))
+    if ledger is None:
+        console.print("weir-dp does not answer, or is not configured")
+        return
+    console.print(_areas(ledger))
+
+
+def _ports(topology: Topology, ledger: Ledger | None) -> Table:
+    from rich.table import Table
+
+    counted = {port.name: port for port in ledger.ports} if ledger else {}
+    networks = {name: link.name for link in topology.links for name in (link.left, link.right)}
+    table = Table("port", "link", "kind", "MAC", "received", "sent", "missed", box=None, pad_edge=False)
+    for port in topology.ports:
+        numbers = counted.get(port.name)
+        shown = [numbers.rx_packets, numbers.tx_packets, numbers.rx_missed] if numbers else ["", "", ""]
+        table.add_row(port.name, networks[port.name], port.kind, port.mac, *map(str, shown))
+    return table
+
+
+def _areas(ledger: Ledger) -> Table:
+    from rich.table import Table
+
+    table = Table("area", "core", "kind", "polls", "idle polls", box=None, pad_edge=False)
+    for area in ledger.areas:
+        table.add_row(area.name, str(area.core), area.kind, str(area.polls), str(area.empty_polls))
+    return table

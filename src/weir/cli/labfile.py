@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab that a command names, and the part of it that the command is about."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.cli.exits import USAGE, CommandError
+
+if TYPE_CHECKING:
+    from weir.spec import Chain, Lab
+
+LabPath = Annotated[
+    Path, typer.Argument(metavar="LAB", help="A lab file, or a directory that holds one as lab.yml.")
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Lay the lab's `quick` part over it.")]
+
+
+def machine_cpus() -> tuple[int, ...]:
+    """The CPUs that this process may use."""
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def chosen_technology(lab: Lab, name: str | None) -> str:
+    """The technology of that name in the lab, or its first. CommandError lists those that there are."""
+    return _chosen("technology", name, lab.technology)
+
+
+def chosen_chain(lab: Lab, name: str | None) -> Chain:
+    """The chain of that name in the lab, or its first. CommandError lists those that there are."""
+    chains = {chain.name: chain for chain in lab.chains()}
+    return chains[_chosen("chain", name, list(chains))]
+
+
+def _chosen(what: str, name: str | None, known: Sequence[str]) -> str:
+    if name is None:
+        return known[0]
+    if name not in known:
+        from weir.spec.problem import nearest
+
+        near = nearest(name, known)
+        hint = f" (did you mean {near}?)" if near else ""
+        raise CommandError(f"the lab has no {what} {name!r}; it has {', '.join(known)}{hint}", USAGE)
+    return name

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program `weir`. Commands import what they need when they run: `weir --help` must answer at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from weir import __version__
+from weir.cli import deploy, destroy, inspect, validate
+from weir.cli.exits import reporting
+
+app = typer.Typer(
+    name="weir",
+    help="NFV performance lab: builds a service chain, loads it, measures it, explains it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+COMMANDS = (
+    validate.validate,
+    deploy.deploy,
+    inspect.inspect,
+    destroy.destroy,
+)
+for command in COMMANDS:
+    app.command()(reporting(command))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"weir {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """NFV performance lab: builds a service chain, loads it, measures it, explains it."""
+
+
+def main() -> None:
+    """Runs the command line; ends the process with its exit code."""
+    app()

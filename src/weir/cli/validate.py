@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir validate`: is this lab file good?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.cli.exits import USAGE
+from weir.cli.labfile import LabPath, Quick, machine_cpus
+
+if TYPE_CHECKING:
+    from weir.spec import Lab
+
+
+def validate(
+    lab_path: LabPath,
+    *,
+    quick: Quick = False,
+    any_machine: Annotated[
+        bool, typer.Option("--any-machine", help="Accept cores that this machine does not have.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the complete lab, or all problems, as JSON.")
+    ] = False,
+) -> None:
+    """Check a lab file and say everything that is wrong with it. Touches nothing and needs no root."""
+    from weir.spec import SpecError, load_lab
+
+    try:
+        lab = load_lab(lab_path, quick=quick, cpus=None if any_machine else machine_cpus())
+    except SpecError as error:
+        if not as_json:
+            raise
+        print(
+            json.dumps(
+                {"valid": False, "problems": [asdict(problem) for problem in error.problems]}, indent=2
+            )
+        )
+        raise typer.Exit(USAGE) from None
+    if as_json:
+        print(json.dumps({"valid": True, "lab": lab.model_dump(mode="json", by_alias=True)}, indent=2))
+        return
+    print("\n".join(_summary(lab)))
+
+
+def _summary(lab: Lab) -> list[str]:
+    chains = ", ".join(chain.name for chain in lab.chains())
+    frames = ", ".join(lab.traffic.frames)
+    goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in lab.measure.goals)
+    lines = [
+        f"{lab.name}: valid",
+        f"  chains        {chains}",
+        f"  technologies  {', '.join(lab.technology)}; ratios to {lab.baseline}",
+        f"  frames        {frames}; IPv{lab.traffic.ip}, {lab.traffic.l4.upper()}, {lab.tester.direction}",
+        f"  goals         {goals}",
+    ]
+    for technology in lab.technology:
+        cores = lab.cores_for(technology)
+        said = [f"tester {_listed(cores.tester)}", f"functions {_listed(cores.functions)}"]
+        if technology not in ("direct", "sr-iov"):
+            said.append(f"switch {_listed(cores.switch)}")
+        lines.append(f"  cores         {technology}: {', '.join(said)}")
+    return lines
+
+
+def _listed(cores: tuple[int, ...] | None) -> str:
+    return ",".join(map(str, cores or ()))

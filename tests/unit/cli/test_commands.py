@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: what it prints, where, and with which exit code. Nothing here touches the system."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from weir import __version__
+from weir.cli import exits
+from weir.cli.main import COMMANDS, app
+
+LAB = str(Path(__file__).parents[3] / "labs" / "switching")
+runner = CliRunner()
+
+
+def bad_lab(tmp_path: Path) -> str:
+    path = tmp_path / "bad.yml"
+    path.write_text("weir: 1\nname: bad\nchain: PVX\ntechnology: [ovss]\n")
+    return str(path)
+
+
+def test_the_version_is_the_packages() -> None:
+    assert runner.invoke(app, ["--version"]).stdout == f"weir {__version__}\n"
+
+
+def test_without_a_command_help_lists_all_commands() -> None:
+    shown = runner.invoke(app, []).output
+    assert all(f"  {command.__name__}" in shown for command in COMMANDS)
+
+
+def test_a_good_lab_is_summarised() -> None:
+    done = runner.invoke(app, ["validate", LAB, "--any-machine"])
+    assert done.exit_code == 0
+    assert "switching: valid" in done.stdout
+    assert "PVP, PVVP" in done.stdout
+
+
+def test_a_bad_lab_ends_with_2_and_all_problems_on_stderr(tmp_path: Path) -> None:
+    done = runner.invoke(app, ["validate", bad_lab(tmp_path)])
+    assert done.exit_code == exits.USAGE
+    assert done.stdout == ""
+    assert "bad.yml:3:1: chain: " in done.stderr
+    assert "bad.yml:4:14: technology[0]: unknown value 'ovss'" in done.stderr
+
+
+def test_problems_are_machine_readable_on_demand(tmp_path: Path) -> None:
+    done = runner.invoke(app, ["validate", bad_lab(tmp_path), "--json"])
+    assert done.exit_code == exits.USAGE
+    document = json.loads(done.stdout)
+    assert document["valid"] is False
+    assert [(one["line"], one["nearest"]) for one in document["problems"]] == [(3, None), (4, "ovs")]
+
+
+def test_a_complete_lab_is_machine_readable_on_demand() -> None:
+    document = json.loads(runner.invoke(app, ["validate", LAB, "--quick", "--any-machine", "--json"]).stdout)
+    assert document["valid"] is True
+    assert document["lab"]["traffic"]["frames"] == ["64", "512", "1518"]
+
+
+def test_a_dry_run_lists_the_steps_in_order_with_their_undoing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weir.cli.deploy.machine_cpus", lambda: (0, 1))
+    done = runner.invoke(app, ["deploy", LAB, "-t", "linux-bridge", "--chain", "PVVP", "--dry-run"])
+    lines = done.stdout.splitlines()
+    assert done.exit_code == 0
+    assert lines[0].startswith("PVVP under linux-bridge in ")
+    assert lines[1].startswith(" 1. make the run directory")
+    assert "(undo: remove the run directory)" in lines[1]
+    assert "start weir-dp" in lines[-2]
+
+
+def test_a_dry_run_is_machine_readable_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weir.cli.deploy.machine_cpus", lambda: (0, 1))
+    steps = json.loads(runner.invoke(app, ["deploy", LAB, "--dry-run", "--json"]).stdout)
+    assert [step["kind"] for step in steps] == ["run-directory", "hugepages", "weir-dp"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "hint"),
+    [("--technology", "ovs-dpkd", "did you mean ovs-dpdk?"), ("--chain", "PVP2", "did you mean PVP?")],
+)
+def test_a_technology_or_chain_that_the_lab_lacks_is_refused(
+    option: str, value: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weir.cli.deploy.machine_cpus", lambda: (0, 1))
+    done = runner.invoke(app, ["deploy", LAB, "--dry-run", option, value])
+    assert done.exit_code == exits.USAGE
+    assert hint in done.stderr
+
+
+def test_help_needs_none_of_the_heavy_modules() -> None:
+    listing = "import sys, weir.cli.main; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    heavy = {"pydantic", "sqlalchemy", "pyroute2", "ruamel", "numpy", "MLRsearch", "weir.spec", "weir.fabric"}
+    assert not heavy & set(loaded.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (exits.CommandError("no root", exits.ENVIRONMENT), exits.ENVIRONMENT),
+        (KeyboardInterrupt(), exits.INTERRUPTED),
+    ],
+)
+def test_errors_that_users_can_mend_become_a_message_and_a_code(
+    error: BaseException, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing() -> None:
+        raise error
+
+    with pytest.raises(typer.Exit) as caught:
+        exits.reporting(failing)()
+    assert caught.value.exit_code == code
+    assert capsys.readouterr().err.startswith("weir: ")
+
+
+def test_a_defect_of_weir_keeps_its_traceback() -> None:
+    def failing() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        exits.reporting(failing)()
+
+
+def test_every_registered_error_exists() -> None:
+    import importlib
+
+    for module, name, code in exits._ERRORS:
+        assert issubclass(getattr(importlib.import_module(module), name), Exception)
+        assert code in (exits.USAGE, exits.ENVIRONMENT)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m tools.nf_description`: writes what the built weir-dp says of its functions to src/weir/spec."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+WEIR_DP = ROOT / "build" / "native" / "weir-dp"
+COMMITTED = ROOT / "src" / "weir" / "spec" / "nf.json"
+
+
+def described(program: Path = WEIR_DP) -> dict[str, Any]:
+    """The network functions of a built weir-dp, as `--describe` prints them; what is null is left out."""
+    printed = subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout
+    nfs = json.loads(printed)["nfs"]
+    for nf in nfs:
+        nf["options"] = [{key: value for key, value in o.items() if value is not None} for o in nf["options"]]
+    return {"nfs": nfs}
+
+
+def main() -> int:
+    """Exit code: 0 done, 1 there is no weir-dp."""
+    if not WEIR_DP.exists():
+        print(f"{WEIR_DP} is missing: run 'make native'", file=sys.stderr)
+        return 1
+    COMMITTED.write_text(json.dumps(described(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
