@@ -48,7 +48,7 @@ def _command(path: str, command: Any) -> list[str]:
 
 
 def _metavar(parameter: Any) -> str:
-    name = str(parameter.metavar or parameter.name).upper()
+    name = str(parameter.metavar or parameter.name).strip("[]").upper()
     name += "..." if parameter.nargs == -1 else ""
     return name if parameter.required else f"[{name}]"
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from tools.docs import schema_page
+from weir.dataplane.protocol import COMMANDS, protocol_schema
 
 PROTOCOL_INTRO = """\
 weir-dp is one process that offers traffic, runs network functions and receives. It is controlled through a
@@ -20,9 +23,20 @@ What can stand in a chain. A lab names a function by `nf` and sets its options; 
 the same as JSON. A drop reason is a symbol that results carry."""
 
 
-def protocol(schema: dict[str, Any]) -> str:
-    """The control protocol, message by message."""
-    return schema_page.page("Data plane protocol", PROTOCOL_INTRO, schema)
+def protocol() -> str:
+    """The control protocol: its commands, then every shape that they use."""
+    rows = [
+        f"| `{command.name}` | {_shape(command.arguments)} | {_shape(command.result)} |"
+        for command in COMMANDS
+    ]
+    table = "\n".join(("| command | arguments | result |", "|---|---|---|", *rows))
+    return schema_page.page("Data plane protocol", f"{PROTOCOL_INTRO}\n\n{table}", protocol_schema())
+
+
+def _shape(model: type[BaseModel] | None) -> str:
+    if model is None or not model.model_fields:
+        return ""
+    return f"[{model.__name__}](#{model.__name__.lower()})"
 
 
 def functions(described: dict[str, Any], root: Path) -> str:

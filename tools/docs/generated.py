@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every file that is generated from the code, and how. To add one: a line in `files`.
 
-The functions and the protocol come from files that contract tests compare with the built weir-dp, so that the
-pages can be made without it.
+The functions and the protocol are described here and in nf.json; contract tests compare both with the built
+weir-dp, so that the pages can be made without it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tools.docs import cli_page, dataplane_pages, schema_page
 from weir.cli.main import app
+from weir.dataplane import protocol
 from weir.report import json_document
 from weir.spec.schema import lab_schema, schema_text
 
@@ -29,13 +30,13 @@ Schema: [schema/result.schema.json](../../schema/result.schema.json)."""
 def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
     functions = json.loads((root / "src" / "weir" / "spec" / "nf.json").read_text(encoding="utf-8"))
-    protocol = json.loads((root / "schema" / "dataplane.schema.json").read_text(encoding="utf-8"))
     return {
         "schema/lab.schema.json": schema_text(),
+        "schema/dataplane.schema.json": protocol.schema_text(),
         "schema/result.schema.json": json_document.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
-        "docs/reference/data-plane.md": dataplane_pages.protocol(protocol),
+        "docs/reference/data-plane.md": dataplane_pages.protocol(),
         "docs/reference/functions.md": dataplane_pages.functions(functions, root),
     }

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What weir-dp can be asked, as Python shapes: the arguments of its commands. Unknown keys are refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Mac = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$")]
+QueueSize = Annotated[int, Field(ge=32, le=32768)]
+L4Port = Annotated[int, Field(ge=1, le=32767)]
+NANOSECONDS_MAX = 7 * 24 * 3600 * 10**9
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Nothing(_Arguments):
+    """No arguments."""
+
+
+class PortConfig(_Arguments):
+    """One port. Either `devargs`, or a `kind` with what that kind needs."""
+
+    name: str
+    kind: Literal["null", "memory", "af_packet", "af_xdp", "tap", "physical"] | None = None
+    devargs: str | None = None
+    """DPDK device arguments, such as "net_virtio_user0,path=/run/x.sock,server=1"."""
+    interface: str | None = None
+    """Kernel interface, or PCI address of a physical port."""
+    netns: str | None = None
+    """Path of the network namespace in which the port is opened."""
+    mac: Mac | None = None
+    """Its own address; only ports with one take part in `teach`."""
+    peer: str | None = None
+    """The other end of an in-memory port."""
+    wire: Literal["virtual", "physical"] = "virtual"
+    """What a full queue means: on a virtual wire that the system under test had no room."""
+    rx_queue_size: QueueSize = 1024
+    """Descriptors."""
+    tx_queue_size: QueueSize = 1024
+    """Descriptors."""
+
+
+class RingConfig(_Arguments):
+    """A queue between two areas."""
+
+    name: str
+    size: int = Field(default=4096, ge=2, le=1 << 20)
+    """Packets that it holds, exactly."""
+
+
+class StageConfig(_Arguments):
+    """One network function in a path."""
+
+    nf: str
+    """A name that `--describe` lists."""
+    options: dict[str, str | int | bool] = {}
+
+
+class PathConfig(_Arguments):
+    """What an area does with the packets of one port or ring."""
+
+    name: str
+    in_: str = Field(alias="in")
+    """Name of the port or ring that it reads."""
+    stages: Annotated[tuple[StageConfig, ...], Field(max_length=16)] = ()
+    out: str | None = None
+    """Name of the port or ring that it writes; absent only after a function that passes nothing on."""
+
+
+class ChainArea(_Arguments):
+    """An area that runs functions."""
+
+    name: str
+    core: int = Field(ge=0, le=4095)
+    kind: Literal["chain"]
+    paths: Annotated[tuple[PathConfig, ...], Field(min_length=1, max_length=8)]
+
+
+class TesterArea(_Arguments):
+    """An area that generates or receives at one port."""
+
+    name: str
+    core: int = Field(ge=0, le=4095)
+    kind: Literal["generator", "receiver"]
+    port: str
+
+
+class Configure(_Arguments):
+    """Everything that this process is to have. On an error nothing of it stays."""
+
+    ports: tuple[PortConfig, ...] = ()
+    rings: Annotated[tuple[RingConfig, ...], Field(max_length=128)] = ()
+    areas: tuple[ChainArea | TesterArea, ...] = ()
+    stall_threshold_us: dict[str, Annotated[int, Field(ge=1, le=10**7)]] = {}
+    """Core → shortest gap of its loop that counts as a stall; 50 where absent."""
+    ledger: bool = True
+    """Whether areas and stages count cycles."""
+    mbufs: int | None = Field(default=None, ge=1024, le=1 << 24)
+    """Packet buffers; absent: by the number of ports."""
+
+
+class Teach(_Arguments):
+    """RARP frames from each port with an address of its own."""
+
+    count: int = Field(default=3, ge=1, le=100)
+    """Frames from each port."""
+
+
+class FrameSize(_Arguments):
+    """Either a size or a mix."""
+
+    bytes: int | None = Field(default=None, ge=64, le=1522)
+    """L2 size with FCS."""
+    imix: str | None = None
+    """Genome of RFC 6985."""
+
+
+class Template(_Arguments):
+    """Headers of the first flow."""
+
+    ip: Literal[4, 6] = 4
+    l4: Literal["udp", "tcp"] = "udp"
+    src_mac: Mac
+    dst_mac: Mac
+    vlan: int | None = Field(default=None, ge=1, le=4094)
+    src_ip: str
+    dst_ip: str
+    src_port: L4Port = 1024
+    dst_port: L4Port = 1024
+
+
+class FlowConfig(_Arguments):
+    """The five-tuples of a stream."""
+
+    count: int = Field(default=1, ge=1, le=1_000_000)
+    distribution: Literal["uniform", "zipf"] = "uniform"
+    zipf_s: float = Field(default=1.0, gt=0, le=10)
+    seed: int = Field(default=1, ge=0)
+    vary: tuple[Literal["src_ip", "dst_ip", "src_port", "dst_port"], ...] = ()
+    """Fields in which flows differ."""
+
+
+class StreamConfig(_Arguments):
+    """One direction of traffic."""
+
+    id: int = Field(ge=0, le=63)
+    port: str
+    """Where it is sent."""
+    to: str
+    """Where it is received."""
+    frame: FrameSize
+    template: Template
+    flows: FlowConfig | None = None
+    pacing: Literal["constant", "poisson"] = "constant"
+
+
+class TrafficConfigure(_Arguments):
+    """The streams of the runs that follow."""
+
+    streams: Annotated[tuple[StreamConfig, ...], Field(min_length=1, max_length=64)]
+
+
+class TrafficStart(_Arguments):
+    """One run."""
+
+    duration_ns: int = Field(ge=10**6, le=NANOSECONDS_MAX)
+    rates_pps: dict[str, float | Literal["max"]]
+    """Stream → packets a second; 0 or "max": as fast as the core can."""
+    drain_ns: int = Field(default=100_000_000, ge=0, le=NANOSECONDS_MAX)
+    """Longest wait for the last packets."""
+
+
+class TrafficWait(_Arguments):
+    """How long to wait for the end of the run."""
+
+    wait_ms: int = Field(default=0, ge=0, le=60_000)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The protocol as documented is the one that weir-dp speaks and that plans use."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from weir.dataplane.protocol import COMMANDS, PROTOCOL_VERSION, protocol_schema
+from weir.dataplane.requests import Configure, PortConfig, TrafficConfigure
+from weir.plan import build_topology, dataplane_config, streams
+from weir.spec import load_lab
+
+ROOT = Path(__file__).resolve().parents[2]
+LAB = load_lab(ROOT / "labs" / "switching" / "lab.yml")
+BUILT = [
+    build_topology(LAB, technology, chain, "switching-0badcafe")
+    for technology in LAB.technology
+    for chain in LAB.chains()
+]
+
+
+@pytest.fixture(scope="module")
+def described() -> dict[str, Any]:
+    binary = os.environ.get("WEIR_DP") or next(
+        (str(path) for path in sorted((ROOT / "build").glob("**/weir-dp")) if path.is_file()), None
+    )
+    if binary is None:
+        pytest.skip("weir-dp is not built: run 'make native'")
+    done = subprocess.run([binary, "--describe"], capture_output=True, text=True, check=True, timeout=60)
+    described: dict[str, Any] = json.loads(done.stdout)
+    return described
+
+
+def test_documented_commands_are_those_of_weir_dp(described: dict[str, Any]) -> None:
+    assert [command.name for command in COMMANDS] == [command["name"] for command in described["commands"]]
+    assert described["protocol"] == PROTOCOL_VERSION
+
+
+def test_documented_port_kinds_are_those_of_weir_dp(described: dict[str, Any]) -> None:
+    kinds = PortConfig.model_json_schema()["properties"]["kind"]["anyOf"][0]["enum"]
+    assert sorted(kinds) == sorted(described["port_kinds"])
+
+
+@pytest.mark.parametrize("topology", BUILT, ids=lambda topology: f"{topology.technology}-{topology.chain}")
+def test_what_a_plan_configures_is_a_valid_request(topology: Any) -> None:
+    arguments = dataplane_config(topology, LAB, "/run/weir/x")
+    Configure.model_validate(arguments)
+    jsonschema.validate({"id": 1, "cmd": "configure", "args": arguments}, protocol_schema())
+
+
+@pytest.mark.parametrize("frame", LAB.traffic.frames)
+def test_what_a_plan_sends_is_a_valid_request(frame: str) -> None:
+    arguments = streams(BUILT[0], LAB, frame)
+    TrafficConfigure.model_validate(arguments)
+    jsonschema.validate({"id": 1, "cmd": "traffic.configure", "args": arguments}, protocol_schema())
+
+
+def test_an_unknown_key_is_no_valid_request() -> None:
+    request = {"id": 1, "cmd": "teach", "args": {"count": 3, "often": True}}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(request, protocol_schema())
