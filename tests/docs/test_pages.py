@@ -30,11 +30,11 @@ class Outer(BaseModel):
 def test_schema_page_has_a_row_for_each_property_with_type_limits_and_default() -> None:
     text = schema_page.page("Thing", "About it.", Outer.model_json_schema())
     assert text.startswith("# Thing\n")
-    assert "| `name` | string | required |  |" in text
-    assert "| `inner` | [Inner](#inner) |  |  |" in text
-    assert "| `many` | list of [Inner](#inner) | `[]` |  |" in text
-    assert "| `by_name` | map of [Inner](#inner) | `{}` |  |" in text
-    assert "| `level` | integer, at least `1`, at most `9` | required | how loud \\| how long |" in text
+    assert "| `name` |  | string | required |" in text
+    assert "| `inner` |  | [Inner](#inner) |  |" in text
+    assert "| `many` |  | list of [Inner](#inner) | `[]` |" in text
+    assert "| `by_name` |  | map of [Inner](#inner) | `{}` |" in text
+    assert "| `level` | how loud \\| how long | integer, at least `1`, at most `9` | required |" in text
     assert text.count("## Inner") == 1
 
 
@@ -48,9 +48,9 @@ def test_schema_page_says_how_a_quantity_and_a_table_of_names_are_written() -> N
     one_or_many = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     schema = {"properties": {"wait_ms": wait, "functions": functions, "chain": one_or_many}}
     text = schema_page.page("Thing", "About it.", schema)
-    assert "| `wait_ms` | number in ms, above `0`; or such as `100ms` | `5` |  |" in text
-    assert "| `functions` | map of integer |  |  |" in text
-    assert "| `chain` | string; or a list of them |  |  |" in text
+    assert "| `wait_ms` |  | number in ms, above `0`; or such as `100ms` | `5` |" in text
+    assert "| `functions` |  | map of integer |  |" in text
+    assert "| `chain` |  | string; or a list of them |  |" in text
 
 
 app = typer.Typer(help="Does things.")
@@ -87,11 +87,11 @@ def test_cli_page_has_each_command_and_option_and_no_hidden_one() -> None:
     assert "## weir run" in text
     assert "$ weir run LAB [OPTIONS]" in text
     assert "In two paragraphs." in text
-    assert "| `LAB` | required | the lab file |" in text
-    assert "| `--quick` |  | less of it |" in text
-    assert "| `--format`, `-f` TEXT |  | which reports |" in text
-    assert "| `--seed` INTEGER | `7` | of randomness |" in text
-    assert "| `--colour` `red` or `blue` |  | which one |" in text
+    assert "| `LAB` | the lab file | required |" in text
+    assert "| `--quick` | less of it |  |" in text
+    assert "| `--format`, `-f` TEXT | which reports |  |" in text
+    assert "| `--seed` INTEGER | of randomness | `7` |" in text
+    assert "| `--colour` `red` or `blue` | which one |  |" in text
     assert "secret" not in text
     assert "internal" not in text
 

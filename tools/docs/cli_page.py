@@ -56,7 +56,7 @@ def _metavar(parameter: Any) -> str:
 def _parameters(command: Any) -> list[str]:
     shown = [p for p in command.params if not getattr(p, "hidden", False) and p.name not in {"help"}]
     rows = [_row(parameter) for parameter in shown]
-    return ["\n".join(("| | default | |", "|---|---|---|", *rows))] if rows else []
+    return ["\n".join(("| | | default |", "|---|---|---|", *rows))] if rows else []
 
 
 def _row(parameter: Any) -> str:
@@ -65,7 +65,7 @@ def _row(parameter: Any) -> str:
     else:
         flags = ", ".join(f"`{flag}`" for flag in [*parameter.opts, *parameter.secondary_opts])
         name = flags if parameter.is_flag else f"{flags} {_kind(parameter)}"
-    return f"| {name} | {_default(parameter)} | {_cell(getattr(parameter, 'help', None))} |"
+    return f"| {name} | {_cell(getattr(parameter, 'help', None))} | {_default(parameter)} |"
 
 
 def _kind(parameter: Any) -> str:

@@ -41,14 +41,14 @@ def _object(schema: Schema, heading: str, definitions: dict[str, Schema]) -> lis
         for name, field in schema.get("properties", {}).items()
     ]
     if rows:
-        parts.append("\n".join(("| key | type | default | |", "|---|---|---|---|", *rows)))
+        parts.append("\n".join(("| key | | type | default |", "|---|---|---|---|", *rows)))
     return [part for part in parts if part]
 
 
 def _row(name: str, field: Schema, required: bool, definitions: dict[str, Schema]) -> str:
     default = "required" if required and "default" not in field else _default(field)
     said = field.get("description") or _referred(field, definitions).get("description", "").split("\n\n")[0]
-    return f"| `{name}` | {_cell(_type(field))} | {_cell(default)} | {_cell(said)} |"
+    return f"| `{name}` | {_cell(said)} | {_cell(_type(field))} | {_cell(default)} |"
 
 
 def _referred(field: Schema, definitions: dict[str, Schema]) -> Schema:

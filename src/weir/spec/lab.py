@@ -101,7 +101,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$", examples=["switch
 
 
 class Lab(Part):
-    """One experiment. `load_lab` completes it: `baseline` and the cores of each technology are set."""
+    """One experiment. Reading it fills in `baseline` and the cores of each technology."""
 
     weir: Literal[1] = Field(description="version of the lab file's format")
     name: Name = Field(description="short name: small letters, digits and hyphens, 32 at most")
