@@ -22,6 +22,7 @@ from weir.measure.tester import Stream
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
+BUSY_HOST_RATIO = 0.05  # of the time taken from a polling core: more than a quiet machine ever takes
 # One stall of the host is no stretch: gaps of up to 1 ms are usual on a virtual machine.
 STRETCH_FLOOR_S = 0.002
 
@@ -79,14 +80,14 @@ def _unaccounted(counts: Balance) -> Fault:
 
 def _late(counts: Balance, result: TrafficResult, duration_s: float) -> list[Fault]:
     found: list[Fault] = []
+    advice = _advice(result, duration_s)
     short = counts.intended - counts.offered
     if short > counts.intended * SHORTFALL_RATIO:
         found.append(
             Fault(
                 "tester",
                 f"The tester sent {short} of {counts.intended} packets too few"
-                f" ({short / counts.intended:.2%}; at most {SHORTFALL_RATIO:.1%} is allowed): lower the load"
-                " or give the tester a core of its own.",
+                f" ({short / counts.intended:.2%}; at most {SHORTFALL_RATIO:.1%} is allowed): {advice}.",
             )
         )
     took_s = result.tx_duration_ns / 1e9
@@ -94,11 +95,19 @@ def _late(counts: Balance, result: TrafficResult, duration_s: float) -> list[Fau
         found.append(
             Fault(
                 "tester",
-                f"Sending took {took_s:.4f} s instead of {duration_s:.4f} s: lower the load or give the"
-                " tester a core of its own.",
+                f"Sending took {took_s:.4f} s instead of {duration_s:.4f} s: {advice}.",
             )
         )
     return found
+
+
+def _advice(result: TrafficResult, duration_s: float) -> str:
+    """What to do about a late tester: it depends on whether the host let it run."""
+    worst = max(result.stalls, key=lambda stall: stall.total_us, default=None)
+    if worst is not None and worst.total_us / 1e6 > BUSY_HOST_RATIO * duration_s:
+        share = worst.total_us / 1e6 / duration_s
+        return f"core {worst.core} was taken away for {share:.0%} of the time, so end what else runs there"
+    return "lower the load or give the tester a core of its own"
 
 
 def _receiver(counts: Balance, streams: Sequence[Stream]) -> list[Fault]:
