@@ -175,11 +175,14 @@ start_dpdk(const struct arguments *arguments)
 	argv[argc++] = (char *)"--single-file-segments";
 	argv[argc++] = (char *)"--no-telemetry";
 	argv[argc++] = (char *)"--log-level=warning";
-	if (!weir_memory_is_huge) {
+	if (!weir_memory_is_huge)
 		argv[argc++] = (char *)"--no-huge";
-		argv[argc++] = (char *)"-m";
-		argv[argc++] = memory;
-	}
+	/*
+	 * All memory now: a heap that grows later makes virtio-user tell its vhost peer, in this
+	 * process, which waits for the heap's lock: a deadlock.
+	 */
+	argv[argc++] = (char *)"-m";
+	argv[argc++] = memory;
 	if (arguments->pci_count == 0)
 		argv[argc++] = (char *)"--no-pci";
 	for (unsigned int i = 0; i < arguments->pci_count && argc + 3 < (int)RTE_DIM(argv); i++) {
