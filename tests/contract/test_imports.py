@@ -21,7 +21,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "model": frozenset(),
     "store": frozenset(),
     "report": frozenset({"store.result"}),
-    "fabric": frozenset({"plan"}),
+    "fabric": frozenset({"plan", "store.result"}),
     "dataplane": frozenset(),
     "measure": frozenset({"store.result", "dataplane.messages"}),
     "explain": frozenset({"store.result", "model"}),

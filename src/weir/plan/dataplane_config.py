@@ -42,11 +42,13 @@ def dataplane_config(
     }
 
 
-def _opening_order(topology: Topology) -> Iterator[Port]:
-    """Left to right, but on a wire the vhost port first: its socket must exist when virtio-user connects."""
-    for link in topology.links:
-        pair = (topology.port(link.left), topology.port(link.right))
-        yield from sorted(pair, key=lambda port: port.kind != "vhost")
+def _opening_order(topology: Topology) -> list[Port]:
+    """Left to right, but vhost ports first: their sockets must exist when virtio-user ports connect.
+
+    All of them, not only the peer: DPDK's vhost thread looks for new sockets once a second, or when a
+    connection comes, so that the first wire waits for it and the others do not.
+    """
+    return sorted(topology.ports, key=lambda port: port.kind != "vhost")
 
 
 def _port(

@@ -11,7 +11,9 @@ from weir.spec.lab import Lab
 from weir.spec.nf import network_functions
 from weir.spec.problem import nearest
 from weir.spec.source import KeyPath
-from weir.spec.technology import technology_fields
+from weir.spec.technology import KERNEL_TECHNOLOGIES, technology_fields
+
+DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's and Ubuntu's packages
 
 
 def complaints(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
@@ -19,6 +21,7 @@ def complaints(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
     yield from _frames(lab)
     yield from _functions(lab)
     yield from _chains(lab)
+    yield from _lengths(lab)
     yield from _technologies(lab)
     yield from _cores(lab, cpus)
     yield from _durations(lab)
@@ -115,6 +118,21 @@ def _chains(lab: Lab) -> Iterator[Complaint]:
                 yield Complaint(
                     path, message, f"functions that forward: {returning}", about=(("functions", name),)
                 )
+
+
+def _lengths(lab: Lab) -> Iterator[Complaint]:
+    """Polled ports are DPDK's, which was built for so many at most."""
+    limited = [name for name in lab.technology if name not in KERNEL_TECHNOLOGIES]
+    longest = DPDK_MAX_PORTS // 2 - 1
+    for index, chain in enumerate(lab.chains()):
+        if limited and len(chain.functions) > longest:
+            message = (
+                f"{len(chain.functions)} functions need {2 * len(chain.functions) + 2} ports, "
+                f"and DPDK, which {', '.join(limited)} rest on, has {DPDK_MAX_PORTS} at most"
+            )
+            yield Complaint(
+                ("chain", index), message, f"at most {longest} functions", about=(("technology",),)
+            )
 
 
 def _technologies(lab: Lab) -> Iterator[Complaint]:

@@ -168,3 +168,16 @@ def test_tester_ports_of_its_own_are_refused_without_sr_iov() -> None:
 
 def test_a_technology_named_twice_is_refused() -> None:
     assert "twice" in problem(GOOD.replace("ovs-dpdk", "direct")).message
+
+
+def test_a_chain_with_more_ports_than_dpdk_has_is_refused() -> None:
+    assert not problems(GOOD.replace("PVP", "P" + "V" * 15 + "P"))
+    found = problem(GOOD.replace("PVP", "P" + "V" * 16 + "P"))
+    assert found.key == "chain"
+    assert "34 ports" in found.message
+    assert "direct, ovs-dpdk" in found.message
+
+
+def test_a_long_chain_of_kernel_ports_is_allowed() -> None:
+    text = GOOD.replace("PVP", "P" + "V" * 64 + "P").replace("direct, linux-bridge, ovs-dpdk", "linux-bridge")
+    assert not problems(text)

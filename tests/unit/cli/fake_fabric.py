@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deployments that exist only in a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from weir import plan
+from weir.spec import Chain, Lab
+from weir.spec.topology import Topology
+
+
+def topology(deployment: str) -> Topology:
+    """A PVP chain, wired directly."""
+    lab = Lab.model_validate({"weir": 1, "name": "small", "chain": "PVP", "technology": "direct"})
+    return plan.build_topology(lab, "direct", Chain("PVP", ("default",)), deployment)
+
+
+class FakeDeployment:
+    """What the command line uses of a deployment."""
+
+    def __init__(self, deployment: str, *, whole: bool = True) -> None:
+        self.id = deployment
+        self.run_dir = Path("/nonexistent") / deployment
+        self.topology = topology(deployment) if whole else None
+        self.destroyed = False
+
+    def destroy(self) -> None:
+        self.destroyed = True

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir inspect`, `weir destroy` and refusals of `weir deploy`, without touching the system."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from weir import fabric
+from weir.cli import exits
+from weir.cli.main import app
+
+from .fake_fabric import FakeDeployment
+
+LAB = str(Path(__file__).parents[3] / "labs" / "switching")
+FIRST, SECOND = "small-00000001", "small-00000002"
+runner = CliRunner()
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> list[FakeDeployment]:
+    found = [FakeDeployment(FIRST), FakeDeployment(SECOND, whole=False)]
+    monkeypatch.setattr(fabric, "deployments", lambda: found)
+    return found
+
+
+def deployed(monkeypatch: pytest.MonkeyPatch, *found: FakeDeployment) -> None:
+    monkeypatch.setattr(fabric, "deployments", lambda: list(found))
+
+
+@pytest.mark.parametrize("command", ["inspect", "destroy"])
+def test_with_nothing_deployed_the_command_says_so(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    deployed(monkeypatch)
+    done = runner.invoke(app, [command])
+    assert (done.exit_code, done.stdout) == (0, "nothing is deployed\n")
+
+
+@pytest.mark.usefixtures("two")
+def test_inspect_lists_all_deployments_also_those_made_in_part() -> None:
+    lines = runner.invoke(app, ["inspect"]).stdout.splitlines()
+    assert lines[0] == f"{FIRST}  PVP under direct"
+    assert lines[1].startswith(f"{SECOND}  made in part")
+
+
+@pytest.mark.usefixtures("two")
+def test_inspect_shows_the_ports_of_one() -> None:
+    shown = runner.invoke(app, ["inspect", FIRST]).stdout
+    for port in ("tester.left", "f1.left", "f1.right", "tester.right"):
+        assert port in shown
+    assert "weir-dp does not answer" in shown
+
+
+@pytest.mark.usefixtures("two")
+def test_inspect_is_machine_readable_on_demand() -> None:
+    document = json.loads(runner.invoke(app, ["inspect", FIRST, "--json"]).stdout)
+    assert document["id"] == FIRST
+    assert document["ledger"] is None
+    assert document["topology"]["chain"] == "PVP"
+
+
+def test_destroy_takes_down_the_one_that_is_named(two: list[FakeDeployment]) -> None:
+    assert runner.invoke(app, ["destroy", SECOND]).exit_code == 0
+    assert [one.destroyed for one in two] == [False, True]
+
+
+def test_destroy_all_takes_down_all(two: list[FakeDeployment]) -> None:
+    assert runner.invoke(app, ["destroy", "--all"]).exit_code == 0
+    assert all(one.destroyed for one in two)
+
+
+def test_destroy_without_an_id_takes_down_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    only = FakeDeployment(FIRST)
+    deployed(monkeypatch, only)
+    assert runner.invoke(app, ["destroy"]).exit_code == 0
+    assert only.destroyed
+
+
+def test_destroy_without_an_id_asks_which_of_several(two: list[FakeDeployment]) -> None:
+    done = runner.invoke(app, ["destroy"])
+    assert done.exit_code == exits.USAGE
+    assert f"which deployment? There are: {FIRST}, {SECOND}" in done.stderr
+    assert not any(one.destroyed for one in two)
+
+
+@pytest.mark.usefixtures("two")
+def test_an_unknown_id_is_refused_with_the_nearest() -> None:
+    done = runner.invoke(app, ["destroy", "smal-00000001"])
+    assert done.exit_code == exits.USAGE
+    assert f"did you mean {FIRST}?" in done.stderr
+
+
+def test_an_id_together_with_all_is_refused(two: list[FakeDeployment]) -> None:
+    assert runner.invoke(app, ["destroy", FIRST, "--all"]).exit_code == exits.USAGE
+    assert not any(one.destroyed for one in two)
+
+
+def test_what_this_machine_lacks_ends_with_3_and_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = fabric.Refusal("root is missing: namespaces need it", "run it with sudo")
+    monkeypatch.setattr(fabric, "check", lambda _technology: refusal)
+    monkeypatch.setattr("weir.cli.deploy.machine_cpus", lambda: (0, 1))
+    done = runner.invoke(app, ["deploy", LAB])
+    assert done.exit_code == exits.ENVIRONMENT
+    assert "direct cannot run here: root is missing: namespaces need it; run it with sudo" in done.stderr
