@@ -146,7 +146,7 @@ free_huge_mb(void)
 static int
 start_dpdk(const struct arguments *arguments)
 {
-	char lcores[2048], memory[16];
+	char lcores[2048], memory[16], limit[32];
 	unsigned int lcore_of[WEIR_CORES_MAX];
 	char *argv[32];
 	int argc = 0;
@@ -181,6 +181,11 @@ start_dpdk(const struct arguments *arguments)
 	 * All memory now: a heap that grows later makes virtio-user tell its vhost peer, in this
 	 * process, which waits for the heap's lock: a deadlock.
 	 */
+	/* And not one page more: packet buffers that do not fit are refused, clearly. */
+	if (weir_memory_is_huge) {
+		snprintf(limit, sizeof(limit), "--socket-limit=%u", arguments->memory_mb);
+		argv[argc++] = limit;
+	}
 	argv[argc++] = (char *)"-m";
 	argv[argc++] = memory;
 	if (arguments->pci_count == 0)

@@ -131,35 +131,23 @@ enter(const char *path)
 	return status;
 }
 
-/* Probes the device inside the namespace: its sockets stay there. The calling thread comes back. */
+/* Probes the device in the current namespace: its sockets stay there. */
 static int
 probe(const struct weir_port_config *config, const struct device *device, struct weir_port *port,
       struct weir_error *error)
 {
-	int home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	int status = 0;
-
-	if (config->netns != NULL && enter(config->netns) < 0) {
-		close(home);
-		return weir_fail(
-			error, "port_failed", config->name, "the path of a network namespace",
-			"make the namespace first; entering it needs root",
-			"cannot enter network namespace %s: %s", config->netns, strerror(errno));
-	}
 	if (config->interface != NULL && if_nametoindex(config->interface) != 0) {
 		snprintf(port->interface, sizeof(port->interface), "%s", config->interface);
 		port->flags_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	}
 	if (rte_eal_hotplug_add(device->bus, device->name, device->arguments) < 0)
-		status = weir_fail(error, "port_failed", config->name, NULL,
-				   "weir-dp's log has the driver's own words",
-				   "DPDK cannot open %s with '%s': %s", device->name,
-				   device->arguments, rte_strerror(rte_errno));
-	if (config->netns != NULL && setns(home, CLONE_NEWNET) < 0)
-		status = weir_fail(error, "port_failed", config->name, NULL, NULL,
-				   "cannot come back to the home namespace: %s", strerror(errno));
-	close(home);
-	return status;
+		return weir_fail(error, "port_failed", config->name, NULL,
+				 "weir-dp's log has the driver's own words",
+				 "DPDK cannot open %s with '%s': %s", device->name,
+				 device->arguments, rte_strerror(rte_errno));
+	snprintf(port->device, sizeof(port->device), "%s", device->name);
+	port->vdev = strcmp(device->bus, "vdev") == 0;
+	return 0;
 }
 
 static int
@@ -199,6 +187,57 @@ start(const struct weir_port_config *config, struct weir_port *port, struct weir
 	return 0;
 }
 
+/* Probes and starts: some drivers look their interface up by name at the start too. */
+static int
+open_here(const struct weir_port_config *config, const struct device *device,
+	  struct weir_port *port, struct weir_error *error)
+{
+	if (probe(config, device, port, error) < 0)
+		goto failed;
+	if (rte_eth_dev_get_port_by_name(device->name, &port->id) != 0) {
+		weir_fail(error, "port_failed", config->name, "a network device", NULL,
+			  "%s opened, but it is no Ethernet port", device->name);
+		rte_eal_hotplug_remove(device->bus, device->name);
+		goto failed;
+	}
+	port->virtual_wire = config->virtual_wire;
+	if (start(config, port, error) < 0) {
+		rte_eal_hotplug_remove(device->bus, device->name);
+		goto failed;
+	}
+	if (!port->has_mac)
+		rte_eth_macaddr_get(port->id, &port->mac);
+	weir_port_keep(port);
+	return 0;
+failed:
+	if (port->flags_socket >= 0)
+		close(port->flags_socket);
+	return -1;
+}
+
+static int
+open_in_netns(const struct weir_port_config *config, const struct device *device,
+	      struct weir_port *port, struct weir_error *error)
+{
+	int home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	int status;
+
+	if (home < 0 || enter(config->netns) < 0) {
+		status = weir_fail(
+			error, "port_failed", config->name, "the path of a network namespace",
+			"make the namespace first; entering it needs root",
+			"cannot enter network namespace %s: %s", config->netns, strerror(errno));
+	} else {
+		status = open_here(config, device, port, error);
+		if (setns(home, CLONE_NEWNET) < 0)
+			status = weir_fail(error, "port_failed", config->name, NULL, NULL,
+					   "cannot come back to the home namespace: %s",
+					   strerror(errno));
+	}
+	close(home);
+	return status;
+}
+
 int
 weir_port_open(const struct weir_port_config *config, struct weir_error *error)
 {
@@ -214,27 +253,7 @@ weir_port_open(const struct weir_port_config *config, struct weir_error *error)
 					 "'%s' is not a MAC address", config->mac);
 		port->has_mac = true;
 	}
-	if (probe(config, &device, port, error) < 0)
-		goto failed;
-	snprintf(port->device, sizeof(port->device), "%s", device.name);
-	port->vdev = strcmp(device.bus, "vdev") == 0;
-	if (rte_eth_dev_get_port_by_name(device.name, &port->id) != 0) {
-		weir_fail(error, "port_failed", config->name, "a network device", NULL,
-			  "%s opened, but it is no Ethernet port", device.name);
-		rte_eal_hotplug_remove(device.bus, device.name);
-		goto failed;
-	}
-	port->virtual_wire = config->virtual_wire;
-	if (start(config, port, error) < 0) {
-		rte_eal_hotplug_remove(device.bus, device.name);
-		goto failed;
-	}
-	if (!port->has_mac)
-		rte_eth_macaddr_get(port->id, &port->mac);
-	weir_port_keep(port);
-	return 0;
-failed:
-	if (port->flags_socket >= 0)
-		close(port->flags_socket);
-	return -1;
+	if (config->netns != NULL)
+		return open_in_netns(config, &device, port, error);
+	return open_here(config, &device, port, error);
 }

@@ -8,8 +8,6 @@ kernel then drops what weir-dp has already got a copy of at its first look, inst
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from weir.plan.step import Step
 from weir.plan.topology import switch_namespace
 from weir.spec.lab import Lab
@@ -51,7 +49,6 @@ def linux_bridge(topology: Topology, _lab: Lab) -> list[Step]:
                     undo_text=f"detach {port.name} from {link.name}",
                 )
             )
-            plan.append(rps(topology, port))
     return plan
 
 
@@ -116,20 +113,3 @@ def veth(topology: Topology, port: Port) -> Step:
         text=f"make veth pair {port.side} in {port.netns}, {port.name} in {switch}",
         undo_text=f"delete veth pair {port.name}",
     )
-
-
-def rps(topology: Topology, port: Port) -> Step:
-    """Steers the kernel's forwarding of what weir-dp sends at `port` to the switch's cores."""
-    cores = list(topology.switch_cores)
-    switch = switch_namespace(topology)
-    return Step(
-        kind="rps",
-        name=f"rps:{port.name}",
-        params={"netns": switch, "interface": port.name, "cores": cores},
-        text=f"steer what {port.name} receives to core {_listed(cores)}",
-        undo_text="",
-    )
-
-
-def _listed(cores: Iterable[int]) -> str:
-    return ", ".join(map(str, cores))

@@ -6,7 +6,7 @@ The daemons run in the switch's namespace, so that the bridges' own interfaces n
 
 from __future__ import annotations
 
-from weir.plan.kernel_steps import AGEING_S, namespaces, rps, veth
+from weir.plan.kernel_steps import AGEING_S, namespaces, veth
 from weir.plan.step import Step
 from weir.plan.topology import switch_namespace
 from weir.spec.lab import Lab
@@ -24,7 +24,7 @@ def ovs(topology: Topology, lab: Lab) -> list[Step]:
     for link in topology.links:
         plan.append(_bridge(link, datapath))
         for port in (topology.port(link.left), topology.port(link.right)):
-            plan.extend([veth(topology, port), _system_port(link, port), rps(topology, port)])
+            plan.extend([veth(topology, port), _system_port(link, port)])
     return plan
 
 

@@ -19,7 +19,6 @@ StepKind = Literal[
     "ovs-bridge",
     "ovs-port",
     "veth",
-    "rps",
     "sriov-vf",
     "weir-dp",
 ]

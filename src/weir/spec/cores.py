@@ -48,7 +48,7 @@ def default_cores(technology: str, cpus: Sequence[int]) -> Cores:
     if count == 1:
         return Cores(tester=(cpus[0],), functions=(cpus[0],), switch=(cpus[0],))
     if count == 2:
-        functions = cpus[1] if technology == "direct" else cpus[0]
+        functions = cpus[1] if technology in ("direct", "linux-bridge") else cpus[0]
         return Cores(tester=(cpus[0],), functions=(functions,), switch=(cpus[1],))
     if count <= 5:
         first = 0 if count == 3 else 1

@@ -43,7 +43,7 @@ def test_nothing_is_used_before_it_is_made(technology: str) -> None:
             assert step.kind == "netns" or key not in params or params[key] in made
         if step.kind in ("bridge-port", "ovs-port"):
             assert ("bridge", params["bridge"]) in made
-        if step.kind in ("bridge-port", "rps"):
+        if step.kind == "bridge-port":
             assert ("interface", params["interface"]) in made
         if step.kind == "ovs-port" and params["type"] == "system":
             assert ("interface", params["port"]) in made
@@ -79,11 +79,6 @@ def test_kernel_links_are_made_inside_the_labs_own_namespaces() -> None:
         if step.kind == "veth":
             assert str(step.params["netns"]).startswith("weir-1a2b3c4d-")
             assert step.params["peer_netns"] == "weir-1a2b3c4d-sw"
-
-
-def test_forwarding_is_steered_to_the_switchs_cores() -> None:
-    steered = [step.params["cores"] for step in steps("linux-bridge") if step.kind == "rps"]
-    assert steered == [[1]] * 4
 
 
 def test_hugepages_are_asked_for_weir_dp_and_the_switch_together() -> None:

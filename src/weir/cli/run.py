@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir run`: the main job. Builds each chain under each technology, measures it, reports it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weir.cli.exits import FAILED, INTERRUPTED
+from weir.cli.labfile import LabPath, Quick, machine_cpus
+
+
+def run(
+    lab_path: LabPath,
+    *,
+    quick: Quick = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Directory for the reports; absent: results/<lab>-<time>."),
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option("--store", help="Database of results: a path or URL.", envvar="WEIR_STORE")
+    ] = None,
+) -> None:
+    """Measure a lab: NDR, PDR and a loss curve for each technology, chain and frame size; then report."""
+    from rich.console import Console
+
+    from weir.campaign import Campaign
+    from weir.cli.progress import Progress
+    from weir.report import FORMATS, render, terminal
+    from weir.spec import load_lab
+    from weir.store import Store
+
+    console = Console(stderr=False, highlight=False)
+    lab = load_lab(lab_path, quick=quick, cpus=machine_cpus())
+    with Store(store) as database, Progress(console) as progress:
+        campaign = Campaign(lab, quick=quick, store=database, progress=progress)
+        result = campaign.run()
+    folder = output or Path("results") / result.id
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, suffix in (("html", "report"), ("json", "result"), ("csv", "throughput")):
+        path = folder / f"{suffix}{FORMATS[name].suffix}"
+        path.write_text(render(result, name), encoding="utf-8")
+    console.print(terminal.table(result))
+    console.print(f"report: {folder / 'report.html'} (result.json and throughput.csv beside it)")
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if not any(setup.cases for setup in result.setups):
+        raise typer.Exit(FAILED)

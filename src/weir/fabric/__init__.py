@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The only part that touches the system: makes deployments step by step, and takes them down."""
+
+from __future__ import annotations
+
+from weir.fabric.check import Refusal, check
+from weir.fabric.counters import Counter
+from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
+from weir.fabric.errors import FabricError
+from weir.fabric.fidelity import fidelity
+from weir.fabric.fingerprint import fingerprint
+
+__all__ = [
+    "Counter",
+    "Deployment",
+    "Event",
+    "FabricError",
+    "Refusal",
+    "check",
+    "clean_leftovers",
+    "deployments",
+    "fidelity",
+    "fingerprint",
+]

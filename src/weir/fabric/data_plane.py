@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Step kind weir-dp: the data plane's process."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from weir.fabric import process
+from weir.fabric.errors import FabricError
+from weir.fabric.step_kind import Facts, Site
+from weir.plan import Step
+
+START_S = 30.0
+
+
+def binary() -> Path:
+    """weir-dp: $WEIR_DP, or the build of this source tree. FabricError if there is none."""
+    chosen = os.environ.get("WEIR_DP")
+    path = Path(chosen) if chosen else Path(__file__).resolve().parents[3] / "build/native/weir-dp"
+    if not os.access(path, os.X_OK):
+        raise FabricError(f"there is no data plane at {path}", "build it with `make native`, or set WEIR_DP")
+    return path
+
+
+class WeirDp:
+    """One weir-dp for the whole deployment."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """Starts it and waits until its socket answers."""
+        cores = step.params["cores"]
+        assert isinstance(cores, list)
+        path = site.directory / str(step.params["socket"])
+        argv = [str(binary()), "--socket", str(path), "--cores", ",".join(map(str, cores))]
+        argv += ["--memory-mb", str(step.params["memory_mb"])]
+        pid = site.spawn(step.name, argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
+        _wait_for(path, pid, site.directory / str(step.params["log"]))
+        return {"pid": pid}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
+        """Ends it."""
+        site.end(facts)
+
+
+def _wait_for(path: Path, pid: int, log: Path) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as attempt:
+            try:
+                attempt.connect(str(path))
+            except OSError:
+                pass
+            else:
+                return
+        if not process.alive(pid):
+            break
+        time.sleep(0.01)
+    tail = " | ".join(log.read_text(errors="replace").splitlines()[-4:]) if log.exists() else ""
+    raise FabricError(f"weir-dp does not start: {tail or 'it said nothing'}", f"its log: {log}")

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deployments: steps done in order, each journalled before it is done; undone in reverse, from the journal alone."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from weir.fabric import openvswitch
+from weir.fabric.counters import Counter
+from weir.fabric.errors import FabricError
+from weir.fabric.journal import SUFFIX, Entry, Journal, root
+from weir.fabric.kernel_counters import interface_packets, kernel_counters
+from weir.fabric.openvswitch_counters import openvswitch_counters
+from weir.fabric.registry import step_kind
+from weir.fabric.step_kind import Site
+from weir.plan import Step
+from weir.spec.topology import Topology
+
+
+@dataclass(frozen=True)
+class Event:
+    """Progress. `doing`: journalled, not begun. `done`: made. `recorded`: made, and journalled as made.
+
+    `undoing`, `undone`, `forgotten` likewise on the way back.
+    """
+
+    step: Step
+    state: Literal["doing", "done", "recorded", "undoing", "undone", "forgotten"]
+
+
+OnEvent = Callable[[Event], None]
+
+
+def _ignore(event: Event) -> None:
+    """The default for on_event."""
+
+
+class Deployment:
+    """One deployment that stands, or what is left of one."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        header = journal.header()
+        self.topology: Topology | None = (
+            Topology.model_validate(header["begin"]) if "begin" in header else None
+        )
+        self.id = journal.path.name.removesuffix(SUFFIX)
+        self.run_dir: Path = journal.path.with_suffix("")
+        self.keep = bool(header.get("keep"))
+
+    @classmethod
+    def deploy(
+        cls, steps: list[Step], topology: Topology, on_event: OnEvent = _ignore, *, keep: bool = True
+    ) -> Deployment:
+        """Does all steps. On an error or Ctrl-C everything is undone first.
+
+        `keep`: it outlives this process. Otherwise the next run takes it down if this process dies.
+        """
+        deployment = cls(Journal.begin(topology, keep=keep))
+        site = deployment._site()
+        try:
+            for step in steps:
+                deployment._do(step, site, on_event)
+            deployment._journal.write({"complete": True})
+        except BaseException:
+            site.close()
+            deployment.destroy(on_event)
+            raise
+        site.close()
+        return deployment
+
+    def _site(self) -> Site:
+        return Site(self.id, self.run_dir, self._journal)
+
+    def _do(self, step: Step, site: Site, on_event: OnEvent) -> None:
+        self._journal.write({"do": step.model_dump()})
+        on_event(Event(step, "doing"))
+        site.at(step)
+        try:
+            facts = step_kind(step.kind).do(step, site)
+        except OSError as error:
+            raise FabricError(f"cannot {step.text}: {error}") from error
+        on_event(Event(step, "done"))
+        self._journal.write({"facts": facts, "step": step.name})
+        on_event(Event(step, "recorded"))
+
+    def destroy(self, on_event: OnEvent = _ignore) -> None:
+        """Takes down what the journal says was made, last first, and then the journal.
+
+        Goes on past a step that cannot be undone; then raises FabricError and keeps the journal.
+        FabricError if another process works on the deployment.
+        """
+        if not self._journal.lock():
+            raise FabricError(
+                f"{self.id} belongs to a weir that is running", "wait for its end, or interrupt it"
+            )
+        failures = []
+        if "_counting" in self.__dict__:
+            self._counting.close()
+        site = self._site()
+        for entry in reversed(self._journal.standing()):
+            try:
+                self._undo(entry, site, on_event)
+            except (OSError, FabricError) as error:
+                failures.append(f"{entry.step.name}: {error}")
+        site.close()
+        if failures:
+            raise FabricError(
+                f"{self.id} is not all gone: {'; '.join(failures)}", "mend that and destroy again"
+            )
+        with suppress(FileNotFoundError):
+            self._journal.path.unlink()
+        self._journal.close()
+
+    def _undo(self, entry: Entry, site: Site, on_event: OnEvent) -> None:
+        on_event(Event(entry.step, "undoing"))
+        site.at(entry.step)
+        step_kind(entry.step.kind).undo(entry.step.params, entry.facts, site)
+        on_event(Event(entry.step, "undone"))
+        self._journal.write({"undone": entry.step.name})
+        on_event(Event(entry.step, "forgotten"))
+
+    @property
+    def devices(self) -> dict[str, str]:
+        """PCI address by port name, of virtual functions."""
+        found = {}
+        for entry in self._journal.standing():
+            if "address" in entry.facts:
+                found[str(entry.step.params["port"])] = str(entry.facts["address"])
+        return found
+
+    def counters(self, delivered: Mapping[str, int]) -> list[Counter]:
+        """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports.
+
+        What the kernel brought to a port and weir-dp did not get, the ring of its packet socket dropped.
+        """
+        assert self.topology is not None
+        site = self._counting
+        counters = kernel_counters(self.topology, site)
+        brought = interface_packets(self.topology, site)
+        for name, packets in brought.items():
+            counters.append(Counter(name, "rx_ring_full", "drop", packets - delivered.get(name, 0)))
+        if self.topology.technology in ("ovs", "ovs-dpdk") and len(self.topology.nodes) > 1:
+            counters += openvswitch_counters(self.topology, site)
+        return counters
+
+    @cached_property
+    def _counting(self) -> Site:
+        return self._site()
+
+    def datapath(self) -> str:
+        """What forwards between the ports, with its version."""
+        assert self.topology is not None
+        technology = self.topology.technology
+        if technology == "linux-bridge":
+            return f"Linux bridge {platform.release()} (kernel)"
+        if technology in ("ovs", "ovs-dpdk"):
+            kinds = {entry.facts.get("datapath") for entry in self._journal.standing()}
+            where = "kernel datapath" if "kernel" in kinds else "userspace datapath"
+            return f"Open vSwitch {openvswitch.version()} ({where})"
+        return "none"
+
+    def abandoned(self) -> bool:
+        """Nobody works on it, and it was not meant to stay or never became complete."""
+        return not (self.keep and self._journal.complete()) and self._journal.lock()
+
+
+def deployments() -> list[Deployment]:
+    """All that have a journal, whole or not."""
+    return [Deployment(Journal(path)) for path in sorted(root().glob(f"*{SUFFIX}"))]
+
+
+def clean_leftovers() -> list[str]:
+    """Takes down what runs that were killed have left. Returns their ids."""
+    gone = []
+    for deployment in deployments():
+        if deployment.abandoned():
+            deployment.destroy()
+            gone.append(deployment.id)
+    return gone

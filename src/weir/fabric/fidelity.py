@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a result rests on (design rule 5), as sentences."""
+
+from __future__ import annotations
+
+import os
+
+from weir.fabric.fingerprint import hypervisor
+from weir.spec.topology import Topology
+
+
+def fidelity(topology: Topology, *, datapath: str, memory: str) -> list[str]:
+    """Sentences for the report, most important first."""
+    said = []
+    if topology.wire == "virtual":
+        said.append("Virtual links: no packet left this machine.")
+    if datapath.endswith("(userspace datapath)"):
+        said.append(f"{datapath}: this kernel has no Open vSwitch datapath.")
+    placed: dict[int, list[str]] = {}
+    for node in topology.nodes:
+        for core in node.cores:
+            placed.setdefault(core, []).append(node.name)
+    for core, names in sorted(placed.items()):
+        if len(names) > 1:
+            said.append(f"{' and '.join(names)} share core {core}, in one polling loop.")
+    for core in topology.switch_cores:
+        if core in placed:
+            said.append(f"The switch shares core {core} with {' and '.join(placed[core])}.")
+    if len(os.sched_getaffinity(0)) <= len(placed) + len(set(topology.switch_cores) - set(placed)):
+        said.append("Every core polls: the system's own work takes time from the measurement.")
+    if hypervisor() != "none":
+        said.append("A virtual machine: its hypervisor may take a core away at any time.")
+    said.append("Software timestamps by the time-stamp counter, one for each burst.")
+    if memory == "no-huge":
+        said.append("No hugepages were free: 4 KiB pages.")
+    return said

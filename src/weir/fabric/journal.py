@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The journal of one deployment: what is about to be made, what was made, what is gone again.
+
+`<root>/<deployment>.journal`, JSON lines. It appears with its first record in one atomic step and goes as the last
+thing of all, so whatever a killed process leaves behind stands in a journal. Each record is one write; a kill can
+only tear the last line, and what a torn line announces has not been begun.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from weir.fabric.errors import FabricError
+from weir.plan import Step
+from weir.spec.topology import Topology
+
+SUFFIX = ".journal"
+
+
+def root() -> Path:
+    """Where run directories and journals are: $WEIR_RUN_DIR, or /run/weir."""
+    return Path(os.environ.get("WEIR_RUN_DIR") or "/run/weir")
+
+
+@dataclass
+class Entry:
+    """A step that was announced, and what its undo needs to know."""
+
+    step: Step
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class Journal:
+    """Open for reading and appending. Holding the lock means that this process works on the deployment."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        except OSError as error:
+            raise FabricError(f"cannot open the journal {path}: {error.strerror}", "is it yours?") from error
+
+    @classmethod
+    def begin(cls, topology: Topology, *, keep: bool) -> Journal:
+        """A new journal. `keep`: the deployment outlives this process once it is complete."""
+        path = root() / f"{topology.deployment}{SUFFIX}"
+        first = {"begin": topology.model_dump(mode="json"), "keep": keep}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fd = os.open(path.parent, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(fd, _line(first))
+                # With a directory descriptor, because plain link(2) would not follow the symbolic link.
+                descriptors = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                try:
+                    os.link(str(fd), path, src_dir_fd=descriptors, follow_symlinks=True)
+                finally:
+                    os.close(descriptors)
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise FabricError(
+                f"cannot make the journal {path}: {error.strerror}",
+                "run as root, or set WEIR_RUN_DIR to a directory of yours",
+            ) from error
+        journal = cls(path)
+        journal.lock()
+        return journal
+
+    def lock(self) -> bool:
+        """Takes the lock; False if another process holds it."""
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Appends one record."""
+        os.write(self._fd, _line(record))
+
+    def close(self) -> None:
+        """Lets the lock go."""
+        os.close(self._fd)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """All whole records, in order."""
+        for line in self.path.read_bytes().splitlines():
+            try:
+                yield json.loads(line)
+            except ValueError:
+                return  # torn by a kill: what it announced was not begun
+
+    def header(self) -> dict[str, Any]:
+        """The first record."""
+        return next(self.records(), {})
+
+    def complete(self) -> bool:
+        """Whether every step of the deployment was done."""
+        return any("complete" in record for record in self.records())
+
+    def standing(self) -> list[Entry]:
+        """Steps that were announced and are not undone, in order."""
+        found: dict[str, Entry] = {}
+        for record in self.records():
+            if "do" in record:
+                step = Step.model_validate(record["do"])
+                found[step.name] = Entry(step)
+            elif "facts" in record and record["step"] in found:
+                found[record["step"]].facts |= record["facts"]
+            elif "undone" in record:
+                found.pop(record["undone"], None)
+        return list(found.values())
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, separators=(",", ":")).encode() + b"\n"

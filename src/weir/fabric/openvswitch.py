@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Step kinds of Open vSwitch: a private ovsdb-server and ovs-vswitchd, bridges and ports, under the run directory.
+
+The host's own Open vSwitch is never spoken to: every socket, database, pid file and log is the deployment's.
+One `ovs-vsctl` call makes a bridge or a port; it returns when ovs-vswitchd has done it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from weir.fabric import process
+from weir.fabric.errors import FabricError
+from weir.fabric.step_kind import Facts, Site
+from weir.plan import Step
+
+_SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
+START_S = 30.0
+CALL_S = 30
+
+
+def control_socket(site: Site, directory: str = "ovs") -> Path:
+    """ovs-vswitchd's unixctl socket."""
+    return site.directory / directory / "vswitchd.ctl"
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """Nothing of the host's Open vSwitch: its programs look here for everything."""
+    return {f"OVS_{name}": str(directory) for name in ("RUNDIR", "LOGDIR", "DBDIR", "SYSCONFDIR")}
+
+
+def call(argv: list[str], directory: Path) -> str:
+    """Runs one of Open vSwitch's tools; its output. FabricError with what it said if it fails."""
+    try:
+        done = subprocess.run(
+            argv, env=environment(directory) | {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+            capture_output=True, text=True, timeout=CALL_S, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as late:
+        raise FabricError(f"{argv[0]} does not answer", f"logs in {directory}") from late
+    if done.returncode != 0:
+        raise FabricError(f"{argv[0]} failed: {done.stderr.strip()}", f"logs in {directory}")
+    return done.stdout
+
+
+def vsctl(directory: Path, *words: str) -> str:
+    """ovs-vsctl on the deployment's own database."""
+    return call(["ovs-vsctl", f"--db=unix:{directory}/db.sock", "--timeout=20", *words], directory)
+
+
+class OvsdbServer:
+    """The configuration database."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """Makes an empty database and serves it."""
+        directory = site.directory / str(step.params["directory"])
+        directory.mkdir(exist_ok=True)
+        call(["ovsdb-tool", "create", str(directory / "conf.db"), str(_SCHEMA)], directory)
+        argv = ["ovsdb-server", str(directory / "conf.db"), f"--remote=punix:{directory}/db.sock"]
+        argv += [f"--unixctl={directory}/ovsdb.ctl", f"--pidfile={directory}/ovsdb-server.pid"]
+        argv += [f"--log-file={directory}/ovsdb-server.log", "-vconsole:off"]
+        pid = site.spawn(
+            step.name, argv, netns=str(step.params["netns"]), env=environment(directory), cores=[],
+            log=f"{step.params['directory']}/ovsdb-server.out",
+        )  # fmt: skip
+        _wait_for(directory / "db.sock", pid, directory / "ovsdb-server.log")
+        vsctl(directory, "--no-wait", "init")
+        return {"pid": pid}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
+        """Ends it."""
+        site.end(facts)
+
+
+class OvsVswitchd:
+    """The switch. With DPDK: poll-mode threads on pmd_cores, everything else on lcores."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """Sets other_config before the start, because DPDK reads it once; then waits until it answers."""
+        params = step.params
+        directory = site.directory / str(params["directory"])
+        cores = params["cores"]
+        assert isinstance(cores, list)
+        settings = []
+        if params["dpdk"]:
+            settings = [
+                "other_config:dpdk-init=true",
+                f"other_config:pmd-cpu-mask={_mask(params['pmd_cores'])}",
+                f"other_config:dpdk-lcore-mask={_mask(params['lcores'])}",
+                f"other_config:dpdk-socket-mem={params['socket_memory_mb']}",
+                # In memory: no file in hugetlbfs that a killed switch would leave.
+                'other_config:dpdk-extra="--in-memory --no-telemetry --no-pci"',
+            ]
+        if settings:
+            vsctl(directory, "--no-wait", "set", "Open_vSwitch", ".", *settings)
+        argv = ["ovs-vswitchd", f"unix:{directory}/db.sock", f"--unixctl={control_socket(site)}"]
+        argv += [f"--pidfile={directory}/ovs-vswitchd.pid"]
+        argv += [f"--log-file={directory}/ovs-vswitchd.log", "-vconsole:off"]
+        pid = site.spawn(
+            step.name, argv, netns=str(params["netns"]), env=environment(directory),
+            cores=[] if params["dpdk"] else [int(core) for core in cores],
+            log=f"{params['directory']}/ovs-vswitchd.out",
+        )  # fmt: skip
+        _wait_for(control_socket(site), pid, directory / "ovs-vswitchd.log")
+        return {"pid": pid}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
+        """Ends it; its bridges and ports go with it and with the run directory."""
+        site.end(facts)
+
+
+class OvsBridge:
+    """A bridge that learns addresses (action NORMAL)."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """`auto`: the kernel's datapath if this kernel has it, else the userspace one."""
+        params = step.params
+        kind = str(params["datapath"])
+        if kind == "auto":
+            kind = "kernel" if kernel_datapath() else "netdev"
+        bridge = str(params["bridge"])
+        vsctl(
+            site.directory / str(params["directory"]),
+            "add-br", bridge,
+            "--", "set", "Bridge", bridge, f"datapath_type={'system' if kind == 'kernel' else 'netdev'}",
+            "fail-mode=standalone", f"other_config:mac-aging-time={params['ageing_s']}",
+            "mcast_snooping_enable=false", "stp_enable=false",
+        )  # fmt: skip
+        return {"datapath": kind}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """Nothing: it ends with its switch."""
+
+
+class OvsPort:
+    """A port: a kernel interface, or a vhost-user socket that weir-dp opens."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """Adds it to its bridge."""
+        params = step.params
+        port = str(params["port"])
+        words = ["add-port", str(params["bridge"]), port]
+        if params["type"] == "dpdkvhostuserclient":
+            path = site.directory / str(params["socket"])
+            words += ["--", "set", "Interface", port, "type=dpdkvhostuserclient"]
+            words += [f"options:vhost-server-path={path}"]
+        vsctl(site.directory / str(params["directory"]), *words)
+        return {}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """Nothing: it ends with its switch."""
+
+
+def kernel_datapath() -> bool:
+    """Whether this kernel has Open vSwitch's datapath."""
+    return Path("/sys/module/openvswitch").is_dir()
+
+
+def version() -> str:
+    """ "3.1.0"."""
+    out = subprocess.run(["ovs-vswitchd", "--version"], capture_output=True, text=True, check=False).stdout
+    return out.splitlines()[0].rsplit(" ", 1)[-1] if out else "unknown"
+
+
+def _mask(cores: Any) -> str:
+    return hex(sum(1 << int(core) for core in cores))
+
+
+def _wait_for(path: Path, pid: int, log: Path) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        if path.exists():
+            return
+        if not process.alive(pid):
+            break
+        time.sleep(0.01)
+    tail = " | ".join(log.read_text(errors="replace").splitlines()[-3:]) if log.exists() else ""
+    raise FabricError(f"{log.stem} does not start: {tail or 'it said nothing'}", f"its log: {log}")
+
+
+
+def ports_shown(site: Site, directory: str = "ovs") -> str:
+    """`dpctl/show -s` of the userspace datapath: live counters, where the database's are seconds old."""
+    argv = ["ovs-appctl", "-t", str(control_socket(site, directory)), "dpctl/show", "-s"]
+    return call([*argv, "netdev@ovs-netdev"], site.directory / directory)

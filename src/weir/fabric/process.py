@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes of a deployment. Each carries a marker in its environment, and only that marker ends it.
+
+The marker is known before the process exists, so a kill between fork and journal leaves nothing unknown.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from weir.fabric import namespace
+from weir.fabric.errors import FabricError
+
+MARKER = "WEIR_RESOURCE"
+TERM_S = 5.0
+
+
+def spawn(
+    argv: list[str], *, marker: str, netns: str | None, env: dict[str, str], cores: list[int], log: Path
+) -> int:
+    """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed."""
+
+    def prepare() -> None:
+        if netns is not None:
+            namespace.enter(netns)
+        if cores:
+            os.sched_setaffinity(0, cores)
+
+    with log.open("ab") as output:
+        try:
+            child = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env={**os.environ, **env, MARKER: marker},
+                start_new_session=True,
+                preexec_fn=prepare,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise FabricError(f"cannot start {argv[0]}: {error}", "see `make setup`") from error
+    _children[child.pid] = child
+    return child.pid
+
+
+_children: dict[int, subprocess.Popen[bytes]] = {}
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs (a zombie does not)."""
+    child = _children.get(pid)
+    if child is not None:
+        return child.poll() is None
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+
+
+def marked(marker: str) -> list[int]:
+    """Pids of the processes that carry exactly this marker."""
+    wanted = f"{MARKER}={marker}".encode()
+    found = []
+    for directory in Path("/proc").iterdir():
+        if not directory.name.isdigit() or int(directory.name) == os.getpid():
+            continue
+        with suppress(OSError):
+            if wanted in (directory / "environ").read_bytes().split(b"\0"):
+                found.append(int(directory.name))
+    return found
+
+
+def end_marked(marker: str) -> None:
+    """Ends every process with that marker: SIGTERM, and SIGKILL after a while. Returns when they are gone."""
+    ends = []
+    for pid in marked(marker):
+        with suppress(ProcessLookupError):
+            ends.append((pid, os.pidfd_open(pid)))
+    # The marker is looked at again through the descriptor's process: the pid may have been used anew.
+    still = set(marked(marker))
+    for pid, fd in ends:
+        if pid in still:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(fd, signal.SIGTERM)
+    deadline = time.monotonic() + TERM_S
+    for pid, fd in ends:
+        if pid in still and not select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(fd, signal.SIGKILL)
+            select.select([fd], [], [], TERM_S)
+        os.close(fd)
+        child = _children.pop(pid, None)
+        if child is not None:
+            child.wait()

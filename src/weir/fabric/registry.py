@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which module does which kind of step: one line each. Loaded when first used."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import cast
+
+from weir.fabric.step_kind import StepKind
+
+_KINDS = {
+    "run-directory": ("weir.fabric.run_directory", "RunDirectory"),
+    "hugepages": ("weir.fabric.hugepages", "Hugepages"),
+    "netns": ("weir.fabric.namespaces", "Netns"),
+    "sysctl": ("weir.fabric.namespaces", "Sysctl"),
+    "veth": ("weir.fabric.links", "Veth"),
+    "bridge": ("weir.fabric.links", "Bridge"),
+    "bridge-port": ("weir.fabric.links", "BridgePort"),
+    "ovsdb-server": ("weir.fabric.openvswitch", "OvsdbServer"),
+    "ovs-vswitchd": ("weir.fabric.openvswitch", "OvsVswitchd"),
+    "ovs-bridge": ("weir.fabric.openvswitch", "OvsBridge"),
+    "ovs-port": ("weir.fabric.openvswitch", "OvsPort"),
+    "sriov-vf": ("weir.fabric.sriov", "SriovVf"),
+    "weir-dp": ("weir.fabric.data_plane", "WeirDp"),
+}
+
+
+@cache
+def step_kind(kind: str) -> StepKind:
+    """The implementation of that kind of step."""
+    module, name = _KINDS[kind]
+    return cast(StepKind, getattr(importlib.import_module(module), name)())

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Step kind run-directory: sockets, logs and the switch's database of one deployment."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+from weir.fabric.errors import FabricError
+from weir.fabric.step_kind import Facts, Site
+from weir.plan import Step
+
+
+class RunDirectory:
+    """The directory that everything else of the deployment puts its files in."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """FabricError if it is there: it would not be ours, and undo must not touch it."""
+        if site.directory.exists():
+            raise FabricError(f"there is a {site.directory} already", "it is not Weir's: rename it")
+        site.note({"ours": True})
+        site.directory.mkdir(mode=0o700)
+        return {}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
+        """Removes it with all that is in it."""
+        if facts.get("ours"):
+            shutil.rmtree(site.directory, ignore_errors=True)

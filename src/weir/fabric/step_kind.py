@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kind of step can do, and the site that it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from pyroute2 import IPRoute
+
+from weir.fabric import namespace, process
+from weir.fabric.journal import Journal
+from weir.plan import Step
+
+Facts = dict[str, Any]
+
+
+class Site:
+    """One deployment being made or taken down."""
+
+    def __init__(self, deployment: str, directory: Path, journal: Journal) -> None:
+        self.deployment = deployment
+        self.directory = directory
+        self._journal = journal
+        self._step = ""
+        self._routes: dict[str, IPRoute] = {}
+
+    def at(self, step: Step) -> None:
+        """The step that is done or undone next."""
+        self._step = step.name
+
+    def note(self, facts: Facts) -> None:
+        """Journals facts that the undo needs even if do() does not come to its end."""
+        self._journal.write({"facts": facts, "step": self._step})
+
+    def spawn(
+        self,
+        name: str,  # noqa: ARG002 - the step's name marks the process
+        argv: list[str],
+        *,
+        netns: str | None,
+        env: Mapping[str, str],
+        cores: list[int],
+        log: str,
+    ) -> int:
+        """Starts a process that belongs to the current step; `log` is relative to the run directory."""
+        path = self.directory / log
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return process.spawn(argv, marker=self.marker(), netns=netns, env=dict(env), cores=cores, log=path)
+
+    def marker(self) -> str:
+        """What the processes of the current step carry in their environment."""
+        return f"{self.deployment}/{self._step}"
+
+    def end(self, _facts: Facts) -> None:
+        """Ends the processes of the current step. Idempotent."""
+        process.end_marked(self.marker())
+
+    def route(self, netns: str) -> IPRoute:
+        """A netlink socket in that namespace, kept open: opening one costs more than making a link."""
+        if netns not in self._routes:
+            with namespace.inside(netns):
+                self._routes[netns] = IPRoute()
+        return self._routes[netns]
+
+    def forget_route(self, netns: str) -> None:
+        """Closes the socket: an open one would keep the namespace alive."""
+        route = self._routes.pop(netns, None)
+        if route is not None:
+            route.close()
+
+    def close(self) -> None:
+        """Closes all netlink sockets."""
+        for netns in list(self._routes):
+            self.forget_route(netns)
+
+
+class StepKind(Protocol):
+    """How one kind of step is done and undone."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """Makes it; returns what undo needs to know."""
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """Takes down what do() made, or had begun to make when it was killed. Idempotent."""

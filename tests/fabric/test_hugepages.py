@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hugepages: as few as needed, and the old number back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weir.fabric import hugepages
+from weir.fabric.hugepages import MARGIN_MB, PAGE_MB, Hugepages
+from weir.fabric.step_kind import Site
+from weir.plan import Step
+
+STEP = Step(kind="hugepages", name="hugepages", params={"memory_mb": 100}, text="", undo_text="")
+NEEDED = (100 + MARGIN_MB) // PAGE_MB
+
+
+class Notes(Site):
+    """A site that keeps what is noted, and forbids everything else."""
+
+    def __init__(self) -> None:
+        self.noted: dict[str, Any] = {}
+
+    def note(self, facts: dict[str, Any]) -> None:
+        self.noted |= facts
+
+
+class Pages:
+    """The kernel's directory, as plain files."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def set(self, total: int, free: int) -> None:
+        (self.directory / "nr_hugepages").write_text(f"{total}\n")
+        (self.directory / "free_hugepages").write_text(f"{free}\n")
+
+    @property
+    def total(self) -> int:
+        return int((self.directory / "nr_hugepages").read_text())
+
+
+@pytest.fixture
+def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pages:
+    monkeypatch.setattr(hugepages, "DIRECTORY", tmp_path)
+    return Pages(tmp_path)
+
+
+def done(site: Notes) -> dict[str, Any]:
+    """All that the journal knows after do()."""
+    facts = Hugepages().do(STEP, site)
+    return site.noted | facts
+
+
+def test_enough_free_pages_are_left_alone(pages: Pages) -> None:
+    pages.set(total=NEEDED + 7, free=NEEDED)
+    assert done(Notes()) == {}
+    Hugepages().undo({}, {}, Notes())
+    assert pages.total == NEEDED + 7
+
+
+def test_the_missing_pages_are_added_and_taken_away_again(pages: Pages) -> None:
+    pages.set(total=50, free=NEEDED - 3)
+    facts = done(Notes())
+    assert pages.total == 53
+    Hugepages().undo({}, facts, Notes())
+    assert pages.total == 50
+    Hugepages().undo({}, facts, Notes())
+    assert pages.total == 50
+
+
+def test_a_number_that_somebody_else_has_set_stays(pages: Pages) -> None:
+    pages.set(total=50, free=0)
+    facts = done(Notes())
+    pages.set(total=512, free=512)
+    Hugepages().undo({}, facts, Notes())
+    assert pages.total == 512
+
+
+def test_killed_before_the_kernel_was_asked(pages: Pages) -> None:
+    pages.set(total=50, free=0)
+    Hugepages().undo({}, {"before": 50, "asked": 50 + NEEDED}, Notes())
+    assert pages.total == 50
+
+
+def test_killed_when_the_kernel_had_given_fewer_than_asked(pages: Pages) -> None:
+    pages.set(total=50 + NEEDED // 2, free=0)
+    Hugepages().undo({}, {"before": 50, "asked": 50 + NEEDED}, Notes())
+    assert pages.total == 50
+
+
+def test_a_machine_without_hugepages(pages: Pages) -> None:
+    assert done(Notes()) == {}
+    Hugepages().undo({}, {}, Notes())
+    assert list(pages.directory.iterdir()) == []

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The journal: what stands in it is what must be undone, however its writer ended."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from weir import plan
+from weir.fabric.errors import FabricError
+from weir.fabric.journal import Journal
+from weir.plan import Step
+from weir.spec import Lab
+from weir.spec.topology import Topology
+
+DEPLOYMENT = "small-1a2b3c4d"
+
+
+@pytest.fixture(autouse=True)
+def run_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WEIR_RUN_DIR", str(tmp_path / "weir"))
+    return tmp_path / "weir"
+
+
+def topology() -> Topology:
+    lab = Lab.model_validate({"weir": 1, "name": "small", "chain": "PVP", "technology": ["direct"]})
+    return plan.build_topology(lab, "direct", lab.chains()[0], DEPLOYMENT)
+
+
+def announced(name: str) -> dict[str, object]:
+    step = Step(kind="netns", name=name, params={"netns": name}, text=f"make {name}", undo_text="")
+    return {"do": step.model_dump()}
+
+
+def names(journal: Journal) -> list[str]:
+    return [entry.step.name for entry in journal.standing()]
+
+
+def test_a_journal_appears_with_its_first_record(run_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until it is linked into place nothing is there; then its first record is whole."""
+    seen = []
+    link = os.link
+
+    def watched(*args: str, **options: int) -> None:
+        seen.append(list(run_root.iterdir()))
+        link(*args, **options)
+        seen.append(json.loads(next(run_root.iterdir()).read_bytes()))
+
+    monkeypatch.setattr(os, "link", watched)
+    journal = Journal.begin(topology(), keep=True)
+    assert seen == [[], {"begin": topology().model_dump(mode="json"), "keep": True}]
+    assert journal.path == run_root / f"{DEPLOYMENT}.journal"
+    assert journal.path.stat().st_mode & 0o777 == 0o600
+    assert Topology.model_validate(journal.header()["begin"]) == topology()
+
+
+def test_a_second_journal_of_the_same_deployment_is_refused() -> None:
+    first = Journal.begin(topology(), keep=True)
+    first.write(announced("a"))
+    with pytest.raises(FabricError, match="File exists"):
+        Journal.begin(topology(), keep=True)
+    assert names(first) == ["a"]
+
+
+def test_standing_steps_in_order_with_their_facts() -> None:
+    journal = Journal.begin(topology(), keep=True)
+    for record in (
+        announced("a"),
+        {"facts": {"noted": 1}, "step": "a"},
+        {"facts": {"made": 2}, "step": "a"},
+        announced("b"),
+        {"facts": {}, "step": "b"},
+        announced("c"),
+    ):
+        journal.write(record)
+    assert names(journal) == ["a", "b", "c"]
+    assert journal.standing()[0].facts == {"noted": 1, "made": 2}
+    assert not journal.complete()
+    journal.write({"undone": "c"})
+    journal.write({"undone": "b"})
+    assert names(journal) == ["a"]
+    journal.write({"complete": True})
+    assert journal.complete()
+
+
+def test_a_torn_last_line_is_not_there() -> None:
+    journal = Journal.begin(topology(), keep=True)
+    journal.write(announced("a"))
+    whole = journal.path.read_bytes()
+    line = json.dumps(announced("b")).encode() + b"\n"
+    for length in range(len(line) - 1):
+        journal.path.write_bytes(whole + line[:length])
+        assert names(journal) == ["a"], length
+    journal.path.write_bytes(whole + line)
+    assert names(journal) == ["a", "b"]
+
+
+def test_what_is_written_after_a_torn_line_counts() -> None:
+    journal = Journal.begin(topology(), keep=True)
+    journal.write(announced("a"))
+    journal.write(announced("b"))
+    with journal.path.open("ab") as file:
+        file.write(b'{"facts":{"pid"')
+    again = Journal(journal.path)
+    again.write({"undone": "b"})
+    again.write({"undone": "a"})
+    assert names(again) == []
+
+
+def test_one_process_holds_the_lock() -> None:
+    """Another open of the file is what another process has."""
+    journal = Journal.begin(topology(), keep=True)
+    other = Journal(journal.path)
+    assert journal.lock()
+    assert not other.lock()
+    journal.close()
+    assert other.lock()
+
+
+def test_a_journal_that_is_not_there(run_root: Path) -> None:
+    with pytest.raises(FabricError, match="cannot open the journal"):
+        Journal(run_root / "gone.journal")

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes are found and ended by their marker, and by nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weir.fabric import process
+from weir.fabric.errors import FabricError
+
+MARKER = f"lab-{os.getpid():08x}/weir-dp"
+
+
+def spawn(argv: list[str], marker: str, log: Path) -> int:
+    return process.spawn(argv, marker=marker, netns=None, env={}, cores=[], log=log)
+
+
+@pytest.fixture
+def others() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Processes with markers that are almost ours."""
+    almost = [MARKER + "x", MARKER[:-1], "x" + MARKER, MARKER.upper()]
+    started = [
+        subprocess.Popen(["sleep", "60"], env=os.environ | {process.MARKER: marker}) for marker in almost
+    ]
+    # The marker as another variable's value, and as an argument.
+    started.append(
+        subprocess.Popen(
+            ["sh", "-c", "read line", f"{process.MARKER}={MARKER}"],
+            env={"X": f"{process.MARKER}={MARKER}"},
+            stdin=subprocess.PIPE,
+        )
+    )
+    yield started
+    for one in started:
+        one.kill()
+        one.wait()
+        if one.stdin:
+            one.stdin.close()
+
+
+def test_only_the_exact_marker_is_ended(tmp_path: Path, others: list[subprocess.Popen[bytes]]) -> None:
+    pids = [spawn(["sleep", "60"], MARKER, tmp_path / "log") for _ in range(2)]
+    assert sorted(process.marked(MARKER)) == sorted(pids)
+    process.end_marked(MARKER)
+    assert process.marked(MARKER) == []
+    assert not any(process.alive(pid) for pid in pids)
+    assert all(one.poll() is None for one in others)
+    process.end_marked(MARKER)
+
+
+def test_children_of_a_marked_process_end_with_it(tmp_path: Path) -> None:
+    spawn(["sh", "-c", "sleep 60 & echo started; wait"], MARKER, tmp_path / "log")
+    while "started" not in (tmp_path / "log").read_text():
+        pass
+    assert len(process.marked(MARKER)) == 2
+    process.end_marked(MARKER)
+    assert process.marked(MARKER) == []
+
+
+def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "TERM_S", 0.2)
+    ignoring = "trap '' TERM; echo started; while :; do sleep 0.05; done"
+    pid = spawn(["sh", "-c", ignoring], MARKER, tmp_path / "log")
+    while "started" not in (tmp_path / "log").read_text():
+        pass
+    process.end_marked(MARKER)
+    assert not process.alive(pid)
+
+
+def test_a_program_that_is_not_there_is_a_fabric_error(tmp_path: Path) -> None:
+    with pytest.raises(FabricError, match="cannot start"):
+        spawn(["/nonexistent/weir-dp"], MARKER, tmp_path / "log")
+    assert process.marked(MARKER) == []
