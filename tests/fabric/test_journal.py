@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,10 +42,10 @@ def names(journal: Journal) -> list[str]:
 
 def test_a_journal_appears_with_its_first_record(run_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until it is linked into place nothing is there; then its first record is whole."""
-    seen = []
+    seen: list[object] = []
     link = os.link
 
-    def watched(*args: str, **options: int) -> None:
+    def watched(*args: Any, **options: Any) -> None:
         seen.append(list(run_root.iterdir()))
         link(*args, **options)
         seen.append(json.loads(next(run_root.iterdir()).read_bytes()))
@@ -104,7 +105,9 @@ def test_what_is_written_after_a_torn_line_counts() -> None:
     journal.write(announced("b"))
     with journal.path.open("ab") as file:
         file.write(b'{"facts":{"pid"')
+    journal.close()
     again = Journal(journal.path)
+    assert again.lock()
     again.write({"undone": "b"})
     again.write({"undone": "a"})
     assert names(again) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A weir that is killed at any point of deploy or destroy leaves nothing that the next destroy cannot remove."""
+"""Killed at any point of deploy or destroy, weir leaves nothing that the next destroy cannot remove."""
 
 from __future__ import annotations
 
@@ -91,11 +91,11 @@ def _killed(work: Callable[[], None]) -> None:
     if pid == 0:
         try:
             work()
-        except BaseException:  # noqa: BLE001 - nothing may get back into the child's copy of pytest
+        except BaseException:  # nothing may get back into the child's copy of pytest
             traceback.print_exc()
         os._exit(1)
     status = os.waitpid(pid, 0)[1]
-    assert os.WIFSIGNALED(status), "the child came to its end before the point where it should have been killed"
+    assert os.WIFSIGNALED(status), "the child ended before it came to the point"
     assert os.WTERMSIG(status) == signal.SIGKILL
 
 

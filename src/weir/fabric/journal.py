@@ -79,6 +79,8 @@ class Journal:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        if not self.path.read_bytes().endswith(b"\n"):
+            os.write(self._fd, b"\n")  # ends a line that a kill has torn, so that the next record has its own
         return True
 
     def write(self, record: dict[str, Any]) -> None:
@@ -95,7 +97,7 @@ class Journal:
             try:
                 yield json.loads(line)
             except ValueError:
-                return  # torn by a kill: what it announced was not begun
+                continue  # torn by a kill: what it announced was not begun
 
     def header(self) -> dict[str, Any]:
         """The first record."""
