@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deployments: steps done in order, each journalled before it is done; undone in reverse, from the journal alone."""
+"""Deployments: steps done in order, each journalled first; undone in reverse, from the journal alone."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ MARGIN_MB = 64  # DPDK's own structures besides packet buffers
 
 
 class Hugepages:
-    """Raises the number of pages only if too few are free. Too few in the end: weir-dp does without, and says so."""
+    """Raises the number of pages only if too few are free. Still too few: weir-dp does without, says so."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """The number before and the number asked for are journalled before anything changes."""

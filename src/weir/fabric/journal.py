@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The journal of one deployment: what is about to be made, what was made, what is gone again.
 
-`<root>/<deployment>.journal`, JSON lines. It appears with its first record in one atomic step and goes as the last
-thing of all, so whatever a killed process leaves behind stands in a journal. Each record is one write; a kill can
-only tear the last line, and what a torn line announces has not been begun.
+`<root>/<deployment>.journal`, JSON lines. It appears with its first record in one atomic step and goes as
+the last thing of all, so whatever a killed process leaves behind stands in a journal. Each record is one
+write; a kill can only tear the last line, and what a torn line announces has not been begun.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def interface_packets(topology: Topology, site: Site) -> dict[str, int]:
 
 
 def kernel_counters(topology: Topology, site: Site) -> list[Counter]:
-    """Drops at both ends of each veth pair. An end counts tx_dropped when the receiving CPU's backlog is full."""
+    """Drops at both ends of each veth pair. The sending end counts those of the receiving CPU's backlog."""
     counters = []
     networks = any(link.network for link in topology.links)
     for port in topology.ports:

@@ -12,6 +12,8 @@ from pathlib import Path
 DIRECTORY = Path("/run/netns")
 CLONE_NEWNET = 0x40000000
 _MS_BIND = 0x1000
+_MS_REC = 0x4000
+_MS_SHARED = 1 << 20
 _MNT_DETACH = 2
 _libc = ctypes.CDLL(None, use_errno=True)
 _HERE = "/proc/thread-self/ns/net"
@@ -55,9 +57,19 @@ def inside(name: str) -> Iterator[None]:
         yield
 
 
+def _shared_directory() -> None:
+    """As `ip netns` does before its first namespace; later it would hide the names that are there already."""
+    DIRECTORY.mkdir(parents=True, exist_ok=True)
+    target = bytes(DIRECTORY)
+    if _libc.mount(b"", target, b"none", _MS_SHARED | _MS_REC, None) == 0:
+        return
+    _checked(_libc.mount(target, target, b"none", _MS_BIND | _MS_REC, None), f"mount {DIRECTORY}")
+    _checked(_libc.mount(b"", target, b"none", _MS_SHARED | _MS_REC, None), f"mount {DIRECTORY}")
+
+
 def create(name: str) -> None:
     """A new namespace of that name. FileExistsError if there is one."""
-    DIRECTORY.mkdir(parents=True, exist_ok=True)
+    _shared_directory()
     path = DIRECTORY / name
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444))
     with _and_back():
@@ -66,7 +78,7 @@ def create(name: str) -> None:
 
 
 def delete(name: str) -> None:
-    """The name goes, and with it everything in the namespace that no process holds. """
+    """The name goes, and with it everything in the namespace that no process holds."""
     path = DIRECTORY / name
     _libc.umount2(bytes(path), _MNT_DETACH)
     with suppress(FileNotFoundError):

@@ -41,7 +41,7 @@ def spawn(
                 stderr=output,
                 env={**os.environ, **env, MARKER: marker},
                 start_new_session=True,
-                preexec_fn=prepare,
+                preexec_fn=prepare,  # noqa: PLW1509 - setns before exec; Weir has no threads here
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise FabricError(f"cannot start {argv[0]}: {error}", "see `make setup`") from error

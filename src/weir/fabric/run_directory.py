@@ -15,7 +15,7 @@ from weir.plan import Step
 class RunDirectory:
     """The directory that everything else of the deployment puts its files in."""
 
-    def do(self, step: Step, site: Site) -> Facts:
+    def do(self, step: Step, site: Site) -> Facts:  # noqa: ARG002
         """FabricError if it is there: it would not be ours, and undo must not touch it."""
         if site.directory.exists():
             raise FabricError(f"there is a {site.directory} already", "it is not Weir's: rename it")
