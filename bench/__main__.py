@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-from bench.pairs import Skip
+from bench.pairs import SkipError
 
 # name on the command line and in the output → module of this package that has run() -> Line
 BENCHES = {
@@ -29,7 +29,7 @@ def main(names: list[str]) -> int:
     for name in names or BENCHES:
         try:
             found = importlib.import_module(f"bench.{BENCHES[name]}").run()
-        except Skip as reason:
+        except SkipError as reason:
             print(f"{name} skipped: {reason}", flush=True)
             continue
         found.save()

@@ -8,6 +8,7 @@ network, then stops it. Only Mininet's own objects are removed.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 
@@ -21,7 +22,7 @@ def bring_up_seconds(functions: int) -> float:
     net = Mininet(controller=None, switch=LinuxBridge, autoSetMacs=True)
     names = ["t0", *(f"f{index}" for index in range(1, functions + 1)), "t1"]
     hosts = [net.addHost(name) for name in names]
-    for index, (left, right) in enumerate(zip(hosts, hosts[1:], strict=False)):
+    for index, (left, right) in enumerate(itertools.pairwise(hosts)):
         bridge = net.addSwitch(f"s{index}")
         net.addLink(left, bridge)
         net.addLink(bridge, right)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Side by side: two measurements taken in turn, and the ratio of each pair.
 
-The machine's speed drifts, so two figures are compared only where they stand next to each other: A B, B A, A B …
+The machine's speed drifts, so two figures are compared only where they stand side by side: A B, B A, …
 The ratio quoted is the median over the pairs; min and max are its spread.
 """
 
@@ -17,7 +17,7 @@ OUTPUT = Path(__file__).resolve().parent.parent / "build" / "bench"
 PAIRS = 10
 
 
-class Skip(Exception):
+class SkipError(Exception):
     """The bench cannot run here; says what is missing."""
 
 
@@ -46,7 +46,9 @@ class Line:
         return path
 
 
-def interleave(ours: Callable[[], float], peer: Callable[[], float], pairs: int = PAIRS) -> list[tuple[float, float]]:
+def interleave(
+    ours: Callable[[], float], peer: Callable[[], float], pairs: int = PAIRS
+) -> list[tuple[float, float]]:
     """`pairs` pairs of (ours, peer), each pair measured back to back, the order changing from pair to pair."""
     taken: list[tuple[float, float]] = []
     for index in range(pairs):

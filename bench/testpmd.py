@@ -11,11 +11,9 @@ import subprocess
 import time
 from types import TracebackType
 
+from bench.pairs import SkipError
+
 PROMPT = b"testpmd> "
-
-
-class PeerMissing(Exception):
-    """The peer is not installed here; says what to install."""
 
 
 class Testpmd:
@@ -24,7 +22,7 @@ class Testpmd:
     def __init__(self, mode: str, *, core: int, devargs: list[str], options: list[str] | None = None) -> None:
         program = shutil.which("dpdk-testpmd")
         if program is None:
-            raise PeerMissing("dpdk-testpmd is not installed (Debian package dpdk)")
+            raise SkipError("dpdk-testpmd is not installed (Debian package dpdk)")
         eal = [
             program,
             "--lcores=0@(0-1),1@" + str(core),
@@ -34,7 +32,13 @@ class Testpmd:
             f"--file-prefix=weir-bench-{mode}",
             *(f"--vdev={each}" for each in devargs),
         ]
-        application = ["-i", "--nb-cores=1", f"--forward-mode={mode}", "--total-num-mbufs=32768", *(options or [])]
+        application = [
+            "-i",
+            "--nb-cores=1",
+            f"--forward-mode={mode}",
+            "--total-num-mbufs=32768",
+            *(options or []),
+        ]
         # A pseudo-terminal: on a pipe testpmd's prompt and its buffered output come out of order.
         self._terminal, child = pty.openpty()
         self._process = subprocess.Popen([*eal, "--", *application], stdin=child, stdout=child, stderr=child)

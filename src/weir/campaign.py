@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main job, from a lab to a stored result: deploy, measure, destroy, for each technology and chain.
+"""The main job, from a lab to a stored result: deploy, measure, destroy.
 
-The one place that knows fabric, data plane, measure and store together; each of them knows none of the others.
+The one place that knows fabric, data plane, measure and store together; none of them knows the others.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class Campaign:
         self._quick = quick
         self._store = store
         self._progress = progress
-        self._ceilings: dict[str, dict[str, Ceiling]] = {}  # by port kind: it is the tester's, not the switch's
+        self._ceilings: dict[
+            str, dict[str, Ceiling]
+        ] = {}  # by port kind: it is the tester's, not the switch's
 
     def run(self) -> Result:
         """Measures everything that can be measured here. Ctrl-C: what was finished, marked interrupted."""

@@ -36,9 +36,7 @@ def check(technology: str, *, sysfs: Path = Path("/sys")) -> Refusal | None:
         )
     missing = [name for name in _PROGRAMS.get(technology, ()) if shutil.which(name) is None]
     if missing:
-        return Refusal(
-            f"{', '.join(missing)} is not installed", f"install the Debian package {_OVS_PACKAGE}"
-        )
+        return Refusal(f"{', '.join(missing)} is not installed", f"install the Debian package {_OVS_PACKAGE}")
     if technology in ("linux-bridge", "ovs") and not _packet_sockets():
         return Refusal("this kernel gives no AF_PACKET sockets", "load the af_packet module")
     if technology == "sr-iov":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kinds of Open vSwitch: a private ovsdb-server and ovs-vswitchd, bridges and ports, under the run directory.
+"""Step kinds of Open vSwitch: a private ovsdb-server and ovs-vswitchd, bridges and ports.
 
 The host's own Open vSwitch is never spoken to: every socket, database, pid file and log is the deployment's.
 One `ovs-vsctl` call makes a bridge or a port; it returns when ovs-vswitchd has done it.
@@ -19,6 +19,7 @@ from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
 
 _SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
+_WITH_DPDK = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
 START_S = 30.0
 CALL_S = 30
 
@@ -97,7 +98,11 @@ class OvsVswitchd:
             ]
         if settings:
             vsctl(directory, "--no-wait", "set", "Open_vSwitch", ".", *settings)
-        argv = ["ovs-vswitchd", f"unix:{directory}/db.sock", f"--unixctl={control_socket(site)}"]
+        argv = [
+            vswitchd(dpdk=bool(params["dpdk"])),
+            f"unix:{directory}/db.sock",
+            f"--unixctl={control_socket(site)}",
+        ]
         argv += [f"--pidfile={directory}/ovs-vswitchd.pid"]
         argv += [f"--log-file={directory}/ovs-vswitchd.log", "-vconsole:off"]
         pid = site.spawn(
@@ -155,6 +160,11 @@ class OvsPort:
         """Nothing: it ends with its switch."""
 
 
+def vswitchd(*, dpdk: bool) -> str:
+    """The program: Debian keeps the one with DPDK beside the plain one."""
+    return str(_WITH_DPDK) if dpdk and _WITH_DPDK.exists() else "ovs-vswitchd"
+
+
 def kernel_datapath() -> bool:
     """Whether this kernel has Open vSwitch's datapath."""
     return Path("/sys/module/openvswitch").is_dir()
@@ -180,7 +190,6 @@ def _wait_for(path: Path, pid: int, log: Path) -> None:
         time.sleep(0.01)
     tail = " | ".join(log.read_text(errors="replace").splitlines()[-3:]) if log.exists() else ""
     raise FabricError(f"{log.stem} does not start: {tail or 'it said nothing'}", f"its log: {log}")
-
 
 
 def ports_shown(site: Site, directory: str = "ovs") -> str:

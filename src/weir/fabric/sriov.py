@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SR-IOV by sysfs: what a machine has, and the step kind sriov-vf, which makes and binds one virtual function.
+"""SR-IOV by sysfs: what a machine has, and the step kind sriov-vf, which makes and binds one function.
 
 See the kernel's Documentation/PCI/pci-iov-howto and driver-api/vfio. Everything takes the root of sysfs as a
 parameter, so that it is tested against a tree as a machine with such a NIC has it.

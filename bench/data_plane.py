@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""weir-dp for the benches: a process of its own on one CPU, told what to do over its socket."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from weir.dataplane import DataPlaneClient
+from weir.fabric.data_plane import binary
+
+MEMORY_MB = 256
+
+
+@contextmanager
+def weir_dp(core: int) -> Iterator[DataPlaneClient]:
+    """A client of a weir-dp that polls on that CPU; ended after the body."""
+    with tempfile.TemporaryDirectory(prefix="weir-bench-") as folder:
+        path = Path(folder) / "dp.sock"
+        argv = [str(binary()), "--socket", str(path), "--cores", str(core), "--memory-mb", str(MEMORY_MB)]
+        process = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
+        try:
+            with DataPlaneClient(path, connect_s=20) as client:
+                yield client
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+
+
+def stream(port: str, *, frame_bytes: int, flows: int) -> dict[str, Any]:
+    """One UDP stream from and to `port`."""
+    return {
+        "id": 0,
+        "port": port,
+        "to": port,
+        "frame": {"bytes": frame_bytes},
+        "template": {
+            "ip": 4,
+            "l4": "udp",
+            "src_mac": "02:00:00:00:00:01",
+            "dst_mac": "02:00:00:00:00:02",
+            "src_ip": "198.18.0.1",
+            "dst_ip": "198.19.0.1",
+        },
+        "flows": {"count": flows, "vary": ["src_ip", "dst_ip", "src_port", "dst_port"]},
+    }
+
+
+def offered_pps(client: DataPlaneClient, seconds: float) -> float:
+    """The highest rate at which the configured stream is built and handed to its port."""
+    client.start()
+    client.start_traffic({0: 0}, int(seconds * 1e9), 0)
+    time.sleep(seconds)
+    while (result := client.traffic_result(100)) is None:
+        pass
+    client.stop()
+    return sum(one.offered for one in result.streams) / (result.tx_duration_ns / 1e9)
+
+
+def generator(client: DataPlaneClient, core: int, *, flows: int, devargs: str = "net_null0,no-rx=1") -> None:
+    """A generator of 64-byte frames on a null port."""
+    client.configure(
+        {
+            "ports": [{"name": "out", "devargs": devargs}],
+            "areas": [{"name": "generator", "core": core, "kind": "generator", "port": "out"}],
+        }
+    )
+    client.configure_traffic({"streams": [stream("out", frame_bytes=64, flows=flows)]})
+
+
+def forwarder(core: int, *, ledger: bool) -> Mapping[str, Any]:
+    """l2fwd with mac-swap between the two directions of one null port."""
+    stage = {"nf": "l2fwd", "options": {"mode": "mac-swap"}}
+    path = {"name": "through", "in": "null", "out": "null", "stages": [stage]}
+    return {
+        "ports": [{"name": "null", "devargs": "net_null0"}],
+        "areas": [{"name": "l2fwd", "core": core, "kind": "chain", "paths": [path]}],
+        "ledger": ledger,
+    }
+
+
+def forwarded_pps(client: DataPlaneClient, seconds: float) -> float:
+    """Packets a second that the configured null port sent, by its driver's own counter."""
+    client.start()
+    time.sleep(0.05)
+    before = client.ledger()
+    time.sleep(seconds)
+    after = client.ledger()
+    client.stop()
+    packets = after.ports[0].tx_packets - before.ports[0].tx_packets
+    return packets * after.tsc_hz / (after.tsc - before.tsc)
