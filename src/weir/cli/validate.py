@@ -61,7 +61,7 @@ def _summary(lab: Lab) -> list[str]:
     for technology in lab.technology:
         cores = lab.cores_for(technology)
         said = [f"tester {_listed(cores.tester)}", f"functions {_listed(cores.functions)}"]
-        if technology not in ("direct", "sr-iov"):
+        if technology in ("ovs", "ovs-dpdk"):
             said.append(f"switch {_listed(cores.switch)}")
         lines.append(f"  cores         {technology}: {', '.join(said)}")
     return lines

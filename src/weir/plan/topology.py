@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from weir.spec.cores import Cores
 from weir.spec.lab import Chain, Lab
 from weir.spec.technology import KERNEL_TECHNOLOGIES, DirectOptions, KernelPortOptions
 from weir.spec.topology import Link, Node, Port, PortKind, Side, Topology
@@ -62,7 +63,7 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         nodes=(tester, *functions),
         ports=tuple(ports),
         links=tuple(links),
-        switch_cores=cores.switch or () if switched and technology != "sr-iov" else (),
+        switch_cores=_switch_cores(technology, cores),
         wire="physical" if technology == "sr-iov" else "virtual",
     )
 
@@ -146,6 +147,15 @@ def _port(
         interface=interface,
         socket=socket,
     )
+
+
+def _switch_cores(technology: str, cores: Cores) -> tuple[int, ...]:
+    """Where switching happens. The kernel's bridge forwards on the core that sent the packet."""
+    if technology in ("direct", "sr-iov"):
+        return ()
+    if technology == "linux-bridge":
+        return tuple(sorted({*(cores.tester or ()), *(cores.functions or ())}))
+    return cores.switch or ()
 
 
 def _kinds(lab: Lab, technology: str) -> tuple[PortKind, PortKind]:

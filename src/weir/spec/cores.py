@@ -25,7 +25,9 @@ class Cores(Part):
     functions: CpuList | None = Field(
         default=None, description="network functions, spread over these cores in the order of the chain"
     )
-    switch: CpuList | None = Field(default=None, description="the switch, or kernel forwarding")
+    switch: CpuList | None = Field(
+        default=None, description="the switch; the Linux bridge has no core of its own"
+    )
 
     def over(self, other: Cores | None) -> Cores:
         """These cores, completed from `other`."""

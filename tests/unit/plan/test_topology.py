@@ -116,3 +116,12 @@ def test_the_loopback_wires_the_tester_to_itself_by_the_same_kind_of_port(
         ("tester.left", "tester.right", network)
     ]
     assert "1a2b" not in looped.model_dump_json(), "something belongs to the first deployment"
+
+
+@pytest.mark.parametrize(
+    ("technology", "cores"),
+    [("direct", ()), ("sr-iov", ()), ("linux-bridge", (0, 1)), ("ovs", (2,)), ("ovs-dpdk", (2,))],
+)
+def test_the_switch_runs_where_it_forwards(technology: str, cores: tuple[int, ...]) -> None:
+    placed = {"tester": [0], "functions": [1], "switch": [2]}
+    assert topology(technology, cores=placed).switch_cores == cores
