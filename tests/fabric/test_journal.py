@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,20 @@ def test_one_process_holds_the_lock() -> None:
     assert not other.lock()
     journal.close()
     assert other.lock()
+
+
+def test_a_child_between_fork_and_exec_keeps_the_lock_for_a_moment() -> None:
+    """It shares the open file of the weir that was killed, until exec closes it."""
+    journal = Journal.begin(topology(), keep=True)
+    child = os.fork()
+    if child == 0:
+        time.sleep(0.2)
+        os._exit(0)
+    journal.close()
+    other = Journal(journal.path)
+    assert not other.lock()
+    assert other.lock(wait_s=5.0)
+    os.waitpid(child, 0)
 
 
 def test_a_journal_that_is_not_there(run_root: Path) -> None:

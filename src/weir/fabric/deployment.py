@@ -22,6 +22,9 @@ from weir.fabric.step_kind import Site
 from weir.plan import Step
 from weir.spec.topology import Topology
 
+# A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
+EXEC_S = 2.0
+
 
 @dataclass(frozen=True)
 class Event:
@@ -96,7 +99,7 @@ class Deployment:
         Goes on past a step that cannot be undone; then raises FabricError and keeps the journal.
         FabricError if another process works on the deployment.
         """
-        if not self._journal.lock():
+        if not self._journal.lock(wait_s=EXEC_S):
             raise FabricError(
                 f"{self.id} belongs to a weir that is running", "wait for its end, or interrupt it"
             )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,12 +74,17 @@ class Journal:
         journal.lock()
         return journal
 
-    def lock(self) -> bool:
-        """Takes the lock; False if another process holds it."""
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
+    def lock(self, wait_s: float = 0.0) -> bool:
+        """Takes the lock; False if another process still holds it after that time."""
+        deadline = time.monotonic() + wait_s
+        while True:
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    return False
+            time.sleep(0.01)
         if not self.path.read_bytes().endswith(b"\n"):
             os.write(self._fd, b"\n")  # ends a line that a kill has torn, so that the next record has its own
         return True
