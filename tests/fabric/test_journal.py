@@ -138,6 +138,17 @@ def test_a_child_between_fork_and_exec_keeps_the_lock_for_a_moment() -> None:
     os.waitpid(child, 0)
 
 
+def test_a_journal_that_another_process_has_removed_can_still_be_read() -> None:
+    journal = Journal.begin(topology(), keep=True)
+    journal.write(announced("a"))
+    other = Journal(journal.path)
+    journal.write({"undone": "a"})
+    journal.path.unlink()
+    journal.close()
+    assert other.lock()
+    assert names(other) == []
+
+
 def test_a_journal_that_is_not_there(run_root: Path) -> None:
     with pytest.raises(FabricError, match="cannot open the journal"):
         Journal(run_root / "gone.journal")

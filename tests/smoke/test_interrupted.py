@@ -30,7 +30,7 @@ pytestmark = [
 LAB = Path(__file__).resolve().parents[2] / "labs/switching/lab.yml"
 DEPLOY = ("doing", "done", "recorded")
 DESTROY = ("undoing", "undone", "forgotten")
-LOOKALIKE = "weir-lookalike-sw"
+LOOKALIKE = f"weir-lookalike-{os.getpid()}-sw"  # two of these tests may run at once
 STRAY = "not-a-deployment"
 PLACES = (Path("/dev/hugepages"), Path("/run/dpdk"))
 

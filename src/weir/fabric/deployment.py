@@ -176,7 +176,14 @@ class Deployment:
 
 def deployments() -> list[Deployment]:
     """All that have a journal, whole or not."""
-    return [Deployment(Journal(path)) for path in sorted(root().glob(f"*{SUFFIX}"))]
+    found = []
+    for path in sorted(root().glob(f"*{SUFFIX}")):
+        try:
+            found.append(Deployment(Journal(path)))
+        except FabricError:
+            if path.exists():  # else another weir has just taken it down
+                raise
+    return found
 
 
 def clean_leftovers() -> list[str]:

@@ -85,7 +85,7 @@ class Journal:
                 if time.monotonic() >= deadline:
                     return False
             time.sleep(0.01)
-        if not self.path.read_bytes().endswith(b"\n"):
+        if not self._read().endswith(b"\n"):
             os.write(self._fd, b"\n")  # ends a line that a kill has torn, so that the next record has its own
         return True
 
@@ -99,11 +99,15 @@ class Journal:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """All whole records, in order."""
-        for line in self.path.read_bytes().splitlines():
+        for line in self._read().splitlines():
             try:
                 yield json.loads(line)
             except ValueError:
                 continue  # torn by a kill: what it announced was not begun
+
+    def _read(self) -> bytes:
+        """By descriptor: another process may have destroyed the deployment, and its journal, meanwhile."""
+        return os.pread(self._fd, os.fstat(self._fd).st_size, 0)
 
     def header(self) -> dict[str, Any]:
         """The first record."""
