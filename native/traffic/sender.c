@@ -28,21 +28,36 @@ clear_data(struct rte_mempool *pool, void *argument, void *object, unsigned int 
 	memset(packet->buf_addr, 0, packet->buf_len);
 }
 
+/*
+ * The pool of a stream number. It lives as long as weir-dp: the transmit rings of ports hold its
+ * packets until their slots are used again, which may be after the next traffic.configure, and a
+ * pool that was freed and made anew at the same place would get them back a second time.
+ */
+static struct rte_mempool *
+pool_of(uint16_t stream)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+	struct rte_mempool *pool;
+
+	snprintf(name, sizeof(name), "weir-stream-%u", stream);
+	pool = rte_mempool_lookup(name);
+	if (pool == NULL)
+		pool = rte_pktmbuf_pool_create(name, POOL_MBUFS, POOL_CACHE, 0, POOL_DATA_BYTES,
+					       SOCKET_ID_ANY);
+	return pool;
+}
+
 int
 weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 		    struct weir_error *error)
 {
-	char name[RTE_MEMPOOL_NAMESIZE];
-
 	memset(sender, 0, sizeof(*sender));
 	sender->config = config;
 	sender->at = weir_frame_offsets(&config->template);
 	if (weir_flows_make(config, &sender->flows, error) < 0)
 		return -1;
 	sender->frames = aligned_alloc(32, config->frame_count * sizeof(*sender->frames));
-	snprintf(name, sizeof(name), "weir-stream-%u", config->id);
-	sender->pool = rte_pktmbuf_pool_create(name, POOL_MBUFS, POOL_CACHE, 0, POOL_DATA_BYTES,
-					       SOCKET_ID_ANY);
+	sender->pool = pool_of(config->id);
 	if (sender->frames == NULL || sender->pool == NULL) {
 		weir_sender_free(sender);
 		return weir_fail(error, "no_memory", "streams", NULL,
@@ -61,7 +76,6 @@ weir_sender_free(struct weir_sender *sender)
 {
 	weir_flows_free(&sender->flows);
 	free(sender->frames);
-	rte_mempool_free(sender->pool);
 	memset(sender, 0, sizeof(*sender));
 }
 
