@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bring-up: a chain of 16 functions under linux-bridge, built by Weir and by Mininet: the same hosts and bridges.
+"""bring-up: a chain of 16 functions under linux-bridge, built by Weir and by Mininet.
 
 18 namespaces, 17 bridges, 34 veth pairs. Neither side starts a data plane: Mininet has none.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """generator-flowgen: varied five-tuples with right checksums and stamps, against testpmd's flowgen.
 
-flowgen as it comes also receives (and frees) what the null port gives it; without that it is faster. The ratio is to
-flowgen as it comes; `ratio_without_rx` in the JSON is to flowgen on a port that gives nothing.
+flowgen as it comes also receives (and frees) what the null port gives it; without that it is faster.
+The ratio is to flowgen as it comes; `ratio_without_rx` in the JSON is to flowgen on a port that is silent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def run() -> Line:
         lines = []
         for devargs in ("net_null0", "net_null0,no-rx=1"):
             with Testpmd("flowgen", core=CORE, devargs=[devargs]) as testpmd:
-                taken = interleave(lambda: offered_pps(client, SECONDS), lambda: testpmd.rate_pps(SECONDS))  # noqa: B023
+                taken = interleave(lambda: offered_pps(client, SECONDS), lambda: testpmd.rate_pps(SECONDS))
             lines.append(line("generator-flowgen", taken, target=1.3, unit="pps"))
     both, without = lines
     spread = {"ratio_without_rx": without.ratio, "min_without_rx": without.min, "max_without_rx": without.max}

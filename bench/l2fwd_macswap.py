@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""l2fwd-macswap: Weir's l2fwd in mode mac-swap, with its ledger, against testpmd's macswap on the same null port."""
+"""l2fwd-macswap: l2fwd in mode mac-swap, with the ledger, against testpmd's macswap on a null port."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Line:
 def interleave(
     ours: Callable[[], float], peer: Callable[[], float], pairs: int = PAIRS
 ) -> list[tuple[float, float]]:
-    """`pairs` pairs of (ours, peer), each pair measured back to back, the order changing from pair to pair."""
+    """`pairs` pairs of (ours, peer), each measured back to back, the order changing from pair to pair."""
     taken: list[tuple[float, float]] = []
     for index in range(pairs):
         if index % 2 == 0:
