@@ -81,7 +81,8 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         trial = outcome.trial
         lost = max(0, trial.offered - trial.delivered + trial.backlog)
         if not trial.valid:
-            reasons = self.unbelievable if outcome.has("accounting") else self.too_fast
+            believable = not (outcome.has("accounting") or outcome.has("host"))
+            reasons = self.too_fast if believable else self.unbelievable
             reasons[intended_load] = trial.invalid_because[0]
             lost = max(lost, int(trial.offered * self._worst_goal) + 1)
         return MeasurementResult(

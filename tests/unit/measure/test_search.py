@@ -104,6 +104,13 @@ def test_counters_that_never_balance_make_every_goal_irregular_and_the_numbers_a
     assert all(not trial.valid for trial in case.trials)
 
 
+def test_a_busy_host_makes_every_goal_irregular_and_is_named() -> None:
+    busy = Response(CAPACITY_PPS, CAPACITY_PPS, stalls=(StallKind(60, 4000, 8000, 12_000),))
+    for found in Rig(SimulatedDut(busy, tester_max_pps=5e6)).throughputs():
+        assert found.status == "irregular"
+        assert "Core 1 was taken away for" in (found.why or "")
+
+
 def test_invalid_trials_now_and_then_do_not_change_what_is_found() -> None:
     clean = Rig(SimulatedDut(STEADY, tester_max_pps=5e6)).throughputs()
     wrong = Misbehaviour(unaccounted=7, only_first_trials=3)
