@@ -75,6 +75,7 @@ parse(int argc, char **argv, struct arguments *arguments)
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
+	json_t *description;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -104,7 +105,9 @@ parse(int argc, char **argv, struct arguments *arguments)
 				arguments->pci[arguments->pci_count++] = optarg;
 			break;
 		case 'd':
-			json_dumpf(weir_describe(), stdout, JSON_INDENT(2));
+			description = weir_describe();
+			json_dumpf(description, stdout, JSON_INDENT(2));
+			json_decref(description);
 			puts("");
 			exit(EXIT_SUCCESS);
 		case 'v':
