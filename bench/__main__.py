@@ -12,7 +12,6 @@ from bench.pairs import SkipError
 BENCHES = {
     "generator-txonly": "generator_txonly",
     "generator-flowgen": "generator_flowgen",
-    "generator-pktgen": "generator_pktgen",
     "ledger": "ledger",
     "l2fwd-macswap": "l2fwd_macswap",
     "search": "search",
