@@ -103,7 +103,8 @@ weir_generator_take(struct weir_area *area, struct weir_sender **senders, unsign
 {
 	struct generator *generator = (struct generator *)area;
 
-	memcpy(generator->senders, senders, count * sizeof(*senders));
+	if (count > 0)
+		memcpy(generator->senders, senders, count * sizeof(*senders));
 	generator->sender_count = count;
 }
 
