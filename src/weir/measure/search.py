@@ -160,7 +160,7 @@ def _judge(
     upper_pps = float(bounds.chi) if bounds.chi else None
     if lower_pps is None:
         lowest_pps = float(library.config.min_load)
-        why = _nothing_carried(goal, lowest_pps, upper_pps, measurer, time_up=time_up)
+        why = _nothing_carried(lowest_pps, upper_pps, measurer, time_up=time_up)
         return Found(goal, upper_pps=upper_pps, why=why)
     if upper_pps is None and time_up:
         why = f"The time limit came before a load was found too high for it; it carries {lower_pps:,.0f} pps."
@@ -181,7 +181,7 @@ def _judge(
 
 
 def _nothing_carried(
-    goal: Goal, lowest_pps: float, upper_pps: float | None, measurer: _Measurer, *, time_up: bool
+    lowest_pps: float, upper_pps: float | None, measurer: _Measurer, *, time_up: bool
 ) -> str:
     """Why there is no lower bound."""
     if time_up:
@@ -190,8 +190,10 @@ def _nothing_carried(
         return f"Even at {lowest_pps:,.0f} pps no trial could be believed: {measurer.unbelievable[upper_pps]}"
     if upper_pps in measurer.too_fast:
         return f"Even at {lowest_pps:,.0f} pps the tester was too slow: {measurer.too_fast[upper_pps]}"
-    much = f"more than {goal.loss_ratio:.3%} was lost or left in a queue"
-    return f"Even at {lowest_pps:,.0f} pps, the lowest load tried, {much}."
+    return (
+        f"Even at {lowest_pps:,.0f} pps, the lowest load tried, "
+        "more was lost or left in a queue than the goal allows."
+    )
 
 
 def _remark(
