@@ -34,7 +34,7 @@ def test_schema_refuses_a_field_that_it_does_not_know() -> None:
 
 
 def test_unknown_format_names_the_known_ones() -> None:
-    with pytest.raises(report.UnknownFormatError, match="table, json, csv, html"):
+    with pytest.raises(report.UnknownFormatError, match="terminal, json, csv, html"):
         report.render(result(), "pdf")
 
 

@@ -4,29 +4,82 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from weir import report
 from weir.report import terminal
+from weir.store.result import Result
 
 from .hostile import hostile
 from .synthetic import result
 
 
-def test_table_fits_100_columns_even_with_long_texts_and_large_rates() -> None:
-    fast = result()
-    for setup in fast.setups:
-        for case in setup.cases:
-            for found in case.throughput:
-                if found.load_pps is not None:
-                    found.load_pps = found.load_min_pps = found.load_max_pps = 98_765_432.0
-    for made in (result(), fast, hostile(result())):
-        assert max(len(line) for line in report.render(made, "table").splitlines()) <= 100
+def printed(made: Result, columns: int) -> str:
+    """What a console of that width shows; without a terminal rich takes 80."""
+    out = io.StringIO()
+    Console(file=out, width=columns, color_system=None).print(terminal.table(made))
+    return out.getvalue()
+
+
+def of_large_rates() -> Result:
+    made = result()
+    for found in (one for setup in made.setups for case in setup.cases for one in case.throughput):
+        if found.load_pps is not None:
+            found.load_pps = found.load_min_pps = 98_765_432.0
+            found.load_max_pps, found.l2_bps = 2 * 98_765_432.0, 4 * 98_765_432.0 * 8 * 1518
+    return made
+
+
+@pytest.mark.parametrize("columns", [80, 120, 200])
+@pytest.mark.parametrize("made", [result(), of_large_rates()], ids=["usual", "large rates"])
+def test_nothing_is_cut_and_both_goals_are_side_by_side(made: Result, columns: int) -> None:
+    text = printed(made, columns)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= columns
+    heads = [line.split() for line in text.splitlines() if line.startswith("Frame")]
+    assert heads == [["Frame", "Technology", *["Mpps", "Gbit/s", "ratio"] * 2, "Flag"]] * 2
+
+
+def test_in_a_narrow_terminal_each_goal_has_a_table_of_its_own() -> None:
+    text = printed(result(), 60)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 60
+    assert sum(line.startswith("Frame") for line in text.splitlines()) == 2 * 2
+
+
+def test_a_pipe_gets_the_same_table_as_a_terminal_of_80_columns() -> None:
+    listing = (
+        "from rich.console import Console; from weir.report import terminal;"
+        "from tests.report.synthetic import result; Console().print(terminal.table(result()))"
+    )
+    root = Path(__file__).resolve().parents[2]
+    unset = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "TERM"}}
+    piped = subprocess.run(
+        [sys.executable, "-c", listing], cwd=root, env=unset, capture_output=True, text=True, check=True
+    )
+    assert piped.stdout == printed(result(), 80)
+
+
+def test_plain_text_has_no_escapes_and_no_blanks_at_the_ends_of_lines() -> None:
+    text = report.render(result(), "terminal")
+    assert "\x1b" not in text
+    assert not any(line.endswith(" ") for line in text.splitlines())
+
+
+def test_hostile_texts_are_folded_and_not_cut() -> None:
+    text = report.render(hostile(result()), "terminal")
+    assert max(len(line) for line in text.splitlines()) <= 100
+    assert "…" not in text
 
 
 def test_each_chain_and_frame_has_a_row_for_each_technology() -> None:
-    text = report.render(result(), "table").partition("Refused here")[0]
+    text = report.render(result(), "terminal").partition("Refused here")[0]
     for technology in ("direct", "linux-bridge", "ovs", "ovs-dpdk"):
         rows = [line for line in text.splitlines() if technology in line.split()[:3]]
         assert len(rows) == 2 * 4, technology
@@ -35,23 +88,23 @@ def test_each_chain_and_frame_has_a_row_for_each_technology() -> None:
 def test_table_shows_rate_gbits_ratio_and_spread_of_both_goals() -> None:
     made = result()
     case = made.setups[0].cases[0]
-    for found, load_pps in zip(case.throughput, (2_000_000.0, 2_500_000.0), strict=True):
-        found.load_pps, found.load_min_pps, found.load_max_pps = load_pps, load_pps * 0.9, load_pps * 1.1
+    for found, load_pps, low in zip(case.throughput, (2_000_000.0, 2_500_000.0), (0.9, 0.8), strict=True):
+        found.load_pps, found.load_min_pps, found.load_max_pps = load_pps, load_pps * low, load_pps * 1.05
         found.l2_bps = load_pps * 512
     base = next(s for s in made.setups if s.technology == "linux-bridge").cases[0]
     for found in base.throughput:
         found.load_pps = 500_000.0
-    line = next(line for line in report.render(made, "table").splitlines() if " direct " in line)
-    for cell in ("2.000", "1.800–2.200", "1.024", "4.00", "2.500", "2.250–2.750", "1.280", "5.00"):
+    line = next(line for line in report.render(made, "terminal").splitlines() if " direct " in line)
+    for cell in ("2.000", "±10%", "1.024", "4.00", "2.500", "±20%", "1.280", "5.00"):
         assert cell in line.split(), cell
 
 
 def test_table_says_what_is_refused_and_why() -> None:
-    assert "sr-iov: no network card with virtual functions" in report.render(result(), "table")
+    assert "sr-iov: no network card with virtual functions" in report.render(result(), "terminal")
 
 
 def test_irregular_is_a_dash_with_a_flag_and_a_reason_and_never_a_number() -> None:
-    text = report.render(result(), "table")
+    text = report.render(result(), "terminal")
     line = next(
         line for line in text.splitlines() if line.split()[:1] == ["ovs"] and line.rstrip().endswith("I")
     )
@@ -63,24 +116,24 @@ def test_tester_bound_and_stall_are_flagged_and_explained() -> None:
     made = result()
     found = made.setups[0].cases[0].throughput[0]
     found.tester_bound = found.stall_labelled = True
-    text = report.render(made, "table")
+    text = report.render(made, "terminal")
     assert next(line for line in text.splitlines() if " direct " in line).endswith("TS")
     assert "T  tester-bound" in text
 
 
 def test_a_noisy_machine_is_called_noisy_and_a_quiet_one_is_not() -> None:
-    assert "This machine was noisy" in report.render(result(), "table")
+    assert "This machine was noisy" in report.render(result(), "terminal")
     quiet = result()
     for setup in quiet.setups:
         for case in setup.cases:
             case.trials, case.curve = [], []
             for found in case.throughput:
                 found.load_min_pps = found.load_max_pps = found.load_pps
-    assert "noisy" not in report.render(quiet, "table")
+    assert "noisy" not in report.render(quiet, "terminal")
 
 
 def test_an_interrupted_run_says_so() -> None:
-    assert "Interrupted" in report.render(result(interrupted=True), "table")
+    assert "Interrupted" in report.render(result(interrupted=True), "terminal")
 
 
 def test_one_goal_and_three_goals_are_shown_too() -> None:
@@ -92,7 +145,7 @@ def test_one_goal_and_three_goals_are_shown_too() -> None:
                 case.throughput = [
                     first.model_copy(update={"goal": f"goal{index}"}) for index in range(count)
                 ]
-        text = report.render(made, "table")
+        text = report.render(made, "terminal")
         assert all(f"goal{index}" in text for index in range(count))
         assert max(len(line) for line in text.splitlines()) <= 100
 

@@ -35,7 +35,7 @@ def sentences(result: Result) -> Iterator[str]:
             genome, mean = frame.removeprefix("imix:"), mean_bytes(result, frame)
             yield f"{summary.frame_label(frame)}: genome {genome} of RFC 6985, mean {mean:.1f} B."
     direction = "totals over both directions" if _both_directions(result) else "of one direction"
-    yield f"Rates are {direction}, median and min–max over the repeats."
+    yield f"Rates are {direction}, the median over the repeats."
     yield "Gbit/s is L2: the frame with FCS, without preamble and gap."
     yield f"ratio: to {result.baseline} with the same chain, frame and goal."
 

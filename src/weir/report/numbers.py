@@ -36,6 +36,13 @@ def span_mpps(low_pps: float | None, high_pps: float | None) -> str:
     return f"{mpps(low_pps)}–{mpps(high_pps)}"
 
 
+def around(distance: float | None) -> str:
+    """ "±13%", "<1%": how far a value is from another, as a share of it; short enough for a narrow column."""
+    if distance is None:
+        return NONE
+    return "<1%" if 0 < distance < 0.01 else f"±{distance:.0%}"
+
+
 def share(ratio: float | None) -> str:
     """ "0", "0.5 %", "0.0013 %": a loss ratio; exactly zero is written as 0."""
     if ratio is None:

@@ -193,3 +193,10 @@ def spread(found: Throughput) -> float | None:
     if not found.load_pps or found.load_min_pps is None or found.load_max_pps is None:
         return None
     return (found.load_max_pps - found.load_min_pps) / found.load_pps
+
+
+def farthest(found: Throughput) -> float | None:
+    """Largest distance of a repeat from the median, as a share of it; None without a second repeat."""
+    if not found.load_pps or found.load_min_pps is None or found.load_max_pps is None or found.repeats < 2:
+        return None
+    return max(found.load_max_pps - found.load_pps, found.load_pps - found.load_min_pps) / found.load_pps

@@ -1,43 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table in the terminal: for each chain and frame size a row for each technology. Fits 100 columns."""
+"""The table in the terminal: for each chain and frame size a row for each technology.
+
+With two goals it fits 80 columns; goals that do not fit side by side get a table each.
+"""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from weir.report import legend, numbers, summary
 from weir.report.format import Format
-from weir.store.result import Case, Result, Setup, Throughput
+from weir.store.result import Case, Result, Setup
 
-WIDTH_COLUMNS = 100
-GOALS_A_TABLE = 2
+PLAIN_COLUMNS = 100  # where the sentences of a plain text are broken
+FRAME_COLUMNS = 10
+SPREAD = "±: how far the farthest repeat is from the median; the report has min and max."
 
 
 def render(result: Result) -> str:
     """The table as plain text, for files and pipes."""
     out = io.StringIO()
-    Console(file=out, width=WIDTH_COLUMNS, color_system=None, legacy_windows=False).print(table(result))
+    Console(file=out, width=PLAIN_COLUMNS, color_system=None, legacy_windows=False).print(table(result))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
 def table(result: Result) -> RenderableType:
     """The same for a rich console, with colours. Lab texts are never read as markup."""
-    parts: list[RenderableType] = [_heading(result)]
-    goals = summary.goals(result)
-    for chain in summary.chains(result):
-        for first in range(0, len(goals), GOALS_A_TABLE):
-            part = _chain_table(result, chain, goals[first : first + GOALS_A_TABLE])
-            if part.row_count:
-                parts.append(part)
-    parts.extend(_notes(result))
-    return Group(*parts)
+    chains = [_Chain(result, chain) for chain in summary.chains(result)]
+    return Group(_heading(result), *chains, *_notes(result))
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """One chain: as many goals side by side as the console has columns for, never fewer than one."""
+
+    result: Result
+    name: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        goals = summary.goals(self.result)
+        if not goals:
+            return
+        for count in range(len(goals), 0, -1):
+            tables = [
+                _chain_table(self.result, self.name, goals[first : first + count])
+                for first in range(0, len(goals), count)
+            ]
+            natural = options.update(max_width=10 * options.max_width)
+            if all(Measurement.get(console, natural, each).maximum <= options.max_width for each in tables):
+                break
+        yield from (each for each in tables if each.row_count)
 
 
 def _heading(result: Result) -> Text:
@@ -51,16 +72,17 @@ def _heading(result: Result) -> Text:
 
 
 def _chain_table(result: Result, chain: str, goals: list[str]) -> Table:
-    out = Table(title=Text(f"\n{chain}"), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    out.padding = 0
-    out.add_column("Frame", overflow="fold", max_width=11)
-    out.add_column("Technology", no_wrap=True, max_width=13)
+    title = Text(f"\n{chain}, ratios to {result.baseline}", overflow="fold")
+    out = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    out.show_edge, out.padding = False, 0
+    out.add_column("Frame", overflow="fold", max_width=FRAME_COLUMNS)
+    out.add_column("Technology", overflow="fold", max_width=13)
     for goal in goals:
-        out.add_column(f"{goal}\nMpps", justify="right", no_wrap=True, style="bold", min_width=7)
-        out.add_column("min–max", justify="right", no_wrap=True, style="dim", header_style="dim")
+        out.add_column(f"{goal}\nMpps", justify="right", style="bold", overflow="fold", min_width=6)
+        out.add_column("", justify="right", style="dim", no_wrap=True, min_width=4)
         out.add_column("Gbit/s", justify="right", no_wrap=True)
         out.add_column("ratio", justify="right", no_wrap=True)
-    out.add_column("Flags", no_wrap=True)
+    out.add_column("Flag")
     for frame in summary.frames(result, chain):
         named = False
         for setup, case in _cases(result, chain, frame):
@@ -80,34 +102,30 @@ def _cases(result: Result, chain: str, frame: str) -> Iterator[tuple[Setup, Case
 
 
 def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> Iterator[Text]:
-    found = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
-    flags = []
+    rows = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
+    letters = "X" if case.problem is not None else ""
     for goal in goals:
-        row = found.get(goal)
-        throughput = row.throughput if row else Throughput(goal=goal, goal_loss_ratio=0, status="irregular")
-        yield Text(numbers.mpps(throughput.load_pps))
-        yield Text(numbers.span_mpps(throughput.load_min_pps, throughput.load_max_pps))
-        yield Text(numbers.gbps(throughput.l2_bps))
-        own = setup.technology == result.baseline and row is not None and row.ratio is not None
+        row = rows.get(goal)
+        found = row.throughput if row else None
+        yield Text(numbers.mpps(found.load_pps if found else None))
+        yield Text(numbers.around(summary.farthest(found) if found else None))
+        yield Text(numbers.gbps(found.l2_bps if found else None))
+        own = row is not None and row.ratio is not None and setup.technology == result.baseline
         yield Text("1" if own else numbers.times(row.ratio if row else None))
-        flags.append(row.flags if row else "")
-    if case.problem is not None:
-        flags.append("X")
-    yield Text(
-        "".join(letter for letter in legend.FLAGS if any(letter in each for each in flags)), style="yellow"
-    )
+        letters += row.flags if row else ""
+    yield Text("".join(letter for letter in legend.FLAGS if letter in letters), style="yellow")
 
 
 def _notes(result: Result) -> Iterator[RenderableType]:
     yield Text("")
+    used = legend.flags_used(result)
+    yield from _list("Flags", [f"{letter}  {text}" for letter, text in used.items()], "bold")
     yield from _list(
         "Refused here", [f"{name}: {missing}" for name, missing in summary.refusals(result)], "yellow"
     )
     yield from _list("Read with care", summary.reasons(result), "yellow")
     yield from _list("This machine was noisy", summary.noise(result), "yellow")
-    used = legend.flags_used(result)
-    yield from _list("Flags", [f"{letter}  {text}" for letter, text in used.items()], "bold")
-    yield from _list("How to read it", list(legend.sentences(result)), "bold")
+    yield from _list("How to read it", [*legend.sentences(result), SPREAD], "bold")
     rests = [
         sentence + (f" ({', '.join(names)})" if names else "") for sentence, names in summary.fidelity(result)
     ]
@@ -118,7 +136,7 @@ def _list(title: str, sentences: list[str], style: str) -> Iterator[RenderableTy
     if sentences:
         yield Text(title, style=style)
         for sentence in sentences:
-            yield Padding(Text(sentence), (0, 0, 0, 2))
+            yield Padding(Text(sentence, overflow="fold"), (0, 0, 0, 2))
 
 
-FORMAT = Format("table", ".txt", "the table in the terminal", render)
+FORMAT = Format("terminal", ".txt", "the table in the terminal", render)
