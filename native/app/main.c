@@ -174,12 +174,16 @@ start_dpdk(const struct arguments *arguments)
 
 	argv[argc++] = (char *)"weir-dp";
 	argv[argc++] = lcores;
-	argv[argc++] = (char *)"--in-memory";
-	argv[argc++] = (char *)"--single-file-segments";
 	argv[argc++] = (char *)"--no-telemetry";
 	argv[argc++] = (char *)"--log-level=warning";
-	if (!weir_memory_is_huge)
+	/* No file outlives this process either way; DPDK refuses --in-memory with --no-huge. */
+	if (weir_memory_is_huge) {
+		argv[argc++] = (char *)"--in-memory";
+		argv[argc++] = (char *)"--single-file-segments";
+	} else {
+		argv[argc++] = (char *)"--no-shconf";
 		argv[argc++] = (char *)"--no-huge";
+	}
 	/*
 	 * All memory now: a heap that grows later makes virtio-user tell its vhost peer, in this
 	 * process, which waits for the heap's lock: a deadlock.
