@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from weir.fabric import Deployment
 
 DeploymentId = Annotated[
-    str | None, typer.Argument(metavar="[ID]", help="A deployment; may be absent where there is only one.")
+    str | None, typer.Argument(metavar="ID", help="A deployment; may be absent where there is only one.")
 ]
 
 

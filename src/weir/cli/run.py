@@ -10,6 +10,7 @@ import typer
 
 from weir.cli.exits import FAILED, INTERRUPTED
 from weir.cli.labfile import LabPath, Quick, machine_cpus
+from weir.cli.stored import StoreLocation
 
 
 def run(
@@ -20,9 +21,7 @@ def run(
         Path | None,
         typer.Option("--output", "-o", help="Directory for the reports; absent: results/<lab>-<time>."),
     ] = None,
-    store: Annotated[
-        str | None, typer.Option("--store", help="Database of results: a path or URL.", envvar="WEIR_STORE")
-    ] = None,
+    store: StoreLocation = None,
 ) -> None:
     """Measure a lab: NDR, PDR and a loss curve for each technology, chain and frame size; then report."""
     from rich.console import Console

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from weir.store.database import StoreError, default_location
+from weir.store.database import StoreError, UnknownRunError, default_location
 from weir.store.fingerprint import differences
 from weir.store.store import RunSummary, Store
 
-__all__ = ["RunSummary", "Store", "StoreError", "default_location", "differences"]
+__all__ = ["RunSummary", "Store", "StoreError", "UnknownRunError", "default_location", "differences"]

@@ -24,6 +24,10 @@ class StoreError(Exception):
     """The store cannot be used; says which, why, and what to do."""
 
 
+class UnknownRunError(StoreError):
+    """The store has no such run, or several; says which there are."""
+
+
 def default_location() -> str:
     """$WEIR_STORE (a file or a database URL), or results.db in the user's data directory."""
     chosen = os.environ.get("WEIR_STORE")

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,10 +14,12 @@ from pydantic import ValidationError
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from weir.store.database import StoreError, default_location, explained, open_database
+from weir.spec.problem import nearest
+from weir.store.database import StoreError, UnknownRunError, default_location, explained, open_database
 from weir.store.result import Case, Result, Setup, Trial
 from weir.store.tables import CaseRow, RunRow, SetupRow, TrialRow
 
+LISTED = 5  # newest runs that a message names
 UNFINISHED = "The run ended before this case was finished."
 
 
@@ -110,16 +113,12 @@ class Store:
         """A run with everything stored of it. A beginning of the id will do if only one run has it."""
         with explained(self.name), Session(self._engine) as session:
             row = self._run(session, run_id)
-            try:
+            with self._as_written(f"run {row.id}"):
                 result = Result.model_validate_json(row.document)
                 rows = session.scalars(
                     select(SetupRow).where(SetupRow.run == row.number).order_by(SetupRow.number)
                 )
                 result.setups = [_setup(session, setup) for setup in rows]
-            except ValidationError as error:
-                raise StoreError(
-                    f"{self.name}: run {row.id} is not as this Weir writes it: {error.errors()[0]['msg']}"
-                ) from error
         return result
 
     def latest(self, lab: str | None = None) -> Result | None:
@@ -135,11 +134,20 @@ class Store:
         """All runs, oldest first."""
         with explained(self.name), Session(self._engine) as session:
             documents = session.scalars(select(RunRow.document).order_by(RunRow.number)).all()
-        results = [Result.model_validate_json(document) for document in documents]
+        with self._as_written("a run"):
+            results = [Result.model_validate_json(document) for document in documents]
         return [
             RunSummary(one.id, one.lab, one.started_at, one.finished_at, one.quick, one.interrupted)
             for one in results
         ]
+
+    @contextmanager
+    def _as_written(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            raise StoreError(f"{self.name}: {what} is not as this Weir writes it: {problem}") from error
 
     def _run(self, session: Session, run_id: str) -> RunRow:
         row = session.scalar(select(RunRow).where(RunRow.id == run_id))
@@ -149,10 +157,12 @@ class Store:
         if len(near) == 1 and run_id:
             return near[0]
         if near:
-            raise StoreError(f"{self.name}: {len(near)} runs begin with {run_id!r}; give more of the id")
-        known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc()).limit(5)).all()
-        raise StoreError(
-            f"{self.name}: has no run {run_id!r}; expected one of {', '.join(known) or 'none yet'}"
+            raise UnknownRunError(f"{self.name}: {len(near)} runs begin with {run_id!r}; give more of the id")
+        known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc())).all()
+        close = nearest(run_id, known)
+        raise UnknownRunError(
+            f"{self.name}: has no run {run_id!r}; expected one of {', '.join(known[:LISTED]) or 'none yet'}"
+            + (f" (did you mean {close}?)" if close else "")
         )
 
     @staticmethod
