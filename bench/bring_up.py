@@ -50,7 +50,7 @@ def _weir_s() -> float:
     )
     steps = [step for step in plan.steps(topology, lab) if step.kind not in ("weir-dp", "hugepages")]
     begin = time.perf_counter()
-    deployment = fabric.Deployment.deploy(steps, topology, keep=False)
+    deployment = fabric.Deployment.deploy(steps, topology)
     taken = time.perf_counter() - begin
     deployment.destroy()
     return taken

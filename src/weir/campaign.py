@@ -18,8 +18,9 @@ from typing import Protocol
 from weir import __version__, fabric, plan
 from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.dataplane.messages import Hello
+from weir.fabric import interrupts
 from weir.measure import Traffic, ceilings, measure_setup
-from weir.measure.events import Event
+from weir.measure.events import Event, TrialFinished
 from weir.plan.steps import SOCKET
 from weir.spec import Chain, Lab
 from weir.spec.frames import mean_frame_bytes
@@ -50,22 +51,31 @@ class Campaign:
         ] = {}  # by port kind: it is the tester's, not the switch's
 
     def run(self) -> Result:
-        """Measures everything that can be measured here. Ctrl-C: what was finished, marked interrupted."""
-        for name in fabric.clean_leftovers():
-            self._progress.say(f"took down {name}, which a killed run had left")
-        began = time.monotonic()
-        result = self._begin()
-        self._store.begin(result)
-        try:
-            for technology in self._lab.technology:
-                for chain in self._lab.chains():
-                    self._setup(result, technology, chain)
-        except KeyboardInterrupt:
-            result.interrupted = True
-            self._progress.say("interrupted: reporting what was finished")
-        result.finished_at = _now()
-        result.seconds = round(time.monotonic() - began, 1)
-        self._store.update(result)
+        """Measures everything that can be measured here. Ctrl-C: what was finished, marked interrupted.
+
+        Ctrl-C ends a trial at once, but waits for a step of building or taking down; a second one changes
+        nothing.
+        """
+        with interrupts.held():
+            for name in fabric.clean_leftovers():
+                self._progress.say(f"took down {name}, which a killed run had left")
+            began = time.monotonic()
+            result = self._begin()
+            self._store.begin(result)
+            try:
+                for technology in self._lab.technology:
+                    for chain in self._lab.chains():
+                        interrupts.check()
+                        self._setup(result, technology, chain)
+            except KeyboardInterrupt:
+                result.interrupted = True
+                self._progress.say(
+                    f"interrupted: took everything down; what was finished is in {self._store.name}"
+                )
+                interrupts.settle()
+            result.finished_at = _now()
+            result.seconds = round(time.monotonic() - began, 1)
+            self._store.update(result)
         return result
 
     def _begin(self) -> Result:
@@ -141,6 +151,14 @@ class Campaign:
             setup.datapath = deployment.datapath()
             setup.fidelity = fabric.fidelity(topology, datapath=setup.datapath, memory=hello.memory)
             result.fingerprint = fabric.fingerprint(hello.tsc_hz, hello.memory, {"dpdk": hello.dpdk})
+            self._store.update_setup(number, setup)
+            self._store.update(result)
+
+            def on_event(event: Event) -> None:
+                if isinstance(event, TrialFinished):
+                    self._store.add_trial(number, event.frame, event.mean_frame_bytes, event.trial)
+                self._progress.event(event)
+
             cases = measure_setup(
                 self._lab.measure,
                 self._traffic(topology),
@@ -149,7 +167,7 @@ class Campaign:
                     {port.name: port.rx_packets for port in client.ledger().ports}
                 ),
                 ceilings=found,
-                on_event=self._progress.event,
+                on_event=on_event,
             )
             for case in cases:
                 setup.cases.append(case)
@@ -158,10 +176,13 @@ class Campaign:
 
     @contextmanager
     def _deployed(self, topology: Topology) -> Iterator[tuple[fabric.Deployment, DataPlaneClient, Hello]]:
-        """Built, configured and polling for the body; taken down after it, however it ends."""
-        deployment = fabric.Deployment.deploy(plan.steps(topology, self._lab), topology, keep=False)
+        """Built, configured and polling for the body; taken down after it, however it ends.
+
+        Ctrl-C, held by `run`, is let through in the body alone.
+        """
+        deployment = fabric.Deployment.deploy(plan.steps(topology, self._lab), topology)
         try:
-            with DataPlaneClient(deployment.run_dir / SOCKET) as client:
+            with interrupts.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
                 hello = client.hello()
                 client.configure(
                     plan.dataplane_config(topology, self._lab, str(deployment.run_dir), deployment.devices)

@@ -52,23 +52,23 @@ def test_a_journal_appears_with_its_first_record(run_root: Path, monkeypatch: py
         seen.append(json.loads(next(run_root.iterdir()).read_bytes()))
 
     monkeypatch.setattr(os, "link", watched)
-    journal = Journal.begin(topology(), keep=True)
-    assert seen == [[], {"begin": topology().model_dump(mode="json"), "keep": True}]
+    journal = Journal.begin(topology())
+    assert seen == [[], {"begin": topology().model_dump(mode="json")}]
     assert journal.path == run_root / f"{DEPLOYMENT}.journal"
     assert journal.path.stat().st_mode & 0o777 == 0o600
     assert Topology.model_validate(journal.header()["begin"]) == topology()
 
 
 def test_a_second_journal_of_the_same_deployment_is_refused() -> None:
-    first = Journal.begin(topology(), keep=True)
+    first = Journal.begin(topology())
     first.write(announced("a"))
     with pytest.raises(FabricError, match="File exists"):
-        Journal.begin(topology(), keep=True)
+        Journal.begin(topology())
     assert names(first) == ["a"]
 
 
 def test_standing_steps_in_order_with_their_facts() -> None:
-    journal = Journal.begin(topology(), keep=True)
+    journal = Journal.begin(topology())
     for record in (
         announced("a"),
         {"facts": {"noted": 1}, "step": "a"},
@@ -80,16 +80,38 @@ def test_standing_steps_in_order_with_their_facts() -> None:
         journal.write(record)
     assert names(journal) == ["a", "b", "c"]
     assert journal.standing()[0].facts == {"noted": 1, "made": 2}
-    assert not journal.complete()
     journal.write({"undone": "c"})
     journal.write({"undone": "b"})
     assert names(journal) == ["a"]
-    journal.write({"complete": True})
-    assert journal.complete()
+
+
+def test_a_deployment_is_kept_until_somebody_begins_to_take_it_down() -> None:
+    journal = Journal.begin(topology())
+    assert not journal.kept()
+    journal.write({"keep": True})
+    assert journal.kept()
+    journal.write({"ending": True})
+    assert not journal.kept()
+
+
+def test_nobody_can_take_a_new_journal_for_a_left_one(
+    run_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is locked when it appears."""
+    taken: list[bool] = []
+    link = os.link
+
+    def watched(*args: Any, **options: Any) -> None:
+        link(*args, **options)
+        taken.append(Journal(run_root / f"{DEPLOYMENT}.journal").lock())
+
+    monkeypatch.setattr(os, "link", watched)
+    Journal.begin(topology())
+    assert taken == [False]
 
 
 def test_a_torn_last_line_is_not_there() -> None:
-    journal = Journal.begin(topology(), keep=True)
+    journal = Journal.begin(topology())
     journal.write(announced("a"))
     whole = journal.path.read_bytes()
     line = json.dumps(announced("b")).encode() + b"\n"
@@ -101,7 +123,7 @@ def test_a_torn_last_line_is_not_there() -> None:
 
 
 def test_what_is_written_after_a_torn_line_counts() -> None:
-    journal = Journal.begin(topology(), keep=True)
+    journal = Journal.begin(topology())
     journal.write(announced("a"))
     journal.write(announced("b"))
     with journal.path.open("ab") as file:
@@ -116,7 +138,7 @@ def test_what_is_written_after_a_torn_line_counts() -> None:
 
 def test_one_process_holds_the_lock() -> None:
     """Another open of the file is what another process has."""
-    journal = Journal.begin(topology(), keep=True)
+    journal = Journal.begin(topology())
     other = Journal(journal.path)
     assert journal.lock()
     assert not other.lock()
@@ -126,7 +148,7 @@ def test_one_process_holds_the_lock() -> None:
 
 def test_a_child_between_fork_and_exec_keeps_the_lock_for_a_moment() -> None:
     """It shares the open file of the weir that was killed, until exec closes it."""
-    journal = Journal.begin(topology(), keep=True)
+    journal = Journal.begin(topology())
     child = os.fork()
     if child == 0:
         time.sleep(0.2)
@@ -139,7 +161,7 @@ def test_a_child_between_fork_and_exec_keeps_the_lock_for_a_moment() -> None:
 
 
 def test_a_journal_that_another_process_has_removed_can_still_be_read() -> None:
-    journal = Journal.begin(topology(), keep=True)
+    journal = Journal.begin(topology())
     journal.write(announced("a"))
     other = Journal(journal.path)
     journal.write({"undone": "a"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,6 +81,7 @@ def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -
     """Makes everything and starts the loops; takes everything down again if any of it fails."""
     from weir import fabric, plan
     from weir.dataplane import DataPlaneClient
+    from weir.fabric import interrupts
     from weir.plan.steps import SOCKET
 
     refusal = fabric.check(topology.technology)
@@ -92,15 +94,19 @@ def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -
         if not quiet and event.state == "doing":
             print(f"  {event.step.text}")
 
-    deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
-    try:
-        with DataPlaneClient(deployment.run_dir / SOCKET) as client:
-            client.hello()
-            client.configure(
-                plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices)
-            )
-            client.start()
-    except BaseException:
-        deployment.destroy()
-        raise
+    with interrupts.held():
+        for name in fabric.clean_leftovers():
+            print(f"took down {name}, which a killed weir had left", file=sys.stderr)
+        deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
+        try:
+            with interrupts.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
+                client.hello()
+                client.configure(
+                    plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices)
+                )
+                client.start()
+            deployment.keep()
+        except BaseException:
+            deployment.destroy()
+            raise
     return deployment

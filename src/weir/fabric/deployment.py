@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from weir.fabric import openvswitch
+from weir.fabric import interrupts, openvswitch
 from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
@@ -55,28 +55,30 @@ class Deployment:
         )
         self.id = journal.path.name.removesuffix(SUFFIX)
         self.run_dir: Path = journal.path.with_suffix("")
-        self.keep = bool(header.get("keep"))
 
     @classmethod
-    def deploy(
-        cls, steps: list[Step], topology: Topology, on_event: OnEvent = _ignore, *, keep: bool = True
-    ) -> Deployment:
-        """Does all steps. On an error or Ctrl-C everything is undone first.
+    def deploy(cls, steps: list[Step], topology: Topology, on_event: OnEvent = _ignore) -> Deployment:
+        """Does all steps. On an error or Ctrl-C, which acts between two steps, everything is undone first.
 
-        `keep`: it outlives this process. Otherwise the next run takes it down if this process dies.
+        The next run takes it down if this process dies before `keep`.
         """
-        deployment = cls(Journal.begin(topology, keep=keep))
-        site = deployment._site()
-        try:
-            for step in steps:
-                deployment._do(step, site, on_event)
-            deployment._journal.write({"complete": True})
-        except BaseException:
+        with interrupts.held():
+            deployment = cls(Journal.begin(topology))
+            site = deployment._site()
+            try:
+                for step in steps:
+                    interrupts.check()
+                    deployment._do(step, site, on_event)
+            except BaseException:
+                site.close()
+                deployment.destroy(on_event)
+                raise
             site.close()
-            deployment.destroy(on_event)
-            raise
-        site.close()
         return deployment
+
+    def keep(self) -> None:
+        """From now on it outlives this process, until it is destroyed."""
+        self._journal.write({"keep": True})
 
     def _site(self) -> Site:
         return Site(self.id, self.run_dir, self._journal)
@@ -97,12 +99,17 @@ class Deployment:
         """Takes down what the journal says was made, last first, and then the journal.
 
         Goes on past a step that cannot be undone; then raises FabricError and keeps the journal.
-        FabricError if another process works on the deployment.
+        FabricError if another process works on the deployment. Ctrl-C waits for its end.
         """
+        with interrupts.held():
+            self._destroy(on_event)
+
+    def _destroy(self, on_event: OnEvent) -> None:
         if not self._journal.lock(wait_s=EXEC_S):
             raise FabricError(
                 f"{self.id} belongs to a weir that is running", "wait for its end, or interrupt it"
             )
+        self._journal.write({"ending": True})
         failures = []
         if "_counting" in self.__dict__:
             self._counting.close()
@@ -170,8 +177,8 @@ class Deployment:
         return "none"
 
     def abandoned(self) -> bool:
-        """Nobody works on it, and it was not meant to stay or never became complete."""
-        return not (self.keep and self._journal.complete()) and self._journal.lock()
+        """Nobody works on it, and it is not kept: its maker was killed, or who was taking it down."""
+        return not self._journal.kept() and self._journal.lock()
 
 
 def deployments() -> list[Deployment]:

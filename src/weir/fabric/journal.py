@@ -40,38 +40,38 @@ class Entry:
 class Journal:
     """Open for reading and appending. Holding the lock means that this process works on the deployment."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, fd: int | None = None) -> None:
         self.path = path
         try:
-            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC) if fd is None else fd
         except OSError as error:
             raise FabricError(f"cannot open the journal {path}: {error.strerror}", "is it yours?") from error
 
     @classmethod
-    def begin(cls, topology: Topology, *, keep: bool) -> Journal:
-        """A new journal. `keep`: the deployment outlives this process once it is complete."""
+    def begin(cls, topology: Topology) -> Journal:
+        """A new journal, locked before anybody can see it."""
         path = root() / f"{topology.deployment}{SUFFIX}"
-        first = {"begin": topology.model_dump(mode="json"), "keep": keep}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            fd = os.open(path.parent, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            flags = os.O_TMPFILE | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
+            journal = cls(path, os.open(path.parent, flags, 0o600))
             try:
-                os.write(fd, _line(first))
+                journal.lock()
+                journal.write({"begin": topology.model_dump(mode="json")})
                 # With a directory descriptor, because plain link(2) would not follow the symbolic link.
                 descriptors = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 try:
-                    os.link(str(fd), path, src_dir_fd=descriptors, follow_symlinks=True)
+                    os.link(str(journal._fd), path, src_dir_fd=descriptors, follow_symlinks=True)
                 finally:
                     os.close(descriptors)
-            finally:
-                os.close(fd)
+            except OSError:
+                journal.close()
+                raise
         except OSError as error:
             raise FabricError(
                 f"cannot make the journal {path}: {error.strerror}",
                 "run as root, or set WEIR_RUN_DIR to a directory of yours",
             ) from error
-        journal = cls(path)
-        journal.lock()
         return journal
 
     def lock(self, wait_s: float = 0.0) -> bool:
@@ -85,7 +85,7 @@ class Journal:
                 if time.monotonic() >= deadline:
                     return False
             time.sleep(0.01)
-        if not self._read().endswith(b"\n"):
+        if self._read()[-1:] not in (b"", b"\n"):
             os.write(self._fd, b"\n")  # ends a line that a kill has torn, so that the next record has its own
         return True
 
@@ -113,9 +113,10 @@ class Journal:
         """The first record."""
         return next(self.records(), {})
 
-    def complete(self) -> bool:
-        """Whether every step of the deployment was done."""
-        return any("complete" in record for record in self.records())
+    def kept(self) -> bool:
+        """Whether the deployment was made to outlive its maker, and nobody has begun to take it down."""
+        said = {key for record in self.records() for key in record}
+        return "keep" in said and "ending" not in said
 
     def standing(self) -> list[Entry]:
         """Steps that were announced and are not undone, in order."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weir.fabric import process
+from weir.fabric import interrupts, process
 from weir.fabric.errors import FabricError
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
@@ -187,6 +187,7 @@ def _wait_for(path: Path, pid: int, log: Path) -> None:
             return
         if not process.alive(pid):
             break
+        interrupts.check()
         time.sleep(0.01)
     tail = " | ".join(log.read_text(errors="replace").splitlines()[-3:]) if log.exists() else ""
     raise FabricError(f"{log.stem} does not start: {tail or 'it said nothing'}", f"its log: {log}")
