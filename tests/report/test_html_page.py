@@ -130,3 +130,15 @@ def test_page_names_refusals_irregular_results_fidelity_and_machine() -> None:
         "tx_queue_full",
     ):
         assert text in page, text
+
+
+def test_many_remarks_of_one_kind_are_folded_so_that_the_numbers_come_first() -> None:
+    made = result()
+    few = report.render(made, "html")
+    assert "remarks</summary>" not in few.partition('id="throughput"')[0]
+    for setup in made.setups:
+        for case in setup.cases:
+            case.problem = "the port tester.left is gone"
+    many = report.render(made, "html").partition('id="throughput"')[0]
+    assert re.search(r"Read with care\.</b> \d+ remarks</summary>", many)
+    assert many.count("given up: the port tester.left is gone") == 32

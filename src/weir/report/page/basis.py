@@ -26,9 +26,11 @@ def fingerprint(result: Result) -> Markup:
     pairs = [(name.replace("_", " "), _value(value)) for name, value in fields.items()]
     pairs += [(f"{name} version", version) for name, version in result.fingerprint.versions.items()]
     pairs += [("seed", str(result.seed)), ("lab SHA-256", result.spec_sha256), ("Weir", result.weir)]
-    return tag(
-        "dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs], class_="facts wide"
-    )
+    cells = [
+        tag("div", tag("dt", name), tag("dd", value), class_="whole" if name == "cmdline" else None)
+        for name, value in pairs
+    ]
+    return tag("dl", cells, class_="facts wide")
 
 
 def spec(result: Result) -> Markup:

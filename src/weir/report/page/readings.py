@@ -9,6 +9,8 @@ from weir.report import legend, numbers, summary
 from weir.report.page.markup import Markup, tag
 from weir.store.result import Result
 
+UNFOLDED = 3  # sentences of one kind that are shown at once
+
 # Water (left, high) runs over a wall (a weir) to the right, low: the product's mark.
 MARK = (
     "M1 9h9c4 0 5 2 6 6s2 6 6 6h9",
@@ -28,7 +30,7 @@ def head(result: Result) -> Markup:
             for key, name in (("dpdk", "DPDK"), ("openvswitch", "Open vSwitch"))
             if key in versions
         ),
-        ("measured", result.started_at.replace("T", " ").replace("Z", " UTC")),
+        ("measured", _time(result.started_at)),
         ("took", numbers.seconds(result.seconds) + (", quick run" if result.quick else "")),
         ("run", result.id),
     ]
@@ -48,24 +50,31 @@ def head(result: Result) -> Markup:
     )
 
 
+def _time(rfc3339: str) -> str:
+    """ "2026-11-21 07:06 UTC", of a time that the store wrote."""
+    return f"{rfc3339[:16].replace('T', ' ')} UTC"
+
+
 def notices(result: Result) -> Markup | None:
-    """What changes how the numbers are to be read, before any number."""
-    said = list(_notices(result))
-    if not said:
-        return None
-    items = [tag("li", tag("b", title), " ", text) for title, text in said]
-    return tag("ul", items, class_="notices", aria_label="Read this first")
+    """What changes how the numbers are to be read, before any number. A long list of one kind is folded."""
+    groups = [_group(title, sentences) for title, sentences in _notices(result) if sentences]
+    return tag("div", groups, class_="notices", role="note", aria_label="Read this first") if groups else None
 
 
-def _notices(result: Result) -> Iterator[tuple[str, str]]:
-    if result.interrupted:
-        yield "Interrupted.", "The run was stopped early; what had finished is below."
+def _notices(result: Result) -> Iterator[tuple[str, list[str]]]:
+    stopped = ["The run was stopped early; what had finished is below."]
+    yield "Interrupted.", stopped if result.interrupted else []
     for name, missing in summary.refusals(result):
-        yield f"{name} refused here.", missing
-    for sentence in summary.noise(result):
-        yield "Noisy machine.", sentence
-    for sentence in summary.reasons(result):
-        yield "Read with care.", sentence
+        yield f"{name} refused here.", [missing]
+    yield "Noisy machine.", summary.noise(result)
+    yield "Read with care.", summary.reasons(result)
+
+
+def _group(title: str, sentences: list[str]) -> Markup:
+    if len(sentences) <= UNFOLDED:
+        return tag("p", tag("b", title), " ", " ".join(sentences))
+    inner = tag("ul", [tag("li", sentence) for sentence in sentences], class_="plain")
+    return tag("details", tag("summary", tag("b", title), f" {len(sentences)} remarks"), inner, class_="fold")
 
 
 def readings(result: Result) -> Markup | None:

@@ -29,8 +29,8 @@ function digits(value) {
   return value.toFixed(value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3);
 }
 
-// Three significant digits, for labels in plots.
-const three = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3).slice(0, 5));
+// Three significant digits for labels in plots, and no more decimals than the tables have.
+const three = (value) => (value >= 100 ? value.toFixed(0) : value < 1 ? value.toFixed(3) : value.toPrecision(3));
 
 const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 const share = (ratio) => (ratio === 0 ? '0' : `${Number((ratio * 100).toPrecision(2))} %`);

@@ -112,13 +112,17 @@ function choice(parent, name, values, chosen, picked) {
 
 function onPaper() {
   let before = '';
+  let folded = [];
   addEventListener('beforeprint', () => {
+    folded = [...document.querySelectorAll('.notices details:not([open])')];
+    for (const notice of folded) notice.open = true;
     before = document.documentElement.dataset.theme || '';
     document.documentElement.dataset.theme = 'light';
     printing = true;
     redrawAll();
   });
   addEventListener('afterprint', () => {
+    for (const notice of folded) notice.open = false;
     if (before) document.documentElement.dataset.theme = before;
     else delete document.documentElement.dataset.theme;
     printing = false;
