@@ -14,7 +14,7 @@ def fidelity(topology: Topology, *, datapath: str, memory: str) -> list[str]:
     said = []
     if topology.wire == "virtual":
         said.append("Virtual links: no packet left this machine.")
-    if datapath.endswith("(userspace datapath)"):
+    if topology.technology == "ovs" and datapath.endswith("(userspace datapath)"):
         said.append(f"{datapath}: this kernel has no Open vSwitch datapath.")
     placed: dict[int, list[str]] = {}
     for node in topology.nodes:
@@ -22,10 +22,10 @@ def fidelity(topology: Topology, *, datapath: str, memory: str) -> list[str]:
             placed.setdefault(core, []).append(node.name)
     for core, names in sorted(placed.items()):
         if len(names) > 1:
-            said.append(f"{' and '.join(names)} share core {core}, in one polling loop.")
+            said.append(f"{_listed(names)} share core {core}, in one polling loop.")
     for core in topology.switch_cores:
         if core in placed:
-            said.append(f"The switch shares core {core} with {' and '.join(placed[core])}.")
+            said.append(f"The switch shares core {core} with {_listed(placed[core])}.")
     if len(os.sched_getaffinity(0)) <= len(placed) + len(set(topology.switch_cores) - set(placed)):
         said.append("Every core polls: the system's own work takes time from the measurement.")
     if hypervisor() != "none":
@@ -34,3 +34,9 @@ def fidelity(topology: Topology, *, datapath: str, memory: str) -> list[str]:
     if memory == "no-huge":
         said.append("No hugepages were free: 4 KiB pages.")
     return said
+
+
+def _listed(names: list[str]) -> str:
+    """ "tester, f1 and f2"."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
