@@ -27,11 +27,12 @@ queue_of(const char *name, const char *where, struct weir_queue *queue, struct w
 {
 	struct weir_port *port = weir_port_find(name);
 
-	snprintf(queue->name, sizeof(queue->name), "%s", name);
 	if (port != NULL) {
-		queue->port_id = port->id;
+		*queue = port->queue;
 		return 0;
 	}
+	snprintf(queue->name, sizeof(queue->name), "%s", name);
+	queue->kind = WEIR_QUEUE_RING;
 	queue->ring = weir_ring_find(name);
 	if (queue->ring != NULL)
 		return 0;
@@ -119,7 +120,7 @@ path_from_json(const json_t *object, const char *where, struct weir_path *path,
 	}
 	if (out != NULL)
 		return queue_of(out, where, &path->out, error);
-	path->out.none = true;
+	path->out.kind = WEIR_QUEUE_NONE;
 	if (path->stage_count == 0 || path->stages[path->stage_count - 1].nf->returns)
 		return weir_fail(error, "bad_argument", where, "`out`, or a sink as the last stage",
 				 NULL, "path '%s' has no way out", name);
@@ -176,8 +177,8 @@ tester_from_json(const json_t *object, enum weir_area_kind kind, const char *nam
 		return NULL;
 	}
 	if (kind == WEIR_AREA_GENERATOR)
-		return weir_generator_create(name, core, port->id, port->name, error);
-	return weir_receiver_create(name, core, port->id, port->name, error);
+		return weir_generator_create(name, core, &port->queue, port->id, error);
+	return weir_receiver_create(name, core, &port->queue, port->id, error);
 }
 
 int

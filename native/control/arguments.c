@@ -6,11 +6,27 @@
 
 #include "verb.h"
 
+struct weir_place
+weir_at(const char *where, const char *key)
+{
+	struct weir_place place;
+
+	snprintf(place.text, sizeof(place.text), "%s%s%s", where, where[0] != '\0' ? "." : "", key);
+	return place;
+}
+
 static int
 wrong_type(const char *where, const char *key, const char *expected, struct weir_error *error)
 {
-	return weir_fail(error, "bad_argument", where, expected, NULL, "'%s' has the wrong type",
-			 key);
+	return weir_fail(error, "bad_argument", weir_at(where, key).text, expected, NULL,
+			 "'%s' has the wrong type", key);
+}
+
+int
+weir_missing(const char *where, const char *key, struct weir_error *error)
+{
+	return weir_fail(error, "bad_argument", weir_at(where, key).text, NULL, NULL,
+			 "'%s' is missing", key);
 }
 
 int
@@ -23,8 +39,8 @@ weir_refuse_unknown(const json_t *args, const char *where, const char *const kno
 	size_t used = 0;
 
 	if (!json_is_object(args))
-		return weir_fail(error, "bad_argument", where, "an object", NULL,
-				 "not a JSON object");
+		return weir_fail(error, "bad_argument", where[0] != '\0' ? where : "args",
+				 "an object", NULL, "not a JSON object");
 	json_object_foreach((json_t *)args, key, value)
 	{
 		unsigned int i = 0;
@@ -37,8 +53,8 @@ weir_refuse_unknown(const json_t *args, const char *where, const char *const kno
 		for (i = 0; known[i] != NULL && used < sizeof(expected); i++)
 			used += snprintf(expected + used, sizeof(expected) - used, "%s%s",
 					 i == 0 ? "" : ", ", known[i]);
-		return weir_fail(error, "bad_argument", where, expected, NULL, "unknown key '%s'",
-				 key);
+		return weir_fail(error, "bad_argument", weir_at(where, key).text, expected, NULL,
+				 "unknown key '%s'", key);
 	}
 	return 0;
 }
@@ -52,7 +68,7 @@ weir_take_string(const json_t *object, const char *key, bool required, const cha
 	if (found == NULL || json_is_null(found)) {
 		if (!required)
 			return 0;
-		return weir_fail(error, "bad_argument", where, NULL, NULL, "'%s' is missing", key);
+		return weir_missing(where, key, error);
 	}
 	if (!json_is_string(found))
 		return wrong_type(where, key, "a string", error);
@@ -74,7 +90,7 @@ weir_take_count(const json_t *object, const char *key, uint64_t min, uint64_t ma
 		return wrong_type(where, key, expected, error);
 	if (json_integer_value(found) < 0 || (uint64_t)json_integer_value(found) < min ||
 	    (uint64_t)json_integer_value(found) > max)
-		return weir_fail(error, "bad_argument", where, expected, NULL,
+		return weir_fail(error, "bad_argument", weir_at(where, key).text, expected, NULL,
 				 "'%s' cannot be %lld", key, (long long)json_integer_value(found));
 	*value = json_integer_value(found);
 	return 0;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the arguments of a request: typed, bounded, with errors that say where. 0 ok, -1 with
- * `error` filled. */
+/*
+ * Reading the arguments of a request: typed, bounded. 0 ok, -1 with `error` filled. `where` is the
+ * place of `object` in the request, such as "streams[0].template", "" for the arguments themselves;
+ * errors name the field behind it.
+ */
 #ifndef WEIR_CONTROL_ARGUMENTS_H
 #define WEIR_CONTROL_ARGUMENTS_H
 
@@ -10,6 +13,17 @@
 #include <jansson.h>
 
 #include "core/error.h"
+
+/* A place in a request; longer ones than any that is accepted are cut. */
+struct weir_place {
+	char text[96];
+};
+
+/* "where.key", or just "key" in the arguments themselves. */
+struct weir_place weir_at(const char *where, const char *key);
+
+/* Fails: `key` must be there. */
+int weir_missing(const char *where, const char *key, struct weir_error *error);
 
 /* A string; absent leaves `*value` as it is, unless `required`. The string lives as long as
  * `object`. */

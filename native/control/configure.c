@@ -170,14 +170,14 @@ build(const json_t *args, struct weir_error *error)
 	json_t *object;
 
 	weir_dataplane.loop.ledger = true;
-	if (weir_take_array(args, "ports", "ports", &ports, error) < 0 ||
-	    weir_take_array(args, "rings", "rings", &rings, error) < 0 ||
-	    weir_take_array(args, "areas", "areas", &areas, error) < 0 ||
-	    weir_take_bool(args, "ledger", "ledger", &weir_dataplane.loop.ledger, error) < 0 ||
+	if (weir_take_array(args, "ports", "", &ports, error) < 0 ||
+	    weir_take_array(args, "rings", "", &rings, error) < 0 ||
+	    weir_take_array(args, "areas", "", &areas, error) < 0 ||
+	    weir_take_bool(args, "ledger", "", &weir_dataplane.loop.ledger, error) < 0 ||
 	    thresholds_from_json(args, error) < 0)
 		return -1;
 	mbufs = 16384 + 4096 * json_array_size(ports);
-	if (weir_take_count(args, "mbufs", 1024, 1 << 24, "mbufs", &mbufs, error) < 0 ||
+	if (weir_take_count(args, "mbufs", 1024, 1 << 24, "", &mbufs, error) < 0 ||
 	    weir_ports_memory(mbufs, error) < 0)
 		return -1;
 	json_array_foreach((json_t *)ports, index, object)
@@ -210,7 +210,7 @@ weir_verb_configure(const json_t *args, json_t **result, struct weir_error *erro
 	if (weir_dataplane.configured)
 		return weir_fail(error, "bad_state", NULL, NULL, "send `reset` first",
 				 "this process is configured already");
-	if (weir_refuse_unknown(args, "configure", known, error) < 0)
+	if (weir_refuse_unknown(args, "", known, error) < 0)
 		return -1;
 	if (build(args, error) < 0) {
 		weir_dataplane_reset();

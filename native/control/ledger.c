@@ -61,9 +61,9 @@ area_to_json(const struct weir_placed_area *placed)
 static json_t *
 port_to_json(const struct weir_port *port)
 {
-	struct rte_eth_stats stats = {0};
+	struct rte_eth_stats stats;
 
-	rte_eth_stats_get(port->id, &stats);
+	weir_port_stats(port, &stats);
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name", port->name,
 			 "rx_packets", (json_int_t)stats.ipackets, "rx_bytes",
 			 (json_int_t)stats.ibytes, "tx_packets", (json_int_t)stats.opackets,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <rte_arp.h>
-#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #include "arguments.h"
@@ -21,7 +20,7 @@ send_rarp(const struct weir_port *port)
 
 	if (packet == NULL)
 		return false;
-	if (rte_eth_tx_burst(port->id, 0, &packet, 1) == 1)
+	if (weir_queue_transmit(&port->queue, &packet, 1) == 1)
 		return true;
 	rte_pktmbuf_free(packet);
 	return false;
@@ -35,8 +34,8 @@ weir_verb_teach(const json_t *args, json_t **result, struct weir_error *error)
 	uint64_t times = 3;
 	uint64_t sent = 0;
 
-	if (weir_refuse_unknown(args, "teach", known, error) < 0 ||
-	    weir_take_count(args, "count", 1, 100, "teach", &times, error) < 0)
+	if (weir_refuse_unknown(args, "", known, error) < 0 ||
+	    weir_take_count(args, "count", 1, 100, "", &times, error) < 0)
 		return -1;
 	if (!weir_dataplane.configured)
 		return weir_fail(error, "bad_state", NULL, NULL, "send `configure` first",

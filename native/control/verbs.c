@@ -8,6 +8,7 @@
 
 #include "arguments.h"
 #include "dataplane.h"
+#include "traffic/traffic.h"
 
 static const char *const no_keys[] = {NULL};
 
@@ -40,7 +41,7 @@ static int
 start(const json_t *args, json_t **result, struct weir_error *error)
 {
 	(void)result;
-	if (weir_refuse_unknown(args, "start", no_keys, error) < 0)
+	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
 		return -1;
 	if (!weir_dataplane.configured)
 		return weir_fail(error, "bad_state", NULL, NULL, "send `configure` first",
@@ -53,9 +54,10 @@ static int
 stop(const json_t *args, json_t **result, struct weir_error *error)
 {
 	(void)result;
-	if (weir_refuse_unknown(args, "stop", no_keys, error) < 0)
+	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
 		return -1;
 	weir_loops_stop();
+	weir_run_stop();
 	return 0;
 }
 
@@ -63,7 +65,7 @@ static int
 reset(const json_t *args, json_t **result, struct weir_error *error)
 {
 	(void)result;
-	if (weir_refuse_unknown(args, "reset", no_keys, error) < 0)
+	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
 		return -1;
 	weir_dataplane_reset();
 	return 0;
@@ -72,7 +74,7 @@ reset(const json_t *args, json_t **result, struct weir_error *error)
 static int
 ledger(const json_t *args, json_t **result, struct weir_error *error)
 {
-	if (weir_refuse_unknown(args, "ledger", no_keys, error) < 0)
+	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
 		return -1;
 	*result = weir_ledger();
 	return 0;
@@ -93,7 +95,7 @@ const struct weir_verb weir_verbs[] = {
 	{"describe", "Network functions with their options and drop reasons.", describe},
 	{"configure", "Builds ports, rings and areas, all or nothing.", weir_verb_configure},
 	{"start", "Starts the polling loops.", start},
-	{"stop", "Stops the polling loops.", stop},
+	{"stop", "Stops the polling loops, and with them a run that goes on.", stop},
 	{"reset", "Stops, closes all ports and frees everything.", reset},
 	{"teach", "Sends frames from every port with a MAC, for learning bridges.",
 	 weir_verb_teach},

@@ -6,25 +6,6 @@
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
-
-static inline uint16_t
-receive(const struct weir_queue *queue, struct rte_mbuf **packets)
-{
-	if (queue->ring != NULL)
-		return rte_ring_dequeue_burst(queue->ring, (void **)packets, WEIR_BURST, NULL);
-	return rte_eth_rx_burst(queue->port_id, 0, packets, WEIR_BURST);
-}
-
-static inline uint16_t
-transmit(const struct weir_queue *queue, struct rte_mbuf **packets, uint16_t count)
-{
-	if (queue->none)
-		return 0;
-	if (queue->ring != NULL)
-		return rte_ring_enqueue_burst(queue->ring, (void **)packets, count, NULL);
-	return rte_eth_tx_burst(queue->port_id, 0, packets, count);
-}
 
 static __rte_always_inline void
 run_stage(struct weir_stage *stage, struct weir_batch *batch, uint64_t *now, const bool ledger)
@@ -45,7 +26,7 @@ static __rte_always_inline uint32_t
 poll_path(struct weir_path *path, const bool ledger)
 {
 	struct weir_batch batch;
-	uint16_t received = receive(&path->in, batch.packet);
+	uint16_t received = weir_queue_receive(&path->in, batch.packet, WEIR_BURST);
 	uint16_t sent;
 	uint64_t now = 0;
 
@@ -61,7 +42,7 @@ poll_path(struct weir_path *path, const bool ledger)
 		run_stage(&path->stages[i], &batch, &now, ledger);
 	if (batch.count == 0)
 		return received;
-	sent = transmit(&path->out, batch.packet, batch.count);
+	sent = weir_queue_transmit(&path->out, batch.packet, batch.count);
 	if (ledger)
 		weir_count(&path->tx_packets, sent);
 	if (unlikely(sent < batch.count)) {

@@ -7,22 +7,12 @@
 #ifndef WEIR_CORE_CHAIN_H
 #define WEIR_CORE_CHAIN_H
 
-#include <rte_ring.h>
-
 #include "area.h"
 #include "nf.h"
+#include "queue.h"
 
 #define WEIR_STAGES_MAX 16
 #define WEIR_PATHS_MAX 8
-
-/* One end of a path: a ring, or (ring NULL) queue 0 of an ethdev port; neither: packets are freed
- * (after a sink). */
-struct weir_queue {
-	struct rte_ring *ring;
-	uint16_t port_id;
-	bool none;
-	char name[64];
-};
 
 struct weir_stage {
 	const struct weir_nf *nf;

@@ -134,7 +134,8 @@ poll_all(struct core *core, const bool ledger)
 			rte_pause();
 			now = rte_rdtsc();
 		}
-		weir_count(&core->loops, 1);
+		/* Release: weir_loops_pass() orders what the control thread reads behind it. */
+		__atomic_store_n(&core->loops, core->loops + 1, __ATOMIC_RELEASE);
 	}
 }
 
@@ -188,6 +189,22 @@ void
 weir_loops_resume(void)
 {
 	weir_loops_start(&started_with);
+}
+
+void
+weir_loops_pass(void)
+{
+	uint64_t before[WEIR_CORES_MAX];
+
+	if (!running)
+		return;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the caller's writes, then the counts */
+	for (unsigned int i = 0; i < core_count; i++)
+		before[i] = __atomic_load_n(&cores[i].loops, __ATOMIC_ACQUIRE);
+	for (unsigned int i = 0; i < core_count; i++) {
+		while (__atomic_load_n(&cores[i].loops, __ATOMIC_ACQUIRE) == before[i])
+			rte_delay_us_sleep(20); /* the loop may need this CPU */
+	}
 }
 
 uint64_t

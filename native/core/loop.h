@@ -46,6 +46,10 @@ bool weir_loops_running(void);
 /* Starts the loops again as they were started last, after a stop to change what they read. */
 void weir_loops_resume(void);
 
+/* Returns when every loop has begun a new iteration: it then sees what was written before this
+ * call, and has ended all that it began earlier. At once if the loops do not run. */
+void weir_loops_pass(void);
+
 /* Iterations of the loop of core `index` since the first start. */
 uint64_t weir_core_loops(unsigned int index);
 struct weir_stalls weir_core_stalls(unsigned int index);

@@ -36,7 +36,8 @@ open_end(const char *name, struct rte_ring *in, struct rte_ring *out, struct wei
 	if (id < 0)
 		return weir_fail(error, "port_failed", name, NULL, NULL,
 				 "cannot make a ring port: %s", rte_strerror(rte_errno));
-	port->id = id;
+	port->queue.kind = WEIR_QUEUE_ETHDEV;
+	port->queue.ethdev_id = id;
 	port->vdev = true;
 	port->virtual_wire = true;
 	snprintf(port->device, sizeof(port->device), "net_ring_%s", name);

@@ -15,6 +15,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "packet_socket.h"
 #include "room.h"
 
 static struct rte_mempool *mempool;
@@ -92,7 +93,8 @@ device_of_kind(const struct weir_port_config *config, unsigned int index, struct
 	else
 		return weir_fail(
 			error, "bad_argument", config->name,
-			"null, memory, af_packet, af_xdp, tap or physical; others by `devargs`",
+			"null, memory, packet_socket, af_packet, af_xdp, tap or physical; others "
+			"by `devargs`",
 			NULL, "unknown kind of port '%s'", kind);
 	return 0;
 }
@@ -136,10 +138,6 @@ static int
 probe(const struct weir_port_config *config, const struct device *device, struct weir_port *port,
       struct weir_error *error)
 {
-	if (config->interface != NULL && if_nametoindex(config->interface) != 0) {
-		snprintf(port->interface, sizeof(port->interface), "%s", config->interface);
-		port->flags_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	}
 	if (rte_eal_hotplug_add(device->bus, device->name, device->arguments) < 0)
 		return weir_fail(error, "port_failed", config->name, NULL,
 				 "weir-dp's log has the driver's own words",
@@ -158,66 +156,87 @@ start(const struct weir_port_config *config, struct weir_port *port, struct weir
 	uint16_t rx = config->rx_queue_size;
 	uint16_t tx = config->tx_queue_size;
 	const char *step = "configure";
-	int status = rte_eth_dev_info_get(port->id, &info);
+	int status = rte_eth_dev_info_get(port->queue.ethdev_id, &info);
 
 	if (status == 0)
-		status = rte_eth_dev_configure(port->id, 1, 1, &plain);
+		status = rte_eth_dev_configure(port->queue.ethdev_id, 1, 1, &plain);
 	if (status == 0) {
 		step = "set the queue sizes of";
-		status = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx, &tx);
+		status = rte_eth_dev_adjust_nb_rx_tx_desc(port->queue.ethdev_id, &rx, &tx);
 	}
 	if (status == 0) {
 		step = "set up the receive queue of";
-		status = rte_eth_rx_queue_setup(port->id, 0, rx, SOCKET_ID_ANY, NULL, mempool);
+		status = rte_eth_rx_queue_setup(port->queue.ethdev_id, 0, rx, SOCKET_ID_ANY, NULL,
+						mempool);
 	}
 	if (status == 0) {
 		step = "set up the transmit queue of";
-		status = rte_eth_tx_queue_setup(port->id, 0, tx, SOCKET_ID_ANY, NULL);
+		status = rte_eth_tx_queue_setup(port->queue.ethdev_id, 0, tx, SOCKET_ID_ANY, NULL);
 	}
 	if (status == 0) {
 		step = "start";
-		status = rte_eth_dev_start(port->id);
+		status = rte_eth_dev_start(port->queue.ethdev_id);
 	}
 	if (status != 0)
 		return weir_fail(error, "port_failed", config->name, NULL, NULL,
 				 "cannot %s port %s: %s", step, port->device,
 				 rte_strerror(-status));
-	rte_eth_promiscuous_enable(port->id); /* not every driver has it, nor needs it */
+	rte_eth_promiscuous_enable(
+		port->queue.ethdev_id); /* not every driver has it, nor needs it */
 	snprintf(port->driver, sizeof(port->driver), "%s", info.driver_name);
 	return 0;
 }
 
 /* Probes and starts: some drivers look their interface up by name at the start too. */
 static int
-open_here(const struct weir_port_config *config, const struct device *device,
-	  struct weir_port *port, struct weir_error *error)
+open_ethdev(const struct weir_port_config *config, struct weir_port *port, struct weir_error *error)
 {
-	if (probe(config, device, port, error) < 0)
-		goto failed;
-	if (rte_eth_dev_get_port_by_name(device->name, &port->id) != 0) {
+	struct device device;
+
+	if (device_of(config, port->id, &device, error) < 0 ||
+	    probe(config, &device, port, error) < 0)
+		return -1;
+	port->queue.kind = WEIR_QUEUE_ETHDEV;
+	if (rte_eth_dev_get_port_by_name(device.name, &port->queue.ethdev_id) != 0) {
 		weir_fail(error, "port_failed", config->name, "a network device", NULL,
-			  "%s opened, but it is no Ethernet port", device->name);
-		rte_eal_hotplug_remove(device->bus, device->name);
-		goto failed;
+			  "%s opened, but it is no Ethernet port", device.name);
+		rte_eal_hotplug_remove(device.bus, device.name);
+		return -1;
 	}
-	port->virtual_wire = config->virtual_wire;
 	if (start(config, port, error) < 0) {
-		rte_eal_hotplug_remove(device->bus, device->name);
-		goto failed;
+		rte_eal_hotplug_remove(device.bus, device.name);
+		return -1;
 	}
 	if (!port->has_mac)
-		rte_eth_macaddr_get(port->id, &port->mac);
-	weir_port_keep(port);
+		rte_eth_macaddr_get(port->queue.ethdev_id, &port->mac);
 	return 0;
-failed:
-	if (port->flags_socket >= 0)
+}
+
+/* Opens the port in the current namespace. */
+static int
+open_here(const struct weir_port_config *config, struct weir_port *port, struct weir_error *error)
+{
+	int status;
+
+	if (config->interface != NULL && if_nametoindex(config->interface) != 0) {
+		snprintf(port->interface, sizeof(port->interface), "%s", config->interface);
+		port->flags_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	}
+	port->virtual_wire = config->virtual_wire;
+	if (config->kind != NULL && strcmp(config->kind, "packet_socket") == 0)
+		status = weir_packet_socket_open(config, port, error);
+	else
+		status = open_ethdev(config, port, error);
+	if (status == 0)
+		weir_port_keep(port);
+	else if (port->flags_socket >= 0)
 		close(port->flags_socket);
-	return -1;
+	return status;
 }
 
 static int
-open_in_netns(const struct weir_port_config *config, const struct device *device,
-	      struct weir_port *port, struct weir_error *error)
+open_in_netns(const struct weir_port_config *config, struct weir_port *port,
+	      struct weir_error *error)
 {
 	int home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 	int status;
@@ -228,7 +247,7 @@ open_in_netns(const struct weir_port_config *config, const struct device *device
 			"make the namespace first; entering it needs root",
 			"cannot enter network namespace %s: %s", config->netns, strerror(errno));
 	} else {
-		status = open_here(config, device, port, error);
+		status = open_here(config, port, error);
 		if (setns(home, CLONE_NEWNET) < 0)
 			status = weir_fail(error, "port_failed", config->name, NULL, NULL,
 					   "cannot come back to the home namespace: %s",
@@ -242,9 +261,8 @@ int
 weir_port_open(const struct weir_port_config *config, struct weir_error *error)
 {
 	struct weir_port *port = weir_port_room(config->name, error);
-	struct device device;
 
-	if (port == NULL || device_of(config, port->id, &device, error) < 0)
+	if (port == NULL)
 		return -1;
 	if (config->mac != NULL) {
 		if (rte_ether_unformat_addr(config->mac, &port->mac) != 0)
@@ -254,6 +272,6 @@ weir_port_open(const struct weir_port_config *config, struct weir_error *error)
 		port->has_mac = true;
 	}
 	if (config->netns != NULL)
-		return open_in_netns(config, &device, port, error);
-	return open_here(config, &device, port, error);
+		return open_in_netns(config, port, error);
+	return open_here(config, port, error);
 }

@@ -10,6 +10,7 @@
 #include <rte_ether.h>
 
 #include "core/error.h"
+#include "core/queue.h"
 
 #define WEIR_PORTS_MAX 160
 #define WEIR_PORT_NAME_MAX 64
@@ -17,9 +18,9 @@
 /* What a port shall be. Strings are borrowed for the call. */
 struct weir_port_config {
 	const char *name;
-	const char *kind;      /* "null", "memory", "af_packet", … ; NULL: by devargs */
+	const char *kind;      /* "null", "memory", "packet_socket", … ; NULL: by devargs */
 	const char *devargs;   /* "net_virtio_user0,path=…" */
-	const char *interface; /* kernel interface, with kind af_packet, af_xdp, tap */
+	const char *interface; /* kernel interface, for the kinds that need one */
 	const char *netns;     /* path of the network namespace that holds it, or NULL */
 	const char *mac;       /* NULL: the driver's; a port with one takes part in `teach` */
 	uint16_t rx_queue_size;
@@ -31,7 +32,8 @@ struct weir_port {
 	char name[WEIR_PORT_NAME_MAX];
 	char device[64]; /* DPDK's name, for removal */
 	char driver[32];
-	uint16_t id;
+	uint16_t id; /* in this table; not DPDK's, which queue.ethdev_id is */
+	struct weir_queue queue;
 	struct rte_ether_addr mac;
 	bool has_mac;
 	bool virtual_wire;
@@ -49,6 +51,9 @@ void weir_ports_close(void);
 struct weir_port *weir_port_find(const char *name);
 struct weir_port *weir_port_at(unsigned int index);
 unsigned int weir_port_count(void);
+
+/* What the port counted since it was opened. */
+void weir_port_stats(const struct weir_port *port, struct rte_eth_stats *stats);
 
 /* True once the interface or the peer of the port has gone. */
 bool weir_port_gone(const struct weir_port *port);

@@ -10,6 +10,7 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
+#include "packet_socket.h"
 #include "room.h"
 
 static struct weir_port ports[WEIR_PORTS_MAX];
@@ -33,6 +34,7 @@ weir_port_room(const char *name, struct weir_error *error)
 	memset(port, 0, sizeof(*port));
 	snprintf(port->name, sizeof(port->name), "%s", name);
 	port->id = count;
+	snprintf(port->queue.name, sizeof(port->queue.name), "%s", name);
 	port->flags_socket = -1;
 	return port;
 }
@@ -51,8 +53,12 @@ weir_ports_close(void)
 	while (count > 0) {
 		struct weir_port *port = &ports[--count];
 
-		rte_eth_dev_stop(port->id);
-		rte_eal_hotplug_remove(port->vdev ? "vdev" : "pci", port->device);
+		if (port->queue.kind == WEIR_QUEUE_DRIVER) {
+			weir_packet_socket_close(port);
+		} else {
+			rte_eth_dev_stop(port->queue.ethdev_id);
+			rte_eal_hotplug_remove(port->vdev ? "vdev" : "pci", port->device);
+		}
 		if (port->flags_socket >= 0)
 			close(port->flags_socket);
 	}
@@ -82,6 +88,17 @@ weir_port_count(void)
 	return count;
 }
 
+void
+weir_port_stats(const struct weir_port *port, struct rte_eth_stats *stats)
+{
+	if (port->queue.kind == WEIR_QUEUE_DRIVER) {
+		weir_packet_socket_stats(port, stats);
+		return;
+	}
+	memset(stats, 0, sizeof(*stats));
+	rte_eth_stats_get(port->queue.ethdev_id, stats);
+}
+
 bool
 weir_port_gone(const struct weir_port *port)
 {
@@ -94,6 +111,6 @@ weir_port_gone(const struct weir_port *port)
 		return ioctl(port->flags_socket, SIOCGIFFLAGS, &request) < 0 ||
 		       (request.ifr_flags & IFF_UP) == 0;
 	}
-	return rte_eth_link_get_nowait(port->id, &link) == 0 &&
+	return rte_eth_link_get_nowait(port->queue.ethdev_id, &link) == 0 &&
 	       link.link_status == RTE_ETH_LINK_DOWN;
 }

@@ -7,24 +7,12 @@
 #include <string.h>
 
 #include "checksum.h"
+#include "random.h"
 #include "stamp.h"
 
 /* A Zipf stream repeats after this many packets: long enough for a million flows to show their
  * tail. */
 #define ORDER_COUNT (1u << 21)
-
-uint64_t weir_random_next(uint64_t *state);
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-uint64_t
-weir_random_next(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
-}
 
 /*
  * The value of varied field number `field` (0, 1, …) in flow i. The first field takes i mod radix;
@@ -115,7 +103,7 @@ draw_zipf(const struct weir_stream_config *config, struct weir_flows *flows)
 		cumulative[i] = total;
 	}
 	for (uint32_t i = 0; i < ORDER_COUNT; i++) {
-		double at = (double)(weir_random_next(&state) >> 11) * 0x1p-53 * total;
+		double at = weir_random_unit(&state) * total;
 		uint32_t low = 0, high = flows->count - 1;
 
 		while (low < high) {

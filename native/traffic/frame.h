@@ -7,6 +7,7 @@
 
 /* Ethernet 14 + tag 4 + IPv6 40 + TCP 20 + stamp 18 = 96 bytes at the most: three vectors. */
 #define WEIR_HEAD_BYTES 96
+#define WEIR_SHORT_HEAD_BYTES 64 /* UDP over IPv4: two vectors */
 
 struct weir_frame {
 	uint8_t head[WEIR_HEAD_BYTES] __attribute__((aligned(32)));

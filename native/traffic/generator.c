@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #include "stream.h"
@@ -15,20 +14,11 @@
 struct generator {
 	struct weir_area area; /* first */
 	char name[64];
+	struct weir_queue queue;
 	uint16_t port_id;
 	unsigned int sender_count;
 	struct weir_sender *senders[WEIR_STREAMS_MAX];
 };
-
-/* A packet that is due after the end of the run plus this share of it is not sent any more: a
- * shortfall. */
-static inline bool
-too_late(const struct weir_sender *sender, uint64_t now)
-{
-	uint64_t grace = (sender->end_tsc - sender->pacing.start_tsc) / 1000 + 100000;
-
-	return now > sender->end_tsc + (sender->intended == UINT64_MAX ? 0 : grace);
-}
 
 static inline uint32_t
 send_due(struct generator *generator, struct weir_sender *sender, uint64_t now)
@@ -39,20 +29,18 @@ send_due(struct generator *generator, struct weir_sender *sender, uint64_t now)
 
 	if (sender->done)
 		return 0;
-	due = weir_pacing_due(&sender->pacing, now, sender->offered + BURST);
-	if (due > sender->intended || now >= sender->end_tsc)
-		due = sender->intended;
-	if (sender->offered >= sender->intended || too_late(sender, now)) {
+	if (now > sender->deadline_tsc || weir_pacing_ended(&sender->pacing, sender->offered)) {
 		__atomic_store_n(&sender->done, true, __ATOMIC_RELEASE);
 		return 0;
 	}
+	due = weir_pacing_due(&sender->pacing, now, sender->offered + BURST);
 	if (due <= sender->offered)
 		return 0;
 	count = RTE_MIN(due - sender->offered, (uint64_t)BURST);
 	/* No buffer: the packets stay due; what is never built is a shortfall. */
 	if (!weir_sender_fill(sender, packets, count))
 		return 0;
-	sent = rte_eth_tx_burst(generator->port_id, 0, packets, count);
+	sent = weir_queue_transmit(&generator->queue, packets, count);
 	sender->offered += count;
 	if (unlikely(sent < count)) {
 		sender->refused += count - sent;
@@ -75,19 +63,23 @@ poll(struct weir_area *area, uint64_t now_tsc)
 }
 
 struct weir_area *
-weir_generator_create(const char *name, unsigned int core, uint16_t port_id, const char *port_name,
-		      struct weir_error *error)
+weir_generator_create(const char *name, unsigned int core, const struct weir_queue *queue,
+		      uint16_t port_id, struct weir_error *error)
 {
 	struct generator *generator = calloc(1, sizeof(*generator));
 
 	if (generator == NULL) {
-		weir_fail(error, "no_memory", port_name, NULL, NULL, "no memory for a generator");
+		weir_fail(error, "no_memory", queue->name, NULL, NULL, "no memory for a generator");
 		return NULL;
 	}
 	snprintf(generator->name, sizeof(generator->name), "%s", name);
 	generator->area = (struct weir_area){.poll = poll, .name = generator->name, .core = core};
+	generator->queue = *queue;
 	generator->port_id = port_id;
-	weir_tester_area_add(&generator->area, true);
+	if (weir_tester_area_add(&generator->area, true, error) < 0) {
+		free(generator);
+		return NULL;
+	}
 	return &generator->area;
 }
 

@@ -18,8 +18,8 @@
 struct weir_histogram {
 	uint64_t count;
 	uint64_t sum;
-	uint64_t min, max; /* exact */
-	uint32_t buckets[WEIR_HISTOGRAM_BUCKETS];
+	uint64_t min, max;			  /* exact */
+	uint64_t buckets[WEIR_HISTOGRAM_BUCKETS]; /* 32 bits overflow after minutes at 10 Mpps */
 };
 
 static inline void

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When packets are due, by the time-stamp counter. */
+/*
+ * When packets are due, by the time-stamp counter. Constant: packet n at n / rate, rate x duration
+ * of them in all, rounded down. Poisson (RFC 2330 section 11.1.1): exponential gaps; as many
+ * packets as the process draws within the duration, rate x duration in the mean.
+ */
 #ifndef WEIR_TRAFFIC_PACING_H
 #define WEIR_TRAFFIC_PACING_H
 
@@ -7,47 +11,97 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Poisson arrivals: exponential gaps by inverse transform, from a seeded generator. */
+#include "random.h"
+
 struct weir_pacing {
 	uint64_t start_tsc;
+	uint64_t duration_cycles;
 	double packets_per_cycle; /* 0: no limit */
+	uint64_t planned;	  /* constant: all packets; UINT64_MAX without a limit */
 	bool poisson;
 	uint64_t random;
-	double next_due_cycles; /* Poisson: of the first packet not yet due */
-	uint64_t due;
+	double next_due_cycles; /* Poisson: of the first packet not yet drawn as due */
+	uint64_t due;		/* Poisson: packets drawn */
 };
-
-uint64_t weir_random_next(uint64_t *state);
 
 static inline double
 weir_pacing_gap_cycles(struct weir_pacing *pacing)
 {
-	double uniform = (double)((weir_random_next(&pacing->random) >> 11) + 1) * 0x1p-53;
-
-	return -log(uniform) / pacing->packets_per_cycle;
+	return -log(1 - weir_random_unit(&pacing->random)) / pacing->packets_per_cycle;
 }
 
-/* How many packets should have been sent by `now_tsc`, from the start; `bound` caps the work of one
- * call. */
+/* `rate_pps` 0: no limit. The start is still to be set. */
+static inline struct weir_pacing
+weir_pacing_of(double rate_pps, uint64_t duration_ns, uint64_t tsc_hz, bool poisson, uint64_t seed)
+{
+	struct weir_pacing pacing = {
+		.duration_cycles = (uint64_t)ceil((double)duration_ns * 1e-9 * (double)tsc_hz),
+		.packets_per_cycle = rate_pps / (double)tsc_hz,
+		.planned = UINT64_MAX,
+		.poisson = poisson && rate_pps > 0,
+		.random = seed,
+	};
+
+	if (pacing.poisson)
+		pacing.next_due_cycles = weir_pacing_gap_cycles(&pacing);
+	else if (rate_pps > 0) /* the little more is for decimal fractions that binary cuts */
+		pacing.planned = (uint64_t)(rate_pps * (double)duration_ns / 1e9 + 1e-6);
+	return pacing;
+}
+
+/* How many packets should have been sent by `now_tsc`, from the start, never more than the duration
+ * holds; `bound` caps the work of one call. */
 static inline uint64_t
 weir_pacing_due(struct weir_pacing *pacing, uint64_t now_tsc, uint64_t bound)
 {
-	double elapsed;
+	uint64_t elapsed, due;
 
 	if (now_tsc <= pacing->start_tsc)
 		return 0;
 	if (pacing->packets_per_cycle == 0)
 		return bound;
-	elapsed = (double)(now_tsc - pacing->start_tsc);
+	elapsed = now_tsc - pacing->start_tsc;
+	if (elapsed > pacing->duration_cycles)
+		elapsed = pacing->duration_cycles;
 	if (!pacing->poisson) {
-		pacing->due = (uint64_t)(elapsed * pacing->packets_per_cycle);
-		return pacing->due;
+		due = (uint64_t)((double)elapsed * pacing->packets_per_cycle);
+		return due > pacing->planned || elapsed == pacing->duration_cycles ? pacing->planned
+										   : due;
 	}
-	while (pacing->next_due_cycles <= elapsed && pacing->due < bound) {
+	while (pacing->next_due_cycles <= (double)elapsed && pacing->due < bound) {
 		pacing->due++;
 		pacing->next_due_cycles += weir_pacing_gap_cycles(pacing);
 	}
 	return pacing->due;
+}
+
+/* Whether no packet becomes due after those `sent`. Without a limit: never, the clock decides. */
+static inline bool
+weir_pacing_ended(const struct weir_pacing *pacing, uint64_t sent)
+{
+	if (!pacing->poisson)
+		return sent >= pacing->planned;
+	return pacing->next_due_cycles > (double)pacing->duration_cycles && sent >= pacing->due;
+}
+
+/*
+ * The packets that the load asks for, once sending has ended; without a limit those `sent`. If the
+ * sender was too late to draw a Poisson process to its end, the part not drawn counts with its
+ * mean: drawing it now could take hours.
+ */
+static inline uint64_t
+weir_pacing_intended(const struct weir_pacing *pacing, uint64_t sent)
+{
+	double rest_cycles = (double)pacing->duration_cycles - pacing->next_due_cycles;
+
+	if (pacing->packets_per_cycle == 0)
+		return sent;
+	if (!pacing->poisson)
+		return pacing->planned;
+	if (rest_cycles < 0)
+		return pacing->due;
+	/* The packet at next_due_cycles is known, those after it are not. */
+	return pacing->due + 1 + (uint64_t)llround(rest_cycles * pacing->packets_per_cycle);
 }
 
 #endif

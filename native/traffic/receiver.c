@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #include "parser.h"
@@ -16,7 +15,7 @@
 struct receiver {
 	struct weir_area area; /* first */
 	char name[64];
-	char port_name[64];
+	struct weir_queue queue;
 	uint16_t port_id;
 	struct weir_stream *const *by_id; /* WEIR_STREAMS_MAX entries; NULL before configure */
 	struct weir_receiver_count counts;
@@ -35,7 +34,8 @@ head_of(const struct rte_mbuf *packet, uint8_t room[WEIR_PARSER_BYTES], size_t *
 }
 
 static inline void
-count_packet(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epoch, uint64_t now)
+count_packet(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epoch, bool closed,
+	     uint64_t now)
 {
 	uint8_t room[WEIR_PARSER_BYTES];
 	struct weir_stamp stamp;
@@ -66,6 +66,10 @@ count_packet(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t 
 		stream->arrivals.stale++;
 		return;
 	}
+	if (unlikely(closed)) {
+		stream->arrivals.too_late++;
+		return;
+	}
 	weir_arrivals_add(&stream->arrivals, stamp.sequence,
 			  now > stamp.tx_tsc ? now - stamp.tx_tsc : 0);
 }
@@ -75,37 +79,42 @@ poll(struct weir_area *area, uint64_t now_tsc)
 {
 	struct receiver *receiver = (struct receiver *)area;
 	struct rte_mbuf *packets[BURST];
-	uint16_t count = rte_eth_rx_burst(receiver->port_id, 0, packets, BURST);
+	uint16_t count = weir_queue_receive(&receiver->queue, packets, BURST);
 	uint16_t epoch;
+	bool closed;
 
 	(void)now_tsc;
 	if (count == 0)
 		return 0;
 	now_tsc = rte_rdtsc();
 	epoch = __atomic_load_n(&weir_epoch, __ATOMIC_ACQUIRE);
+	closed = __atomic_load_n(&weir_run_closed, __ATOMIC_ACQUIRE);
 	for (uint16_t i = 0; i < count; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(packets[i], void *));
 	for (uint16_t i = 0; i < count; i++)
-		count_packet(receiver, packets[i], epoch, now_tsc);
+		count_packet(receiver, packets[i], epoch, closed, now_tsc);
 	rte_pktmbuf_free_bulk(packets, count);
 	return count;
 }
 
 struct weir_area *
-weir_receiver_create(const char *name, unsigned int core, uint16_t port_id, const char *port_name,
-		     struct weir_error *error)
+weir_receiver_create(const char *name, unsigned int core, const struct weir_queue *queue,
+		     uint16_t port_id, struct weir_error *error)
 {
 	struct receiver *receiver = calloc(1, sizeof(*receiver));
 
 	if (receiver == NULL) {
-		weir_fail(error, "no_memory", port_name, NULL, NULL, "no memory for a receiver");
+		weir_fail(error, "no_memory", queue->name, NULL, NULL, "no memory for a receiver");
 		return NULL;
 	}
 	snprintf(receiver->name, sizeof(receiver->name), "%s", name);
-	snprintf(receiver->port_name, sizeof(receiver->port_name), "%s", port_name);
+	receiver->queue = *queue;
 	receiver->area = (struct weir_area){.poll = poll, .name = receiver->name, .core = core};
 	receiver->port_id = port_id;
-	weir_tester_area_add(&receiver->area, false);
+	if (weir_tester_area_add(&receiver->area, false, error) < 0) {
+		free(receiver);
+		return NULL;
+	}
 	return &receiver->area;
 }
 
@@ -131,7 +140,7 @@ weir_receiver_port_id(const struct weir_area *area)
 const char *
 weir_receiver_port_name(const struct weir_area *area)
 {
-	return ((const struct receiver *)area)->port_name;
+	return ((const struct receiver *)area)->queue.name;
 }
 
 struct weir_receiver_count *

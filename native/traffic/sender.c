@@ -16,7 +16,7 @@
 #define POOL_CACHE 256
 #define POOL_DATA_BYTES (RTE_PKTMBUF_HEADROOM + 1536)
 
-/* The payload behind the stamp is zero from here on: no checksum depends on the size's padding. */
+/* The payload behind the head is zero from here on: no checksum depends on it. */
 static void
 clear_data(struct rte_mempool *pool, void *argument, void *object, unsigned int index)
 {
@@ -29,21 +29,26 @@ clear_data(struct rte_mempool *pool, void *argument, void *object, unsigned int 
 }
 
 /*
- * The pool of a stream number. It lives as long as weir-dp: the transmit rings of ports hold its
- * packets until their slots are used again, which may be after the next traffic.configure, and a
- * pool that was freed and made anew at the same place would get them back a second time.
+ * The pool of a stream number, for heads of that size: each packet overwrites the whole head of the
+ * one before it in its buffer, and nothing else. It lives as long as weir-dp: the transmit rings of
+ * ports hold its packets until their slots are used again, which may be after the next
+ * traffic.configure. So it is neither freed (one made anew at the same place would get them back a
+ * second time) nor cleared again (they may not have been read yet).
  */
 static struct rte_mempool *
-pool_of(uint16_t stream)
+pool_of(uint16_t stream, uint16_t head_bytes)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct rte_mempool *pool;
 
-	snprintf(name, sizeof(name), "weir-stream-%u", stream);
+	snprintf(name, sizeof(name), "weir-stream-%u-%u", stream, head_bytes);
 	pool = rte_mempool_lookup(name);
-	if (pool == NULL)
-		pool = rte_pktmbuf_pool_create(name, POOL_MBUFS, POOL_CACHE, 0, POOL_DATA_BYTES,
-					       SOCKET_ID_ANY);
+	if (pool != NULL)
+		return pool;
+	pool = rte_pktmbuf_pool_create(name, POOL_MBUFS, POOL_CACHE, 0, POOL_DATA_BYTES,
+				       SOCKET_ID_ANY);
+	if (pool != NULL)
+		rte_mempool_obj_iter(pool, clear_data, NULL);
 	return pool;
 }
 
@@ -54,10 +59,13 @@ weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config 
 	memset(sender, 0, sizeof(*sender));
 	sender->config = config;
 	sender->at = weir_frame_offsets(&config->template);
+	sender->head_bytes = sender->at.stamp + sizeof(struct weir_stamp) <= WEIR_SHORT_HEAD_BYTES
+				     ? WEIR_SHORT_HEAD_BYTES
+				     : WEIR_HEAD_BYTES;
 	if (weir_flows_make(config, &sender->flows, error) < 0)
 		return -1;
 	sender->frames = aligned_alloc(32, config->frame_count * sizeof(*sender->frames));
-	sender->pool = pool_of(config->id);
+	sender->pool = pool_of(config->id, sender->head_bytes);
 	if (sender->frames == NULL || sender->pool == NULL) {
 		weir_sender_free(sender);
 		return weir_fail(error, "no_memory", "streams", NULL,
@@ -65,7 +73,6 @@ weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config 
 				 "no memory for the packets of stream %u: %s", config->id,
 				 rte_strerror(rte_errno));
 	}
-	rte_mempool_obj_iter(sender->pool, clear_data, NULL);
 	for (unsigned int i = 0; i < config->frame_count; i++)
 		weir_frame_build(&config->template, config->frame_bytes[i], &sender->frames[i]);
 	return 0;
@@ -77,6 +84,29 @@ weir_sender_free(struct weir_sender *sender)
 	weir_flows_free(&sender->flows);
 	free(sender->frames);
 	memset(sender, 0, sizeof(*sender));
+}
+
+void
+weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing pacing)
+{
+	sender->epoch = epoch;
+	sender->pacing = pacing;
+	sender->intended = 0;
+	sender->offered = 0;
+	sender->refused = 0;
+	sender->done = false;
+}
+
+void
+weir_sender_begin(struct weir_sender *sender, uint64_t start_tsc)
+{
+	uint64_t duration = sender->pacing.duration_cycles;
+	/* A packet that is due may still go out a little later than it should have. */
+	uint64_t grace = sender->pacing.packets_per_cycle == 0 ? 0 : duration / 1000 + 100000;
+
+	sender->pacing.start_tsc = start_tsc;
+	sender->deadline_tsc = start_tsc + duration + grace;
+	sender->last_tx_tsc = start_tsc;
 }
 
 static inline const struct weir_flow *
@@ -118,8 +148,8 @@ build(uint8_t *data, const struct weir_frame *frame, const struct weir_flow *flo
 {
 	uint16_t checksum;
 
-	if (head_bytes == 64)
-		memcpy(data, frame->head, 64);
+	if (head_bytes == WEIR_SHORT_HEAD_BYTES)
+		memcpy(data, frame->head, WEIR_SHORT_HEAD_BYTES);
 	else
 		memcpy(data, frame->head, WEIR_HEAD_BYTES);
 	if (at.ip_checksum != 0) {
@@ -144,8 +174,7 @@ bool
 weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count)
 {
 	const struct weir_offsets at = sender->at;
-	const uint16_t head_bytes =
-		at.stamp + sizeof(struct weir_stamp) <= 64 ? 64 : WEIR_HEAD_BYTES;
+	const uint16_t head_bytes = sender->head_bytes;
 	struct weir_stamp stamp = {
 		.epoch = sender->epoch,
 		.stream = sender->config->id,

@@ -18,13 +18,14 @@
 struct weir_sender {
 	const struct weir_stream_config *config;
 	struct weir_offsets at;
+	uint16_t head_bytes; /* written for each packet */
 	struct weir_flows flows;
 	struct weir_frame *frames; /* one a letter of the sequence */
-	struct rte_mempool *pool;  /* its own: the payload behind the stamp stays zero */
+	struct rte_mempool *pool;  /* its own: the payload behind the head stays zero */
 	struct weir_pacing pacing;
 	uint16_t epoch;
-	uint64_t intended; /* UINT64_MAX: as fast as the core can */
-	uint64_t end_tsc;
+	uint64_t deadline_tsc; /* nothing is sent after it: a shortfall */
+	uint64_t intended;     /* set at the end of the run */
 	uint32_t next_order;
 	uint32_t next_frame;
 	uint64_t offered;
@@ -48,17 +49,31 @@ struct weir_stream {
 	struct weir_arrivals arrivals;
 };
 
-/* Number of the run that goes on, 0 if none: the generators send and the receivers count only then.
- */
+/* Number of the last run, 0 before the first and after one that was stopped: the generators send
+ * only in a run. */
 extern uint16_t weir_epoch;
+/* The drain is over: packets that arrive now are too late. */
+extern bool weir_run_closed;
 
 /* Counts the arrival of `sequence` (wrapping 32 bits). */
 void weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t sequence, uint64_t latency_cycles);
 void weir_arrivals_clear(struct weir_arrivals *arrivals);
 
-/* Areas of the tester announce themselves, and say when they end. */
-void weir_tester_area_add(struct weir_area *area, bool sends);
+/* Areas of the tester announce themselves, and say when they end. -1 with `error`: the port has one
+ * already, or there are too many. */
+int weir_tester_area_add(struct weir_area *area, bool sends, struct weir_error *error);
 void weir_tester_area_remove(struct weir_area *area);
+/* The area that sends or receives on a port, or NULL. */
+struct weir_area *weir_generator_of(uint16_t port_id);
+struct weir_area *weir_receiver_of(uint16_t port_id);
+struct weir_area *weir_receiver_at(unsigned int index);
+/* Takes the streams away from all of them. */
+void weir_tester_areas_clear(void);
+
+/* The streams, by index. */
+struct weir_stream *weir_stream_at(unsigned int index);
+/* Forgets the last run. */
+void weir_run_forget(void);
 
 /* Gives the senders of a port to its generator, and all streams by id to a receiver. Control
  * thread, between runs. */
@@ -74,5 +89,9 @@ bool weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uin
 int weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 			struct weir_error *error);
 void weir_sender_free(struct weir_sender *sender);
+/* Readies it for a run of that number; only its pacing's start and its deadline are still to be
+ * set, by weir_sender_begin(). */
+void weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing pacing);
+void weir_sender_begin(struct weir_sender *sender, uint64_t start_tsc);
 
 #endif

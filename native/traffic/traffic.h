@@ -4,10 +4,10 @@
  * JSON.
  *
  * A stream is one direction of traffic with its own sequence numbers. A run sends every stream at a
- * rate for a duration; intended = floor(rate x duration) packets. `offered` packets were built on
- * time and handed to the port; those of them that the port did not take are `tx_refused` (the queue
- * of the system under test was full) and freed. intended - offered is the shortfall: the tester's
- * fault. Frame sizes are L2 bytes with FCS (RFC 2544).
+ * rate for a duration; intended = floor(rate x duration) packets, or what a Poisson process draws
+ * in it. `offered` packets were built on time and handed to the port; those of them that the port
+ * did not take are `tx_refused` (the queue of the system under test was full) and freed. intended -
+ * offered is the shortfall: the tester's fault. Frame sizes are L2 bytes with FCS (RFC 2544).
  */
 #ifndef WEIR_TRAFFIC_TRAFFIC_H
 #define WEIR_TRAFFIC_TRAFFIC_H
@@ -19,11 +19,14 @@
 
 #include "core/area.h"
 #include "core/error.h"
+#include "core/queue.h"
 
 #define WEIR_STREAMS_MAX 64	   /* ids 0 … 63 */
 #define WEIR_FRAME_SEQUENCE_MAX 64 /* sizes in one IMIX genome */
 #define WEIR_FLOWS_MAX 1000000
 #define WEIR_FRAME_BYTES_MAX 1518 /* without VLAN tag; 1522 with */
+#define WEIR_RATE_MAX_PPS 1e10	  /* of one stream */
+#define WEIR_NOWHERE UINT16_MAX	  /* no port */
 
 enum weir_vary {
 	WEIR_VARY_SRC_IP = 1,
@@ -45,7 +48,7 @@ struct weir_template {
 struct weir_stream_config {
 	uint16_t id;
 	uint16_t port_id;    /* sends here */
-	uint16_t to_port_id; /* expected here */
+	uint16_t to_port_id; /* expected here; WEIR_NOWHERE: sent only */
 	uint16_t frame_count;
 	uint16_t frame_bytes[WEIR_FRAME_SEQUENCE_MAX]; /* sent in turn */
 	struct weir_template template;
@@ -57,12 +60,17 @@ struct weir_stream_config {
 	bool poisson;
 };
 
-/* Areas, one of each kind a port at most; created by `configure`. NULL with `error`. */
-struct weir_area *weir_generator_create(const char *name, unsigned int core, uint16_t port_id,
-					const char *port_name, struct weir_error *error);
+/*
+ * Areas, one of each kind a port at most; created by `configure`. `queue` is the port's, `port_id`
+ * the number by which streams name it. NULL with `error`.
+ */
+struct weir_area *weir_generator_create(const char *name, unsigned int core,
+					const struct weir_queue *queue, uint16_t port_id,
+					struct weir_error *error);
 void weir_generator_destroy(struct weir_area *area);
-struct weir_area *weir_receiver_create(const char *name, unsigned int core, uint16_t port_id,
-				       const char *port_name, struct weir_error *error);
+struct weir_area *weir_receiver_create(const char *name, unsigned int core,
+				       const struct weir_queue *queue, uint16_t port_id,
+				       struct weir_error *error);
 void weir_receiver_destroy(struct weir_area *area);
 
 /* Replaces all streams. Not while a run goes on. */
@@ -72,15 +80,18 @@ unsigned int weir_stream_count(void);
 uint16_t weir_stream_id(unsigned int index);
 
 /*
- * Starts a run: stream i (index, not id) at rates_pps[i], 0 meaning as fast as its core can. The
- * loops must run. Returns the run's number (1 … 65535), or -1 with `error`.
+ * Starts a run: stream i (index, not id) at rates_pps[i], WEIR_RATE_MAX_PPS at most, 0 meaning as
+ * fast as its core can. The loops must run. Returns the run's number (1 … 65535), or -1 with
+ * `error`.
  */
 int weir_run_start(const double *rates_pps, uint64_t duration_ns, uint64_t drain_ns,
 		   struct weir_error *error);
 
-enum weir_run_state { WEIR_RUN_NONE, WEIR_RUN_RUNNING, WEIR_RUN_DONE };
+enum weir_run_state { WEIR_RUN_NONE, WEIR_RUN_RUNNING, WEIR_RUN_DONE, WEIR_RUN_STOPPED };
 /* Looks at the counters; ends the drain. Call it every few milliseconds while a run goes on. */
 enum weir_run_state weir_run_poll(void);
+/* Ends a run that goes on, without counts; the loops have stopped. */
+void weir_run_stop(void);
 unsigned int weir_run_number(void);
 /* From the start to the last packet that was offered. */
 uint64_t weir_run_tx_duration_ns(void);
@@ -93,7 +104,8 @@ struct weir_latency_ns {
 struct weir_stream_count {
 	uint64_t intended, offered, tx_refused;
 	uint64_t delivered, duplicates, reordered;
-	uint64_t stale; /* stamped by an earlier run */
+	uint64_t stale;	   /* stamped by an earlier run */
+	uint64_t too_late; /* after the drain, or after 65,536 later ones: lost */
 	struct weir_latency_ns latency;
 };
 

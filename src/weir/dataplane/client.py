@@ -109,8 +109,17 @@ class DataPlaneClient:
         return int(self.call("traffic.start", args)["run"])
 
     def traffic_result(self, wait_ms: int) -> TrafficResult | None:
-        """The finished run's result; None if it still runs after `wait_ms`."""
+        """The finished run's result; None if it still runs after `wait_ms`.
+
+        DataPlaneError when the run was stopped: it has no counts.
+        """
         result = self.call("traffic.result", {"wait_ms": wait_ms}, timeout_s=self._timeout_s + wait_ms / 1e3)
+        if result.get("state") == "stopped":
+            raise DataPlaneError(
+                "stopped",
+                f"run {result.get('run')} was stopped before its end",
+                fix="start it again, and let it end before `stop`",
+            )
         return _parsed(TrafficResult, result) if result.get("state") == "done" else None
 
     def ledger(self) -> Ledger:

@@ -55,7 +55,11 @@ class LatencySummary(_Reply):
 
 
 class StreamResult(_Reply):
-    """One stream in one run. The port refused `tx_refused` of the `offered` packets that it was handed."""
+    """One stream in one run.
+
+    The port refused `tx_refused` of the `offered` packets that it was handed. `too_late` packets arrived after
+    the drain, or after 65,536 later ones, and are not among `delivered`.
+    """
 
     id: int
     intended: int
@@ -65,6 +69,7 @@ class StreamResult(_Reply):
     duplicates: int = 0
     reordered: int = 0
     late_from_earlier_run: int = 0
+    too_late: int = 0
     latency: LatencySummary | None = None
 
 

@@ -42,11 +42,11 @@ class Started(_Shape):
 
 
 class RunState(_Shape):
-    """Still running, or done with the counts of `TrafficResult`."""
+    """Still running, stopped by `stop` before its end, or done with the counts of `TrafficResult`."""
 
     model_config = ConfigDict(extra="allow")
 
-    state: Literal["running", "done"]
+    state: Literal["running", "stopped", "done"]
 
 
 class Failure(_Shape):

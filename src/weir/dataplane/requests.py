@@ -11,6 +11,7 @@ Mac = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$")]
 QueueSize = Annotated[int, Field(ge=32, le=32768)]
 L4Port = Annotated[int, Field(ge=1, le=32767)]
 NANOSECONDS_MAX = 7 * 24 * 3600 * 10**9
+RATE_MAX_PPS = 1e10
 
 
 class _Arguments(BaseModel):
@@ -25,7 +26,7 @@ class PortConfig(_Arguments):
     """One port. Either `devargs`, or a `kind` with what that kind needs."""
 
     name: str
-    kind: Literal["null", "memory", "af_packet", "af_xdp", "tap", "physical"] | None = None
+    kind: Literal["null", "memory", "packet_socket", "af_packet", "af_xdp", "tap", "physical"] | None = None
     devargs: str | None = None
     """DPDK device arguments, such as "net_virtio_user0,path=/run/x.sock,server=1"."""
     interface: str | None = None
@@ -150,8 +151,8 @@ class StreamConfig(_Arguments):
     id: int = Field(ge=0, le=63)
     port: str
     """Where it is sent."""
-    to: str
-    """Where it is received."""
+    to: str | None = None
+    """Where it is received; absent: it is only sent, and nobody counts what arrives."""
     frame: FrameSize
     template: Template
     flows: FlowConfig | None = None
@@ -168,8 +169,8 @@ class TrafficStart(_Arguments):
     """One run."""
 
     duration_ns: int = Field(ge=10**6, le=NANOSECONDS_MAX)
-    rates_pps: dict[str, float | Literal["max"]]
-    """Stream → packets a second; 0 or "max": as fast as the core can."""
+    rates_pps: dict[str, Annotated[float, Field(ge=0, le=RATE_MAX_PPS)] | Literal["max"]]
+    """Stream → packets a second, for each stream; 0 or "max": as fast as the core can."""
     drain_ns: int = Field(default=100_000_000, ge=0, le=NANOSECONDS_MAX)
     """Longest wait for the last packets."""
 

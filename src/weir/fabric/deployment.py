@@ -15,7 +15,7 @@ from weir.fabric import interrupts, openvswitch
 from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
-from weir.fabric.kernel_counters import interface_packets, kernel_counters
+from weir.fabric.kernel_counters import kernel_counters
 from weir.fabric.openvswitch_counters import openvswitch_counters
 from weir.fabric.registry import step_kind
 from weir.fabric.step_kind import Site
@@ -146,16 +146,10 @@ class Deployment:
         return found
 
     def counters(self, delivered: Mapping[str, int]) -> list[Counter]:
-        """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports.
-
-        What the kernel brought to a port and weir-dp did not get, the ring of its packet socket dropped.
-        """
+        """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports."""
         assert self.topology is not None
         site = self._counting
-        counters = kernel_counters(self.topology, site)
-        brought = interface_packets(self.topology, site)
-        for name, packets in brought.items():
-            counters.append(Counter(name, "rx_ring_full", "drop", packets - delivered.get(name, 0)))
+        counters = kernel_counters(self.topology, site, delivered)
         if self.topology.technology in ("ovs", "ovs-dpdk") and len(self.topology.nodes) > 1:
             counters += openvswitch_counters(self.topology, site)
         return counters

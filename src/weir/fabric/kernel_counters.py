@@ -1,45 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel counted at the interfaces of a deployment."""
+"""What the kernel counted at the interfaces of a deployment and at the sockets that read them."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from weir.fabric.counters import Counter
 from weir.fabric.step_kind import Site
 from weir.plan.topology import switch_namespace
-from weir.spec.topology import Topology
+from weir.spec.topology import Port, Topology
+
+_DROPS = ("tx_dropped", "rx_dropped", "tx_errors", "rx_errors")
+Statistics = Mapping[str, int]
 
 
-def interface_packets(topology: Topology, site: Site) -> dict[str, int]:
-    """Packets that the kernel brought to weir-dp's end of each port's veth pair, by port name."""
-    brought = {}
-    for port in topology.ports:
-        if port.netns is not None:
-            brought[port.name] = _statistics(site, port.netns)[port.interface or port.side]["rx_packets"]
-    return brought
+def kernel_counters(topology: Topology, site: Site, delivered: Mapping[str, int]) -> list[Counter]:
+    """Drops at both ends of each veth pair. The sending end counts those of the receiving CPU's backlog.
 
-
-def kernel_counters(topology: Topology, site: Site) -> list[Counter]:
-    """Drops at both ends of each veth pair. The sending end counts those of the receiving CPU's backlog."""
+    `delivered`: packets that weir-dp took from each of its ports.
+    """
     counters = []
-    networks = any(link.network for link in topology.links)
-    for port in topology.ports:
-        if port.netns is None:
-            continue
-        ends = [(port.name, port.netns, port.interface or port.side)]
-        if networks:
-            ends.append((f"switch:{port.name}", switch_namespace(topology), port.name))
-        for place, netns, interface in ends:
-            statistics = _statistics(site, netns)[interface]
-            for field in ("tx_dropped", "rx_dropped", "tx_errors", "rx_errors"):
-                counters.append(Counter(place, f"interface_{field}", "drop", statistics[field]))
-            counters.append(Counter(f"{place} rx", None, "packets", statistics["rx_packets"]))
+    kernel = [port for port in topology.ports if port.netns is not None]
+    namespaces = {port.netns for port in kernel if port.netns is not None}
+    nodes = {netns: _statistics(site, netns) for netns in namespaces}
+    for port in kernel:
+        statistics = nodes[port.netns or ""][port.interface or port.side]
+        counters += _interface(port.name, statistics)
+        counters += _driver_ring(port, statistics, delivered.get(port.name, 0))
+    if kernel and any(link.network for link in topology.links):
+        switch = switch_namespace(topology)
+        ends, sockets = _statistics(site, switch), site.packet_sockets(switch).drops()
+        for port in kernel:
+            place, statistics = f"switch:{port.name}", ends[port.name]
+            counters += _interface(place, statistics)
+            counters.append(Counter(place, "socket_full", "drop", sockets.get(statistics["index"], 0)))
     return counters
 
 
+def _interface(place: str, statistics: Statistics) -> list[Counter]:
+    drops = [Counter(place, f"interface_{field}", "drop", statistics[field]) for field in _DROPS]
+    return [*drops, Counter(f"{place} rx", None, "packets", statistics["rx_packets"])]
+
+
+def _driver_ring(port: Port, statistics: Statistics, delivered: int) -> list[Counter]:
+    """DPDK's drivers do not tell what the kernel found no room for in their ring: the rest is that."""
+    if port.kind == "packet_socket":
+        return []  # weir-dp counts it, as rx_missed
+    return [Counter(port.name, "rx_ring_full", "drop", statistics["rx_packets"] - delivered)]
+
+
 def _statistics(site: Site, netns: str) -> dict[str, dict[str, int]]:
+    """By interface: what it counted, and its index."""
     found = {}
     for link in site.route(netns).get_links():
         statistics = link.get("stats64") or link.get("stats") or {}
-        fields = ("rx_packets", "tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
-        found[str(link.get("ifname"))] = {field: int(statistics[field]) for field in fields}
+        counted = {field: int(statistics[field]) for field in ("rx_packets", *_DROPS)}
+        found[str(link.get("ifname"))] = {"index": int(link["index"]), **counted}
     return found

@@ -34,7 +34,7 @@ class Netns:
         """Deletes it; links inside go with it."""
         if not facts.get("ours"):
             return
-        site.forget_route(str(params["netns"]))
+        site.forget(str(params["netns"]))
         namespace.delete(str(params["netns"]))
 
 

@@ -11,6 +11,7 @@ from pyroute2 import IPRoute
 
 from weir.fabric import namespace, process
 from weir.fabric.journal import Journal
+from weir.fabric.packet_sockets import PacketSockets
 from weir.plan import Step
 
 Facts = dict[str, Any]
@@ -25,6 +26,7 @@ class Site:
         self._journal = journal
         self._step = ""
         self._routes: dict[str, IPRoute] = {}
+        self._packet_sockets: dict[str, PacketSockets] = {}
 
     def at(self, step: Step) -> None:
         """The step that is done or undone next."""
@@ -64,16 +66,23 @@ class Site:
                 self._routes[netns] = IPRoute()
         return self._routes[netns]
 
-    def forget_route(self, netns: str) -> None:
-        """Closes the socket: an open one would keep the namespace alive."""
-        route = self._routes.pop(netns, None)
-        if route is not None:
-            route.close()
+    def packet_sockets(self, netns: str) -> PacketSockets:
+        """The AF_PACKET sockets of that namespace; kept open too."""
+        if netns not in self._packet_sockets:
+            with namespace.inside(netns):
+                self._packet_sockets[netns] = PacketSockets()
+        return self._packet_sockets[netns]
+
+    def forget(self, netns: str) -> None:
+        """Closes the sockets there: an open one would keep the namespace alive."""
+        for opened in (self._routes.pop(netns, None), self._packet_sockets.pop(netns, None)):
+            if opened is not None:
+                opened.close()
 
     def close(self) -> None:
         """Closes all netlink sockets."""
-        for netns in list(self._routes):
-            self.forget_route(netns)
+        for netns in {*self._routes, *self._packet_sockets}:
+            self.forget(netns)
 
 
 class StepKind(Protocol):

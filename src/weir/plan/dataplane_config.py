@@ -10,12 +10,11 @@ from typing import Any
 from weir.plan.memory import mbufs, queue_size
 from weir.spec.lab import Lab
 from weir.spec.nf import Scalar, network_functions
-from weir.spec.topology import Node, Port, Topology
+from weir.spec.topology import KERNEL_PORT_KINDS, Node, Port, Topology
 
 KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
 _UNIX_PATH_MAX = 107
 _NETNS_DIRECTORY = "/run/netns"
-_KERNEL_KINDS = ("af_packet", "af_xdp", "tap")
 _SWAP = "mac-swap"
 
 
@@ -62,7 +61,7 @@ def _port(
         "rx_queue_size": size,
         "tx_queue_size": size,
     }
-    if port.kind in _KERNEL_KINDS:
+    if port.kind in KERNEL_PORT_KINDS:
         return config | {
             "kind": port.kind,
             "interface": port.interface,
@@ -148,6 +147,6 @@ def _stall_thresholds_us(topology: Topology, lab: Lab, areas: list[dict[str, Any
     """By core. Loops with kernel ports make system calls, which take their time without any stall."""
     polled_us = max(1, round(lab.measure.stall_threshold_us))
     kernel_us = max(KERNEL_STALL_US, polled_us)
-    kernel = any(port.kind in _KERNEL_KINDS for port in topology.ports)
+    kernel = any(port.kind in KERNEL_PORT_KINDS for port in topology.ports)
     cores = sorted({area["core"] for area in areas})
     return {str(core): kernel_us if kernel else polled_us for core in cores}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from weir.spec.lab import Lab
 from weir.spec.technology import DirectOptions, OvsDpdkOptions
-from weir.spec.topology import Port, Topology
+from weir.spec.topology import KERNEL_PORT_KINDS, Port, Topology
 
 KERNEL_RING_FRAMES = 4096
 KERNEL_RING_FRAMES_LONG_CHAIN = 1024  # a ring's memory is the kernel's and cannot be swapped out
@@ -20,7 +20,7 @@ _GRAIN_MB = 64
 def queue_size(topology: Topology, lab: Lab, port: Port) -> int:
     """Descriptors of one ring of `port`."""
     options = lab.options(topology.technology)
-    if port.kind in ("af_packet", "af_xdp", "tap"):
+    if port.kind in KERNEL_PORT_KINDS:
         long = len(topology.ports) > LONG_CHAIN_PORTS
         return KERNEL_RING_FRAMES_LONG_CHAIN if long else KERNEL_RING_FRAMES
     if isinstance(options, (DirectOptions, OvsDpdkOptions)):
@@ -31,7 +31,7 @@ def queue_size(topology: Topology, lab: Lab, port: Port) -> int:
 def mbufs(topology: Topology, lab: Lab) -> int:
     """Packet buffers: what all rings can hold at once, and room for the bursts between them.
 
-    vhost ports and af_packet ports copy, so their rings hold none of ours.
+    vhost ports and AF_PACKET sockets copy, so their rings hold none of ours.
     """
     held = {"virtio-user": 2, "physical": 2, "af_xdp": 2, "memory": 1}
     rings = sum(held.get(port.kind, 0) * queue_size(topology, lab, port) for port in topology.ports)

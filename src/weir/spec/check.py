@@ -11,7 +11,7 @@ from weir.spec.lab import Lab
 from weir.spec.nf import network_functions
 from weir.spec.problem import nearest
 from weir.spec.source import KeyPath
-from weir.spec.technology import KERNEL_TECHNOLOGIES, technology_fields
+from weir.spec.technology import technology_fields
 
 DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's and Ubuntu's packages
 
@@ -122,7 +122,7 @@ def _chains(lab: Lab) -> Iterator[Complaint]:
 
 def _lengths(lab: Lab) -> Iterator[Complaint]:
     """Polled ports are DPDK's, which was built for so many at most."""
-    limited = [name for name in lab.technology if name not in KERNEL_TECHNOLOGIES]
+    limited = [name for name in lab.technology if getattr(lab.options(name), "port", None) != "packet_socket"]
     longest = DPDK_MAX_PORTS // 2 - 1
     for index, chain in enumerate(lab.chains()):
         if limited and len(chain.functions) > longest:

@@ -35,8 +35,9 @@ class DirectOptions(TechnologyOptions):
 class KernelPortOptions(TechnologyOptions):
     """What technologies with kernel ports have."""
 
-    port: Literal["af_packet", "af_xdp"] = Field(
-        default="af_packet", description="how weir-dp opens its end of a veth pair"
+    port: Literal["packet_socket", "af_packet", "af_xdp"] = Field(
+        default="packet_socket",
+        description="how weir-dp opens its end of a veth pair: its own AF_PACKET socket, or a DPDK driver",
     )
 
 

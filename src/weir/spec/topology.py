@@ -14,8 +14,19 @@ from pydantic import BaseModel, ConfigDict
 
 Side = Literal["left", "right"]
 PortKind = Literal[
-    "virtio-user", "vhost", "af_packet", "af_xdp", "tap", "memif", "memory", "null", "pcap", "physical"
+    "virtio-user",
+    "vhost",
+    "packet_socket",
+    "af_packet",
+    "af_xdp",
+    "tap",
+    "memif",
+    "memory",
+    "null",
+    "pcap",
+    "physical",
 ]
+KERNEL_PORT_KINDS: frozenset[PortKind] = frozenset({"packet_socket", "af_packet", "af_xdp", "tap"})
 WireClass = Literal["virtual", "physical"]
 
 
@@ -39,7 +50,7 @@ class Port(_Frozen):
     netns: str | None = None
     """Network namespace that holds `interface`."""
     interface: str | None = None
-    """Kernel interface (af_packet, af_xdp, tap, physical)."""
+    """Kernel interface (packet_socket, af_packet, af_xdp, tap, physical)."""
     socket: str | None = None
     """The vhost-user socket, relative to the run directory."""
 

@@ -55,7 +55,7 @@ def test_devices_have_names_of_their_own(technology: str) -> None:
 def test_kernel_ports_are_named_by_interface_and_namespace() -> None:
     port = next(port for port in config("linux-bridge")["ports"] if port["name"] == "f1.left")
     assert (port["kind"], port["interface"], port["netns"]) == (
-        "af_packet",
+        "packet_socket",
         "left",
         "/run/netns/weir-1a2b3c4d-f1",
     )

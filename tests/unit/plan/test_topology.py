@@ -101,8 +101,8 @@ def test_a_deployment_id_is_the_labs_name_and_a_token() -> None:
     [
         ("direct", ("virtio-user", "vhost"), False),
         ("ovs-dpdk", ("virtio-user", "vhost"), False),
-        ("linux-bridge", ("af_packet", "af_packet"), False),
-        ("ovs", ("af_packet", "af_packet"), False),
+        ("linux-bridge", ("packet_socket", "packet_socket"), False),
+        ("ovs", ("packet_socket", "packet_socket"), False),
         ("sr-iov", ("physical", "physical"), True),
     ],
 )

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run counted, as JSON. */
+#include "traffic_counts.h"
+
+#include <rte_cycles.h>
+
+#include "port/port.h"
+#include "traffic/traffic.h"
+
+static json_t *
+streams_counted(void)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < weir_stream_count(); i++) {
+		struct weir_stream_count c;
+
+		weir_stream_counted(i, &c);
+		json_array_append_new(
+			list,
+			json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:f, s:f, "
+				  "s:f, "
+				  "s:f, s:f, s:f, s:f}}",
+				  "id", weir_stream_id(i), "intended", (json_int_t)c.intended,
+				  "offered", (json_int_t)c.offered, "tx_refused",
+				  (json_int_t)c.tx_refused, "delivered", (json_int_t)c.delivered,
+				  "duplicates", (json_int_t)c.duplicates, "reordered",
+				  (json_int_t)c.reordered, "late_from_earlier_run",
+				  (json_int_t)c.stale, "too_late", (json_int_t)c.too_late,
+				  "latency", "count", (json_int_t)c.latency.count, "min_ns",
+				  c.latency.min, "mean_ns", c.latency.mean, "p50_ns", c.latency.p50,
+				  "p90_ns", c.latency.p90, "p99_ns", c.latency.p99, "p999_ns",
+				  c.latency.p999, "max_ns", c.latency.max));
+	}
+	return list;
+}
+
+static json_t *
+receivers_counted(void)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < weir_receiver_count(); i++) {
+		struct weir_receiver_count c;
+
+		weir_receiver_counted(i, &c);
+		json_array_append_new(
+			list, json_pack("{s:s, s:I, s:I, s:I}", "port", weir_receiver_port(i),
+					"foreign", (json_int_t)c.foreign, "malformed",
+					(json_int_t)c.malformed, "stale", (json_int_t)c.stale));
+	}
+	return list;
+}
+
+static json_t *
+stalls_since(const struct weir_stalls *before)
+{
+	double us = 1e6 / (double)rte_get_tsc_hz();
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < weir_core_count(); i++) {
+		struct weir_stalls now = weir_core_stalls(i);
+
+		json_array_append_new(
+			list,
+			json_pack("{s:i, s:I, s:f, s:f}", "core", weir_core_number(i), "count",
+				  (json_int_t)(now.count - before[i].count), "total_us",
+				  (double)(now.total_cycles - before[i].total_cycles) * us,
+				  "longest_us", (double)now.longest_cycles * us));
+	}
+	return list;
+}
+
+json_t *
+weir_gone_ports(void)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < weir_port_count(); i++) {
+		if (weir_port_gone(weir_port_at(i)))
+			json_array_append_new(list, json_string(weir_port_at(i)->name));
+	}
+	return list;
+}
+
+json_t *
+weir_traffic_counts(const struct weir_stalls *before)
+{
+	return json_pack("{s:s, s:i, s:I, s:o, s:o, s:o, s:o}", "state", "done", "run",
+			 weir_run_number(), "tx_duration_ns", (json_int_t)weir_run_tx_duration_ns(),
+			 "streams", streams_counted(), "receivers", receivers_counted(), "stalls",
+			 stalls_since(before), "gone_ports", weir_gone_ports());
+}

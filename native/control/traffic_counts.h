@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run counted, as JSON; new references. For the files of this folder. */
+#ifndef WEIR_CONTROL_TRAFFIC_COUNTS_H
+#define WEIR_CONTROL_TRAFFIC_COUNTS_H
+
+#include <jansson.h>
+
+#include "core/loop.h"
+
+/* The answer for a run that is done. `before`: the stalls of each core at its start. */
+json_t *weir_traffic_counts(const struct weir_stalls *before);
+/* Names of the ports behind which nothing is any more. */
+json_t *weir_gone_ports(void);
+
+#endif

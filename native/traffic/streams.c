@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The streams that are configured, and which area sends and receives them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/loop.h"
+#include "stream.h"
+
+static struct weir_stream *streams[WEIR_STREAMS_MAX];
+static struct weir_stream *by_id[WEIR_STREAMS_MAX];
+static unsigned int stream_count;
+
+void
+weir_streams_clear(void)
+{
+	weir_run_forget();
+	weir_tester_areas_clear();
+	while (stream_count > 0) {
+		weir_sender_free(&streams[--stream_count]->sender);
+		free(streams[stream_count]);
+	}
+	memset(by_id, 0, sizeof(by_id));
+}
+
+static int
+add_stream(const struct weir_stream_config *config, struct weir_error *error)
+{
+	struct weir_stream *stream = aligned_alloc(64, (sizeof(*stream) + 63) / 64 * 64);
+
+	if (stream == NULL)
+		return weir_fail(error, "no_memory", "streams", NULL, NULL,
+				 "no memory for a stream");
+	stream->config = *config;
+	weir_arrivals_clear(&stream->arrivals);
+	if (weir_sender_prepare(&stream->sender, &stream->config, error) < 0) {
+		free(stream);
+		return -1;
+	}
+	streams[stream_count++] = stream;
+	by_id[config->id] = stream;
+	return 0;
+}
+
+/* Gives all streams of one port to its generator. */
+static int
+hand_out(uint16_t port_id, unsigned int index, struct weir_error *error)
+{
+	struct weir_area *generator = weir_generator_of(port_id);
+	struct weir_sender *taken[WEIR_STREAMS_MAX];
+	unsigned int count = 0;
+
+	if (generator == NULL)
+		return weir_fail(error, "bad_argument", "streams",
+				 "a `port` that has a generator area", NULL,
+				 "no generator sends on the port of stream %u",
+				 streams[index]->config.id);
+	for (unsigned int i = 0; i < stream_count; i++) {
+		if (streams[i]->config.port_id == port_id)
+			taken[count++] = &streams[i]->sender;
+	}
+	weir_generator_take(generator, taken, count);
+	return 0;
+}
+
+static int
+take_in(const struct weir_stream_config *config, struct weir_error *error)
+{
+	struct weir_area *receiver;
+
+	if (config->to_port_id == WEIR_NOWHERE)
+		return 0;
+	receiver = weir_receiver_of(config->to_port_id);
+	if (receiver == NULL)
+		return weir_fail(error, "bad_argument", "streams",
+				 "a `to` that has a receiver area",
+				 "leave out `to` if nobody shall count what arrives",
+				 "no receiver is at the port where stream %u goes", config->id);
+	weir_receiver_take(receiver, by_id);
+	return 0;
+}
+
+static int
+replace(const struct weir_stream_config *configs, unsigned int count, struct weir_error *error)
+{
+	weir_streams_clear();
+	for (unsigned int i = 0; i < count; i++) {
+		if (add_stream(&configs[i], error) < 0)
+			goto failed;
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		if (hand_out(configs[i].port_id, i, error) < 0 || take_in(&configs[i], error) < 0)
+			goto failed;
+	}
+	return 0;
+failed:
+	weir_streams_clear();
+	return -1;
+}
+
+int
+weir_streams_configure(const struct weir_stream_config *configs, unsigned int count,
+		       struct weir_error *error)
+{
+	bool was_running = weir_loops_running();
+	int status;
+
+	if (weir_run_poll() == WEIR_RUN_RUNNING)
+		return weir_fail(error, "bad_state", "streams", NULL,
+				 "wait for its end with traffic.result", "a run goes on");
+	weir_loops_stop();
+	status = replace(configs, count, error);
+	if (was_running)
+		weir_loops_resume();
+	return status;
+}
+
+unsigned int
+weir_stream_count(void)
+{
+	return stream_count;
+}
+
+struct weir_stream *
+weir_stream_at(unsigned int index)
+{
+	return streams[index];
+}
+
+uint16_t
+weir_stream_id(unsigned int index)
+{
+	return streams[index]->config.id;
+}
