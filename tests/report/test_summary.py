@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from weir.measure.stalls import explainable
 from weir.report import summary
 from weir.store.result import Drop, Stall
 
@@ -13,9 +14,9 @@ from .synthetic import result
 
 @pytest.mark.parametrize(
     ("lost", "stalled_us", "explained"),
-    [(400, 50.0, True), (500, 50.0, True), (501, 50.0, False), (0, 50.0, False)],
+    [(400, 50.0, True), (500, 50.0, True), (501, 50.0, False), (0, 50.0, False), (500, 2100.0, False)],
 )
-def test_stalls_explain_a_loss_that_is_no_larger_than_what_arrived_meanwhile(
+def test_short_stalls_explain_a_loss_that_is_no_larger_than_what_arrived_meanwhile(
     lost: int, stalled_us: float, explained: bool
 ) -> None:
     trial = (
@@ -26,6 +27,7 @@ def test_stalls_explain_a_loss_that_is_no_larger_than_what_arrived_meanwhile(
         .model_copy(
             update={
                 "intended_load_pps": 1e7,
+                "duration_s": 0.1,
                 "offered": 1_000_000,
                 "delivered": 1_000_000 - lost,
                 "valid": True,
@@ -34,6 +36,7 @@ def test_stalls_explain_a_loss_that_is_no_larger_than_what_arrived_meanwhile(
         )
     )
     assert summary.explained_by_stalls(trial) is explained
+    assert explainable(trial) is explained, "the search and the report judge differently"
 
 
 def test_a_fidelity_sentence_is_said_once_and_names_setups_only_if_it_is_not_for_all() -> None:

@@ -16,6 +16,8 @@ from weir.store.result import Case, Drop, Result, Setup, Throughput, Trial
 NOISY_SPREAD = 0.05
 # Likewise this share of the trials with loss that stalls of the host explain, or invalid.
 NOISY_TRIALS = 0.05
+# Stalls that take more of a trial than this are a slow loop, which is the system's own.
+STALLED_SHARE_MAX = 0.02
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,8 @@ def explained_by_stalls(trial: Trial) -> bool:
     """Whether no more packets were lost or left queued than arrived while the host had taken a core away."""
     lost = trial.offered - trial.delivered + trial.backlog
     stalled_s = sum(stall.total_us for stall in trial.stalls) / 1e6
-    return trial.valid and 0 < lost <= trial.intended_load_pps * stalled_s
+    short = stalled_s <= STALLED_SHARE_MAX * trial.duration_s
+    return trial.valid and short and 0 < lost <= trial.intended_load_pps * stalled_s
 
 
 def switch(setup: Setup) -> str:

@@ -35,11 +35,12 @@ const three = (value) => (value >= 100 ? value.toFixed(0) : value < 1 ? value.to
 const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 const share = (ratio) => (ratio === 0 ? '0' : `${Number((ratio * 100).toPrecision(2))} %`);
 
-// No more packets were lost or left queued than arrived while the host had taken a core away.
+// No more packets were lost or left queued than arrived while the host had taken a core away, for 2 % at most.
 function explainedByStalls(trial) {
   const lost = trial.offered - trial.delivered + trial.backlog;
   const stalled = trial.stalls.reduce((sum, stall) => sum + stall.total_us, 0) / 1e6;
-  return trial.valid && lost > 0 && lost <= trial.intended_load_pps * stalled;
+  const brief = stalled <= 0.02 * trial.duration_s;
+  return trial.valid && brief && lost > 0 && lost <= trial.intended_load_pps * stalled;
 }
 
 // Valid trials of the curve as points. Latency is that of the slower direction.
