@@ -33,11 +33,10 @@ def weir_dp(core: int) -> Iterator[DataPlaneClient]:
 
 
 def stream(port: str, *, frame_bytes: int, flows: int) -> dict[str, Any]:
-    """One UDP stream from and to `port`."""
+    """One UDP stream that `port` sends and nobody receives."""
     return {
         "id": 0,
         "port": port,
-        "to": port,
         "frame": {"bytes": frame_bytes},
         "template": {
             "ip": 4,
