@@ -95,7 +95,7 @@ def _show(result: Result) -> None:
 
     from weir.report import terminal
 
-    Console(highlight=False).print(terminal.table(result))
+    terminal.show(result, Console(highlight=False))
 
 
 def _write(path: Path, text: str) -> None:

@@ -42,8 +42,10 @@ def run(
     for name, suffix in (("html", "report"), ("json", "result"), ("csv", "throughput")):
         path = folder / f"{suffix}{FORMATS[name].suffix}"
         path.write_text(render(result, name), encoding="utf-8")
-    console.print(terminal.table(result))
-    console.print(f"report: {folder / 'report.html'} (result.json and throughput.csv beside it)")
+    terminal.show(result, console)
+    console.print(
+        f"report: {folder / 'report.html'} (result.json and throughput.csv beside it)", soft_wrap=True
+    )
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     if not any(setup.cases for setup in result.setups):

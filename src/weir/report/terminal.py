@@ -7,7 +7,7 @@ With two goals it fits 80 columns; goals that do not fit side by side get a tabl
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -24,6 +24,14 @@ from weir.store.result import Case, Result, Setup
 PLAIN_COLUMNS = 100  # where the sentences of a plain text are broken
 FRAME_COLUMNS = 10
 SPREAD = "±: how far the farthest repeat is from the median; the report has min and max."
+
+
+def show(result: Result, console: Console) -> None:
+    """A terminal gets colours and lines of its own width; a file or a pipe gets what `render` gives."""
+    if console.is_terminal:
+        console.print(table(result))
+    else:
+        console.file.write(render(result))
 
 
 def render(result: Result) -> str:
@@ -118,25 +126,30 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> Iterat
 
 def _notes(result: Result) -> Iterator[RenderableType]:
     yield Text("")
-    used = legend.flags_used(result)
-    yield from _list("Flags", [f"{letter}  {text}" for letter, text in used.items()], "bold")
-    yield from _list(
-        "Refused here", [f"{name}: {missing}" for name, missing in summary.refusals(result)], "yellow"
-    )
-    yield from _list("Read with care", summary.reasons(result), "yellow")
-    yield from _list("This machine was noisy", summary.noise(result), "yellow")
-    yield from _list("How to read it", [*legend.sentences(result), SPREAD], "bold")
+    yield from _list("Flags", legend.flags_used(result).items(), "bold")
+    refused = [f"{name}: {missing}" for name, missing in summary.refusals(result)]
+    yield from _list("Refused here", _points(refused), "yellow")
+    yield from _list("Read with care", _points(summary.reasons(result)), "yellow")
+    yield from _list("This machine was noisy", _points(summary.noise(result)), "yellow")
+    yield from _list("How to read it", _points([*legend.sentences(result), SPREAD]), "bold")
     rests = [
         sentence + (f" ({', '.join(names)})" if names else "") for sentence, names in summary.fidelity(result)
     ]
-    yield from _list("What the numbers rest on", rests, "bold")
+    yield from _list("What the numbers rest on", _points(rests), "bold")
 
 
-def _list(title: str, sentences: list[str], style: str) -> Iterator[RenderableType]:
-    if sentences:
+def _points(sentences: Sequence[str]) -> list[tuple[str, str]]:
+    return [("–", sentence) for sentence in sentences]
+
+
+def _list(title: str, items: Collection[tuple[str, str]], style: str) -> Iterator[RenderableType]:
+    """A mark and a sentence each, with hanging indents."""
+    if items:
+        rows = Table.grid(padding=(0, 1, 0, 0))
+        for mark, sentence in items:
+            rows.add_row(mark, Text(sentence, overflow="fold"))
         yield Text(title, style=style)
-        for sentence in sentences:
-            yield Padding(Text(sentence, overflow="fold"), (0, 0, 0, 2))
+        yield Padding(rows, (0, 0, 0, 2))
 
 
 FORMAT = Format("terminal", ".txt", "the table in the terminal", render)
