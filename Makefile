@@ -70,6 +70,10 @@ test-native: native build/.packages-dev ## C unit tests, plain and under ASan + 
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
 	@$(SUDO) $(PYTHON) -m pytest
 
+.PHONY: test-interruption
+test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of a run (in `make test`: at some), 20 minutes
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_killed_run.py
+
 .PHONY: lint
 lint: setup build/.packages-dev .venv/.ready-dev ## clang-format, ruff, mypy
 	@clang-format --dry-run --Werror $(C_FILES)

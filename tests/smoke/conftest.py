@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What smoke tests share: a root for run directories, and the smallest lab."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weir import fabric
+
+
+@pytest.fixture
+def run_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty root for run directories, with a path short enough for unix sockets."""
+    root = Path(tempfile.mkdtemp(prefix="wk", dir="/tmp"))
+    monkeypatch.setenv("WEIR_RUN_DIR", str(root))
+    yield root
+    for deployment in fabric.deployments():
+        deployment.destroy()
+    shutil.rmtree(root)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Killed at any point of deploy or destroy, weir leaves nothing that the next weir cannot remove."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from weir import fabric, plan
+from weir.plan import Step
+from weir.spec.topology import Topology
+
+from .killed import kill, survived
+from .surroundings import Surroundings
+from .tiny import TECHNOLOGIES, tiny_lab
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+]
+
+DEPLOY = ("doing", "done", "recorded")
+DESTROY = ("undoing", "undone", "forgotten")
+
+
+Scene = tuple[list[Step], Topology, Surroundings]
+
+
+@pytest.fixture(params=TECHNOLOGIES)
+def scene(request: pytest.FixtureRequest, run_root: Path) -> Iterator[Scene]:
+    """What to deploy, and where."""
+    refusal = fabric.check(request.param)
+    if refusal is not None:
+        pytest.skip(f"{request.param} cannot run here: {refusal.missing}")
+    lab = tiny_lab(request.param)
+    token = secrets.token_hex(4)
+    topology = plan.build_topology(lab, request.param, lab.chains()[0], plan.deployment_id(lab.name, token))
+    surroundings = Surroundings(run_root, lab.name, token)
+    yield plan.steps(topology, lab), topology, surroundings
+    surroundings.remove()
+
+
+@pytest.fixture
+def tell(scene: Scene, capsys: pytest.CaptureFixture[str]) -> Callable[[int, str], None]:
+    """Prints how many points there were, and how long they took."""
+    started = time.monotonic()
+
+    def told(points: int, doing: str) -> None:
+        with capsys.disabled():
+            took_s = time.monotonic() - started
+            print(f"\n{scene[1].technology}: killed at {points} points of {doing}, {took_s:.1f} s")
+
+    return told
+
+
+def kill_at(point: tuple[str, str]) -> Callable[[fabric.Event], None]:
+    def on_event(event: fabric.Event) -> None:
+        if (event.step.name, event.state) == point:
+            kill()
+
+    return on_event
+
+
+def standing() -> fabric.Deployment:
+    """The only one."""
+    (deployment,) = fabric.deployments()
+    return deployment
+
+
+def test_killed_at_every_point_of_deploy(scene: Scene, tell: Callable[[int, str], None]) -> None:
+    """What is left, `weir destroy` and the next start remove, in turn."""
+    steps, topology, surroundings = scene
+    points = [(step.name, state) for step in steps for state in DEPLOY]
+    for number, point in enumerate(points):
+        assert not survived(partial(fabric.Deployment.deploy, steps, topology, kill_at(point))), point
+        assert standing().id == topology.deployment, point
+        if number % 2:
+            assert fabric.clean_leftovers() == [topology.deployment], point
+        else:
+            standing().destroy()
+        surroundings.check(point)
+    tell(len(points), "deploy")
+
+
+def test_killed_again_and_again_at_every_point_of_destroy(
+    scene: Scene, tell: Callable[[int, str], None]
+) -> None:
+    """Each destroy goes on where the one before was killed; the last finds nothing but the journal."""
+    steps, topology, surroundings = scene
+    points = [(step.name, state) for step in reversed(steps) for state in DESTROY]
+    assert survived(lambda: fabric.Deployment.deploy(steps, topology).keep())
+    assert fabric.clean_leftovers() == []
+    for point in points:
+        assert not survived(lambda: standing().destroy(kill_at(point))), point  # noqa: B023 - called here
+    assert fabric.clean_leftovers() == [topology.deployment]
+    surroundings.check("destroyed")
+    tell(len(points), "destroy")

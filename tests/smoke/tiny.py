@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The smallest lab, of one technology."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from weir.spec import Lab, load_lab
+
+TECHNOLOGIES = ("direct", "linux-bridge", "ovs", "ovs-dpdk")
+LAB = Path(__file__).with_name("tiny.yml")
+
+
+def tiny_lab(technology: str) -> Lab:
+    """It, with that technology alone, on the cores of this machine."""
+    lab = load_lab(LAB, quick=False, cpus=sorted(os.sched_getaffinity(0)))
+    return lab.model_copy(update={"technology": (technology,), "baseline": technology})
