@@ -64,7 +64,7 @@ def root() -> None:
 @app.command()
 def run(  # noqa: PLR0917
     lab: Annotated[Path, typer.Argument(help="the lab file")],
-    quick: Annotated[bool, typer.Option("--quick", help="less of it")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="less of <it>")] = False,
     formats: Annotated[list[str] | None, typer.Option("--format", "-f", help="which reports")] = None,
     seed: Annotated[int, typer.Option(help="of randomness")] = 7,
     colour: Annotated[Literal["red", "blue"] | None, typer.Option(help="which one")] = None,
@@ -88,7 +88,7 @@ def test_cli_page_has_each_command_and_option_and_no_hidden_one() -> None:
     assert "$ weir run LAB [OPTIONS]" in text
     assert "In two paragraphs." in text
     assert "| `LAB` | the lab file | required |" in text
-    assert "| `--quick` | less of it |  |" in text
+    assert "| `--quick` | less of &lt;it> |  |" in text
     assert "| `--format`, `-f` TEXT | which reports |  |" in text
     assert "| `--seed` INTEGER | of randomness | `7` |" in text
     assert "| `--colour` `red` or `blue` | which one |  |" in text

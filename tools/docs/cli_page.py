@@ -102,4 +102,4 @@ def _prose(text: str | None) -> str:
 
 
 def _cell(text: str | None) -> str:
-    return " ".join((text or "").split()).replace("|", "\\|")
+    return " ".join((text or "").split()).replace("|", "\\|").replace("<", "&lt;")
