@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fixtures_test.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+#include <rte_eal.h>
+
+#include "core/loop.h"
+#include "frame.h"
+
+struct weir_template
+template_of(bool v6, bool tcp, bool tagged)
+{
+	struct weir_template template = {
+		.ip_version = v6 ? 6 : 4,
+		.tcp = tcp,
+		.src_mac = {{2, 0, 0, 0, 0, 1}},
+		.dst_mac = {{2, 0, 0, 0, 0, 2}},
+		.tagged = tagged,
+		.vlan = 0x123,
+		.src_port = 1024,
+		.dst_port = 5000,
+	};
+
+	for (uint8_t i = 0; i < 16; i++) {
+		template.src_ip[i] = 0x20 + i * 7;
+		template.dst_ip[i] = 0xfd - i * 3;
+	}
+	return template;
+}
+
+struct weir_stream_config
+stream_of(struct weir_template template, uint16_t frame_bytes)
+{
+	return (struct weir_stream_config){
+		.port_id = 0,
+		.to_port_id = 1,
+		.frame_count = 1,
+		.frame_bytes = {frame_bytes},
+		.template = template,
+		.flow_count = 1,
+		.seed = 1,
+	};
+}
+
+int
+start_eal(void **state)
+{
+	const unsigned int lcore = 1;
+	unsigned int cpu = CPU_SETSIZE - 1;
+	char lcores[64];
+	cpu_set_t allowed;
+
+	(void)state;
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	while (cpu > 0 && !CPU_ISSET(cpu, &allowed))
+		cpu--;
+	snprintf(lcores, sizeof(lcores), "--lcores=0@%u,1@%u", cpu, cpu);
+	const char *arguments[] = {"test", lcores,	     "--no-huge", "--no-shconf",      "-m",
+				   "192",  "--no-telemetry", "--no-pci",  "--log-level=error"};
+
+	if (rte_eal_init(RTE_DIM(arguments), (char **)arguments) < 0)
+		return -1;
+	return weir_cores_set(&cpu, &lcore, 1);
+}
+
+struct weir_stamp
+stamp_of(uint16_t epoch, uint32_t sequence)
+{
+	struct weir_stamp stamp = {.epoch = epoch, .sequence = sequence, .tx_tsc = 0x123456789};
+
+	stamp.check = weir_stamp_check(&stamp);
+	return stamp;
+}
+
+uint16_t
+stamped_frame(const struct weir_template *template, uint16_t frame_bytes, struct weir_stamp stamp,
+	      uint8_t *bytes)
+{
+	struct weir_frame frame;
+
+	weir_frame_build(template, frame_bytes, &frame);
+	memset(bytes, 0, frame.length);
+	memcpy(bytes, frame.head, RTE_MIN(frame.length, (uint16_t)WEIR_HEAD_BYTES));
+	memcpy(bytes + weir_frame_offsets(template).stamp, &stamp, sizeof(stamp));
+	return frame.length;
+}
