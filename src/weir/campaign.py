@@ -54,8 +54,9 @@ class Campaign:
         """Measures everything that can be measured here. Ctrl-C: what was finished, marked interrupted.
 
         Ctrl-C ends a trial at once, but waits for a step of building or taking down; a second one changes
-        nothing.
+        nothing. FabricError without root.
         """
+        fabric.require_root()
         with interrupts.held():
             for name in fabric.clean_leftovers():
                 self._progress.say(f"took down {name}, which a killed run had left")
@@ -99,7 +100,7 @@ class Campaign:
         self._progress.setup(f"{technology} {chain.name}")
         setup = Setup(technology=technology, chain=chain.name, datapath="none")
         result.setups.append(setup)
-        refusal = fabric.check(technology)
+        refusal = fabric.check(technology, self._lab.options(technology))
         if refusal is not None:
             setup.refused = f"{refusal.missing}: {refusal.fix}"
         number = self._store.add_setup(result.id, setup)
@@ -149,7 +150,12 @@ class Campaign:
             setup.bring_up_s = round(time.monotonic() - began, 3)
             setup.topology = topology
             setup.datapath = deployment.datapath()
-            setup.fidelity = fabric.fidelity(topology, datapath=setup.datapath, memory=hello.memory)
+            setup.fidelity = fabric.fidelity(
+                topology,
+                self._lab.options(topology.technology),
+                datapath=setup.datapath,
+                memory=hello.memory,
+            )
             result.fingerprint = fabric.fingerprint(hello.tsc_hz, hello.memory, {"dpdk": hello.dpdk})
             self._store.update_setup(number, setup)
             self._store.update(result)

@@ -10,20 +10,28 @@ from weir.spec import Chain, Lab
 USERSPACE = "Open vSwitch 3.1.0 (userspace datapath)"
 
 
-def said(technology: str, *, memory: str = "hugepages") -> str:
+def said(technology: str, *, memory: str = "hugepages", datapath: str = "auto") -> str:
     """Of two functions that share a core with the tester."""
     cores = {"tester": [0], "functions": [0], "switch": [1]}
     lab = Lab.model_validate(
-        {"weir": 1, "name": "small", "chain": "PVVP", "technology": technology, "cores": cores}
+        {
+            "weir": 1,
+            "name": "small",
+            "chain": "PVVP",
+            "technology": technology,
+            "cores": cores,
+            "technologies": {"ovs": {"datapath": datapath}},
+        }
     )
     chain = Chain("PVVP", ("default", "default"))
     topology = plan.build_topology(lab, technology, chain, "small-0badcafe")
-    return "\n".join(fidelity(topology, datapath=USERSPACE, memory=memory))
+    return "\n".join(fidelity(topology, lab.options(technology), datapath=USERSPACE, memory=memory))
 
 
 def test_only_where_the_kernels_datapath_was_wanted_its_absence_is_said() -> None:
     assert "this kernel has no Open vSwitch datapath" in said("ovs")
     assert "this kernel has no Open vSwitch datapath" not in said("ovs-dpdk")
+    assert f"{USERSPACE}: as the lab asks." in said("ovs", datapath="userspace")
 
 
 def test_small_pages_are_said_and_hugepages_are_not() -> None:

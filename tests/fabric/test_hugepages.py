@@ -21,10 +21,10 @@ class Notes(Site):
     """A site that keeps what is noted, and forbids everything else."""
 
     def __init__(self) -> None:
-        self.noted: dict[str, Any] = {}
+        self.facts: dict[str, Any] = {}
 
     def note(self, facts: dict[str, Any]) -> None:
-        self.noted |= facts
+        self.facts |= facts
 
 
 class Pages:
@@ -51,7 +51,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pages:
 def done(site: Notes) -> dict[str, Any]:
     """All that the journal knows after do()."""
     facts = Hugepages().do(STEP, site)
-    return site.noted | facts
+    return site.facts | facts
 
 
 def test_enough_free_pages_are_left_alone(pages: Pages) -> None:

@@ -55,7 +55,7 @@ def test_a_journal_appears_with_its_first_record(run_root: Path, monkeypatch: py
     journal = Journal.begin(topology())
     assert seen == [[], {"begin": topology().model_dump(mode="json")}]
     assert journal.path == run_root / f"{DEPLOYMENT}.journal"
-    assert journal.path.stat().st_mode & 0o777 == 0o600
+    assert journal.path.stat().st_mode & 0o777 == 0o644
     assert Topology.model_validate(journal.header()["begin"]) == topology()
 
 

@@ -84,7 +84,8 @@ def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -
     from weir.fabric import interrupts
     from weir.plan.steps import SOCKET
 
-    refusal = fabric.check(topology.technology)
+    fabric.require_root()
+    refusal = fabric.check(topology.technology, lab.options(topology.technology))
     if refusal is not None:
         raise CommandError(
             f"{topology.technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT

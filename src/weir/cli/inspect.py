@@ -84,7 +84,7 @@ def _show(deployment: Deployment, ledger: Ledger | None) -> None:
     if deployment.topology is not None:
         console.print(_ports(deployment.topology, ledger))
     if ledger is None:
-        console.print("weir-dp does not answer, or is not configured")
+        console.print("weir-dp does not answer: it is not configured, or another user's")
         return
     console.print(_areas(ledger))
 

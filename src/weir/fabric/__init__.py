@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.fabric.check import Refusal, check
+from weir.fabric.check import Refusal, check, require_root
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
 from weir.fabric.errors import FabricError
@@ -21,4 +21,5 @@ __all__ = [
     "deployments",
     "fidelity",
     "fingerprint",
+    "require_root",
 ]

@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from weir.fabric import sriov
+from weir.fabric import probe, sriov
+from weir.fabric.errors import FabricError
+from weir.spec.technology import OvsOptions, SrIovOptions, TechnologyOptions
 
 _OVS_PACKAGE = "openvswitch-switch-dpdk"
-_PROGRAMS: dict[str, tuple[str, ...]] = {
-    "ovs": ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-appctl", "ovsdb-tool"),
-    "ovs-dpdk": ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-appctl", "ovsdb-tool"),
-}
+_OVS_PROGRAMS = ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-appctl", "ovsdb-tool")
+_LINKS: dict[str, tuple[str, ...]] = {"linux-bridge": ("veth", "bridge"), "ovs": ("veth",)}
 
 
 @dataclass(frozen=True)
@@ -27,31 +25,76 @@ class Refusal:
     fix: str
 
 
-def check(technology: str, *, sysfs: Path = Path("/sys")) -> Refusal | None:
-    """None if the technology can be built here."""
+_NO_ROOT = Refusal(
+    "building and measuring need root: for network namespaces, hugepages and the ports of weir-dp",
+    "run it as root or with sudo; `weir validate`, `weir deploy --dry-run`, `weir inspect` and"
+    " `weir report` need no root",
+)
+
+
+def require_root() -> None:
+    """FabricError for a user who is not root: what needs root and what does not."""
     if os.geteuid() != 0:
-        return Refusal(
-            "root is needed to make network namespaces, hugepages and ports of a data plane",
-            "run it as root or with sudo",
-        )
-    missing = [name for name in _PROGRAMS.get(technology, ()) if shutil.which(name) is None]
-    if missing:
-        return Refusal(f"{', '.join(missing)} is not installed", f"install the Debian package {_OVS_PACKAGE}")
-    if technology in ("linux-bridge", "ovs") and not _packet_sockets():
-        return Refusal("this kernel gives no AF_PACKET sockets", "load the af_packet module")
-    if technology == "sr-iov":
-        lacking = sriov.missing(sysfs)
-        if lacking:
-            return Refusal(
-                "; ".join(lacking),
-                "use a machine with an SR-IOV capable NIC, an IOMMU switched on, and the vfio-pci driver",
-            )
+        raise FabricError(_NO_ROOT.missing, _NO_ROOT.fix)
+
+
+def check(
+    technology: str, options: TechnologyOptions | None = None, *, sysfs: Path = Path("/sys")
+) -> Refusal | None:
+    """None if the technology can be built here. `options`: the lab's, of that technology."""
+    if os.geteuid() != 0:
+        return _NO_ROOT
+    return _CHECKS.get(technology, _nothing)(technology, options, sysfs)
+
+
+def _nothing(_technology: str, _options: TechnologyOptions | None, _sysfs: Path) -> Refusal | None:
     return None
 
 
-def _packet_sockets() -> bool:
-    try:
-        socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close()
-    except OSError as error:
-        return error.errno not in (errno.EAFNOSUPPORT, errno.EPERM)
-    return True
+def _kernel(technology: str, options: TechnologyOptions | None, _sysfs: Path) -> Refusal | None:
+    """Kernel ports: veth pairs, packet sockets, and what switches between them."""
+    for kind in _LINKS[technology]:
+        if not probe.makes(kind):
+            return Refusal(
+                f"this kernel makes no {kind} interfaces", f"load its {kind} module, or another kernel"
+            )
+    if not probe.opens_packet_sockets():
+        return Refusal("this kernel gives no AF_PACKET sockets", "load its af_packet module")
+    if technology == "ovs":
+        if isinstance(options, OvsOptions) and options.datapath == "kernel" and not probe.ovs_datapath():
+            return Refusal(
+                "this kernel has no Open vSwitch datapath, which the lab asks for",
+                "load its openvswitch module, or set technologies.ovs.datapath to auto",
+            )
+        return _programs()
+    return None
+
+
+def _ovs_dpdk(_technology: str, _options: TechnologyOptions | None, _sysfs: Path) -> Refusal | None:
+    cores = len(os.sched_getaffinity(0))
+    if cores < 2:
+        return Refusal(
+            "the switch polls on a core of its own, and this process may use one core only",
+            "give it two cores or more",
+        )
+    return _programs()
+
+
+def _sr_iov(_technology: str, options: TechnologyOptions | None, sysfs: Path) -> Refusal | None:
+    lacking = sriov.missing(sysfs, options if isinstance(options, SrIovOptions) else SrIovOptions())
+    if not lacking:
+        return None
+    return Refusal(
+        "; ".join(lacking),
+        "use a machine with an SR-IOV capable NIC, an IOMMU switched on, and the driver loaded",
+    )
+
+
+def _programs() -> Refusal | None:
+    missing = [name for name in _OVS_PROGRAMS if shutil.which(name) is None]
+    if not missing:
+        return None
+    return Refusal(f"{', '.join(missing)} not installed", f"install the Debian package {_OVS_PACKAGE}")
+
+
+_CHECKS = {"linux-bridge": _kernel, "ovs": _kernel, "ovs-dpdk": _ovs_dpdk, "sr-iov": _sr_iov}

@@ -37,6 +37,10 @@ class WeirDp:
         path = site.directory / str(step.params["socket"])
         argv = [str(binary()), "--socket", str(path), "--cores", ",".join(map(str, cores))]
         argv += ["--memory-mb", str(step.params["memory_mb"])]
+        cards = step.params["pci"]
+        assert isinstance(cards, list)
+        for address in [*cards, *site.noted("address")]:
+            argv += ["--pci", str(address)]
         pid = site.spawn(step.name, argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
         _wait_for(path, pid, site.directory / str(step.params["log"]))
         return {"pid": pid}

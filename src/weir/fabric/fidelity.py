@@ -6,16 +6,19 @@ from __future__ import annotations
 import os
 
 from weir.fabric.fingerprint import hypervisor
+from weir.spec.technology import OvsOptions, TechnologyOptions
 from weir.spec.topology import Topology
 
 
-def fidelity(topology: Topology, *, datapath: str, memory: str) -> list[str]:
-    """Sentences for the report, most important first."""
+def fidelity(topology: Topology, options: TechnologyOptions, *, datapath: str, memory: str) -> list[str]:
+    """Sentences for the report, most important first. `options`: the lab's, of the technology."""
     said = []
     if topology.wire == "virtual":
         said.append("Virtual links: no packet left this machine.")
-    if topology.technology == "ovs" and datapath.endswith("(userspace datapath)"):
-        said.append(f"{datapath}: this kernel has no Open vSwitch datapath.")
+    if isinstance(options, OvsOptions) and datapath.endswith("(userspace datapath)"):
+        wanted = options.datapath == "userspace"
+        why = "as the lab asks" if wanted else "this kernel has no Open vSwitch datapath"
+        said.append(f"{datapath}: {why}.")
     placed: dict[int, list[str]] = {}
     for node in topology.nodes:
         for core in node.cores:
@@ -28,7 +31,7 @@ def fidelity(topology: Topology, *, datapath: str, memory: str) -> list[str]:
             said.append(f"The switch shares core {core} with {_listed(placed[core])}.")
     if len(os.sched_getaffinity(0)) <= len(placed) + len(set(topology.switch_cores) - set(placed)):
         said.append("Every core polls: the system's own work takes time from the measurement.")
-    if hypervisor() != "none":
+    if hypervisor():
         said.append("A virtual machine: its hypervisor may take a core away at any time.")
     said.append("Software timestamps by the time-stamp counter, one for each burst.")
     if memory == "no-huge":

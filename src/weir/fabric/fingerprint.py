@@ -8,6 +8,7 @@ import platform
 from pathlib import Path
 
 from weir import __version__
+from weir.fabric import probe
 from weir.store.result import Fingerprint
 
 _UNKNOWN = "unknown"
@@ -30,16 +31,16 @@ def fingerprint(tsc_hz: int, memory: str, versions: dict[str, str]) -> Fingerpri
         memory=memory,
         hypervisor=hypervisor(),
         tsc_hz=tsc_hz,
-        offloads="none: virtual links, checksums by software",
+        offloads=probe.veth_offloads(),
         versions={"weir": __version__, "python": platform.python_version(), **versions},
     )
 
 
 def hypervisor() -> str:
-    """The hypervisor's name, "none" on bare metal."""
+    """The vendor that a virtual machine shows; empty on bare metal."""
     if "hypervisor" not in _cpuinfo("flags").split():
-        return "none"
-    return _text("/sys/class/dmi/id/sys_vendor") if Path("/sys/class/dmi/id/sys_vendor").exists() else "yes"
+        return ""
+    return _text("/sys/class/dmi/id/sys_vendor")
 
 
 def _text(path: str) -> str:

@@ -43,7 +43,7 @@ class Journal:
     def __init__(self, path: Path, fd: int | None = None) -> None:
         self.path = path
         try:
-            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC) if fd is None else fd
+            self._fd = _opened(path) if fd is None else fd
         except OSError as error:
             raise FabricError(f"cannot open the journal {path}: {error.strerror}", "is it yours?") from error
 
@@ -54,7 +54,7 @@ class Journal:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_TMPFILE | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
-            journal = cls(path, os.open(path.parent, flags, 0o600))
+            journal = cls(path, os.open(path.parent, flags, 0o644))
             try:
                 journal.lock()
                 journal.write({"begin": topology.model_dump(mode="json")})
@@ -75,7 +75,12 @@ class Journal:
         return journal
 
     def lock(self, wait_s: float = 0.0) -> bool:
-        """Takes the lock; False if another process still holds it after that time."""
+        """Takes the lock; False if another process still holds it after that time.
+
+        FabricError if this user may only read the journal.
+        """
+        if not fcntl.fcntl(self._fd, fcntl.F_GETFL) & os.O_RDWR:
+            raise FabricError(f"the journal {self.path} is another user's", "run this as root or with sudo")
         deadline = time.monotonic() + wait_s
         while True:
             try:
@@ -130,6 +135,14 @@ class Journal:
             elif "undone" in record:
                 found.pop(record["undone"], None)
         return list(found.values())
+
+
+def _opened(path: Path) -> int:
+    """To read and to append, or else only to read: everybody may see what is deployed."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+    except PermissionError:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _line(record: dict[str, Any]) -> bytes:

@@ -57,6 +57,14 @@ def inside(name: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def nameless() -> Iterator[None]:
+    """The calling thread is in a new namespace for the body; it goes with the last socket made in it."""
+    with _and_back():
+        unshare(CLONE_NEWNET)
+        yield
+
+
 def _shared_directory() -> None:
     """As `ip netns` does before its first namespace; later it would hide the names that are there already."""
     DIRECTORY.mkdir(parents=True, exist_ok=True)
@@ -72,8 +80,7 @@ def create(name: str) -> None:
     _shared_directory()
     path = DIRECTORY / name
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444))
-    with _and_back():
-        unshare(CLONE_NEWNET)
+    with nameless():
         _checked(_libc.mount(_HERE.encode(), bytes(path), b"none", _MS_BIND, None), f"mount {path}")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weir.fabric import interrupts, process
+from weir.fabric import interrupts, probe, process
 from weir.fabric.errors import FabricError
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
@@ -126,7 +126,7 @@ class OvsBridge:
         params = step.params
         kind = str(params["datapath"])
         if kind == "auto":
-            kind = "kernel" if kernel_datapath() else "netdev"
+            kind = "kernel" if probe.ovs_datapath() else "netdev"
         bridge = str(params["bridge"])
         vsctl(
             site.directory / str(params["directory"]),
@@ -163,11 +163,6 @@ class OvsPort:
 def vswitchd(*, dpdk: bool) -> str:
     """The program: Debian keeps the one with DPDK beside the plain one."""
     return str(_WITH_DPDK) if dpdk and _WITH_DPDK.exists() else "ovs-vswitchd"
-
-
-def kernel_datapath() -> bool:
-    """Whether this kernel has Open vSwitch's datapath."""
-    return Path("/sys/module/openvswitch").is_dir()
 
 
 def version() -> str:

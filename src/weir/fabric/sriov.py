@@ -2,97 +2,170 @@
 """SR-IOV by sysfs: what a machine has, and the step kind sriov-vf, which makes and binds one function.
 
 See the kernel's Documentation/PCI/pci-iov-howto and driver-api/vfio. Everything takes the root of sysfs as a
-parameter, so that it is tested against a tree as a machine with such a NIC has it.
+parameter, and how a file of it is written, so that it is tested against a tree as a machine with such a card
+has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from weir.fabric import virtual_function
 from weir.fabric.errors import FabricError
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
+from weir.spec.technology import SrIovOptions
+
+SYSFS = Path("/sys")
+Write = Callable[[Path, str], object]
 
 
-def capable(sysfs: Path) -> list[str]:
-    """Interfaces whose device offers virtual functions."""
-    found = []
+def offered(sysfs: Path, parent: str) -> int | None:
+    """Virtual functions that the card behind an interface can have; None if it cannot have any."""
+    return _number(sysfs / "class/net" / parent / "device/sriov_totalvfs")
+
+
+def chosen(sysfs: Path, functions: int) -> str | None:
+    """The first interface whose card can have that many virtual functions."""
     for total in sorted((sysfs / "class/net").glob("*/device/sriov_totalvfs")):
-        if int(total.read_text()) > 0:
-            found.append(total.parent.parent.name)
-    return found
+        if (_number(total) or 0) >= functions:
+            return total.parent.parent.name
+    return None
 
 
-def missing(sysfs: Path) -> list[str]:
+def missing(sysfs: Path, options: SrIovOptions) -> list[str]:
     """What this machine lacks for SR-IOV, each a clause; empty if nothing."""
     lacking = []
-    if not capable(sysfs):
-        lacking.append("no network device has virtual functions (sriov_totalvfs)")
-    if not any((sysfs / "kernel/iommu_groups").glob("*")):
+    parent = options.parent
+    if parent is None:
+        if chosen(sysfs, 1) is None:
+            lacking.append("no network device has virtual functions (sriov_totalvfs), and the lab names none")
+    elif not (sysfs / "class/net" / parent).exists():
+        lacking.append(f"there is no interface {parent} (technologies.sr-iov.parent)")
+    elif offered(sysfs, parent) is None:
+        lacking.append(f"{parent} has no SR-IOV capability (no sriov_totalvfs)")
+    elif offered(sysfs, parent) == 0:
+        lacking.append(f"{parent} offers 0 virtual functions: its firmware has SR-IOV switched off")
+    if options.driver == "vfio-pci" and not any((sysfs / "kernel/iommu_groups").glob("*")):
         lacking.append("no IOMMU is switched on (no groups in /sys/kernel/iommu_groups)")
-    if not (sysfs / "bus/pci/drivers/vfio-pci").is_dir():
-        lacking.append("the vfio-pci driver is not loaded")
+    if not (sysfs / "bus/pci/drivers" / options.driver).is_dir():
+        lacking.append(f"the {options.driver} driver is not loaded")
     return lacking
 
 
 class SriovVf:
-    """One virtual function, bound to a driver that DPDK can use."""
+    """One virtual function, bound to a driver that DPDK can use, with an address and a VLAN of its own."""
 
-    def __init__(self, sysfs: Path = Path("/sys")) -> None:
+    def __init__(
+        self,
+        sysfs: Path = SYSFS,
+        write: Write = Path.write_text,
+        settings: type[virtual_function.Settings] = virtual_function.Settings,
+    ) -> None:
         self._sysfs = sysfs
+        self._write = write
+        self._settings = settings
 
     def do(self, step: Step, site: Site) -> Facts:
-        """Makes sure that the function is there and binds it. Facts: its PCI address and what was before."""
-        parent, number = str(step.params["parent"]), int(str(step.params["vf"]))
+        """Makes sure that the function is there, and binds it. Facts: its PCI address, what was before."""
+        number, functions = int(str(step.params["vf"])), int(str(step.params["functions"]))
         driver = str(step.params["driver"])
+        parent = str(step.params["parent"]) or chosen(self._sysfs, functions)
+        if parent is None:
+            raise FabricError(
+                f"no network card can have {functions} virtual functions", "use a shorter chain, or direct"
+            )
         device = self._sysfs / "class/net" / parent / "device"
-        functions = device / "sriov_numvfs"
-        before = int(_read(functions, parent))
-        total = int(_read(device / "sriov_totalvfs", parent))
-        if number >= total:
-            raise FabricError(f"{parent} has {total} virtual functions, number {number} is not among them")
-        if before <= number:
-            if before:
-                raise FabricError(
-                    f"{parent} has {before} virtual functions in use, {number + 1} are needed",
-                    f"set {functions} to {number + 1} yourself: raising it would first remove the others",
-                )
-            site.note({"numvfs": str(functions), "made": number + 1})
-            functions.write_text(str(number + 1))
+        made = self._made(device, parent, functions, site)
         address = (device / f"virtfn{number}").resolve().name
         function = self._sysfs / "bus/pci/devices" / address
-        old = (function / "driver").resolve().name if (function / "driver").exists() else ""
-        site.note({"address": address, "driver_before": old})
-        if old != driver:
-            (function / "driver_override").write_text(driver)
-            if old:
-                (function / "driver/unbind").write_text(address)
-            (self._sysfs / "bus/pci/drivers" / driver / "bind").write_text(address)
+        if driver == "vfio-pci" and not (function / "iommu_group").exists():
+            raise FabricError(
+                f"virtual function {address} of {parent} is in no IOMMU group",
+                "switch the IOMMU on (intel_iommu=on or amd_iommu=on), or use another driver",
+            )
+        settings = self._settings(parent, number)
+        before: Facts = {"address": address, "driver_before": _driver(function)}
+        before["override_before"] = (function / "driver_override").read_text().strip()
+        if not made:
+            _refuse_used(function, parent)
+            before |= {"parent": parent, "settings_before": settings.read()}
+        site.note(before)
+        settings.write({"mac": str(step.params["mac"]), "vlan": int(str(step.params["vlan"]))})
+        self._bind(function, override=driver, driver=driver)
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Binds the driver that it had, and removes the functions if this step made them."""
-        address = facts.get("address")
-        if address is not None:
-            function = self._sysfs / "bus/pci/devices" / str(address)
-            before = str(facts["driver_before"])
-            if function.exists() and before != params["driver"]:
-                (function / "driver_override").write_text("\n")
-                if (function / "driver").exists():
-                    (function / "driver/unbind").write_text(str(address))
-                if before:
-                    (self._sysfs / "bus/pci/drivers" / before / "bind").write_text(str(address))
-        if "numvfs" in facts:
-            Path(facts["numvfs"]).write_text("0")
+        if "address" in facts:
+            function = self._sysfs / "bus/pci/devices" / str(facts["address"])
+            if function.exists():
+                override = facts["override_before"]
+                self._bind(
+                    function,
+                    override="\n" if override in ("", "(null)") else override,
+                    driver=facts["driver_before"],
+                )
+            if "settings_before" in facts and function.exists():
+                self._settings(facts["parent"], int(params["vf"])).write(facts["settings_before"])
+        if "numvfs" in facts and _number(Path(facts["numvfs"])) == facts["made"]:
+            self._write(Path(facts["numvfs"]), "0")
+
+    def _made(self, device: Path, parent: str, functions: int, site: Site) -> bool:
+        """Makes the functions of the whole deployment unless the card has them; whether they are ours."""
+        file = device / "sriov_numvfs"
+        before, total = _number(file), _number(device / "sriov_totalvfs")
+        if before is None or total is None:
+            raise FabricError(
+                f"{parent} offers no virtual functions",
+                "name an SR-IOV capable interface in technologies.sr-iov",
+            )
+        if functions > total:
+            raise FabricError(
+                f"{parent} has {total} virtual functions, {functions} are needed", "use a shorter chain"
+            )
+        if before >= functions:
+            return str(file) in site.noted("numvfs")
+        if before:
+            raise FabricError(
+                f"{parent} has {before} virtual functions, {functions} are needed",
+                f"set {file} to 0 and then to {functions} yourself: that removes those that somebody uses",
+            )
+        site.note({"numvfs": str(file), "made": functions})
+        self._write(file, str(functions))
+        return True
+
+    def _bind(self, function: Path, *, override: str, driver: str) -> None:
+        """Sets the override, and binds the driver unless it is bound; none where `driver` is empty."""
+        self._write(function / "driver_override", override)
+        now = _driver(function)
+        if now == driver:
+            return
+        if now:
+            self._write(function / "driver/unbind", function.name)
+        if driver:
+            self._write(self._sysfs / "bus/pci/drivers" / driver / "bind", function.name)
 
 
-def _read(path: Path, parent: str) -> str:
+def _refuse_used(function: Path, parent: str) -> None:
+    for state in (function / "net").glob("*/operstate"):
+        if state.read_text().strip() == "up":
+            raise FabricError(
+                f"virtual function {function.name} of {parent} is in use: {state.parent.name} is up",
+                f"take it down first: ip link set {state.parent.name} down",
+            )
+
+
+def _driver(function: Path) -> str:
+    """The driver's name, or nothing."""
+    link = function / "driver"
+    return link.readlink().name if link.is_symlink() else ""
+
+
+def _number(path: Path) -> int | None:
     try:
-        return path.read_text()
-    except OSError as error:
-        raise FabricError(
-            f"{parent} offers no virtual functions ({path.name}: {error.strerror})",
-            "name an SR-IOV capable interface in technologies.sr-iov",
-        ) from error
+        return int(path.read_text())
+    except OSError:
+        return None

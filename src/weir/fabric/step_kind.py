@@ -36,6 +36,10 @@ class Site:
         """Journals facts that the undo needs even if do() does not come to its end."""
         self._journal.write({"facts": facts, "step": self._step})
 
+    def noted(self, key: str) -> list[Any]:
+        """What the steps of this deployment have noted under that key, in their order."""
+        return [entry.facts[key] for entry in self._journal.standing() if key in entry.facts]
+
     def spawn(
         self,
         name: str,  # noqa: ARG002 - the step's name marks the process

@@ -15,10 +15,12 @@ def sriov(topology: Topology, lab: Lab) -> list[Step]:
     """Binds one virtual function for each port that has no device yet."""
     outside = {port.link for port in topology.ports if port.interface is not None}
     wanted = [port for port in topology.ports if port.interface is None]
-    return [_function(lab, vf, port, cabled=port.link in outside) for vf, port in enumerate(wanted)]
+    return [
+        _function(lab, vf, len(wanted), port, cabled=port.link in outside) for vf, port in enumerate(wanted)
+    ]
 
 
-def _function(lab: Lab, vf: int, port: Port, *, cabled: bool) -> Step:
+def _function(lab: Lab, vf: int, functions: int, port: Port, *, cabled: bool) -> Step:
     options = lab.technologies.sr_iov
     vlan = 0 if cabled else options.first_vlan + port.link
     parent = options.parent or ""
@@ -28,6 +30,7 @@ def _function(lab: Lab, vf: int, port: Port, *, cabled: bool) -> Step:
         params={
             "parent": parent,
             "vf": vf,
+            "functions": functions,
             "mac": port.mac,
             "vlan": vlan,
             "driver": options.driver,

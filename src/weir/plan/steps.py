@@ -65,7 +65,13 @@ def _weir_dp(topology: Topology, lab: Lab) -> Step:
     return Step(
         kind="weir-dp",
         name="weir-dp",
-        params={"cores": cores, "memory_mb": memory_mb(topology, lab), "socket": SOCKET, "log": LOG},
+        params={
+            "cores": cores,
+            "memory_mb": memory_mb(topology, lab),
+            "pci": [port.interface for port in topology.ports if port.kind == "physical" and port.interface],
+            "socket": SOCKET,
+            "log": LOG,
+        },
         text=f"start weir-dp, polling on core{'s' if len(cores) > 1 else ''} {listed}",
         undo_text="end weir-dp",
     )

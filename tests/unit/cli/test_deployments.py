@@ -98,9 +98,10 @@ def test_an_id_together_with_all_is_refused(two: list[FakeDeployment]) -> None:
 
 
 def test_what_this_machine_lacks_ends_with_3_and_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    refusal = fabric.Refusal("root is missing: namespaces need it", "run it with sudo")
-    monkeypatch.setattr(fabric, "check", lambda _technology: refusal)
+    refusal = fabric.Refusal("this kernel has no namespaces", "use another one")
+    monkeypatch.setattr(fabric, "require_root", lambda: None)
+    monkeypatch.setattr(fabric, "check", lambda _technology, _options: refusal)
     monkeypatch.setattr("weir.cli.deploy.machine_cpus", lambda: (0, 1))
     done = runner.invoke(app, ["deploy", LAB])
     assert done.exit_code == exits.ENVIRONMENT
-    assert "direct cannot run here: root is missing: namespaces need it; run it with sudo" in done.stderr
+    assert "direct cannot run here: this kernel has no namespaces; use another one" in done.stderr

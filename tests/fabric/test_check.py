@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a technology needs is looked for before anything is touched, and named where it is missing."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from weir import fabric
+from weir.fabric import probe
+from weir.spec.technology import OvsOptions
+
+root = pytest.mark.skipif(os.geteuid() != 0, reason="makes interfaces: run as root")
+
+
+@pytest.fixture
+def as_root(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(probe, "makes", lambda _kind: True)
+    monkeypatch.setattr(probe, "opens_packet_sockets", lambda: True)
+    return monkeypatch
+
+
+def missing(technology: str, options: OvsOptions | None = None) -> str:
+    refusal = fabric.check(technology, options)
+    assert refusal is not None
+    return refusal.missing
+
+
+def test_who_is_not_root_is_told_what_needs_root_and_what_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(fabric.FabricError, match="need root: for network namespaces, hugepages") as refused:
+        fabric.require_root()
+    assert "`weir validate`, `weir deploy --dry-run`" in str(refused.value)
+    assert "need root" in missing("direct")
+
+
+def test_a_polling_switch_and_weir_dp_do_not_share_the_only_core(as_root: pytest.MonkeyPatch) -> None:
+    as_root.setattr(os, "sched_getaffinity", lambda _pid: {3})
+    assert "one core only" in missing("ovs-dpdk")
+
+
+@pytest.mark.parametrize(
+    ("kind", "technologies"), [("bridge", {"linux-bridge"}), ("veth", {"linux-bridge", "ovs"})]
+)
+def test_an_interface_that_the_kernel_does_not_make_is_named(
+    kind: str, technologies: set[str], as_root: pytest.MonkeyPatch
+) -> None:
+    as_root.setattr(probe, "makes", lambda asked: asked != kind)
+    for technology in technologies:
+        assert f"makes no {kind} interfaces" in missing(technology)
+
+
+def test_the_kernels_datapath_is_only_missed_by_who_asks_for_it(as_root: pytest.MonkeyPatch) -> None:
+    as_root.setattr("shutil.which", lambda name: name)
+    as_root.setattr(probe, "ovs_datapath", lambda: False)
+    assert "no Open vSwitch datapath" in missing("ovs", OvsOptions(datapath="kernel"))
+    assert fabric.check("ovs", OvsOptions(datapath="auto")) is None
+    as_root.setattr(probe, "ovs_datapath", lambda: True)
+    assert fabric.check("ovs", OvsOptions(datapath="kernel")) is None
+
+
+def test_a_program_that_is_not_installed_is_named(as_root: pytest.MonkeyPatch) -> None:
+    as_root.setattr("shutil.which", lambda name: None if name == "ovs-appctl" else name)
+    assert missing("ovs-dpdk") == "ovs-appctl not installed"
+
+
+@root
+def test_probing_makes_an_interface_and_leaves_none() -> None:
+    before = os.listdir("/sys/class/net")  # noqa: PTH208
+    assert probe.makes("veth")
+    assert os.listdir("/sys/class/net") == before  # noqa: PTH208
+
+
+@root
+def test_the_offloads_are_the_kernels_own_words() -> None:
+    assert probe.veth_offloads().startswith("veth: ")
+    assert "tx checksum" in probe.veth_offloads()
