@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger as JSON. */
+#include <string.h>
+
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
@@ -58,18 +60,35 @@ area_to_json(const struct weir_placed_area *placed)
 			 count(&area->ledger.idle_cycles), "paths", paths);
 }
 
+/*
+ * Packets that the port took and lost. Some drivers count in `oerrors` those that their transmit
+ * function did not take; these stayed with the area that sent them, whose tx_refused or
+ * tx_queue_full they are.
+ */
+static uint64_t
+tx_errors(const struct weir_port *port, const struct rte_eth_stats *stats)
+{
+	static const char *const counting_refusals[] = {"net_af_xdp", "net_tap", "net_vhost"};
+
+	for (unsigned int i = 0; i < RTE_DIM(counting_refusals); i++) {
+		if (strcmp(port->driver, counting_refusals[i]) == 0)
+			return 0;
+	}
+	return stats->oerrors;
+}
+
 static json_t *
 port_to_json(const struct weir_port *port)
 {
 	struct rte_eth_stats stats;
 
 	weir_port_stats(port, &stats);
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name", port->name,
-			 "rx_packets", (json_int_t)stats.ipackets, "rx_bytes",
-			 (json_int_t)stats.ibytes, "tx_packets", (json_int_t)stats.opackets,
-			 "tx_bytes", (json_int_t)stats.obytes, "rx_missed",
-			 (json_int_t)stats.imissed, "rx_nombuf", (json_int_t)stats.rx_nombuf,
-			 "tx_errors", (json_int_t)stats.oerrors, "gone", weir_port_gone(port));
+	return json_pack(
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name", port->name, "rx_packets",
+		(json_int_t)stats.ipackets, "rx_bytes", (json_int_t)stats.ibytes, "tx_packets",
+		(json_int_t)stats.opackets, "tx_bytes", (json_int_t)stats.obytes, "rx_missed",
+		(json_int_t)stats.imissed, "rx_nombuf", (json_int_t)stats.rx_nombuf, "tx_errors",
+		(json_int_t)tx_errors(port, &stats), "gone", weir_port_gone(port));
 }
 
 static json_t *
