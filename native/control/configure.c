@@ -83,8 +83,8 @@ port_from_json(const json_t *object, const char *where, struct weir_error *error
 		return weir_fail(error, "bad_argument", where, "`kind` or `devargs`", NULL,
 				 "port '%s' says neither its kind nor devargs", config.name);
 	if (strcmp(wire, "virtual") != 0 && strcmp(wire, "physical") != 0)
-		return weir_fail(error, "bad_argument", where, "virtual or physical", NULL,
-				 "'wire' cannot be '%s'", wire);
+		return weir_fail(error, "bad_argument", weir_at(where, "wire").text,
+				 "virtual or physical", NULL, "'wire' cannot be '%s'", wire);
 	config.rx_queue_size = rx;
 	config.tx_queue_size = tx;
 	config.virtual_wire = strcmp(wire, "virtual") == 0;

@@ -2,12 +2,21 @@
 #include "fixtures_test.h"
 
 #include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 
+#include <cmocka.h>
+#include <rte_cycles.h>
 #include <rte_eal.h>
 
 #include "core/loop.h"
 #include "frame.h"
+#include "stream.h"
+
+struct weir_queue wire = {.kind = WEIR_QUEUE_RING, .name = "wire"};
+struct weir_area *generator, *receiver;
 
 struct weir_template
 template_of(bool v6, bool tcp, bool tagged)
@@ -62,7 +71,72 @@ start_eal(void **state)
 
 	if (rte_eal_init(RTE_DIM(arguments), (char **)arguments) < 0)
 		return -1;
-	return weir_cores_set(&cpu, &lcore, 1);
+	wire.ring = rte_ring_create("wire", 4096, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	return wire.ring == NULL ? -1 : weir_cores_set(&cpu, &lcore, 1);
+}
+
+int
+make_tester(void **state)
+{
+	unsigned int cpu = weir_core_number(0);
+	struct weir_error error;
+
+	(void)state;
+	generator = weir_generator_create("generator", cpu, &wire, 0, &error);
+	receiver = weir_receiver_create("receiver", cpu, &wire, 1, &error);
+	return generator != NULL && receiver != NULL ? 0 : -1;
+}
+
+int
+free_tester(void **state)
+{
+	struct rte_mbuf *packet;
+
+	(void)state;
+	weir_loops_stop();
+	weir_areas_clear();
+	weir_streams_clear();
+	weir_generator_destroy(generator);
+	weir_receiver_destroy(receiver);
+	while (weir_queue_receive(&wire, &packet, 1) == 1)
+		rte_pktmbuf_free(packet);
+	return 0;
+}
+
+void
+place(struct weir_area *area)
+{
+	struct weir_error error;
+
+	assert_int_equal(weir_area_add(area, &error), 0);
+}
+
+void
+configure(const struct weir_stream_config *config)
+{
+	struct weir_error error;
+
+	assert_int_equal(weir_streams_configure(config, 1, &error), 0);
+}
+
+void
+start_run(double rate_pps, uint64_t duration_ns, uint64_t drain_ns)
+{
+	struct weir_error error;
+
+	assert_int_not_equal(weir_run_start(&rate_pps, duration_ns, drain_ns, &error), -1);
+}
+
+struct weir_stream_count
+wait_for_end(void)
+{
+	struct weir_stream_count count;
+
+	for (unsigned int i = 0; i < 1000 && weir_run_poll() == WEIR_RUN_RUNNING; i++)
+		rte_delay_us_sleep(1000);
+	assert_int_equal(weir_run_poll(), WEIR_RUN_DONE);
+	weir_stream_counted(0, &count);
+	return count;
 }
 
 struct weir_stamp

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the tests of this folder: templates, an EAL without hugepages, rings as ports. */
+/* For the tests of this folder: templates, DPDK without hugepages, a tester at a wire. */
 #ifndef WEIR_TRAFFIC_FIXTURES_TEST_H
 #define WEIR_TRAFFIC_FIXTURES_TEST_H
 
@@ -13,8 +13,25 @@ struct weir_template template_of(bool v6, bool tcp, bool tagged);
 /* One stream of that template and size: id 0, sent at port 0, received at port 1. */
 struct weir_stream_config stream_of(struct weir_template template, uint16_t frame_bytes);
 
-/* Group set-up: DPDK with one polling lcore, in ordinary memory. */
+/* Group set-up: DPDK with one polling lcore, in ordinary memory, and the wire. */
 int start_eal(void **state);
+
+/* A ring of 4,095 packets, as an in-memory port has: port 0 sends into it, port 1 receives from it.
+ */
+extern struct weir_queue wire;
+/* Test set-up: a generator at port 0 and a receiver at port 1, which no loop polls yet. */
+extern struct weir_area *generator, *receiver;
+int make_tester(void **state);
+/* Test clean-up: stops the loops, and frees what is on the wire. */
+int free_tester(void **state);
+
+/* Gives the area to the polling loop, which does not run. */
+void place(struct weir_area *area);
+/* The only stream from here on. */
+void configure(const struct weir_stream_config *config);
+void start_run(double rate_pps, uint64_t duration_ns, uint64_t drain_ns);
+/* Waits for the end of the run, a second at most; the counts of its stream. */
+struct weir_stream_count wait_for_end(void);
 
 /* A valid stamp of stream 0. */
 struct weir_stamp stamp_of(uint16_t epoch, uint32_t sequence);

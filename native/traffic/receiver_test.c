@@ -15,58 +15,39 @@
 #define EPOCH 5
 
 static struct rte_mempool *pool;
-static struct rte_ring *wire;
-static struct weir_area *generator, *receiver;
 static struct weir_template template;
 static uint8_t bytes[2048];
 
 static int
-make_areas(void **state)
+make_pool(void **state)
 {
-	struct weir_queue queue = {.kind = WEIR_QUEUE_RING};
-	struct weir_stream_config config;
-	struct weir_error error;
-
 	if (start_eal(state) < 0)
 		return -1;
 	pool = rte_pktmbuf_pool_create("test", 1023, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
 				       SOCKET_ID_ANY);
-	wire = rte_ring_create("wire", 1024, SOCKET_ID_ANY, 0);
-	queue.ring = wire;
-	generator = weir_generator_create("generator", 0, &queue, 0, &error);
-	receiver = weir_receiver_create("receiver", 0, &queue, 1, &error);
-	template = template_of(false, false, false);
-	config = stream_of(template, 64);
-	return pool == NULL || weir_streams_configure(&config, 1, &error) < 0 ? -1 : 0;
+	return pool == NULL ? -1 : 0;
 }
 
-static int
-free_areas(void **state)
-{
-	(void)state;
-	weir_streams_clear();
-	weir_generator_destroy(generator);
-	weir_receiver_destroy(receiver);
-	return 0;
-}
-
-/* Each test begins in a run that goes on, with nothing counted; at its end every buffer is back. */
+/* Each test begins in a run that goes on, with nothing counted. */
 static int
 begin(void **state)
 {
-	(void)state;
-	weir_arrivals_clear(&weir_stream_at(0)->arrivals);
-	*weir_receiver_counts(receiver) = (struct weir_receiver_count){0};
+	struct weir_stream_config config;
+	struct weir_error error;
+
+	template = template_of(false, false, false);
+	config = stream_of(template, 64);
+	if (make_tester(state) < 0 || weir_streams_configure(&config, 1, &error) < 0)
+		return -1;
 	weir_epoch = EPOCH;
 	weir_run_closed = false;
 	return 0;
 }
 
 static int
-all_buffers_are_back(void **state)
+end_with_all_buffers_back(void **state)
 {
-	(void)state;
-	return rte_mempool_avail_count(pool) == 1023 ? 0 : -1;
+	return free_tester(state) < 0 || rte_mempool_avail_count(pool) != 1023 ? -1 : 0;
 }
 
 /* The frame in segments of those lengths; the last takes the rest. */
@@ -88,7 +69,7 @@ arrive_in_segments(const uint8_t *frame, uint16_t length, const uint16_t *length
 		else
 			assert_int_equal(rte_pktmbuf_chain(packet, segment), 0);
 	}
-	assert_int_equal(rte_ring_enqueue(wire, packet), 0);
+	assert_int_equal(weir_queue_transmit(&wire, &packet, 1), 1);
 	assert_int_equal(receiver->poll(receiver, rte_rdtsc()), 1);
 }
 
@@ -233,7 +214,7 @@ a_packet_in_segments_counts_like_one_in_a_piece(void **state)
 	assert_int_equal(receiver_counts().malformed + receiver_counts().foreign, 0);
 }
 
-#define RECEIVED(test) cmocka_unit_test_setup_teardown(test, begin, all_buffers_are_back)
+#define RECEIVED(test) cmocka_unit_test_setup_teardown(test, begin, end_with_all_buffers_back)
 
 int
 main(void)
@@ -249,5 +230,5 @@ main(void)
 		RECEIVED(a_packet_in_segments_counts_like_one_in_a_piece),
 	};
 
-	return cmocka_run_group_tests(tests, make_areas, free_areas);
+	return cmocka_run_group_tests(tests, make_pool, NULL);
 }

@@ -73,11 +73,12 @@ def balance(before: Counts, after: Counts, result: TrafficResult, streams: Seque
     A place that only the second snapshot has counted from 0. A counter that went backwards (its owner was
     restarted) counts nothing: what it hid is then unaccounted.
     """
-    ports = {stream.id: stream.port for stream in streams}
+    ends = {stream.id: (stream.port, stream.to) for stream in streams}
     drops: Counts = {}
     for stream in result.streams:
-        place = ports.get(stream.id, f"stream {stream.id}")
-        drops[place, "tx_queue_full"] = drops.get((place, "tx_queue_full"), 0) + stream.tx_refused
+        port, to = ends.get(stream.id, (f"stream {stream.id}",) * 2)
+        drops[port, "tx_queue_full"] = drops.get((port, "tx_queue_full"), 0) + stream.tx_refused
+        drops[to, "too_late"] = drops.get((to, "too_late"), 0) + stream.too_late
     for receiver in result.receivers:
         drops[receiver.port, "malformed"] = drops.get((receiver.port, "malformed"), 0) + receiver.malformed
     for key, value in after.items():

@@ -26,12 +26,21 @@ packets = st.integers(min_value=0, max_value=10**12)
 places = st.dictionaries(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), packets, max_size=6)
 
 
-def traffic(offered: int, delivered: int, refused: int = 0, malformed: int = 0) -> TrafficResult:
+def traffic(
+    offered: int, delivered: int, refused: int = 0, malformed: int = 0, too_late: int = 0
+) -> TrafficResult:
     return TrafficResult(
         run=1,
         tx_duration_ns=1e9,
         streams=(
-            StreamResult(id=0, intended=offered, offered=offered, tx_refused=refused, delivered=delivered),
+            StreamResult(
+                id=0,
+                intended=offered,
+                offered=offered,
+                tx_refused=refused,
+                delivered=delivered,
+                too_late=too_late,
+            ),
         ),
         receivers=(ReceiverResult(port="tester.right", malformed=malformed),),
     )
@@ -56,6 +65,14 @@ def test_the_balance_holds_whatever_the_counters_say(
     assert found.offered == found.delivered + sum(drop.packets for drop in found.drops) + found.unaccounted
     assert all(drop.packets > 0 for drop in found.drops)
     assert 0 <= found.loss_ratio <= 1
+
+
+def test_what_came_too_late_is_lost_where_it_arrived() -> None:
+    found = balance({}, {}, traffic(offered=10, delivered=7, too_late=3), STREAMS)
+    assert found.unaccounted == 0
+    assert [(drop.place, drop.reason, drop.packets) for drop in found.drops] == [
+        ("tester.right", "too_late", 3)
+    ]
 
 
 def test_drops_are_taken_from_stages_areas_ports_and_the_switch_but_not_from_the_tester() -> None:

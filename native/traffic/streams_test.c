@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which streams and areas belong together, and what becomes of the packets of earlier ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <rte_cycles.h>
+
+#include "core/loop.h"
+#include "fixtures_test.h"
+#include "stream.h"
+
+#define MS_NS 1000000ull
+
+static const struct weir_loop_options options = {.stall_threshold_us = {1000}};
+
+/* Nobody reads the wire in the first two runs: their packets stay in the ring while streams of
+ * another size and template take the place of those that sent them. */
+static void
+packets_in_a_ring_outlive_the_streams_that_sent_them(void **state)
+{
+	enum { MOST = 1000 };
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	static struct rte_mbuf *held[MOST];
+	static uint8_t before[MOST][60];
+	struct weir_stream_count count;
+	struct rte_mempool *pool;
+	uint16_t first, second;
+
+	(void)state;
+	place(generator);
+	configure(&config);
+	weir_loops_start(&options);
+	start_run(MOST * 1e3, MS_NS, 0);
+	first = wait_for_end().offered;
+	assert_in_range(first, 1, MOST);
+	pool = weir_stream_at(0)->sender.pool;
+
+	/* Looked at, and put back as they were. */
+	assert_int_equal(weir_queue_receive(&wire, held, MOST), first);
+	for (unsigned int i = 0; i < first; i++)
+		memcpy(before[i], rte_pktmbuf_mtod(held[i], void *), sizeof(before[i]));
+	assert_int_equal(weir_queue_transmit(&wire, held, first), first);
+
+	config = stream_of(template_of(false, false, false), 1518);
+	config.flow_count = 100;
+	config.vary = WEIR_VARY_SRC_IP | WEIR_VARY_DST_PORT;
+	configure(&config);
+	assert_ptr_equal(weir_stream_at(0)->sender.pool, pool);
+	start_run(MOST * 1e3, MS_NS, 0);
+	second = wait_for_end().offered;
+	assert_in_range(second, 1, MOST);
+	for (unsigned int i = 0; i < first; i++) {
+		assert_int_equal(weir_queue_receive(&wire, held, 1), 1);
+		assert_int_equal(held[0]->pkt_len, 60);
+		assert_memory_equal(rte_pktmbuf_mtod(held[0], void *), before[i],
+				    sizeof(before[i]));
+		rte_pktmbuf_free(held[0]);
+	}
+	weir_loops_stop();
+
+	/* The second run's are still there when a receiver comes: they are stale. */
+	config = stream_of(template_of(false, false, false), 64);
+	configure(&config);
+	place(receiver);
+	weir_loops_resume();
+	rte_delay_us_sleep(10000);
+	weir_loops_pass();
+	weir_stream_counted(0, &count);
+	assert_int_equal(count.stale, second);
+	start_run(10000, 10 * MS_NS, 100 * MS_NS);
+	count = wait_for_end();
+	assert_int_equal(count.delivered, count.offered - count.tx_refused);
+	assert_int_equal(count.duplicates + count.stale, 0);
+	weir_loops_stop();
+	assert_int_equal(rte_mempool_in_use_count(pool), 0);
+}
+
+static void
+a_stream_needs_a_generator_and_where_it_goes_a_receiver(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	struct weir_error error;
+
+	(void)state;
+	config.to_port_id = 0;
+	assert_int_equal(weir_streams_configure(&config, 1, &error), -1);
+	assert_string_equal(error.code, "bad_argument");
+	config = stream_of(template_of(false, false, false), 64);
+	config.port_id = 1;
+	assert_int_equal(weir_streams_configure(&config, 1, &error), -1);
+	config = stream_of(template_of(false, false, false), 64);
+	config.to_port_id = WEIR_NOWHERE;
+	assert_int_equal(weir_streams_configure(&config, 1, &error), 0);
+}
+
+static void
+a_port_has_one_generator_and_one_receiver(void **state)
+{
+	struct weir_error error;
+
+	(void)state;
+	assert_null(weir_generator_create("other", 0, &wire, 0, &error));
+	assert_string_equal(error.where, "other");
+	assert_null(weir_receiver_create("other", 0, &wire, 1, &error));
+}
+
+static void
+a_sixty_fifth_generator_is_refused(void **state)
+{
+	struct weir_area *areas[WEIR_STREAMS_MAX];
+	struct weir_error error;
+	unsigned int made = 0;
+
+	(void)state;
+	while (made < WEIR_STREAMS_MAX) {
+		areas[made] = weir_generator_create("more", 0, &wire, 100 + made, &error);
+		if (areas[made] == NULL)
+			break;
+		made++;
+	}
+	assert_int_equal(made, WEIR_STREAMS_MAX - 1); /* and the one of every test here */
+	assert_string_equal(error.message, "too many generators");
+	while (made > 0)
+		weir_generator_destroy(areas[--made]);
+}
+
+#define TESTER(test) cmocka_unit_test_setup_teardown(test, make_tester, free_tester)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TESTER(packets_in_a_ring_outlive_the_streams_that_sent_them),
+		TESTER(a_stream_needs_a_generator_and_where_it_goes_a_receiver),
+		TESTER(a_port_has_one_generator_and_one_receiver),
+		TESTER(a_sixty_fifth_generator_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, start_eal, NULL);
+}
