@@ -68,7 +68,7 @@ weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config 
 	sender->pool = pool_of(config->id, sender->head_bytes);
 	if (sender->frames == NULL || sender->pool == NULL) {
 		weir_sender_free(sender);
-		return weir_fail(error, "no_memory", "streams", NULL,
+		return weir_fail(error, "no_memory", NULL, NULL,
 				 "reserve more hugepages, or give weir-dp more --memory-mb",
 				 "no memory for the packets of stream %u: %s", config->id,
 				 rte_strerror(rte_errno));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The streams that are configured, and which area sends and receives them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +29,7 @@ add_stream(const struct weir_stream_config *config, struct weir_error *error)
 	struct weir_stream *stream = aligned_alloc(64, (sizeof(*stream) + 63) / 64 * 64);
 
 	if (stream == NULL)
-		return weir_fail(error, "no_memory", "streams", NULL, NULL,
-				 "no memory for a stream");
+		return weir_fail(error, "no_memory", NULL, NULL, NULL, "no memory for a stream");
 	stream->config = *config;
 	weir_arrivals_clear(&stream->arrivals);
 	if (weir_sender_prepare(&stream->sender, &stream->config, error) < 0) {
@@ -50,9 +50,8 @@ hand_out(uint16_t port_id, unsigned int index, struct weir_error *error)
 	unsigned int count = 0;
 
 	if (generator == NULL)
-		return weir_fail(error, "bad_argument", "streams",
-				 "a `port` that has a generator area", NULL,
-				 "no generator sends on the port of stream %u",
+		return weir_fail(error, "bad_argument", "port", "a port that has a generator area",
+				 NULL, "no generator sends on the port of stream %u",
 				 streams[index]->config.id);
 	for (unsigned int i = 0; i < stream_count; i++) {
 		if (streams[i]->config.port_id == port_id)
@@ -71,12 +70,24 @@ take_in(const struct weir_stream_config *config, struct weir_error *error)
 		return 0;
 	receiver = weir_receiver_of(config->to_port_id);
 	if (receiver == NULL)
-		return weir_fail(error, "bad_argument", "streams",
-				 "a `to` that has a receiver area",
+		return weir_fail(error, "bad_argument", "to", "a port that has a receiver area",
 				 "leave out `to` if nobody shall count what arrives",
 				 "no receiver is at the port where stream %u goes", config->id);
 	weir_receiver_take(receiver, by_id);
 	return 0;
+}
+
+/* "flows.count" of stream 2 is "streams[2].flows.count" in the request. */
+static int
+failed_at(unsigned int index, struct weir_error *error)
+{
+	char field[sizeof(error->where)];
+
+	memcpy(field, error->where, sizeof(field));
+	snprintf(error->where, sizeof(error->where), "streams[%u]%s%s", index,
+		 field[0] != '\0' ? "." : "", field);
+	weir_streams_clear();
+	return -1;
 }
 
 static int
@@ -85,16 +96,13 @@ replace(const struct weir_stream_config *configs, unsigned int count, struct wei
 	weir_streams_clear();
 	for (unsigned int i = 0; i < count; i++) {
 		if (add_stream(&configs[i], error) < 0)
-			goto failed;
+			return failed_at(i, error);
 	}
 	for (unsigned int i = 0; i < count; i++) {
 		if (hand_out(configs[i].port_id, i, error) < 0 || take_in(&configs[i], error) < 0)
-			goto failed;
+			return failed_at(i, error);
 	}
 	return 0;
-failed:
-	weir_streams_clear();
-	return -1;
 }
 
 int
