@@ -19,8 +19,14 @@ def described(program: Path = WEIR_DP) -> dict[str, Any]:
     printed = subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout
     nfs = json.loads(printed)["nfs"]
     for nf in nfs:
-        nf["options"] = [{key: value for key, value in o.items() if value is not None} for o in nf["options"]]
+        nf["options"] = _without_null(nf["options"])
+        for command in nf["commands"]:
+            command["arguments"] = _without_null(command["arguments"])
     return {"nfs": nfs}
+
+
+def _without_null(options: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in option.items() if value is not None} for option in options]
 
 
 def main() -> int:

@@ -25,19 +25,38 @@ option_to_json(const struct weir_option *option)
 }
 
 static json_t *
+options_to_json(const struct weir_option *options, unsigned int count)
+{
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < count; i++)
+		json_array_append_new(array, option_to_json(&options[i]));
+	return array;
+}
+
+static json_t *
+command_to_json(const struct weir_command *command)
+{
+	return json_pack("{s:s, s:s, s:o}", "name", command->name, "help", command->help,
+			 "arguments", options_to_json(command->options, command->option_count));
+}
+
+static json_t *
 nf_to_json(const struct weir_nf *nf)
 {
-	json_t *options = json_array();
+	json_t *commands = json_array();
 	json_t *reasons = json_array();
 
-	for (unsigned int i = 0; i < nf->option_count; i++)
-		json_array_append_new(options, option_to_json(&nf->options[i]));
+	for (unsigned int i = 0; i < nf->command_count; i++)
+		json_array_append_new(commands, command_to_json(&nf->commands[i]));
 	for (unsigned int i = 0; i < nf->drop_reason_count; i++)
 		json_array_append_new(reasons,
 				      json_pack("{s:s, s:s}", "symbol", nf->drop_reasons[i].symbol,
 						"sentence", nf->drop_reasons[i].sentence));
-	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "name", nf->name, "summary", nf->summary,
-			 "returns", nf->returns, "options", options, "drop_reasons", reasons);
+	return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", nf->name, "summary",
+			 nf->summary, "returns", nf->returns, "decides", nf->decide != NULL,
+			 "options", options_to_json(nf->options, nf->option_count), "drop_reasons",
+			 reasons, "commands", commands);
 }
 
 json_t *

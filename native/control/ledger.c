@@ -34,10 +34,11 @@ path_to_json(const struct weir_path *path)
 
 	for (unsigned int i = 0; i < path->stage_count; i++)
 		json_array_append_new(stages, stage_to_json(&path->stages[i]));
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:o}, s:o}", "name", path->name, "in",
-			 path->in.name, "out", path->out.name, "rx_packets",
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:o, s:o}, s:o}", "name", path->name, "in",
+			 path->in.name, "out", path->outputs[0].name, "rx_packets",
 			 count(&path->rx_packets), "tx_packets", count(&path->tx_packets), "drops",
-			 "tx_queue_full", count(&path->tx_queue_full), "stages", stages);
+			 "tx_queue_full", count(&path->tx_queue_full), "no_output",
+			 count(&path->no_output), "stages", stages);
 }
 
 static json_t *

@@ -23,11 +23,18 @@ struct weir_area;
  */
 typedef uint32_t (*weir_area_poll_fn)(struct weir_area *area, uint64_t now_tsc);
 
+/* Something to do on the area's thread between two polls. */
+struct weir_area_call {
+	void (*run)(void *argument);
+	void *argument;
+};
+
 struct weir_area {
 	weir_area_poll_fn poll;
 	const char *name;  /* unique; owned by the area */
 	unsigned int core; /* CPU number, not lcore id */
 	struct weir_area_ledger ledger;
+	struct weir_area_call *call; /* waiting to be run, or NULL */
 };
 
 #endif

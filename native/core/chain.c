@@ -12,7 +12,7 @@ run_stage(struct weir_stage *stage, struct weir_batch *batch, uint64_t *now, con
 {
 	if (ledger)
 		weir_count(&stage->ledger.packets_in, batch->count);
-	stage->nf->process(stage->state, batch, &stage->ledger);
+	weir_stage_run(stage, batch);
 	if (ledger) {
 		uint64_t end = rte_rdtsc();
 
@@ -22,56 +22,121 @@ run_stage(struct weir_stage *stage, struct weir_batch *batch, uint64_t *now, con
 	}
 }
 
+static void
+send_to(struct weir_path *path, const struct weir_queue *output, struct rte_mbuf **packets,
+	uint16_t count)
+{
+	uint16_t sent = weir_queue_transmit(output, packets, count);
+
+	weir_count(&path->tx_packets, sent);
+	if (unlikely(sent < count)) {
+		weir_count(&path->tx_queue_full, count - sent);
+		rte_pktmbuf_free_bulk(&packets[sent], count - sent);
+	}
+}
+
+/* Each packet to its own output, in their order. */
+static void
+send_each_way(struct weir_path *path, struct weir_batch *batch)
+{
+	for (unsigned int i = 0; i < path->output_count; i++) {
+		struct rte_mbuf *packets[WEIR_BURST];
+		uint16_t count = 0;
+
+		for (uint16_t j = 0; j < batch->count; j++) {
+			if (batch->egress[j] == i)
+				packets[count++] = batch->packet[j];
+		}
+		if (count > 0)
+			send_to(path, &path->outputs[i], packets, count);
+	}
+	for (uint16_t i = 0; i < batch->count; i++) {
+		if (unlikely(batch->egress[i] >= path->output_count)) {
+			weir_count(&path->no_output, 1);
+			rte_pktmbuf_free(batch->packet[i]);
+		}
+	}
+}
+
 static __rte_always_inline uint32_t
-poll_path(struct weir_path *path, const bool ledger)
+poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger)
 {
 	struct weir_batch batch;
 	uint16_t received = weir_queue_receive(&path->in, batch.packet, WEIR_BURST);
-	uint16_t sent;
 	uint64_t now = 0;
 
 	if (received == 0)
 		return 0;
 	batch.count = received;
-	if (ledger) {
-		weir_count(&path->rx_packets, received);
-		if (path->stage_count != 0)
-			now = rte_rdtsc();
-	}
+	batch.direction = path->direction;
+	batch.parsed = false;
+	batch.now_tsc = now_tsc;
+	memset(batch.egress, 0, sizeof(batch.egress));
+	weir_count(&path->rx_packets, received);
+	if (ledger && path->stage_count != 0)
+		now = rte_rdtsc();
 	for (unsigned int i = 0; i < path->stage_count; i++)
 		run_stage(&path->stages[i], &batch, &now, ledger);
 	if (batch.count == 0)
 		return received;
-	sent = weir_queue_transmit(&path->out, batch.packet, batch.count);
-	if (ledger)
-		weir_count(&path->tx_packets, sent);
-	if (unlikely(sent < batch.count)) {
-		weir_count(&path->tx_queue_full, batch.count - sent);
-		rte_pktmbuf_free_bulk(&batch.packet[sent], batch.count - sent);
-	}
+	if (path->output_count == 1 && batch.egress[0] == 0)
+		send_to(path, &path->outputs[0], batch.packet, batch.count);
+	else
+		send_each_way(path, &batch);
 	return received;
 }
 
-static uint32_t
-poll_with_ledger(struct weir_area *area, uint64_t now_tsc __rte_unused)
+#define TICKS_PER_S 1000
+
+static void
+tick(struct weir_chain *chain, uint64_t now_tsc)
 {
-	struct weir_chain *chain = (struct weir_chain *)area;
+	chain->next_tick_tsc = now_tsc + rte_get_tsc_hz() / TICKS_PER_S;
+	for (unsigned int i = 0; i < chain->path_count; i++) {
+		struct weir_path *path = &chain->paths[i];
+
+		for (unsigned int j = 0; j < path->stage_count; j++) {
+			struct weir_stage *stage = &path->stages[j];
+
+			if (stage->nf->tick != NULL && !stage->shares_state)
+				stage->nf->tick(stage->state, now_tsc, NULL);
+		}
+	}
+}
+
+static __rte_always_inline uint32_t
+poll_all(struct weir_chain *chain, uint64_t now_tsc, const bool ledger)
+{
 	uint32_t handled = 0;
 
+	if (unlikely(chain->has_ticks && now_tsc >= chain->next_tick_tsc))
+		tick(chain, now_tsc);
 	for (unsigned int i = 0; i < chain->path_count; i++)
-		handled += poll_path(&chain->paths[i], true);
+		handled += poll_path(&chain->paths[i], now_tsc, ledger);
 	return handled;
 }
 
 static uint32_t
-poll_without_ledger(struct weir_area *area, uint64_t now_tsc __rte_unused)
+poll_with_ledger(struct weir_area *area, uint64_t now_tsc)
 {
-	struct weir_chain *chain = (struct weir_chain *)area;
-	uint32_t handled = 0;
+	return poll_all((struct weir_chain *)area, now_tsc, true);
+}
 
-	for (unsigned int i = 0; i < chain->path_count; i++)
-		handled += poll_path(&chain->paths[i], false);
-	return handled;
+static uint32_t
+poll_without_ledger(struct weir_area *area, uint64_t now_tsc)
+{
+	return poll_all((struct weir_chain *)area, now_tsc, false);
+}
+
+void
+weir_chain_complete(struct weir_chain *chain)
+{
+	for (unsigned int i = 0; i < chain->path_count; i++) {
+		for (unsigned int j = 0; j < chain->paths[i].stage_count; j++) {
+			if (chain->paths[i].stages[j].nf->tick != NULL)
+				chain->has_ticks = true;
+		}
+	}
 }
 
 struct weir_chain *
@@ -96,8 +161,10 @@ weir_chain_destroy(struct weir_chain *chain)
 	for (unsigned int i = 0; i < chain->path_count; i++) {
 		struct weir_path *path = &chain->paths[i];
 
-		for (unsigned int j = 0; j < path->stage_count; j++)
-			weir_nf_destroy(path->stages[j].nf, path->stages[j].state);
+		for (unsigned int j = 0; j < path->stage_count; j++) {
+			if (!path->stages[j].shares_state)
+				weir_nf_destroy(path->stages[j].nf, path->stages[j].state);
+		}
 	}
 	free(chain);
 }

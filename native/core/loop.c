@@ -2,6 +2,7 @@
 #include "loop.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_launch.h>
@@ -104,6 +105,27 @@ watch_for_stall(struct core *core, uint64_t gap)
 		__atomic_store_n(&core->stalls.longest_cycles, gap, __ATOMIC_RELAXED);
 }
 
+static void
+run_call(struct weir_area *area, struct weir_area_call *call)
+{
+	call->run(call->argument);
+	__atomic_store_n(&area->call, NULL, __ATOMIC_RELEASE);
+}
+
+void
+weir_area_run(struct weir_area *area, void (*run)(void *argument), void *argument)
+{
+	struct weir_area_call call = {.run = run, .argument = argument};
+
+	if (!running) {
+		run(argument);
+		return;
+	}
+	__atomic_store_n(&area->call, &call, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&area->call, __ATOMIC_ACQUIRE) != NULL)
+		usleep(50);
+}
+
 /* One time-stamp an area: the end of a poll is the beginning of the next. */
 static __rte_always_inline void
 poll_all(struct core *core, const bool ledger)
@@ -116,7 +138,13 @@ poll_all(struct core *core, const bool ledger)
 		last = now;
 		for (unsigned int i = 0; i < core->area_count; i++) {
 			struct weir_area *area = core->areas[i];
-			uint32_t handled = area->poll(area, now);
+			struct weir_area_call *call =
+				__atomic_load_n(&area->call, __ATOMIC_ACQUIRE);
+			uint32_t handled;
+
+			if (unlikely(call != NULL))
+				run_call(area, call);
+			handled = area->poll(area, now);
 			uint64_t end = rte_rdtsc();
 
 			if (ledger) {

@@ -39,6 +39,12 @@ struct weir_loop_options {
 	uint32_t stall_threshold_us[WEIR_CORES_MAX]; /* by core index */
 };
 
+/*
+ * Runs `run` between two polls of the area, on its thread, and returns when it has been run; at
+ * once while the loops are stopped. Control thread only.
+ */
+void weir_area_run(struct weir_area *area, void (*run)(void *argument), void *argument);
+
 void weir_loops_start(const struct weir_loop_options *options);
 /* Returns when every loop has ended. */
 void weir_loops_stop(void);

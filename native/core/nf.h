@@ -3,44 +3,67 @@
  * A network function: a descriptor with one option table (feeds parsing, --describe, schema and
  * docs), drop reasons, and a batch loop. An NF never names its execution mode: areas run its
  * stages.
+ *
+ * Most functions *decide*: from headers (and payload) to one action a packet, which the core
+ * applies. A function that decides can run in every execution architecture and in the fast path. A
+ * function that must move packets itself has *process* instead.
+ *
+ * One state is used by one thread. Commands change it in two steps: prepare() builds what is new
+ * while packets flow, commit() puts it in place between two batches, on the thread of the state.
  */
 #ifndef WEIR_CORE_NF_H
 #define WEIR_CORE_NF_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
 
+#include "action.h"
 #include "error.h"
+#include "headers.h"
 #include "ledger.h"
+#include "option.h"
 
 #define WEIR_BURST 32
 
-/* The packets that pass one stage together. A stage may drop: it compacts `packet` and lowers
- * `count`. */
+/* Which way a path runs through a function: from its inside to its outside, or back. In a lab: from
+ * left to right, or back. */
+enum weir_direction { WEIR_OUTBOUND, WEIR_INBOUND };
+
+/* The packets that pass one stage together. process() may drop: it compacts `packet` and lowers
+ * `count`; headers are then read again. */
 struct weir_batch {
 	uint16_t count;
+	uint8_t direction; /* enum weir_direction */
+	bool parsed;	   /* `headers` are of the packets as they are now */
+	uint64_t now_tsc;  /* one reading a batch */
 	struct rte_mbuf *packet[WEIR_BURST];
+	uint8_t egress[WEIR_BURST]; /* output of the path, where it has more than one */
+	struct weir_headers headers[WEIR_BURST];
 };
 
-enum weir_option_type {
-	WEIR_OPTION_ENUM, /* stored as unsigned int: the index in `values` */
-	WEIR_OPTION_MAC,  /* struct rte_ether_addr; all zero when not given */
-	WEIR_OPTION_INT,  /* uint64_t, within [min, max] */
-	WEIR_OPTION_BOOL, /* bool */
-};
+struct weir_flow_cache;
 
-struct weir_option {
+/* A change while packets flow: "route-add", "reload", "backend-drain". */
+struct weir_command {
 	const char *name;
-	enum weir_option_type type;
-	const char *unit;	   /* NULL: none */
-	const char *default_text;  /* NULL: not given means zero */
-	uint64_t min, max;	   /* WEIR_OPTION_INT */
-	const char *const *values; /* WEIR_OPTION_ENUM, NULL-terminated */
 	const char *help;
-	size_t offset; /* in the NF's state */
+	const struct weir_option *options; /* its arguments */
+	unsigned int option_count;
+	size_t arguments_size;
+	/*
+	 * Control thread, while packets flow: reads the state's configuration, not its tables of
+	 * sessions. Gives `*prepared`, or -1 with `error` and nothing changed.
+	 */
+	int (*prepare)(const void *state, const void *arguments, const char *where, void **prepared,
+		       struct weir_error *error);
+	/* The state's thread, between two batches: quick. What it takes out it leaves in
+	 * `prepared`. `cache`: where decisions that this changes must be forgotten; NULL: there is
+	 * none. */
+	void (*commit)(void *state, void *prepared, struct weir_flow_cache *cache);
+	/* Control thread, after commit(): frees `prepared`. */
+	void (*release)(void *prepared);
 };
 
 struct weir_nf {
@@ -55,16 +78,31 @@ struct weir_nf {
 	/* Checks the options and completes the state; may be NULL. */
 	int (*init)(void *state, const char *where, struct weir_error *error);
 	void (*fini)(void *state); /* may be NULL */
-	/* Handles one batch in place; what it drops it frees and counts in ledger->drops. */
+	const struct weir_command *commands;
+	unsigned int command_count;
+	/* One of these two. Handles one batch in place; what it drops it frees and counts in
+	 * ledger->drops. */
 	void (*process)(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);
-};
-
-const char *weir_option_type_name(enum weir_option_type type);
-
-/* One option as text, from the control protocol. */
-struct weir_option_value {
-	const char *name;
-	const char *text;
+	/*
+	 * Decides on each packet of a parsed batch: actions[i] for packet[i], given cleared. The
+	 * packet's own bytes it leaves alone, but for what no action can say (the packet inside an
+	 * ICMP error), and then with `once`. Frees nothing.
+	 */
+	void (*decide)(void *state, const struct weir_batch *batch, struct weir_action *actions);
+	/* May be NULL. About every millisecond: ends what timed out, a bounded amount of work. */
+	void (*tick)(void *state, uint64_t now_tsc, struct weir_flow_cache *cache);
+	/*
+	 * May be NULL: any worker will do, and the dispatcher takes a hash that is the same for
+	 * both directions. Else a number that is the same for all packets that must meet the same
+	 * state; workers take it modulo their count. Reads configuration alone: called by the
+	 * dispatcher's thread.
+	 */
+	uint32_t (*steer)(const void *state, const struct weir_headers *headers,
+			  enum weir_direction direction);
+	/* May be NULL: called after init() with which of how many workers has this state, so that
+	 * it takes its share of what cannot be shared (external ports). */
+	int (*share)(void *state, unsigned int worker, unsigned int workers, const char *where,
+		     struct weir_error *error);
 };
 
 /*

@@ -87,6 +87,7 @@ COMMANDS = (
     Command("hello", requests.Nothing, messages.Hello),
     Command("describe", requests.Nothing, None),
     Command("configure", requests.Configure, Configured),
+    Command("nf.command", requests.NfCommand, None),
     Command("start", requests.Nothing, None),
     Command("stop", requests.Nothing, None),
     Command("reset", requests.Nothing, None),

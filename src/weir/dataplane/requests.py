@@ -58,6 +58,8 @@ class StageConfig(_Arguments):
 
     nf: str
     """A name that `--describe` lists."""
+    name: str | None = Field(default=None, max_length=31)
+    """A second stage of this name in the area is the same function, with the same state, on another path."""
     options: dict[str, str | int | bool] = {}
 
 
@@ -65,11 +67,14 @@ class PathConfig(_Arguments):
     """What an area does with the packets of one port or ring."""
 
     name: str
+    direction: Literal["outbound", "inbound"] = "outbound"
+    """Through the functions from their inside to their outside, or back."""
     in_: str = Field(alias="in")
     """Name of the port or ring that it reads."""
     stages: Annotated[tuple[StageConfig, ...], Field(max_length=16)] = ()
-    out: str | None = None
-    """Name of the port or ring that it writes; absent only after a function that passes nothing on."""
+    out: str | Annotated[tuple[str, ...], Field(min_length=1, max_length=16)] | None = None
+    """The port or ring that it writes, or several for functions that choose; absent only after a function
+    that passes nothing on."""
 
 
 class ChainArea(_Arguments):
@@ -79,6 +84,17 @@ class ChainArea(_Arguments):
     core: int = Field(ge=0, le=4095)
     kind: Literal["chain"]
     paths: Annotated[tuple[PathConfig, ...], Field(min_length=1, max_length=8)]
+
+
+class NfCommand(_Arguments):
+    """A change of a function while packets flow."""
+
+    area: str
+    stage: str
+    """The stage's name, or its function's where it has none."""
+    command: str
+    """A name that `--describe` lists for the function."""
+    args: dict[str, str | int | bool] = {}
 
 
 class TesterArea(_Arguments):

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import functools
+import ipaddress
 import json
 import re
+from collections.abc import Callable
 from importlib import resources
 from typing import Literal
 
@@ -13,6 +15,17 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 Scalar = str | int | float | bool
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
+
+
+_TEXT_BYTES = 255  # WEIR_OPTION_TEXT_BYTES, less its end
+
+
+def _is(kind: Callable[[str], object], text: str) -> bool:
+    try:
+        kind(text)
+    except ValueError:
+        return False
+    return True
 
 
 class _Described(BaseModel):
@@ -23,7 +36,7 @@ class NfOption(_Described):
     """One option of a network function."""
 
     name: str
-    type: Literal["enum", "mac", "int", "float", "bool", "string"]
+    type: Literal["enum", "mac", "int", "bool", "ipv4", "prefix", "text", "file"]
     unit: str | None = None
     default: Scalar | None = None
     min: float | None = None
@@ -38,9 +51,11 @@ class NfOption(_Described):
             "enum": "one of " + ", ".join(self.values or ()),
             "mac": "a MAC address such as 02:00:00:00:00:01",
             "bool": "true or false",
-            "string": "a text",
             "int": "a whole number",
-            "float": "a number",
+            "ipv4": "an IPv4 address such as 192.0.2.1",
+            "prefix": "an IPv4 prefix such as 192.0.2.0/24, without host bits",
+            "text": f"a text of at most {_TEXT_BYTES} bytes",
+            "file": f"the path of a file, {_TEXT_BYTES} bytes at most",
         }[self.type]
         if self.min is not None and self.max is not None:
             return f"{kind}{unit} from {self.min:.12g} to {self.max:.12g}"
@@ -50,18 +65,26 @@ class NfOption(_Described):
 
     def accepts(self, value: Scalar) -> bool:
         """Whether weir-dp would take this value."""
+        if self.type == "bool":
+            return isinstance(value, bool)
+        if self.type == "int":
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            return (
+                whole and (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
+            )
+        return isinstance(value, str) and self._accepts_text(value)
+
+    def _accepts_text(self, text: str) -> bool:
         match self.type:
             case "enum":
-                return value in (self.values or ())
+                return text in (self.values or ())
             case "mac":
-                return isinstance(value, str) and _MAC.fullmatch(value) is not None
-            case "bool":
-                return isinstance(value, bool)
-            case "string":
-                return isinstance(value, str)
-        if isinstance(value, bool) or not isinstance(value, int if self.type == "int" else (int, float)):
-            return False
-        return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
+                return _MAC.fullmatch(text) is not None
+            case "ipv4":
+                return _is(ipaddress.IPv4Address, text)
+            case "prefix":
+                return _is(ipaddress.IPv4Network, text)
+        return 0 < len(text.encode()) <= _TEXT_BYTES
 
 
 class DropReason(_Described):
@@ -71,14 +94,25 @@ class DropReason(_Described):
     sentence: str
 
 
+class Command(_Described):
+    """A change that a function takes while packets flow."""
+
+    name: str
+    help: str
+    arguments: tuple[NfOption, ...] = ()
+
+
 class Nf(_Described):
     """One registered network function. One that does not return packets ends the chain."""
 
     name: str
     summary: str
     returns: bool = True
+    decides: bool = False
+    """Decides on actions that the core applies: it can run in every architecture and in the fast path."""
     options: tuple[NfOption, ...] = ()
     drop_reasons: tuple[DropReason, ...] = ()
+    commands: tuple[Command, ...] = ()
 
     def option(self, name: str) -> NfOption | None:
         """The option of that name, or None."""

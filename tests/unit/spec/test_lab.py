@@ -72,11 +72,13 @@ def test_the_switching_lab_is_the_experiment_that_it_says() -> None:
     [
         (NfOption(name="n", type="int", min=1, max=9), 9, 10),
         (NfOption(name="n", type="int"), 3, True),
-        (NfOption(name="n", type="float", min=0), 0.5, -0.5),
         (NfOption(name="n", type="bool"), False, 0),
         (NfOption(name="n", type="mac"), "02:00:00:00:00:01", "02:00"),
         (NfOption(name="n", type="enum", values=("a", "b")), "a", "c"),
-        (NfOption(name="n", type="string"), "x", 1),
+        (NfOption(name="n", type="ipv4"), "192.0.2.1", "192.0.2.256"),
+        (NfOption(name="n", type="prefix"), "192.0.2.0/24", "192.0.2.1/24"),
+        (NfOption(name="n", type="text"), "x", 1),
+        (NfOption(name="n", type="file"), "routes.txt", "x" * 256),
     ],
     ids=lambda value: value.type if isinstance(value, NfOption) else "",
 )

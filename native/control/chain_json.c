@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chain from JSON: its paths, their queues and stages. */
+#include "chain_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "dataplane.h"
+#include "options_json.h"
+#include "port/port.h"
+#include "verb.h"
+
+/* A port or ring by name into `queue`. */
+static int
+queue_of(const char *name, const char *where, struct weir_queue *queue, struct weir_error *error)
+{
+	struct weir_port *port = weir_port_find(name);
+
+	if (port != NULL) {
+		*queue = port->queue;
+		return 0;
+	}
+	snprintf(queue->name, sizeof(queue->name), "%s", name);
+	queue->kind = WEIR_QUEUE_RING;
+	queue->ring = weir_ring_find(name);
+	if (queue->ring != NULL)
+		return 0;
+	return weir_fail(error, "bad_argument", where, "the name of a port or ring of this request",
+			 NULL, "there is no port or ring '%s'", name);
+}
+
+/* The stage of that name that was made before, on another path or this one. */
+static const struct weir_stage *
+stage_named(const struct weir_chain *chain, const char *name)
+{
+	for (unsigned int i = 0; i < chain->path_count; i++) {
+		const struct weir_path *path = &chain->paths[i];
+
+		for (unsigned int j = 0; j < path->stage_count; j++) {
+			if (strcmp(path->stages[j].name, name) == 0)
+				return &path->stages[j];
+		}
+	}
+	return NULL;
+}
+
+/* A stage whose name is there already is the same function once more, with the same state. */
+static int
+stage_from_json(const json_t *object, const char *where, const struct weir_chain *chain,
+		struct weir_stage *stage, struct weir_error *error)
+{
+	static const char *const known[] = {"nf", "name", "options", NULL};
+	struct weir_option_values values;
+	struct weir_place options_at = weir_at(where, "options");
+	const json_t *options = json_object_get(object, "options");
+	const struct weir_stage *same = NULL;
+	const char *nf = NULL, *name = NULL;
+
+	if (weir_refuse_unknown(object, where, known, error) < 0 ||
+	    weir_take_string(object, "nf", true, where, &nf, error) < 0 ||
+	    weir_take_string(object, "name", false, where, &name, error) < 0 ||
+	    weir_options_from_json(options, options_at.text, &values, error) < 0)
+		return -1;
+	stage->nf = weir_nf_find(nf);
+	if (stage->nf == NULL)
+		return weir_fail(error, "bad_argument", weir_at(where, "nf").text,
+				 "a name that weir-dp --describe lists", NULL,
+				 "there is no network function '%s'", nf);
+	if (name != NULL) {
+		snprintf(stage->name, sizeof(stage->name), "%s", name);
+		same = stage_named(chain, name);
+	}
+	if (same == NULL) {
+		stage->state = weir_nf_create(stage->nf, values.value, values.count,
+					      options_at.text, error);
+		return stage->state != NULL ? 0 : -1;
+	}
+	if (same->nf != stage->nf || values.count > 0)
+		return weir_fail(error, "bad_argument", where,
+				 "the same function, and options at its first place only", NULL,
+				 "'%s' is a %s already", name, same->nf->name);
+	stage->state = same->state;
+	stage->shares_state = true;
+	return 0;
+}
+
+/* One name, or a list of names. */
+static int
+outputs_from_json(const json_t *out, const char *where, struct weir_path *path,
+		  struct weir_error *error)
+{
+	size_t count = json_is_array(out) ? json_array_size(out) : 1;
+
+	if (out == NULL) {
+		path->output_count = 1;
+		if (path->stage_count > 0 && !path->stages[path->stage_count - 1].nf->returns)
+			return 0;
+		return weir_fail(error, "bad_argument", where, "`out`, or a sink as the last stage",
+				 NULL, "path '%s' has no way out", path->name);
+	}
+	if (count == 0 || count > WEIR_OUTPUTS_MAX)
+		return weir_fail(error, "bad_argument", weir_at(where, "out").text, "1 to 16 names",
+				 NULL, "path '%s' has %zu outputs", path->name, count);
+	for (size_t i = 0; i < count; i++) {
+		const json_t *name = json_is_array(out) ? json_array_get(out, i) : out;
+
+		if (!json_is_string(name))
+			return weir_fail(error, "bad_argument", weir_at(where, "out").text,
+					 "a name or a list of names", NULL,
+					 "an output of path '%s' is not a string", path->name);
+		if (queue_of(json_string_value(name), weir_at(where, "out").text, &path->outputs[i],
+			     error) < 0)
+			return -1;
+		path->output_count++;
+	}
+	return 0;
+}
+
+static int
+direction_from_json(const json_t *object, const char *where, enum weir_direction *direction,
+		    struct weir_error *error)
+{
+	const char *name = "outbound";
+
+	if (weir_take_string(object, "direction", false, where, &name, error) < 0)
+		return -1;
+	*direction = strcmp(name, "inbound") == 0 ? WEIR_INBOUND : WEIR_OUTBOUND;
+	if (*direction == WEIR_INBOUND || strcmp(name, "outbound") == 0)
+		return 0;
+	return weir_fail(error, "bad_argument", weir_at(where, "direction").text,
+			 "outbound or inbound", NULL, "there is no direction '%s'", name);
+}
+
+static int
+path_from_json(const json_t *object, const char *where, const struct weir_chain *chain,
+	       struct weir_path *path, struct weir_error *error)
+{
+	static const char *const known[] = {"name", "direction", "in", "stages", "out", NULL};
+	const char *name = NULL, *in = NULL;
+	const json_t *stages;
+	char stage_where[96];
+	size_t index;
+	json_t *stage;
+
+	if (weir_refuse_unknown(object, where, known, error) < 0 ||
+	    weir_take_string(object, "name", true, where, &name, error) < 0 ||
+	    weir_take_string(object, "in", true, where, &in, error) < 0 ||
+	    weir_take_array(object, "stages", where, &stages, error) < 0 ||
+	    direction_from_json(object, where, &path->direction, error) < 0 ||
+	    queue_of(in, weir_at(where, "in").text, &path->in, error) < 0)
+		return -1;
+	snprintf(path->name, sizeof(path->name), "%s", name);
+	if (json_array_size(stages) > WEIR_STAGES_MAX)
+		return weir_fail(error, "bad_argument", weir_at(where, "stages").text,
+				 "at most 16 stages", NULL, "too many stages");
+	json_array_foreach((json_t *)stages, index, stage)
+	{
+		snprintf(stage_where, sizeof(stage_where), "%s.stages[%zu]", where, index);
+		if (stage_from_json(stage, stage_where, chain, &path->stages[index], error) < 0)
+			return -1;
+		path->stage_count++;
+	}
+	return outputs_from_json(json_object_get(object, "out"), where, path, error);
+}
+
+struct weir_area *
+weir_chain_from_json(const json_t *object, const char *name, unsigned int core, const char *where,
+		     struct weir_error *error)
+{
+	const json_t *paths;
+	struct weir_chain *chain;
+	char path_where[96];
+	size_t index;
+	json_t *path;
+
+	if (weir_take_array(object, "paths", where, &paths, error) < 0)
+		return NULL;
+	if (json_array_size(paths) == 0 || json_array_size(paths) > WEIR_PATHS_MAX) {
+		weir_fail(error, "bad_argument", weir_at(where, "paths").text, "1 to 8 paths", NULL,
+			  "area '%s' has %zu paths", name, json_array_size(paths));
+		return NULL;
+	}
+	chain = weir_chain_create(name, core, weir_dataplane.loop.ledger);
+	if (chain == NULL) {
+		weir_fail(error, "no_memory", where, NULL, NULL, "no memory for area '%s'", name);
+		return NULL;
+	}
+	json_array_foreach((json_t *)paths, index, path)
+	{
+		snprintf(path_where, sizeof(path_where), "%s.paths[%zu]", where, index);
+		chain->path_count++;
+		if (path_from_json(path, path_where, chain, &chain->paths[index], error) < 0) {
+			weir_chain_destroy(chain);
+			return NULL;
+		}
+	}
+	weir_chain_complete(chain);
+	return &chain->area;
+}

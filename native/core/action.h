@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a network function decided about one packet: forward or drop, which fields to rewrite, what
+ * to count. Functions decide; this applies, the same way in every execution architecture, so that
+ * the actions of a whole chain can be composed into one (the paper's consistent policy path).
+ */
+#ifndef WEIR_CORE_ACTION_H
+#define WEIR_CORE_ACTION_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_ether.h>
+#include <rte_mbuf.h>
+
+#include "headers.h"
+#include "ledger.h"
+
+enum weir_action_set {
+	WEIR_SET_MAC = 1 << 0, /* both addresses */
+	WEIR_SET_SRC_IP = 1 << 1,
+	WEIR_SET_DST_IP = 1 << 2,
+	WEIR_SET_SRC_PORT = 1 << 3, /* for ICMP echo: the identifier, as dst_port too */
+	WEIR_SET_DST_PORT = 1 << 4,
+};
+#define WEIR_SET_TUPLE (WEIR_SET_SRC_IP | WEIR_SET_DST_IP | WEIR_SET_SRC_PORT | WEIR_SET_DST_PORT)
+
+enum weir_verdict { WEIR_FORWARD, WEIR_DROP };
+
+/* Packets and bytes (L2 without FCS) of whatever a function counts. One writer. */
+struct weir_counter {
+	uint64_t packets;
+	uint64_t bytes;
+};
+
+/* Something that happens for each packet of a flow, decided once: first member of what it works on.
+ * Returns false if the packet is to be dropped, for the effect's `drop_reason`. */
+struct weir_effect {
+	bool (*run)(struct weir_effect *effect, const struct rte_mbuf *packet, uint64_t now_tsc);
+	uint8_t drop_reason; /* index in the drop reasons of the function that owns it */
+};
+
+struct weir_dependents;
+
+/* One cache line. A function gets it with `set` 0, FORWARD, no effects and `once` false. */
+struct weir_action {
+	uint8_t set;	     /* enum weir_action_set */
+	uint8_t verdict;     /* enum weir_verdict */
+	uint8_t drop_reason; /* with WEIR_DROP: index in the function's drop reasons */
+	uint8_t ttl_decrement;
+	uint8_t egress; /* index in the path's outputs */
+	bool has_egress;
+	/* This packet's alone: later packets of its flow must be decided anew (a TCP flag that
+	 * changes a session's state, a fragment, a verdict that is still open). */
+	bool once;
+	uint8_t zero;
+	/* Destination, then source: as in the frame. */
+	struct rte_ether_addr dst_mac;
+	struct rte_ether_addr src_mac;
+	/* Network byte order. */
+	uint32_t src_ip;
+	uint32_t dst_ip;
+	uint16_t src_port;
+	uint16_t dst_port;
+	/* Each counted, or NULL. */
+	struct weir_counter *counters[2];
+	/* Run, or NULL. */
+	struct weir_effect *effect;
+	/* The object whose change ends this decision (a session, a route, a back-end), or NULL. */
+	struct weir_dependents *dependents;
+};
+static_assert(sizeof(struct weir_action) == 64, "one cache line");
+
+static inline void
+weir_action_clear(struct weir_action *action)
+{
+	memset(action, 0, 8);
+	action->counters[0] = NULL;
+	action->counters[1] = NULL;
+	action->effect = NULL;
+	action->dependents = NULL;
+}
+
+/* Sum of 16-bit words in one's complement arithmetic (RFC 1071), to be folded. */
+static inline uint16_t
+weir_checksum_fold(uint32_t sum)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)((sum & 0xffff) + (sum >> 16));
+}
+
+/* RFC 1624, equation 3: what must be added to ~checksum when a 16-bit word changes. */
+static inline uint32_t
+weir_checksum_change16(uint16_t before, uint16_t after)
+{
+	return (uint32_t)(uint16_t)~before + after;
+}
+
+static inline uint32_t
+weir_checksum_change32(uint32_t before, uint32_t after)
+{
+	return weir_checksum_change16((uint16_t)before, (uint16_t)after) +
+	       weir_checksum_change16((uint16_t)(before >> 16), (uint16_t)(after >> 16));
+}
+
+/* The checksum after a change: HC' = ~(~HC + change). */
+static inline uint16_t
+weir_checksum_changed(uint16_t checksum, uint32_t change)
+{
+	return (uint16_t)~weir_checksum_fold((uint32_t)(uint16_t)~checksum + (change & 0xffff) +
+					     (change >> 16));
+}
+
+/*
+ * Rewrites `packet` and brings `headers` up to date; IP and L4 checksums follow (a UDP checksum of
+ * 0 stays 0, RFC 768; ICMP's follows its identifier). Addresses are rewritten in IPv4 only. The
+ * caller has looked at verdict, counter and effect.
+ */
+void weir_action_apply(const struct weir_action *action, struct rte_mbuf *packet,
+		       struct weir_headers *headers);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "headers.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_ether.h>
+#include <rte_icmp.h>
+#include <rte_ip.h>
+#include <rte_tcp.h>
+#include <rte_udp.h>
+
+#define VLAN_TAGS_MAX 2
+#define EXTENSIONS_MAX 8
+#define FRAGMENT_OFFSET_MASK 0x1fff
+#define MORE_FRAGMENTS 0x2000
+
+/* The frame's bytes in the first segment. */
+struct view {
+	const uint8_t *data;
+	uint32_t length;
+};
+
+static inline bool
+has(struct view view, uint32_t offset, uint32_t bytes)
+{
+	return offset + bytes <= view.length;
+}
+
+static inline uint16_t
+word_at(struct view view, uint32_t offset)
+{
+	uint16_t word;
+
+	memcpy(&word, view.data + offset, sizeof(word));
+	return word;
+}
+
+/* Ports and flags of the L4 header at `offset`, if all of it lies within `end`. */
+static inline void
+parse_l4(struct view view, uint32_t offset, uint32_t end, struct weir_headers *headers)
+{
+	uint32_t header_bytes;
+
+	view.length = end;
+	switch (headers->tuple.protocol) {
+	case IPPROTO_TCP:
+		if (!has(view, offset, sizeof(struct rte_tcp_hdr)))
+			goto cut;
+		header_bytes = (view.data[offset + 12] >> 4) * 4;
+		if (header_bytes < sizeof(struct rte_tcp_hdr) || !has(view, offset, header_bytes))
+			goto cut;
+		headers->tcp_flags = view.data[offset + 13];
+		break;
+	case IPPROTO_UDP:
+		header_bytes = sizeof(struct rte_udp_hdr);
+		if (!has(view, offset, header_bytes))
+			goto cut;
+		break;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		header_bytes = sizeof(struct rte_icmp_hdr);
+		if (!has(view, offset, header_bytes))
+			goto cut;
+		headers->l4_offset = offset;
+		headers->payload_offset = offset + header_bytes;
+		if (view.data[offset] == RTE_IP_ICMP_ECHO_REQUEST ||
+		    view.data[offset] == RTE_IP_ICMP_ECHO_REPLY) {
+			headers->tuple.src_port = word_at(view, offset + 4);
+			headers->tuple.dst_port = headers->tuple.src_port;
+		}
+		return;
+	default:
+		return;
+	}
+	memcpy(&headers->tuple.src_port, view.data + offset, 4);
+	headers->l4_offset = offset;
+	headers->payload_offset = offset + header_bytes;
+	return;
+cut:
+	headers->flags |= WEIR_HEADER_L4_CUT;
+}
+
+static inline void
+parse_ipv4(struct view view, uint32_t offset, struct weir_headers *headers)
+{
+	const struct rte_ipv4_hdr *ip = (const void *)(view.data + offset);
+	uint32_t header_bytes, total_bytes;
+	uint16_t fragment;
+
+	headers->network = WEIR_NETWORK_MALFORMED;
+	if (!has(view, offset, sizeof(*ip)) || (ip->version_ihl >> 4) != 4)
+		return;
+	header_bytes = (ip->version_ihl & 0xf) * 4;
+	total_bytes = rte_be_to_cpu_16(ip->total_length);
+	if (header_bytes < sizeof(*ip) || total_bytes < header_bytes ||
+	    !has(view, offset, total_bytes))
+		return;
+	headers->network = WEIR_NETWORK_IPV4;
+	headers->ttl = ip->time_to_live;
+	headers->l3_bytes = total_bytes;
+	headers->tuple.src_ip = ip->src_addr;
+	headers->tuple.dst_ip = ip->dst_addr;
+	headers->tuple.protocol = ip->next_proto_id;
+	if (header_bytes > sizeof(*ip))
+		headers->flags |= WEIR_HEADER_OPTIONS;
+	fragment = rte_be_to_cpu_16(ip->fragment_offset);
+	if ((fragment & (FRAGMENT_OFFSET_MASK | MORE_FRAGMENTS)) != 0)
+		headers->flags |= WEIR_HEADER_FRAGMENT;
+	if ((fragment & FRAGMENT_OFFSET_MASK) != 0)
+		headers->flags |= WEIR_HEADER_LATER_FRAGMENT;
+	else
+		parse_l4(view, offset + header_bytes, offset + total_bytes, headers);
+}
+
+/* Walks the extension headers; false: one is cut or there are too many. */
+static bool
+walk_extensions(struct view view, uint32_t *offset, uint8_t *next, struct weir_headers *headers)
+{
+	for (unsigned int i = 0; i < EXTENSIONS_MAX; i++) {
+		switch (*next) {
+		case IPPROTO_HOPOPTS:
+		case IPPROTO_ROUTING:
+		case IPPROTO_DSTOPTS:
+			if (!has(view, *offset, 8) ||
+			    !has(view, *offset, 8 * (1 + view.data[*offset + 1])))
+				return false;
+			headers->flags |= WEIR_HEADER_OPTIONS;
+			*next = view.data[*offset];
+			*offset += 8 * (1 + view.data[*offset + 1]);
+			break;
+		case IPPROTO_FRAGMENT: {
+			uint16_t fragment;
+
+			if (!has(view, *offset, 8))
+				return false;
+			fragment = rte_be_to_cpu_16(word_at(view, *offset + 2));
+			headers->flags |= WEIR_HEADER_OPTIONS;
+			if ((fragment & 0xfff9) != 0)
+				headers->flags |= WEIR_HEADER_FRAGMENT;
+			if ((fragment & 0xfff8) != 0)
+				headers->flags |= WEIR_HEADER_LATER_FRAGMENT;
+			*next = view.data[*offset];
+			*offset += 8;
+			break;
+		}
+		default:
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+parse_ipv6(struct view view, uint32_t offset, struct weir_headers *headers)
+{
+	const struct rte_ipv6_hdr *ip = (const void *)(view.data + offset);
+	uint32_t l4 = offset + sizeof(*ip);
+	uint32_t end;
+
+	headers->network = WEIR_NETWORK_MALFORMED;
+	if (!has(view, offset, sizeof(*ip)) || (view.data[offset] >> 4) != 6)
+		return;
+	end = l4 + rte_be_to_cpu_16(ip->payload_len);
+	if (end > view.length)
+		return;
+	headers->network = WEIR_NETWORK_IPV6;
+	headers->ttl = ip->hop_limits;
+	headers->l3_bytes = end - offset;
+	headers->tuple.protocol = ip->proto;
+	view.length = end;
+	if (!walk_extensions(view, &l4, &headers->tuple.protocol, headers)) {
+		headers->network = WEIR_NETWORK_MALFORMED;
+		return;
+	}
+	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) == 0)
+		parse_l4(view, l4, end, headers);
+}
+
+void
+weir_headers_parse(const struct rte_mbuf *packet, struct weir_headers *headers)
+{
+	const struct view view = {
+		.data = rte_pktmbuf_mtod(packet, const uint8_t *),
+		.length = packet->data_len,
+	};
+	uint32_t offset = RTE_ETHER_HDR_LEN;
+	uint16_t type;
+
+	memset(headers, 0, sizeof(*headers));
+	if (!has(view, 0, RTE_ETHER_HDR_LEN))
+		return;
+	type = word_at(view, offset - 2);
+	for (unsigned int i = 0;
+	     i < VLAN_TAGS_MAX && (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN) ||
+				   type == rte_cpu_to_be_16(RTE_ETHER_TYPE_QINQ));
+	     i++) {
+		offset += sizeof(struct rte_vlan_hdr);
+		if (!has(view, offset, 0))
+			return;
+		type = word_at(view, offset - 2);
+	}
+	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4))
+		parse_ipv4(view, offset, headers);
+	else if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6))
+		parse_ipv6(view, offset, headers);
+	if (headers->network == WEIR_NETWORK_IPV4 || headers->network == WEIR_NETWORK_IPV6)
+		headers->l3_offset = offset;
+}

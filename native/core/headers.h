@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a packet's headers are and what network functions ask of them, read once for all stages of
+ * a chain: Ethernet, up to two VLAN tags, IPv4 (RFC 791) or IPv6 (RFC 8200) with extension headers,
+ * TCP, UDP or ICMP.
+ */
+#ifndef WEIR_CORE_HEADERS_H
+#define WEIR_CORE_HEADERS_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+enum weir_network {
+	WEIR_NETWORK_OTHER, /* neither IPv4 nor IPv6: ARP, LLDP, a frame cut in its Ethernet header
+			     */
+	WEIR_NETWORK_IPV4,
+	WEIR_NETWORK_IPV6,
+	WEIR_NETWORK_MALFORMED, /* says IP, but lengths or versions contradict each other */
+};
+
+enum weir_header_flag {
+	WEIR_HEADER_FRAGMENT = 1 << 0,	     /* any fragment but an atomic one (RFC 6946) */
+	WEIR_HEADER_LATER_FRAGMENT = 1 << 1, /* not the first: no ports in it */
+	WEIR_HEADER_L4_CUT = 1 << 2,	     /* the L4 header is not all there: ports are 0 */
+	WEIR_HEADER_OPTIONS = 1 << 3,	     /* IPv4 options or IPv6 extension headers */
+};
+
+/*
+ * The five-tuple of an IPv4 packet, in network byte order; a key to hash and compare as bytes. For
+ * ICMP echo both ports are the identifier; for other ICMP, and without an L4 header, 0. For IPv6
+ * addresses are 0: read them in the packet.
+ */
+struct weir_tuple {
+	uint32_t src_ip;
+	uint32_t dst_ip;
+	uint16_t src_port;
+	uint16_t dst_port;
+	uint8_t protocol;
+	uint8_t zero[3];
+};
+static_assert(sizeof(struct weir_tuple) == 16, "a key without holes");
+
+struct weir_headers {
+	struct weir_tuple tuple;
+	uint8_t network; /* enum weir_network */
+	uint8_t flags;	 /* enum weir_header_flag */
+	uint8_t tcp_flags;
+	uint8_t ttl;		 /* IPv4's time to live, IPv6's hop limit */
+	uint16_t l3_offset;	 /* from the start of the frame; 0 if there is no IP header */
+	uint16_t l4_offset;	 /* 0: no L4 header of known kind, or not all of it there */
+	uint16_t payload_offset; /* behind the L4 header; 0 with l4_offset */
+	uint16_t l3_bytes; /* IP's own length, header included: padding of the frame is not of it */
+	uint16_t zero[2];
+};
+static_assert(sizeof(struct weir_headers) == 32, "two packets' headers a cache line");
+
+/* Reads the first segment of `packet`; what lies beyond it counts as cut. Never writes, never reads
+ * outside. */
+void weir_headers_parse(const struct rte_mbuf *packet, struct weir_headers *headers);
+
+#endif
