@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +21,21 @@ NEEDED = (100 + MARGIN_MB) // PAGE_MB
 
 
 class Notes(Site):
-    """A site that keeps what is noted, and forbids everything else."""
+    """A site that keeps what is noted, among `others`, and forbids everything else."""
 
-    def __init__(self) -> None:
+    def __init__(self, others: Sequence[Notes] = ()) -> None:
         self.facts: dict[str, Any] = {}
+        self.others = others
 
     def note(self, facts: dict[str, Any]) -> None:
         self.facts |= facts
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        yield
+
+    def elsewhere(self, kind: str) -> list[dict[str, Any]]:
+        return [other.facts for other in self.others if other is not self and kind == "hugepages"]
 
 
 class Pages:
@@ -79,15 +90,41 @@ def test_a_number_that_somebody_else_has_set_stays(pages: Pages) -> None:
     assert pages.total == 512
 
 
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_overlapping_deployments_destroyed_in_any_order(order: tuple[int, ...], pages: Pages) -> None:
+    standing: list[Notes] = []
+    for _ in range(3):
+        pages.set(total=pages.total if standing else 50, free=0)
+        standing.append(Notes(standing))
+        done(standing[-1])
+    assert pages.total == 50 + 3 * NEEDED
+    for site in [standing[number] for number in order]:
+        Hugepages().undo({}, site.facts, site)
+        standing.remove(site)
+        assert pages.total == 50 + len(standing) * NEEDED
+
+
+def test_a_killed_one_among_others_gives_back_its_own(pages: Pages) -> None:
+    other = Notes()
+    pages.set(total=50, free=0)
+    done(other)
+    killed = Notes([other])
+    pages.set(total=pages.total, free=0)
+    done(killed)
+    del killed.facts["got"]
+    Hugepages().undo({}, killed.facts, killed)
+    assert pages.total == 50 + NEEDED
+
+
 def test_killed_before_the_kernel_was_asked(pages: Pages) -> None:
     pages.set(total=50, free=0)
-    Hugepages().undo({}, {"before": 50, "asked": 50 + NEEDED}, Notes())
+    Hugepages().undo({}, {"base": 50, "before": 50, "asked": 50 + NEEDED}, Notes())
     assert pages.total == 50
 
 
 def test_killed_when_the_kernel_had_given_fewer_than_asked(pages: Pages) -> None:
     pages.set(total=50 + NEEDED // 2, free=0)
-    Hugepages().undo({}, {"before": 50, "asked": 50 + NEEDED}, Notes())
+    Hugepages().undo({}, {"base": 50, "before": 50, "asked": 50 + NEEDED}, Notes())
     assert pages.total == 50
 
 

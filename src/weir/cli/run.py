@@ -26,6 +26,7 @@ def run(
     """Measure a lab: NDR, PDR and a loss curve for each technology, chain and frame size; then report."""
     from rich.console import Console
 
+    from weir import fabric
     from weir.campaign import Campaign
     from weir.cli.progress import Progress
     from weir.report import FORMATS, render, terminal
@@ -34,6 +35,7 @@ def run(
 
     console = Console(stderr=False, highlight=False)
     lab = load_lab(lab_path, quick=quick, cpus=machine_cpus())
+    fabric.require_root()
     with Store(store) as database, Progress(console) as progress:
         campaign = Campaign(lab, quick=quick, store=database, progress=progress)
         result = campaign.run()

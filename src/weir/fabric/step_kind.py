@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from pyroute2 import IPRoute
 
 from weir.fabric import namespace, process
-from weir.fabric.journal import Journal
+from weir.fabric.errors import FabricError
+from weir.fabric.journal import SUFFIX, Journal, root
 from weir.fabric.packet_sockets import PacketSockets
 from weir.plan import Step
 
@@ -39,6 +43,25 @@ class Site:
     def noted(self, key: str) -> list[Any]:
         """What the steps of this deployment have noted under that key, in their order."""
         return [entry.facts[key] for entry in self._journal.standing() if key in entry.facts]
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """No other deployment of this machine is in such a body meanwhile. It ends with the process, too."""
+        fd = os.open(root(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)
+
+    def elsewhere(self, kind: str) -> list[Facts]:
+        """What the standing steps of that kind have noted in all other deployments of this machine."""
+        found = []
+        for path in root().glob(f"*{SUFFIX}"):
+            if path != self._journal.path:
+                with suppress(FabricError), closing(Journal(path)) as journal:  # it may be gone by now
+                    found += [entry.facts for entry in journal.standing() if entry.step.kind == kind]
+        return found
 
     def spawn(
         self,

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C waits where something is half made, and is never lost."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from weir.fabric import interrupts
+
+
+def press() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def interrupted(work: Callable[[], None]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        work()
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> None:
+    """Each test begins with the handler of Python, and so must end."""
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_it_comes_at_the_end_of_the_outermost_body() -> None:
+    done = []
+
+    def work() -> None:
+        with interrupts.held():
+            with interrupts.held():
+                press()
+                done.append("inner")
+            done.append("outer")
+
+    interrupted(work)
+    assert done == ["inner", "outer"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_pressed_twice_it_comes_once() -> None:
+    def work() -> None:
+        with interrupts.held():
+            press()
+            press()
+
+    interrupted(work)
+    with interrupts.held():
+        interrupts.check()
+
+
+def test_where_it_is_allowed_it_comes_at_once_and_then_waits_again() -> None:
+    done = []
+
+    def work() -> None:
+        with interrupts.held():
+            try:
+                with interrupts.allowed():
+                    press()
+                    done.append("not reached")
+            finally:
+                press()
+                done.append("cleaned up")
+
+    interrupted(work)
+    assert done == ["cleaned up"]
+
+
+def test_one_that_has_come_is_not_kept_waiting_where_it_is_allowed() -> None:
+    def work() -> None:
+        with interrupts.held():
+            press()
+            with interrupts.allowed():
+                pytest.fail("went on")
+
+    interrupted(work)
+
+
+def test_it_counts_more_than_an_error_that_it_may_have_caused() -> None:
+    def work() -> None:
+        with interrupts.held():
+            press()
+            raise OSError("a tool of the same terminal was interrupted too")
+
+    interrupted(work)
+
+
+def test_an_answered_one_does_not_come_again() -> None:
+    with interrupts.held():
+        press()
+        interrupts.settle()
+
+
+def test_where_it_is_ignored_it_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts.held(), interrupts.allowed():
+            press()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_are_never_interrupted() -> None:
+    ended = []
+
+    def work() -> None:
+        with interrupts.held(), interrupts.allowed():
+            ended.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ended

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an ordinary user can do, and what they are told about the rest."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from weir import fabric, plan
+from weir.cli.exits import ENVIRONMENT
+
+from .tiny import LAB, tiny_lab
+
+# May read everything, because the interpreter and this source tree may be in root's home.
+ONLY_READS = "-all,+dac_read_search"
+ORDINARY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", f"--inh-caps={ONLY_READS}"]
+ORDINARY += [f"--ambient-caps={ONLY_READS}", f"--bounding-set={ONLY_READS}"]
+
+
+def as_ordinary_user(*words: str) -> subprocess.CompletedProcess[str]:
+    """weir, run by a user who may change nothing."""
+    program = [sys.executable, "-c", "from weir.cli.main import main; main()", *words]
+    return subprocess.run(
+        [*(ORDINARY if os.geteuid() == 0 else []), *program], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["validate", str(LAB)],
+        ["deploy", str(LAB), "--dry-run"],
+        ["deploy", str(LAB), "--dry-run", "--technology", "ovs-dpdk", "--json"],
+        ["inspect"],
+    ],
+)
+def test_looking_needs_no_root(words: list[str]) -> None:
+    done = as_ordinary_user(*words)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["run", "deploy"])
+def test_building_says_what_needs_root_and_what_does_not(command: str) -> None:
+    done = as_ordinary_user(command, str(LAB))
+    assert done.returncode == ENVIRONMENT
+    assert "need root: for network namespaces, hugepages and the ports of weir-dp" in done.stderr
+    assert "`weir deploy --dry-run`" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces: run as root")
+def test_what_root_has_deployed_can_be_seen_and_not_be_destroyed(run_root: Path) -> None:
+    run_root.chmod(0o755)
+    lab = tiny_lab("linux-bridge")
+    name = plan.deployment_id(lab.name, secrets.token_hex(4))
+    topology = plan.build_topology(lab, "linux-bridge", lab.chains()[0], name)
+    steps = [step for step in plan.steps(topology, lab) if step.kind != "weir-dp"]
+    deployment = fabric.Deployment.deploy(steps, topology)
+    seen, refused = as_ordinary_user("inspect"), as_ordinary_user("destroy", name)
+    assert seen.returncode == 0, seen.stderr
+    assert f"{name}  PVP under linux-bridge" in seen.stdout
+    assert refused.returncode == ENVIRONMENT
+    assert "is another user's; run this as root or with sudo" in refused.stderr
+    deployment.destroy()
