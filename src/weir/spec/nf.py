@@ -68,10 +68,9 @@ class NfOption(_Described):
         if self.type == "bool":
             return isinstance(value, bool)
         if self.type == "int":
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            return (
-                whole and (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
-            )
+            if isinstance(value, bool) or not isinstance(value, int):
+                return False
+            return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
         return isinstance(value, str) and self._accepts_text(value)
 
     def _accepts_text(self, text: str) -> bool:
