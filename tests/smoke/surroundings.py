@@ -22,7 +22,7 @@ class Surroundings:
 
     def __init__(self, root: Path, lab: str, tokens: str) -> None:
         self._root = root
-        self._tokens = tokens
+        self.tokens = {tokens}
         self._pages, self._files = _pages(), _files()
         self._stray = root / STRAY
         self._stray.mkdir()
@@ -41,7 +41,7 @@ class Surroundings:
 
     def check(self, when: object) -> None:
         """Nothing of ours is here, and all else is as it was."""
-        ours = f"weir-{self._tokens}"
+        ours = tuple(f"weir-{token}" for token in self.tokens)
         left = [path.name for path in namespace.DIRECTORY.iterdir() if path.name.startswith(ours)]
         assert left == [], when
         assert self._marked() <= {one.pid for one in self._processes}, when
@@ -63,7 +63,7 @@ class Surroundings:
 
     def _marked(self) -> set[int]:
         """Processes of any step of any such deployment."""
-        wanted = f"{process.MARKER}={self._lab}-{self._tokens}".encode()
+        wanted = tuple(f"{process.MARKER}={self._lab}-{token}".encode() for token in self.tokens)
         found = set()
         for directory in Path("/proc").glob("[0-9]*"):
             try:
