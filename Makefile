@@ -95,7 +95,7 @@ fuzz: build/.packages-dev ## fuzz every parser for FUZZ_SECONDS (60) under ASan 
 	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
 
 .PHONY: bench
-bench: setup build/.packages-dev .venv/.ready-dev ## side by side with peers: one line each, JSON in build/bench/
+bench: setup build/.packages-dev .venv/.ready-dev ## side by side with peers: one line each, JSON in build/bench/; PKTGEN=path of Pktgen's binary
 	@$(SUDO) $(PYTHON) -m bench
 
 .PHONY: docs

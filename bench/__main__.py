@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 
 from bench.pairs import SkipError
+from bench.pktgen import VARIABLE
 
 # name on the command line and in the output → module of this package that has run() -> Line
 BENCHES = {
     "generator-txonly": "generator_txonly",
     "generator-flowgen": "generator_flowgen",
+    "generator-pktgen": "generator_pktgen",
     "ledger": "ledger",
     "l2fwd-macswap": "l2fwd_macswap",
     "search": "search",
@@ -19,8 +22,15 @@ BENCHES = {
 }
 
 
-def main(names: list[str]) -> int:
+def main(argv: list[str]) -> int:
     """Runs the benches. 0 when all ran or were skipped with a reason, 2 for an unknown name."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Side by side with peers: a line `name ratio min max n` each, and JSON in build/bench/.",
+        epilog=f"Environment: {VARIABLE} is the path of Pktgen-DPDK 23.06.1, for generator-pktgen.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}; none: all")
+    names = parser.parse_args(argv).names
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
         print(f"bench: unknown: {', '.join(unknown)}; there are {', '.join(BENCHES)}", file=sys.stderr)

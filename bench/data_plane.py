@@ -8,13 +8,16 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from weir.dataplane import DataPlaneClient
+from weir.dataplane.messages import Ledger, TrafficResult
 from weir.fabric.data_plane import binary
 
 MEMORY_MB = 256
+SETTLE_S = 0.05
 
 
 @contextmanager
@@ -50,14 +53,25 @@ def stream(port: str, *, frame_bytes: int, flows: int) -> dict[str, Any]:
     }
 
 
-def offered_pps(client: DataPlaneClient, seconds: float) -> float:
-    """The highest rate at which the configured stream is built and handed to its port."""
+def send(client: DataPlaneClient, seconds: float) -> None:
+    """Starts the configured stream, as fast as the core can, for so long."""
     client.start()
     client.start_traffic({0: 0}, int(seconds * 1e9), 0)
-    time.sleep(seconds)
+
+
+def sent(client: DataPlaneClient) -> TrafficResult:
+    """What was sent, when it is over."""
     while (result := client.traffic_result(100)) is None:
         pass
     client.stop()
+    return result
+
+
+def offered_pps(client: DataPlaneClient, seconds: float) -> float:
+    """The highest rate at which the configured stream is built and handed to its port."""
+    send(client, seconds)
+    time.sleep(seconds)
+    result = sent(client)
     return sum(one.offered for one in result.streams) / (result.tx_duration_ns / 1e9)
 
 
@@ -83,13 +97,47 @@ def forwarder(core: int, *, ledger: bool) -> Mapping[str, Any]:
     }
 
 
+def taker(core: int, devargs: str) -> Mapping[str, Any]:
+    """Whatever arrives at one port is taken and freed."""
+    path = {"name": "in", "in": "in", "stages": [{"nf": "sink"}]}
+    return {
+        "ports": [{"name": "in", "devargs": devargs}],
+        "areas": [{"name": "taker", "core": core, "kind": "chain", "paths": [path]}],
+    }
+
+
 def forwarded_pps(client: DataPlaneClient, seconds: float) -> float:
     """Packets a second that the configured null port sent, by its driver's own counter."""
     client.start()
-    time.sleep(0.05)
+    before, after = _two_ledgers(client, seconds)
+    client.stop()
+    return _pps(after.ports[0].tx_packets - before.ports[0].tx_packets, before, after)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a taker did: its rate, and the share of its core's time in polls that brought packets."""
+
+    pps: float
+    busy: float
+
+
+def taken(client: DataPlaneClient, seconds: float) -> Taken:
+    """Of a started taker."""
+    before, after = _two_ledgers(client, seconds)
+    busy_cycles = after.areas[0].busy_cycles - before.areas[0].busy_cycles
+    return Taken(
+        pps=_pps(after.ports[0].rx_packets - before.ports[0].rx_packets, before, after),
+        busy=busy_cycles / (after.tsc - before.tsc),
+    )
+
+
+def _two_ledgers(client: DataPlaneClient, seconds: float) -> tuple[Ledger, Ledger]:
+    time.sleep(SETTLE_S)
     before = client.ledger()
     time.sleep(seconds)
-    after = client.ledger()
-    client.stop()
-    packets = after.ports[0].tx_packets - before.ports[0].tx_packets
+    return before, client.ledger()
+
+
+def _pps(packets: int, before: Ledger, after: Ledger) -> float:
     return packets * after.tsc_hz / (after.tsc - before.tsc)

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
 import shutil
-import subprocess
 import time
 from types import TracebackType
 
 from bench.pairs import SkipError
+from bench.terminal import Terminal
 
 PROMPT = b"testpmd> "
 
@@ -39,25 +37,13 @@ class Testpmd:
             "--total-num-mbufs=32768",
             *(options or []),
         ]
-        # A pseudo-terminal: on a pipe testpmd's prompt and its buffered output come out of order.
-        self._terminal, child = pty.openpty()
-        self._process = subprocess.Popen([*eal, "--", *application], stdin=child, stdout=child, stderr=child)
-        os.close(child)
-        self._read_to_prompt()
-
-    def _read_to_prompt(self) -> str:
-        seen = bytearray()
-        while not seen.endswith(PROMPT):
-            try:
-                seen += os.read(self._terminal, 4096)
-            except OSError as error:  # EIO: the child closed the terminal
-                raise RuntimeError(f"testpmd ended early:\n{seen.decode(errors='replace')}") from error
-        return seen.decode(errors="replace")
+        self._terminal = Terminal([*eal, "--", *application], PROMPT)
+        self._terminal.read_to_prompt()
 
     def command(self, text: str) -> str:
         """Types one command and returns what it printed."""
-        os.write(self._terminal, text.encode() + b"\n")
-        return self._read_to_prompt()
+        self._terminal.type(text)
+        return self._terminal.read_to_prompt()
 
     def rate_pps(self, seconds: float, *, direction: str = "Tx", port: int = 0) -> float:
         """Packets a second on that port, by testpmd's own clock, over `seconds` of forwarding."""
@@ -78,11 +64,4 @@ class Testpmd:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            os.write(self._terminal, b"quit\n")
-            self._process.wait(timeout=10)
-        except (subprocess.TimeoutExpired, OSError):
-            self._process.kill()
-            self._process.wait()
-        finally:
-            os.close(self._terminal)
+        self._terminal.close("quit")
