@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from weir.fabric import interrupts, openvswitch
+from weir.fabric import interrupts, openvswitch, process
 from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
@@ -148,11 +148,24 @@ class Deployment:
     def counters(self, delivered: Mapping[str, int]) -> list[Counter]:
         """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports."""
         assert self.topology is not None
+        self._require_alive()
         site = self._counting
         counters = kernel_counters(self.topology, site, delivered)
         if self.topology.technology in ("ovs", "ovs-dpdk") and len(self.topology.nodes) > 1:
             counters += openvswitch_counters(self.topology, site)
         return counters
+
+    def _require_alive(self) -> None:
+        for entry in self._processes:
+            if not process.alive(entry.facts["pid"]):
+                raise FabricError(
+                    f"{entry.step.name} has ended in the middle of the measurement",
+                    "deploy the chain with `weir deploy` to see its log",
+                )
+
+    @cached_property
+    def _processes(self) -> list[Entry]:
+        return [entry for entry in self._journal.standing() if "pid" in entry.facts]
 
     @cached_property
     def _counting(self) -> Site:

@@ -17,21 +17,26 @@ Statistics = Mapping[str, int]
 def kernel_counters(topology: Topology, site: Site, delivered: Mapping[str, int]) -> list[Counter]:
     """Drops at both ends of each veth pair. The sending end counts those of the receiving CPU's backlog.
 
-    `delivered`: packets that weir-dp took from each of its ports.
+    `delivered`: packets that weir-dp took from each of its ports. An interface that is gone counts nothing;
+    that it is gone, weir-dp says.
     """
     counters = []
     kernel = [port for port in topology.ports if port.netns is not None]
     namespaces = {port.netns for port in kernel if port.netns is not None}
     nodes = {netns: _statistics(site, netns) for netns in namespaces}
     for port in kernel:
-        statistics = nodes[port.netns or ""][port.interface or port.side]
+        statistics = nodes[port.netns or ""].get(port.interface or port.side)
+        if statistics is None:
+            continue
         counters += _interface(port.name, statistics)
         counters += _driver_ring(port, statistics, delivered.get(port.name, 0))
     if kernel and any(link.network for link in topology.links):
         switch = switch_namespace(topology)
         ends, sockets = _statistics(site, switch), site.packet_sockets(switch).drops()
         for port in kernel:
-            place, statistics = f"switch:{port.name}", ends[port.name]
+            place, statistics = f"switch:{port.name}", ends.get(port.name)
+            if statistics is None:
+                continue
             counters += _interface(place, statistics)
             counters.append(Counter(place, "socket_full", "drop", sockets.get(statistics["index"], 0)))
     return counters
