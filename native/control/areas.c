@@ -22,6 +22,18 @@ weir_area_kind_name(enum weir_area_kind kind)
 	return names[kind];
 }
 
+struct weir_chain *
+weir_chain_named(const char *name)
+{
+	for (unsigned int i = 0; i < weir_dataplane.area_count; i++) {
+		const struct weir_placed_area *placed = &weir_dataplane.areas[i];
+
+		if (placed->kind == WEIR_AREA_CHAIN && strcmp(placed->area->name, name) == 0)
+			return (struct weir_chain *)placed->area;
+	}
+	return NULL;
+}
+
 static struct weir_area *
 tester_from_json(const json_t *object, enum weir_area_kind kind, const char *name,
 		 unsigned int core, const char *where, struct weir_error *error)

@@ -36,6 +36,8 @@ const char *weir_area_kind_name(enum weir_area_kind kind);
 
 /* Makes the area that `object` describes and places it. */
 int weir_area_from_json(const json_t *object, const char *where, struct weir_error *error);
+/* The area of functions of that name, or NULL. */
+struct weir_chain *weir_chain_named(const char *name);
 struct rte_ring *weir_ring_find(const char *name);
 
 /* Stops the loops and frees everything that configure made. */

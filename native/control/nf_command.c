@@ -8,18 +8,6 @@
 #include "options_json.h"
 #include "verb.h"
 
-static struct weir_chain *
-chain_named(const char *name)
-{
-	for (unsigned int i = 0; i < weir_dataplane.area_count; i++) {
-		const struct weir_placed_area *placed = &weir_dataplane.areas[i];
-
-		if (placed->kind == WEIR_AREA_CHAIN && strcmp(placed->area->name, name) == 0)
-			return (struct weir_chain *)placed->area;
-	}
-	return NULL;
-}
-
 static struct weir_stage *
 stage_named(struct weir_chain *chain, const char *name)
 {
@@ -101,7 +89,7 @@ weir_verb_nf_command(const json_t *args, json_t **result, struct weir_error *err
 	    weir_take_string(args, "command", true, "", &name, error) < 0 ||
 	    weir_options_from_json(json_object_get(args, "args"), "args", &values, error) < 0)
 		return -1;
-	chain = chain_named(area);
+	chain = weir_chain_named(area);
 	if (chain == NULL)
 		return weir_fail(error, "bad_argument", "area", "the name of an area of functions",
 				 NULL, "there is no area '%s'", area);

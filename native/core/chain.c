@@ -88,10 +88,9 @@ poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger)
 
 #define TICKS_PER_S 1000
 
-static void
-tick(struct weir_chain *chain, uint64_t now_tsc)
+void
+weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc)
 {
-	chain->next_tick_tsc = now_tsc + rte_get_tsc_hz() / TICKS_PER_S;
 	for (unsigned int i = 0; i < chain->path_count; i++) {
 		struct weir_path *path = &chain->paths[i];
 
@@ -109,8 +108,10 @@ poll_all(struct weir_chain *chain, uint64_t now_tsc, const bool ledger)
 {
 	uint32_t handled = 0;
 
-	if (unlikely(chain->has_ticks && now_tsc >= chain->next_tick_tsc))
-		tick(chain, now_tsc);
+	if (unlikely(chain->has_ticks && now_tsc >= chain->next_tick_tsc)) {
+		chain->next_tick_tsc = now_tsc + rte_get_tsc_hz() / TICKS_PER_S;
+		weir_chain_tick(chain, now_tsc);
+	}
 	for (unsigned int i = 0; i < chain->path_count; i++)
 		handled += poll_path(&chain->paths[i], now_tsc, ledger);
 	return handled;

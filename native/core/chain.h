@@ -42,6 +42,9 @@ struct weir_chain {
 /* Notes which functions want ticks; after all paths have their stages. */
 void weir_chain_complete(struct weir_chain *chain);
 
+/* Calls the functions that want it, with that time. */
+void weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc);
+
 /* A chain without paths, polled with or without cycle counts of its stages. NULL: no memory. */
 struct weir_chain *weir_chain_create(const char *name, unsigned int core, bool ledger);
 /* Destroys the states of its stages too. */

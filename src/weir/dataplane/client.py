@@ -11,7 +11,7 @@ import json
 import select
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from weir.dataplane.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
-from weir.dataplane.messages import ConfiguredPort, Hello, Ledger, TrafficResult
+from weir.dataplane.messages import ConfiguredPort, Hello, Ledger, Outcome, TrafficResult
 
 PROTOCOL = 1
 RECEIVE_BYTES = 65_536
@@ -121,6 +121,18 @@ class DataPlaneClient:
                 fix="start it again, and let it end before `stop`",
             )
         return _parsed(TrafficResult, result) if result.get("state") == "done" else None
+
+    def command(self, area: str, stage: str, command: str, args: Mapping[str, str | int | bool]) -> None:
+        """Changes a function while packets flow."""
+        self.call("nf.command", {"area": area, "stage": stage, "command": command, "args": dict(args)})
+
+    def trace(self, area: str, path: str, frames: Sequence[bytes], at_us: int | None = None) -> list[Outcome]:
+        """What becomes of each frame (bytes without FCS) on that path, at that time or now."""
+        args: dict[str, Any] = {"area": area, "path": path, "frames": [frame.hex() for frame in frames]}
+        if at_us is not None:
+            args["at_us"] = at_us
+        outcomes = self.call("trace", args)["outcomes"]
+        return [_parsed(Outcome, outcome) for outcome in outcomes]
 
     def ledger(self) -> Ledger:
         """Everything counted since `configure`."""

@@ -57,8 +57,8 @@ class LatencySummary(_Reply):
 class StreamResult(_Reply):
     """One stream in one run.
 
-    The port refused `tx_refused` of the `offered` packets that it was handed. `too_late` packets arrived after
-    the drain, or after 65,536 later ones, and are not among `delivered`.
+    The port refused `tx_refused` of the `offered` packets that it was handed. `too_late` packets arrived
+    after the drain, or after 65,536 later ones, and are not among `delivered`.
     """
 
     id: int
@@ -101,6 +101,19 @@ class StageLedger(_Reply):
     packets_out: int = Field(alias="out")
     cycles: int
     drops: dict[str, int] = {}
+
+
+class Outcome(_Reply):
+    """What became of one traced frame: it left, or a stage dropped it."""
+
+    frame: str | None = None
+    """Bytes as it left, without FCS, hexadecimal."""
+    egress: int = 0
+    """Index of the output."""
+    dropped: str | None = None
+    """The reason's symbol."""
+    at: str | None = None
+    """The function that dropped it."""
 
 
 class PathLedger(_Reply):

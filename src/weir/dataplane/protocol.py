@@ -35,6 +35,12 @@ class Taught(_Shape):
     sent: int
 
 
+class Traced(_Shape):
+    """What became of each frame, in their order."""
+
+    outcomes: tuple[messages.Outcome, ...]
+
+
 class Started(_Shape):
     """The run that has begun."""
 
@@ -88,6 +94,7 @@ COMMANDS = (
     Command("describe", requests.Nothing, None),
     Command("configure", requests.Configure, Configured),
     Command("nf.command", requests.NfCommand, None),
+    Command("trace", requests.Trace, Traced),
     Command("start", requests.Nothing, None),
     Command("stop", requests.Nothing, None),
     Command("reset", requests.Nothing, None),

@@ -97,6 +97,17 @@ class NfCommand(_Arguments):
     args: dict[str, str | int | bool] = {}
 
 
+class Trace(_Arguments):
+    """Frames through one path of functions, one at a time."""
+
+    area: str
+    path: str
+    frames: Annotated[tuple[str, ...], Field(max_length=4096)]
+    """Bytes without FCS, as small hexadecimal digits."""
+    at_us: int | None = Field(default=None, ge=0)
+    """The time that the functions see; absent: now. Only while the loops are stopped."""
+
+
 class TesterArea(_Arguments):
     """An area that generates or receives at one port."""
 

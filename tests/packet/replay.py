@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets through real functions of weir-dp, one at a time, to compare with a reference byte by byte."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from weir.dataplane import DataPlaneClient
+from weir.fabric.data_plane import binary
+
+Direction = Literal["outbound", "inbound"]
+Options = Mapping[str, str | int | bool]
+_PATHS: dict[Direction, tuple[str, str]] = {
+    "outbound": ("inside", "outside"),
+    "inbound": ("outside", "inside"),
+}
+
+
+@dataclass(frozen=True)
+class Forwarded:
+    """The packet left by output `egress`, as these bytes."""
+
+    frame: bytes
+    egress: int = 0
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Function `at` dropped it for `reason`."""
+
+    reason: str
+    at: str
+
+
+class Replay:
+    """A chain of functions between an inside and an outside; both directions share their state."""
+
+    def __init__(self, client: DataPlaneClient) -> None:
+        self._client = client
+
+    def send(
+        self, frame: bytes, direction: Direction = "outbound", *, at_s: float = 1.0
+    ) -> Forwarded | Dropped:
+        """One frame (without FCS) at that time; times must not go back."""
+        return self.send_all([frame], direction, at_s=at_s)[0]
+
+    def send_all(
+        self, frames: Sequence[bytes], direction: Direction = "outbound", *, at_s: float = 1.0
+    ) -> list[Forwarded | Dropped]:
+        """Many frames, in their order, all at that time."""
+        outcomes = self._client.trace("chain", direction, frames, at_us=round(at_s * 1e6))
+        return [
+            Dropped(outcome.dropped, outcome.at or "")
+            if outcome.dropped is not None
+            else Forwarded(bytes.fromhex(outcome.frame or ""), outcome.egress)
+            for outcome in outcomes
+        ]
+
+    def command(self, stage: str, command: str, **args: str | int | bool) -> None:
+        """Changes the function of that name; DataPlaneError if it refuses."""
+        self._client.command("chain", stage, command, args)
+
+
+@contextmanager
+def replay(*stages: tuple[str, Options]) -> Iterator[Replay]:
+    """weir-dp with these functions (name, options), from inside to outside, and back in reverse order."""
+    core = max(os.sched_getaffinity(0))
+    named = [
+        {"nf": nf, "name": f"{nf}{index}", "options": dict(options)}
+        for index, (nf, options) in enumerate(stages)
+    ]
+    again = [{"nf": stage["nf"], "name": stage["name"]} for stage in reversed(named)]
+    paths = [
+        {"name": way, "direction": way, "in": ports[0], "stages": list(chosen), "out": ports[1]}
+        for (way, ports), chosen in zip(_PATHS.items(), (named, again), strict=True)
+    ]
+    with tempfile.TemporaryDirectory(prefix="wr", dir="/tmp") as directory:
+        path = Path(directory) / "dp.sock"
+        argv = [
+            str(binary()),
+            "--socket",
+            str(path),
+            "--cores",
+            str(core),
+            "--no-huge",
+            "--memory-mb",
+            "1024",
+        ]
+        with Path(directory, "log").open("w") as log:
+            process = subprocess.Popen(argv, stdout=log, stderr=log)
+        try:
+            with DataPlaneClient(path) as client:
+                client.configure(
+                    {
+                        "ports": [
+                            {"name": "inside", "kind": "null"},
+                            {"name": "outside", "kind": "null"},
+                        ],
+                        "areas": [{"name": "chain", "core": core, "kind": "chain", "paths": paths}],
+                        "mbufs": 4096,
+                    }
+                )
+                yield Replay(client)
+        finally:
+            process.terminate()
+            process.wait(10)
