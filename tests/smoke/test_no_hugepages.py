@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On a machine without hugepages a run does without, and its result says so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from weir.store import Store
+
+from .tiny import LAB
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="hides hugepages and starts processes: run as root"),
+]
+
+# Nothing is where the kernel shows its hugepages, for this program and its children.
+HIDDEN = 'mount -t tmpfs -o ro none /sys/kernel/mm/hugepages && exec "$@"'
+
+
+def test_a_run_without_hugepages(tmp_path: Path, run_root: Path) -> None:
+    text = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "direct")
+    (tmp_path / "lab.yml").write_text(text)
+    weir = [sys.executable, "-c", "from weir.cli.main import main; main()"]
+    words = ["run", str(tmp_path), "--store", str(tmp_path / "results.db"), "--output", str(tmp_path)]
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", HIDDEN, "sh", *weir, *words],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    with Store(tmp_path / "results.db") as store:
+        result = store.latest()
+    assert result is not None
+    (setup,) = result.setups
+    assert setup.refused is None
+    assert result.fingerprint.memory == "no-huge"
+    assert "No hugepages were free: 4 KiB pages." in setup.fidelity
+    assert "No hugepages were free" in done.stdout
+    assert any(trial.delivered for trial in setup.cases[0].trials)
+    assert list(run_root.iterdir()) == []
