@@ -32,8 +32,9 @@ from weir.dataplane import DataPlaneClient
 
 CORE = 1
 TAKER_CORE = 0
-SECONDS = 0.5
-MARGIN_S = 0.3  # the sender begins before the taker is looked at, and ends after
+SECONDS = 0.2
+PAIRS = 20
+MARGIN_S = 0.2  # the sender begins before the taker is looked at, and ends after
 TARGET = 1.5
 FLOWS = 1024
 VARIED = ("enable 0 range",)
@@ -85,7 +86,7 @@ def _against(sender: DataPlaneClient, ours: Wire, *, flows: int, commands: tuple
             with pktgen.sending():
                 return theirs.taken_pps()
 
-        found = line("generator-pktgen", interleave(weir_pps, pktgen_pps), target=TARGET, unit="pps")
+        found = line("generator-pktgen", interleave(weir_pps, pktgen_pps, PAIRS), target=TARGET, unit="pps")
     busy = {"taker_busy_ours": median(ours.busy), "taker_busy_peer": median(theirs.busy)}
     return replace(found, detail={**found.detail, **busy})
 
