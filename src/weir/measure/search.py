@@ -122,7 +122,7 @@ def search(
     wanted = {goal: _library_goal(goal, measure) for goal in measure.goals}
     config = Config()
     config.goals = tuple(wanted.values())
-    config.max_load, config.min_load = high, low
+    config.min_load, config.max_load = low, high  # in this order: a high below the default low is refused
     config.search_duration_max = 1e9  # our deadline runs on our clock
     config.warmup_duration = None
     measurer = _Measurer(runner, measure, clock, deadline)

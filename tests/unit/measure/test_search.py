@@ -65,6 +65,11 @@ def test_a_device_slower_than_the_lowest_load_is_irregular_for_every_goal() -> N
     assert [one.status for one in found] == ["irregular", "irregular"]
 
 
+def test_a_tester_that_is_slower_than_the_search_library_expects_finds_rates_too() -> None:
+    ndr, _ = Rig(SimulatedDut(Response(3000, 3100), tester_max_pps=5000)).throughputs()
+    assert ndr.load_pps == pytest.approx(3000, rel=0.02)
+
+
 def test_a_device_as_fast_as_the_tester_is_tester_bound() -> None:
     found = Rig(SimulatedDut(Response(1e9, 1.01e9), tester_max_pps=5e6)).throughputs()
     assert [one.tester_bound for one in found] == [True, True]
