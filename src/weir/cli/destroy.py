@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weir.cli.deployments import DeploymentId, one_of
-from weir.cli.exits import USAGE, CommandError
+from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 
 
 def destroy(
@@ -16,7 +16,7 @@ def destroy(
     *,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Every deployment of Weir on this machine, also of runs in progress."),
+        typer.Option("--all", help="Every deployment of Weir on this machine that no running weir works on."),
     ] = False,
 ) -> None:
     """Take down a deployment: all that its journal says it made, and nothing else."""
@@ -28,6 +28,13 @@ def destroy(
     if not found and deployment_id is None:
         print("nothing is deployed")
         return
+    standing = []
     for deployment in found if everything else [one_of(found, deployment_id)]:
-        deployment.destroy()
-        print(f"{deployment.id} is gone")
+        try:
+            deployment.destroy()
+        except fabric.FabricError as error:
+            standing.append(str(error))
+        else:
+            print(f"{deployment.id} is gone")
+    if standing:
+        raise CommandError("\n".join(standing), ENVIRONMENT)

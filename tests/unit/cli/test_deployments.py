@@ -71,6 +71,19 @@ def test_destroy_all_takes_down_all(two: list[FakeDeployment]) -> None:
     assert all(one.destroyed for one in two)
 
 
+def test_destroy_all_goes_on_past_one_that_a_running_weir_has(
+    two: list[FakeDeployment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise fabric.FabricError(f"{FIRST} belongs to a weir that is running", "wait for its end")
+
+    monkeypatch.setattr(two[0], "destroy", refuse)
+    done = runner.invoke(app, ["destroy", "--all"])
+    assert done.exit_code == exits.ENVIRONMENT
+    assert f"{FIRST} belongs to a weir that is running; wait for its end" in done.stderr
+    assert two[1].destroyed
+
+
 def test_destroy_without_an_id_takes_down_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
     only = FakeDeployment(FIRST)
     deployed(monkeypatch, only)
