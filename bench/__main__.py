@@ -7,6 +7,7 @@ import argparse
 import importlib
 import sys
 
+from bench.hugepages import hugepages
 from bench.pairs import SkipError
 from bench.pktgen import VARIABLE
 
@@ -20,6 +21,8 @@ BENCHES = {
     "search": "search",
     "bring-up": "bring_up",
 }
+
+MEMORY_MB = 1024  # one weir-dp and one testpmd, which does not start without hugepages
 
 
 def main(argv: list[str]) -> int:
@@ -35,15 +38,20 @@ def main(argv: list[str]) -> int:
     if unknown:
         print(f"bench: unknown: {', '.join(unknown)}; there are {', '.join(BENCHES)}", file=sys.stderr)
         return 2
-    for name in names or BENCHES:
-        try:
-            found = importlib.import_module(f"bench.{BENCHES[name]}").run()
-        except SkipError as reason:
-            print(f"{name} skipped: {reason}", flush=True)
-            continue
-        found.save()
-        print(found.text(), flush=True)
+    with hugepages(MEMORY_MB):
+        for name in names or BENCHES:
+            _bench(name)
     return 0
+
+
+def _bench(name: str) -> None:
+    try:
+        found = importlib.import_module(f"bench.{BENCHES[name]}").run()
+    except SkipError as reason:
+        print(f"{name} skipped: {reason}", flush=True)
+        return
+    found.save()
+    print(found.text(), flush=True)
 
 
 if __name__ == "__main__":
