@@ -17,6 +17,7 @@ root = pytest.mark.skipif(os.geteuid() != 0, reason="makes interfaces: run as ro
 @pytest.fixture
 def as_root(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(probe, "makes_namespaces", lambda: True)
     monkeypatch.setattr(probe, "makes", lambda _kind: True)
     monkeypatch.setattr(probe, "opens_packet_sockets", lambda: True)
     return monkeypatch
@@ -39,6 +40,13 @@ def test_who_is_not_root_is_told_what_needs_root_and_what_does_not(monkeypatch: 
 def test_a_polling_switch_and_weir_dp_do_not_share_the_only_core(as_root: pytest.MonkeyPatch) -> None:
     as_root.setattr(os, "sched_getaffinity", lambda _pid: {3})
     assert "one core only" in missing("ovs-dpdk")
+
+
+def test_root_in_a_container_without_namespaces_is_told(as_root: pytest.MonkeyPatch) -> None:
+    as_root.setattr(probe, "makes_namespaces", lambda: False)
+    for technology in ("linux-bridge", "ovs", "ovs-dpdk"):
+        assert missing(technology) == "root may not make network namespaces here"
+    assert fabric.check("direct") is None
 
 
 @pytest.mark.parametrize(
@@ -64,6 +72,14 @@ def test_the_kernels_datapath_is_only_missed_by_who_asks_for_it(as_root: pytest.
 def test_a_program_that_is_not_installed_is_named(as_root: pytest.MonkeyPatch) -> None:
     as_root.setattr("shutil.which", lambda name: None if name == "ovs-appctl" else name)
     assert missing("ovs-dpdk") == "ovs-appctl not installed"
+
+
+@root
+def test_a_kind_of_interface_that_no_kernel_has_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(probe._ARGUMENTS, "no-such-kind", {})
+    assert probe.makes_namespaces()
+    assert probe.makes("veth")
+    assert not probe.makes("no-such-kind")
 
 
 @root

@@ -14,6 +14,7 @@ from weir.spec.technology import OvsOptions, SrIovOptions, TechnologyOptions
 
 _OVS_PACKAGE = "openvswitch-switch-dpdk"
 _OVS_PROGRAMS = ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-appctl", "ovsdb-tool")
+_IN_NAMESPACES = ("linux-bridge", "ovs", "ovs-dpdk")
 _LINKS: dict[str, tuple[str, ...]] = {"linux-bridge": ("veth", "bridge"), "ovs": ("veth",)}
 
 
@@ -44,6 +45,11 @@ def check(
     """None if the technology can be built here. `options`: the lab's, of that technology."""
     if os.geteuid() != 0:
         return _NO_ROOT
+    if technology in _IN_NAMESPACES and not probe.makes_namespaces():
+        return Refusal(
+            "root may not make network namespaces here",
+            "run it outside of the container, or in one that has CAP_SYS_ADMIN and CAP_NET_ADMIN",
+        )
     return _CHECKS.get(technology, _nothing)(technology, options, sysfs)
 
 

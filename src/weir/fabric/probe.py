@@ -19,11 +19,17 @@ _ARGUMENTS: dict[str, dict[str, object]] = {"veth": {"peer": {"ifname": "peer"}}
 _OFFLOADS = ("checksum", "scatter-gather", "segmentation", "gro", "lro", "vlan")
 
 
-def makes(kind: str) -> bool:
-    """Whether the kernel makes interfaces of that kind: "veth", "bridge". Loads its module if it has one.
+def makes_namespaces() -> bool:
+    """Whether this process may make network namespaces: root in a container may not."""
+    try:
+        with namespace.nameless():
+            return True
+    except OSError:
+        return False
 
-    OSError without the right to make a namespace.
-    """
+
+def makes(kind: str) -> bool:
+    """Whether the kernel makes interfaces of that kind: "veth", "bridge". Loads its module if it has one."""
     with namespace.nameless(), IPRoute() as route:
         try:
             route.link("add", ifname="probe", kind=kind, **_ARGUMENTS[kind])
@@ -56,12 +62,12 @@ def veth_offloads() -> str:
     """Kinds of offload that are on in a new veth pair, which Weir leaves as it is; "unknown" without root."""
     if os.geteuid() != 0:
         return "unknown: only root can see them"
-    with namespace.nameless(), IPRoute() as route, Ethtool() as ethtool:
-        try:
+    try:
+        with namespace.nameless(), IPRoute() as route, Ethtool() as ethtool:
             route.link("add", ifname="probe", kind="veth", **_ARGUMENTS["veth"])
             features = ethtool.get_features("probe").features.values()
-        except (NetlinkError, OSError) as error:
-            return f"unknown: {error}"
+    except (NetlinkError, OSError) as error:
+        return f"unknown: {error}"
     on = [feature.name for feature in features if feature.enable]
     kinds = {f"{name[:2]} {kind}" for name in on for kind in _OFFLOADS if kind in name}
     return "veth: " + (", ".join(sorted(kinds)) or "none")

@@ -19,6 +19,7 @@ from weir.fabric.errors import FabricError
 
 MARKER = "WEIR_RESOURCE"
 TERM_S = 5.0
+KILL_ROUNDS = 5
 
 
 def spawn(
@@ -77,7 +78,19 @@ def marked(marker: str) -> list[int]:
 
 
 def end_marked(marker: str) -> None:
-    """Ends every process with that marker: SIGTERM, and SIGKILL after a while. Returns when they are gone."""
+    """Ends every process with that marker: SIGTERM, and SIGKILL after a while. Returns when they are gone.
+
+    FabricError if they do not go.
+    """
+    # The rounds after the first are for what they have started in their last moments.
+    for patience_s in (TERM_S, *[0.0] * KILL_ROUNDS):
+        if not _end_those_there(marker, patience_s):
+            return
+    raise FabricError(f"processes {marked(marker)} do not end", "look what keeps them: ps, dmesg")
+
+
+def _end_those_there(marker: str, patience_s: float) -> bool:
+    """One round; False if there were none."""
     ends = []
     for pid in marked(marker):
         with suppress(ProcessLookupError):
@@ -88,7 +101,7 @@ def end_marked(marker: str) -> None:
         if pid in still:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(fd, signal.SIGTERM)
-    deadline = time.monotonic() + TERM_S
+    deadline = time.monotonic() + patience_s
     for pid, fd in ends:
         if pid in still and not select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
             with suppress(ProcessLookupError):
@@ -98,3 +111,4 @@ def end_marked(marker: str) -> None:
         child = _children.pop(pid, None)
         if child is not None:
             child.wait()
+    return bool(ends)
