@@ -58,7 +58,8 @@ tester_from_json(const json_t *object, enum weir_area_kind kind, const char *nam
 int
 weir_area_from_json(const json_t *object, const char *where, struct weir_error *error)
 {
-	static const char *const chain_keys[] = {"name", "core", "kind", "paths", NULL};
+	static const char *const chain_keys[] = {"name",  "core",	    "kind",
+						 "paths", "fastpath_flows", NULL};
 	static const char *const tester_keys[] = {"name", "core", "kind", "port", NULL};
 	const char *name = NULL, *kind_name = NULL;
 	uint64_t core = UINT64_MAX;

@@ -169,6 +169,7 @@ weir_chain_from_json(const json_t *object, const char *name, unsigned int core, 
 		     struct weir_error *error)
 {
 	const json_t *paths;
+	uint64_t flows = 0;
 	struct weir_chain *chain;
 	char path_where[96];
 	size_t index;
@@ -195,6 +196,10 @@ weir_chain_from_json(const json_t *object, const char *name, unsigned int core, 
 			return NULL;
 		}
 	}
-	weir_chain_complete(chain);
+	if (weir_take_count(object, "fastpath_flows", 1, 1 << 24, where, &flows, error) < 0 ||
+	    weir_chain_complete(chain, flows, error) < 0) {
+		weir_chain_destroy(chain);
+		return NULL;
+	}
 	return &chain->area;
 }

@@ -31,14 +31,21 @@ static json_t *
 path_to_json(const struct weir_path *path)
 {
 	json_t *stages = json_array();
+	json_t *fastpath = NULL;
 
 	for (unsigned int i = 0; i < path->stage_count; i++)
 		json_array_append_new(stages, stage_to_json(&path->stages[i]));
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:o, s:o}, s:o}", "name", path->name, "in",
-			 path->in.name, "out", path->outputs[0].name, "rx_packets",
+	if (path->fastpath.cache != NULL)
+		fastpath = json_pack("{s:o, s:o, s:o, s:I}", "hits",
+				     count(&path->fastpath.ledger.hits), "walks",
+				     count(&path->fastpath.ledger.walks), "cycles",
+				     count(&path->fastpath.ledger.cycles), "flows",
+				     (json_int_t)weir_flow_cache_count(path->fastpath.cache));
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:o, s:o}, s:o, s:o?}", "name", path->name,
+			 "in", path->in.name, "out", path->outputs[0].name, "rx_packets",
 			 count(&path->rx_packets), "tx_packets", count(&path->tx_packets), "drops",
 			 "tx_queue_full", count(&path->tx_queue_full), "no_output",
-			 count(&path->no_output), "stages", stages);
+			 count(&path->no_output), "stages", stages, "fastpath", fastpath);
 }
 
 static json_t *

@@ -39,6 +39,7 @@ struct change {
 	const struct weir_command *command;
 	void *state;
 	void *prepared;
+	struct weir_flow_cache *flows;
 };
 
 static void
@@ -46,14 +47,18 @@ commit(void *argument)
 {
 	struct change *change = argument;
 
-	change->command->commit(change->state, change->prepared, NULL);
+	change->command->commit(change->state, change->prepared, change->flows);
 }
 
 static int
 run(struct weir_chain *chain, struct weir_stage *stage, const struct weir_command *command,
     const struct weir_option_values *values, struct weir_error *error)
 {
-	struct change change = {.command = command, .state = stage->state};
+	struct change change = {
+		.command = command,
+		.state = stage->state,
+		.flows = chain->flows,
+	};
 	void *arguments = calloc(1, command->arguments_size > 0 ? command->arguments_size : 1);
 	int status;
 

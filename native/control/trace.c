@@ -69,21 +69,28 @@ text_of(const struct rte_mbuf *packet)
 	return json_stringn(text, 2 * packet->data_len);
 }
 
-/* The drop reason that moved between the two copies of a stage's counters. */
-static const char *
-reason_between(const struct weir_stage *stage, const uint64_t *before)
+/* The stage and the reason whose count is not what it was. */
+static json_t *
+drop_since(const struct weir_path *path, uint64_t before[][WEIR_DROP_REASONS_MAX])
 {
-	for (unsigned int i = 0; i < stage->nf->drop_reason_count; i++) {
-		if (stage->ledger.drops[i] != before[i])
-			return stage->nf->drop_reasons[i].symbol;
+	for (unsigned int i = 0; i < path->stage_count; i++) {
+		const struct weir_stage *stage = &path->stages[i];
+
+		for (unsigned int j = 0; j < stage->nf->drop_reason_count; j++) {
+			if (stage->ledger.drops[j] != before[i][j])
+				return json_pack("{s:s, s:s}", "dropped",
+						 stage->nf->drop_reasons[j].symbol, "at",
+						 stage->nf->name);
+		}
 	}
-	return "unspecified";
+	return json_pack("{s:s}", "dropped", "uncounted");
 }
 
 static json_t *
 trace_one(const struct trace *trace, struct rte_mbuf *packet)
 {
 	struct weir_path *path = trace->path;
+	uint64_t drops[WEIR_STAGES_MAX][WEIR_DROP_REASONS_MAX];
 	struct weir_batch batch = {
 		.count = 1,
 		.direction = path->direction,
@@ -92,18 +99,11 @@ trace_one(const struct trace *trace, struct rte_mbuf *packet)
 	};
 	json_t *outcome;
 
-	for (unsigned int i = 0; i < path->stage_count; i++) {
-		struct weir_stage *stage = &path->stages[i];
-		uint64_t drops[WEIR_DROP_REASONS_MAX];
-
-		memcpy(drops, stage->ledger.drops, sizeof(drops));
-		weir_count(&stage->ledger.packets_in, 1);
-		weir_stage_run(stage, &batch);
-		weir_count(&stage->ledger.packets_out, batch.count);
-		if (batch.count == 0)
-			return json_pack("{s:s, s:s}", "dropped", reason_between(stage, drops),
-					 "at", stage->nf->name);
-	}
+	for (unsigned int i = 0; i < path->stage_count; i++)
+		memcpy(drops[i], path->stages[i].ledger.drops, sizeof(drops[i]));
+	weir_path_run(path, &batch);
+	if (batch.count == 0)
+		return drop_since(path, drops);
 	outcome = json_pack("{s:o, s:i}", "frame", text_of(batch.packet[0]), "egress",
 			    batch.egress[0]);
 	rte_pktmbuf_free(batch.packet[0]);

@@ -58,12 +58,33 @@ send_each_way(struct weir_path *path, struct weir_batch *batch)
 	}
 }
 
+static __rte_always_inline void
+run_path(struct weir_path *path, struct weir_batch *batch, const bool ledger)
+{
+	uint64_t now = 0;
+
+	batch->cache = path->fastpath.cache;
+	if (path->fastpath.cache != NULL) {
+		weir_fastpath_run(&path->fastpath, path->stages, path->stage_count, batch, ledger);
+		return;
+	}
+	if (ledger && path->stage_count != 0)
+		now = rte_rdtsc();
+	for (unsigned int i = 0; i < path->stage_count; i++)
+		run_stage(&path->stages[i], batch, &now, ledger);
+}
+
+void
+weir_path_run(struct weir_path *path, struct weir_batch *batch)
+{
+	run_path(path, batch, true);
+}
+
 static __rte_always_inline uint32_t
 poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger)
 {
 	struct weir_batch batch;
 	uint16_t received = weir_queue_receive(&path->in, batch.packet, WEIR_BURST);
-	uint64_t now = 0;
 
 	if (received == 0)
 		return 0;
@@ -73,10 +94,7 @@ poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger)
 	batch.now_tsc = now_tsc;
 	memset(batch.egress, 0, sizeof(batch.egress));
 	weir_count(&path->rx_packets, received);
-	if (ledger && path->stage_count != 0)
-		now = rte_rdtsc();
-	for (unsigned int i = 0; i < path->stage_count; i++)
-		run_stage(&path->stages[i], &batch, &now, ledger);
+	run_path(path, &batch, ledger);
 	if (batch.count == 0)
 		return received;
 	if (path->output_count == 1 && batch.egress[0] == 0)
@@ -98,7 +116,7 @@ weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc)
 			struct weir_stage *stage = &path->stages[j];
 
 			if (stage->nf->tick != NULL && !stage->shares_state)
-				stage->nf->tick(stage->state, now_tsc, NULL);
+				stage->nf->tick(stage->state, now_tsc, chain->flows);
 		}
 	}
 }
@@ -129,8 +147,41 @@ poll_without_ledger(struct weir_area *area, uint64_t now_tsc)
 	return poll_all((struct weir_chain *)area, now_tsc, false);
 }
 
-void
-weir_chain_complete(struct weir_chain *chain)
+static int
+make_fastpath(struct weir_chain *chain, uint32_t flows, struct weir_error *error)
+{
+	struct weir_flow_path paths[WEIR_PATHS_MAX] = {0};
+
+	for (unsigned int i = 0; i < chain->path_count; i++) {
+		const struct weir_path *path = &chain->paths[i];
+
+		paths[i].direction = path->direction;
+		paths[i].stage_count = path->stage_count;
+		for (unsigned int j = 0; j < path->stage_count; j++) {
+			if (path->stages[j].nf->decide == NULL)
+				return weir_fail(error, "bad_argument", chain->name,
+						 "functions that decide: see weir-dp --describe",
+						 "leave the fast path out",
+						 "%s cannot be in a fast path: its decisions are "
+						 "not known",
+						 path->stages[j].nf->name);
+			paths[i].state[j] = path->stages[j].state;
+		}
+	}
+	chain->flows = weir_flow_cache_create(flows, paths, chain->path_count);
+	if (chain->flows == NULL)
+		return weir_fail(error, "no_memory", chain->name, NULL,
+				 "give weir-dp more --memory-mb, or ask for fewer flows",
+				 "no memory for the fast path of %u flows", flows);
+	for (unsigned int i = 0; i < chain->path_count; i++) {
+		chain->paths[i].fastpath.cache = chain->flows;
+		chain->paths[i].fastpath.path = i;
+	}
+	return 0;
+}
+
+int
+weir_chain_complete(struct weir_chain *chain, uint32_t flows, struct weir_error *error)
 {
 	for (unsigned int i = 0; i < chain->path_count; i++) {
 		for (unsigned int j = 0; j < chain->paths[i].stage_count; j++) {
@@ -138,6 +189,7 @@ weir_chain_complete(struct weir_chain *chain)
 				chain->has_ticks = true;
 		}
 	}
+	return flows > 0 ? make_fastpath(chain, flows, error) : 0;
 }
 
 struct weir_chain *
@@ -167,5 +219,6 @@ weir_chain_destroy(struct weir_chain *chain)
 				weir_nf_destroy(path->stages[j].nf, path->stages[j].state);
 		}
 	}
+	weir_flow_cache_free(chain->flows);
 	free(chain);
 }

@@ -8,6 +8,7 @@
 #define WEIR_CORE_CHAIN_H
 
 #include "area.h"
+#include "fastpath.h"
 #include "queue.h"
 #include "stage.h"
 
@@ -24,6 +25,7 @@ struct weir_path {
 	struct weir_queue outputs[WEIR_OUTPUTS_MAX];
 	unsigned int stage_count;
 	struct weir_stage stages[WEIR_STAGES_MAX];
+	struct weir_fastpath fastpath;
 	uint64_t rx_packets;
 	uint64_t tx_packets;
 	uint64_t tx_queue_full;
@@ -35,12 +37,20 @@ struct weir_chain {
 	char name[64];
 	unsigned int path_count;
 	struct weir_path paths[WEIR_PATHS_MAX];
-	bool has_ticks; /* a function of it wants to be called now and then */
+	struct weir_flow_cache *flows; /* of all paths; NULL: no fast path */
+	bool has_ticks;		       /* a function of it wants to be called now and then */
 	uint64_t next_tick_tsc;
 };
 
-/* Notes which functions want ticks; after all paths have their stages. */
-void weir_chain_complete(struct weir_chain *chain);
+/*
+ * After all paths have their stages: notes which functions want ticks, and makes the fast path with
+ * room for `flows` flows; 0: none. -1 with `error`: no memory, or a function that does not decide.
+ */
+int weir_chain_complete(struct weir_chain *chain, uint32_t flows, struct weir_error *error);
+
+/* Runs a batch through the path's functions, as its area does: with the fast path, if it has one.
+ */
+void weir_path_run(struct weir_path *path, struct weir_batch *batch);
 
 /* Calls the functions that want it, with that time. */
 void weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc);

@@ -2,7 +2,7 @@
 /*
  * The fast path's memory: what a whole chain decided on a flow's first packet, composed into one
  * entry (the consistent policy execution path of the paper, section III.B.3). One cache belongs to
- * one path-set of one area and its thread.
+ * one area and its thread.
  *
  * A decision holds until something it rests on changes. Whoever decides names the object (a
  * session, a route, a back-end) in the action's `dependents`; whoever ends the object forgets its
@@ -15,6 +15,10 @@
 #include "action.h"
 #include "nf.h"
 
+#define WEIR_FLOW_STAGES_MAX 16
+#define WEIR_FLOW_OPERATIONS_MAX 8
+#define WEIR_FLOW_PATHS_MAX 8
+
 /* Embedded in the object that decisions rest on; all zero when none do. */
 struct weir_dependents {
 	uint32_t first;
@@ -25,10 +29,63 @@ struct weir_dependents {
 void weir_flow_cache_forget(struct weir_flow_cache *cache, struct weir_dependents *dependents);
 
 /* Forgets the entries of which `concerns` says so, asked with the tuple that the function of
- * `state` saw. */
+ * `state` saw. `cache` NULL: nothing to do. */
 void weir_flow_cache_forget_if(struct weir_flow_cache *cache, const void *state,
 			       bool (*concerns)(const struct weir_tuple *tuple,
 						enum weir_direction direction, void *argument),
 			       void *argument);
+
+/* What the cache is told about each path: whose states its stages have. */
+struct weir_flow_path {
+	enum weir_direction direction;
+	unsigned int stage_count;
+	const void *state[WEIR_FLOW_STAGES_MAX];
+};
+
+/* Room for `capacity` flows. NULL: no memory. */
+struct weir_flow_cache *weir_flow_cache_create(uint32_t capacity,
+					       const struct weir_flow_path *paths,
+					       unsigned int path_count);
+void weir_flow_cache_free(struct weir_flow_cache *cache);
+
+/* One thing that happens for each packet of a flow, in the order of the chain's stages. */
+struct weir_flow_operation {
+	struct weir_counter *counter; /* or NULL: then `effect` */
+	struct weir_effect *effect;
+};
+
+/* The composed decision of a chain. */
+struct weir_flow_entry {
+	struct weir_tuple key;	   /* zero: path + 1, VLAN */
+	struct weir_action action; /* counters, effect and dependents are NULL: see operations */
+	uint8_t drop_stage;	   /* with WEIR_DROP */
+	uint8_t operation_count;
+	bool used; /* since the hand of the clock passed */
+	uint8_t stage_of[WEIR_FLOW_OPERATIONS_MAX];
+	uint32_t ip_change; /* what the rewrites add to ~checksum (RFC 1624) */
+	uint32_t l4_change;
+	struct weir_flow_operation operations[WEIR_FLOW_OPERATIONS_MAX];
+} __rte_cache_aligned;
+
+/* What was seen at each stage while the first packet walked the chain. */
+struct weir_flow_walk {
+	unsigned int stage_count; /* as far as it came */
+	struct weir_tuple seen[WEIR_FLOW_STAGES_MAX];
+	struct weir_dependents *dependents[WEIR_FLOW_STAGES_MAX];
+};
+
+/* The entry under each key (a tuple with path + 1 and VLAN in `zero`), or NULL; `count` at most 32.
+ * Pointers hold until something is forgotten or remembered: see weir_flow_cache_changes(). */
+void weir_flow_cache_find(struct weir_flow_cache *cache, const struct weir_tuple *const keys[],
+			  struct weir_flow_entry *entries[], unsigned int count);
+/* Grows with each entry that is forgotten. */
+uint64_t weir_flow_cache_changes(const struct weir_flow_cache *cache);
+
+/* Keeps a copy of `entry` unless its key is there; makes room by forgetting a flow that was not
+ * used lately. */
+void weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_entry *entry,
+			      const struct weir_flow_walk *walk);
+
+uint32_t weir_flow_cache_count(const struct weir_flow_cache *cache);
 
 #endif

@@ -199,6 +199,8 @@ weir_headers_parse(const struct rte_mbuf *packet, struct weir_headers *headers)
 		offset += sizeof(struct rte_vlan_hdr);
 		if (!has(view, offset, 0))
 			return;
+		if (i == 0)
+			headers->vlan = rte_be_to_cpu_16(word_at(view, offset - 4)) & 0xfff;
 		type = word_at(view, offset - 2);
 	}
 	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4))

@@ -52,7 +52,8 @@ struct weir_headers {
 	uint16_t l4_offset;	 /* 0: no L4 header of known kind, or not all of it there */
 	uint16_t payload_offset; /* behind the L4 header; 0 with l4_offset */
 	uint16_t l3_bytes; /* IP's own length, header included: padding of the frame is not of it */
-	uint16_t zero[2];
+	uint16_t vlan;	   /* identifier of the outermost tag; 0: none */
+	uint16_t zero;
 };
 static_assert(sizeof(struct weir_headers) == 32, "two packets' headers a cache line");
 

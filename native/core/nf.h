@@ -27,6 +27,8 @@
 
 #define WEIR_BURST 32
 
+struct weir_flow_cache;
+
 /* Which way a path runs through a function: from its inside to its outside, or back. In a lab: from
  * left to right, or back. */
 enum weir_direction { WEIR_OUTBOUND, WEIR_INBOUND };
@@ -38,12 +40,12 @@ struct weir_batch {
 	uint8_t direction; /* enum weir_direction */
 	bool parsed;	   /* `headers` are of the packets as they are now */
 	uint64_t now_tsc;  /* one reading a batch */
+	/* Where what was decided is remembered: to forget what no longer holds. NULL: nowhere. */
+	struct weir_flow_cache *cache;
 	struct rte_mbuf *packet[WEIR_BURST];
 	uint8_t egress[WEIR_BURST]; /* output of the path, where it has more than one */
 	struct weir_headers headers[WEIR_BURST];
 };
-
-struct weir_flow_cache;
 
 /* A change while packets flow: "route-add", "reload", "backend-drain". */
 struct weir_command {

@@ -116,6 +116,17 @@ class Outcome(_Reply):
     """The function that dropped it."""
 
 
+class FastpathLedger(_Reply):
+    """What a path's fast path did: hits followed an entry, walks went through the stages."""
+
+    hits: int
+    walks: int
+    cycles: int
+    """Of look-ups and what entries did; walks are in the stages' cycles."""
+    flows: int
+    """Known now, on all paths of the area."""
+
+
 class PathLedger(_Reply):
     """One path of an area, from a port or ring to another."""
 
@@ -124,6 +135,7 @@ class PathLedger(_Reply):
     tx_packets: int
     drops: dict[str, int] = {}
     stages: tuple[StageLedger, ...] = ()
+    fastpath: FastpathLedger | None = None
 
 
 class AreaLedger(_Reply):

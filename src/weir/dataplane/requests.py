@@ -84,6 +84,8 @@ class ChainArea(_Arguments):
     core: int = Field(ge=0, le=4095)
     kind: Literal["chain"]
     paths: Annotated[tuple[PathConfig, ...], Field(min_length=1, max_length=8)]
+    fastpath_flows: int | None = Field(default=None, ge=1, le=1 << 24)
+    """Room of the fast path; absent: none. All functions must be such that decide."""
 
 
 class NfCommand(_Arguments):

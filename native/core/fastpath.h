@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The consistent policy execution path (the paper, section III.B.3): a flow's first packet walks
+ * the chain; what was decided on it is composed into one entry, and the flow's later packets pay
+ * one look-up and one rewrite, whatever the chain's length. TCP and UDP over IPv4; fragments,
+ * packets with SYN, FIN or RST, and whatever a function decides `once` always walk.
+ */
+#ifndef WEIR_CORE_FASTPATH_H
+#define WEIR_CORE_FASTPATH_H
+
+#include "flow_cache.h"
+#include "stage.h"
+
+/* Hits passed or dropped by an entry; walks went through the stages. */
+struct weir_fastpath_ledger {
+	uint64_t hits;
+	uint64_t walks;
+	uint64_t cycles; /* look-ups and what entries did; the walks are in the stages' cycles */
+};
+
+/* One path's side of it. */
+struct weir_fastpath {
+	struct weir_flow_cache *cache; /* NULL: off */
+	uint8_t path;		       /* index of the path in its area */
+	struct weir_fastpath_ledger ledger;
+};
+
+/*
+ * What running all stages on the batch would do, in the same order, packet by packet: rewrites,
+ * drops (counted in the stages that decided them), counters, egress.
+ */
+void weir_fastpath_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
+		       unsigned int stage_count, struct weir_batch *batch, bool ledger);
+
+#endif
