@@ -262,6 +262,7 @@ walk(struct weir_fastpath *fastpath, struct weir_stage *stages, unsigned int sta
 		walking.entry[to].key = key_of(fastpath, &part.headers[to]);
 		walking.walk[to].stage_count = 0;
 	}
+	weir_flow_cache_begin_walk(fastpath->cache);
 	weir_count(&fastpath->ledger.walks, part.count);
 	for (unsigned int i = 0; i < stage_count && part.count > 0; i++) {
 		uint64_t start = ledger ? rte_rdtsc() : 0;

@@ -6,6 +6,8 @@
 
 #include "flow_table.h"
 
+#define ENDED_MAX 64
+
 /*
  * What an entry needs at a stage only when it is made or forgotten: the tuple seen there, and its
  * place in the list of those that rest on the same object, which may be met at other stages too.
@@ -28,6 +30,9 @@ struct weir_flow_cache {
 	struct link *links;    /* capacity × stages */
 	uint8_t *stage_counts; /* by entry: as far as its first packet came; 0: free */
 	uint32_t *free_numbers;
+	/* Objects whose dependents were forgotten in this walk; one more than fit: all. */
+	unsigned int ended_count;
+	const struct weir_dependents *ended[ENDED_MAX];
 	unsigned int stages;
 	unsigned int path_count;
 	struct weir_flow_path paths[WEIR_FLOW_PATHS_MAX];
@@ -124,6 +129,9 @@ weir_flow_cache_forget(struct weir_flow_cache *cache, struct weir_dependents *de
 {
 	if (cache == NULL)
 		return;
+	if (cache->ended_count < ENDED_MAX)
+		cache->ended[cache->ended_count] = dependents;
+	cache->ended_count++;
 	while (dependents->first != 0)
 		forget(cache, (dependents->first - 1) / cache->stages);
 }
@@ -151,6 +159,7 @@ weir_flow_cache_forget_if(struct weir_flow_cache *cache, const void *state,
 {
 	if (cache == NULL)
 		return;
+	cache->ended_count = ENDED_MAX + 1;
 	for (uint32_t i = 0; i < cache->capacity; i++) {
 		if (cache->stage_counts[i] != 0 &&
 		    is_concerned(cache, i, state, concerns, argument))
@@ -220,6 +229,26 @@ put_in(struct weir_flow_cache *cache, struct link *link, const struct weir_tuple
 }
 
 void
+weir_flow_cache_begin_walk(struct weir_flow_cache *cache)
+{
+	cache->ended_count = 0;
+}
+
+static bool
+rests_on_ended(const struct weir_flow_cache *cache, const struct weir_flow_walk *walk)
+{
+	if (cache->ended_count > ENDED_MAX)
+		return true;
+	for (unsigned int i = 0; i < cache->ended_count; i++) {
+		for (unsigned int j = 0; j < walk->stage_count; j++) {
+			if (walk->dependents[j] == cache->ended[i])
+				return true;
+		}
+	}
+	return false;
+}
+
+void
 weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_entry *entry,
 			 const struct weir_flow_walk *walk)
 {
@@ -227,6 +256,8 @@ weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_e
 	struct weir_flow_entry *there;
 	uint32_t number;
 
+	if (rests_on_ended(cache, walk))
+		return;
 	weir_flow_cache_find(cache, &key, &there, 1);
 	if (there != NULL)
 		return;

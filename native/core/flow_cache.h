@@ -81,6 +81,12 @@ void weir_flow_cache_find(struct weir_flow_cache *cache, const struct weir_tuple
 /* Grows with each entry that is forgotten. */
 uint64_t weir_flow_cache_changes(const struct weir_flow_cache *cache);
 
+/*
+ * Before packets walk: what is forgotten from now on is not remembered at the end of this walk
+ * either. A packet may end what an earlier one of its batch was decided on.
+ */
+void weir_flow_cache_begin_walk(struct weir_flow_cache *cache);
+
 /* Keeps a copy of `entry` unless its key is there; makes room by forgetting a flow that was not
  * used lately. */
 void weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_entry *entry,
