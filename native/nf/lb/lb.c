@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lb: an L4 balancer. What clients send to a virtual service (an address, a port, TCP or UDP) goes
+ * to one of its back-ends, and what the back-ends send comes from the service.
+ *
+ * A connection's back-end is chosen by Maglev's consistent hashing (NSDI 2016) over the client's
+ * five-tuple and then remembered: it stays when others come and go. Outbound is from clients to
+ * services: the destination is rewritten; inbound is from back-ends to clients: the source is.
+ * ICMP errors about a connection are rewritten inside and outside (RFC 5508, section 4.2), later
+ * fragments follow their first one, and ARP passes. `other` says what becomes of IP packets that
+ * are for no service. With more connections than connections_max a new one is forwarded by the hash
+ * alone, as the paper does it, or dropped: `when_full`.
+ *
+ * Back-ends are added, drained and removed by commands, while packets flow. An idle connection ends
+ * between its time-out and two seconds later.
+ * Limits: IPv4; VLANs are not told apart; a back-end's address and port belong to one service of a
+ * protocol; all back-ends have equal shares; a fragment that overtakes its first one is dropped;
+ * pings of a service's address are other traffic.
+ * Example: {"nf": "lb", "options": {"services":
+ *   "203.0.113.10:80/tcp 10.0.0.1:8080, 203.0.113.10:80/tcp 10.0.0.2:8080"}}
+ */
+#include "lb.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "maglev.h"
+
+#define FRAGMENTED_DATAGRAMS 4096
+#define FILE_BYTES_MAX (1 << 20)
+
+static const char *const other_names[] = {"forward", "drop", NULL};
+static const char *const when_full_names[] = {"stateless", "drop", NULL};
+
+#define TIMEOUT(title, field, seconds, text)                                                       \
+	{                                                                                          \
+		.name = title, .type = WEIR_OPTION_INT, .unit = "s", .default_text = seconds,      \
+		.min = 1, .max = 86400, .help = text, .offset = offsetof(struct lb, field),        \
+	}
+
+static const struct weir_option options[] = {
+	{
+		.name = "services",
+		.type = WEIR_OPTION_TEXT,
+		.help = "Entries \"VIP:port/protocol BACKEND:port\", separated by commas; one for "
+			"each back-end of a service.",
+		.offset = offsetof(struct lb, services),
+	},
+	{
+		.name = "services_file",
+		.type = WEIR_OPTION_FILE,
+		.help = "A file of such entries, one a line, in place of services; # begins a "
+			"remark.",
+		.offset = offsetof(struct lb, services_file),
+	},
+	{
+		.name = "table_size",
+		.type = WEIR_OPTION_INT,
+		.default_text = "65537",
+		.min = 2,
+		.max = 16777213,
+		.help = "Places of Maglev's table of each service, a prime: 100 times the "
+			"back-ends, or more, keep their shares within 1 %.",
+		.offset = offsetof(struct lb, table_size),
+	},
+	{
+		.name = "connections_max",
+		.type = WEIR_OPTION_INT,
+		.default_text = "65536",
+		.min = 1,
+		.max = 16777216,
+		.help = "Connections that are remembered, about 100 bytes of memory each.",
+		.offset = offsetof(struct lb, connections_max),
+	},
+	{
+		.name = "when_full",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "stateless",
+		.values = when_full_names,
+		.help = "Packets of more connections than that: stateless, by the hash alone (they "
+			"move when back-ends change); drop.",
+		.offset = offsetof(struct lb, when_full),
+	},
+	{
+		.name = "other",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "forward",
+		.values = other_names,
+		.help = "IP packets that are for no service: forward them unchanged, or drop them.",
+		.offset = offsetof(struct lb, other),
+	},
+	TIMEOUT("tcp_timeout_s", tcp_timeout_s, "900",
+		"Idle time after which an open TCP "
+		"connection is forgotten."),
+	TIMEOUT("syn_timeout_s", syn_timeout_s, "60",
+		"The same before the client has sent more "
+		"than its SYN."),
+	TIMEOUT("fin_timeout_s", fin_timeout_s, "120", "The same behind both FINs or an RST."),
+	TIMEOUT("udp_timeout_s", udp_timeout_s, "300", "The same for UDP."),
+};
+
+static const struct weir_drop_reason drop_reasons[] = {
+	[LB_DROP_MALFORMED] = {"malformed",
+			       "The packet's lengths contradict each other, or its ports are cut "
+			       "off."},
+	[LB_DROP_NOT_FOR_SERVICE] = {"not_for_service",
+				     "The packet is for no virtual service, and other is drop."},
+	[LB_DROP_NO_BACKEND] = {"no_backend", "The service has no back-end that takes new "
+					      "connections."},
+	[LB_DROP_OTHER_BACKEND] = {"other_backend",
+				   "A back-end sent to a client whose connection is with another "
+				   "one."},
+	[LB_DROP_TABLE_FULL] = {"table_full",
+				"The table of connections is full, and when_full is drop."},
+	[LB_DROP_FRAGMENT_UNKNOWN] = {"fragment_unknown",
+				      "A later fragment whose first one was not seen before it."},
+};
+
+static char *
+read_file(const char *path, const char *where, struct weir_error *error)
+{
+	FILE *file = fopen(path, "r");
+	char *text = calloc(1, FILE_BYTES_MAX + 1);
+	size_t bytes;
+
+	if (file == NULL || text == NULL) {
+		weir_fail(error, "bad_argument", where, "a file that can be read", NULL, "%s: %s",
+			  path, strerror(errno));
+		goto failed;
+	}
+	bytes = fread(text, 1, FILE_BYTES_MAX + 1, file);
+	if (bytes > FILE_BYTES_MAX || ferror(file)) {
+		weir_fail(error, "bad_argument", where, "a text of 1 MiB at most", NULL,
+			  "%s cannot be read, or is too long", path);
+		goto failed;
+	}
+	fclose(file);
+	return text;
+failed:
+	if (file != NULL)
+		fclose(file);
+	free(text);
+	return NULL;
+}
+
+static int
+init_services(struct lb *lb, const char *where, struct weir_error *error)
+{
+	char *text;
+
+	if ((lb->services[0] == '\0') == (lb->services_file[0] == '\0'))
+		return weir_fail(error, "bad_argument", where, "services or services_file", NULL,
+				 "lb has no services, or two sources of them");
+	if (!maglev_is_prime(lb->table_size))
+		return weir_fail(error, "bad_argument", where, "a prime, such as 65537 or 655373",
+				 NULL, "table_size %lu is not a prime", lb->table_size);
+	text = lb->services[0] != '\0' ? strdup(lb->services)
+				       : read_file(lb->services_file, where, error);
+	if (text == NULL)
+		return -1;
+	lb->set = lb_set_create(text, lb->table_size, where, error);
+	free(text);
+	return lb->set != NULL ? 0 : -1;
+}
+
+static void
+fini(void *state)
+{
+	struct lb *lb = state;
+
+	weir_fragments_free(lb->fragments);
+	lb_connections_fini(lb);
+	lb_set_free(lb->set);
+}
+
+static int
+init(void *state, const char *where, struct weir_error *error)
+{
+	struct lb *lb = state;
+
+	lb->tsc_hz = rte_get_tsc_hz();
+	if (init_services(lb, where, error) < 0 || lb_connections_init(lb, where, error) < 0)
+		goto failed;
+	lb->fragments = weir_fragments_create(FRAGMENTED_DATAGRAMS);
+	if (lb->fragments != NULL)
+		return 0;
+	weir_fail(error, "no_memory", where, NULL, NULL, "no memory for fragments");
+failed:
+	fini(lb);
+	return -1;
+}
+
+static void
+tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
+{
+	lb_connections_sweep(state, now_tsc, cache);
+}
+
+/* By the client, so that both directions meet; fragments by its address alone, since later ones
+ * have no ports. A worker that does not know a connection chooses as the others do. */
+static uint32_t
+steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
+{
+	const struct weir_tuple *tuple = &headers->tuple;
+	bool outbound = direction == WEIR_OUTBOUND;
+	uint64_t ip = outbound ? tuple->src_ip : tuple->dst_ip;
+	uint64_t port = outbound ? tuple->src_port : tuple->dst_port;
+
+	(void)state;
+	if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
+		port = 0;
+	return maglev_mix(ip << 16 | port);
+}
+
+extern const struct weir_nf weir_nf_lb;
+const struct weir_nf weir_nf_lb = {
+	.name = "lb",
+	.summary = "Balances TCP and UDP over back-ends: Maglev's hashing, connections stay.",
+	.options = options,
+	.option_count = RTE_DIM(options),
+	.drop_reasons = drop_reasons,
+	.drop_reason_count = RTE_DIM(drop_reasons),
+	.returns = true,
+	.state_size = sizeof(struct lb),
+	.init = init,
+	.fini = fini,
+	.commands = lb_commands,
+	.command_count = 3,
+	.decide = lb_decide,
+	.tick = tick,
+	.steer = steer,
+};
