@@ -210,7 +210,7 @@ def test_weir_dp_may_open_the_functions_and_nothing_else(
     site: Journalled, kind: SriovVf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data_plane, "binary", lambda: Path("weir-dp"))
-    monkeypatch.setattr(data_plane, "_wait_for", lambda *_: None)
+    monkeypatch.setattr(data_plane, "wait_for", lambda *_: None)
     planned = steps()
     deploy(kind, site, planned[:-1])
     site.at(planned[-1])

@@ -18,7 +18,7 @@ def survived(work: Callable[[], object]) -> bool:
             work()
             code = 0
         except BaseException:  # nothing may get back into the child's copy of pytest
-            traceback.print_exc()
+            os.write(2, traceback.format_exc().encode())
         os._exit(code)
     status = os.waitpid(pid, 0)[1]
     if os.WIFSIGNALED(status):

@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import os
-import socket
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weir.fabric import interrupts, process
 from weir.fabric.errors import FabricError
+from weir.fabric.listening import wait_for
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
-
-START_S = 30.0
 
 
 def binary() -> Path:
@@ -42,27 +38,9 @@ class WeirDp:
         for address in [*cards, *site.noted("address")]:
             argv += ["--pci", str(address)]
         pid = site.spawn(step.name, argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
-        _wait_for(path, pid, site.directory / str(step.params["log"]))
+        wait_for("weir-dp", path, pid, site.directory / str(step.params["log"]))
         return {"pid": pid}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it."""
         site.end(facts)
-
-
-def _wait_for(path: Path, pid: int, log: Path) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as attempt:
-            try:
-                attempt.connect(str(path))
-            except OSError:
-                pass
-            else:
-                return
-        if not process.alive(pid):
-            break
-        interrupts.check()
-        time.sleep(0.01)
-    tail = " | ".join(log.read_text(errors="replace").splitlines()[-4:]) if log.exists() else ""
-    raise FabricError(f"weir-dp does not start: {tail or 'it said nothing'}", f"its log: {log}")

@@ -8,19 +8,18 @@ One `ovs-vsctl` call makes a bridge or a port; it returns when ovs-vswitchd has 
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weir.fabric import interrupts, probe, process
+from weir.fabric import probe
 from weir.fabric.errors import FabricError
+from weir.fabric.listening import wait_for
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
 
 _SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 _WITH_DPDK = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
-START_S = 30.0
 CALL_S = 30
 
 
@@ -68,7 +67,7 @@ class OvsdbServer:
             step.name, argv, netns=str(step.params["netns"]), env=environment(directory), cores=[],
             log=f"{step.params['directory']}/ovsdb-server.out",
         )  # fmt: skip
-        _wait_for(directory / "db.sock", pid, directory / "ovsdb-server.log")
+        wait_for("ovsdb-server", directory / "db.sock", pid, directory / "ovsdb-server.log")
         vsctl(directory, "--no-wait", "init")
         return {"pid": pid}
 
@@ -110,7 +109,7 @@ class OvsVswitchd:
             cores=[] if params["dpdk"] else [int(core) for core in cores],
             log=f"{params['directory']}/ovs-vswitchd.out",
         )  # fmt: skip
-        _wait_for(control_socket(site), pid, directory / "ovs-vswitchd.log")
+        wait_for("ovs-vswitchd", control_socket(site), pid, directory / "ovs-vswitchd.log")
         return {"pid": pid}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
@@ -173,19 +172,6 @@ def version() -> str:
 
 def _mask(cores: Any) -> str:
     return hex(sum(1 << int(core) for core in cores))
-
-
-def _wait_for(path: Path, pid: int, log: Path) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        if path.exists():
-            return
-        if not process.alive(pid):
-            break
-        interrupts.check()
-        time.sleep(0.01)
-    tail = " | ".join(log.read_text(errors="replace").splitlines()[-3:]) if log.exists() else ""
-    raise FabricError(f"{log.stem} does not start: {tail or 'it said nothing'}", f"its log: {log}")
 
 
 def ports_shown(site: Site, directory: str = "ovs") -> str:

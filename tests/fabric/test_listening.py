@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process counts as started when it accepts connections."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from weir.fabric import listening
+from weir.fabric.errors import FabricError
+
+
+def test_a_socket_that_nobody_listens_at_yet_is_waited_for(tmp_path: Path) -> None:
+    path, listened = tmp_path / "s", []
+
+    def listen_late(bound: socket.socket) -> None:
+        time.sleep(0.1)
+        listened.append(True)
+        bound.listen()
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as bound:
+        bound.bind(str(path))
+        thread = threading.Thread(target=listen_late, args=(bound,))
+        thread.start()
+        listening.wait_for("it", path, os.getpid(), tmp_path / "log")
+        assert listened
+        thread.join()
+
+
+def test_a_process_that_has_ended_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("first\nno such device\n")
+    child = os.fork()
+    if child == 0:
+        os._exit(3)
+    os.waitpid(child, 0)
+    with pytest.raises(FabricError, match=r"it does not start: first \| no such device; its log: "):
+        listening.wait_for("it", tmp_path / "s", child, tmp_path / "log")
