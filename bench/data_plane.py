@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from weir.dataplane import DataPlaneClient
 from weir.dataplane.messages import Ledger, TrafficResult
-from weir.fabric.data_plane import binary
+from weir.fabric import private_data_plane
 
 MEMORY_MB = 256
 SETTLE_S = 0.05
@@ -23,16 +20,11 @@ SETTLE_S = 0.05
 @contextmanager
 def weir_dp(core: int) -> Iterator[DataPlaneClient]:
     """A client of a weir-dp that polls on that CPU; ended after the body."""
-    with tempfile.TemporaryDirectory(prefix="weir-bench-") as folder:
-        path = Path(folder) / "dp.sock"
-        argv = [str(binary()), "--socket", str(path), "--cores", str(core), "--memory-mb", str(MEMORY_MB)]
-        process = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
-        try:
-            with DataPlaneClient(path, connect_s=20) as client:
-                yield client
-        finally:
-            process.terminate()
-            process.wait(timeout=20)
+    with (
+        private_data_plane(core, memory_mb=MEMORY_MB, huge=True) as path,
+        DataPlaneClient(path, connect_s=20) as client,
+    ):
+        yield client
 
 
 def stream(port: str, *, frame_bytes: int, flows: int) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixtures_test.h"
 
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,10 +8,9 @@
 
 #include <cmocka.h>
 #include <rte_cycles.h>
-#include <rte_eal.h>
-
 #include "core/loop.h"
 #include "frame.h"
+#include "testing/eal.h"
 #include "stream.h"
 
 struct weir_queue wire = {.kind = WEIR_QUEUE_RING, .name = "wire"};
@@ -56,23 +54,10 @@ stream_of(struct weir_template template, uint16_t frame_bytes)
 int
 start_eal(void **state)
 {
-	const unsigned int lcore = 1;
-	unsigned int cpu = CPU_SETSIZE - 1;
-	char lcores[64];
-	cpu_set_t allowed;
-
-	(void)state;
-	sched_getaffinity(0, sizeof(allowed), &allowed);
-	while (cpu > 0 && !CPU_ISSET(cpu, &allowed))
-		cpu--;
-	snprintf(lcores, sizeof(lcores), "--lcores=0@%u,1@%u", cpu, cpu);
-	const char *arguments[] = {"test", lcores,	     "--no-huge", "--no-shconf",      "-m",
-				   "192",  "--no-telemetry", "--no-pci",  "--log-level=error"};
-
-	if (rte_eal_init(RTE_DIM(arguments), (char **)arguments) < 0)
+	if (weir_test_eal(state) < 0)
 		return -1;
 	wire.ring = rte_ring_create("wire", 4096, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
-	return wire.ring == NULL ? -1 : weir_cores_set(&cpu, &lcore, 1);
+	return wire.ring == NULL ? -1 : 0;
 }
 
 int

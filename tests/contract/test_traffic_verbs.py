@@ -17,8 +17,7 @@ from weir.dataplane import DataPlaneClient, DataPlaneError
 from weir.dataplane.protocol import protocol_schema
 from weir.dataplane.requests import TrafficConfigure, TrafficStart
 from weir.dataplane.tester import DataPlaneTester
-from weir.fabric.data_plane import binary
-from weir.fabric.errors import FabricError
+from weir.fabric import private_data_plane
 
 CORE = max(os.sched_getaffinity(0))
 TAP = "weir-test-tap"
@@ -33,21 +32,13 @@ def area_of(kind: str, port: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def weir_dp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataPlaneClient]:
+def weir_dp() -> Iterator[DataPlaneClient]:
     """A weir-dp in ordinary memory."""
-    try:
-        program = str(binary())
-    except FabricError:
-        pytest.skip("weir-dp is not built: run 'make native'")
-    path = tmp_path_factory.mktemp("dp") / "dp.sock"
-    argv = [program, "--socket", str(path), "--cores", str(CORE), "--memory-mb", "256", "--no-huge"]
-    process = subprocess.Popen(["timeout", "120", *argv])
-    try:
-        with DataPlaneClient(path, connect_s=20) as client:
-            yield client
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
+    with (
+        private_data_plane(CORE, memory_mb=256, huge=False) as path,
+        DataPlaneClient(path, connect_s=20) as client,
+    ):
+        yield client
 
 
 @pytest.fixture

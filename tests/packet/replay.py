@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from weir.dataplane import DataPlaneClient
-from weir.fabric.data_plane import binary
+from weir.fabric import private_data_plane
 
 Direction = Literal["outbound", "inbound"]
 Options = Mapping[str, str | int | bool]
@@ -69,7 +66,7 @@ class Replay:
 
 
 @contextmanager
-def replay(*stages: tuple[str, Options]) -> Iterator[Replay]:
+def replay(*stages: tuple[str, Options], fastpath_flows: int | None = None) -> Iterator[Replay]:
     """weir-dp with these functions (name, options), from inside to outside, and back in reverse order."""
     core = max(os.sched_getaffinity(0))
     named = [
@@ -81,33 +78,13 @@ def replay(*stages: tuple[str, Options]) -> Iterator[Replay]:
         {"name": way, "direction": way, "in": ports[0], "stages": list(chosen), "out": ports[1]}
         for (way, ports), chosen in zip(_PATHS.items(), (named, again), strict=True)
     ]
-    with tempfile.TemporaryDirectory(prefix="wr", dir="/tmp") as directory:
-        path = Path(directory) / "dp.sock"
-        argv = [
-            str(binary()),
-            "--socket",
-            str(path),
-            "--cores",
-            str(core),
-            "--no-huge",
-            "--memory-mb",
-            "1024",
-        ]
-        with Path(directory, "log").open("w") as log:
-            process = subprocess.Popen(argv, stdout=log, stderr=log)
-        try:
-            with DataPlaneClient(path) as client:
-                client.configure(
-                    {
-                        "ports": [
-                            {"name": "inside", "kind": "null"},
-                            {"name": "outside", "kind": "null"},
-                        ],
-                        "areas": [{"name": "chain", "core": core, "kind": "chain", "paths": paths}],
-                        "mbufs": 4096,
-                    }
-                )
-                yield Replay(client)
-        finally:
-            process.terminate()
-            process.wait(10)
+    area: dict[str, Any] = {"name": "chain", "core": core, "kind": "chain", "paths": paths}
+    if fastpath_flows is not None:
+        area["fastpath_flows"] = fastpath_flows
+    with (
+        private_data_plane(core, memory_mb=1024, huge=False) as path,
+        DataPlaneClient(path, connect_s=20) as client,
+    ):
+        ports = [{"name": name, "kind": "null"} for name in ("inside", "outside")]
+        client.configure({"ports": ports, "areas": [area], "mbufs": 4096})
+        yield Replay(client)

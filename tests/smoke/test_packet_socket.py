@@ -7,7 +7,6 @@ import os
 import secrets
 import socket
 import struct
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +14,7 @@ import pytest
 from pyroute2 import IPRoute
 
 from weir.dataplane import DataPlaneClient
-from weir.fabric import namespace
-from weir.fabric.data_plane import binary
+from weir.fabric import namespace, private_data_plane
 from weir.fabric.packet_sockets import PacketSockets
 
 pytestmark = [
@@ -47,31 +45,20 @@ def wires() -> Iterator[str]:
 
 
 @pytest.fixture
-def forwarder(wires: str, tmp_path: Path) -> Iterator[DataPlaneClient]:
+def forwarder(wires: str) -> Iterator[DataPlaneClient]:
     """weir-dp that swaps addresses from a1 to b1."""
-    path = tmp_path / "dp.sock"
     core = max(os.sched_getaffinity(0))
-    argv = [str(binary()), "--socket", str(path), "--cores", str(core), "--no-huge", "--memory-mb", "128"]
-    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        with DataPlaneClient(path) as client:
-            port = {"kind": "packet_socket", "netns": f"/run/netns/{wires}", "rx_queue_size": 64}
-            swap = {"nf": "l2fwd", "options": {"mode": "mac-swap"}}
-            chain = {"name": "right", "in": "a", "stages": [swap], "out": "b"}
-            client.configure(
-                {
-                    "ports": [
-                        port | {"name": "a", "interface": "a1"},
-                        port | {"name": "b", "interface": "b1"},
-                    ],
-                    "areas": [{"name": "swap", "core": core, "kind": "chain", "paths": [chain]}],
-                    "mbufs": 2048,
-                }
-            )
-            yield client
-    finally:
-        process.terminate()
-        process.wait(10)
+    port = {"kind": "packet_socket", "netns": f"/run/netns/{wires}", "rx_queue_size": 64}
+    ports = [port | {"name": "a", "interface": "a1"}, port | {"name": "b", "interface": "b1"}]
+    swap = {"nf": "l2fwd", "options": {"mode": "mac-swap"}}
+    chain = {"name": "right", "in": "a", "stages": [swap], "out": "b"}
+    area = {"name": "swap", "core": core, "kind": "chain", "paths": [chain]}
+    with (
+        private_data_plane(core, memory_mb=128, huge=False) as path,
+        DataPlaneClient(path, connect_s=20) as client,
+    ):
+        client.configure({"ports": ports, "areas": [area], "mbufs": 2048})
+        yield client
 
 
 def opened(wires: str, interface: str) -> socket.socket:

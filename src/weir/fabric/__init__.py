@@ -9,6 +9,7 @@ from weir.fabric.deployment import Deployment, Event, clean_leftovers, deploymen
 from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import fingerprint
+from weir.fabric.private_data_plane import private_data_plane
 
 __all__ = [
     "Counter",
@@ -21,5 +22,6 @@ __all__ = [
     "deployments",
     "fidelity",
     "fingerprint",
+    "private_data_plane",
     "require_root",
 ]

@@ -91,22 +91,14 @@ def _bridge(link: Link, datapath: str) -> Step:
 
 
 def _system_port(link: Link, port: Port) -> Step:
-    return Step(
-        kind="ovs-port",
-        name=f"ovs-port:{port.name}",
-        params={
-            "directory": DIRECTORY,
-            "bridge": link.name,
-            "port": port.name,
-            "type": "system",
-            "socket": "",
-        },
-        text=f"attach {port.name} to bridge {link.name}",
-        undo_text=f"detach {port.name} from {link.name}",
-    )
+    return _port(link, port, kind="system", how="")
 
 
 def _vhost_port(link: Link, port: Port) -> Step:
+    return _port(link, port, kind="dpdkvhostuserclient", how=" by vhost-user")
+
+
+def _port(link: Link, port: Port, *, kind: str, how: str) -> Step:
     return Step(
         kind="ovs-port",
         name=f"ovs-port:{port.name}",
@@ -114,9 +106,9 @@ def _vhost_port(link: Link, port: Port) -> Step:
             "directory": DIRECTORY,
             "bridge": link.name,
             "port": port.name,
-            "type": "dpdkvhostuserclient",
-            "socket": port.socket or "",
+            "type": kind,
+            "socket": port.socket or "" if kind != "system" else "",
         },
-        text=f"attach {port.name} to bridge {link.name} by vhost-user",
+        text=f"attach {port.name} to bridge {link.name}{how}",
         undo_text=f"detach {port.name} from {link.name}",
     )
