@@ -71,7 +71,7 @@ test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contrac
 	@$(SUDO) $(PYTHON) -m pytest
 
 .PHONY: test-interruption
-test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of a run (in `make test`: at some), 40 minutes
+test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of a run (in `make test`: at some), an hour
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_killed_run.py
 
 .PHONY: lint
