@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "eal.h"
+#include "packet.h"
+
+#define RECORD_KINDS 8
+#define START_S 1000
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+int
+LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	if (weir_test_eal(NULL) < 0)
+		abort();
+	return 0;
+}
+
+static bool
+checksums_right(const struct rte_mbuf *packet)
+{
+	struct weir_headers headers;
+
+	weir_headers_parse(packet, &headers);
+	return headers.network == WEIR_NETWORK_IPV4 &&
+	       weir_test_checksums_right(rte_pktmbuf_mtod(packet, const uint8_t *),
+					 packet->pkt_len);
+}
+
+static void
+run_frame(struct weir_stage *stage, enum weir_direction direction, const uint8_t *bytes,
+	  size_t size, uint64_t now_tsc)
+{
+	struct rte_mbuf *packet = rte_pktmbuf_alloc(weir_test_pool());
+	struct weir_batch batch = {.count = 1, .direction = direction, .now_tsc = now_tsc};
+	uint64_t dropped = 0;
+	bool right;
+
+	if (packet == NULL)
+		abort();
+	memcpy(rte_pktmbuf_append(packet, size), bytes, size);
+	right = checksums_right(packet);
+	batch.packet[0] = packet;
+	memset(&stage->ledger, 0, sizeof(stage->ledger));
+	weir_stage_run(stage, &batch);
+	for (unsigned int i = 0; i < stage->nf->drop_reason_count; i++)
+		dropped += stage->ledger.drops[i];
+	if (batch.count + dropped != 1)
+		abort();
+	if (batch.count == 0)
+		return;
+	if (right && !checksums_right(batch.packet[0]))
+		abort();
+	rte_pktmbuf_free(batch.packet[0]);
+}
+
+void
+weir_fuzz_run(const struct weir_nf *nf, void *state, const uint8_t *bytes, size_t size,
+	      void (*command)(void *state, const uint8_t *bytes, size_t size))
+{
+	struct weir_stage stage = {.nf = nf, .state = state};
+	uint64_t now_s = START_S;
+
+	while (size >= 2) {
+		unsigned int kind = bytes[0] % RECORD_KINDS;
+		size_t length = RTE_MIN((size_t)bytes[1], size - 2);
+		const uint8_t *content = bytes + 2;
+
+		bytes = content + length;
+		size -= 2 + length;
+		if (kind == WEIR_FUZZ_COMMAND && command != NULL) {
+			command(state, content, length);
+		} else if (kind == WEIR_FUZZ_TIME) {
+			now_s += length > 0 ? content[0] : 1;
+			if (nf->tick != NULL)
+				nf->tick(state, now_s * rte_get_tsc_hz(), NULL);
+		} else {
+			run_frame(&stage, kind < WEIR_FUZZ_INBOUND ? WEIR_OUTBOUND : WEIR_INBOUND,
+				  content, length, now_s * rte_get_tsc_hz());
+		}
+	}
+}
+
+void
+weir_fuzz_command(const struct weir_nf *nf, void *state, const char *name,
+		  const struct weir_option_value *arguments, unsigned int count)
+{
+	const struct weir_command *command = nf->commands;
+	struct weir_error error;
+	void *parsed, *prepared = NULL;
+
+	while (strcmp(command->name, name) != 0)
+		command++;
+	parsed = calloc(1, command->arguments_size + 1);
+	if (parsed == NULL)
+		abort();
+	if (weir_options_parse(name, command->options, command->option_count, arguments, count,
+			       parsed, "args", &error) == 0 &&
+	    command->prepare(state, parsed, "args", &prepared, &error) == 0) {
+		command->commit(state, prepared, NULL);
+		if (command->release != NULL)
+			command->release(prepared);
+	}
+	free(parsed);
+}

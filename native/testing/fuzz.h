@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz targets of network functions: bytes become frames in both directions, time that passes and
+ * whatever else the target does with a record. Starts DPDK by itself.
+ */
+#ifndef WEIR_TESTING_FUZZ_H
+#define WEIR_TESTING_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/nf.h"
+
+/* A record is a byte that says what to do (this modulo 8), a byte with the length, and that many
+ * bytes. */
+enum weir_fuzz_record {
+	WEIR_FUZZ_OUTBOUND,    /* the bytes are a frame; 1 and 2 mean the same */
+	WEIR_FUZZ_INBOUND = 3, /* 4 and 5 mean the same */
+	WEIR_FUZZ_TIME = 6,    /* as many seconds pass as the first byte says */
+	WEIR_FUZZ_COMMAND = 7, /* the target's own */
+};
+
+/*
+ * Runs the function on all records. Aborts if a packet is neither forwarded nor counted as dropped,
+ * or if checksums that were right (IPv4, TCP, UDP, ICMP) are wrong afterwards. `command` may be
+ * NULL.
+ */
+void weir_fuzz_run(const struct weir_nf *nf, void *state, const uint8_t *bytes, size_t size,
+		   void (*command)(void *state, const uint8_t *bytes, size_t size));
+
+/* Runs a command of the function to its end; refused arguments change nothing. */
+void weir_fuzz_command(const struct weir_nf *nf, void *state, const char *name,
+		       const struct weir_option_value *arguments, unsigned int count);
+
+#endif
