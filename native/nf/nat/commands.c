@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Changes while packets flow: static mappings (port forwarding), and the end of all others. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include "nat.h"
+
+enum { FORWARDED_TCP, FORWARDED_UDP };
+static const char *const protocol_names[] = {"tcp", "udp", NULL};
+
+/* Arguments of static-add and static-delete. */
+struct endpoint_arguments {
+	unsigned int protocol;
+	uint32_t external_ip;
+	uint64_t external_port;
+	uint32_t inside_ip;
+	uint64_t inside_port;
+};
+
+/* What a static mapping becomes, or which one ends. */
+struct static_change {
+	uint32_t number;
+	struct nat_session session;
+};
+
+static const struct weir_option endpoint_options[] = {
+	{
+		.name = "protocol",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "tcp",
+		.values = protocol_names,
+		.help = "Protocol of the external port.",
+		.offset = offsetof(struct endpoint_arguments, protocol),
+	},
+	{
+		.name = "external",
+		.type = WEIR_OPTION_IPV4,
+		.help = "External address; not given: the first one.",
+		.offset = offsetof(struct endpoint_arguments, external_ip),
+	},
+	{
+		.name = "external_port",
+		.type = WEIR_OPTION_INT,
+		.min = 1,
+		.max = UINT16_MAX,
+		.help = "External port, inside the range for dynamic mappings or not.",
+		.offset = offsetof(struct endpoint_arguments, external_port),
+	},
+	{
+		.name = "inside",
+		.type = WEIR_OPTION_IPV4,
+		.help = "Address of the inside host.",
+		.offset = offsetof(struct endpoint_arguments, inside_ip),
+	},
+	{
+		.name = "inside_port",
+		.type = WEIR_OPTION_INT,
+		.min = 1,
+		.max = UINT16_MAX,
+		.help = "Port of the inside host; not given: the external port.",
+		.offset = offsetof(struct endpoint_arguments, inside_port),
+	},
+};
+/* The first three say which static mapping. */
+#define EXTERNAL_OPTIONS 3
+
+/* The endpoint that the arguments name; static slots are configuration, so that the control thread
+ * may read them. */
+static int
+read_endpoint(const struct nat *nat, const struct endpoint_arguments *arguments, const char *where,
+	      struct nat_session *session, struct weir_error *error)
+{
+	*session = (struct nat_session){
+		.protocol = arguments->protocol == FORWARDED_TCP ? IPPROTO_TCP : IPPROTO_UDP,
+		.external_ip = arguments->external_ip != 0 ? arguments->external_ip
+							   : nat->external.address,
+		.external_port = rte_cpu_to_be_16(arguments->external_port),
+		.inside_ip = arguments->inside_ip,
+		.inside_port =
+			rte_cpu_to_be_16(arguments->inside_port != 0 ? arguments->inside_port
+								     : arguments->external_port),
+		.first_remote = NAT_NONE,
+	};
+	if (arguments->external_port == 0)
+		return weir_fail(error, "bad_argument", where, "external_port", NULL,
+				 "no external port was given");
+	if (!nat_is_external(nat, session->external_ip))
+		return weir_fail(error, "bad_argument", where,
+				 "an address of the option `external` of nat", NULL,
+				 "the address is not one of this NAT's");
+	return 0;
+}
+
+static struct nat_session *
+static_slots(const struct nat *nat)
+{
+	return nat->sessions + nat->session_count;
+}
+
+static int
+add_prepare(const void *state, const void *arguments, const char *where, void **prepared,
+	    struct weir_error *error)
+{
+	const struct nat *nat = state;
+	const struct nat_session *slots = static_slots(nat);
+	struct static_change change = {.number = NAT_NONE};
+	struct static_change *kept;
+
+	if (read_endpoint(nat, arguments, where, &change.session, error) < 0)
+		return -1;
+	if (change.session.inside_ip == 0)
+		return weir_fail(error, "bad_argument", where, "inside", NULL,
+				 "no inside address was given");
+	for (uint32_t i = 0; i < NAT_STATICS_MAX; i++) {
+		if (slots[i].protocol == 0) {
+			if (change.number == NAT_NONE)
+				change.number = i;
+			continue;
+		}
+		if (slots[i].protocol == change.session.protocol &&
+		    ((slots[i].external_ip == change.session.external_ip &&
+		      slots[i].external_port == change.session.external_port) ||
+		     (slots[i].inside_ip == change.session.inside_ip &&
+		      slots[i].inside_port == change.session.inside_port)))
+			return weir_fail(error, "bad_argument", where, NULL,
+					 "delete that mapping first",
+					 "one of the two endpoints has a static mapping already");
+	}
+	if (change.number == NAT_NONE)
+		return weir_fail(error, "bad_state", where, "at most 1024 static mappings", NULL,
+				 "there are as many static mappings as there can be");
+	kept = malloc(sizeof(*kept));
+	if (kept == NULL)
+		return weir_fail(error, "no_memory", where, NULL, NULL, "no memory");
+	*kept = change;
+	*prepared = kept;
+	return 0;
+}
+
+static void
+end_dynamic(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache)
+{
+	if (session != NULL)
+		nat_session_end(nat, session, cache);
+}
+
+/* Dynamic mappings of either endpoint give way. */
+static void
+add_commit(void *state, void *prepared, struct weir_flow_cache *cache)
+{
+	const struct static_change *change = prepared;
+	const struct nat_session *wanted = &change->session;
+	struct nat *nat = state;
+	struct nat_session *session = &static_slots(nat)[change->number];
+
+	end_dynamic(nat,
+		    nat_session_find(nat, NAT_INSIDE, wanted->inside_ip, wanted->inside_port,
+				     wanted->protocol),
+		    cache);
+	end_dynamic(nat,
+		    nat_session_find(nat, NAT_EXTERNAL, wanted->external_ip, wanted->external_port,
+				     wanted->protocol),
+		    cache);
+	nat_ports_reserve(nat_ports_of(nat, wanted->protocol),
+			  nat_external_number(nat, wanted->external_ip),
+			  rte_be_to_cpu_16(wanted->external_port));
+	*session = *wanted;
+	if (!nat_session_index(nat, session))
+		nat_static_end(nat, session, cache);
+}
+
+static int
+delete_prepare(const void *state, const void *arguments, const char *where, void **prepared,
+	       struct weir_error *error)
+{
+	const struct nat *nat = state;
+	const struct nat_session *slots = static_slots(nat);
+	struct static_change *change = malloc(sizeof(*change));
+
+	if (change == NULL)
+		return weir_fail(error, "no_memory", where, NULL, NULL, "no memory");
+	if (read_endpoint(nat, arguments, where, &change->session, error) < 0)
+		goto failed;
+	for (change->number = 0; change->number < NAT_STATICS_MAX; change->number++) {
+		const struct nat_session *slot = &slots[change->number];
+
+		if (slot->protocol == change->session.protocol &&
+		    slot->external_ip == change->session.external_ip &&
+		    slot->external_port == change->session.external_port) {
+			*prepared = change;
+			return 0;
+		}
+	}
+	weir_fail(error, "bad_argument", where, NULL, NULL,
+		  "there is no static mapping of that external endpoint");
+failed:
+	free(change);
+	return -1;
+}
+
+static void
+delete_commit(void *state, void *prepared, struct weir_flow_cache *cache)
+{
+	const struct static_change *change = prepared;
+	struct nat *nat = state;
+
+	nat_static_end(nat, &static_slots(nat)[change->number], cache);
+}
+
+static int
+flush_prepare(const void *state, const void *arguments, const char *where, void **prepared,
+	      struct weir_error *error)
+{
+	(void)state;
+	(void)arguments;
+	(void)where;
+	(void)error;
+	*prepared = NULL;
+	return 0;
+}
+
+/* A million mappings at once would take the core away for long: the sweep of tick() ends them. */
+static void
+flush_commit(void *state, void *prepared, struct weir_flow_cache *cache)
+{
+	struct nat *nat = state;
+
+	(void)prepared;
+	(void)cache;
+	nat->generation++;
+}
+
+const struct weir_command nat_commands[NAT_COMMANDS] = {
+	{
+		.name = "flush",
+		.help = "Ends all dynamic mappings that there are now, within 4 seconds; static "
+			"ones stay.",
+		.prepare = flush_prepare,
+		.commit = flush_commit,
+	},
+	{
+		.name = "static-add",
+		.help = "Maps an external endpoint to an inside one, open to all remotes, until it "
+			"is deleted.",
+		.options = endpoint_options,
+		.option_count = RTE_DIM(endpoint_options),
+		.arguments_size = sizeof(struct endpoint_arguments),
+		.prepare = add_prepare,
+		.commit = add_commit,
+		.release = free,
+	},
+	{
+		.name = "static-delete",
+		.help = "Ends the static mapping of that external endpoint.",
+		.options = endpoint_options,
+		.option_count = EXTERNAL_OPTIONS,
+		.arguments_size = sizeof(struct endpoint_arguments),
+		.prepare = delete_prepare,
+		.commit = delete_commit,
+		.release = free,
+	},
+};

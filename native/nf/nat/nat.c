@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nat: translates addresses and ports between an inside and an outside (NAPT44), for UDP, TCP and
+ * ICMP echo, with the ICMP errors about them.
+ *
+ * Mapping is endpoint-independent: one external endpoint for an inside one, whomever it talks to
+ * (RFC 4787, REQ-1; RFC 5382, REQ-1; RFC 5508, REQ-1a). Filtering is endpoint-independent unless
+ * another is chosen. Also: hairpinning (RFC 4787, REQ-9), ICMP errors both ways (RFC 5508), time-
+ * outs of RFC 4787, 5382 and 5508, waiting after a RST (RFC 7857), a limit of ports for each
+ * subscriber (RFC 6888, REQ-4). Which port an endpoint gets: port_pool.h.
+ *
+ * Ports: outbound is from inside to outside. MAC addresses and TTL are left alone: put l3fwd behind
+ * it. Limits: a fragment that comes before its first one is dropped; no application gateways; other
+ * protocols, other ICMP and frames that are not IPv4 are dropped. With several workers the
+ * dispatcher sees no ports in later fragments and ICMP errors, and hairpinning works within a
+ * worker only. Example: {"nf": "nat", "options": {"external": "203.0.113.0/28", "sessions":
+ * 1000000}}
+ */
+#include "nat.h"
+
+#include <rte_cycles.h>
+
+#define PREFIX_LENGTH_MIN 22
+
+static const char *const filtering_names[] = {
+	"endpoint-independent",
+	"address-dependent",
+	"address-and-port-dependent",
+	NULL,
+};
+
+static const struct weir_option options[] = {
+	{
+		.name = "external",
+		.type = WEIR_OPTION_PREFIX,
+		.help = "External addresses: all of this prefix, of length 22 or more.",
+		.offset = offsetof(struct nat, external),
+	},
+	{
+		.name = "port_min",
+		.type = WEIR_OPTION_INT,
+		.default_text = "1024",
+		.min = 1,
+		.max = UINT16_MAX,
+		.help = "Lowest external port of each address.",
+		.offset = offsetof(struct nat, port_min),
+	},
+	{
+		.name = "port_max",
+		.type = WEIR_OPTION_INT,
+		.default_text = "65535",
+		.min = 1,
+		.max = UINT16_MAX,
+		.help = "Highest external port of each address.",
+		.offset = offsetof(struct nat, port_max),
+	},
+	{
+		.name = "sessions",
+		.type = WEIR_OPTION_INT,
+		.unit = "mappings",
+		.default_text = "65536",
+		.min = 1,
+		.max = 16000000,
+		.help = "Mappings at a time, 200 bytes each; of each worker.",
+		.offset = offsetof(struct nat, session_count),
+	},
+	{
+		.name = "remotes",
+		.type = WEIR_OPTION_INT,
+		.default_text = "65536",
+		.min = 8,
+		.max = 16000000,
+		.help = "TCP connections, and with filtering remote endpoints, that are known at a "
+			"time; 120 bytes each.",
+		.offset = offsetof(struct nat, remote_count),
+	},
+	{
+		.name = "fragments",
+		.type = WEIR_OPTION_INT,
+		.default_text = "4096",
+		.min = 4,
+		.max = 1048576,
+		.help = "Fragmented packets known at a time.",
+		.offset = offsetof(struct nat, fragment_count),
+	},
+	{
+		.name = "filtering",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "endpoint-independent",
+		.values = filtering_names,
+		.help = "Who may send to a mapping: everybody; addresses, or addresses and ports, "
+			"that its inside endpoint sent to.",
+		.offset = offsetof(struct nat, filtering),
+	},
+	{
+		.name = "udp_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "300",
+		.min = 1,
+		.max = 86400,
+		.help = "Idle time of a UDP mapping (RFC 4787: 120 or more, 300 recommended).",
+		.offset = offsetof(struct nat, udp_timeout_s),
+	},
+	{
+		.name = "tcp_established_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "7440",
+		.min = 1,
+		.max = 864000,
+		.help = "Idle time of a TCP mapping with an established connection (RFC 5382: 7440 "
+			"or more).",
+		.offset = offsetof(struct nat, tcp_established_timeout_s),
+	},
+	{
+		.name = "tcp_transitory_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "240",
+		.min = 1,
+		.max = 86400,
+		.help = "Idle time of any other TCP mapping (RFC 5382: 240 or more).",
+		.offset = offsetof(struct nat, tcp_transitory_timeout_s),
+	},
+	{
+		.name = "icmp_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "60",
+		.min = 1,
+		.max = 86400,
+		.help = "Idle time of a mapping of ICMP echo (RFC 5508: 60 or more).",
+		.offset = offsetof(struct nat, icmp_timeout_s),
+	},
+	{
+		.name = "fragment_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "15",
+		.min = 1,
+		.max = 120,
+		.help = "How long later fragments are known by their first one (RFC 791: 15).",
+		.offset = offsetof(struct nat, fragment_timeout_s),
+	},
+	{
+		.name = "inbound_refresh",
+		.type = WEIR_OPTION_BOOL,
+		.default_text = "true",
+		.help = "Whether inbound packets keep a mapping alive, as outbound ones do (RFC "
+			"4787, REQ-6a).",
+		.offset = offsetof(struct nat, inbound_refresh),
+	},
+	{
+		.name = "subscriber_ports",
+		.type = WEIR_OPTION_INT,
+		.default_text = "0",
+		.max = UINT32_MAX,
+		.help = "External ports that one inside address may have, all protocols together; "
+			"of each worker; 0: no limit.",
+		.offset = offsetof(struct nat, subscriber_ports),
+	},
+	{
+		.name = "lanes",
+		.type = WEIR_OPTION_INT,
+		.default_text = "16",
+		.min = 1,
+		.max = NAT_LANES_MAX,
+		.help = "Parts into which ports are dealt for workers, a power of two. Whatever "
+			"the "
+			"number of workers, the same lanes give the same translations. With 1, an "
+			"inside port that is free outside is always preserved.",
+		.offset = offsetof(struct nat, lanes),
+	},
+	{
+		.name = "hairpin_output",
+		.type = WEIR_OPTION_INT,
+		.default_text = "0",
+		.max = 15,
+		.help = "Output of the outbound path that leads back inside, for hairpinned "
+			"packets; "
+			"0: a later function knows.",
+		.offset = offsetof(struct nat, hairpin_output),
+	},
+	{
+		.name = "seed",
+		.type = WEIR_OPTION_INT,
+		.default_text = "1",
+		.max = INT64_MAX,
+		.help = "Of the choice of ports and addresses. The same seed repeats a run; keep "
+			"it "
+			"secret where ports are not to be guessed (RFC 6056).",
+		.offset = offsetof(struct nat, seed),
+	},
+};
+
+static const struct weir_drop_reason drop_reasons[] = {
+	[NAT_DROP_NOT_IPV4] = {"not_ipv4", "The frame is not an IPv4 packet."},
+	[NAT_DROP_MALFORMED] = {"malformed", "The IP header contradicts itself or is cut."},
+	[NAT_DROP_TRUNCATED] = {"truncated", "The TCP, UDP or ICMP header is not all there."},
+	[NAT_DROP_PROTOCOL] = {"protocol", "Neither TCP nor UDP nor ICMP."},
+	[NAT_DROP_NO_MAPPING] = {"no_mapping",
+				 "No inside endpoint has this external one; or a TCP RST of an "
+				 "inside endpoint without a mapping."},
+	[NAT_DROP_FILTERED] = {"filtered", "The inside endpoint has not sent to this remote one."},
+	[NAT_DROP_PORTS_EXHAUSTED] = {"ports_exhausted",
+				      "No external port is left for the inside endpoint."},
+	[NAT_DROP_SESSIONS_EXHAUSTED] = {"sessions_exhausted",
+					 "There are as many mappings as `sessions` says."},
+	[NAT_DROP_REMOTES_EXHAUSTED] = {"remotes_exhausted",
+					"With filtering: as many remote endpoints are known as "
+					"`remotes` says."},
+	[NAT_DROP_SUBSCRIBER_LIMIT] = {"subscriber_limit",
+				       "The inside address has as many ports as "
+				       "`subscriber_ports` says."},
+	[NAT_DROP_FRAGMENT_UNKNOWN] = {"fragment_unknown",
+				       "A later fragment whose first one was not seen, or too long "
+				       "ago."},
+	[NAT_DROP_ICMP] = {"icmp", "ICMP that is neither echo nor an error about a packet of a "
+				   "mapping, or is damaged."},
+	[NAT_DROP_OTHER_WORKER] = {"other_worker",
+				   "The endpoint, or the one it is hairpinned to, belongs to "
+				   "another worker."},
+};
+
+static uint32_t
+time_of_s(uint64_t seconds)
+{
+	return (seconds * rte_get_tsc_hz() >> 22) + 1;
+}
+
+static int
+check_options(const struct nat *nat, const char *where, struct weir_error *error)
+{
+	if (!nat->external.given)
+		return weir_fail(error, "bad_argument", where, "external",
+				 "give a prefix such as 203.0.113.0/28",
+				 "nat has no external address");
+	if (nat->external.length < PREFIX_LENGTH_MIN)
+		return weir_fail(error, "bad_argument", where, "a prefix of length 22 or more",
+				 NULL, "nat: `external` has too many addresses");
+	if (nat->port_min > nat->port_max)
+		return weir_fail(error, "bad_argument", where, "port_min up to port_max", NULL,
+				 "nat: port_min is above port_max");
+	if (!rte_is_power_of_2(nat->lanes))
+		return weir_fail(error, "bad_argument", where, "1, 2, 4, 8, 16, 32 or 64", NULL,
+				 "nat: `lanes` is no power of two");
+	return 0;
+}
+
+static void
+fini(void *state)
+{
+	nat_fragments_fini(state);
+	nat_remotes_fini(state);
+	nat_sessions_fini(state);
+}
+
+static int
+init(void *state, const char *where, struct weir_error *error)
+{
+	struct nat *nat = state;
+
+	if (check_options(nat, where, error) < 0)
+		return -1;
+	nat->lane_bits = __builtin_ctzl(nat->lanes);
+	nat->workers = 1;
+	nat->udp_timeout = time_of_s(nat->udp_timeout_s);
+	nat->tcp_established_timeout = time_of_s(nat->tcp_established_timeout_s);
+	nat->tcp_transitory_timeout = time_of_s(nat->tcp_transitory_timeout_s);
+	nat->icmp_timeout = time_of_s(nat->icmp_timeout_s);
+	nat->fragment_timeout_tsc = nat->fragment_timeout_s * rte_get_tsc_hz();
+	if (nat_sessions_init(nat) == 0 && nat_remotes_init(nat) == 0 &&
+	    nat_fragments_init(nat) == 0)
+		return 0;
+	fini(nat);
+	return weir_fail(error, "no_memory", where, NULL,
+			 "give weir-dp more memory, or nat fewer `sessions` and `remotes`",
+			 "no memory for %lu mappings and %lu remotes", nat->session_count,
+			 nat->remote_count);
+}
+
+/* The lane of the endpoint, whichever side it is seen from. */
+static uint32_t
+steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
+{
+	const struct nat *nat = state;
+	const struct weir_tuple *tuple = &headers->tuple;
+
+	if (direction == WEIR_INBOUND)
+		return nat_port_lane(rte_be_to_cpu_16(tuple->dst_port), nat->lane_bits);
+	return nat_inside_lane(nat, tuple->src_ip, tuple->src_port, tuple->protocol);
+}
+
+static int
+share(void *state, unsigned int worker, unsigned int workers, const char *where,
+      struct weir_error *error)
+{
+	struct nat *nat = state;
+
+	if (workers > nat->lanes)
+		return weir_fail(error, "bad_argument", where, "lanes",
+				 "give nat as many `lanes` as there are workers, or more",
+				 "nat: %u workers cannot share %lu lanes", workers, nat->lanes);
+	nat->worker = worker;
+	nat->workers = workers;
+	return 0;
+}
+
+extern const struct weir_nf weir_nf_nat;
+const struct weir_nf weir_nf_nat = {
+	.name = "nat",
+	.summary = "Translates addresses and ports between inside and outside (NAPT44).",
+	.options = options,
+	.option_count = RTE_DIM(options),
+	.drop_reasons = drop_reasons,
+	.drop_reason_count = RTE_DIM(drop_reasons),
+	.returns = true,
+	.state_size = sizeof(struct nat),
+	.init = init,
+	.fini = fini,
+	.commands = nat_commands,
+	.command_count = NAT_COMMANDS,
+	.decide = nat_decide,
+	.tick = nat_tick,
+	.steer = steer,
+	.share = share,
+};

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this room share: the state of a NAT, its mappings and what they know of remote
+ * endpoints. Addresses and ports are in network byte order unless said otherwise. */
+#ifndef WEIR_NF_NAT_NAT_H
+#define WEIR_NF_NAT_NAT_H
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_byteorder.h>
+#include <rte_hash.h>
+
+#include "core/flow_cache.h"
+#include "core/nf.h"
+
+#include "endpoint_table.h"
+#include "port_pool.h"
+
+#define NAT_STATICS_MAX 1024
+
+enum nat_drop {
+	NAT_DROP_NOT_IPV4,
+	NAT_DROP_MALFORMED,
+	NAT_DROP_TRUNCATED,
+	NAT_DROP_PROTOCOL,
+	NAT_DROP_NO_MAPPING,
+	NAT_DROP_FILTERED,
+	NAT_DROP_PORTS_EXHAUSTED,
+	NAT_DROP_SESSIONS_EXHAUSTED,
+	NAT_DROP_REMOTES_EXHAUSTED,
+	NAT_DROP_SUBSCRIBER_LIMIT,
+	NAT_DROP_FRAGMENT_UNKNOWN,
+	NAT_DROP_ICMP,
+	NAT_DROP_OTHER_WORKER,
+};
+
+enum nat_filtering { NAT_FILTER_NONE, NAT_FILTER_ADDRESS, NAT_FILTER_ADDRESS_AND_PORT };
+
+/*
+ * The mapping of one inside endpoint (RFC 4787, section 4.1). For TCP the counters are of segments
+ * without SYN, FIN and RST since no connection of the mapping was known to be established: if both
+ * moved, one is.
+ */
+struct nat_session {
+	uint32_t inside_ip;
+	uint16_t inside_port; /* ICMP echo: the identifier */
+	uint8_t protocol;     /* 0: the slot is free */
+	uint8_t generation;   /* of flushes, when it was made */
+	uint32_t external_ip;
+	uint16_t external_port;
+	uint16_t established; /* TCP connections; stays at UINT16_MAX once there */
+	struct weir_counter outbound;
+	struct weir_counter inbound;
+	uint32_t seen_packets; /* of those that refresh, up to active_at */
+	uint32_t active_at;    /* in nat_time() */
+	struct weir_dependents dependents;
+	union {
+		uint32_t first_remote;
+		uint32_t next_free; /* of a free slot */
+	};
+};
+static_assert(sizeof(struct nat_session) == RTE_CACHE_LINE_SIZE, "one miss a mapping");
+
+enum nat_tcp_flag {
+	NAT_TCP_SYN_OUT = 1 << 0,
+	NAT_TCP_SYN_IN = 1 << 1,
+	NAT_TCP_FIN_OUT = 1 << 2,
+	NAT_TCP_FIN_IN = 1 << 3,
+};
+#define NAT_TCP_ESTABLISHED (NAT_TCP_SYN_OUT | NAT_TCP_SYN_IN)
+#define NAT_TCP_CLOSED (NAT_TCP_FIN_OUT | NAT_TCP_FIN_IN)
+
+enum nat_remote_kind {
+	NAT_CONNECTION, /* of TCP, made by its SYN */
+	NAT_PERMISSION, /* to answer, with filtering; made by an outbound packet */
+};
+
+/* Key of the remote endpoints that a mapping knows. */
+struct nat_remote_key {
+	uint32_t session;
+	uint32_t ip;
+	uint16_t port; /* 0 with address-dependent filtering */
+	uint16_t kind;
+};
+static_assert(sizeof(struct nat_remote_key) == 12, "a key without holes");
+
+struct nat_remote {
+	struct nat_remote_key key;
+	uint8_t used;
+	uint8_t tcp_flags; /* enum nat_tcp_flag */
+	uint16_t zero;
+	uint32_t next, previous;     /* of the same mapping */
+	struct weir_counter counter; /* of a permission: packets that refresh it */
+	uint32_t seen_packets;
+	uint32_t active_at;
+	struct weir_dependents dependents;
+	uint32_t zeros;
+};
+static_assert(sizeof(struct nat_remote) == 56, "within a cache line");
+
+/* What a first fragment leaves for the later ones, which have no ports. */
+struct nat_fragment {
+	uint32_t src_ip, dst_ip;
+	uint32_t new_src_ip, new_dst_ip;
+	uint64_t expires_tsc;
+	uint16_t identification;
+	uint8_t protocol; /* 0: free */
+	uint8_t hairpinned;
+	uint32_t zero;
+};
+static_assert(sizeof(struct nat_fragment) == 32, "two a cache line");
+
+struct nat {
+	/* Options. */
+	struct weir_prefix external;
+	uint64_t port_min, port_max;
+	uint64_t session_count, remote_count, fragment_count;
+	uint64_t udp_timeout_s, tcp_established_timeout_s, tcp_transitory_timeout_s;
+	uint64_t icmp_timeout_s, fragment_timeout_s;
+	unsigned int filtering; /* enum nat_filtering */
+	bool inbound_refresh;
+	uint64_t subscriber_ports;
+	uint64_t lanes;
+	uint64_t hairpin_output;
+	uint64_t seed;
+
+	/* From them. */
+	uint32_t lane_bits;
+	uint32_t worker, workers;
+	uint32_t udp_timeout, tcp_established_timeout, tcp_transitory_timeout, icmp_timeout;
+	uint64_t fragment_timeout_tsc;
+	uint32_t fragment_mask; /* of sets */
+
+	struct nat_endpoint_table endpoints; /* both sides */
+	/* `session_count` dynamic ones, then those that an operator gave. */
+	struct nat_session *sessions;
+	uint32_t session_high; /* slots from here on were never used */
+	uint32_t free_session; /* a list, or NAT_NONE */
+	struct nat_ports ports[3];
+	struct rte_hash *remote_index;
+	struct nat_remote *remotes; /* by position in the index */
+	struct rte_hash *subscriber_index;
+	uint32_t *subscriber_used;
+	struct nat_fragment *fragments;
+
+	uint32_t sweep_session, sweep_remote; /* where tick() goes on */
+	uint8_t generation;
+};
+
+/* Time in units of 2^22 cycles (1 to 2 ms), which 32 bits can hold the differences of. */
+static inline uint32_t
+nat_time(uint64_t tsc)
+{
+	return (uint32_t)(tsc >> 22);
+}
+
+static inline struct nat_ports *
+nat_ports_of(struct nat *nat, uint8_t protocol)
+{
+	return &nat->ports[protocol == IPPROTO_UDP ? 0 : protocol == IPPROTO_TCP ? 1 : 2];
+}
+
+static inline bool
+nat_is_external(const struct nat *nat, uint32_t ip)
+{
+	return (ip & nat->external.mask) == nat->external.address;
+}
+
+/* An external address by its number. */
+static inline uint32_t
+nat_external_ip(const struct nat *nat, uint32_t number)
+{
+	return rte_cpu_to_be_32(rte_be_to_cpu_32(nat->external.address) + number);
+}
+
+static inline uint32_t
+nat_external_number(const struct nat *nat, uint32_t ip)
+{
+	return rte_be_to_cpu_32(ip) - rte_be_to_cpu_32(nat->external.address);
+}
+
+/* Given by an operator: never ends by itself, and is open to all remotes. */
+static inline bool
+nat_is_static(const struct nat *nat, const struct nat_session *session)
+{
+	return session >= nat->sessions + nat->session_count;
+}
+
+/* Whether the mappings of external ports of that lane are this worker's. */
+static inline bool
+nat_owns_lane(const struct nat *nat, uint32_t lane)
+{
+	return lane % nat->workers == nat->worker;
+}
+
+static inline uint32_t
+nat_inside_lane(const struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol)
+{
+	return nat_mix(nat_endpoint_key(NAT_INSIDE, ip, port, protocol) ^ nat->seed) &
+	       (nat->lanes - 1);
+}
+
+static inline bool
+nat_drop(struct weir_action *action, enum nat_drop reason)
+{
+	action->verdict = WEIR_DROP;
+	action->drop_reason = reason;
+	action->once = true;
+	return false;
+}
+
+/* sessions.c */
+
+/* -1: no memory; fini() then frees what there is. So too of the other parts. */
+int nat_sessions_init(struct nat *nat);
+void nat_sessions_fini(struct nat *nat);
+
+static inline struct nat_session *
+nat_session_find(const struct nat *nat, enum nat_side side, uint32_t ip, uint16_t port,
+		 uint8_t protocol)
+{
+	uint64_t key = nat_endpoint_key(side, ip, port, protocol);
+	uint32_t found =
+		nat_endpoint_find(&nat->endpoints, key, nat_endpoint_hash(&nat->endpoints, key));
+
+	return found == NAT_NONE ? NULL : &nat->sessions[found];
+}
+
+/* A new mapping for an inside endpoint that has none; NULL with the reason why not. */
+struct nat_session *nat_session_create(struct nat *nat, uint32_t ip, uint16_t port,
+				       uint8_t protocol, uint32_t now, enum nat_drop *reason);
+/* Lets both sides find a mapping that has all its fields. False: no room. */
+bool nat_session_index(struct nat *nat, const struct nat_session *session);
+/* Ends a static mapping. */
+void nat_static_end(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache);
+/* Ends a dynamic mapping and all that rests on it. */
+void nat_session_end(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache);
+/* Ends what was idle too long; looks at a bounded number of mappings and remotes. */
+void nat_tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache);
+
+/* remotes.c */
+
+int nat_remotes_init(struct nat *nat);
+void nat_remotes_fini(struct nat *nat);
+/* Follows a segment with SYN, FIN or RST. */
+void nat_tcp_control(struct nat *nat, struct nat_session *session, enum weir_direction direction,
+		     uint32_t remote_ip, uint16_t remote_port, uint8_t tcp_flags, uint32_t now);
+/* Key of the permission for a remote to answer. */
+struct nat_remote_key nat_permission_key(const struct nat *nat, const struct nat_session *session,
+					 uint32_t ip, uint16_t port);
+/* The permission that an outbound packet gives; NULL: no room for it. */
+struct nat_remote *nat_permit(struct nat *nat, struct nat_session *session, uint32_t ip,
+			      uint16_t port);
+/* The permission that lets an inbound packet pass, or NULL. */
+struct nat_remote *nat_permission(const struct nat *nat, const struct nat_session *session,
+				  uint32_t ip, uint16_t port);
+/* Forgets at most `limit` remotes of a mapping; true: it has none left. */
+bool nat_remotes_forget(struct nat *nat, struct nat_session *session, uint32_t limit,
+			struct weir_flow_cache *cache);
+void nat_remotes_tick(struct nat *nat, uint32_t now, struct weir_flow_cache *cache);
+/* How long a mapping may be idle now, in nat_time(). */
+uint32_t nat_session_timeout(const struct nat *nat, const struct nat_session *session);
+
+/* fragments.c */
+
+int nat_fragments_init(struct nat *nat);
+void nat_fragments_fini(struct nat *nat);
+/* Remembers what `action` makes of this first fragment's addresses. */
+void nat_fragment_remember(struct nat *nat, const struct rte_mbuf *packet,
+			   const struct weir_headers *headers, const struct weir_action *action,
+			   uint64_t now_tsc);
+/* Decides on a later fragment by its first one. */
+void nat_fragment_follow(struct nat *nat, const struct rte_mbuf *packet,
+			 const struct weir_headers *headers, struct weir_action *action,
+			 uint64_t now_tsc);
+
+/* icmp_error.c */
+
+/* Decides on an ICMP error, and translates the packet inside. */
+void nat_icmp_error(struct nat *nat, struct rte_mbuf *packet, const struct weir_headers *headers,
+		    enum weir_direction direction, struct weir_action *action);
+
+/* translate.c */
+
+void nat_decide(void *state, const struct weir_batch *batch, struct weir_action *actions);
+
+/* commands.c */
+
+#define NAT_COMMANDS 3
+extern const struct weir_command nat_commands[NAT_COMMANDS];
+
+#endif

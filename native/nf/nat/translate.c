@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decisions on packets, in three passes over the batch so that the misses of all packets overlap:
+ * what each is and the hash of its endpoint; look-ups; decisions in the packets' order, as an
+ * earlier one may make the mapping that a later one needs.
+ */
+#include <rte_icmp.h>
+#include <rte_ip.h>
+#include <rte_tcp.h>
+
+#include "nat.h"
+
+#define TCP_CONTROL (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
+
+enum kind {
+	KIND_ENDPOINT, /* has ports or an identifier: translated by its endpoint */
+	KIND_LATER_FRAGMENT,
+	KIND_OTHER_ICMP, /* an error, or nothing that is translated */
+	KIND_DROP,	 /* + enum nat_drop */
+};
+
+static inline bool
+is_icmp_echo(const struct rte_mbuf *packet, const struct weir_headers *headers)
+{
+	uint8_t type = *rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l4_offset);
+
+	return type == RTE_IP_ICMP_ECHO_REQUEST || type == RTE_IP_ICMP_ECHO_REPLY;
+}
+
+static inline unsigned int
+kind_of(const struct rte_mbuf *packet, const struct weir_headers *headers)
+{
+	if (unlikely(headers->network != WEIR_NETWORK_IPV4))
+		return KIND_DROP + (headers->network == WEIR_NETWORK_MALFORMED ? NAT_DROP_MALFORMED
+									       : NAT_DROP_NOT_IPV4);
+	if (unlikely((headers->flags & WEIR_HEADER_L4_CUT) != 0))
+		return KIND_DROP + NAT_DROP_TRUNCATED;
+	switch (headers->tuple.protocol) {
+	case IPPROTO_UDP:
+	case IPPROTO_TCP:
+		break;
+	case IPPROTO_ICMP:
+		if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) == 0 &&
+		    !is_icmp_echo(packet, headers))
+			return KIND_OTHER_ICMP;
+		break;
+	default:
+		return KIND_DROP + NAT_DROP_PROTOCOL;
+	}
+	return (headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0 ? KIND_LATER_FRAGMENT
+								  : KIND_ENDPOINT;
+}
+
+/* ICMP's identifier is both ports of the tuple. */
+static inline void
+set_source(const struct nat_session *session, struct weir_action *action)
+{
+	action->set |= WEIR_SET_SRC_IP | WEIR_SET_SRC_PORT;
+	action->src_ip = session->external_ip;
+	action->src_port = session->external_port;
+	if (session->protocol == IPPROTO_ICMP) {
+		action->set |= WEIR_SET_DST_PORT;
+		action->dst_port = session->external_port;
+	}
+}
+
+static inline void
+set_destination(const struct nat_session *session, struct weir_action *action)
+{
+	action->set |= WEIR_SET_DST_IP | WEIR_SET_DST_PORT;
+	action->dst_ip = session->inside_ip;
+	action->dst_port = session->inside_port;
+	if (session->protocol == IPPROTO_ICMP) {
+		action->set |= WEIR_SET_SRC_PORT;
+		action->src_port = session->inside_port;
+	}
+}
+
+/* What all of one decision needs. */
+struct work {
+	struct nat *nat;
+	const struct weir_batch *batch;
+	uint32_t now;
+};
+
+static inline bool
+is_control(const struct weir_headers *headers)
+{
+	return (headers->tcp_flags & TCP_CONTROL) != 0;
+}
+
+/* Counts the packet for the mapping, and refreshes it, unless it is a TCP segment that
+ * nat_tcp_control() follows. */
+static inline void
+count(const struct work *work, struct nat_session *session, enum weir_direction direction,
+      const struct weir_headers *headers, struct weir_counter **counter)
+{
+	if (unlikely(is_control(headers)))
+		return;
+	*counter = direction == WEIR_OUTBOUND ? &session->outbound : &session->inbound;
+	if (direction == WEIR_OUTBOUND || work->nat->inbound_refresh) {
+		session->seen_packets++;
+		session->active_at = work->now;
+	}
+}
+
+/* With filtering: the permission that the packet gives or needs, which `counter` then counts if it
+ * is not NULL. False: there is none, and the packet is dropped. */
+static bool
+filter(const struct work *work, struct nat_session *session, enum weir_direction direction,
+       uint32_t remote_ip, uint16_t remote_port, struct weir_action *action,
+       struct weir_counter **counter)
+{
+	struct nat_remote *remote;
+
+	if (nat_is_static(work->nat, session))
+		return true;
+	if (direction == WEIR_OUTBOUND)
+		remote = nat_permit(work->nat, session, remote_ip, remote_port);
+	else
+		remote = nat_permission(work->nat, session, remote_ip, remote_port);
+	if (remote == NULL)
+		return nat_drop(action, direction == WEIR_OUTBOUND ? NAT_DROP_REMOTES_EXHAUSTED
+								   : NAT_DROP_FILTERED);
+	action->dependents = &remote->dependents;
+	if (direction == WEIR_OUTBOUND || work->nat->inbound_refresh) {
+		remote->active_at = work->now;
+		if (counter != NULL) {
+			*counter = &remote->counter;
+			remote->seen_packets++;
+		}
+	}
+	return true;
+}
+
+/* The mapping of an inside endpoint, made now if need be; NULL: the packet is dropped. */
+static struct nat_session *
+mapping_of(const struct work *work, const struct weir_headers *headers, struct weir_action *action)
+{
+	const struct weir_tuple *tuple = &headers->tuple;
+	struct nat_session *session = nat_session_find(work->nat, NAT_INSIDE, tuple->src_ip,
+						       tuple->src_port, tuple->protocol);
+	enum nat_drop reason = NAT_DROP_NO_MAPPING;
+
+	if (session != NULL)
+		return session;
+	if ((headers->tcp_flags & RTE_TCP_RST_FLAG) == 0)
+		session = nat_session_create(work->nat, tuple->src_ip, tuple->src_port,
+					     tuple->protocol, work->now, &reason);
+	if (session == NULL)
+		nat_drop(action, reason);
+	return session;
+}
+
+/* From inside to the external endpoint of another inside host: both ends are translated (RFC 4787,
+ * REQ-9a: with the external source). It rests on two mappings, so each packet is decided anew. */
+static void
+hairpin(const struct work *work, const struct weir_headers *headers, struct weir_action *action)
+{
+	const struct weir_tuple *tuple = &headers->tuple;
+	struct nat *nat = work->nat;
+	struct nat_session *to = nat_session_find(nat, NAT_EXTERNAL, tuple->dst_ip, tuple->dst_port,
+						  tuple->protocol);
+	struct nat_session *from;
+
+	if (to == NULL || tuple->protocol == IPPROTO_ICMP) {
+		bool ours = nat_owns_lane(
+			nat, nat_port_lane(rte_be_to_cpu_16(tuple->dst_port), nat->lane_bits));
+
+		nat_drop(action, ours ? NAT_DROP_NO_MAPPING : NAT_DROP_OTHER_WORKER);
+		return;
+	}
+	from = mapping_of(work, headers, action);
+	if (from == NULL)
+		return;
+	if (nat->filtering != NAT_FILTER_NONE &&
+	    (!filter(work, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port, action, NULL) ||
+	     !filter(work, to, WEIR_INBOUND, from->external_ip, from->external_port, action, NULL)))
+		return;
+	action->once = true;
+	action->dependents = NULL;
+	count(work, from, WEIR_OUTBOUND, headers, &action->counters[0]);
+	count(work, to, WEIR_INBOUND, headers, &action->counters[1]);
+	if (is_control(headers)) {
+		nat_tcp_control(nat, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
+				headers->tcp_flags, work->now);
+		nat_tcp_control(nat, to, WEIR_INBOUND, from->external_ip, from->external_port,
+				headers->tcp_flags, work->now);
+	}
+	set_source(from, action);
+	set_destination(to, action);
+	action->has_egress = nat->hairpin_output != 0;
+	action->egress = nat->hairpin_output;
+}
+
+static inline void
+outbound(const struct work *work, struct nat_session *session, const struct weir_headers *headers,
+	 struct weir_action *action)
+{
+	const struct weir_tuple *tuple = &headers->tuple;
+
+	if (unlikely(nat_is_external(work->nat, tuple->dst_ip))) {
+		hairpin(work, headers, action);
+		return;
+	}
+	if (unlikely(session == NULL)) {
+		session = mapping_of(work, headers, action);
+		if (session == NULL)
+			return;
+	}
+	action->dependents = &session->dependents;
+	if (work->nat->filtering != NAT_FILTER_NONE &&
+	    !filter(work, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port, action,
+		    &action->counters[1]))
+		return;
+	count(work, session, WEIR_OUTBOUND, headers, &action->counters[0]);
+	if (unlikely(is_control(headers))) {
+		action->once = true;
+		nat_tcp_control(work->nat, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
+				headers->tcp_flags, work->now);
+	}
+	set_source(session, action);
+}
+
+static inline void
+inbound(const struct work *work, struct nat_session *session, const struct weir_headers *headers,
+	struct weir_action *action)
+{
+	const struct weir_tuple *tuple = &headers->tuple;
+
+	if (unlikely(session == NULL)) {
+		nat_drop(action, NAT_DROP_NO_MAPPING);
+		return;
+	}
+	action->dependents = &session->dependents;
+	if (work->nat->filtering != NAT_FILTER_NONE &&
+	    !filter(work, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port, action,
+		    &action->counters[1]))
+		return;
+	count(work, session, WEIR_INBOUND, headers, &action->counters[0]);
+	if (unlikely(is_control(headers))) {
+		action->once = true;
+		nat_tcp_control(work->nat, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port,
+				headers->tcp_flags, work->now);
+	}
+	set_destination(session, action);
+}
+
+/* Neither an endpoint's packet nor an ordinary sight. */
+static void
+unusual(const struct work *work, uint16_t index, unsigned int kind, struct weir_action *action)
+{
+	const struct weir_batch *batch = work->batch;
+	const struct weir_headers *headers = &batch->headers[index];
+
+	switch (kind) {
+	case KIND_LATER_FRAGMENT:
+		nat_fragment_follow(work->nat, batch->packet[index], headers, action,
+				    batch->now_tsc);
+		break;
+	case KIND_OTHER_ICMP:
+		nat_icmp_error(work->nat, batch->packet[index], headers, batch->direction, action);
+		break;
+	default:
+		nat_drop(action, kind - KIND_DROP);
+		break;
+	}
+}
+
+static __rte_always_inline void
+decide(struct nat *nat, const struct weir_batch *batch, struct weir_action *actions,
+       const enum weir_direction direction)
+{
+	const struct work work = {nat, batch, nat_time(batch->now_tsc)};
+	uint8_t kinds[WEIR_BURST];
+	uint64_t keys[WEIR_BURST], hashes[WEIR_BURST];
+	uint32_t sessions[WEIR_BURST];
+
+	for (uint16_t i = 0; i < batch->count; i++) {
+		const struct weir_tuple *tuple = &batch->headers[i].tuple;
+
+		kinds[i] = kind_of(batch->packet[i], &batch->headers[i]);
+		keys[i] = direction == WEIR_OUTBOUND
+				  ? nat_endpoint_key(NAT_INSIDE, tuple->src_ip, tuple->src_port,
+						     tuple->protocol)
+				  : nat_endpoint_key(NAT_EXTERNAL, tuple->dst_ip, tuple->dst_port,
+						     tuple->protocol);
+		hashes[i] = nat_endpoint_hash(&nat->endpoints, keys[i]);
+		nat_endpoint_prefetch(&nat->endpoints, hashes[i]);
+	}
+	for (uint16_t i = 0; i < batch->count; i++) {
+		sessions[i] = nat_endpoint_find(&nat->endpoints, keys[i], hashes[i]);
+		if (sessions[i] != NAT_NONE)
+			rte_prefetch0_write(&nat->sessions[sessions[i]]);
+	}
+	for (uint16_t i = 0; i < batch->count; i++) {
+		const struct weir_headers *headers = &batch->headers[i];
+		struct nat_session *session =
+			sessions[i] == NAT_NONE ? NULL : &nat->sessions[sessions[i]];
+
+		if (unlikely(kinds[i] != KIND_ENDPOINT)) {
+			unusual(&work, i, kinds[i], &actions[i]);
+			continue;
+		}
+		if (direction == WEIR_OUTBOUND)
+			outbound(&work, session, headers, &actions[i]);
+		else
+			inbound(&work, session, headers, &actions[i]);
+		if (unlikely((headers->flags & WEIR_HEADER_FRAGMENT) != 0) &&
+		    actions[i].verdict == WEIR_FORWARD) {
+			actions[i].once = true;
+			nat_fragment_remember(nat, batch->packet[i], headers, &actions[i],
+					      batch->now_tsc);
+		}
+	}
+}
+
+void
+nat_decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
+{
+	if (batch->direction == WEIR_OUTBOUND)
+		decide(state, batch, actions, WEIR_OUTBOUND);
+	else
+		decide(state, batch, actions, WEIR_INBOUND);
+}
