@@ -4,11 +4,13 @@
 
 extern const struct weir_nf weir_nf_l2fwd;
 extern const struct weir_nf weir_nf_lb;
+extern const struct weir_nf weir_nf_nat;
 extern const struct weir_nf weir_nf_sink;
 
 const struct weir_nf *const weir_nf_table[] = {
 	&weir_nf_l2fwd,
 	&weir_nf_lb,
+	&weir_nf_nat,
 	&weir_nf_sink,
 };
 const unsigned int weir_nf_count = RTE_DIM(weir_nf_table);
