@@ -93,7 +93,7 @@ outputs_from_json(const json_t *out, const char *where, struct weir_path *path,
 	size_t count = json_is_array(out) ? json_array_size(out) : 1;
 
 	if (out == NULL) {
-		path->output_count = 1;
+		path->out.count = 1;
 		if (path->stage_count > 0 && !path->stages[path->stage_count - 1].nf->returns)
 			return 0;
 		return weir_fail(error, "bad_argument", where, "`out`, or a sink as the last stage",
@@ -109,10 +109,10 @@ outputs_from_json(const json_t *out, const char *where, struct weir_path *path,
 			return weir_fail(error, "bad_argument", weir_at(where, "out").text,
 					 "a name or a list of names", NULL,
 					 "an output of path '%s' is not a string", path->name);
-		if (queue_of(json_string_value(name), weir_at(where, "out").text, &path->outputs[i],
-			     error) < 0)
+		if (queue_of(json_string_value(name), weir_at(where, "out").text,
+			     &path->out.queue[i], error) < 0)
 			return -1;
-		path->output_count++;
+		path->out.count++;
 	}
 	return 0;
 }

@@ -42,10 +42,10 @@ path_to_json(const struct weir_path *path)
 				     count(&path->fastpath.ledger.cycles), "flows",
 				     (json_int_t)weir_flow_cache_count(path->fastpath.cache));
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:o, s:o}, s:o, s:o?}", "name", path->name,
-			 "in", path->in.name, "out", path->outputs[0].name, "rx_packets",
-			 count(&path->rx_packets), "tx_packets", count(&path->tx_packets), "drops",
-			 "tx_queue_full", count(&path->tx_queue_full), "no_output",
-			 count(&path->no_output), "stages", stages, "fastpath", fastpath);
+			 "in", path->in.name, "out", path->out.queue[0].name, "rx_packets",
+			 count(&path->rx_packets), "tx_packets", count(&path->out.tx_packets),
+			 "drops", "tx_queue_full", count(&path->out.tx_queue_full), "no_output",
+			 count(&path->out.no_output), "stages", stages, "fastpath", fastpath);
 }
 
 static json_t *

@@ -9,24 +9,6 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
-/* A TTL is the high byte of its word: one less is 0x0100 less in network byte order. */
-static inline void
-decrement_ttl(uint8_t *l3, uint8_t network, uint8_t by)
-{
-	if (network == WEIR_NETWORK_IPV6) {
-		((struct rte_ipv6_hdr *)l3)->hop_limits -= by;
-		return;
-	}
-	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)l3;
-	uint16_t before = rte_cpu_to_be_16((uint16_t)(ip->time_to_live << 8));
-
-	ip->time_to_live -= by;
-	ip->hdr_checksum = weir_checksum_changed(
-		ip->hdr_checksum,
-		weir_checksum_change16(before,
-				       rte_cpu_to_be_16((uint16_t)(ip->time_to_live << 8))));
-}
-
 static inline void
 change_checksum(uint8_t *at, uint32_t change)
 {
@@ -74,12 +56,10 @@ rewrite_l4(uint8_t *l4, const struct weir_tuple *before, const struct weir_tuple
 	}
 }
 
-static inline void
-rewrite_tuple(const struct weir_action *action, uint8_t *frame, struct weir_headers *headers)
+static inline struct weir_tuple
+tuple_after(const struct weir_action *action, const struct weir_tuple *before)
 {
-	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(frame + headers->l3_offset);
-	struct weir_tuple after = headers->tuple;
-	uint32_t change;
+	struct weir_tuple after = *before;
 
 	if ((action->set & WEIR_SET_SRC_IP) != 0)
 		after.src_ip = action->src_ip;
@@ -89,8 +69,17 @@ rewrite_tuple(const struct weir_action *action, uint8_t *frame, struct weir_head
 		after.src_port = action->src_port;
 	if ((action->set & WEIR_SET_DST_PORT) != 0)
 		after.dst_port = action->dst_port;
-	change = weir_checksum_change32(headers->tuple.src_ip, after.src_ip) +
-		 weir_checksum_change32(headers->tuple.dst_ip, after.dst_ip);
+	return after;
+}
+
+static inline void
+rewrite_tuple(const struct weir_action *action, uint8_t *frame, struct weir_headers *headers)
+{
+	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(frame + headers->l3_offset);
+	struct weir_tuple after = tuple_after(action, &headers->tuple);
+	uint32_t change = weir_checksum_change32(headers->tuple.src_ip, after.src_ip) +
+			  weir_checksum_change32(headers->tuple.dst_ip, after.dst_ip);
+
 	ip->src_addr = after.src_ip;
 	ip->dst_addr = after.dst_ip;
 	ip->hdr_checksum = weir_checksum_changed(ip->hdr_checksum, change);
@@ -107,10 +96,37 @@ weir_action_apply(const struct weir_action *action, struct rte_mbuf *packet,
 
 	if ((action->set & WEIR_SET_TUPLE) != 0 && headers->network == WEIR_NETWORK_IPV4)
 		rewrite_tuple(action, frame, headers);
-	if (action->ttl_decrement != 0 && headers->l3_offset != 0) {
-		decrement_ttl(frame + headers->l3_offset, headers->network, action->ttl_decrement);
-		headers->ttl -= action->ttl_decrement;
-	}
+	if (action->ttl_decrement != 0 && headers->l3_offset != 0)
+		weir_ttl_decrement(frame, headers, action->ttl_decrement);
 	if ((action->set & WEIR_SET_MAC) != 0)
 		memcpy(frame, &action->dst_mac, 2 * RTE_ETHER_ADDR_LEN);
+}
+
+void
+weir_action_foresee(const struct weir_action *action, struct weir_headers *headers)
+{
+	if ((action->set & WEIR_SET_TUPLE) != 0 && headers->network == WEIR_NETWORK_IPV4)
+		headers->tuple = tuple_after(action, &headers->tuple);
+	if (action->ttl_decrement != 0 && headers->l3_offset != 0)
+		headers->ttl -= action->ttl_decrement;
+}
+
+void
+weir_action_compose(struct weir_action *all, const struct weir_action *next)
+{
+	all->verdict = next->verdict;
+	if (next->verdict == WEIR_DROP) {
+		all->drop_reason = next->drop_reason;
+		return;
+	}
+	all->set |= next->set;
+	all->ttl_decrement += next->ttl_decrement;
+	if (next->has_egress) {
+		all->has_egress = true;
+		all->egress = next->egress;
+	}
+	if ((next->set & WEIR_SET_MAC) != 0) {
+		all->dst_mac = next->dst_mac;
+		all->src_mac = next->src_mac;
+	}
 }

@@ -27,6 +27,10 @@ enum weir_action_set {
 };
 #define WEIR_SET_TUPLE (WEIR_SET_SRC_IP | WEIR_SET_DST_IP | WEIR_SET_SRC_PORT | WEIR_SET_DST_PORT)
 
+#define WEIR_IPV4_TTL_OFFSET 8
+#define WEIR_IPV4_CHECKSUM_OFFSET 10
+#define WEIR_IPV6_HOP_LIMIT_OFFSET 7
+
 enum weir_verdict { WEIR_FORWARD, WEIR_DROP };
 
 /* Packets and bytes (L2 without FCS) of whatever a function counts. One writer. */
@@ -113,6 +117,27 @@ weir_checksum_changed(uint16_t checksum, uint32_t change)
 					     (change >> 16));
 }
 
+/* The frame has an IP header. A TTL is the high byte of its word: one less is 0x0100 less in
+ * network byte order. */
+static inline void
+weir_ttl_decrement(uint8_t *frame, struct weir_headers *headers, uint8_t by)
+{
+	uint8_t *ip = frame + headers->l3_offset;
+	uint16_t before, after, checksum;
+
+	headers->ttl -= by;
+	if (headers->network == WEIR_NETWORK_IPV6) {
+		ip[WEIR_IPV6_HOP_LIMIT_OFFSET] -= by;
+		return;
+	}
+	memcpy(&before, ip + WEIR_IPV4_TTL_OFFSET, 2);
+	ip[WEIR_IPV4_TTL_OFFSET] -= by;
+	memcpy(&after, ip + WEIR_IPV4_TTL_OFFSET, 2);
+	memcpy(&checksum, ip + WEIR_IPV4_CHECKSUM_OFFSET, 2);
+	checksum = weir_checksum_changed(checksum, weir_checksum_change16(before, after));
+	memcpy(ip + WEIR_IPV4_CHECKSUM_OFFSET, &checksum, 2);
+}
+
 /*
  * Rewrites `packet` and brings `headers` up to date; IP and L4 checksums follow (a UDP checksum of
  * 0 stays 0, RFC 768; ICMP's follows its identifier). Addresses are rewritten in IPv4 only. The
@@ -120,5 +145,25 @@ weir_checksum_changed(uint16_t checksum, uint32_t change)
  */
 void weir_action_apply(const struct weir_action *action, struct rte_mbuf *packet,
 		       struct weir_headers *headers);
+
+/* Brings `headers` up to date as weir_action_apply() does, for whoever applies later. */
+void weir_action_foresee(const struct weir_action *action, struct weir_headers *headers);
+
+/*
+ * Adds what a later function decided on the packet to what those before it did: together they are
+ * the whole chain's action, once the caller has written the tuple that leaves into it. Counters,
+ * effects and dependents are not of it: they happen where they were decided.
+ */
+void weir_action_compose(struct weir_action *all, const struct weir_action *next);
+
+/* The addresses and ports that leave: the last part of composing. */
+static inline void
+weir_action_set_tuple(struct weir_action *all, const struct weir_tuple *leaves)
+{
+	all->src_ip = leaves->src_ip;
+	all->dst_ip = leaves->dst_ip;
+	all->src_port = leaves->src_port;
+	all->dst_port = leaves->dst_port;
+}
 
 #endif

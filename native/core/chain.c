@@ -7,6 +7,8 @@
 
 #include <rte_cycles.h>
 
+#include "handover.h"
+
 static __rte_always_inline void
 run_stage(struct weir_stage *stage, struct weir_batch *batch, uint64_t *now, const bool ledger)
 {
@@ -19,42 +21,6 @@ run_stage(struct weir_stage *stage, struct weir_batch *batch, uint64_t *now, con
 		weir_count(&stage->ledger.packets_out, batch->count);
 		weir_count(&stage->ledger.cycles, end - *now);
 		*now = end;
-	}
-}
-
-static void
-send_to(struct weir_path *path, const struct weir_queue *output, struct rte_mbuf **packets,
-	uint16_t count)
-{
-	uint16_t sent = weir_queue_transmit(output, packets, count);
-
-	weir_count(&path->tx_packets, sent);
-	if (unlikely(sent < count)) {
-		weir_count(&path->tx_queue_full, count - sent);
-		rte_pktmbuf_free_bulk(&packets[sent], count - sent);
-	}
-}
-
-/* Each packet to its own output, in their order. */
-static void
-send_each_way(struct weir_path *path, struct weir_batch *batch)
-{
-	for (unsigned int i = 0; i < path->output_count; i++) {
-		struct rte_mbuf *packets[WEIR_BURST];
-		uint16_t count = 0;
-
-		for (uint16_t j = 0; j < batch->count; j++) {
-			if (batch->egress[j] == i)
-				packets[count++] = batch->packet[j];
-		}
-		if (count > 0)
-			send_to(path, &path->outputs[i], packets, count);
-	}
-	for (uint16_t i = 0; i < batch->count; i++) {
-		if (unlikely(batch->egress[i] >= path->output_count)) {
-			weir_count(&path->no_output, 1);
-			rte_pktmbuf_free(batch->packet[i]);
-		}
 	}
 }
 
@@ -80,8 +46,24 @@ weir_path_run(struct weir_path *path, struct weir_batch *batch)
 	run_path(path, batch, true);
 }
 
+/* Decides on the batch, and leaves with each packet what is to be done to it. */
+static __rte_always_inline void
+run_and_hand_over(struct weir_path *path, struct weir_batch *batch, const bool ledger)
+{
+	weir_batch_parse(batch);
+	for (uint16_t i = 0; i < batch->count; i++)
+		weir_handover_begin(batch->packet[i], &batch->headers[i]);
+	batch->hands_over = true;
+	run_path(path, batch, ledger);
+	for (uint16_t i = 0; i < batch->count; i++)
+		weir_action_set_tuple(&weir_handover_of(batch->packet[i])->action,
+				      &batch->headers[i].tuple);
+	if (batch->count > 0)
+		weir_outputs_deal(&path->out, batch->packet, batch->count);
+}
+
 static __rte_always_inline uint32_t
-poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger)
+poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger, const bool hands_over)
 {
 	struct weir_batch batch;
 	uint16_t received = weir_queue_receive(&path->in, batch.packet, WEIR_BURST);
@@ -91,16 +73,17 @@ poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger)
 	batch.count = received;
 	batch.direction = path->direction;
 	batch.parsed = false;
+	batch.hands_over = false;
 	batch.now_tsc = now_tsc;
 	memset(batch.egress, 0, sizeof(batch.egress));
 	weir_count(&path->rx_packets, received);
-	run_path(path, &batch, ledger);
-	if (batch.count == 0)
+	if (hands_over) {
+		run_and_hand_over(path, &batch, ledger);
 		return received;
-	if (path->output_count == 1 && batch.egress[0] == 0)
-		send_to(path, &path->outputs[0], batch.packet, batch.count);
-	else
-		send_each_way(path, &batch);
+	}
+	run_path(path, &batch, ledger);
+	if (batch.count > 0)
+		weir_outputs_send(&path->out, batch.packet, batch.egress, batch.count);
 	return received;
 }
 
@@ -122,7 +105,7 @@ weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc)
 }
 
 static __rte_always_inline uint32_t
-poll_all(struct weir_chain *chain, uint64_t now_tsc, const bool ledger)
+poll_all(struct weir_chain *chain, uint64_t now_tsc, const bool ledger, const bool hands_over)
 {
 	uint32_t handled = 0;
 
@@ -131,20 +114,32 @@ poll_all(struct weir_chain *chain, uint64_t now_tsc, const bool ledger)
 		weir_chain_tick(chain, now_tsc);
 	}
 	for (unsigned int i = 0; i < chain->path_count; i++)
-		handled += poll_path(&chain->paths[i], now_tsc, ledger);
+		handled += poll_path(&chain->paths[i], now_tsc, ledger, hands_over);
 	return handled;
 }
 
 static uint32_t
 poll_with_ledger(struct weir_area *area, uint64_t now_tsc)
 {
-	return poll_all((struct weir_chain *)area, now_tsc, true);
+	return poll_all((struct weir_chain *)area, now_tsc, true, false);
 }
 
 static uint32_t
 poll_without_ledger(struct weir_area *area, uint64_t now_tsc)
 {
-	return poll_all((struct weir_chain *)area, now_tsc, false);
+	return poll_all((struct weir_chain *)area, now_tsc, false, false);
+}
+
+static uint32_t
+poll_owner_with_ledger(struct weir_area *area, uint64_t now_tsc)
+{
+	return poll_all((struct weir_chain *)area, now_tsc, true, true);
+}
+
+static uint32_t
+poll_owner_without_ledger(struct weir_area *area, uint64_t now_tsc)
+{
+	return poll_all((struct weir_chain *)area, now_tsc, false, true);
 }
 
 static int
@@ -205,6 +200,18 @@ weir_chain_create(const char *name, unsigned int core, bool ledger)
 	chain->area.name = chain->name;
 	chain->area.core = core;
 	chain->area.poll = ledger ? poll_with_ledger : poll_without_ledger;
+	return chain;
+}
+
+struct weir_chain *
+weir_owner_create(const char *name, unsigned int core, bool ledger)
+{
+	struct weir_chain *chain = weir_chain_create(name, core, ledger);
+
+	if (chain == NULL)
+		return NULL;
+	chain->hands_over = true;
+	chain->area.poll = ledger ? poll_owner_with_ledger : poll_owner_without_ledger;
 	return chain;
 }
 

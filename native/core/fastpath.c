@@ -139,8 +139,6 @@ static void
 compose(struct weir_flow_entry *entry, struct weir_flow_walk *walk, bool *known, unsigned int stage,
 	const struct weir_action *action, const struct weir_tuple *seen)
 {
-	struct weir_action *all = &entry->action;
-
 	walk->seen[stage] = *seen;
 	walk->dependents[stage] = action->dependents;
 	walk->stage_count = stage + 1;
@@ -148,23 +146,11 @@ compose(struct weir_flow_entry *entry, struct weir_flow_walk *walk, bool *known,
 		*known = false;
 	for (unsigned int i = 0; i < RTE_DIM(action->counters); i++)
 		add_operation(entry, known, stage, action->counters[i], NULL);
-	all->verdict = action->verdict;
-	if (action->verdict == WEIR_DROP) {
-		all->drop_reason = action->drop_reason;
+	weir_action_compose(&entry->action, action);
+	if (action->verdict == WEIR_DROP)
 		entry->drop_stage = stage;
-		return;
-	}
-	add_operation(entry, known, stage, NULL, action->effect);
-	all->set |= action->set;
-	all->ttl_decrement += action->ttl_decrement;
-	if (action->has_egress) {
-		all->has_egress = true;
-		all->egress = action->egress;
-	}
-	if ((action->set & WEIR_SET_MAC) != 0) {
-		all->dst_mac = action->dst_mac;
-		all->src_mac = action->src_mac;
-	}
+	else
+		add_operation(entry, known, stage, NULL, action->effect);
 }
 
 /* The whole rewrite: from the tuple that came to the one that leaves. */
@@ -173,7 +159,7 @@ finish(struct weir_flow_entry *entry, const struct weir_tuple *leaves)
 {
 	const struct weir_tuple *came = &entry->key;
 
-	memcpy(&entry->action.src_ip, &leaves->src_ip, 12);
+	weir_action_set_tuple(&entry->action, leaves);
 	entry->ip_change = weir_checksum_change32(came->src_ip, leaves->src_ip) +
 			   weir_checksum_change32(came->dst_ip, leaves->dst_ip);
 	entry->l4_change = entry->ip_change +

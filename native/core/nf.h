@@ -39,6 +39,7 @@ struct weir_batch {
 	uint16_t count;
 	uint8_t direction; /* enum weir_direction */
 	bool parsed;	   /* `headers` are of the packets as they are now */
+	bool hands_over;   /* rewrites wait with each packet (handover.h), for another area */
 	uint64_t now_tsc;  /* one reading a batch */
 	/* Where what was decided is remembered: to forget what no longer holds. NULL: nowhere. */
 	struct weir_flow_cache *cache;
@@ -86,7 +87,8 @@ struct weir_nf {
 	 * ledger->drops. */
 	void (*process)(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);
 	/*
-	 * Decides on each packet of a parsed batch: actions[i] for packet[i], given cleared. The
+	 * Decides on each packet of a parsed batch: actions[i] for packet[i], given cleared. What
+	 * actions rewrite it reads from `headers`: in the frame it may not be written yet. The
 	 * packet's own bytes it leaves alone, but for what no action can say (the packet inside an
 	 * ICMP error), and then with `once`. Frees nothing.
 	 */
@@ -97,7 +99,8 @@ struct weir_nf {
 	 * May be NULL: any worker will do, and the dispatcher takes a hash that is the same for
 	 * both directions. Else a number that is the same for all packets that must meet the same
 	 * state; workers take it modulo their count. Reads configuration alone: called by the
-	 * dispatcher's thread.
+	 * dispatcher's thread, of IPv4 packets. A first fragment is shown as the whole packet that
+	 * its later ones follow; an ICMP error as the packet that it is about, on its way back.
 	 */
 	uint32_t (*steer)(const void *state, const struct weir_headers *headers,
 			  enum weir_direction direction);

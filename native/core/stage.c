@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stage.h"
 
+#include "handover.h"
+
 void
 weir_batch_parse(struct weir_batch *batch)
 {
@@ -20,6 +22,19 @@ weir_stage_decide(struct weir_stage *stage, struct weir_batch *batch, struct wei
 	for (uint16_t i = 0; i < batch->count; i++)
 		weir_action_clear(&actions[i]);
 	stage->nf->decide(stage->state, batch, actions);
+}
+
+void
+weir_batch_rewrite(struct weir_batch *batch, uint16_t index, const struct weir_action *action)
+{
+	struct rte_mbuf *packet = batch->packet[index];
+
+	if (!batch->hands_over) {
+		weir_action_apply(action, packet, &batch->headers[index]);
+		return;
+	}
+	weir_action_compose(&weir_handover_of(packet)->action, action);
+	weir_action_foresee(action, &batch->headers[index]);
 }
 
 bool
@@ -45,7 +60,7 @@ weir_stage_apply(struct weir_batch *batch, uint16_t index, const struct weir_act
 	}
 	if (action->has_egress)
 		batch->egress[index] = action->egress;
-	weir_action_apply(action, packet, &batch->headers[index]);
+	weir_batch_rewrite(batch, index, action);
 	return true;
 }
 

@@ -26,6 +26,10 @@ void weir_stage_run(struct weir_stage *stage, struct weir_batch *batch);
 void weir_stage_decide(struct weir_stage *stage, struct weir_batch *batch,
 		       struct weir_action *actions);
 
+/* Rewrites packet `index` and its headers; or, where the batch says so, leaves the rewriting to be
+ * done behind its stages, and looks ahead in the headers. */
+void weir_batch_rewrite(struct weir_batch *batch, uint16_t index, const struct weir_action *action);
+
 /*
  * Does what was decided on packet `index`: its counter, its effect, its rewrites. False: it is to
  * be dropped, for the reason whose index is `*drop_reason`; nothing was rewritten then.

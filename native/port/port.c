@@ -15,6 +15,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "core/handover.h"
 #include "packet_socket.h"
 #include "room.h"
 
@@ -29,8 +30,8 @@ weir_ports_memory(unsigned int mbufs, struct weir_error *error)
 {
 	if (mempool != NULL)
 		return 0;
-	mempool = rte_pktmbuf_pool_create("weir-ports", mbufs, MEMPOOL_CACHE, 0, MBUF_DATA_BYTES,
-					  SOCKET_ID_ANY);
+	mempool = rte_pktmbuf_pool_create("weir-ports", mbufs, MEMPOOL_CACHE, WEIR_PRIVATE_BYTES,
+					  MBUF_DATA_BYTES, SOCKET_ID_ANY);
 	if (mempool == NULL)
 		return weir_fail(error, "no_memory", "mbufs", NULL,
 				 "reserve more hugepages, or ask for fewer or shorter queues",

@@ -7,6 +7,7 @@
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 
+#include "core/handover.h"
 #include "core/loop.h"
 
 int
@@ -36,7 +37,7 @@ weir_test_pool(void)
 	static struct rte_mempool *pool;
 
 	if (pool == NULL)
-		pool = rte_pktmbuf_pool_create("test", 1023, 0, 0, RTE_PKTMBUF_HEADROOM + 2048,
-					       SOCKET_ID_ANY);
+		pool = rte_pktmbuf_pool_create("test", 1023, 0, WEIR_PRIVATE_BYTES,
+					       RTE_PKTMBUF_HEADROOM + 2048, SOCKET_ID_ANY);
 	return pool;
 }

@@ -9,6 +9,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "core/handover.h"
 #include "stamp.h"
 #include "stream.h"
 
@@ -45,8 +46,8 @@ pool_of(uint16_t stream, uint16_t head_bytes)
 	pool = rte_mempool_lookup(name);
 	if (pool != NULL)
 		return pool;
-	pool = rte_pktmbuf_pool_create(name, POOL_MBUFS, POOL_CACHE, 0, POOL_DATA_BYTES,
-				       SOCKET_ID_ANY);
+	pool = rte_pktmbuf_pool_create(name, POOL_MBUFS, POOL_CACHE, WEIR_PRIVATE_BYTES,
+				       POOL_DATA_BYTES, SOCKET_ID_ANY);
 	if (pool != NULL)
 		rte_mempool_obj_iter(pool, clear_data, NULL);
 	return pool;
