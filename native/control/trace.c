@@ -117,6 +117,8 @@ run(void *argument)
 	size_t index;
 	json_t *text;
 
+	if (trace->chain->flows != NULL)
+		weir_flow_cache_settle(trace->chain->flows);
 	weir_chain_tick(trace->chain, trace->now_tsc);
 	json_array_foreach((json_t *)trace->frames, index, text)
 	{

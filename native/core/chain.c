@@ -88,10 +88,13 @@ poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger, const boo
 }
 
 #define TICKS_PER_S 1000
+#define TICKS_TO_SETTLE 256 /* then every counter has what its flows had */
 
 void
 weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc)
 {
+	if (chain->flows != NULL)
+		weir_flow_cache_settle_some(chain->flows, TICKS_TO_SETTLE);
 	for (unsigned int i = 0; i < chain->path_count; i++) {
 		struct weir_path *path = &chain->paths[i];
 

@@ -48,7 +48,6 @@ word_at(const uint8_t *at)
 static inline void
 rewrite(const struct weir_flow_entry *entry, uint8_t *frame, struct weir_headers *headers)
 {
-	const struct weir_action *action = &entry->action;
 	uint8_t *ip = frame + headers->l3_offset;
 	uint8_t *l4 = frame + headers->l4_offset;
 	bool udp = headers->tuple.protocol == IPPROTO_UDP;
@@ -56,8 +55,8 @@ rewrite(const struct weir_flow_entry *entry, uint8_t *frame, struct weir_headers
 				     : offsetof(struct rte_tcp_hdr, cksum);
 	uint16_t ip_checksum, l4_checksum = word_at(l4 + checksum_offset);
 
-	memcpy(ip + 12, &action->src_ip, 8);
-	memcpy(l4, &action->src_port, 4);
+	memcpy(ip + 12, &entry->src_ip, 8);
+	memcpy(l4, &entry->src_port, 4);
 	ip_checksum = weir_checksum_changed(word_at(ip + 10), entry->ip_change);
 	memcpy(ip + 10, &ip_checksum, 2);
 	if (!udp || l4_checksum != 0) {
@@ -66,11 +65,11 @@ rewrite(const struct weir_flow_entry *entry, uint8_t *frame, struct weir_headers
 			l4_checksum = 0xffff;
 		memcpy(l4 + checksum_offset, &l4_checksum, 2);
 	}
-	memcpy(&headers->tuple.src_ip, &action->src_ip, 12);
+	memcpy(&headers->tuple.src_ip, &entry->src_ip, 12);
 }
 
-/* False: dropped, for reason `*reason` of stage `*stage`. */
-static inline bool
+/* Each operation for this packet. False: dropped, for reason `*reason` of stage `*stage`. */
+static bool
 operate(const struct weir_flow_entry *entry, const struct rte_mbuf *packet, uint64_t now_tsc,
 	uint8_t *stage, uint8_t *reason)
 {
@@ -86,25 +85,23 @@ operate(const struct weir_flow_entry *entry, const struct rte_mbuf *packet, uint
 			return false;
 		}
 	}
-	*stage = entry->drop_stage;
-	*reason = entry->action.drop_reason;
-	return entry->action.verdict == WEIR_FORWARD;
+	return true;
 }
 
 static inline void
-apply(struct weir_flow_entry *entry, struct weir_batch *batch, uint16_t index)
+apply(const struct weir_flow_entry *entry, struct weir_batch *batch, uint16_t index)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(batch->packet[index], uint8_t *);
 	struct weir_headers *headers = &batch->headers[index];
-	struct weir_action rest = entry->action;
 
-	entry->used = true;
-	if ((entry->action.set & WEIR_SET_TUPLE) != 0)
+	if ((entry->set & WEIR_SET_TUPLE) != 0)
 		rewrite(entry, frame, headers);
-	if (entry->action.has_egress)
-		batch->egress[index] = entry->action.egress;
-	rest.set &= WEIR_SET_MAC;
-	weir_action_apply(&rest, batch->packet[index], headers);
+	if (entry->ttl_decrement != 0)
+		weir_ttl_decrement(frame, headers, entry->ttl_decrement);
+	if ((entry->set & WEIR_SET_MAC) != 0)
+		memcpy(frame, &entry->dst_mac, 2 * RTE_ETHER_ADDR_LEN);
+	if (entry->egress != WEIR_FLOW_NO_EGRESS)
+		batch->egress[index] = entry->egress;
 }
 
 /* --- a packet that walks -----------------------------------------------------------------------
@@ -115,29 +112,30 @@ struct walking {
 	uint16_t count;
 	uint16_t place[WEIR_BURST]; /* in the batch that they came in */
 	bool known[WEIR_BURST];	    /* could be: its decision is worth remembering */
-	struct weir_flow_entry entry[WEIR_BURST];
+	struct weir_flow_decision decision[WEIR_BURST];
 	struct weir_flow_walk walk[WEIR_BURST];
 };
 
 static void
-add_operation(struct weir_flow_entry *entry, bool *known, unsigned int stage,
+add_operation(struct weir_flow_decision *decision, bool *known, unsigned int stage,
 	      struct weir_counter *counter, struct weir_effect *effect)
 {
 	if (counter == NULL && effect == NULL)
 		return;
-	if (entry->operation_count == WEIR_FLOW_OPERATIONS_MAX) {
+	if (decision->operation_count == WEIR_FLOW_OPERATIONS_MAX) {
 		*known = false;
 		return;
 	}
-	entry->stage_of[entry->operation_count] = stage;
-	entry->operations[entry->operation_count++] =
+	decision->stage_of[decision->operation_count] = stage;
+	decision->operations[decision->operation_count++] =
 		(struct weir_flow_operation){.counter = counter, .effect = effect};
+	decision->has_effects |= effect != NULL;
 }
 
 /* Adds what one stage decided to what the stages before it did. `seen`: the tuple that it saw. */
 static void
-compose(struct weir_flow_entry *entry, struct weir_flow_walk *walk, bool *known, unsigned int stage,
-	const struct weir_action *action, const struct weir_tuple *seen)
+compose(struct weir_flow_decision *decision, struct weir_flow_walk *walk, bool *known,
+	unsigned int stage, const struct weir_action *action, const struct weir_tuple *seen)
 {
 	walk->seen[stage] = *seen;
 	walk->dependents[stage] = action->dependents;
@@ -145,26 +143,26 @@ compose(struct weir_flow_entry *entry, struct weir_flow_walk *walk, bool *known,
 	if (action->once)
 		*known = false;
 	for (unsigned int i = 0; i < RTE_DIM(action->counters); i++)
-		add_operation(entry, known, stage, action->counters[i], NULL);
-	weir_action_compose(&entry->action, action);
+		add_operation(decision, known, stage, action->counters[i], NULL);
+	weir_action_compose(&decision->action, action);
 	if (action->verdict == WEIR_DROP)
-		entry->drop_stage = stage;
+		decision->drop_stage = stage;
 	else
-		add_operation(entry, known, stage, NULL, action->effect);
+		add_operation(decision, known, stage, NULL, action->effect);
 }
 
 /* The whole rewrite: from the tuple that came to the one that leaves. */
 static void
-finish(struct weir_flow_entry *entry, const struct weir_tuple *leaves)
+finish(struct weir_flow_decision *decision, const struct weir_tuple *leaves)
 {
-	const struct weir_tuple *came = &entry->key;
+	const struct weir_tuple *came = &decision->key;
 
-	weir_action_set_tuple(&entry->action, leaves);
-	entry->ip_change = weir_checksum_change32(came->src_ip, leaves->src_ip) +
-			   weir_checksum_change32(came->dst_ip, leaves->dst_ip);
-	entry->l4_change = entry->ip_change +
-			   weir_checksum_change16(came->src_port, leaves->src_port) +
-			   weir_checksum_change16(came->dst_port, leaves->dst_port);
+	weir_action_set_tuple(&decision->action, leaves);
+	decision->ip_change = weir_checksum_change32(came->src_ip, leaves->src_ip) +
+			      weir_checksum_change32(came->dst_ip, leaves->dst_ip);
+	decision->l4_change = decision->ip_change +
+			      weir_checksum_change16(came->src_port, leaves->src_port) +
+			      weir_checksum_change16(came->dst_port, leaves->dst_port);
 }
 
 /* The packets are moved: their headers and egress with them. */
@@ -178,7 +176,7 @@ move(struct walking *walking, struct weir_batch *batch, uint16_t from, uint16_t 
 	batch->headers[to] = batch->headers[from];
 	walking->place[to] = walking->place[from];
 	walking->known[to] = walking->known[from];
-	walking->entry[to] = walking->entry[from];
+	walking->decision[to] = walking->decision[from];
 	walking->walk[to] = walking->walk[from];
 }
 
@@ -188,8 +186,8 @@ remember(struct weir_flow_cache *cache, struct walking *walking, uint16_t index,
 {
 	if (!walking->known[index])
 		return;
-	finish(&walking->entry[index], leaves);
-	weir_flow_cache_remember(cache, &walking->entry[index], &walking->walk[index]);
+	finish(&walking->decision[index], leaves);
+	weir_flow_cache_remember(cache, &walking->decision[index], &walking->walk[index]);
 }
 
 /* Runs one stage on the packets that are still there. */
@@ -205,7 +203,7 @@ walk_stage(struct weir_fastpath *fastpath, struct weir_stage *stage, unsigned in
 		struct weir_tuple seen = batch->headers[i].tuple;
 		uint8_t reason;
 
-		compose(&walking->entry[i], &walking->walk[i], &walking->known[i], number,
+		compose(&walking->decision[i], &walking->walk[i], &walking->known[i], number,
 			&actions[i], &seen);
 		if (weir_stage_apply(batch, i, &actions[i], &reason)) {
 			move(walking, batch, i, kept++);
@@ -230,6 +228,7 @@ walk(struct weir_fastpath *fastpath, struct weir_stage *stages, unsigned int sta
 	struct weir_batch part = {
 		.direction = batch->direction,
 		.parsed = true,
+		.hands_over = batch->hands_over,
 		.now_tsc = batch->now_tsc,
 		.cache = fastpath->cache,
 	};
@@ -244,8 +243,8 @@ walk(struct weir_fastpath *fastpath, struct weir_stage *stages, unsigned int sta
 		batch->packet[i] = NULL;
 		walking.place[to] = i;
 		walking.known[to] = may_be_known(&part.headers[to]);
-		memset(&walking.entry[to], 0, sizeof(walking.entry[to]));
-		walking.entry[to].key = key_of(fastpath, &part.headers[to]);
+		memset(&walking.decision[to], 0, sizeof(walking.decision[to]));
+		walking.decision[to].key = key_of(fastpath, &part.headers[to]);
 		walking.walk[to].stage_count = 0;
 	}
 	weir_flow_cache_begin_walk(fastpath->cache);
@@ -292,23 +291,42 @@ find(struct weir_fastpath *fastpath, const struct weir_batch *batch, uint16_t fi
 	weir_flow_cache_find(fastpath->cache, asked, found, count);
 	for (unsigned int i = 0; i < count; i++) {
 		/* A packet whose time is up walks, to be dropped by whom it concerns. */
-		if (found[i] != NULL &&
-		    batch->headers[place[i]].ttl > found[i]->action.ttl_decrement)
+		if (found[i] != NULL && batch->headers[place[i]].ttl > found[i]->ttl_decrement)
 			entries[place[i]] = found[i];
 	}
 }
 
-/* Does what the entry says; a dropped packet becomes NULL. */
-static void
+/* Does what the entry says. False: it is to be dropped. */
+static inline bool
+obey(struct weir_flow_entry *entry, struct weir_batch *batch, uint16_t index, uint8_t *stage,
+     uint8_t *reason)
+{
+	*stage = entry->drop_stage;
+	*reason = entry->drop_reason;
+	if (!entry->used)
+		entry->used = true;
+	if (unlikely(entry->has_effects)) {
+		if (!operate(entry, batch->packet[index], batch->now_tsc, stage, reason))
+			return false;
+	} else {
+		entry->packets++;
+		entry->bytes += batch->packet[index]->pkt_len;
+	}
+	if (unlikely(entry->verdict == WEIR_DROP))
+		return false;
+	apply(entry, batch, index);
+	return true;
+}
+
+/* A dropped packet becomes NULL. */
+static inline void
 follow(struct weir_stage *stages, struct weir_flow_entry *entry, struct weir_batch *batch,
        uint16_t index)
 {
 	uint8_t stage, reason;
 
-	if (likely(operate(entry, batch->packet[index], batch->now_tsc, &stage, &reason))) {
-		apply(entry, batch, index);
+	if (likely(obey(entry, batch, index, &stage, &reason)))
 		return;
-	}
 	weir_count(&stages[stage].ledger.packets_in, 1);
 	weir_count(&stages[stage].ledger.drops[reason], 1);
 	rte_pktmbuf_free(batch->packet[index]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow_cache.h"
 
+#include <string.h>
+
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
 
@@ -23,6 +25,7 @@ struct weir_flow_cache {
 	uint32_t capacity;
 	uint32_t count;
 	uint32_t hand; /* of the clock that looks for a flow to forget */
+	uint32_t next_settled;
 	uint32_t free_count;
 	uint64_t changes;
 	struct weir_flow_table *table;
@@ -113,8 +116,44 @@ take_out(struct weir_flow_cache *cache, struct link *link)
 }
 
 static void
+settle(struct weir_flow_entry *entry)
+{
+	if (entry->packets == 0)
+		return;
+	for (unsigned int i = 0; i < entry->operation_count; i++) {
+		struct weir_counter *counter = entry->operations[i].counter;
+
+		weir_count(&counter->packets, entry->packets);
+		weir_count(&counter->bytes, entry->bytes);
+	}
+	entry->packets = 0;
+	entry->bytes = 0;
+}
+
+void
+weir_flow_cache_settle(struct weir_flow_cache *cache)
+{
+	weir_flow_cache_settle_some(cache, 1);
+}
+
+void
+weir_flow_cache_settle_some(struct weir_flow_cache *cache, uint32_t parts)
+{
+	uint32_t share = cache->capacity / parts + 1;
+
+	for (uint32_t i = 0; i < RTE_MIN(share, cache->capacity); i++) {
+		uint32_t number = cache->next_settled;
+
+		cache->next_settled = number + 1 == cache->capacity ? 0 : number + 1;
+		if (cache->stage_counts[number] != 0)
+			settle(&cache->entries[number]);
+	}
+}
+
+static void
 forget(struct weir_flow_cache *cache, uint32_t number)
 {
+	settle(&cache->entries[number]);
 	for (unsigned int i = 0; i < cache->stage_counts[number]; i++)
 		take_out(cache, link_of(cache, number, i));
 	weir_flow_table_take(cache->table, number);
@@ -176,10 +215,6 @@ weir_flow_cache_find(struct weir_flow_cache *cache, const struct weir_tuple *con
 	weir_flow_table_find(cache->table, (const void *const *)keys, numbers, count);
 	for (unsigned int i = 0; i < count; i++) {
 		entries[i] = numbers[i] != WEIR_FLOW_NONE ? &cache->entries[numbers[i]] : NULL;
-		if (entries[i] == NULL)
-			continue;
-		rte_prefetch0((const uint8_t *)entries[i] + RTE_CACHE_LINE_SIZE);
-		rte_prefetch0((const uint8_t *)entries[i] + 2 * RTE_CACHE_LINE_SIZE);
 	}
 }
 
@@ -248,11 +283,41 @@ rests_on_ended(const struct weir_flow_cache *cache, const struct weir_flow_walk 
 	return false;
 }
 
+static struct weir_flow_entry
+kept(const struct weir_flow_decision *decision)
+{
+	const struct weir_action *action = &decision->action;
+	struct weir_flow_entry entry = {
+		.key = decision->key,
+		.ip_change = weir_checksum_fold(decision->ip_change),
+		.l4_change = weir_checksum_fold(decision->l4_change),
+		.src_ip = action->src_ip,
+		.dst_ip = action->dst_ip,
+		.src_port = action->src_port,
+		.dst_port = action->dst_port,
+		.dst_mac = action->dst_mac,
+		.src_mac = action->src_mac,
+		.set = action->set,
+		.verdict = action->verdict,
+		.drop_reason = action->drop_reason,
+		.drop_stage = decision->drop_stage,
+		.ttl_decrement = action->ttl_decrement,
+		.egress = action->has_egress ? action->egress : WEIR_FLOW_NO_EGRESS,
+		.has_effects = decision->has_effects,
+		.used = true,
+		.operation_count = decision->operation_count,
+	};
+
+	memcpy(entry.operations, decision->operations, sizeof(entry.operations));
+	memcpy(entry.stage_of, decision->stage_of, sizeof(entry.stage_of));
+	return entry;
+}
+
 void
-weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_entry *entry,
+weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_decision *decision,
 			 const struct weir_flow_walk *walk)
 {
-	const struct weir_tuple *key = &entry->key;
+	const struct weir_tuple *key = &decision->key;
 	struct weir_flow_entry *there;
 	uint32_t number;
 
@@ -264,8 +329,7 @@ weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_e
 	if (cache->free_count == 0)
 		make_room(cache);
 	number = cache->free_numbers[--cache->free_count];
-	cache->entries[number] = *entry;
-	cache->entries[number].used = true;
+	cache->entries[number] = kept(decision);
 	if (!weir_flow_table_put(cache->table, number)) {
 		cache->free_numbers[cache->free_count++] = number;
 		return;

@@ -12,6 +12,9 @@
 #ifndef WEIR_CORE_FLOW_CACHE_H
 #define WEIR_CORE_FLOW_CACHE_H
 
+#include <assert.h>
+#include <stddef.h>
+
 #include "action.h"
 #include "nf.h"
 
@@ -54,18 +57,47 @@ struct weir_flow_operation {
 	struct weir_effect *effect;
 };
 
-/* The composed decision of a chain. */
-struct weir_flow_entry {
+/* The composed decision of a chain, as its stages decided it one after another. */
+struct weir_flow_decision {
 	struct weir_tuple key;	   /* zero: path + 1, VLAN */
 	struct weir_action action; /* counters, effect and dependents are NULL: see operations */
 	uint8_t drop_stage;	   /* with WEIR_DROP */
 	uint8_t operation_count;
-	bool used; /* since the hand of the clock passed */
+	bool has_effects;
 	uint8_t stage_of[WEIR_FLOW_OPERATIONS_MAX];
 	uint32_t ip_change; /* what the rewrites add to ~checksum (RFC 1624) */
 	uint32_t l4_change;
 	struct weir_flow_operation operations[WEIR_FLOW_OPERATIONS_MAX];
+};
+
+/*
+ * The same as it is kept: one cache line has all that most packets need. They are counted here, and
+ * given to the functions' counters when the cache is settled; but where an effect may drop one on
+ * its way, each operation happens for each packet.
+ */
+struct weir_flow_entry {
+	struct weir_tuple key;
+	uint64_t bytes; /* not settled yet, as `packets` */
+	uint32_t packets;
+	uint16_t ip_change, l4_change;
+	uint32_t src_ip, dst_ip; /* that leave: as in the packet, four bytes each, then the ports */
+	uint16_t src_port, dst_port;
+	struct rte_ether_addr dst_mac, src_mac;
+	uint8_t set;
+	uint8_t verdict;
+	uint8_t drop_reason;
+	uint8_t drop_stage;
+	uint8_t ttl_decrement;
+	uint8_t egress; /* WEIR_FLOW_NO_EGRESS: as it is */
+	bool has_effects;
+	bool used; /* since the hand of the clock passed */
+	/* The second line. */
+	struct weir_flow_operation operations[WEIR_FLOW_OPERATIONS_MAX];
+	uint8_t operation_count;
+	uint8_t stage_of[WEIR_FLOW_OPERATIONS_MAX];
 } __rte_cache_aligned;
+static_assert(offsetof(struct weir_flow_entry, operations) == 64, "one cache line before them");
+#define WEIR_FLOW_NO_EGRESS 0xff
 
 /* What was seen at each stage while the first packet walked the chain. */
 struct weir_flow_walk {
@@ -87,10 +119,19 @@ uint64_t weir_flow_cache_changes(const struct weir_flow_cache *cache);
  */
 void weir_flow_cache_begin_walk(struct weir_flow_cache *cache);
 
-/* Keeps a copy of `entry` unless its key is there; makes room by forgetting a flow that was not
+/* Keeps `decision` unless its key is there; makes room by forgetting a flow that was not
  * used lately. */
-void weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_entry *entry,
+void weir_flow_cache_remember(struct weir_flow_cache *cache,
+			      const struct weir_flow_decision *decision,
 			      const struct weir_flow_walk *walk);
+
+/*
+ * Gives what was counted in entries to the functions' counters. settle() does it for all; a share
+ * of them, 1 / `parts` and in turn, is for every tick, so that a function which looks at its
+ * counters now and then sees them about as they are. Forgetting an entry settles it.
+ */
+void weir_flow_cache_settle(struct weir_flow_cache *cache);
+void weir_flow_cache_settle_some(struct weir_flow_cache *cache, uint32_t parts);
 
 uint32_t weir_flow_cache_count(const struct weir_flow_cache *cache);
 

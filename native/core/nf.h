@@ -93,7 +93,8 @@ struct weir_nf {
 	 * ICMP error), and then with `once`. Frees nothing.
 	 */
 	void (*decide)(void *state, const struct weir_batch *batch, struct weir_action *actions);
-	/* May be NULL. About every millisecond: ends what timed out, a bounded amount of work. */
+	/* May be NULL. About every millisecond: ends what timed out, a bounded amount of work. What
+	 * went through the fast path is in its counters within a quarter of a second. */
 	void (*tick)(void *state, uint64_t now_tsc, struct weir_flow_cache *cache);
 	/*
 	 * May be NULL: any worker will do, and the dispatcher takes a hash that is the same for
