@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which of many ordered five-tuple rules is the first that a packet matches: tuple space search
+ * with pruning (Srinivasan, Suri, Varghese: Packet Classification using Tuple Space Search,
+ * SIGCOMM 1999) and small decision trees where one tuple has many rules under one key. It is built
+ * once and then only read; native/nf/firewall/firewall.md says why so, with measurements.
+ */
+#ifndef WEIR_CORE_CLASSIFIER_H
+#define WEIR_CORE_CLASSIFIER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <netinet/in.h>
+
+#include "error.h"
+#include "headers.h"
+
+#define WEIR_CLASSIFIER_BULK 32
+#define WEIR_CLASSIFIER_RULES_MAX (1U << 20)
+#define WEIR_RULE_NONE UINT32_MAX
+
+/*
+ * A packet matches if all five say so. Addresses and masks in network byte order, masks of
+ * contiguous bits, addresses without host bits; ports in host byte order, both ends included. A
+ * rule names ports if one of its ranges is not 0 to 65535.
+ */
+struct weir_rule {
+	uint32_t src_ip, src_mask;
+	uint32_t dst_ip, dst_mask;
+	uint16_t src_port_low, src_port_high;
+	uint16_t dst_port_low, dst_port_high;
+	uint8_t protocol;
+	bool any_protocol;
+};
+
+static inline bool
+weir_rule_names_ports(const struct weir_rule *rule)
+{
+	return rule->src_port_low != 0 || rule->src_port_high != UINT16_MAX ||
+	       rule->dst_port_low != 0 || rule->dst_port_high != UINT16_MAX;
+}
+
+/*
+ * tuple->zero[0] of a packet without ports: neither TCP nor UDP, a later fragment, a cut header.
+ * Rules that name ports do not match it.
+ */
+#define WEIR_TUPLE_PORTLESS 1
+
+/* The five-tuple as the classifier wants it. */
+static inline struct weir_tuple
+weir_classifier_tuple(const struct weir_headers *headers)
+{
+	struct weir_tuple tuple = headers->tuple;
+	bool has_ports = headers->l4_offset != 0 &&
+			 (tuple.protocol == IPPROTO_TCP || tuple.protocol == IPPROTO_UDP);
+
+	tuple.zero[0] = has_ports ? 0 : WEIR_TUPLE_PORTLESS;
+	return tuple;
+}
+
+struct weir_classifier;
+
+/*
+ * Rule n of `rules` goes before rule n + 1. Takes a second for a hundred thousand rules; the rules
+ * are copied. NULL with `error` filled: too many rules, or no memory. Ordinary memory, on huge
+ * pages where the kernel has them.
+ */
+struct weir_classifier *weir_classifier_build(const struct weir_rule *rules, uint32_t count,
+					      const char *where, struct weir_error *error);
+void weir_classifier_free(struct weir_classifier *classifier);
+
+/* The index of the first rule that each tuple matches, or WEIR_RULE_NONE; `count` at most
+ * WEIR_CLASSIFIER_BULK. Any number of threads at a time. */
+void weir_classifier_classify(const struct weir_classifier *classifier,
+			      const struct weir_tuple *tuples, uint32_t *rule, unsigned int count);
+
+/* What was built, for tests and benches. */
+struct weir_classifier_shape {
+	size_t bytes;
+	uint32_t tables;  /* pairs of prefix lengths with a hash table */
+	uint32_t keys;	  /* in all tables */
+	uint32_t trees;	  /* keys with so many rules that they have a decision tree */
+	uint32_t longest; /* rules in the longest list that is looked through one by one */
+};
+struct weir_classifier_shape weir_classifier_shape(const struct weir_classifier *classifier);
+
+#endif
