@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * l3fwd: forwards IPv4 and IPv6 by longest prefix match, as a router does (RFC 1812, RFC 8200).
+ *
+ * A packet gets the MAC addresses of its next hop, one less in its TTL or hop limit (5.3.1), and
+ * leaves by the output that the route names. Without option `routes` every packet goes to dst_mac,
+ * which a lab fills in: a router with a default route. What a router does not forward is dropped,
+ * each for a reason of its own: frames that are not IP (ARP is for hosts, and this is none),
+ * malformed headers and wrong checksums (5.2.2), frames sent to a broadcast or group MAC address
+ * (5.3.4), addresses that belong on no wire (5.3.7; RFC 4291, 2.5), multicast, source routes
+ * (RFC 7126), destinations without a route, and packets whose time is up.
+ *
+ * Limits: no ICMP errors are sent; no fragmentation; other IPv4 options pass unread, as do IPv6
+ * extension headers; the destination MAC address need not be this router's own.
+ * Example: {"nf": "l3fwd", "options": {"routes": "routes.txt", "src_mac": "02:00:00:00:00:01"}}
+ */
+#include "l3fwd.h"
+
+static const struct weir_option options[] = {
+	{
+		.name = "routes",
+		.type = WEIR_OPTION_FILE,
+		.help = "One route a line: prefix, MAC address of the next hop and, if it is not "
+			"0, "
+			"the output of the path; # begins a comment.",
+		.offset = offsetof(struct l3fwd, routes),
+	},
+	{
+		.name = "src_mac",
+		.type = WEIR_OPTION_MAC,
+		.help = "The source address of forwarded frames. A lab fills it in.",
+		.offset = offsetof(struct l3fwd, src_mac),
+	},
+	{
+		.name = "dst_mac",
+		.type = WEIR_OPTION_MAC,
+		.help = "Where there is no file of routes: the next hop of packets that no other "
+			"route leads anywhere. A lab fills it in.",
+		.offset = offsetof(struct l3fwd, dst_mac),
+	},
+	{
+		.name = "inbound_src_mac",
+		.type = WEIR_OPTION_MAC,
+		.help = "src_mac of frames that go inbound, where both directions share one table. "
+			"Not given: src_mac.",
+		.offset = offsetof(struct l3fwd, inbound_src_mac),
+	},
+	{
+		.name = "inbound_dst_mac",
+		.type = WEIR_OPTION_MAC,
+		.help = "dst_mac of frames that go inbound, where both directions share one table. "
+			"Not given: dst_mac.",
+		.offset = offsetof(struct l3fwd, inbound_dst_mac),
+	},
+	{
+		.name = "ipv4_routes_max",
+		.type = WEIR_OPTION_INT,
+		.unit = "routes",
+		.default_text = "65536",
+		.min = 0,
+		.max = WEIR_PREFIX_ROUTES_MAX,
+		.help = "Room for IPv4 routes: about 100 bytes each, taken with the first one.",
+		.offset = offsetof(struct l3fwd, routes_max[L3FWD_IPV4]),
+	},
+	{
+		.name = "ipv4_groups_max",
+		.type = WEIR_OPTION_INT,
+		.unit = "groups",
+		.default_text = "4096",
+		.min = 0,
+		.max = WEIR_PREFIX_GROUPS_MAX,
+		.help = "Room for /24 networks with routes longer than /24: 2 KiB each, taken with "
+			"the first one.",
+		.offset = offsetof(struct l3fwd, groups_max[L3FWD_IPV4]),
+	},
+	{
+		.name = "ipv6_routes_max",
+		.type = WEIR_OPTION_INT,
+		.unit = "routes",
+		.default_text = "65536",
+		.min = 0,
+		.max = WEIR_PREFIX_ROUTES_MAX,
+		.help = "Room for IPv6 routes: about 100 bytes each, taken with the first one.",
+		.offset = offsetof(struct l3fwd, routes_max[L3FWD_IPV6]),
+	},
+	{
+		.name = "ipv6_groups_max",
+		.type = WEIR_OPTION_INT,
+		.unit = "groups",
+		.default_text = "16384",
+		.min = 0,
+		.max = WEIR_PREFIX_GROUPS_MAX,
+		.help = "Room for networks of /24, /32, /40 ... with longer routes: 2 KiB each, "
+			"taken with the first one.",
+		.offset = offsetof(struct l3fwd, groups_max[L3FWD_IPV6]),
+	},
+	{
+		.name = "next_hops_max",
+		.type = WEIR_OPTION_INT,
+		.unit = "next hops",
+		.default_text = "1024",
+		.min = 1,
+		.max = UINT16_MAX,
+		.help = "Room for next hops: pairs of MAC address and output.",
+		.offset = offsetof(struct l3fwd, next_hops_max),
+	},
+};
+
+static const struct weir_drop_reason drop_reasons[L3FWD_DROPS] = {
+	[L3FWD_DROP_NOT_IP] = {"not_ip", "The frame is neither IPv4 nor IPv6."},
+	[L3FWD_DROP_MALFORMED] = {"malformed", "Lengths, version or options of the IP header "
+					       "contradict each other or the frame."},
+	[L3FWD_DROP_LINK_BROADCAST] = {"link_broadcast",
+				       "The frame was sent to a broadcast or multicast MAC "
+				       "address."},
+	[L3FWD_DROP_BAD_CHECKSUM] = {"bad_checksum", "The IPv4 header checksum is wrong."},
+	[L3FWD_DROP_MARTIAN] = {"martian",
+				"The source or destination is an address that belongs on "
+				"no wire, or stays on one link."},
+	[L3FWD_DROP_MULTICAST] = {"multicast", "The destination is a multicast address."},
+	[L3FWD_DROP_SOURCE_ROUTE] = {"source_route", "The IPv4 options have a source route."},
+	[L3FWD_DROP_NO_ROUTE] = {"no_route", "No route leads to the destination."},
+	[L3FWD_DROP_TTL_EXPIRED] = {"ttl_expired",
+				    "The TTL or hop limit would have become 0 here."},
+};
+
+static int
+init(void *state, const char *where, struct weir_error *error)
+{
+	struct l3fwd *l3fwd = state;
+
+	if (rte_is_zero_ether_addr(&l3fwd->inbound_src_mac))
+		l3fwd->inbound_src_mac = l3fwd->src_mac;
+	if (rte_is_zero_ether_addr(&l3fwd->inbound_dst_mac))
+		l3fwd->inbound_dst_mac = l3fwd->dst_mac;
+	if (l3fwd->routes[0] == '\0' && !l3fwd_is_station(&l3fwd->dst_mac))
+		return weir_fail(error, "bad_argument", where, "routes, or dst_mac", NULL,
+				 "l3fwd has nowhere to send packets to");
+	l3fwd->routing = l3fwd->routes[0] != '\0'
+				 ? l3fwd_routing_load(l3fwd, l3fwd->routes, where, error)
+				 : l3fwd_routing_create(l3fwd, where, error);
+	return l3fwd->routing != NULL ? 0 : -1;
+}
+
+static void
+fini(void *state)
+{
+	struct l3fwd *l3fwd = state;
+
+	l3fwd_routing_free(l3fwd->routing);
+}
+
+extern const struct weir_nf weir_nf_l3fwd;
+/* Needs no steer(): every worker has all routes. */
+const struct weir_nf weir_nf_l3fwd = {
+	.name = "l3fwd",
+	.summary = "Forwards IPv4 and IPv6 by longest prefix match, as a router does.",
+	.options = options,
+	.option_count = RTE_DIM(options),
+	.drop_reasons = drop_reasons,
+	.drop_reason_count = RTE_DIM(drop_reasons),
+	.returns = true,
+	.state_size = sizeof(struct l3fwd),
+	.init = init,
+	.fini = fini,
+	.commands = l3fwd_commands,
+	.command_count = RTE_DIM(l3fwd_commands),
+	.decide = l3fwd_decide,
+};

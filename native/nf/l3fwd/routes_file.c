@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file of routes: one a line, `prefix next-hop-mac [egress]`; # begins a comment. */
+#include "l3fwd.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chain.h"
+
+#define BLANKS " \t\r\n"
+
+bool
+l3fwd_prefix_parse(const char *text, struct l3fwd_route *route)
+{
+	size_t address_length = strcspn(text, "/");
+	const char *digits = text + address_length + 1;
+	char address[INET6_ADDRSTRLEN];
+	unsigned long length, longest;
+	uint8_t *bytes = route->prefix.address;
+	char *end;
+
+	if (address_length >= sizeof(address))
+		return false;
+	memcpy(address, text, address_length);
+	address[address_length] = '\0';
+	memset(&route->prefix, 0, sizeof(route->prefix));
+	route->family = strchr(address, ':') != NULL ? L3FWD_IPV6 : L3FWD_IPV4;
+	if (inet_pton(route->family == L3FWD_IPV6 ? AF_INET6 : AF_INET, address, bytes) != 1)
+		return false;
+	longest = route->family == L3FWD_IPV6 ? 128 : 32;
+	length = longest;
+	if (text[address_length] == '/') {
+		length = strtoul(digits, &end, 10);
+		if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || length > longest)
+			return false;
+	}
+	route->prefix.length = length;
+	for (unsigned long bit = length; bit < longest; bit++) {
+		if ((bytes[bit / 8] & 0x80 >> bit % 8) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool
+l3fwd_is_station(const struct rte_ether_addr *mac)
+{
+	return rte_is_valid_assigned_ether_addr(mac) != 0;
+}
+
+static bool
+egress_parse(const char *text, uint8_t *egress)
+{
+	char *end;
+	unsigned long index = strtoul(text, &end, 10);
+
+	*egress = (uint8_t)index;
+	return text[0] >= '0' && text[0] <= '9' && *end == '\0' && index < WEIR_OUTPUTS_MAX;
+}
+
+/* What is wrong with the line, or NULL. An empty one has `*empty` set. */
+static const char *
+line_parse(char *line, struct l3fwd_route *route, bool *empty)
+{
+	char *rest;
+	const char *prefix, *mac, *egress;
+
+	line[strcspn(line, "#")] = '\0';
+	prefix = strtok_r(line, BLANKS, &rest);
+	*empty = prefix == NULL;
+	if (*empty)
+		return NULL;
+	mac = strtok_r(NULL, BLANKS, &rest);
+	egress = strtok_r(NULL, BLANKS, &rest);
+	memset(route, 0, sizeof(*route));
+	if (!l3fwd_prefix_parse(prefix, route))
+		return "not a prefix, or one with host bits";
+	if (mac == NULL || rte_ether_unformat_addr(mac, &route->target.mac) != 0 ||
+	    !l3fwd_is_station(&route->target.mac))
+		return "the next hop is not the MAC address of a station";
+	if (egress != NULL && !egress_parse(egress, &route->target.egress))
+		return "the egress is not a number from 0 to 15";
+	if (strtok_r(NULL, BLANKS, &rest) != NULL)
+		return "more than prefix, MAC address and egress";
+	return NULL;
+}
+
+static int
+line_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing, char *line, const char *place,
+	 const char *where, struct weir_error *error)
+{
+	struct l3fwd_route route;
+	bool empty;
+	const char *wrong = line_parse(line, &route, &empty);
+
+	if (wrong == NULL && empty)
+		return 0;
+	if (wrong == NULL && weir_prefix_table_find(&routing->tables[route.family], &route.prefix))
+		wrong = "the prefix is there already";
+	if (wrong != NULL)
+		return weir_fail(error, "bad_argument", where, "prefix next-hop-mac [egress]",
+				 "for example: 10.0.0.0/8 02:00:00:00:00:01", "%s: %s", place,
+				 wrong);
+	if (l3fwd_route_room(l3fwd, routing, &route, place, where, error) < 0)
+		return -1;
+	l3fwd_route_add(l3fwd, routing, &route, NULL);
+	return 0;
+}
+
+struct l3fwd_routing *
+l3fwd_routing_load(const struct l3fwd *l3fwd, const char *path, const char *where,
+		   struct weir_error *error)
+{
+	struct l3fwd_routing *routing;
+	FILE *file = fopen(path, "r");
+	char place[WEIR_OPTION_TEXT_BYTES + 16], *line = NULL;
+	size_t line_size = 0;
+	int status = 0;
+
+	if (file == NULL) {
+		weir_fail(error, "bad_argument", where, "a file that can be read", NULL, "%s: %s",
+			  path, strerror(errno));
+		return NULL;
+	}
+	routing = l3fwd_routing_create(l3fwd, where, error);
+	if (routing != NULL)
+		routing->next_hops[0].usable = false;
+	for (unsigned long number = 1;
+	     routing != NULL && status == 0 && getline(&line, &line_size, file) >= 0; number++) {
+		snprintf(place, sizeof(place), "%s:%lu", path, number);
+		status = line_add(l3fwd, routing, line, place, where, error);
+	}
+	free(line);
+	fclose(file);
+	if (status == 0)
+		return routing;
+	l3fwd_routing_free(routing);
+	return NULL;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes and the next hops that they share. */
+#include "l3fwd.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_hash_crc.h>
+#include <rte_malloc.h>
+
+static_assert(sizeof(struct l3fwd_target) == 8, "a key without holes");
+static_assert(sizeof(struct l3fwd_next_hop) == 32, "two next hops a cache line");
+
+static const unsigned int address_bits[L3FWD_FAMILIES] = {32, 128};
+
+static struct rte_hash *
+targets_create(uint32_t count)
+{
+	static atomic_uint made;
+	char name[RTE_HASH_NAMESIZE];
+	const struct rte_hash_parameters parameters = {
+		.name = name,
+		.entries = RTE_MAX(count, 8U),
+		.key_len = sizeof(struct l3fwd_target),
+		.hash_func = rte_hash_crc,
+		.socket_id = SOCKET_ID_ANY,
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* takes all that it has room for */
+	};
+
+	snprintf(name, sizeof(name), "next-hops-%u", atomic_fetch_add(&made, 1));
+	return rte_hash_create(&parameters);
+}
+
+static void
+addresses_set(struct l3fwd_next_hop *hop, enum weir_direction direction,
+	      const struct rte_ether_addr *destination, const struct rte_ether_addr *source)
+{
+	memcpy(hop->addresses[direction], destination, RTE_ETHER_ADDR_LEN);
+	memcpy(hop->addresses[direction] + RTE_ETHER_ADDR_LEN, source, RTE_ETHER_ADDR_LEN);
+}
+
+static void
+next_hop_set(const struct l3fwd *l3fwd, struct l3fwd_next_hop *hop,
+	     const struct rte_ether_addr *outbound, const struct rte_ether_addr *inbound)
+{
+	addresses_set(hop, WEIR_OUTBOUND, outbound, &l3fwd->src_mac);
+	addresses_set(hop, WEIR_INBOUND, inbound, &l3fwd->inbound_src_mac);
+	hop->usable = !rte_is_zero_ether_addr(outbound);
+}
+
+struct l3fwd_routing *
+l3fwd_routing_create(const struct l3fwd *l3fwd, const char *where, struct weir_error *error)
+{
+	struct l3fwd_routing *routing = rte_zmalloc("l3fwd", sizeof(*routing), 0);
+	bool complete;
+
+	if (routing == NULL)
+		goto failed;
+	routing->targets = targets_create(l3fwd->next_hops_max);
+	routing->next_hops =
+		rte_zmalloc("l3fwd-next-hops",
+			    (RTE_MAX(l3fwd->next_hops_max, 8U) + 1) * sizeof(struct l3fwd_next_hop),
+			    RTE_CACHE_LINE_SIZE);
+	complete = routing->targets != NULL && routing->next_hops != NULL;
+	for (unsigned int i = 0; i < L3FWD_FAMILIES && complete; i++)
+		complete = weir_prefix_table_init(&routing->tables[i], address_bits[i],
+						  l3fwd->routes_max[i], l3fwd->groups_max[i]) == 0;
+	if (!complete) {
+		l3fwd_routing_free(routing);
+		goto failed;
+	}
+	next_hop_set(l3fwd, &routing->next_hops[0], &l3fwd->dst_mac, &l3fwd->inbound_dst_mac);
+	return routing;
+failed:
+	weir_fail(error, "no_memory", where, NULL, "give weir-dp more with --memory-mb",
+		  "no memory for the routes of l3fwd");
+	return NULL;
+}
+
+void
+l3fwd_routing_free(struct l3fwd_routing *routing)
+{
+	if (routing == NULL)
+		return;
+	for (unsigned int i = 0; i < L3FWD_FAMILIES; i++) {
+		weir_prefix_table_free(&routing->tables[i]);
+		rte_free(routing->dependents[i]);
+	}
+	rte_hash_free(routing->targets);
+	rte_free(routing->next_hops);
+	rte_free(routing);
+}
+
+static bool
+take_dependents(const struct l3fwd *l3fwd, struct l3fwd_routing *routing, enum l3fwd_family family)
+{
+	size_t count = l3fwd->routes_max[family] + 1;
+
+	if (routing->dependents[family] == NULL)
+		routing->dependents[family] =
+			rte_zmalloc("l3fwd-dependents", count * sizeof(struct weir_dependents), 0);
+	return routing->dependents[family] != NULL;
+}
+
+/* How options and messages call the families' limits. */
+static const char *const routes_options[] = {"ipv4_routes_max", "ipv6_routes_max"};
+static const char *const groups_options[] = {"ipv4_groups_max", "ipv6_groups_max"};
+
+int
+l3fwd_route_room(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
+		 const struct l3fwd_route *route, const char *what, const char *where,
+		 struct weir_error *error)
+{
+	enum l3fwd_family family = route->family;
+	enum weir_prefix_room room =
+		weir_prefix_table_room(&routing->tables[family], &route->prefix);
+	char hint[96];
+
+	if (room == WEIR_PREFIX_ROOM && !take_dependents(l3fwd, routing, family))
+		room = WEIR_PREFIX_NO_MEMORY;
+	switch (room) {
+	case WEIR_PREFIX_ROOM:
+		break;
+	case WEIR_PREFIX_NO_ROUTES:
+		snprintf(hint, sizeof(hint), "raise %s", routes_options[family]);
+		return weir_fail(error, "bad_argument", where, NULL, hint,
+				 "%s: there is room for %lu routes only", what,
+				 l3fwd->routes_max[family]);
+	case WEIR_PREFIX_NO_GROUPS:
+		snprintf(hint, sizeof(hint), "raise %s", groups_options[family]);
+		return weir_fail(error, "bad_argument", where, NULL, hint,
+				 "%s: the %lu groups for prefixes longer than /24 are used up",
+				 what, l3fwd->groups_max[family]);
+	case WEIR_PREFIX_NO_MEMORY:
+		return weir_fail(error, "no_memory", where, NULL,
+				 "give weir-dp more with --memory-mb", "%s: no memory", what);
+	}
+	if (rte_hash_lookup(routing->targets, &route->target) < 0 &&
+	    (uint64_t)rte_hash_count(routing->targets) >= l3fwd->next_hops_max)
+		return weir_fail(error, "bad_argument", where, NULL, "raise next_hops_max",
+				 "%s: there is room for %lu next hops only", what,
+				 l3fwd->next_hops_max);
+	return 0;
+}
+
+static uint16_t
+next_hop_take(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
+	      const struct l3fwd_target *target)
+{
+	int position = rte_hash_add_key(routing->targets, target);
+	struct l3fwd_next_hop *hop = &routing->next_hops[position + 1];
+
+	assert(position >= 0);
+	if (hop->routes++ == 0) {
+		next_hop_set(l3fwd, hop, &target->mac, &target->mac);
+		hop->egress = target->egress;
+	}
+	return position + 1;
+}
+
+static void
+next_hop_release(struct l3fwd_routing *routing, uint16_t number)
+{
+	struct l3fwd_next_hop *hop = &routing->next_hops[number];
+	struct l3fwd_target target = {.egress = hop->egress};
+
+	if (--hop->routes > 0)
+		return;
+	memcpy(&target.mac, hop->addresses[WEIR_OUTBOUND], sizeof(target.mac));
+	rte_hash_del_key(routing->targets, &target);
+}
+
+struct added {
+	const struct weir_prefix_table *table;
+	uint32_t route;
+};
+
+/* Whether the route is now what the packet's destination leads to: until now it was another one, or
+ * none. */
+static bool
+leads_there(const struct weir_tuple *tuple, enum weir_direction direction, void *argument)
+{
+	const struct added *added = argument;
+	uint32_t destination = rte_be_to_cpu_32(tuple->dst_ip);
+	weir_prefix_found found;
+
+	(void)direction;
+	weir_prefix_lookup_ipv4(added->table, &destination, &found, 1);
+	return weir_prefix_route(found) == added->route;
+}
+
+/* IPv6 decisions are not remembered: there is nothing to forget. */
+void
+l3fwd_route_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
+		const struct l3fwd_route *route, struct weir_flow_cache *cache)
+{
+	struct weir_prefix_table *table = &routing->tables[route->family];
+	uint32_t before = weir_prefix_table_find(table, &route->prefix);
+	uint16_t next_hop = next_hop_take(l3fwd, routing, &route->target);
+	struct added added = {.table = table};
+
+	if (before != 0)
+		next_hop_release(routing, weir_prefix_table_next_hop(table, before));
+	added.route = weir_prefix_table_add(table, &route->prefix, next_hop);
+	if (before != 0)
+		weir_flow_cache_forget(cache, &routing->dependents[route->family][before]);
+	else if (route->family == L3FWD_IPV4)
+		weir_flow_cache_forget_if(cache, l3fwd, leads_there, &added);
+}
+
+void
+l3fwd_route_delete(struct l3fwd_routing *routing, const struct l3fwd_route *route,
+		   struct weir_flow_cache *cache)
+{
+	struct weir_prefix_table *table = &routing->tables[route->family];
+	uint32_t number = weir_prefix_table_remove(table, &route->prefix);
+
+	if (number == 0)
+		return;
+	weir_flow_cache_forget(cache, &routing->dependents[route->family][number]);
+	next_hop_release(routing, weir_prefix_table_next_hop(table, number));
+}
