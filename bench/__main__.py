@@ -18,6 +18,8 @@ BENCHES = {
     "generator-pktgen": "generator_pktgen",
     "ledger": "ledger",
     "l2fwd-macswap": "l2fwd_macswap",
+    "lb-64k": "lb_64k",
+    "lb-1m": "lb_1m",
     "search": "search",
     "bring-up": "bring_up",
 }

@@ -200,8 +200,7 @@ tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
 	lb_connections_sweep(state, now_tsc, cache);
 }
 
-/* By the client, so that both directions meet; fragments by its address alone, since later ones
- * have no ports. A worker that does not know a connection chooses as the others do. */
+/* By the client, so that both directions meet. */
 static uint32_t
 steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
 {
@@ -211,8 +210,6 @@ steer(const void *state, const struct weir_headers *headers, enum weir_direction
 	uint64_t port = outbound ? tuple->src_port : tuple->dst_port;
 
 	(void)state;
-	if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
-		port = 0;
 	return maglev_mix(ip << 16 | port);
 }
 

@@ -496,13 +496,12 @@ test_an_icmp_error_to_a_client_speaks_of_the_service(void **state)
 }
 
 static void
-test_both_directions_and_all_fragments_meet_the_same_worker(void **state)
+test_both_directions_of_a_connection_meet_the_same_worker(void **state)
 {
 	struct weir_headers request = {
 		.tuple = {.src_ip = 1, .dst_ip = 2, .src_port = 3, .dst_port = 4}};
 	struct weir_headers answer = {
 		.tuple = {.src_ip = 9, .dst_ip = 1, .src_port = 8, .dst_port = 3}};
-	struct weir_headers later = {.tuple = {.src_ip = 1, .dst_ip = 2}};
 	struct weir_headers other = {.tuple = {.src_ip = 1, .dst_ip = 2, .src_port = 4}};
 
 	(void)state;
@@ -511,9 +510,6 @@ test_both_directions_and_all_fragments_meet_the_same_worker(void **state)
 			 weir_nf_lb.steer(lb, &answer, WEIR_INBOUND));
 	assert_int_not_equal(weir_nf_lb.steer(lb, &request, WEIR_OUTBOUND),
 			     weir_nf_lb.steer(lb, &other, WEIR_OUTBOUND));
-	request.flags = later.flags = WEIR_HEADER_FRAGMENT;
-	assert_int_equal(weir_nf_lb.steer(lb, &request, WEIR_OUTBOUND),
-			 weir_nf_lb.steer(lb, &later, WEIR_OUTBOUND));
 }
 
 static const char *
@@ -581,7 +577,7 @@ main(void)
 		cmocka_unit_test(test_fragments_follow_their_first_one_both_ways),
 		cmocka_unit_test(test_an_icmp_error_reaches_the_backend_and_speaks_of_its_packet),
 		cmocka_unit_test(test_an_icmp_error_to_a_client_speaks_of_the_service),
-		cmocka_unit_test(test_both_directions_and_all_fragments_meet_the_same_worker),
+		cmocka_unit_test(test_both_directions_of_a_connection_meet_the_same_worker),
 		cmocka_unit_test(
 			test_a_configuration_that_makes_no_sense_is_refused_with_what_is_wrong),
 	};
