@@ -20,8 +20,8 @@ L3FWD = {"dst_mac": "02:00:00:00:00:09"}
 def against_l3fwd(
     name: str, nf: str, options: Mapping[str, str], *, flows: int, to: tuple[str, int], target: float
 ) -> Line:
-    """Ratio of l3fwd's cycles (with a default route alone) to those of `nf`, on UDP packets of so many flows to
-    that address and port."""
+    """Ratio of l3fwd's cycles (with a default route alone) to those of `nf`, on UDP packets of so many flows
+    to that address and port."""
     program = binary().with_name("stage-bench")
     if not program.exists():
         raise SkipError(f"{program} is missing: run 'make native'")
