@@ -46,9 +46,9 @@ class Campaign:
         self._quick = quick
         self._store = store
         self._progress = progress
-        self._ceilings: dict[
-            str, dict[str, Ceiling]
-        ] = {}  # by port kind: it is the tester's, not the switch's
+        # By port kind: they are the tester's, not the switch's.
+        self._ceilings: dict[str, dict[str, Ceiling]] = {}
+        self._versions: dict[str, str] = {}
 
     def run(self) -> Result:
         """Measures everything that can be measured here. Ctrl-C: what was finished, marked interrupted.
@@ -114,6 +114,8 @@ class Campaign:
             if not setup.cases:
                 setup.refused = str(error)
             self._progress.say(f"{technology} {chain.name}: given up: {error}")
+            if isinstance(error.__context__, KeyboardInterrupt):  # taking down failed after Ctrl-C
+                raise error.__context__ from error
         finally:
             self._store.update_setup(number, setup)
 
@@ -155,7 +157,8 @@ class Campaign:
                 datapath=setup.datapath,
                 memory=hello.memory,
             )
-            result.fingerprint = fabric.fingerprint(hello.tsc_hz, hello.memory, {"dpdk": hello.dpdk})
+            self._versions |= {"dpdk": hello.dpdk} | deployment.versions()
+            result.fingerprint = fabric.fingerprint(hello.tsc_hz, hello.memory, self._versions)
             self._store.update_setup(number, setup)
             self._store.update(result)
 

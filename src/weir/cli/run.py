@@ -50,5 +50,6 @@ def run(
     )
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
-    if not any(setup.cases for setup in result.setups):
+    throughputs = (one for setup in result.setups for case in setup.cases for one in case.throughput)
+    if not any(throughput.status == "found" for throughput in throughputs):
         raise typer.Exit(FAILED)

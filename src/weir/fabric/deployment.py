@@ -183,6 +183,13 @@ class Deployment:
             return f"Open vSwitch {openvswitch.version()} ({where})"
         return "none"
 
+    def versions(self) -> dict[str, str]:
+        """Of the switch, where it is a program."""
+        assert self.topology is not None
+        if self.topology.technology in ("ovs", "ovs-dpdk"):
+            return {"openvswitch": openvswitch.version()}
+        return {}
+
     def abandoned(self) -> bool:
         """Nobody works on it, and it is not kept: its maker was killed, or who was taking it down."""
         return not self._journal.kept() and self._journal.lock()

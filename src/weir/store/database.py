@@ -57,20 +57,29 @@ def open_database(location: str | Path) -> tuple[Engine, str]:
         ) from error
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _sqlite_options)
-    with explained(name), engine.begin() as connection:
-        has_version = inspect(connection).has_table(SchemaRow.__tablename__)
-        with Session(connection) as session:
-            found = session.scalar(select(SchemaRow.version)) if has_version else None
-            if found is None:
-                Base.metadata.create_all(connection)
-                session.add(SchemaRow(version=SCHEMA_VERSION))
-                session.flush()
-    if found is not None and found != SCHEMA_VERSION:
+    with explained(name):
+        found = _schema_version(engine)
+    if found != SCHEMA_VERSION:
         raise StoreError(
             f"{name}: written by another Weir (schema {found}; this one reads {SCHEMA_VERSION}); use that"
             " Weir, or another store with --store"
         )
     return engine, name
+
+
+def _schema_version(engine: Engine) -> int:
+    """That of the tables there, or of those that this makes where there are none."""
+    with engine.begin() as connection, Session(connection) as session:
+        if engine.dialect.name == "sqlite":  # two that begin at once make the tables one after the other
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        has_version = inspect(connection).has_table(SchemaRow.__tablename__)
+        found = session.scalar(select(SchemaRow.version)) if has_version else None
+        if found is not None:
+            return int(found)
+        Base.metadata.create_all(connection)
+        session.add(SchemaRow(version=SCHEMA_VERSION))
+        session.flush()
+    return SCHEMA_VERSION
 
 
 @contextmanager

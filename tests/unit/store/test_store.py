@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sqlite3
@@ -130,6 +131,17 @@ def test_what_was_stored_survives_kill_9(path: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
     with Store(path) as store:
         assert store.load("switching-1").setups[0].cases[0].trials == [trial(7)]
+
+
+def test_weirs_that_begin_at_once_make_one_store(path: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        names = pool.map(opened, [path] * 4)
+    assert names == [str(path)] * 4
+
+
+def opened(path: Path) -> str:
+    with Store(path) as store:
+        return store.name
 
 
 def test_the_latest_run_is_found_by_lab_and_all_are_listed(path: Path) -> None:
