@@ -122,6 +122,15 @@ unsigned int weir_receiver_count(void);
 const char *weir_receiver_port(unsigned int index);
 void weir_receiver_counted(unsigned int index, struct weir_receiver_count *count);
 
+/*
+ * Gives the first `count` frames of a stream, without FCS, to `take`: the same bytes each time,
+ * their stamps without a time of sending. Uses no port and disturbs no run. -1 with `error`: no
+ * memory.
+ */
+typedef void (*weir_sample_fn)(void *argument, const uint8_t *frame, uint16_t length);
+int weir_stream_sample(const struct weir_stream_config *config, uint32_t count, weir_sample_fn take,
+		       void *argument, struct weir_error *error);
+
 /* Forgets streams and runs; before the areas are destroyed. */
 void weir_streams_clear(void);
 

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* weir-lean: reads its arguments, starts DPDK, measures as often as its standard input says. */
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_launch.h>
+#include <rte_random.h>
+
+#include "app/start.h"
+#include "control/dataplane.h"
+#include "lean/json.h"
+#include "lean/slowdown.h"
+#include "port/port.h"
+
+#define EXIT_USAGE 2
+#define EXIT_ENVIRONMENT 3
+#define LCORE 1 /* the first of --cores */
+
+static const char usage[] =
+	"weir-lean: what forwarding code costs: packets from memory through weir-dp's functions.\n"
+	"usage: weir-lean --request FILE --cores CPU [--memory-mb N] [--no-huge] [--inject "
+	"STAGE=PERCENT]\n"
+	"       weir-lean --machine BYTES[,BYTES...] --cores CPU[,CPU]\n"
+	"       weir-lean --version | --help\n"
+	"  --request FILE   JSON: configure, area, path, traffic\n"
+	"  --cores CPU      where it measures; with --machine also the other core\n"
+	"  --memory-mb N    memory for packets and tables, in MiB (default 1024)\n"
+	"  --no-huge        do without hugepages; also the fall-back when too few are free\n"
+	"  --inject S=P     make stage S slower by P percent, to try a detector\n"
+	"  --machine SIZES  cycles of a load, over so many bytes of memory and from another core\n"
+	"Prints a line of JSON when it is ready. Then lines of standard input: `time N` and `count "
+	"N` "
+	"run N\nbatches of 32 packets and print what they cost, by time-stamp counter or by "
+	"hardware "
+	"counters\n(or callgrind).\n"
+	"exit status: 0 ended as asked, 2 usage or a bad request, 3 this machine lacks something\n";
+
+struct arguments {
+	const char *request;
+	char *machine;
+	char *inject;
+	struct weir_start start;
+};
+
+static struct weir_lean lean;
+static struct weir_probe probe;
+
+static void
+print(json_t *answer)
+{
+	json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	json_decref(answer);
+	puts("");
+	fflush(stdout);
+}
+
+static void
+refuse(void)
+{
+	fputs(usage, stderr);
+	exit(EXIT_USAGE);
+}
+
+static void
+parse(int argc, char **argv, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{"request", required_argument, NULL, 'r'},
+		{"machine", required_argument, NULL, 'M'},
+		{"cores", required_argument, NULL, 'c'},
+		{"memory-mb", required_argument, NULL, 'm'},
+		{"no-huge", no_argument, NULL, 'n'},
+		{"inject", required_argument, NULL, 'i'},
+		{"version", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (option) {
+		case 'r':
+			arguments->request = optarg;
+			break;
+		case 'M':
+			arguments->machine = optarg;
+			break;
+		case 'c':
+			if (!weir_start_cpus(optarg, &arguments->start))
+				refuse();
+			break;
+		case 'm':
+			arguments->start.memory_mb = strtoul(optarg, NULL, 10);
+			break;
+		case 'n':
+			arguments->start.no_huge = true;
+			break;
+		case 'i':
+			arguments->inject = optarg;
+			break;
+		case 'v':
+			puts("weir-lean " WEIR_VERSION);
+			exit(EXIT_SUCCESS);
+		case 'h':
+			fputs(usage, stdout);
+			exit(EXIT_SUCCESS);
+		default:
+			refuse();
+		}
+	}
+	if (optind != argc || arguments->start.cpu_count == 0 || arguments->start.memory_mb < 64 ||
+	    (arguments->request == NULL) == (arguments->machine == NULL))
+		refuse();
+}
+
+/* --- the machine -------------------------------------------------------------------------------
+ */
+
+static int
+measure_machine(const struct arguments *arguments)
+{
+	const struct weir_start *start = &arguments->start;
+	struct weir_machine_transfer transfer;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(start->cpus[0], &set);
+	if (sched_setaffinity(0, sizeof(set), &set) != 0) {
+		fprintf(stderr, "weir-lean: this process may not run on CPU %u\n", start->cpus[0]);
+		return EXIT_ENVIRONMENT;
+	}
+	for (char *rest, *word = strtok_r(arguments->machine, ",", &rest); word != NULL;
+	     word = strtok_r(NULL, ",", &rest)) {
+		size_t bytes = strtoull(word, NULL, 10);
+		struct weir_machine_series series;
+		bool huge;
+
+		if (bytes < 4096)
+			refuse();
+		if (weir_machine_chase(bytes, &series, &huge) == 0)
+			print(weir_machine_chase_json(bytes, &series, huge));
+	}
+	if (start->cpu_count > 1 && weir_machine_transfers(start->cpus[1], &transfer) == 0)
+		print(weir_machine_transfer_json(&transfer));
+	return EXIT_SUCCESS;
+}
+
+/* --- a path of functions -----------------------------------------------------------------------
+ */
+
+/* A command, on the lcore that measures. */
+struct task {
+	int (*run)(struct task *task);
+	uint64_t batches;
+	unsigned int stage;
+	double percent;
+	struct weir_lean_timed timed;
+	struct weir_lean_counted counted[WEIR_LEAN_TARGETS_MAX];
+	unsigned int counted_count;
+};
+
+static int
+run(void *argument)
+{
+	struct task *task = argument;
+
+	return task->run(task);
+}
+
+static void
+measure(struct task *task)
+{
+	rte_eal_remote_launch(run, task, LCORE);
+	rte_eal_wait_lcore(LCORE);
+}
+
+static int
+warm_up(struct task *task)
+{
+	weir_probe_open(&probe, weir_probe_hardware, weir_probe_hardware_count);
+	weir_lean_warm_up(&lean);
+	if (task->percent != 0)
+		weir_slowdown_begin(&lean, task->stage, task->percent);
+	return 0;
+}
+
+static int
+time_path(struct task *task)
+{
+	weir_lean_time(&lean, task->batches, &task->timed);
+	return 0;
+}
+
+static int
+count_path(struct task *task)
+{
+	memset(task->counted, 0, sizeof(task->counted));
+	task->counted_count = weir_lean_count(&lean, &probe, task->batches, task->counted);
+	return 0;
+}
+
+static void
+obey(const char *line)
+{
+	static struct task task;
+	char word[16];
+	unsigned long batches;
+
+	if (sscanf(line, "%15s %lu", word, &batches) != 2 || batches == 0 ||
+	    batches > WEIR_LEAN_BATCHES_MAX) {
+		print(json_pack("{s:s}", "error",
+				"expected `time N` or `count N`, N from 1 to 65536"));
+		return;
+	}
+	task.batches = batches;
+	if (strcmp(word, "time") == 0) {
+		task.run = time_path;
+		measure(&task);
+		print(weir_lean_timed_json(&lean, &task.timed));
+	} else if (strcmp(word, "count") == 0) {
+		task.run = count_path;
+		measure(&task);
+		print(weir_lean_counted_json(&probe, task.counted, task.counted_count));
+	} else {
+		print(json_pack("{s:s}", "error",
+				"expected `time N` or `count N`, N from 1 to 65536"));
+	}
+}
+
+/* "nat=2.5" into the task. */
+static int
+injection(char *text, const struct weir_path *path, struct task *task)
+{
+	char *percent = text == NULL ? NULL : strchr(text, '=');
+	int stage;
+
+	if (text == NULL)
+		return 0;
+	if (percent == NULL)
+		return -1;
+	*percent++ = '\0';
+	stage = weir_slowdown_stage(path, text);
+	task->stage = stage;
+	task->percent = strtod(percent, NULL);
+	return stage < 0 || task->percent < 0 ? -1 : 0;
+}
+
+static int
+measure_path(const struct arguments *arguments)
+{
+	static struct task task = {.run = warm_up};
+	struct weir_frames frames = {0};
+	struct weir_error error = {0};
+	struct weir_chain *chain;
+	struct weir_path *path;
+	char line[64];
+
+	rte_srand(1); /* the same request does the same work each time */
+	if (weir_lean_request(arguments->request, &chain, &path, &frames, &error) < 0 ||
+	    weir_lean_open(&lean, chain, path, &frames, weir_ports_mempool(), &error) < 0) {
+		print(json_pack("{s:s, s:s, s:s, s:s}", "error", error.message, "where",
+				error.where, "expected", error.expected, "fix", error.fix));
+		weir_frames_free(&frames);
+		return EXIT_USAGE;
+	}
+	if (injection(arguments->inject, path, &task) < 0)
+		refuse();
+	measure(&task);
+	print(weir_lean_ready(&lean, &probe));
+	while (fgets(line, sizeof(line), stdin) != NULL)
+		obey(line);
+	weir_lean_close(&lean);
+	weir_probe_close(&probe);
+	weir_frames_free(&frames);
+	return EXIT_SUCCESS;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct arguments arguments = {.start = {.program = "weir-lean", .memory_mb = 1024}};
+	int status;
+
+	parse(argc, argv, &arguments);
+	if (arguments.machine != NULL)
+		return measure_machine(&arguments);
+	if (weir_start_dpdk(&arguments.start) < 0)
+		return EXIT_ENVIRONMENT;
+	status = measure_path(&arguments);
+	weir_dataplane_reset();
+	rte_eal_cleanup();
+	return status;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json.h"
+
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_version.h>
+
+#include "control/arguments.h"
+#include "control/dataplane.h"
+#include "control/stream_json.h"
+#include "control/verb.h"
+#include "control/verbs.h"
+#include "port/port.h"
+
+#define FORMAT 1
+#define FRAMES_MAX (1 << 24)
+
+/* --- the request -------------------------------------------------------------------------------
+ */
+
+static int
+frames_of(const json_t *traffic, struct weir_frames *frames, struct weir_error *error)
+{
+	static const char *const known[] = {"pcap", "stream", "frames", NULL};
+	struct weir_stream_config config;
+	const char *pcap = NULL;
+	uint64_t count = 8192;
+
+	if (weir_refuse_unknown(traffic, "traffic", known, error) < 0 ||
+	    weir_take_string(traffic, "pcap", false, "traffic", &pcap, error) < 0 ||
+	    weir_take_count(traffic, "frames", 1, FRAMES_MAX, "traffic", &count, error) < 0)
+		return -1;
+	if (pcap != NULL)
+		return weir_frames_from_pcap(pcap, frames, error);
+	if (weir_stream_from_json(json_object_get(traffic, "stream"), "traffic.stream", &config,
+				  error) < 0)
+		return -1;
+	return weir_frames_from_stream(&config, count, frames, error);
+}
+
+static int
+path_of(const char *area, const char *name, struct weir_chain **chain, struct weir_path **path,
+	struct weir_error *error)
+{
+	*chain = weir_chain_named(area);
+	if (*chain == NULL)
+		return weir_fail(error, "bad_argument", "area", "the name of an area of functions",
+				 NULL, "there is no area '%s'", area);
+	for (unsigned int i = 0; i < (*chain)->path_count; i++) {
+		*path = &(*chain)->paths[i];
+		if (strcmp((*path)->name, name) == 0)
+			return 0;
+	}
+	return weir_fail(error, "bad_argument", "path", "the name of a path of that area", NULL,
+			 "area '%s' has no path '%s'", area, name);
+}
+
+static int
+carry_out(const json_t *request, struct weir_chain **chain, struct weir_path **path,
+	  struct weir_frames *frames, struct weir_error *error)
+{
+	static const char *const known[] = {"configure", "area", "path", "traffic", NULL};
+	const char *area = NULL, *name = NULL;
+	json_t *result = NULL;
+
+	if (weir_refuse_unknown(request, "", known, error) < 0 ||
+	    weir_take_string(request, "area", true, "", &area, error) < 0 ||
+	    weir_take_string(request, "path", true, "", &name, error) < 0)
+		return -1;
+	if (weir_verb_configure(json_object_get(request, "configure"), &result, error) < 0)
+		return -1;
+	json_decref(result);
+	if (path_of(area, name, chain, path, error) < 0)
+		return -1;
+	return frames_of(json_object_get(request, "traffic"), frames, error);
+}
+
+int
+weir_lean_request(const char *file, struct weir_chain **chain, struct weir_path **path,
+		  struct weir_frames *frames, struct weir_error *error)
+{
+	json_error_t problem;
+	json_t *request = json_load_file(file, JSON_REJECT_DUPLICATES, &problem);
+	int status;
+
+	if (!json_is_object(request)) {
+		json_decref(request);
+		return weir_fail(error, "bad_request", "", "a JSON object", NULL, "%s: line %d: %s",
+				 file, problem.line, problem.text);
+	}
+	status = carry_out(request, chain, path, frames, error);
+	json_decref(request);
+	return status;
+}
+
+/* --- answers -----------------------------------------------------------------------------------
+ */
+
+static const char *
+name_of(const struct weir_stage *stage)
+{
+	return stage->name[0] != '\0' ? stage->name : stage->nf->name;
+}
+
+json_t *
+weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe)
+{
+	static const char *const kinds[] = {
+		[WEIR_PROBE_NONE] = "none",
+		[WEIR_PROBE_HARDWARE] = "hardware",
+		[WEIR_PROBE_CALLGRIND] = "callgrind",
+	};
+	json_t *stages = json_array();
+
+	for (unsigned int i = 0; i < lean->path->stage_count; i++)
+		json_array_append_new(stages, json_string(name_of(&lean->path->stages[i])));
+	return json_pack("{s:i, s:s, s:s, s:I, s:s, s:o, s:b, s:i, s:i, s:s, s:s}", "format",
+			 FORMAT, "version", WEIR_VERSION, "dpdk", strchr(rte_version(), ' ') + 1,
+			 "tsc_hz", (json_int_t)rte_get_tsc_hz(), "memory",
+			 weir_memory_is_huge ? "hugepages" : "no-huge", "stages", stages,
+			 "fastpath", lean->path->fastpath.cache != NULL, "frames",
+			 lean->frames->count, "left_out", lean->frames->left_out, "counters",
+			 kinds[probe->kind], "no_counters", probe->reason);
+}
+
+static json_t *
+drops_json(const struct weir_nf *nf, const struct weir_lean_stage *stage)
+{
+	json_t *drops = json_object();
+
+	for (unsigned int i = 0; i < nf->drop_reason_count; i++) {
+		if (stage->drops[i] > 0)
+			json_object_set_new(drops, nf->drop_reasons[i].symbol,
+					    json_integer(stage->drops[i]));
+	}
+	return drops;
+}
+
+json_t *
+weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed *timed)
+{
+	const struct weir_path *path = lean->path;
+	json_t *stages = json_array(), *result;
+
+	for (unsigned int i = 0; i < path->stage_count; i++) {
+		const struct weir_lean_stage *stage = &timed->stages[i];
+
+		json_array_append_new(
+			stages,
+			json_pack("{s:s, s:I, s:I, s:I, s:o}", "name", name_of(&path->stages[i]),
+				  "packets_in", (json_int_t)stage->packets_in, "packets_out",
+				  (json_int_t)stage->packets_out, "cycles",
+				  (json_int_t)stage->cycles, "median", (json_int_t)stage->median,
+				  "drops", drops_json(path->stages[i].nf, stage)));
+	}
+	result = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "batches",
+			   (json_int_t)timed->batches, "packets", (json_int_t)timed->packets,
+			   "forwarded", (json_int_t)timed->forwarded, "interrupted",
+			   (json_int_t)timed->interrupted, "cycled", (json_int_t)timed->cycled,
+			   "cycles", (json_int_t)timed->cycles, "median", (json_int_t)timed->median,
+			   "stages", stages);
+	if (path->fastpath.cache != NULL)
+		json_object_set_new(result, "fastpath",
+				    json_pack("{s:I, s:I, s:I}", "hits",
+					      (json_int_t)timed->fastpath.hits, "walks",
+					      (json_int_t)timed->fastpath.walks, "cycles",
+					      (json_int_t)timed->fastpath.cycles));
+	return result;
+}
+
+json_t *
+weir_lean_counted_json(const struct weir_probe *probe, const struct weir_lean_counted *counted,
+		       unsigned int count)
+{
+	json_t *targets = json_array();
+
+	for (unsigned int i = 0; i < count; i++) {
+		json_t *target = json_pack("{s:s, s:I, s:I}", "label", counted[i].label, "batches",
+					   (json_int_t)counted[i].batches, "packets",
+					   (json_int_t)counted[i].packets);
+
+		for (unsigned int j = 0; j < probe->event_count; j++)
+			json_object_set_new(target, probe->name[j],
+					    json_integer(counted[i].sums[j]));
+		json_array_append_new(targets, target);
+	}
+	return json_pack("{s:o, s:b}", "targets", targets, "shared", probe->shared);
+}
+
+static json_t *
+series_json(const struct weir_machine_series *series)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < WEIR_MACHINE_REPEATS; i++)
+		json_array_append_new(list, json_real(series->cycles[i]));
+	return list;
+}
+
+json_t *
+weir_machine_chase_json(size_t bytes, const struct weir_machine_series *series, bool huge)
+{
+	return json_pack("{s:I, s:b, s:o}", "bytes", (json_int_t)bytes, "huge", huge, "cycles",
+			 series_json(series));
+}
+
+json_t *
+weir_machine_transfer_json(const struct weir_machine_transfer *transfer)
+{
+	return json_pack("{s:o, s:o, s:o}", "clean", series_json(&transfer->clean), "dirty",
+			 series_json(&transfer->dirty), "turn", series_json(&transfer->turn));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What weir-lean reads and prints, as JSON. */
+#ifndef WEIR_LEAN_JSON_H
+#define WEIR_LEAN_JSON_H
+
+#include <jansson.h>
+
+#include "lean.h"
+#include "machine.h"
+
+/*
+ * A request: `configure` (as weir-dp takes it), the names of `area` and `path` in it, and
+ * `traffic`:
+ * {"pcap": FILE} or {"stream": as traffic.configure takes it, "frames": N}. Configures this process
+ * and reads the frames. -1 with `error`.
+ */
+int weir_lean_request(const char *file, struct weir_chain **chain, struct weir_path **path,
+		      struct weir_frames *frames, struct weir_error *error);
+
+json_t *weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe);
+json_t *weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed *timed);
+json_t *weir_lean_counted_json(const struct weir_probe *probe,
+			       const struct weir_lean_counted *counted, unsigned int count);
+json_t *weir_machine_chase_json(size_t bytes, const struct weir_machine_series *series, bool huge);
+json_t *weir_machine_transfer_json(const struct weir_machine_transfer *transfer);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lean measurement (the paper, section II.D): batches of packets from memory through one path of
+ * functions, as their area would run it, and what that costs. There is no port, no ring and no idle
+ * time. Packets are copied into fresh buffers outside the measured region.
+ *
+ * The functions' clock is not the machine's: it advances by a fixed step a batch, so that the same
+ * request does the same work each time.
+ */
+#ifndef WEIR_LEAN_LEAN_H
+#define WEIR_LEAN_LEAN_H
+
+#include "core/chain.h"
+#include "frames.h"
+#include "probe.h"
+
+/* Batches whose packets wait in memory at once, as in a receive ring of 256: what was copied is in
+ * the second level of cache, not in the first, when its turn comes. */
+#define WEIR_LEAN_AHEAD 8
+#define WEIR_LEAN_BATCHES_MAX 65536 /* of one measurement */
+#define WEIR_LEAN_STEP_US 10	    /* of the functions' clock, a batch: 3.2 Mpps */
+
+/* A stage's cycles and packets over the batches that nothing interrupted; packets and drops of all.
+ */
+struct weir_lean_stage {
+	uint64_t cycles;
+	uint64_t median; /* cycles of a batch, over all */
+	uint64_t packets_in, packets_out;
+	uint64_t drops[WEIR_DROP_REASONS_MAX];
+};
+
+/* Cycles of the time-stamp counter. */
+struct weir_lean_timed {
+	uint64_t batches, packets, forwarded;
+	uint64_t interrupted; /* batches: left out of all cycles */
+	uint64_t cycled;      /* packets of the others */
+	uint64_t cycles;
+	uint64_t median; /* cycles of a batch, over all: hardly moved by what disturbs few */
+	struct weir_lean_stage stages[WEIR_STAGES_MAX];
+	struct weir_fastpath_ledger fastpath;
+};
+
+/* What a probe counted around one thing: nothing at all, the whole path, or one stage. */
+struct weir_lean_counted {
+	char label[64];
+	uint64_t batches, packets;
+	uint64_t sums[WEIR_PROBE_EVENTS_MAX];
+};
+#define WEIR_LEAN_TARGETS_MAX (WEIR_STAGES_MAX + 2)
+
+struct weir_lean {
+	struct weir_chain *chain;
+	struct weir_path *path;
+	const struct weir_frames *frames;
+	struct rte_mempool *pool;
+	uint32_t next_frame;
+	uint64_t now_tsc;
+	uint64_t batch_number;
+	uint64_t threshold_cycles; /* a batch that took longer was interrupted */
+	uint32_t *cycles;	   /* of each batch: the path's, then each stage's */
+	struct rte_mbuf *ahead[WEIR_LEAN_AHEAD][WEIR_BURST];
+};
+
+/* Readies the packets. -1 with `error`: no memory. Pool: at least 512 buffers. */
+int weir_lean_open(struct weir_lean *lean, struct weir_chain *chain, struct weir_path *path,
+		   const struct weir_frames *frames, struct rte_mempool *pool,
+		   struct weir_error *error);
+void weir_lean_close(struct weir_lean *lean);
+
+/* All frames once, and at least 2048 batches: sessions are there, caches are warm, and what an
+ * undisturbed batch takes is known. On the thread that measures, as all that follows. */
+void weir_lean_warm_up(struct weir_lean *lean);
+/* `batches`: WEIR_LEAN_BATCHES_MAX at most. */
+void weir_lean_time(struct weir_lean *lean, uint64_t batches, struct weir_lean_timed *timed);
+/* The targets in turn, `batches` each: empty, the path, and, without a fast path, each stage.
+ * Returns their number. */
+unsigned int weir_lean_count(struct weir_lean *lean, struct weir_probe *probe, uint64_t batches,
+			     struct weir_lean_counted *counted);
+
+#endif
