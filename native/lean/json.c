@@ -146,13 +146,14 @@ weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed 
 	for (unsigned int i = 0; i < path->stage_count; i++) {
 		const struct weir_lean_stage *stage = &timed->stages[i];
 
-		json_array_append_new(
-			stages,
-			json_pack("{s:s, s:I, s:I, s:I, s:o}", "name", name_of(&path->stages[i]),
-				  "packets_in", (json_int_t)stage->packets_in, "packets_out",
-				  (json_int_t)stage->packets_out, "cycles",
-				  (json_int_t)stage->cycles, "median", (json_int_t)stage->median,
-				  "drops", drops_json(path->stages[i].nf, stage)));
+		json_array_append_new(stages,
+				      json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "name",
+						name_of(&path->stages[i]), "packets_in",
+						(json_int_t)stage->packets_in, "packets_out",
+						(json_int_t)stage->packets_out, "cycles",
+						(json_int_t)stage->cycles, "median",
+						(json_int_t)stage->median, "drops",
+						drops_json(path->stages[i].nf, stage)));
 	}
 	result = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "batches",
 			   (json_int_t)timed->batches, "packets", (json_int_t)timed->packets,
