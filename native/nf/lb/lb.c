@@ -21,17 +21,11 @@
  */
 #include "lb.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <rte_cycles.h>
 
 #include "maglev.h"
 
 #define FRAGMENTED_DATAGRAMS 4096
-#define FILE_BYTES_MAX (1 << 20)
 
 static const char *const other_names[] = {"forward", "drop", NULL};
 static const char *const when_full_names[] = {"stateless", "drop", NULL};
@@ -120,50 +114,13 @@ static const struct weir_drop_reason drop_reasons[] = {
 				      "A later fragment whose first one was not seen before it."},
 };
 
-static char *
-read_file(const char *path, const char *where, struct weir_error *error)
-{
-	FILE *file = fopen(path, "r");
-	char *text = calloc(1, FILE_BYTES_MAX + 1);
-	size_t bytes;
-
-	if (file == NULL || text == NULL) {
-		weir_fail(error, "bad_argument", where, "a file that can be read", NULL, "%s: %s",
-			  path, strerror(errno));
-		goto failed;
-	}
-	bytes = fread(text, 1, FILE_BYTES_MAX + 1, file);
-	if (bytes > FILE_BYTES_MAX || ferror(file)) {
-		weir_fail(error, "bad_argument", where, "a text of 1 MiB at most", NULL,
-			  "%s cannot be read, or is too long", path);
-		goto failed;
-	}
-	fclose(file);
-	return text;
-failed:
-	if (file != NULL)
-		fclose(file);
-	free(text);
-	return NULL;
-}
-
 static int
 init_services(struct lb *lb, const char *where, struct weir_error *error)
 {
-	char *text;
-
-	if ((lb->services[0] == '\0') == (lb->services_file[0] == '\0'))
-		return weir_fail(error, "bad_argument", where, "services or services_file", NULL,
-				 "lb has no services, or two sources of them");
 	if (!maglev_is_prime(lb->table_size))
 		return weir_fail(error, "bad_argument", where, "a prime, such as 65537 or 655373",
 				 NULL, "table_size %lu is not a prime", lb->table_size);
-	text = lb->services[0] != '\0' ? strdup(lb->services)
-				       : read_file(lb->services_file, where, error);
-	if (text == NULL)
-		return -1;
-	lb->set = lb_set_create(text, lb->table_size, where, error);
-	free(text);
+	lb->set = lb_set_create(lb->services, lb->services_file, lb->table_size, where, error);
 	return lb->set != NULL ? 0 : -1;
 }
 

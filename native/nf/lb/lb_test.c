@@ -530,7 +530,7 @@ test_a_configuration_that_makes_no_sense_is_refused_with_what_is_wrong(void **st
 		{"service", SERVICE}, {"backend", "10.9.9.9:1"}, {NULL, NULL}};
 
 	(void)state;
-	assert_string_equal(refusal("", "65537"), "lb has no services, or two sources of them");
+	assert_string_equal(refusal("", "65537"), "lb is given no list, or two");
 	assert_string_equal(refusal(SERVICE " 10.0.0.1:80", "65536"),
 			    "table_size 65536 is not a prime");
 	assert_string_equal(refusal("203.0.113.10:80 10.0.0.1:80", "251"),

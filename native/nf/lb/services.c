@@ -8,6 +8,7 @@
 
 #include <rte_malloc.h>
 
+#include "core/entries.h"
 #include "endpoint.h"
 #include "maglev.h"
 
@@ -145,8 +146,9 @@ fill_tables(struct lb_set *set, const char *where, struct weir_error *error)
 
 /* One "SERVICE BACKEND" entry. */
 static int
-add_entry(struct lb_set *set, const char *entry, const char *where, struct weir_error *error)
+add_entry(void *argument, char *entry, const char *where, struct weir_error *error)
 {
+	struct lb_set *set = argument;
 	char service[LB_ENDPOINT_TEXT], backend[LB_ENDPOINT_TEXT], more;
 	struct lb_endpoint vip, at;
 	uint16_t number;
@@ -164,28 +166,9 @@ add_entry(struct lb_set *set, const char *entry, const char *where, struct weir_
 	return add(set, number, at, backend, where, error) < 0 ? -1 : 0;
 }
 
-static int
-add_entries(struct lb_set *set, const char *text, const char *where, struct weir_error *error)
-{
-	while (*text != '\0') {
-		size_t bytes = strcspn(text, ",\n#");
-		char entry[4 * LB_ENDPOINT_TEXT];
-
-		snprintf(entry, sizeof(entry), "%.*s", (int)bytes, text);
-		if (entry[strspn(entry, " \t\r")] != '\0' &&
-		    add_entry(set, entry, where, error) < 0)
-			return -1;
-		text += bytes;
-		if (*text == '#')
-			text += strcspn(text, "\n");
-		if (*text != '\0')
-			text++;
-	}
-	return 0;
-}
-
 struct lb_set *
-lb_set_create(const char *text, uint32_t table_size, const char *where, struct weir_error *error)
+lb_set_create(const char *text, const char *path, uint32_t table_size, const char *where,
+	      struct weir_error *error)
 {
 	struct lb_set *set = calloc(1, sizeof(*set));
 
@@ -194,7 +177,8 @@ lb_set_create(const char *text, uint32_t table_size, const char *where, struct w
 		return NULL;
 	}
 	set->table_size = table_size;
-	if (add_entries(set, text, where, error) < 0 || fill_tables(set, where, error) < 0) {
+	if (weir_entries_each("lb", text, path, add_entry, set, where, error) < 0 ||
+	    fill_tables(set, where, error) < 0) {
 		lb_set_free(set);
 		return NULL;
 	}

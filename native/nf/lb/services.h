@@ -71,11 +71,11 @@ uint16_t lb_set_choose(const struct lb_set *set, uint16_t service, const struct 
 bool lb_set_has_address(const struct lb_set *set, uint32_t ip, uint8_t protocol, uint8_t role);
 
 /*
- * Makes a set of "VIP:port/protocol BACKEND:port" entries, separated by commas or line ends; '#'
- * begins a remark up to the end of the line. NULL with `error`.
+ * Makes a set of "VIP:port/protocol BACKEND:port" entries, of `text` or of the file at `path`: see
+ * core/entries.h. NULL with `error`.
  */
-struct lb_set *lb_set_create(const char *text, uint32_t table_size, const char *where,
-			     struct weir_error *error);
+struct lb_set *lb_set_create(const char *text, const char *path, uint32_t table_size,
+			     const char *where, struct weir_error *error);
 void lb_set_free(struct lb_set *set);
 
 enum lb_change { LB_ADD, LB_DRAIN, LB_REMOVE };
