@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changes while packets flow: static mappings (port forwarding), and the end of all others. */
-#include <arpa/inet.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "nat.h"
 
@@ -70,31 +70,42 @@ static int
 read_endpoint(const struct nat *nat, const struct endpoint_arguments *arguments, const char *where,
 	      struct nat_session *session, struct weir_error *error)
 {
+	uint8_t protocol = arguments->protocol == FORWARDED_TCP ? IPPROTO_TCP : IPPROTO_UDP;
+	uint64_t inside_port =
+		arguments->inside_port != 0 ? arguments->inside_port : arguments->external_port;
+
 	*session = (struct nat_session){
-		.protocol = arguments->protocol == FORWARDED_TCP ? IPPROTO_TCP : IPPROTO_UDP,
-		.external_ip = arguments->external_ip != 0 ? arguments->external_ip
-							   : nat->external.address,
-		.external_port = rte_cpu_to_be_16(arguments->external_port),
-		.inside_ip = arguments->inside_ip,
-		.inside_port =
-			rte_cpu_to_be_16(arguments->inside_port != 0 ? arguments->inside_port
-								     : arguments->external_port),
-		.first_remote = NAT_NONE,
+		.inside = {.ip = arguments->inside_ip,
+			   .port = rte_cpu_to_be_16(inside_port),
+			   .protocol = protocol},
+		.external = {.ip = arguments->external_ip != 0 ? arguments->external_ip
+							       : nat->external.address,
+			     .port = rte_cpu_to_be_16(arguments->external_port),
+			     .protocol = protocol},
 	};
 	if (arguments->external_port == 0)
 		return weir_fail(error, "bad_argument", where, "external_port", NULL,
 				 "no external port was given");
-	if (!nat_is_external(nat, session->external_ip))
+	if (!nat_is_external(nat, session->external.ip))
 		return weir_fail(error, "bad_argument", where,
 				 "an address of the option `external` of nat", NULL,
 				 "the address is not one of this NAT's");
 	return 0;
 }
 
+/* The static mapping in slot `number`, or NULL if that is free. */
 static struct nat_session *
-static_slots(const struct nat *nat)
+static_at(const struct nat *nat, uint32_t number)
 {
-	return nat->sessions + nat->session_count;
+	uint32_t slot = nat->session_count + number;
+
+	return nat->lives[slot].used ? &nat->sessions[slot] : NULL;
+}
+
+static bool
+is_same(const struct nat_endpoint *one, const struct nat_endpoint *other)
+{
+	return memcmp(one, other, sizeof(*one)) == 0;
 }
 
 static int
@@ -102,26 +113,21 @@ add_prepare(const void *state, const void *arguments, const char *where, void **
 	    struct weir_error *error)
 {
 	const struct nat *nat = state;
-	const struct nat_session *slots = static_slots(nat);
 	struct static_change change = {.number = NAT_NONE};
 	struct static_change *kept;
 
 	if (read_endpoint(nat, arguments, where, &change.session, error) < 0)
 		return -1;
-	if (change.session.inside_ip == 0)
+	if (change.session.inside.ip == 0)
 		return weir_fail(error, "bad_argument", where, "inside", NULL,
 				 "no inside address was given");
 	for (uint32_t i = 0; i < NAT_STATICS_MAX; i++) {
-		if (slots[i].protocol == 0) {
-			if (change.number == NAT_NONE)
-				change.number = i;
-			continue;
-		}
-		if (slots[i].protocol == change.session.protocol &&
-		    ((slots[i].external_ip == change.session.external_ip &&
-		      slots[i].external_port == change.session.external_port) ||
-		     (slots[i].inside_ip == change.session.inside_ip &&
-		      slots[i].inside_port == change.session.inside_port)))
+		const struct nat_session *other = static_at(nat, i);
+
+		if (other == NULL)
+			change.number = RTE_MIN(change.number, i);
+		else if (is_same(&other->external, &change.session.external) ||
+			 is_same(&other->inside, &change.session.inside))
 			return weir_fail(error, "bad_argument", where, NULL,
 					 "delete that mapping first",
 					 "one of the two endpoints has a static mapping already");
@@ -151,22 +157,16 @@ add_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 	const struct static_change *change = prepared;
 	const struct nat_session *wanted = &change->session;
 	struct nat *nat = state;
-	struct nat_session *session = &static_slots(nat)[change->number];
 
 	end_dynamic(nat,
-		    nat_session_find(nat, NAT_INSIDE, wanted->inside_ip, wanted->inside_port,
-				     wanted->protocol),
+		    nat_session_find(nat, nat->by_inside, wanted->inside.ip, wanted->inside.port,
+				     wanted->inside.protocol),
 		    cache);
 	end_dynamic(nat,
-		    nat_session_find(nat, NAT_EXTERNAL, wanted->external_ip, wanted->external_port,
-				     wanted->protocol),
+		    nat_session_find(nat, nat->by_external, wanted->external.ip,
+				     wanted->external.port, wanted->external.protocol),
 		    cache);
-	nat_ports_reserve(nat_ports_of(nat, wanted->protocol),
-			  nat_external_number(nat, wanted->external_ip),
-			  rte_be_to_cpu_16(wanted->external_port));
-	*session = *wanted;
-	if (!nat_session_index(nat, session))
-		nat_static_end(nat, session, cache);
+	nat_static_begin(nat, &nat->sessions[nat->session_count + change->number], wanted);
 }
 
 static int
@@ -174,7 +174,6 @@ delete_prepare(const void *state, const void *arguments, const char *where, void
 	       struct weir_error *error)
 {
 	const struct nat *nat = state;
-	const struct nat_session *slots = static_slots(nat);
 	struct static_change *change = malloc(sizeof(*change));
 
 	if (change == NULL)
@@ -182,11 +181,9 @@ delete_prepare(const void *state, const void *arguments, const char *where, void
 	if (read_endpoint(nat, arguments, where, &change->session, error) < 0)
 		goto failed;
 	for (change->number = 0; change->number < NAT_STATICS_MAX; change->number++) {
-		const struct nat_session *slot = &slots[change->number];
+		const struct nat_session *session = static_at(nat, change->number);
 
-		if (slot->protocol == change->session.protocol &&
-		    slot->external_ip == change->session.external_ip &&
-		    slot->external_port == change->session.external_port) {
+		if (session != NULL && is_same(&session->external, &change->session.external)) {
 			*prepared = change;
 			return 0;
 		}
@@ -204,7 +201,7 @@ delete_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 	const struct static_change *change = prepared;
 	struct nat *nat = state;
 
-	nat_static_end(nat, &static_slots(nat)[change->number], cache);
+	nat_static_end(nat, static_at(nat, change->number), cache);
 }
 
 static int

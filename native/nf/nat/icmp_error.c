@@ -29,7 +29,7 @@ static bool
 from_outside(const struct nat *nat, const struct weir_tuple *outer, struct weir_tuple *inner,
 	     struct weir_action *action)
 {
-	const struct nat_session *session = nat_session_find(nat, NAT_EXTERNAL, inner->src_ip,
+	const struct nat_session *session = nat_session_find(nat, nat->by_external, inner->src_ip,
 							     inner->src_port, inner->protocol);
 
 	if (session == NULL || inner->src_ip != outer->dst_ip)
@@ -37,10 +37,10 @@ from_outside(const struct nat *nat, const struct weir_tuple *outer, struct weir_
 	if (nat->filtering != NAT_FILTER_NONE && !nat_is_static(nat, session) &&
 	    nat_permission(nat, session, inner->dst_ip, inner->dst_port) == NULL)
 		return false;
-	inner->src_ip = session->inside_ip;
-	inner->src_port = session->inside_port;
+	inner->src_ip = session->inside.ip;
+	inner->src_port = session->inside.port;
 	action->set = WEIR_SET_DST_IP;
-	action->dst_ip = session->inside_ip;
+	action->dst_ip = session->inside.ip;
 	return true;
 }
 
@@ -49,15 +49,15 @@ static bool
 to_hairpin_sender(const struct nat *nat, const struct weir_tuple *outer, struct weir_tuple *inner,
 		  struct weir_action *action)
 {
-	const struct nat_session *sender = nat_session_find(nat, NAT_EXTERNAL, inner->src_ip,
+	const struct nat_session *sender = nat_session_find(nat, nat->by_external, inner->src_ip,
 							    inner->src_port, inner->protocol);
 
 	if (sender == NULL || inner->src_ip != outer->dst_ip || inner->protocol == IPPROTO_ICMP)
 		return false;
-	inner->src_ip = sender->inside_ip;
-	inner->src_port = sender->inside_port;
+	inner->src_ip = sender->inside.ip;
+	inner->src_port = sender->inside.port;
 	action->set = WEIR_SET_DST_IP;
-	action->dst_ip = sender->inside_ip;
+	action->dst_ip = sender->inside.ip;
 	action->has_egress = nat->hairpin_output != 0;
 	action->egress = nat->hairpin_output;
 	return true;
@@ -69,19 +69,19 @@ static bool
 from_inside(const struct nat *nat, const struct weir_tuple *outer, struct weir_tuple *inner,
 	    struct weir_action *action)
 {
-	const struct nat_session *session =
-		nat_session_find(nat, NAT_INSIDE, inner->dst_ip, inner->dst_port, inner->protocol);
+	const struct nat_session *session = nat_session_find(nat, nat->by_inside, inner->dst_ip,
+							     inner->dst_port, inner->protocol);
 
 	if (session == NULL)
 		return false;
 	if (nat_is_external(nat, outer->dst_ip) && !to_hairpin_sender(nat, outer, inner, action))
 		return false;
-	inner->dst_ip = session->external_ip;
-	inner->dst_port = session->external_port;
+	inner->dst_ip = session->external.ip;
+	inner->dst_port = session->external.port;
 	if (inner->protocol == IPPROTO_ICMP)
-		inner->src_port = session->external_port;
+		inner->src_port = session->external.port;
 	action->set |= WEIR_SET_SRC_IP;
-	action->src_ip = session->external_ip;
+	action->src_ip = session->external.ip;
 	return true;
 }
 

@@ -10,15 +10,17 @@
 #include <stdint.h>
 
 #include <rte_byteorder.h>
+#include <rte_common.h>
 #include <rte_hash.h>
 
 #include "core/flow_cache.h"
+#include "core/flow_table.h"
 #include "core/nf.h"
 
-#include "endpoint_table.h"
 #include "port_pool.h"
 
 #define NAT_STATICS_MAX 1024
+#define NAT_NONE UINT32_MAX /* no mapping, no remote */
 
 enum nat_drop {
 	NAT_DROP_NOT_IPV4,
@@ -38,21 +40,30 @@ enum nat_drop {
 
 enum nat_filtering { NAT_FILTER_NONE, NAT_FILTER_ADDRESS, NAT_FILTER_ADDRESS_AND_PORT };
 
+/* Key of a mapping, from one side or the other. */
+struct nat_endpoint {
+	uint32_t ip;
+	uint16_t port; /* ICMP echo: the identifier */
+	uint8_t protocol;
+	uint8_t zero[9];
+};
+static_assert(sizeof(struct nat_endpoint) == WEIR_FLOW_KEY_BYTES, "a key without holes");
+
 /*
- * The mapping of one inside endpoint (RFC 4787, section 4.1). For TCP the counters are of segments
- * without SYN, FIN and RST since no connection of the mapping was known to be established: if both
- * moved, one is.
+ * The mapping of one inside endpoint (RFC 4787, section 4.1), as packets need it. For TCP the
+ * counters are of segments without SYN, FIN and RST since no connection of the mapping was known to
+ * be established: if both moved, one is.
  */
 struct nat_session {
-	uint32_t inside_ip;
-	uint16_t inside_port; /* ICMP echo: the identifier */
-	uint8_t protocol;     /* 0: the slot is free */
-	uint8_t generation;   /* of flushes, when it was made */
-	uint32_t external_ip;
-	uint16_t external_port;
-	uint16_t established; /* TCP connections; stays at UINT16_MAX once there */
+	struct nat_endpoint inside;
+	struct nat_endpoint external;
 	struct weir_counter outbound;
 	struct weir_counter inbound;
+};
+static_assert(sizeof(struct nat_session) == RTE_CACHE_LINE_SIZE, "one miss a mapping");
+
+/* The rest of it, which ordinary packets do not touch. */
+struct nat_life {
 	uint32_t seen_packets; /* of those that refresh, up to active_at */
 	uint32_t active_at;    /* in nat_time() */
 	struct weir_dependents dependents;
@@ -60,8 +71,11 @@ struct nat_session {
 		uint32_t first_remote;
 		uint32_t next_free; /* of a free slot */
 	};
+	uint16_t established; /* TCP connections; stays at UINT16_MAX once there */
+	uint8_t generation;   /* of flushes, when it was made */
+	bool used;
 };
-static_assert(sizeof(struct nat_session) == RTE_CACHE_LINE_SIZE, "one miss a mapping");
+static_assert(sizeof(struct nat_life) == 20, "without holes");
 
 enum nat_tcp_flag {
 	NAT_TCP_SYN_OUT = 1 << 0,
@@ -133,9 +147,10 @@ struct nat {
 	uint64_t fragment_timeout_tsc;
 	uint32_t fragment_mask; /* of sets */
 
-	struct nat_endpoint_table endpoints; /* both sides */
 	/* `session_count` dynamic ones, then those that an operator gave. */
 	struct nat_session *sessions;
+	struct nat_life *lives;
+	struct weir_flow_table *by_inside, *by_external;
 	uint32_t session_high; /* slots from here on were never used */
 	uint32_t free_session; /* a list, or NAT_NONE */
 	struct nat_ports ports[3];
@@ -195,11 +210,32 @@ nat_owns_lane(const struct nat *nat, uint32_t lane)
 	return lane % nat->workers == nat->worker;
 }
 
+/* The finalizer of SplitMix64: every bit of the key moves every bit of the result. */
+static inline uint64_t
+nat_mix(uint64_t key)
+{
+	key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9;
+	key = (key ^ (key >> 27)) * 0x94d049bb133111eb;
+	return key ^ (key >> 31);
+}
+
+/* Chooses the lane of an inside endpoint, by its low bits, and its start among the ports. */
+static inline uint64_t
+nat_inside_hash(const struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol)
+{
+	return nat_mix((ip | (uint64_t)port << 32 | (uint64_t)protocol << 48) ^ nat->seed);
+}
+
 static inline uint32_t
 nat_inside_lane(const struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol)
 {
-	return nat_mix(nat_endpoint_key(NAT_INSIDE, ip, port, protocol) ^ nat->seed) &
-	       (nat->lanes - 1);
+	return nat_inside_hash(nat, ip, port, protocol) & (nat->lanes - 1);
+}
+
+static inline struct nat_life *
+nat_life(const struct nat *nat, const struct nat_session *session)
+{
+	return &nat->lives[session - nat->sessions];
 }
 
 static inline bool
@@ -218,22 +254,23 @@ int nat_sessions_init(struct nat *nat);
 void nat_sessions_fini(struct nat *nat);
 
 static inline struct nat_session *
-nat_session_find(const struct nat *nat, enum nat_side side, uint32_t ip, uint16_t port,
-		 uint8_t protocol)
+nat_session_find(const struct nat *nat, const struct weir_flow_table *side, uint32_t ip,
+		 uint16_t port, uint8_t protocol)
 {
-	uint64_t key = nat_endpoint_key(side, ip, port, protocol);
-	uint32_t found =
-		nat_endpoint_find(&nat->endpoints, key, nat_endpoint_hash(&nat->endpoints, key));
+	const struct nat_endpoint endpoint = {.ip = ip, .port = port, .protocol = protocol};
+	const void *key = &endpoint;
+	uint32_t found;
 
-	return found == NAT_NONE ? NULL : &nat->sessions[found];
+	weir_flow_table_find(side, &key, &found, 1);
+	return found == WEIR_FLOW_NONE ? NULL : &nat->sessions[found];
 }
 
 /* A new mapping for an inside endpoint that has none; NULL with the reason why not. */
 struct nat_session *nat_session_create(struct nat *nat, uint32_t ip, uint16_t port,
 				       uint8_t protocol, uint32_t now, enum nat_drop *reason);
-/* Lets both sides find a mapping that has all its fields. False: no room. */
-bool nat_session_index(struct nat *nat, const struct nat_session *session);
-/* Ends a static mapping. */
+/* Makes that mapping in a slot of the static ones, and ends it. */
+void nat_static_begin(struct nat *nat, struct nat_session *session,
+		      const struct nat_session *wanted);
 void nat_static_end(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache);
 /* Ends a dynamic mapping and all that rests on it. */
 void nat_session_end(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache);

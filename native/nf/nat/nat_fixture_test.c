@@ -105,12 +105,19 @@ arrives_at(uint8_t protocol, const char *remote, uint16_t remote_port, const cha
 	return seen.drop != NULL ? seen.drop : seen.destination;
 }
 
+static void
+sweep(void)
+{
+	for (unsigned int i = 0; i < TICKS; i++)
+		weir_nf_nat.tick(nat, now_s * rte_get_tsc_hz(), NULL);
+}
+
 void
 wait_s(uint64_t seconds)
 {
+	sweep(); /* as it goes on all the time: what was active until now is noticed */
 	now_s += seconds;
-	for (unsigned int i = 0; i < TICKS; i++)
-		weir_nf_nat.tick(nat, now_s * rte_get_tsc_hz(), NULL);
+	sweep();
 }
 
 uint16_t

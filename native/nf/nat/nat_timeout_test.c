@@ -37,7 +37,7 @@ in(uint8_t tcp_flags)
 static bool
 is_mapped(void)
 {
-	return ((const struct nat *)nat)->sessions[0].protocol != 0;
+	return ((const struct nat *)nat)->lives[0].used;
 }
 
 static void

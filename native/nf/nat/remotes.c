@@ -71,6 +71,7 @@ find(const struct nat *nat, const struct nat_remote_key *key)
 static struct nat_remote *
 add(struct nat *nat, struct nat_session *session, const struct nat_remote_key *key)
 {
+	struct nat_life *life = nat_life(nat, session);
 	int position = rte_hash_add_key(nat->remote_index, key);
 	struct nat_remote *remote;
 
@@ -82,25 +83,25 @@ add(struct nat *nat, struct nat_session *session, const struct nat_remote_key *k
 	*remote = (struct nat_remote){
 		.key = *key,
 		.used = true,
-		.next = session->first_remote,
+		.next = life->first_remote,
 		.previous = NAT_NONE,
 	};
-	if (session->first_remote != NAT_NONE)
-		nat->remotes[session->first_remote].previous = position;
-	session->first_remote = position;
+	if (life->first_remote != NAT_NONE)
+		nat->remotes[life->first_remote].previous = position;
+	life->first_remote = position;
 	return remote;
 }
 
 static void
 forget(struct nat *nat, struct nat_remote *remote, struct weir_flow_cache *cache)
 {
-	struct nat_session *session = &nat->sessions[remote->key.session];
+	struct nat_life *life = &nat->lives[remote->key.session];
 
 	weir_flow_cache_forget(cache, &remote->dependents);
 	if (remote->previous != NAT_NONE)
 		nat->remotes[remote->previous].next = remote->next;
 	else
-		session->first_remote = remote->next;
+		life->first_remote = remote->next;
 	if (remote->next != NAT_NONE)
 		nat->remotes[remote->next].previous = remote->previous;
 	remote->used = false;
@@ -108,21 +109,21 @@ forget(struct nat *nat, struct nat_remote *remote, struct weir_flow_cache *cache
 }
 
 static bool
-is_established(const struct nat_session *session)
+is_established(const struct nat *nat, const struct nat_session *session)
 {
-	return session->established > 0 ||
+	return nat_life(nat, session)->established > 0 ||
 	       (session->outbound.packets > 0 && session->inbound.packets > 0);
 }
 
 uint32_t
 nat_session_timeout(const struct nat *nat, const struct nat_session *session)
 {
-	switch (session->protocol) {
+	switch (session->inside.protocol) {
 	case IPPROTO_UDP:
 		return nat->udp_timeout;
 	case IPPROTO_TCP:
-		return is_established(session) ? nat->tcp_established_timeout
-					       : nat->tcp_transitory_timeout;
+		return is_established(nat, session) ? nat->tcp_established_timeout
+						    : nat->tcp_transitory_timeout;
 	default:
 		return nat->icmp_timeout;
 	}
@@ -131,40 +132,40 @@ nat_session_timeout(const struct nat *nat, const struct nat_session *session)
 /* The transitory time-out begins now, even if the connection had been idle for longer (RFC 7857,
  * section 2.2: after a RST the NAT waits four minutes). */
 static void
-become_transitory(struct nat_session *session, uint32_t now)
+become_transitory(struct nat_life *life, struct nat_session *session, uint32_t now)
 {
 	session->outbound = (struct weir_counter){0};
 	session->inbound = (struct weir_counter){0};
-	session->seen_packets = 0;
-	session->active_at = now;
+	life->seen_packets = 0;
+	life->active_at = now;
 }
 
 static void
 close_connection(struct nat *nat, struct nat_session *session, struct nat_remote *remote,
 		 uint32_t now)
 {
-	bool was_established = is_established(session);
+	struct nat_life *life = nat_life(nat, session);
+	bool was_established = is_established(nat, session);
 
 	if (remote != NULL) {
 		if ((remote->tcp_flags & NAT_TCP_ESTABLISHED) == NAT_TCP_ESTABLISHED &&
-		    session->established != UINT16_MAX)
-			session->established--;
+		    life->established != UINT16_MAX)
+			life->established--;
 		forget(nat, remote, NULL); /* no decision rests on a connection */
 	}
-	if (was_established && session->established == 0)
-		become_transitory(session, now);
+	if (was_established && life->established == 0)
+		become_transitory(life, session, now);
 }
 
 static void
-open_connection(struct nat_session *session, struct nat_remote *remote,
-		enum weir_direction direction)
+open_connection(struct nat_life *life, struct nat_remote *remote, enum weir_direction direction)
 {
 	bool established = (remote->tcp_flags & NAT_TCP_ESTABLISHED) == NAT_TCP_ESTABLISHED;
 
 	remote->tcp_flags |= direction == WEIR_OUTBOUND ? NAT_TCP_SYN_OUT : NAT_TCP_SYN_IN;
 	if (!established && (remote->tcp_flags & NAT_TCP_ESTABLISHED) == NAT_TCP_ESTABLISHED &&
-	    session->established != UINT16_MAX)
-		session->established++;
+	    life->established != UINT16_MAX)
+		life->established++;
 }
 
 void
@@ -186,13 +187,13 @@ nat_tcp_control(struct nat *nat, struct nat_session *session, enum weir_directio
 		return;
 	}
 	if (direction == WEIR_OUTBOUND || nat->inbound_refresh)
-		session->active_at = now;
+		nat_life(nat, session)->active_at = now;
 	remote = (tcp_flags & RTE_TCP_SYN_FLAG) != 0 ? add(nat, session, &key) : find(nat, &key);
 	if (remote == NULL)
 		return;
 	remote->active_at = now;
 	if ((tcp_flags & RTE_TCP_SYN_FLAG) != 0)
-		open_connection(session, remote, direction);
+		open_connection(nat_life(nat, session), remote, direction);
 	if ((tcp_flags & RTE_TCP_FIN_FLAG) != 0)
 		remote->tcp_flags |= direction == WEIR_OUTBOUND ? NAT_TCP_FIN_OUT : NAT_TCP_FIN_IN;
 	if ((remote->tcp_flags & NAT_TCP_CLOSED) == NAT_TCP_CLOSED)
@@ -219,9 +220,11 @@ bool
 nat_remotes_forget(struct nat *nat, struct nat_session *session, uint32_t limit,
 		   struct weir_flow_cache *cache)
 {
-	while (session->first_remote != NAT_NONE && limit-- > 0)
-		forget(nat, &nat->remotes[session->first_remote], cache);
-	return session->first_remote == NAT_NONE;
+	const struct nat_life *life = nat_life(nat, session);
+
+	while (life->first_remote != NAT_NONE && limit-- > 0)
+		forget(nat, &nat->remotes[life->first_remote], cache);
+	return life->first_remote == NAT_NONE;
 }
 
 /* Whether the remote is to be forgotten: a connection that never came to be, a permission that was

@@ -41,15 +41,20 @@ subscribers_init(struct nat *nat)
 int
 nat_sessions_init(struct nat *nat)
 {
-	uint32_t slots = nat->session_count + NAT_STATICS_MAX;
+	size_t slots = nat->session_count + NAT_STATICS_MAX;
 	uint32_t addresses = 1U << (32 - nat->external.length);
 
 	nat->free_session = NAT_NONE;
 	nat->sessions =
 		rte_zmalloc("nat_sessions", slots * sizeof(*nat->sessions), RTE_CACHE_LINE_SIZE);
-	if (nat->sessions == NULL ||
-	    nat_endpoint_table_init(&nat->endpoints, 2 * slots, nat->seed) < 0 ||
-	    subscribers_init(nat) < 0)
+	nat->lives = rte_zmalloc("nat_lives", slots * sizeof(*nat->lives), RTE_CACHE_LINE_SIZE);
+	if (nat->sessions == NULL || nat->lives == NULL || subscribers_init(nat) < 0)
+		return -1;
+	nat->by_inside =
+		weir_flow_table_create(slots, &nat->sessions->inside, sizeof(struct nat_session));
+	nat->by_external =
+		weir_flow_table_create(slots, &nat->sessions->external, sizeof(struct nat_session));
+	if (nat->by_inside == NULL || nat->by_external == NULL)
 		return -1;
 	for (unsigned int i = 0; i < RTE_DIM(nat->ports); i++) {
 		if (nat_ports_init(&nat->ports[i], addresses, nat->lane_bits, nat->port_min,
@@ -64,9 +69,11 @@ nat_sessions_fini(struct nat *nat)
 {
 	for (unsigned int i = 0; i < RTE_DIM(nat->ports); i++)
 		nat_ports_fini(&nat->ports[i]);
-	nat_endpoint_table_fini(&nat->endpoints);
+	weir_flow_table_free(nat->by_inside);
+	weir_flow_table_free(nat->by_external);
 	rte_hash_free(nat->subscriber_index);
 	rte_free(nat->subscriber_used);
+	rte_free(nat->lives);
 	rte_free(nat->sessions);
 }
 
@@ -100,71 +107,80 @@ subscriber_give(struct nat *nat, uint32_t ip)
 static struct nat_session *
 take_slot(struct nat *nat)
 {
-	struct nat_session *session;
+	uint32_t number = nat->free_session;
 
-	if (nat->free_session != NAT_NONE) {
-		session = &nat->sessions[nat->free_session];
-		nat->free_session = session->next_free;
-		return session;
-	}
-	if (nat->session_high == nat->session_count)
+	if (number != NAT_NONE)
+		nat->free_session = nat->lives[number].next_free;
+	else if (nat->session_high < nat->session_count)
+		number = nat->session_high++;
+	else
 		return NULL;
-	return &nat->sessions[nat->session_high++];
+	return &nat->sessions[number];
 }
 
 static void
-give_slot(struct nat *nat, struct nat_session *session)
+give_slot(struct nat *nat, const struct nat_session *session)
 {
-	session->protocol = 0;
-	session->next_free = nat->free_session;
+	struct nat_life *life = nat_life(nat, session);
+
+	life->used = false;
+	life->next_free = nat->free_session;
 	nat->free_session = session - nat->sessions;
 }
 
 static bool
-take_port(struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol, uint32_t *external_ip,
-	  uint16_t *external_port)
+take_port(struct nat *nat, const struct nat_endpoint *inside, struct nat_endpoint *external)
 {
-	uint64_t hash = nat_mix(nat_endpoint_key(NAT_INSIDE, ip, port, protocol) ^ nat->seed);
-	struct nat_ports *ports = nat_ports_of(nat, protocol);
+	uint64_t hash = nat_inside_hash(nat, inside->ip, inside->port, inside->protocol);
+	struct nat_ports *ports = nat_ports_of(nat, inside->protocol);
 	const struct nat_port_wish wish = {
 		.lane = hash & (nat->lanes - 1),
-		.home = nat_mix(ip ^ nat->seed ^ HOME_SALT) % ports->addresses,
+		.home = nat_mix(inside->ip ^ nat->seed ^ HOME_SALT) % ports->addresses,
 		.start = hash >> 32,
-		.port = rte_be_to_cpu_16(port),
+		.port = rte_be_to_cpu_16(inside->port),
 	};
 	uint32_t address;
-	uint16_t taken;
+	uint16_t port;
 
-	if (!nat_ports_take(ports, &wish, &address, &taken))
+	if (!nat_ports_take(ports, &wish, &address, &port))
 		return false;
-	*external_ip = nat_external_ip(nat, address);
-	*external_port = rte_cpu_to_be_16(taken);
+	*external = (struct nat_endpoint){
+		.ip = nat_external_ip(nat, address),
+		.port = rte_cpu_to_be_16(port),
+		.protocol = inside->protocol,
+	};
 	return true;
 }
 
+/* Lets both sides find a mapping that has both endpoints. The tables have room for all slots. */
 static void
-give_port(struct nat *nat, const struct nat_session *session)
+begin(struct nat *nat, struct nat_session *session, uint32_t now)
 {
-	nat_ports_give(nat_ports_of(nat, session->protocol),
-		       nat_external_number(nat, session->external_ip),
-		       rte_be_to_cpu_16(session->external_port));
-}
-
-bool
-nat_session_index(struct nat *nat, const struct nat_session *session)
-{
-	uint64_t inside = nat_endpoint_key(NAT_INSIDE, session->inside_ip, session->inside_port,
-					   session->protocol);
-	uint64_t external = nat_endpoint_key(NAT_EXTERNAL, session->external_ip,
-					     session->external_port, session->protocol);
 	uint32_t number = session - nat->sessions;
 
-	if (!nat_endpoint_add(&nat->endpoints, inside, number))
-		return false;
-	if (nat_endpoint_add(&nat->endpoints, external, number))
-		return true;
-	nat_endpoint_remove(&nat->endpoints, inside);
-	return false;
+	nat->lives[number] = (struct nat_life){
+		.active_at = now,
+		.first_remote = NAT_NONE,
+		.generation = nat->generation,
+		.used = true,
+	};
+	weir_flow_table_put(nat->by_inside, number);
+	weir_flow_table_put(nat->by_external, number);
+}
+
+/* Neither side finds it from now on; its port is free. */
+static void
+end(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache)
+{
+	uint32_t number = session - nat->sessions;
+
+	nat_remotes_forget(nat, session, UINT32_MAX, cache);
+	weir_flow_cache_forget(cache, &nat->lives[number].dependents);
+	weir_flow_table_take(nat->by_inside, number);
+	weir_flow_table_take(nat->by_external, number);
+	nat_ports_give(nat_ports_of(nat, session->external.protocol),
+		       nat_external_number(nat, session->external.ip),
+		       rte_be_to_cpu_16(session->external.port));
 }
 
 struct nat_session *
@@ -185,22 +201,13 @@ nat_session_create(struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol
 	if (session == NULL)
 		goto no_slot;
 	*session = (struct nat_session){
-		.inside_ip = ip,
-		.inside_port = port,
-		.protocol = protocol,
-		.generation = nat->generation,
-		.active_at = now,
-		.first_remote = NAT_NONE,
+		.inside = {.ip = ip, .port = port, .protocol = protocol},
 	};
 	*reason = NAT_DROP_PORTS_EXHAUSTED;
-	if (!take_port(nat, ip, port, protocol, &session->external_ip, &session->external_port))
+	if (!take_port(nat, &session->inside, &session->external))
 		goto no_port;
-	*reason = NAT_DROP_SESSIONS_EXHAUSTED;
-	if (!nat_session_index(nat, session))
-		goto no_index;
+	begin(nat, session, now);
 	return session;
-no_index:
-	give_port(nat, session);
 no_port:
 	give_slot(nat, session);
 no_slot:
@@ -208,52 +215,48 @@ no_slot:
 	return NULL;
 }
 
-/* Neither side finds it from now on; its port is free. */
-static void
-unlink_session(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache)
-{
-	nat_remotes_forget(nat, session, UINT32_MAX, cache);
-	weir_flow_cache_forget(cache, &session->dependents);
-	nat_endpoint_remove(&nat->endpoints,
-			    nat_endpoint_key(NAT_INSIDE, session->inside_ip, session->inside_port,
-					     session->protocol));
-	nat_endpoint_remove(&nat->endpoints,
-			    nat_endpoint_key(NAT_EXTERNAL, session->external_ip,
-					     session->external_port, session->protocol));
-	give_port(nat, session);
-}
-
 void
 nat_session_end(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache)
 {
-	unlink_session(nat, session, cache);
-	subscriber_give(nat, session->inside_ip);
+	end(nat, session, cache);
+	subscriber_give(nat, session->inside.ip);
 	give_slot(nat, session);
+}
+
+void
+nat_static_begin(struct nat *nat, struct nat_session *session, const struct nat_session *wanted)
+{
+	nat_ports_reserve(nat_ports_of(nat, wanted->external.protocol),
+			  nat_external_number(nat, wanted->external.ip),
+			  rte_be_to_cpu_16(wanted->external.port));
+	*session = *wanted;
+	begin(nat, session, 0);
 }
 
 void
 nat_static_end(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache)
 {
-	unlink_session(nat, session, cache);
-	session->protocol = 0;
+	end(nat, session, cache);
+	nat_life(nat, session)->used = false;
 }
 
-/* Whether the mapping is to end. What the fast path counted since the last look is noticed now. */
+/* Whether the mapping is to end. What was counted since the last look was active until now. */
 static bool
-is_over(const struct nat *nat, struct nat_session *session, uint32_t now)
+is_over(const struct nat *nat, const struct nat_session *session, uint32_t now)
 {
+	struct nat_life *life = nat_life(nat, session);
 	uint32_t refreshing = session->outbound.packets;
 
 	if (nat->inbound_refresh)
 		refreshing += session->inbound.packets;
-	if (session->generation != nat->generation)
+	if (life->generation != nat->generation)
 		return true;
-	if (refreshing != session->seen_packets) {
-		session->seen_packets = refreshing;
-		session->active_at = now;
+	if (refreshing != life->seen_packets) {
+		life->seen_packets = refreshing;
+		life->active_at = now;
 		return false;
 	}
-	return now - session->active_at > nat_session_timeout(nat, session);
+	return now - life->active_at > nat_session_timeout(nat, session);
 }
 
 void
@@ -267,7 +270,7 @@ nat_tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
 	while (left-- > 0) {
 		struct nat_session *session = &nat->sessions[nat->sweep_session];
 
-		if (session->protocol != 0 && is_over(nat, session, now)) {
+		if (nat->lives[nat->sweep_session].used && is_over(nat, session, now)) {
 			if (!nat_remotes_forget(nat, session, FORGET_MAX, cache))
 				break; /* more of them in the next tick */
 			nat_session_end(nat, session, cache);

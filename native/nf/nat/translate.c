@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decisions on packets, in three passes over the batch so that the misses of all packets overlap:
- * what each is and the hash of its endpoint; look-ups; decisions in the packets' order, as an
- * earlier one may make the mapping that a later one needs.
+ * Decisions on packets, in passes over the batch so that the misses of all packets overlap: what
+ * each is, and its endpoint; the look-ups of all; decisions in the packets' order, as an earlier
+ * one may make the mapping that a later one needs.
  */
 #include <rte_icmp.h>
 #include <rte_ip.h>
@@ -56,11 +56,11 @@ static inline void
 set_source(const struct nat_session *session, struct weir_action *action)
 {
 	action->set |= WEIR_SET_SRC_IP | WEIR_SET_SRC_PORT;
-	action->src_ip = session->external_ip;
-	action->src_port = session->external_port;
-	if (session->protocol == IPPROTO_ICMP) {
+	action->src_ip = session->external.ip;
+	action->src_port = session->external.port;
+	if (session->inside.protocol == IPPROTO_ICMP) {
 		action->set |= WEIR_SET_DST_PORT;
-		action->dst_port = session->external_port;
+		action->dst_port = session->external.port;
 	}
 }
 
@@ -68,11 +68,11 @@ static inline void
 set_destination(const struct nat_session *session, struct weir_action *action)
 {
 	action->set |= WEIR_SET_DST_IP | WEIR_SET_DST_PORT;
-	action->dst_ip = session->inside_ip;
-	action->dst_port = session->inside_port;
-	if (session->protocol == IPPROTO_ICMP) {
+	action->dst_ip = session->inside.ip;
+	action->dst_port = session->inside.port;
+	if (session->inside.protocol == IPPROTO_ICMP) {
 		action->set |= WEIR_SET_SRC_PORT;
-		action->src_port = session->inside_port;
+		action->src_port = session->inside.port;
 	}
 }
 
@@ -89,19 +89,15 @@ is_control(const struct weir_headers *headers)
 	return (headers->tcp_flags & TCP_CONTROL) != 0;
 }
 
-/* Counts the packet for the mapping, and refreshes it, unless it is a TCP segment that
- * nat_tcp_control() follows. */
-static inline void
-count(const struct work *work, struct nat_session *session, enum weir_direction direction,
-      const struct weir_headers *headers, struct weir_counter **counter)
+/* What counts the packet for the mapping, and so refreshes it; TCP's control segments are followed
+ * by nat_tcp_control() instead. */
+static inline struct weir_counter *
+counter_of(struct nat_session *session, enum weir_direction direction,
+	   const struct weir_headers *headers)
 {
 	if (unlikely(is_control(headers)))
-		return;
-	*counter = direction == WEIR_OUTBOUND ? &session->outbound : &session->inbound;
-	if (direction == WEIR_OUTBOUND || work->nat->inbound_refresh) {
-		session->seen_packets++;
-		session->active_at = work->now;
-	}
+		return NULL;
+	return direction == WEIR_OUTBOUND ? &session->outbound : &session->inbound;
 }
 
 /* With filtering: the permission that the packet gives or needs, which `counter` then counts if it
@@ -138,8 +134,8 @@ static struct nat_session *
 mapping_of(const struct work *work, const struct weir_headers *headers, struct weir_action *action)
 {
 	const struct weir_tuple *tuple = &headers->tuple;
-	struct nat_session *session = nat_session_find(work->nat, NAT_INSIDE, tuple->src_ip,
-						       tuple->src_port, tuple->protocol);
+	struct nat_session *session = nat_session_find(
+		work->nat, work->nat->by_inside, tuple->src_ip, tuple->src_port, tuple->protocol);
 	enum nat_drop reason = NAT_DROP_NO_MAPPING;
 
 	if (session != NULL)
@@ -159,8 +155,8 @@ hairpin(const struct work *work, const struct weir_headers *headers, struct weir
 {
 	const struct weir_tuple *tuple = &headers->tuple;
 	struct nat *nat = work->nat;
-	struct nat_session *to = nat_session_find(nat, NAT_EXTERNAL, tuple->dst_ip, tuple->dst_port,
-						  tuple->protocol);
+	struct nat_session *to = nat_session_find(nat, nat->by_external, tuple->dst_ip,
+						  tuple->dst_port, tuple->protocol);
 	struct nat_session *from;
 
 	if (to == NULL || tuple->protocol == IPPROTO_ICMP) {
@@ -175,16 +171,16 @@ hairpin(const struct work *work, const struct weir_headers *headers, struct weir
 		return;
 	if (nat->filtering != NAT_FILTER_NONE &&
 	    (!filter(work, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port, action, NULL) ||
-	     !filter(work, to, WEIR_INBOUND, from->external_ip, from->external_port, action, NULL)))
+	     !filter(work, to, WEIR_INBOUND, from->external.ip, from->external.port, action, NULL)))
 		return;
 	action->once = true;
 	action->dependents = NULL;
-	count(work, from, WEIR_OUTBOUND, headers, &action->counters[0]);
-	count(work, to, WEIR_INBOUND, headers, &action->counters[1]);
+	action->counters[0] = counter_of(from, WEIR_OUTBOUND, headers);
+	action->counters[1] = counter_of(to, WEIR_INBOUND, headers);
 	if (is_control(headers)) {
 		nat_tcp_control(nat, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
 				headers->tcp_flags, work->now);
-		nat_tcp_control(nat, to, WEIR_INBOUND, from->external_ip, from->external_port,
+		nat_tcp_control(nat, to, WEIR_INBOUND, from->external.ip, from->external.port,
 				headers->tcp_flags, work->now);
 	}
 	set_source(from, action);
@@ -208,12 +204,12 @@ outbound(const struct work *work, struct nat_session *session, const struct weir
 		if (session == NULL)
 			return;
 	}
-	action->dependents = &session->dependents;
+	action->dependents = &nat_life(work->nat, session)->dependents;
 	if (work->nat->filtering != NAT_FILTER_NONE &&
 	    !filter(work, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port, action,
 		    &action->counters[1]))
 		return;
-	count(work, session, WEIR_OUTBOUND, headers, &action->counters[0]);
+	action->counters[0] = counter_of(session, WEIR_OUTBOUND, headers);
 	if (unlikely(is_control(headers))) {
 		action->once = true;
 		nat_tcp_control(work->nat, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
@@ -232,12 +228,12 @@ inbound(const struct work *work, struct nat_session *session, const struct weir_
 		nat_drop(action, NAT_DROP_NO_MAPPING);
 		return;
 	}
-	action->dependents = &session->dependents;
+	action->dependents = &nat_life(work->nat, session)->dependents;
 	if (work->nat->filtering != NAT_FILTER_NONE &&
 	    !filter(work, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port, action,
 		    &action->counters[1]))
 		return;
-	count(work, session, WEIR_INBOUND, headers, &action->counters[0]);
+	action->counters[0] = counter_of(session, WEIR_INBOUND, headers);
 	if (unlikely(is_control(headers))) {
 		action->once = true;
 		nat_tcp_control(work->nat, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port,
@@ -273,30 +269,27 @@ decide(struct nat *nat, const struct weir_batch *batch, struct weir_action *acti
 {
 	const struct work work = {nat, batch, nat_time(batch->now_tsc)};
 	uint8_t kinds[WEIR_BURST];
-	uint64_t keys[WEIR_BURST], hashes[WEIR_BURST];
+	struct nat_endpoint endpoints[WEIR_BURST];
+	const void *keys[WEIR_BURST];
 	uint32_t sessions[WEIR_BURST];
 
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_tuple *tuple = &batch->headers[i].tuple;
 
 		kinds[i] = kind_of(batch->packet[i], &batch->headers[i]);
-		keys[i] = direction == WEIR_OUTBOUND
-				  ? nat_endpoint_key(NAT_INSIDE, tuple->src_ip, tuple->src_port,
-						     tuple->protocol)
-				  : nat_endpoint_key(NAT_EXTERNAL, tuple->dst_ip, tuple->dst_port,
-						     tuple->protocol);
-		hashes[i] = nat_endpoint_hash(&nat->endpoints, keys[i]);
-		nat_endpoint_prefetch(&nat->endpoints, hashes[i]);
+		endpoints[i] = (struct nat_endpoint){
+			.ip = direction == WEIR_OUTBOUND ? tuple->src_ip : tuple->dst_ip,
+			.port = direction == WEIR_OUTBOUND ? tuple->src_port : tuple->dst_port,
+			.protocol = tuple->protocol,
+		};
+		keys[i] = &endpoints[i];
 	}
-	for (uint16_t i = 0; i < batch->count; i++) {
-		sessions[i] = nat_endpoint_find(&nat->endpoints, keys[i], hashes[i]);
-		if (sessions[i] != NAT_NONE)
-			rte_prefetch0_write(&nat->sessions[sessions[i]]);
-	}
+	weir_flow_table_find(direction == WEIR_OUTBOUND ? nat->by_inside : nat->by_external, keys,
+			     sessions, batch->count);
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_headers *headers = &batch->headers[i];
 		struct nat_session *session =
-			sessions[i] == NAT_NONE ? NULL : &nat->sessions[sessions[i]];
+			sessions[i] == WEIR_FLOW_NONE ? NULL : &nat->sessions[sessions[i]];
 
 		if (unlikely(kinds[i] != KIND_ENDPOINT)) {
 			unusual(&work, i, kinds[i], &actions[i]);
