@@ -51,10 +51,14 @@ struct nat_remote_key
 nat_permission_key(const struct nat *nat, const struct nat_session *session, uint32_t ip,
 		   uint16_t port)
 {
+	/* The identifier of an echo is another one on the other side, and no port. */
+	bool has_port = nat->filtering == NAT_FILTER_ADDRESS_AND_PORT &&
+			session->inside.protocol != IPPROTO_ICMP;
+
 	return (struct nat_remote_key){
 		.session = session - nat->sessions,
 		.ip = ip,
-		.port = nat->filtering == NAT_FILTER_ADDRESS ? 0 : port,
+		.port = has_port ? port : 0,
 		.kind = NAT_PERMISSION,
 	};
 }

@@ -89,6 +89,17 @@ is_control(const struct weir_headers *headers)
 	return (headers->tcp_flags & TCP_CONTROL) != 0;
 }
 
+/* The mapping's counters say whether its connections were ever answered: what the fast path counted
+ * is theirs first. */
+static void
+control(const struct work *work, struct nat_session *session, enum weir_direction direction,
+	uint32_t remote_ip, uint16_t remote_port, uint8_t tcp_flags)
+{
+	weir_flow_cache_settle_for(work->batch->cache, &nat_life(work->nat, session)->dependents);
+	nat_tcp_control(work->nat, session, direction, remote_ip, remote_port, tcp_flags,
+			work->now);
+}
+
 /* What counts the packet for the mapping, and so refreshes it; TCP's control segments are followed
  * by nat_tcp_control() instead. */
 static inline struct weir_counter *
@@ -178,10 +189,10 @@ hairpin(const struct work *work, const struct weir_headers *headers, struct weir
 	action->counters[0] = counter_of(from, WEIR_OUTBOUND, headers);
 	action->counters[1] = counter_of(to, WEIR_INBOUND, headers);
 	if (is_control(headers)) {
-		nat_tcp_control(nat, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
-				headers->tcp_flags, work->now);
-		nat_tcp_control(nat, to, WEIR_INBOUND, from->external.ip, from->external.port,
-				headers->tcp_flags, work->now);
+		control(work, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
+			headers->tcp_flags);
+		control(work, to, WEIR_INBOUND, from->external.ip, from->external.port,
+			headers->tcp_flags);
 	}
 	set_source(from, action);
 	set_destination(to, action);
@@ -212,8 +223,8 @@ outbound(const struct work *work, struct nat_session *session, const struct weir
 	action->counters[0] = counter_of(session, WEIR_OUTBOUND, headers);
 	if (unlikely(is_control(headers))) {
 		action->once = true;
-		nat_tcp_control(work->nat, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
-				headers->tcp_flags, work->now);
+		control(work, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
+			headers->tcp_flags);
 	}
 	set_source(session, action);
 }
@@ -236,8 +247,8 @@ inbound(const struct work *work, struct nat_session *session, const struct weir_
 	action->counters[0] = counter_of(session, WEIR_INBOUND, headers);
 	if (unlikely(is_control(headers))) {
 		action->once = true;
-		nat_tcp_control(work->nat, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port,
-				headers->tcp_flags, work->now);
+		control(work, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port,
+			headers->tcp_flags);
 	}
 	set_destination(session, action);
 }
