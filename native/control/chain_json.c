@@ -8,27 +8,8 @@
 #include "arguments.h"
 #include "dataplane.h"
 #include "options_json.h"
-#include "port/port.h"
+#include "queue_json.h"
 #include "verb.h"
-
-/* A port or ring by name into `queue`. */
-static int
-queue_of(const char *name, const char *where, struct weir_queue *queue, struct weir_error *error)
-{
-	struct weir_port *port = weir_port_find(name);
-
-	if (port != NULL) {
-		*queue = port->queue;
-		return 0;
-	}
-	snprintf(queue->name, sizeof(queue->name), "%s", name);
-	queue->kind = WEIR_QUEUE_RING;
-	queue->ring = weir_ring_find(name);
-	if (queue->ring != NULL)
-		return 0;
-	return weir_fail(error, "bad_argument", where, "the name of a port or ring of this request",
-			 NULL, "there is no port or ring '%s'", name);
-}
 
 /* The stage of that name that was made before, on another path or this one. */
 static const struct weir_stage *
@@ -45,12 +26,28 @@ stage_named(const struct weir_chain *chain, const char *name)
 	return NULL;
 }
 
+/* Tells a new state which of how many it is; on failure it is destroyed. */
+static int
+share(const json_t *object, const char *where, struct weir_stage *stage, struct weir_error *error)
+{
+	uint64_t worker = 0, workers = 1;
+
+	if (weir_take_count(object, "workers", 1, WEIR_OUTPUTS_MAX, where, &workers, error) == 0 &&
+	    weir_take_count(object, "worker", 0, workers - 1, where, &worker, error) == 0 &&
+	    (workers == 1 || stage->nf->share == NULL ||
+	     stage->nf->share(stage->state, worker, workers, where, error) == 0))
+		return 0;
+	weir_nf_destroy(stage->nf, stage->state);
+	stage->state = NULL;
+	return -1;
+}
+
 /* A stage whose name is there already is the same function once more, with the same state. */
 static int
 stage_from_json(const json_t *object, const char *where, const struct weir_chain *chain,
 		struct weir_stage *stage, struct weir_error *error)
 {
-	static const char *const known[] = {"nf", "name", "options", NULL};
+	static const char *const known[] = {"nf", "name", "options", "worker", "workers", NULL};
 	struct weir_option_values values;
 	struct weir_place options_at = weir_at(where, "options");
 	const json_t *options = json_object_get(object, "options");
@@ -67,6 +64,10 @@ stage_from_json(const json_t *object, const char *where, const struct weir_chain
 		return weir_fail(error, "bad_argument", weir_at(where, "nf").text,
 				 "a name that weir-dp --describe lists", NULL,
 				 "there is no network function '%s'", nf);
+	if (chain->hands_over && stage->nf->decide == NULL)
+		return weir_fail(error, "bad_argument", weir_at(where, "nf").text,
+				 "functions that decide: see weir-dp --describe", NULL,
+				 "%s cannot leave its work to others", nf);
 	if (name != NULL) {
 		snprintf(stage->name, sizeof(stage->name), "%s", name);
 		same = stage_named(chain, name);
@@ -74,7 +75,7 @@ stage_from_json(const json_t *object, const char *where, const struct weir_chain
 	if (same == NULL) {
 		stage->state = weir_nf_create(stage->nf, values.value, values.count,
 					      options_at.text, error);
-		return stage->state != NULL ? 0 : -1;
+		return stage->state != NULL ? share(object, where, stage, error) : -1;
 	}
 	if (same->nf != stage->nf || values.count > 0)
 		return weir_fail(error, "bad_argument", where,
@@ -85,12 +86,12 @@ stage_from_json(const json_t *object, const char *where, const struct weir_chain
 	return 0;
 }
 
-/* One name, or a list of names. */
+/* Where the path's packets go. An owner's go to rings, of which each is an applier's. */
 static int
-outputs_from_json(const json_t *out, const char *where, struct weir_path *path,
+outputs_from_json(const json_t *out, const char *where, bool hands_over, struct weir_path *path,
 		  struct weir_error *error)
 {
-	size_t count = json_is_array(out) ? json_array_size(out) : 1;
+	struct weir_place at = weir_at(where, "out");
 
 	if (out == NULL) {
 		path->out.count = 1;
@@ -99,37 +100,11 @@ outputs_from_json(const json_t *out, const char *where, struct weir_path *path,
 		return weir_fail(error, "bad_argument", where, "`out`, or a sink as the last stage",
 				 NULL, "path '%s' has no way out", path->name);
 	}
-	if (count == 0 || count > WEIR_OUTPUTS_MAX)
-		return weir_fail(error, "bad_argument", weir_at(where, "out").text, "1 to 16 names",
-				 NULL, "path '%s' has %zu outputs", path->name, count);
-	for (size_t i = 0; i < count; i++) {
-		const json_t *name = json_is_array(out) ? json_array_get(out, i) : out;
-
-		if (!json_is_string(name))
-			return weir_fail(error, "bad_argument", weir_at(where, "out").text,
-					 "a name or a list of names", NULL,
-					 "an output of path '%s' is not a string", path->name);
-		if (queue_of(json_string_value(name), weir_at(where, "out").text,
-			     &path->out.queue[i], error) < 0)
-			return -1;
-		path->out.count++;
-	}
-	return 0;
-}
-
-static int
-direction_from_json(const json_t *object, const char *where, enum weir_direction *direction,
-		    struct weir_error *error)
-{
-	const char *name = "outbound";
-
-	if (weir_take_string(object, "direction", false, where, &name, error) < 0)
+	if (weir_queues_from_json(out, at.text, path->out.queue, WEIR_OUTPUTS_MAX, &path->out.count,
+				  error) < 0)
 		return -1;
-	*direction = strcmp(name, "inbound") == 0 ? WEIR_INBOUND : WEIR_OUTBOUND;
-	if (*direction == WEIR_INBOUND || strcmp(name, "outbound") == 0)
-		return 0;
-	return weir_fail(error, "bad_argument", weir_at(where, "direction").text,
-			 "outbound or inbound", NULL, "there is no direction '%s'", name);
+	return hands_over ? weir_queues_are_rings(path->out.queue, path->out.count, at.text, error)
+			  : 0;
 }
 
 static int
@@ -147,8 +122,8 @@ path_from_json(const json_t *object, const char *where, const struct weir_chain 
 	    weir_take_string(object, "name", true, where, &name, error) < 0 ||
 	    weir_take_string(object, "in", true, where, &in, error) < 0 ||
 	    weir_take_array(object, "stages", where, &stages, error) < 0 ||
-	    direction_from_json(object, where, &path->direction, error) < 0 ||
-	    queue_of(in, weir_at(where, "in").text, &path->in, error) < 0)
+	    weir_direction_from_json(object, where, &path->direction, error) < 0 ||
+	    weir_queue_from_name(in, weir_at(where, "in").text, &path->in, error) < 0)
 		return -1;
 	snprintf(path->name, sizeof(path->name), "%s", name);
 	if (json_array_size(stages) > WEIR_STAGES_MAX)
@@ -161,12 +136,13 @@ path_from_json(const json_t *object, const char *where, const struct weir_chain 
 			return -1;
 		path->stage_count++;
 	}
-	return outputs_from_json(json_object_get(object, "out"), where, path, error);
+	return outputs_from_json(json_object_get(object, "out"), where, chain->hands_over, path,
+				 error);
 }
 
 struct weir_area *
-weir_chain_from_json(const json_t *object, const char *name, unsigned int core, const char *where,
-		     struct weir_error *error)
+weir_chain_from_json(const json_t *object, bool owner, const char *name, unsigned int core,
+		     const char *where, struct weir_error *error)
 {
 	const json_t *paths;
 	uint64_t flows = 0;
@@ -182,7 +158,8 @@ weir_chain_from_json(const json_t *object, const char *name, unsigned int core, 
 			  "area '%s' has %zu paths", name, json_array_size(paths));
 		return NULL;
 	}
-	chain = weir_chain_create(name, core, weir_dataplane.loop.ledger);
+	chain = owner ? weir_owner_create(name, core, weir_dataplane.loop.ledger)
+		      : weir_chain_create(name, core, weir_dataplane.loop.ledger);
 	if (chain == NULL) {
 		weir_fail(error, "no_memory", where, NULL, NULL, "no memory for area '%s'", name);
 		return NULL;

@@ -30,6 +30,17 @@ weir_ring_find(const char *name)
 	return NULL;
 }
 
+/* What waits in it goes back to its pool, which outlives this configuration. */
+static void
+free_ring(struct rte_ring *ring)
+{
+	void *packet;
+
+	while (rte_ring_dequeue(ring, &packet) == 0)
+		rte_pktmbuf_free(packet);
+	rte_ring_free(ring);
+}
+
 void
 weir_dataplane_reset(void)
 {
@@ -38,18 +49,10 @@ weir_dataplane_reset(void)
 	weir_loops_stop();
 	weir_traffic_forget();
 	weir_areas_clear();
-	while (plane->area_count > 0) {
-		struct weir_placed_area *placed = &plane->areas[--plane->area_count];
-
-		if (placed->kind == WEIR_AREA_CHAIN)
-			weir_chain_destroy((struct weir_chain *)placed->area);
-		else if (placed->kind == WEIR_AREA_GENERATOR)
-			weir_generator_destroy(placed->area);
-		else
-			weir_receiver_destroy(placed->area);
-	}
+	while (plane->area_count > 0)
+		weir_area_destroy(&plane->areas[--plane->area_count]);
 	while (plane->ring_count > 0)
-		rte_ring_free(plane->rings[--plane->ring_count]);
+		free_ring(plane->rings[--plane->ring_count]);
 	weir_ports_close();
 	plane->configured = false;
 }
@@ -196,6 +199,12 @@ build(const json_t *args, struct weir_error *error)
 	{
 		snprintf(where, sizeof(where), "areas[%zu]", index);
 		if (weir_area_from_json(object, where, error) < 0)
+			return -1;
+	}
+	json_array_foreach((json_t *)areas, index, object)
+	{
+		snprintf(where, sizeof(where), "areas[%zu]", index);
+		if (weir_area_connect(object, where, error) < 0)
 			return -1;
 	}
 	return 0;

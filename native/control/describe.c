@@ -53,10 +53,11 @@ nf_to_json(const struct weir_nf *nf)
 		json_array_append_new(reasons,
 				      json_pack("{s:s, s:s}", "symbol", nf->drop_reasons[i].symbol,
 						"sentence", nf->drop_reasons[i].sentence));
-	return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", nf->name, "summary",
+	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:o, s:o, s:o}", "name", nf->name, "summary",
 			 nf->summary, "returns", nf->returns, "decides", nf->decide != NULL,
-			 "options", options_to_json(nf->options, nf->option_count), "drop_reasons",
-			 reasons, "commands", commands);
+			 "steers", nf->steer != NULL, "options",
+			 options_to_json(nf->options, nf->option_count), "drop_reasons", reasons,
+			 "commands", commands);
 }
 
 json_t *

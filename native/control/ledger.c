@@ -5,6 +5,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "core/hops.h"
 #include "dataplane.h"
 #include "port/port.h"
 
@@ -49,16 +50,31 @@ path_to_json(const struct weir_path *path)
 }
 
 static json_t *
+hop_to_json(const struct weir_hop *hop)
+{
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:o, s:o}, s:[]}", "name", hop->name, "in",
+			 hop->inputs[0].name, "out", hop->out.queue[0].name, "rx_packets",
+			 count(&hop->rx_packets), "tx_packets", count(&hop->out.tx_packets),
+			 "drops", "tx_queue_full", count(&hop->out.tx_queue_full), "no_output",
+			 count(&hop->out.no_output), "stages");
+}
+
+static json_t *
 area_to_json(const struct weir_placed_area *placed)
 {
 	const struct weir_area *area = placed->area;
 	json_t *paths = json_array();
 
-	if (placed->kind == WEIR_AREA_CHAIN) {
+	if (weir_area_runs_functions(placed->kind)) {
 		const struct weir_chain *chain = (const struct weir_chain *)area;
 
 		for (unsigned int i = 0; i < chain->path_count; i++)
 			json_array_append_new(paths, path_to_json(&chain->paths[i]));
+	} else if (weir_area_has_hops(placed->kind)) {
+		const struct weir_hops *hops = (const struct weir_hops *)area;
+
+		for (unsigned int i = 0; i < hops->count; i++)
+			json_array_append_new(paths, hop_to_json(&hops->hops[i]));
 	}
 	return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "name", area->name, "core",
 			 area->core, "kind", weir_area_kind_name(placed->kind), "polls",

@@ -8,23 +8,6 @@
 #include "options_json.h"
 #include "verb.h"
 
-static struct weir_stage *
-stage_named(struct weir_chain *chain, const char *name)
-{
-	for (unsigned int i = 0; i < chain->path_count; i++) {
-		struct weir_path *path = &chain->paths[i];
-
-		for (unsigned int j = 0; j < path->stage_count; j++) {
-			struct weir_stage *stage = &path->stages[j];
-			const char *called = stage->name[0] != '\0' ? stage->name : stage->nf->name;
-
-			if (!stage->shares_state && strcmp(called, name) == 0)
-				return stage;
-		}
-	}
-	return NULL;
-}
-
 static const struct weir_command *
 command_named(const struct weir_nf *nf, const char *name)
 {
@@ -72,6 +55,7 @@ run(struct weir_chain *chain, struct weir_stage *stage, const struct weir_comman
 	if (status < 0)
 		return -1;
 	weir_area_run(&chain->area, commit, &change);
+	weir_loops_pass(); /* a dispatcher may still read what was taken out */
 	if (command->release != NULL)
 		command->release(change.prepared);
 	return 0;
@@ -98,7 +82,7 @@ weir_verb_nf_command(const json_t *args, json_t **result, struct weir_error *err
 	if (chain == NULL)
 		return weir_fail(error, "bad_argument", "area", "the name of an area of functions",
 				 NULL, "there is no area '%s'", area);
-	stage = stage_named(chain, stage_name);
+	stage = weir_chain_stage_named(chain, stage_name);
 	if (stage == NULL)
 		return weir_fail(error, "bad_argument", "stage", "the name of a stage of that area",
 				 NULL, "area '%s' has no stage '%s'", area, stage_name);

@@ -88,12 +88,36 @@ operate(const struct weir_flow_entry *entry, const struct rte_mbuf *packet, uint
 	return true;
 }
 
+/* An owner's batch: somebody else writes. */
+static void
+hand_over(const struct weir_flow_entry *entry, struct weir_batch *batch, uint16_t index)
+{
+	const struct weir_action action = {
+		.set = entry->set,
+		.ttl_decrement = entry->ttl_decrement,
+		.has_egress = entry->egress != WEIR_FLOW_NO_EGRESS,
+		.egress = entry->egress,
+		.dst_mac = entry->dst_mac,
+		.src_mac = entry->src_mac,
+		.src_ip = entry->src_ip,
+		.dst_ip = entry->dst_ip,
+		.src_port = entry->src_port,
+		.dst_port = entry->dst_port,
+	};
+
+	weir_batch_rewrite(batch, index, &action);
+}
+
 static inline void
 apply(const struct weir_flow_entry *entry, struct weir_batch *batch, uint16_t index)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(batch->packet[index], uint8_t *);
 	struct weir_headers *headers = &batch->headers[index];
 
+	if (unlikely(batch->hands_over)) {
+		hand_over(entry, batch, index);
+		return;
+	}
 	if ((entry->set & WEIR_SET_TUPLE) != 0)
 		rewrite(entry, frame, headers);
 	if (entry->ttl_decrement != 0)

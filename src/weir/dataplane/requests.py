@@ -61,6 +61,10 @@ class StageConfig(_Arguments):
     name: str | None = Field(default=None, max_length=31)
     """A second stage of this name in the area is the same function, with the same state, on another path."""
     options: dict[str, str | int | bool] = {}
+    worker: int = Field(default=0, ge=0, le=15)
+    """Which of the instances of this function this is, where a dispatcher shares flows out."""
+    workers: int = Field(default=1, ge=1, le=16)
+    """How many instances there are: each takes its share of what cannot be shared."""
 
 
 class PathConfig(_Arguments):
@@ -78,14 +82,71 @@ class PathConfig(_Arguments):
 
 
 class ChainArea(_Arguments):
-    """An area that runs functions."""
+    """An area that runs functions.
+
+    An owner leaves the rewriting to appliers: each path deals its packets to its outputs in turn, all rings,
+    and the functions must be such that decide.
+    """
 
     name: str
     core: int = Field(ge=0, le=4095)
-    kind: Literal["chain"]
+    kind: Literal["chain", "owner"]
     paths: Annotated[tuple[PathConfig, ...], Field(min_length=1, max_length=8)]
     fastpath_flows: int | None = Field(default=None, ge=1, le=1 << 24)
     """Room of the fast path; absent: none. All functions must be such that decide."""
+
+
+class DispatchPath(_Arguments):
+    """Where the dispatcher brings the packets of one port."""
+
+    name: str
+    direction: Literal["outbound", "inbound"] = "outbound"
+    """Through the functions from their inside to their outside, or back."""
+    in_: str = Field(alias="in")
+    """Name of the port or ring that it reads."""
+    out: str | Annotated[tuple[str, ...], Field(min_length=1, max_length=16)]
+    """Names of rings, one a worker."""
+
+
+class Steer(_Arguments):
+    """A stage whose function says which packets must meet."""
+
+    area: str
+    stage: str
+    """The stage's name, or its function's where it has none."""
+
+
+class DispatcherArea(_Arguments):
+    """An area that assigns each flow, both directions of it, to one of its workers.
+
+    Later fragments follow the first one, ICMP errors the flow that they are about.
+    """
+
+    name: str
+    core: int = Field(ge=0, le=4095)
+    kind: Literal["dispatcher"]
+    paths: Annotated[tuple[DispatchPath, ...], Field(min_length=1, max_length=64)]
+    steer: Steer | None = None
+    """Whom to ask; absent: by addresses, protocol and ports."""
+
+
+class HopPath(_Arguments):
+    """A way through an area that has no functions."""
+
+    name: str
+    in_: str | Annotated[tuple[str, ...], Field(min_length=1, max_length=16)] = Field(alias="in")
+    """An applier's ring; a collector's rings, from which it takes one packet each in turn."""
+    out: str | Annotated[tuple[str, ...], Field(min_length=1, max_length=16)]
+    """An applier's ring; a collector's outputs, of which the owner's functions chose one."""
+
+
+class HopArea(_Arguments):
+    """An applier rewrites packets as an owner decided; a collector restores the order in which it did."""
+
+    name: str
+    core: int = Field(ge=0, le=4095)
+    kind: Literal["applier", "collector"]
+    paths: Annotated[tuple[HopPath, ...], Field(min_length=1, max_length=64)]
 
 
 class NfCommand(_Arguments):
@@ -123,8 +184,8 @@ class Configure(_Arguments):
     """Everything that this process is to have. On an error nothing of it stays."""
 
     ports: tuple[PortConfig, ...] = ()
-    rings: Annotated[tuple[RingConfig, ...], Field(max_length=128)] = ()
-    areas: tuple[ChainArea | TesterArea, ...] = ()
+    rings: Annotated[tuple[RingConfig, ...], Field(max_length=1024)] = ()
+    areas: tuple[ChainArea | DispatcherArea | HopArea | TesterArea, ...] = ()
     stall_threshold_us: dict[str, Annotated[int, Field(ge=1, le=10**7)]] = {}
     """Core → shortest gap of its loop that counts as a stall; 50 where absent."""
     ledger: bool = True

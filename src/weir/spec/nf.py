@@ -109,6 +109,8 @@ class Nf(_Described):
     returns: bool = True
     decides: bool = False
     """Decides on actions that the core applies: it can run in every architecture and in the fast path."""
+    steers: bool = False
+    """Says which packets must meet: of such functions one at the most can be shared out to workers."""
     options: tuple[NfOption, ...] = ()
     drop_reasons: tuple[DropReason, ...] = ()
     commands: tuple[Command, ...] = ()

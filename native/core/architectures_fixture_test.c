@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "architectures_fixture_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <rte_tcp.h>
+
+#include "fragments.h"
+#include "icmp_error.h"
+
+#define END_SIZE 256
+#define HOPS_MAX 8
+
+/* --- functions ---------------------------------------------------------------------------------
+ */
+
+struct gate {
+	bool open[FLOWS];
+	uint32_t seen[2][FLOWS];
+	struct weir_counter counters[FLOWS];
+	struct weir_fragments *fragments;
+};
+
+enum { CLOSED, SEVENTH };
+static const struct weir_drop_reason gate_reasons[] = {{"closed", "Nothing went out before."},
+						       {"seventh", "It is a seventh packet."}};
+
+static int
+gate_init(void *state, const char *where, struct weir_error *error)
+{
+	struct gate *gate = state;
+
+	(void)where;
+	(void)error;
+	gate->fragments = weir_fragments_create(1 << 14);
+	return gate->fragments != NULL ? 0 : -1;
+}
+
+static void
+gate_fini(void *state)
+{
+	weir_fragments_free(((struct gate *)state)->fragments);
+}
+
+static uint32_t
+flow_of(struct gate *gate, const struct weir_batch *batch, uint16_t index)
+{
+	const struct weir_headers *headers = &batch->headers[index];
+	const struct rte_mbuf *packet = batch->packet[index];
+	struct weir_icmp_error about;
+	uint32_t flow;
+
+	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0)
+		return weir_fragments_recall(gate->fragments, packet, headers, batch->now_tsc,
+					     &flow)
+			       ? flow
+			       : 0;
+	if (weir_icmp_error_parse(packet, headers, &about))
+		return (ntohs(about.tuple.src_port) - 1001) % FLOWS;
+	flow = batch->direction == WEIR_OUTBOUND ? headers->tuple.src_port
+						 : headers->tuple.dst_port;
+	flow = (ntohs(flow) - 1000) % FLOWS;
+	if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
+		weir_fragments_remember(gate->fragments, packet, headers, batch->now_tsc, flow);
+	return flow;
+}
+
+static void
+gate_decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
+{
+	struct gate *gate = state;
+
+	for (uint16_t i = 0; i < batch->count; i++) {
+		struct weir_action *action = &actions[i];
+		uint32_t flow = flow_of(gate, batch, i);
+		uint32_t seen = ++gate->seen[batch->direction][flow];
+
+		action->once = true;
+		action->counters[0] = &gate->counters[flow];
+		if (batch->direction == WEIR_OUTBOUND)
+			gate->open[flow] = true;
+		if (!gate->open[flow] || seen % 7 == 0) {
+			action->verdict = WEIR_DROP;
+			action->drop_reason = gate->open[flow] ? SEVENTH : CLOSED;
+			continue;
+		}
+		action->set = WEIR_SET_MAC;
+		action->dst_mac = (struct rte_ether_addr){{2, 0, 0, 0, seen >> 8, seen}};
+		action->src_mac = (struct rte_ether_addr){{2, 0, 0, 1, 0, flow}};
+	}
+}
+
+const struct weir_nf gate_nf = {
+	.name = "gate",
+	.returns = true,
+	.state_size = sizeof(struct gate),
+	.drop_reasons = gate_reasons,
+	.drop_reason_count = RTE_DIM(gate_reasons),
+	.init = gate_init,
+	.fini = gate_fini,
+	.decide = gate_decide,
+};
+
+static const struct weir_drop_reason shift_reasons[] = {{"expired", "Its time to live is over."}};
+
+static void
+shift_decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
+{
+	(void)state;
+	for (uint16_t i = 0; i < batch->count; i++) {
+		const struct weir_headers *headers = &batch->headers[i];
+		struct weir_action *action = &actions[i];
+
+		if (headers->network != WEIR_NETWORK_IPV4)
+			continue;
+		if (headers->ttl <= 1) {
+			action->verdict = WEIR_DROP;
+			action->once = true;
+			continue;
+		}
+		action->ttl_decrement = 1;
+		if (batch->direction == WEIR_OUTBOUND) {
+			action->set = WEIR_SET_SRC_IP | WEIR_SET_SRC_PORT;
+			action->src_ip = htonl(ntohl(headers->tuple.src_ip) + 1);
+			action->src_port = htons(ntohs(headers->tuple.src_port) + 1);
+		} else {
+			action->set = WEIR_SET_DST_IP | WEIR_SET_DST_PORT;
+			action->dst_ip = htonl(ntohl(headers->tuple.dst_ip) - 1);
+			action->dst_port = htons(ntohs(headers->tuple.dst_port) - 1);
+		}
+		if (headers->tuple.protocol == IPPROTO_ICMP)
+			action->set &= WEIR_SET_SRC_IP | WEIR_SET_DST_IP;
+	}
+}
+
+static uint32_t
+shift_steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
+{
+	(void)state;
+	return direction == WEIR_OUTBOUND ? ntohs(headers->tuple.src_port)
+					  : ntohs(headers->tuple.dst_port) - 1;
+}
+
+const struct weir_nf shift_nf = {
+	.name = "shift",
+	.returns = true,
+	.drop_reasons = shift_reasons,
+	.drop_reason_count = RTE_DIM(shift_reasons),
+	.decide = shift_decide,
+	.steer = shift_steer,
+};
+
+/* --- areas -------------------------------------------------------------------------------------
+ */
+
+static struct weir_queue
+ring(struct built *built, unsigned int size)
+{
+	struct weir_queue queue = {.kind = WEIR_QUEUE_RING};
+	char name[RTE_RING_NAMESIZE];
+
+	snprintf(name, sizeof(name), "test-%u", built->ring_count);
+	queue.ring = rte_ring_create(name, size, SOCKET_ID_ANY,
+				     RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+	assert_non_null(queue.ring);
+	built->rings[built->ring_count++] = queue.ring;
+	return queue;
+}
+
+static void
+add(struct built *built, struct weir_area *area, bool runs_functions)
+{
+	assert_non_null(area);
+	built->runs_functions[built->area_count] = runs_functions;
+	built->areas[built->area_count++] = area;
+}
+
+/* The other end. */
+static unsigned int
+far(unsigned int way)
+{
+	return 1 - way;
+}
+
+/* Both ways through these functions, way 0 from left to right; states are the first way's. */
+static struct weir_chain *
+chain_of(bool owner, const struct weir_nf *const *nfs, unsigned int count,
+	 const struct weir_queue *in, struct weir_outputs *const *out)
+{
+	struct weir_chain *chain =
+		owner ? weir_owner_create("owner", 0, true) : weir_chain_create("chain", 0, true);
+
+	assert_non_null(chain);
+	chain->path_count = 2;
+	for (unsigned int way = 0; way < 2; way++) {
+		struct weir_path *path = &chain->paths[way];
+
+		path->direction = way == 0 ? WEIR_OUTBOUND : WEIR_INBOUND;
+		path->in = in[way];
+		path->out = *out[way];
+		path->stage_count = count;
+		for (unsigned int i = 0; i < count; i++) {
+			struct weir_stage *stage = &path->stages[i];
+			struct weir_error error;
+
+			stage->nf = nfs[way == 0 ? i : count - 1 - i];
+			stage->shares_state = way == 1;
+			stage->state = way == 0 ? weir_nf_create(stage->nf, NULL, 0, "test", &error)
+						: chain->paths[0].stages[count - 1 - i].state;
+			assert_non_null(stage->state);
+		}
+	}
+	return chain;
+}
+
+static struct weir_chain *
+add_chain(struct built *built, const struct plan *plan, bool owner,
+	  const struct weir_nf *const *nfs, unsigned int count, const struct weir_queue *in,
+	  struct weir_outputs *const *out)
+{
+	struct weir_chain *chain = chain_of(owner, nfs, count, in, out);
+	struct weir_error error;
+
+	assert_int_equal(weir_chain_complete(chain, plan->fastpath_flows, &error), 0);
+	add(built, &chain->area, true);
+	return chain;
+}
+
+static void
+build_pipeline(struct built *built, const struct plan *plan)
+{
+	struct weir_queue middle[2] = {ring(built, plan->ring_size), ring(built, plan->ring_size)};
+	struct weir_outputs right = {.count = 1, .queue = {built->ends_out[1]}};
+	struct weir_outputs left = {.count = 1, .queue = {built->ends_out[0]}};
+	struct weir_outputs there = {.count = 1, .queue = {middle[0]}};
+	struct weir_outputs back = {.count = 1, .queue = {middle[1]}};
+
+	add_chain(built, plan, false, &plan->nfs[0], 1,
+		  (struct weir_queue[]){built->ends_in[0], middle[1]},
+		  (struct weir_outputs *[]){&there, &left});
+	add_chain(built, plan, false, &plan->nfs[1], 1,
+		  (struct weir_queue[]){middle[0], built->ends_in[1]},
+		  (struct weir_outputs *[]){&right, &back});
+}
+
+/* A dispatcher from both ends to `count` chains or owners; hops[way].out are its rings. */
+static void
+add_dispatcher(struct built *built, const struct plan *plan, unsigned int count,
+	       struct weir_hop *hops)
+{
+	for (unsigned int way = 0; way < 2; way++) {
+		hops[way].direction = way == 0 ? WEIR_OUTBOUND : WEIR_INBOUND;
+		hops[way].input_count = 1;
+		hops[way].inputs[0] = built->ends_in[way];
+		hops[way].out.count = count;
+		for (unsigned int i = 0; i < count; i++)
+			hops[way].out.queue[i] = ring(built, plan->ring_size);
+	}
+	struct weir_hops *dispatcher = weir_dispatcher_create("dispatcher", 0, hops, 2);
+
+	weir_dispatcher_steer_by(dispatcher, &shift_nf, NULL);
+	add(built, &dispatcher->area, false);
+}
+
+static void
+build_dispatch(struct built *built, const struct plan *plan)
+{
+	struct weir_hop hops[2] = {0};
+
+	add_dispatcher(built, plan, plan->workers, hops);
+	/* One end takes from each worker: a chain without functions, with a path a worker. */
+	struct weir_chain *ends[2] = {weir_chain_create("right", 0, true),
+				      weir_chain_create("left", 0, true)};
+	for (unsigned int i = 0; i < plan->workers; i++) {
+		struct weir_outputs out[2] = {
+			{.count = 1, .queue = {ring(built, plan->ring_size)}},
+			{.count = 1, .queue = {ring(built, plan->ring_size)}}};
+
+		add_chain(built, plan, false, plan->nfs, 2,
+			  (struct weir_queue[]){hops[0].out.queue[i], hops[1].out.queue[i]},
+			  (struct weir_outputs *[]){&out[0], &out[1]});
+		for (unsigned int way = 0; way < 2; way++) {
+			struct weir_path *path = &ends[way]->paths[ends[way]->path_count++];
+
+			path->in = out[way].queue[0];
+			path->out.count = 1;
+			path->out.queue[0] = built->ends_out[far(way)];
+		}
+	}
+	add(built, &ends[0]->area, true);
+	add(built, &ends[1]->area, true);
+}
+
+static void
+build_separated(struct built *built, const struct plan *plan)
+{
+	struct weir_hop dispatched[2] = {0}, collected[HOPS_MAX] = {0};
+	unsigned int appliers = plan->workers, hop = 0;
+
+	add_dispatcher(built, plan, plan->owners, dispatched);
+	struct weir_hop(*per_applier)[HOPS_MAX] = calloc(appliers, sizeof(*per_applier));
+
+	assert_non_null(per_applier);
+	for (unsigned int owner = 0; owner < plan->owners; owner++) {
+		struct weir_outputs dealt[2] = {0};
+
+		for (unsigned int way = 0; way < 2; way++, hop++) {
+			dealt[way].count = appliers;
+			collected[hop].input_count = appliers;
+			collected[hop].out.count = 1;
+			collected[hop].out.queue[0] = built->ends_out[far(way)];
+			for (unsigned int i = 0; i < appliers; i++) {
+				struct weir_hop *through = &per_applier[i][hop];
+
+				dealt[way].queue[i] = ring(built, plan->ring_size);
+				collected[hop].inputs[i] = ring(built, plan->ring_size);
+				through->input_count = 1;
+				through->inputs[0] = dealt[way].queue[i];
+				through->out.count = 1;
+				through->out.queue[0] = collected[hop].inputs[i];
+			}
+		}
+		add_chain(built, plan, true, plan->nfs, 2,
+			  (struct weir_queue[]){dispatched[0].out.queue[owner],
+						dispatched[1].out.queue[owner]},
+			  (struct weir_outputs *[]){&dealt[0], &dealt[1]});
+	}
+	for (unsigned int i = 0; i < appliers; i++)
+		add(built, &weir_applier_create("applier", 0, per_applier[i], hop)->area, false);
+	free(per_applier);
+	add(built, &weir_collector_create("collector", 0, collected, hop)->area, false);
+}
+
+struct built
+build(const struct plan *plan)
+{
+	struct built built = {0};
+
+	for (unsigned int end = 0; end < 2; end++) {
+		built.ends_in[end] = ring(&built, END_SIZE);
+		built.ends_out[end] = ring(&built, END_SIZE);
+	}
+	struct weir_outputs right = {.count = 1, .queue = {built.ends_out[1]}};
+	struct weir_outputs left = {.count = 1, .queue = {built.ends_out[0]}};
+
+	switch (plan->architecture) {
+	case RUN_TO_COMPLETION:
+		add_chain(&built, plan, false, plan->nfs, 2, built.ends_in,
+			  (struct weir_outputs *[]){&right, &left});
+		break;
+	case PIPELINE:
+		build_pipeline(&built, plan);
+		break;
+	case DISPATCH:
+		build_dispatch(&built, plan);
+		break;
+	case SEPARATED:
+		build_separated(&built, plan);
+		break;
+	}
+	return built;
+}
+
+static uint64_t
+lost_by(const struct weir_outputs *outputs)
+{
+	return outputs->tx_queue_full + outputs->no_output;
+}
+
+static uint64_t
+lost_in_chain(const struct weir_chain *chain)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int i = 0; i < chain->path_count; i++) {
+		const struct weir_path *path = &chain->paths[i];
+		uint64_t here = lost_by(&path->out);
+
+		for (unsigned int j = 0; j < path->stage_count; j++) {
+			for (unsigned int k = 0; k < WEIR_DROP_REASONS_MAX; k++)
+				here += path->stages[j].ledger.drops[k];
+		}
+		assert_int_equal(path->rx_packets, path->out.tx_packets + here);
+		lost += here;
+	}
+	return lost;
+}
+
+static uint64_t
+lost_on_hops(const struct weir_hops *hops)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int i = 0; i < hops->count; i++) {
+		const struct weir_hop *hop = &hops->hops[i];
+
+		assert_int_equal(hop->rx_packets, hop->out.tx_packets + lost_by(&hop->out));
+		lost += lost_by(&hop->out);
+	}
+	return lost;
+}
+
+int64_t
+unaccounted(const struct built *built, uint64_t in, uint64_t out)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int i = 0; i < built->area_count; i++)
+		lost += built->runs_functions[i]
+				? lost_in_chain((const struct weir_chain *)built->areas[i])
+				: lost_on_hops((const struct weir_hops *)built->areas[i]);
+	return (int64_t)(in - out - lost);
+}
+
+void
+take_down(struct built *built)
+{
+	for (unsigned int i = 0; i < built->area_count; i++) {
+		if (built->runs_functions[i])
+			weir_chain_destroy((struct weir_chain *)built->areas[i]);
+		else
+			weir_hops_destroy((struct weir_hops *)built->areas[i]);
+	}
+	while (built->ring_count > 0)
+		rte_ring_free(built->rings[--built->ring_count]);
+}
