@@ -5,15 +5,13 @@
 
 #include <stdint.h>
 
+#include "core/mix.h"
+
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static inline uint64_t
 weir_random_next(uint64_t *state)
 {
-	uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
+	return weir_mix(*state += 0x9e3779b97f4a7c15ull);
 }
 
 /* Evenly spread over [0, 1). */

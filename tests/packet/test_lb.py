@@ -9,12 +9,13 @@ from collections.abc import Iterator
 import pytest
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import ARP, Dot1Q, Ether
+from scapy.layers.l2 import ARP
 from scapy.packet import Packet as ScapyPacket
 from scapy.packet import Raw
 
-from .lb_reference import TCP as TCP_PROTOCOL
-from .lb_reference import UDP as UDP_PROTOCOL
+from .frames import Sent, cut, framed
+from .ipv4 import TCP as TCP_PROTOCOL
+from .ipv4 import UDP as UDP_PROTOCOL
 from .lb_reference import Balancer, endpoint
 from .replay import Direction, Dropped, Forwarded, Replay, replay
 
@@ -23,7 +24,6 @@ BACKENDS = ("10.0.0.1", "10.0.0.2", "10.0.0.3")
 SERVICES = ", ".join([f"{VIP}:80/tcp {ip}:8080" for ip in BACKENDS] + [f"{VIP}:53/udp {BACKENDS[0]}:53"])
 WEB = endpoint(f"{VIP}:80", TCP_PROTOCOL)
 TABLE_SIZE = 251
-Sent = tuple[Direction, bytes]
 
 
 def reference(*, drops_other: bool) -> Balancer:
@@ -32,15 +32,6 @@ def reference(*, drops_other: bool) -> Balancer:
         endpoint(f"{VIP}:53", UDP_PROTOCOL): [endpoint(f"{BACKENDS[0]}:53", UDP_PROTOCOL)],
     }
     return Balancer(services, TABLE_SIZE, drops_other=drops_other)
-
-
-def framed(packet: ScapyPacket, *, vlans: int = 0, padded: bool = True) -> bytes:
-    """In Ethernet, padded to 60 bytes."""
-    frame = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
-    for tag in range(vlans):
-        frame = frame / Dot1Q(vlan=100 + tag)
-    content = bytes(frame / packet)
-    return content.ljust(60, b"\0") if padded else content
 
 
 def hand_made() -> Iterator[Sent]:
@@ -100,12 +91,6 @@ def icmp_errors(client: str) -> Iterator[Sent]:
     yield "outbound", framed(IP(src=client, dst=VIP) / ICMP(type=3) / Raw(nested))
     forged = bytes(IP(src=VIP, dst=client) / TCP(sport=80, dport=4000))
     yield "outbound", framed(IP(src=client, dst="192.0.2.9") / ICMP(type=3) / Raw(forged))
-
-
-def cut(frame: bytes) -> Iterator[Sent]:
-    """At every length."""
-    for size in range(12, len(frame)):
-        yield "outbound", frame[:size]
 
 
 def generated(count: int, seed: int) -> Iterator[Sent]:

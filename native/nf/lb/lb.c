@@ -167,7 +167,7 @@ steer(const void *state, const struct weir_headers *headers, enum weir_direction
 	uint64_t port = outbound ? tuple->src_port : tuple->dst_port;
 
 	(void)state;
-	return maglev_mix(ip << 16 | port);
+	return weir_mix(ip << 16 | port);
 }
 
 extern const struct weir_nf weir_nf_lb;

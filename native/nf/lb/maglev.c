@@ -31,8 +31,8 @@ maglev_fill(uint16_t *table, uint32_t size, const struct maglev_entry *entries, 
 	if (walks == NULL)
 		return false;
 	for (unsigned int i = 0; i < count; i++) {
-		walks[i].at = maglev_mix(entries[i].name ^ MAGLEV_OFFSET_SEED) % size;
-		walks[i].step = maglev_mix(entries[i].name ^ MAGLEV_SKIP_SEED) % (size - 1) + 1;
+		walks[i].at = weir_mix(entries[i].name ^ MAGLEV_OFFSET_SEED) % size;
+		walks[i].step = weir_mix(entries[i].name ^ MAGLEV_SKIP_SEED) % (size - 1) + 1;
 	}
 	memset(table, 0xff, size * sizeof(*table));
 	/* They take turns; each takes the first free place of its permutation. */

@@ -10,15 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The finaliser of splitmix64 (Steele et al., OOPSLA 2014): all hashes of this function are made of
- * it, so that a reference can repeat them. */
-static inline uint64_t
-maglev_mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
-}
+#include "core/mix.h"
 
 #define MAGLEV_OFFSET_SEED 0x9e3779b97f4a7c15
 #define MAGLEV_SKIP_SEED 0xc2b2ae3d27d4eb4f

@@ -22,7 +22,7 @@ lb_set_choose(const struct lb_set *set, uint16_t service, const struct weir_tupl
 
 	if (table == NULL)
 		return LB_NONE;
-	return table[maglev_mix(from + maglev_mix(to)) % set->table_size];
+	return table[weir_mix(from + weir_mix(to)) % set->table_size];
 }
 
 bool

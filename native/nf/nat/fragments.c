@@ -41,9 +41,9 @@ set_of(const struct nat *nat, const struct weir_tuple *tuple, uint16_t identific
 {
 	uint64_t addresses = tuple->src_ip | (uint64_t)tuple->dst_ip << 32;
 	uint64_t hash =
-		nat_mix(addresses ^ nat->seed) ^ identification ^ (uint64_t)tuple->protocol << 16;
+		weir_mix(addresses ^ nat->seed) ^ identification ^ (uint64_t)tuple->protocol << 16;
 
-	return &nat->fragments[(nat_mix(hash) & nat->fragment_mask) * SET_SIZE];
+	return &nat->fragments[(weir_mix(hash) & nat->fragment_mask) * SET_SIZE];
 }
 
 static struct nat_fragment *

@@ -15,6 +15,7 @@
 
 #include "core/flow_cache.h"
 #include "core/flow_table.h"
+#include "core/mix.h"
 #include "core/nf.h"
 
 #include "port_pool.h"
@@ -210,20 +211,11 @@ nat_owns_lane(const struct nat *nat, uint32_t lane)
 	return lane % nat->workers == nat->worker;
 }
 
-/* The finalizer of SplitMix64: every bit of the key moves every bit of the result. */
-static inline uint64_t
-nat_mix(uint64_t key)
-{
-	key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9;
-	key = (key ^ (key >> 27)) * 0x94d049bb133111eb;
-	return key ^ (key >> 31);
-}
-
 /* Chooses the lane of an inside endpoint, by its low bits, and its start among the ports. */
 static inline uint64_t
 nat_inside_hash(const struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol)
 {
-	return nat_mix((ip | (uint64_t)port << 32 | (uint64_t)protocol << 48) ^ nat->seed);
+	return weir_mix((ip | (uint64_t)port << 32 | (uint64_t)protocol << 48) ^ nat->seed);
 }
 
 static inline uint32_t

@@ -135,7 +135,7 @@ take_port(struct nat *nat, const struct nat_endpoint *inside, struct nat_endpoin
 	struct nat_ports *ports = nat_ports_of(nat, inside->protocol);
 	const struct nat_port_wish wish = {
 		.lane = hash & (nat->lanes - 1),
-		.home = nat_mix(inside->ip ^ nat->seed ^ HOME_SALT) % ports->addresses,
+		.home = weir_mix(inside->ip ^ nat->seed ^ HOME_SALT) % ports->addresses,
 		.start = hash >> 32,
 		.port = rte_be_to_cpu_16(inside->port),
 	};
