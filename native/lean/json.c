@@ -147,20 +147,18 @@ weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed 
 		const struct weir_lean_stage *stage = &timed->stages[i];
 
 		json_array_append_new(stages,
-				      json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "name",
+				      json_pack("{s:s, s:I, s:I, s:I, s:f, s:o}", "name",
 						name_of(&path->stages[i]), "packets_in",
 						(json_int_t)stage->packets_in, "packets_out",
 						(json_int_t)stage->packets_out, "cycles",
-						(json_int_t)stage->cycles, "median",
-						(json_int_t)stage->median, "drops",
-						drops_json(path->stages[i].nf, stage)));
+						(json_int_t)stage->cycles, "middle", stage->middle,
+						"drops", drops_json(path->stages[i].nf, stage)));
 	}
-	result = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "batches",
-			   (json_int_t)timed->batches, "packets", (json_int_t)timed->packets,
-			   "forwarded", (json_int_t)timed->forwarded, "interrupted",
-			   (json_int_t)timed->interrupted, "cycled", (json_int_t)timed->cycled,
-			   "cycles", (json_int_t)timed->cycles, "median", (json_int_t)timed->median,
-			   "stages", stages);
+	result = json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "batches", (json_int_t)timed->batches,
+		"packets", (json_int_t)timed->packets, "forwarded", (json_int_t)timed->forwarded,
+		"interrupted", (json_int_t)timed->interrupted, "cycled", (json_int_t)timed->cycled,
+		"cycles", (json_int_t)timed->cycles, "middle", timed->middle, "stages", stages);
 	if (path->fastpath.cache != NULL)
 		json_object_set_new(result, "fastpath",
 				    json_pack("{s:I, s:I, s:I}", "hits",

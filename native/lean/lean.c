@@ -118,11 +118,17 @@ by_size(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-static uint32_t
-median_of(uint32_t *values, uint64_t count)
+/* The mean of the middle half. A median would move in the steps of the time-stamp counter, which
+ * may be tens of cycles. */
+static double
+middle_of(uint32_t *values, uint64_t count)
 {
+	uint64_t first = count / 4, end = count - first, sum = 0;
+
 	qsort(values, count, sizeof(*values), by_size);
-	return values[count / 2];
+	for (uint64_t i = first; i < end; i++)
+		sum += values[i];
+	return (double)sum / (end - first);
 }
 
 void
@@ -140,7 +146,7 @@ weir_lean_warm_up(struct weir_lean *lean)
 	}
 	weir_lean_time(lean, WARM_UP_BATCHES, &timed);
 	lean->threshold_cycles =
-		INTERRUPTED_RATIO * timed.median + INTERRUPTED_US * (rte_get_tsc_hz() / 1000000);
+		INTERRUPTED_RATIO * timed.middle + INTERRUPTED_US * (rte_get_tsc_hz() / 1000000);
 }
 
 static void
@@ -191,7 +197,7 @@ time_stages(struct weir_lean *lean, struct weir_batch *batch, uint32_t *series, 
 		series[(i + 1) * stride] = path->stages[i].ledger.cycles - before[i];
 }
 
-/* The sums over the batches that nothing interrupted, then the medians: they sort. */
+/* The sums over the batches that nothing interrupted, then the middles: they sort. */
 static void
 sum_up(struct weir_lean *lean, uint64_t batches, struct weir_lean_timed *timed)
 {
@@ -207,9 +213,9 @@ sum_up(struct weir_lean *lean, uint64_t batches, struct weir_lean_timed *timed)
 			timed->stages[j].cycles += cycles[(j + 1) * batches + i];
 	}
 	timed->cycled = (batches - timed->interrupted) * WEIR_BURST;
-	timed->median = median_of(cycles, batches);
+	timed->middle = middle_of(cycles, batches);
 	for (unsigned int j = 0; j < lean->path->stage_count; j++)
-		timed->stages[j].median = median_of(cycles + (j + 1) * batches, batches);
+		timed->stages[j].middle = middle_of(cycles + (j + 1) * batches, batches);
 }
 
 void

@@ -24,7 +24,7 @@
  */
 struct weir_lean_stage {
 	uint64_t cycles;
-	uint64_t median; /* cycles of a batch, over all */
+	double middle; /* cycles of a batch: mean of the middle half of all */
 	uint64_t packets_in, packets_out;
 	uint64_t drops[WEIR_DROP_REASONS_MAX];
 };
@@ -35,7 +35,8 @@ struct weir_lean_timed {
 	uint64_t interrupted; /* batches: left out of all cycles */
 	uint64_t cycled;      /* packets of the others */
 	uint64_t cycles;
-	uint64_t median; /* cycles of a batch, over all: hardly moved by what disturbs few */
+	double middle; /* cycles of a batch: mean of the middle half, which few disturbed ones
+			  hardly move */
 	struct weir_lean_stage stages[WEIR_STAGES_MAX];
 	struct weir_fastpath_ledger fastpath;
 };
