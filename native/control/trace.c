@@ -69,7 +69,7 @@ text_of(const struct rte_mbuf *packet)
 	return json_stringn(text, 2 * packet->data_len);
 }
 
-/* The stage and the reason whose count is not what it was. */
+/* The stage and the reason whose count is not what it was; "held": a stage keeps it for later. */
 static json_t *
 drop_since(const struct weir_path *path, uint64_t before[][WEIR_DROP_REASONS_MAX])
 {
@@ -82,6 +82,11 @@ drop_since(const struct weir_path *path, uint64_t before[][WEIR_DROP_REASONS_MAX
 						 stage->nf->drop_reasons[j].symbol, "at",
 						 stage->nf->name);
 		}
+	}
+	for (unsigned int i = 0; i < path->stage_count; i++) {
+		if (path->stages[i].nf->release != NULL)
+			return json_pack("{s:s, s:s}", "dropped", "held", "at",
+					 path->stages[i].nf->name);
 	}
 	return json_pack("{s:s}", "dropped", "uncounted");
 }

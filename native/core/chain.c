@@ -25,19 +25,23 @@ run_stage(struct weir_stage *stage, struct weir_batch *batch, uint64_t *now, con
 }
 
 static __rte_always_inline void
+run_stages_from(struct weir_path *path, unsigned int first, struct weir_batch *batch,
+		const bool ledger)
+{
+	uint64_t now = ledger && first < path->stage_count ? rte_rdtsc() : 0;
+
+	for (unsigned int i = first; i < path->stage_count; i++)
+		run_stage(&path->stages[i], batch, &now, ledger);
+}
+
+static __rte_always_inline void
 run_path(struct weir_path *path, struct weir_batch *batch, const bool ledger)
 {
-	uint64_t now = 0;
-
 	batch->cache = path->fastpath.cache;
-	if (path->fastpath.cache != NULL) {
+	if (path->fastpath.cache != NULL)
 		weir_fastpath_run(&path->fastpath, path->stages, path->stage_count, batch, ledger);
-		return;
-	}
-	if (ledger && path->stage_count != 0)
-		now = rte_rdtsc();
-	for (unsigned int i = 0; i < path->stage_count; i++)
-		run_stage(&path->stages[i], batch, &now, ledger);
+	else
+		run_stages_from(path, 0, batch, ledger);
 }
 
 void
@@ -62,14 +66,38 @@ run_and_hand_over(struct weir_path *path, struct weir_batch *batch, const bool l
 		weir_outputs_deal(&path->out, batch->packet, batch->count);
 }
 
+uint32_t
+weir_path_release(struct weir_path *path, uint64_t now_tsc)
+{
+	uint32_t released = 0;
+
+	for (unsigned int i = 0; i < path->stage_count; i++) {
+		struct weir_stage *stage = &path->stages[i];
+		struct weir_batch batch = {.direction = path->direction, .now_tsc = now_tsc};
+
+		if (stage->nf->release == NULL)
+			continue;
+		stage->nf->release(stage->state, &batch, &stage->ledger);
+		if (batch.count == 0)
+			continue;
+		released += batch.count;
+		weir_count(&stage->ledger.packets_out, batch.count);
+		run_stages_from(path, i + 1, &batch, true);
+		if (batch.count > 0)
+			weir_outputs_send(&path->out, batch.packet, batch.egress, batch.count);
+	}
+	return released;
+}
+
 static __rte_always_inline uint32_t
 poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger, const bool hands_over)
 {
 	struct weir_batch batch;
+	uint32_t released = unlikely(path->releases) ? weir_path_release(path, now_tsc) : 0;
 	uint16_t received = weir_queue_receive(&path->in, batch.packet, WEIR_BURST);
 
 	if (received == 0)
-		return 0;
+		return released;
 	batch.count = received;
 	batch.direction = path->direction;
 	batch.parsed = false;
@@ -84,7 +112,7 @@ poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger, const boo
 	run_path(path, &batch, ledger);
 	if (batch.count > 0)
 		weir_outputs_send(&path->out, batch.packet, batch.egress, batch.count);
-	return received;
+	return received + released;
 }
 
 #define TICKS_PER_S 1000
@@ -178,13 +206,43 @@ make_fastpath(struct weir_chain *chain, uint32_t flows, struct weir_error *error
 	return 0;
 }
 
+/* What a function kept in one direction must have one way to go on. */
+static int
+check_release(const struct weir_chain *chain, const struct weir_path *path,
+	      const struct weir_stage *stage, struct weir_error *error)
+{
+	for (unsigned int i = 0; i < chain->path_count; i++) {
+		const struct weir_path *other = &chain->paths[i];
+
+		for (unsigned int j = 0; j < other->stage_count; j++) {
+			if (other != path && other->direction == path->direction &&
+			    other->stages[j].state == stage->state)
+				return weir_fail(error, "bad_argument", chain->name,
+						 "one path in each direction through it",
+						 "give each path a function of its own",
+						 "%s keeps packets, and paths %s and %s share it",
+						 stage->nf->name, path->name, other->name);
+		}
+	}
+	return 0;
+}
+
 int
 weir_chain_complete(struct weir_chain *chain, uint32_t flows, struct weir_error *error)
 {
 	for (unsigned int i = 0; i < chain->path_count; i++) {
-		for (unsigned int j = 0; j < chain->paths[i].stage_count; j++) {
-			if (chain->paths[i].stages[j].nf->tick != NULL)
+		struct weir_path *path = &chain->paths[i];
+
+		for (unsigned int j = 0; j < path->stage_count; j++) {
+			const struct weir_stage *stage = &path->stages[j];
+
+			if (stage->nf->tick != NULL)
 				chain->has_ticks = true;
+			if (stage->nf->release == NULL)
+				continue;
+			path->releases = true;
+			if (check_release(chain, path, stage, error) < 0)
+				return -1;
 		}
 	}
 	return flows > 0 ? make_fastpath(chain, flows, error) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The area that runs network functions: paths, each an input queue, stages in order, and output
- * queues. For each path: rx_packets = Σ drops of its stages + tx_packets + tx_queue_full +
- * no_output, exactly.
+ * queues. For each path: rx_packets = Σ drops of its stages + held by them + tx_packets +
+ * tx_queue_full + no_output, exactly.
  *
  * An owner (architecture `separated`) is such an area that only decides: what is to be rewritten it
  * hands over, and deals the packets of each path to its outputs in turn.
@@ -26,6 +26,7 @@ struct weir_path {
 	struct weir_outputs out;
 	unsigned int stage_count;
 	struct weir_stage stages[WEIR_STAGES_MAX];
+	bool releases; /* a stage keeps packets for later */
 	struct weir_fastpath fastpath;
 	uint64_t rx_packets;
 };
@@ -42,14 +43,19 @@ struct weir_chain {
 };
 
 /*
- * After all paths have their stages: notes which functions want ticks, and makes the fast path with
- * room for `flows` flows; 0: none. -1 with `error`: no memory, or a function that does not decide.
+ * After all paths have their stages: notes which functions want ticks and which keep packets, and
+ * makes the fast path with room for `flows` flows; 0: none. -1 with `error`: no memory, a function
+ * in the fast path that does not decide, or one that keeps packets of two paths in one direction.
  */
 int weir_chain_complete(struct weir_chain *chain, uint32_t flows, struct weir_error *error);
 
 /* Runs a batch through the path's functions, as its area does: with the fast path, if it has one.
  */
 void weir_path_run(struct weir_path *path, struct weir_batch *batch);
+
+/* Sends on what stages of the path kept and is due, a burst of each at most; how many those were.
+ */
+uint32_t weir_path_release(struct weir_path *path, uint64_t now_tsc);
 
 /* Calls the functions that want it, with that time. */
 void weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc);

@@ -28,6 +28,7 @@
 #define WEIR_BURST 32
 
 struct weir_flow_cache;
+struct weir_report;
 
 /* Which way a path runs through a function: from its inside to its outside, or back. In a lab: from
  * left to right, or back. */
@@ -84,13 +85,20 @@ struct weir_nf {
 	const struct weir_command *commands;
 	unsigned int command_count;
 	/* One of these two. Handles one batch in place; what it drops it frees and counts in
-	 * ledger->drops. */
+	 * ledger->drops, what it keeps for later it counts in ledger->held. */
 	void (*process)(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);
+	/*
+	 * For a function that keeps packets, else NULL: puts those that go on now into an empty
+	 * batch, which says direction and time, and takes them out of ledger->held. Called at each
+	 * poll of a path of that direction; what it gives runs through the stages behind it.
+	 */
+	void (*release)(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);
 	/*
 	 * Decides on each packet of a parsed batch: actions[i] for packet[i], given cleared. What
 	 * actions rewrite it reads from `headers`: in the frame it may not be written yet. The
 	 * packet's own bytes it leaves alone, but for what no action can say (the packet inside an
-	 * ICMP error), and then with `once`. Frees nothing.
+	 * ICMP error), and then with `once`. Frees nothing. Counters are behind by what the fast
+	 * path has not settled: weir_flow_cache_settle_for() before one of them decides something.
 	 */
 	void (*decide)(void *state, const struct weir_batch *batch, struct weir_action *actions);
 	/* May be NULL. About every millisecond: ends what timed out, a bounded amount of work. What
@@ -109,6 +117,9 @@ struct weir_nf {
 	 * it takes its share of what cannot be shared (external ports). */
 	int (*share)(void *state, unsigned int worker, unsigned int workers, const char *where,
 		     struct weir_error *error);
+	/* May be NULL. Control thread, while packets flow: tells what it counts (report.h); reads
+	 * only what another thread may read while the state's thread writes. */
+	void (*report)(const void *state, struct weir_report *report);
 };
 
 /*
@@ -123,5 +134,7 @@ void weir_nf_destroy(const struct weir_nf *nf, void *state);
 extern const struct weir_nf *const weir_nf_table[];
 extern const unsigned int weir_nf_count;
 const struct weir_nf *weir_nf_find(const char *name);
+/* What a function of that name needs that was not there when this program was built, or NULL. */
+const char *weir_nf_lacks(const char *name);
 
 #endif

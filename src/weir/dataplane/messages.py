@@ -94,11 +94,13 @@ class TrafficResult(_Reply):
 
 
 class StageLedger(_Reply):
-    """One stage of a path: packets_in = packets_out + Σ drops."""
+    """One stage of a path: packets_in = packets_out + Σ drops + held."""
 
     nf: str
     packets_in: int = Field(alias="in")
     packets_out: int = Field(alias="out")
+    held: int = 0
+    """Kept now, to go on later."""
     cycles: int
     drops: dict[str, int] = {}
 

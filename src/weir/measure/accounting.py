@@ -57,6 +57,8 @@ def counted(ledger: Ledger, counters: Sequence[Counter]) -> Counts:
             for stage in path.stages:
                 for reason, packets in stage.drops.items():
                     add(f"{place}/{stage.nf}", reason, packets)
+                if stage.held:
+                    add(f"{place}/{stage.nf}", "held", stage.held)
     for port in ledger.ports:
         add(port.name, "rx_missed", port.rx_missed)
         add(port.name, "rx_nombuf", port.rx_nombuf)

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A shaper in a chain between two rings, with a clock of the test's own. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <rte_cycles.h>
+
+#include "core/chain.h"
+#include "testing/eal.h"
+#include "testing/packet.h"
+
+extern const struct weir_nf weir_nf_shaper;
+
+#define PACKET_BYTES 1000 /* of IP */
+#define RING_PACKETS 1024
+
+static struct weir_chain *chain;
+static struct rte_ring *in, *out;
+static uint64_t now_tsc;
+
+static void
+stop_chain(void)
+{
+	struct rte_mbuf *packet;
+
+	if (chain == NULL)
+		return;
+	while (rte_ring_dequeue(out, (void **)&packet) == 0)
+		rte_pktmbuf_free(packet);
+	weir_chain_destroy(chain);
+	chain = NULL;
+}
+
+static void
+start(const char *tenants, const char *queue_packets)
+{
+	const char *const options[][2] = {
+		{"tenants", tenants}, {"queue_packets", queue_packets}, {NULL, NULL}};
+	struct weir_error error;
+	struct weir_path *path;
+
+	stop_chain();
+	if (in == NULL) {
+		in = rte_ring_create("in", RING_PACKETS, SOCKET_ID_ANY, 0);
+		out = rte_ring_create("out", RING_PACKETS, SOCKET_ID_ANY, 0);
+	}
+	chain = weir_chain_create("chain", 0, true);
+	chain->path_count = 1;
+	path = &chain->paths[0];
+	path->in = (struct weir_queue){.kind = WEIR_QUEUE_RING, .ring = in};
+	path->out.queue[0] = (struct weir_queue){.kind = WEIR_QUEUE_RING, .ring = out};
+	path->out.count = 1;
+	path->stage_count = 1;
+	path->stages[0].nf = &weir_nf_shaper;
+	path->stages[0].state = weir_test_state(&weir_nf_shaper, options);
+	assert_int_equal(weir_chain_complete(chain, 0, &error), 0);
+	now_tsc = 1000 * rte_get_tsc_hz();
+}
+
+static void
+offer(const char *src, unsigned int count)
+{
+	static const uint8_t payload[PACKET_BYTES];
+	const struct weir_test_ipv4 what = {
+		.src = src, .payload = payload, .payload_bytes = PACKET_BYTES - 28};
+
+	for (unsigned int i = 0; i < count; i++)
+		assert_int_equal(rte_ring_enqueue(in, weir_test_ipv4_packet(&what)), 0);
+}
+
+/* Packets that leave in one poll; `last` is the last byte of the source of the last one. */
+static unsigned int
+poll_once(uint8_t *last)
+{
+	struct rte_mbuf *packet;
+	unsigned int count = 0;
+
+	chain->area.poll(&chain->area, now_tsc);
+	for (; rte_ring_dequeue(out, (void **)&packet) == 0; count++) {
+		if (last != NULL)
+			*last = rte_pktmbuf_mtod(packet, uint8_t *)[29];
+		rte_pktmbuf_free(packet);
+	}
+	return count;
+}
+
+static void
+pass_us(double us)
+{
+	now_tsc += us * rte_get_tsc_hz() / 1e6;
+}
+
+/* Packets that leave in so much time, polled every `step_us`; their tenant always has more. */
+static unsigned int
+run_full(const char *src, double us, double step_us)
+{
+	unsigned int left = 0;
+
+	for (double t = 0; t < us; t += step_us) {
+		offer(src, 2);
+		left += poll_once(NULL);
+		pass_us(step_us);
+	}
+	return left;
+}
+
+static const struct weir_stage_ledger *
+ledger(void)
+{
+	return &chain->paths[0].stages[0].ledger;
+}
+
+static void
+test_a_burst_passes_at_once_and_the_rest_at_the_rate(void **state)
+{
+	unsigned int sent = 0;
+
+	(void)state;
+	start("10.1.0.0/16 rate_bps=8000000 burst_bytes=5000", "256");
+	offer("10.1.0.1", 20);
+	assert_int_equal(poll_once(NULL), 5);
+	assert_int_equal(ledger()->held, 15);
+	for (unsigned int ms = 0; ms < 10; ms++) {
+		pass_us(990);
+		sent += poll_once(NULL);
+		assert_int_equal(sent, ms); /* none comes early */
+		pass_us(10.1);
+		sent += poll_once(NULL);
+		assert_int_equal(sent, ms + 1);
+	}
+}
+
+static void
+test_the_rate_is_right_within_half_a_percent(void **state)
+{
+	static const struct {
+		const char *tenants;
+		double bps, step_us;
+	} cases[] = {
+		{"10.1.0.0/16 rate_bps=1000000", 1e6, 500},
+		{"10.1.0.0/16 rate_bps=33333333", 33333333, 100},
+		{"10.1.0.0/16 rate_bps=1000000000", 1e9, 10},
+		{"10.1.0.0/16 rate_bps=10000000000 burst_bytes=20000", 1e10, 1},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		double us = 4000 * cases[i].step_us;
+		double expected = cases[i].bps * us / 1e6 / 8 / PACKET_BYTES;
+
+		start(cases[i].tenants, "64");
+		run_full("10.1.0.1", us / 10, cases[i].step_us); /* the first burst */
+		assert_in_range(run_full("10.1.0.1", us, cases[i].step_us), expected * 0.995 - 1,
+				expected * 1.005 + 1);
+	}
+}
+
+static void
+test_irregular_polls_do_not_change_the_rate(void **state)
+{
+	unsigned int sent = 0;
+	uint32_t random = 1;
+	double us = 0;
+
+	(void)state;
+	start("10.1.0.0/16 rate_bps=100000000", "64");
+	run_full("10.1.0.1", 10000, 50);
+	while (us < 200000) {
+		double step_us;
+
+		random = random * 1664525 + 1013904223;
+		step_us = 1 + (random >> 16) % 300;
+		offer("10.1.0.1", 8);
+		sent += poll_once(NULL);
+		pass_us(step_us);
+		us += step_us;
+	}
+	assert_in_range(sent, 12.5 * us / PACKET_BYTES * 0.995, 12.5 * us / PACKET_BYTES * 1.005);
+}
+
+static void
+test_a_full_queue_drops_and_every_packet_is_accounted_for(void **state)
+{
+	const struct weir_stage_ledger *counts;
+
+	(void)state;
+	start("10.1.0.0/16 rate_bps=8000000 burst_bytes=5000", "10");
+	offer("10.1.0.1", 30);
+	assert_int_equal(poll_once(NULL), 5);
+	counts = ledger();
+	assert_int_equal(counts->held, 10);
+	assert_int_equal(counts->drops[0], 15);
+	pass_us(3001);
+	assert_int_equal(poll_once(NULL), 3);
+	assert_int_equal(counts->packets_in, counts->packets_out + counts->drops[0] + counts->held);
+	assert_int_equal(chain->paths[0].out.tx_packets, 8);
+}
+
+static void
+test_tenants_get_their_own_rates_whatever_others_send(void **state)
+{
+	unsigned int greedy = 0, modest = 0;
+
+	(void)state;
+	start("10.1.0.0/24 rate_bps=8000000 burst_bytes=1000,"
+	      "10.1.1.0/24 rate_bps=8000000 burst_bytes=1000",
+	      "64");
+	for (unsigned int ms = 0; ms < 100; ms++) {
+		offer("10.1.0.1", 20);
+		offer("10.1.1.2", 1);
+		for (unsigned int i = 0; i < 10; i++) {
+			struct rte_mbuf *packet;
+
+			chain->area.poll(&chain->area, now_tsc);
+			while (rte_ring_dequeue(out, (void **)&packet) == 0) {
+				bool is_greedy = rte_pktmbuf_mtod(packet, uint8_t *)[29] == 1;
+
+				greedy += is_greedy;
+				modest += !is_greedy;
+				rte_pktmbuf_free(packet);
+			}
+			pass_us(100.1);
+		}
+	}
+	assert_in_range(modest, 99, 100);
+	assert_in_range(greedy, 99, 101);
+}
+
+static void
+test_a_tenants_packets_stay_in_order(void **state)
+{
+	static const uint8_t payload[PACKET_BYTES];
+	struct rte_mbuf *packet;
+	uint16_t next = 0;
+
+	(void)state;
+	start("10.0.0.0/8 rate_bps=8000000 burst_bytes=3000", "64");
+	for (uint16_t i = 0; i < 40; i++) {
+		const struct weir_test_ipv4 what = {.src = "10.1.0.1",
+						    .identification = i,
+						    .payload = payload,
+						    .payload_bytes = i % 3 * 400};
+
+		rte_ring_enqueue(in, weir_test_ipv4_packet(&what));
+		chain->area.poll(&chain->area, now_tsc);
+		pass_us(100);
+	}
+	for (unsigned int i = 0; i < 200; i++, pass_us(500))
+		chain->area.poll(&chain->area, now_tsc);
+	while (rte_ring_dequeue(out, (void **)&packet) == 0) {
+		const uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
+
+		assert_int_equal(frame[18] << 8 | frame[19], next++);
+		rte_pktmbuf_free(packet);
+	}
+	assert_int_equal(next, 40);
+}
+
+static void
+test_a_packet_larger_than_the_burst_passes_and_is_paid_for(void **state)
+{
+	(void)state;
+	start("10.1.0.0/16 rate_bps=8000000 burst_bytes=100", "64");
+	offer("10.1.0.1", 2);
+	assert_int_equal(poll_once(NULL), 1);
+	pass_us(990);
+	assert_int_equal(poll_once(NULL), 0);
+	pass_us(11);
+	assert_int_equal(poll_once(NULL), 1);
+}
+
+static void
+test_packets_of_no_tenant_pass_at_once(void **state)
+{
+	uint8_t last = 0;
+
+	(void)state;
+	start("10.1.0.0/16 rate_bps=8000", "64");
+	offer("192.0.2.77", 32);
+	assert_int_equal(poll_once(&last), 32);
+	assert_int_equal(last, 77);
+}
+
+static void
+test_packets_that_still_wait_are_freed_with_the_chain(void **state)
+{
+	unsigned int before;
+
+	(void)state;
+	stop_chain();
+	before = rte_mempool_avail_count(weir_test_pool());
+	start("10.1.0.0/16 rate_bps=8000 burst_bytes=1000", "64");
+	offer("10.1.0.1", 30);
+	assert_int_equal(poll_once(NULL), 1);
+	stop_chain();
+	assert_int_equal(rte_mempool_avail_count(weir_test_pool()), before);
+}
+
+static void
+test_two_paths_of_one_direction_cannot_share_a_shaper(void **state)
+{
+	struct weir_error error;
+
+	(void)state;
+	start("10.1.0.0/16 rate_bps=8000", "64");
+	chain->paths[1] = chain->paths[0];
+	chain->paths[1].stages[0].shares_state = true;
+	chain->path_count = 2;
+	assert_int_equal(weir_chain_complete(chain, 0, &error), -1);
+	chain->paths[1].direction = WEIR_INBOUND;
+	assert_int_equal(weir_chain_complete(chain, 0, &error), 0);
+}
+
+static int
+stop(void **state)
+{
+	(void)state;
+	stop_chain();
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_burst_passes_at_once_and_the_rest_at_the_rate),
+		cmocka_unit_test(test_the_rate_is_right_within_half_a_percent),
+		cmocka_unit_test(test_irregular_polls_do_not_change_the_rate),
+		cmocka_unit_test(test_a_full_queue_drops_and_every_packet_is_accounted_for),
+		cmocka_unit_test(test_tenants_get_their_own_rates_whatever_others_send),
+		cmocka_unit_test(test_a_tenants_packets_stay_in_order),
+		cmocka_unit_test(test_a_packet_larger_than_the_burst_passes_and_is_paid_for),
+		cmocka_unit_test(test_packets_of_no_tenant_pass_at_once),
+		cmocka_unit_test(test_packets_that_still_wait_are_freed_with_the_chain),
+		cmocka_unit_test(test_two_paths_of_one_direction_cannot_share_a_shaper),
+	};
+
+	return cmocka_run_group_tests_name("shaper", tests, weir_test_eal, stop);
+}
