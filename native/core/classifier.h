@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <netinet/in.h>
 
@@ -48,15 +49,26 @@ weir_rule_names_ports(const struct weir_rule *rule)
  */
 #define WEIR_TUPLE_PORTLESS 1
 
-/* The five-tuple as the classifier wants it. */
+/* A flow's tuple as the classifier wants it; none of its packets is cut, or a later fragment. */
+static inline struct weir_tuple
+weir_classifier_flow_tuple(const struct weir_tuple *flow)
+{
+	struct weir_tuple tuple = *flow;
+
+	memset(tuple.zero, 0, sizeof(tuple.zero));
+	if (tuple.protocol != IPPROTO_TCP && tuple.protocol != IPPROTO_UDP)
+		tuple.zero[0] = WEIR_TUPLE_PORTLESS;
+	return tuple;
+}
+
+/* A packet's. */
 static inline struct weir_tuple
 weir_classifier_tuple(const struct weir_headers *headers)
 {
-	struct weir_tuple tuple = headers->tuple;
-	bool has_ports = headers->l4_offset != 0 &&
-			 (tuple.protocol == IPPROTO_TCP || tuple.protocol == IPPROTO_UDP);
+	struct weir_tuple tuple = weir_classifier_flow_tuple(&headers->tuple);
 
-	tuple.zero[0] = has_ports ? 0 : WEIR_TUPLE_PORTLESS;
+	if (headers->l4_offset == 0)
+		tuple.zero[0] = WEIR_TUPLE_PORTLESS;
 	return tuple;
 }
 

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+extern const struct weir_nf weir_nf_acl;
 #ifdef WEIR_HAS_DPI
 extern const struct weir_nf weir_nf_dpi;
 #endif
+extern const struct weir_nf weir_nf_firewall;
 extern const struct weir_nf weir_nf_l2fwd;
 extern const struct weir_nf weir_nf_l3fwd;
 extern const struct weir_nf weir_nf_lb;
@@ -16,9 +18,11 @@ extern const struct weir_nf weir_nf_shaper;
 extern const struct weir_nf weir_nf_sink;
 
 const struct weir_nf *const weir_nf_table[] = {
+	&weir_nf_acl,
 #ifdef WEIR_HAS_DPI
 	&weir_nf_dpi,
 #endif
+	&weir_nf_firewall,
 	&weir_nf_l2fwd,
 	&weir_nf_l3fwd,
 	&weir_nf_lb,

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rule_set.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#define WORDS_MAX 6
+#define WORD_BYTES 64
+#define FILE_BYTES_MAX (256UL << 20)
+
+/* A line that is read, and where messages say it is. */
+struct line {
+	const char *name;
+	uint32_t number;
+	const char *where;
+	struct weir_error *error;
+	unsigned int word_count;
+	char words[WORDS_MAX][WORD_BYTES];
+};
+
+static bool
+refuse(const struct line *line, const char *expected, const char *text)
+{
+	/* The end of a long path says more than its beginning. */
+	size_t length = strlen(line->name);
+	const char *name = line->name + (length > 120 ? length - 120 : 0);
+
+	weir_fail(line->error, "bad_rule", line->where, expected, NULL, "%s:%u: %s", name,
+		  line->number, text);
+	return false;
+}
+
+static bool
+refuse_word(const struct line *line, const char *what, const char *word, const char *expected)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "'%s' is not %s", word, what);
+	return refuse(line, expected, text);
+}
+
+/* A whole number up to `max` that ends at `end`. */
+static bool
+read_number(const char *text, const char *end, unsigned long max, unsigned long *number)
+{
+	char *stop;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*number = strtoul(text, &stop, 10);
+	return errno == 0 && stop == end && *number <= max;
+}
+
+static bool
+read_protocol(const struct line *line, const char *word, struct weir_rule *rule)
+{
+	static const struct {
+		const char *name;
+		uint8_t number;
+	} known[] = {{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP}, {"icmp", IPPROTO_ICMP}};
+	unsigned long number;
+
+	rule->any_protocol = strcmp(word, "any") == 0;
+	if (rule->any_protocol)
+		return true;
+	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
+		if (strcmp(word, known[i].name) == 0) {
+			rule->protocol = known[i].number;
+			return true;
+		}
+	}
+	if (!read_number(word, word + strlen(word), UINT8_MAX, &number))
+		return refuse_word(line, "a protocol", word,
+				   "any, tcp, udp, icmp or a number up to 255");
+	rule->protocol = (uint8_t)number;
+	return true;
+}
+
+static bool
+read_prefix(const struct line *line, const char *word, uint32_t *ip, uint32_t *mask)
+{
+	static const char expected[] = "any, an address, or a prefix such as 192.0.2.0/24";
+	const char *slash = strchr(word, '/');
+	char address[INET_ADDRSTRLEN];
+	unsigned long length = 32;
+	size_t bytes = slash != NULL ? (size_t)(slash - word) : strlen(word);
+
+	*ip = *mask = 0;
+	if (strcmp(word, "any") == 0)
+		return true;
+	if (bytes >= sizeof(address) ||
+	    (slash != NULL && !read_number(slash + 1, word + strlen(word), 32, &length)))
+		return refuse_word(line, "an address", word, expected);
+	memcpy(address, word, bytes);
+	address[bytes] = '\0';
+	if (inet_pton(AF_INET, address, ip) != 1)
+		return refuse_word(line, "an address", word, expected);
+	*mask = length == 0 ? 0 : htonl(UINT32_MAX << (32 - length));
+	if ((*ip & ~*mask) != 0)
+		return refuse_word(line, "a prefix: it has host bits", word,
+				   "an address whose bits behind the prefix are 0");
+	return true;
+}
+
+static bool
+read_ports(const struct line *line, const char *word, uint16_t *low, uint16_t *high)
+{
+	static const char expected[] = "any, a port up to 65535, or a range such as 1024-65535";
+	const char *hyphen = strchr(word, '-');
+	const char *end = word + strlen(word);
+	unsigned long first = 0, last = UINT16_MAX;
+
+	if (strcmp(word, "any") != 0) {
+		if (!read_number(word, hyphen != NULL ? hyphen : end, UINT16_MAX, &first))
+			return refuse_word(line, "a port", word, expected);
+		last = first;
+		if (hyphen != NULL && !read_number(hyphen + 1, end, UINT16_MAX, &last))
+			return refuse_word(line, "a range of ports", word, expected);
+		if (last < first)
+			return refuse_word(line, "a range of ports", word, "the lower port first");
+	}
+	*low = (uint16_t)first;
+	*high = (uint16_t)last;
+	return true;
+}
+
+static bool
+read_rule(const struct line *line, struct weir_rule *rule, bool *permits)
+{
+	const char(*words)[WORD_BYTES] = line->words;
+
+	memset(rule, 0, sizeof(*rule));
+	rule->src_port_high = rule->dst_port_high = UINT16_MAX;
+	*permits = strcmp(words[0], "permit") == 0;
+	if (!*permits && strcmp(words[0], "deny") != 0)
+		return refuse_word(line, "an action", words[0], "permit or deny");
+	if (line->word_count != 4 && line->word_count != 6)
+		return refuse(line,
+			      "permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS "
+			      "DESTINATION-PORTS]",
+			      "a rule has four words, or six with ports");
+	if (!read_protocol(line, words[1], rule) ||
+	    !read_prefix(line, words[2], &rule->src_ip, &rule->src_mask) ||
+	    !read_prefix(line, words[3], &rule->dst_ip, &rule->dst_mask))
+		return false;
+	if (line->word_count == 6 &&
+	    (!read_ports(line, words[4], &rule->src_port_low, &rule->src_port_high) ||
+	     !read_ports(line, words[5], &rule->dst_port_low, &rule->dst_port_high)))
+		return false;
+	if (weir_rule_names_ports(rule) && !rule->any_protocol && rule->protocol != IPPROTO_TCP &&
+	    rule->protocol != IPPROTO_UDP)
+		return refuse(line, "tcp, udp or any", "only tcp and udp have ports");
+	return true;
+}
+
+/* The words up to the end of the line or a comment. False: too long, or too many. */
+static bool
+split(struct line *line, const char *text, const char *end)
+{
+	line->word_count = 0;
+	while (text < end && *text != '#') {
+		const char *begin = text;
+
+		if (*text == ' ' || *text == '\t' || *text == '\r') {
+			text++;
+			continue;
+		}
+		while (text < end && strchr(" \t\r#", *text) == NULL)
+			text++;
+		if (text < end && *text == '\0')
+			return refuse(line, "text", "a byte of 0 in it");
+		if (line->word_count == WORDS_MAX)
+			return refuse(line, "at most six words", "more words than a rule has");
+		if ((size_t)(text - begin) >= WORD_BYTES)
+			return refuse(line, "words of at most 63 bytes", "a word is too long");
+		memcpy(line->words[line->word_count], begin, text - begin);
+		line->words[line->word_count++][text - begin] = '\0';
+	}
+	return true;
+}
+
+static bool
+read_all(struct weir_rule_set *set, struct line *line, const char *text, const char *end)
+{
+	for (const char *next; text < end; text = next + 1) {
+		next = memchr(text, '\n', end - text);
+		if (next == NULL)
+			next = end;
+		line->number++;
+		if (!split(line, text, next))
+			return false;
+		if (line->word_count == 0)
+			continue;
+		if (!read_rule(line, &set->rules[set->count], &set->permits[set->count]))
+			return false;
+		set->count++;
+	}
+	return true;
+}
+
+static size_t
+count_lines(const char *text, const char *end)
+{
+	size_t lines = 1;
+
+	while ((text = memchr(text, '\n', end - text)) != NULL) {
+		lines++;
+		text++;
+	}
+	return lines;
+}
+
+struct weir_rule_set *
+weir_rule_set_parse(const char *text, size_t bytes, const char *name, bool default_permits,
+		    const char *where, struct weir_error *error)
+{
+	size_t lines = count_lines(text, text + bytes);
+	struct line line = {.name = name, .where = where, .error = error};
+	struct weir_rule_set *set = calloc(1, sizeof(*set));
+
+	if (set == NULL)
+		goto no_memory;
+	set->default_permits = default_permits;
+	set->rules = malloc(lines * sizeof(*set->rules));
+	set->permits = malloc(lines * sizeof(*set->permits));
+	if (set->rules == NULL || set->permits == NULL)
+		goto no_memory;
+	if (!read_all(set, &line, text, text + bytes))
+		goto failed;
+	set->classifier = weir_classifier_build(set->rules, set->count, where, error);
+	if (set->classifier == NULL)
+		goto failed;
+	return set;
+no_memory:
+	weir_fail(error, "no_memory", where, NULL, NULL, "no memory for the rules of %s", name);
+failed:
+	weir_rule_set_free(set);
+	return NULL;
+}
+
+/* The whole file; NULL with `error`. */
+static char *
+read_file(const char *path, size_t *bytes, const char *where, struct weir_error *error)
+{
+	FILE *file = fopen(path, "r");
+	char *text = NULL;
+	long size = -1;
+
+	if (file != NULL && fseek(file, 0, SEEK_END) == 0)
+		size = ftell(file);
+	if (size >= 0 && (unsigned long)size <= FILE_BYTES_MAX)
+		text = malloc(size + 1);
+	if (text != NULL) {
+		rewind(file);
+		*bytes = fread(text, 1, size, file);
+	}
+	if (text == NULL || ferror(file) != 0) {
+		weir_fail(error, "bad_argument", where, "a file of rules of at most 256 MiB", NULL,
+			  "%s cannot be read: %s", path, strerror(errno));
+		free(text);
+		text = NULL;
+	}
+	if (file != NULL)
+		fclose(file);
+	return text;
+}
+
+struct weir_rule_set *
+weir_rule_set_load(const char *path, bool default_permits, const char *where,
+		   struct weir_error *error)
+{
+	size_t bytes;
+	char *text = read_file(path, &bytes, where, error);
+	struct weir_rule_set *set;
+
+	if (text == NULL)
+		return NULL;
+	set = weir_rule_set_parse(text, bytes, path, default_permits, where, error);
+	free(text);
+	return set;
+}
+
+struct weir_rule_set *
+weir_rule_set_of_option(const char *path, bool default_permits, const char *where,
+			struct weir_error *error)
+{
+	if (path[0] == '\0')
+		return weir_rule_set_parse("", 0, "no rules", default_permits, where, error);
+	return weir_rule_set_load(path, default_permits, where, error);
+}
+
+void
+weir_rule_set_free(struct weir_rule_set *set)
+{
+	if (set == NULL)
+		return;
+	weir_classifier_free(set->classifier);
+	free(set->permits);
+	free(set->rules);
+	free(set);
+}
+
+void
+weir_rule_set_permits(const struct weir_rule_set *set, const struct weir_tuple *tuples,
+		      bool *permits, unsigned int count)
+{
+	uint32_t rule[WEIR_CLASSIFIER_BULK];
+
+	weir_classifier_classify(set->classifier, tuples, rule, count);
+	for (unsigned int i = 0; i < count; i++)
+		permits[i] =
+			rule[i] != WEIR_RULE_NONE ? set->permits[rule[i]] : set->default_permits;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * acl: permits or denies each IPv4 packet by ordered rules over addresses, ports and protocol; the
+ * first that matches decides, and `default` if none does.
+ *
+ * It has no sessions: an answer needs a rule of its own (firewall has them). Rules are of a file
+ * (syntax: core/rule_set.h) and apply to both directions, or to one. Packets are not changed.
+ * Fragments: later ones, which have no ports, follow the first; if that was not seen, rules that
+ * name ports do not match them. A packet whose TCP, UDP or ICMP header is not all there is dropped
+ * (RFC 1858, section 4). Limits: no rules for IPv6; what is not IPv4 is dropped or forwarded as
+ * `not_ipv4` says. Command: reload. Example: {"nf": "acl", "options": {"rules": "edge.rules"}}
+ */
+#include <assert.h>
+
+#include "core/flow_cache.h"
+#include "core/fragments.h"
+#include "core/rule_reload.h"
+
+enum verdict_option { VERDICT_DENY, VERDICT_PERMIT };
+static const char *const verdict_names[] = {"deny", "permit", NULL};
+
+enum scope { SCOPE_BOTH, SCOPE_OUTBOUND, SCOPE_INBOUND };
+static const char *const scope_names[] = {"both", "outbound", "inbound", NULL};
+
+enum other { OTHER_DROP, OTHER_FORWARD };
+static const char *const other_names[] = {"drop", "forward", NULL};
+
+struct acl {
+	struct weir_rule_set *rules;
+	struct weir_fragments *fragments;
+	unsigned int default_verdict; /* enum verdict_option */
+	unsigned int scope;	      /* enum scope */
+	unsigned int not_ipv4;	      /* enum other */
+	uint64_t fragment_count;
+	char path[WEIR_OPTION_TEXT_BYTES];
+};
+static_assert(offsetof(struct acl, path) <= RTE_CACHE_LINE_SIZE, "packets need one cache line");
+
+static const struct weir_option options[] = {
+	{
+		.name = "rules",
+		.type = WEIR_OPTION_FILE,
+		.help = "File with one rule a line, such as: permit tcp 10.0.0.0/8 any 1024-65535 "
+			"80. None: only `default` decides.",
+		.offset = offsetof(struct acl, path),
+	},
+	{
+		.name = "default",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "deny",
+		.values = verdict_names,
+		.help = "What happens to packets that match no rule.",
+		.offset = offsetof(struct acl, default_verdict),
+	},
+	{
+		.name = "direction",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "both",
+		.values = scope_names,
+		.help = "Which packets the rules are for; all others are forwarded.",
+		.offset = offsetof(struct acl, scope),
+	},
+	{
+		.name = "not_ipv4",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "drop",
+		.values = other_names,
+		.help = "What happens to frames that are not IPv4: ARP, IPv6 and others.",
+		.offset = offsetof(struct acl, not_ipv4),
+	},
+	{
+		.name = "fragments",
+		.type = WEIR_OPTION_INT,
+		.default_text = "4096",
+		.min = 4,
+		.max = 1048576,
+		.help = "Fragmented packets known at a time.",
+		.offset = offsetof(struct acl, fragment_count),
+	},
+};
+
+enum { DROP_DENIED, DROP_NOT_IPV4, DROP_MALFORMED, DROP_TRUNCATED };
+static const struct weir_drop_reason drop_reasons[] = {
+	[DROP_DENIED] = {"denied", "A rule, or the default, denies it."},
+	[DROP_NOT_IPV4] = {"not_ipv4", "The frame is not an IPv4 packet."},
+	[DROP_MALFORMED] = {"malformed", "The IP header contradicts itself or is cut."},
+	[DROP_TRUNCATED] = {"truncated", "The TCP, UDP or ICMP header is not all there."},
+};
+
+static void
+fini(void *state)
+{
+	struct acl *acl = state;
+
+	weir_rule_set_free(acl->rules);
+	weir_fragments_free(acl->fragments);
+}
+
+static int
+init(void *state, const char *where, struct weir_error *error)
+{
+	struct acl *acl = state;
+	bool permits = acl->default_verdict == VERDICT_PERMIT;
+
+	acl->rules = weir_rule_set_of_option(acl->path, permits, where, error);
+	if (acl->rules == NULL)
+		return -1;
+	acl->fragments = weir_fragments_create(acl->fragment_count);
+	if (acl->fragments != NULL)
+		return 0;
+	fini(acl);
+	return weir_fail(error, "no_memory", where, NULL, "give weir-dp more memory",
+			 "no memory for %lu fragmented packets", acl->fragment_count);
+}
+
+static void
+drop(struct weir_action *action, uint8_t reason)
+{
+	action->verdict = WEIR_DROP;
+	action->drop_reason = reason;
+}
+
+/* False: what becomes of the packet needs no rule. */
+static inline bool
+needs_rules(const struct acl *acl, const struct weir_headers *headers, struct weir_action *action)
+{
+	if (likely(headers->network == WEIR_NETWORK_IPV4 &&
+		   (headers->flags & WEIR_HEADER_L4_CUT) == 0))
+		return true;
+	if (headers->network == WEIR_NETWORK_MALFORMED)
+		drop(action, DROP_MALFORMED);
+	else if (headers->network == WEIR_NETWORK_IPV4)
+		drop(action, DROP_TRUNCATED);
+	else if (acl->not_ipv4 == OTHER_DROP)
+		drop(action, DROP_NOT_IPV4);
+	action->once = true;
+	return false;
+}
+
+/* A first fragment is remembered with what the rules said; a later one is as its first was. */
+static bool
+follow_fragment(struct acl *acl, const struct weir_batch *batch, uint16_t i, bool permits)
+{
+	const struct weir_headers *headers = &batch->headers[i];
+	uint32_t remembered;
+
+	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) == 0) {
+		weir_fragments_remember(acl->fragments, batch->packet[i], headers, batch->now_tsc,
+					permits);
+		return permits;
+	}
+	if (weir_fragments_recall(acl->fragments, batch->packet[i], headers, batch->now_tsc,
+				  &remembered))
+		return remembered != 0;
+	return permits;
+}
+
+static void
+decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
+{
+	struct acl *acl = state;
+	struct weir_tuple tuples[WEIR_BURST];
+	bool permits[WEIR_BURST];
+	uint16_t packet[WEIR_BURST];
+	unsigned int count = 0;
+
+	if ((acl->scope == SCOPE_OUTBOUND && batch->direction != WEIR_OUTBOUND) ||
+	    (acl->scope == SCOPE_INBOUND && batch->direction != WEIR_INBOUND))
+		return;
+	for (uint16_t i = 0; i < batch->count; i++) {
+		if (likely(needs_rules(acl, &batch->headers[i], &actions[i]))) {
+			tuples[count] = weir_classifier_tuple(&batch->headers[i]);
+			packet[count++] = i;
+		}
+	}
+	if (count == 0)
+		return;
+	weir_rule_set_permits(acl->rules, tuples, permits, count);
+	for (unsigned int i = 0; i < count; i++) {
+		struct weir_action *action = &actions[packet[i]];
+
+		if (unlikely((batch->headers[packet[i]].flags & WEIR_HEADER_FRAGMENT) != 0)) {
+			permits[i] = follow_fragment(acl, batch, packet[i], permits[i]);
+			action->once = true;
+		}
+		action->verdict = permits[i] ? WEIR_FORWARD : WEIR_DROP;
+		action->drop_reason = DROP_DENIED;
+	}
+}
+
+static int
+reload_prepare(const void *state, const void *arguments, const char *where, void **prepared,
+	       struct weir_error *error)
+{
+	const struct acl *acl = state;
+
+	return weir_rule_reload_prepare(arguments, acl->path,
+					acl->default_verdict == VERDICT_PERMIT, where, prepared,
+					error);
+}
+
+struct change {
+	const struct weir_rule_set *before, *after;
+};
+
+/* Whether the flow was permitted and is not any more, or the other way round. Fragments and cut
+ * headers are not in the cache. */
+static bool
+is_changed(const struct weir_tuple *tuple, enum weir_direction direction, void *argument)
+{
+	const struct change *change = argument;
+	const struct weir_tuple asked = weir_classifier_flow_tuple(tuple);
+	bool before, after;
+
+	(void)direction;
+	weir_rule_set_permits(change->before, &asked, &before, 1);
+	weir_rule_set_permits(change->after, &asked, &after, 1);
+	return before != after;
+}
+
+static void
+reload_commit(void *state, void *prepared, struct weir_flow_cache *cache)
+{
+	struct acl *acl = state;
+	struct weir_rule_reload *reload = prepared;
+	struct weir_rule_set *before = acl->rules;
+	struct change change = {.before = before, .after = reload->rules};
+
+	weir_flow_cache_forget_if(cache, acl, is_changed, &change);
+	acl->rules = reload->rules;
+	reload->rules = before;
+}
+
+static const struct weir_command commands[] = {
+	{
+		.name = "reload",
+		.help = "Reads rules and puts them in place of those there are. An error leaves "
+			"them as they are.",
+		.options = weir_rule_reload_options,
+		.option_count = WEIR_RULE_RELOAD_OPTIONS,
+		.arguments_size = sizeof(struct weir_rule_reload_arguments),
+		.prepare = reload_prepare,
+		.commit = reload_commit,
+		.release = weir_rule_reload_release,
+	},
+};
+
+extern const struct weir_nf weir_nf_acl;
+const struct weir_nf weir_nf_acl = {
+	.name = "acl",
+	.summary = "Permits or denies packets by ordered five-tuple rules.",
+	.options = options,
+	.option_count = RTE_DIM(options),
+	.drop_reasons = drop_reasons,
+	.drop_reason_count = RTE_DIM(drop_reasons),
+	.returns = true,
+	.state_size = sizeof(struct acl),
+	.init = init,
+	.fini = fini,
+	.commands = commands,
+	.command_count = RTE_DIM(commands),
+	.decide = decide,
+};

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decides on a batch in passes, so that the memory's latencies overlap: all keys, all sessions, all
+ * rules that are needed. Then packet by packet, in their order, since one may begin or end the
+ * session of the next.
+ */
+#include "firewall.h"
+
+#include <string.h>
+
+struct passing {
+	struct firewall *firewall;
+	const struct weir_batch *batch;
+	uint32_t now;
+	bool changed; /* perhaps a session began or ended: what was found before may not hold */
+	struct weir_tuple keys[WEIR_BURST];
+	bool reversed[WEIR_BURST]; /* the packet against its key */
+	uint32_t numbers[WEIR_BURST];
+	/* Rules are asked for the packet, or for its session, which older rules permitted. */
+	bool is_asked[WEIR_BURST];
+	bool permits[WEIR_BURST];
+};
+
+static inline bool
+same_key(const struct weir_tuple *left, const struct weir_tuple *right)
+{
+	return memcmp(left, right, sizeof(*left)) == 0;
+}
+
+static inline bool
+is_first_tcp(const struct firewall *firewall, uint8_t tcp_flags)
+{
+	if (!firewall->syn_first)
+		return (tcp_flags & TCP_RST) == 0;
+	return (tcp_flags & (TCP_SYN | TCP_ACK | TCP_RST | TCP_FIN)) == TCP_SYN;
+}
+
+/* Whether a session may begin with this packet, if rules permit it. */
+static inline bool
+may_begin(const struct passing *passing, uint16_t i)
+{
+	const struct weir_headers *headers = &passing->batch->headers[i];
+
+	if (headers->tuple.protocol == IPPROTO_TCP)
+		return is_first_tcp(passing->firewall, headers->tcp_flags);
+	if (headers->tuple.protocol == IPPROTO_ICMP)
+		return *rte_pktmbuf_mtod_offset(passing->batch->packet[i], const uint8_t *,
+						headers->l4_offset) == RTE_IP_ICMP_ECHO_REQUEST;
+	return true;
+}
+
+static inline struct session *
+found(const struct passing *passing, uint16_t i)
+{
+	uint32_t number = passing->numbers[i];
+
+	return number != WEIR_FLOW_NONE ? &passing->firewall->sessions[number] : NULL;
+}
+
+/* Asks the rules for all packets without a session and for all sessions that older rules
+ * permitted. */
+static void
+ask_rules(struct passing *passing, const uint16_t *packets, unsigned int count)
+{
+	struct weir_tuple tuples[WEIR_BURST];
+	bool permits[WEIR_BURST];
+	uint16_t asked[WEIR_BURST];
+	unsigned int asked_count = 0;
+
+	for (unsigned int n = 0; n < count; n++) {
+		uint16_t i = packets[n];
+		const struct session *session = found(passing, i);
+
+		passing->is_asked[i] = false;
+		if (session == NULL && may_begin(passing, i))
+			tuples[asked_count] = weir_classifier_tuple(&passing->batch->headers[i]);
+		else if (session != NULL && session->generation != passing->firewall->generation)
+			tuples[asked_count] = firewall_session_tuple(session);
+		else
+			continue;
+		asked[asked_count++] = i;
+	}
+	if (asked_count == 0)
+		return;
+	weir_rule_set_permits(passing->firewall->rules, tuples, permits, asked_count);
+	for (unsigned int n = 0; n < asked_count; n++) {
+		passing->is_asked[asked[n]] = true;
+		passing->permits[asked[n]] = permits[n];
+	}
+}
+
+static void
+end(struct passing *passing, struct session *session, uint16_t i)
+{
+	firewall_session_end(passing->firewall, session, passing->batch->cache);
+	passing->changed = true;
+	passing->is_asked[i] = false; /* what was asked was about the session */
+}
+
+/* The packet's session as it is now; one that rules refuse since they were changed ends here, and
+ * one that is over where a new connection begins. */
+static struct session *
+current_session(struct passing *passing, uint16_t i)
+{
+	const struct weir_headers *headers = &passing->batch->headers[i];
+	struct session *session = found(passing, i);
+
+	if (unlikely(passing->changed) &&
+	    (session == NULL || (session->flags & SESSION_USED) == 0 ||
+	     !same_key(&session->key, &passing->keys[i]))) {
+		if (session != NULL)
+			passing->is_asked[i] = false; /* that was about the session */
+		session = firewall_session_find(passing->firewall, &passing->keys[i]);
+	}
+	if (session == NULL)
+		return NULL;
+	if (unlikely(session->generation != passing->firewall->generation)) {
+		if (!passing->permits[i]) {
+			end(passing, session, i);
+			return NULL;
+		}
+		session->generation = passing->firewall->generation;
+	}
+	if (unlikely((headers->tcp_flags & (TCP_SYN | TCP_ACK)) == TCP_SYN) &&
+	    ((session->flags & SESSION_CLOSED) == SESSION_CLOSED ||
+	     (session->flags & SESSION_RESET) != 0)) {
+		end(passing, session, i);
+		return NULL;
+	}
+	return session;
+}
+
+/* Begins a session, or drops. */
+static struct session *
+begin(struct passing *passing, uint16_t i, struct weir_action *action)
+{
+	struct firewall *firewall = passing->firewall;
+	const struct weir_headers *headers = &passing->batch->headers[i];
+	struct session *session;
+
+	if (!may_begin(passing, i)) {
+		firewall_drop(action, FIREWALL_DROP_NO_SESSION);
+		return NULL;
+	}
+	if (unlikely(!passing->is_asked[i])) {
+		const struct weir_tuple tuple = weir_classifier_tuple(headers);
+
+		weir_rule_set_permits(firewall->rules, &tuple, &passing->permits[i], 1);
+	}
+	if (!passing->permits[i]) {
+		firewall_drop(action, FIREWALL_DROP_DENIED);
+		return NULL;
+	}
+	session = firewall_session_begin(firewall, &passing->keys[i], passing->reversed[i],
+					 passing->now);
+	if (session == NULL) {
+		firewall_drop(action, FIREWALL_DROP_TABLE_FULL);
+		return NULL;
+	}
+	passing->changed = true;
+	/* Taken up in its middle: there will be no SYN that says so. */
+	if (headers->tuple.protocol == IPPROTO_TCP && (headers->tcp_flags & TCP_SYN) == 0)
+		session->flags |= SESSION_ESTABLISHED;
+	return session;
+}
+
+static inline void
+follow(struct passing *passing, uint16_t i, struct session *session, struct weir_action *action)
+{
+	const struct weir_headers *headers = &passing->batch->headers[i];
+
+	action->counters[0] = &session->counter;
+	action->dependents = &session->dependents;
+	if (unlikely((headers->tcp_flags & (TCP_SYN | TCP_FIN | TCP_RST)) != 0)) {
+		bool from_beginner =
+			passing->reversed[i] == ((session->flags & SESSION_REVERSED) != 0);
+
+		/* So that all that went before it is counted. */
+		weir_flow_cache_forget(passing->batch->cache, &session->dependents);
+		firewall_session_follow_tcp(session, from_beginner, headers->tcp_flags,
+					    passing->now);
+		action->once = true;
+	}
+	if (unlikely((headers->flags & WEIR_HEADER_FRAGMENT) != 0)) {
+		weir_fragments_remember(passing->firewall->fragments, passing->batch->packet[i],
+					headers, passing->batch->now_tsc,
+					(uint32_t)(session - passing->firewall->sessions));
+		action->once = true;
+	}
+}
+
+void
+firewall_decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
+{
+	struct passing passing = {
+		.firewall = state, .batch = batch, .now = firewall_time(batch->now_tsc)};
+	const void *keys[WEIR_BURST];
+	uint32_t numbers[WEIR_BURST];
+	uint16_t packets[WEIR_BURST];
+	bool is_rare[WEIR_BURST];
+	unsigned int count = 0;
+
+	for (uint16_t i = 0; i < batch->count; i++) {
+		is_rare[i] = firewall_is_rare(batch->packet[i], &batch->headers[i]);
+		if (unlikely(is_rare[i]))
+			continue;
+		passing.reversed[i] = firewall_key(&batch->headers[i].tuple, &passing.keys[i]);
+		keys[count] = &passing.keys[i];
+		packets[count++] = i;
+	}
+	if (likely(count > 0))
+		weir_flow_table_find(passing.firewall->table, keys, numbers, count);
+	for (unsigned int n = 0; n < count; n++)
+		passing.numbers[packets[n]] = numbers[n];
+	ask_rules(&passing, packets, count);
+	for (uint16_t i = 0; i < batch->count; i++) {
+		struct session *session;
+
+		if (unlikely(is_rare[i])) {
+			firewall_decide_rare(passing.firewall, batch, i, &actions[i]);
+			passing.changed = true;
+			continue;
+		}
+		session = current_session(&passing, i);
+		if (unlikely(session == NULL))
+			session = begin(&passing, i, &actions[i]);
+		if (likely(session != NULL))
+			follow(&passing, i, session, &actions[i]);
+	}
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * firewall: permits connections by ordered rules over addresses, ports and protocol, and whatever
+ * belongs to a permitted one, both ways, without asking the rules again.
+ *
+ * The first packet of a connection (of TCP a SYN, RFC 9293; of ICMP an echo request) is matched
+ * against the rules, whichever side it comes from; the first rule that matches decides, and
+ * `default` if none does. A permitted one begins a session, which ends when it was idle for so long
+ * as RFC 4787, 5382, 5508 and 7857 have it, or at once when rules are reloaded that refuse it. ICMP
+ * errors about a packet of a session pass to who sent that packet. Rules are of a file (syntax:
+ * core/rule_set.h). Packets are not changed.
+ *
+ * Fragments: later ones follow the first; if that was not seen, the rules that name no ports
+ * decide. Headers of TCP, UDP and ICMP that are not all there are dropped (RFC 1858, section 4).
+ * Limits: no rules for IPv6; what is not IPv4 is dropped or forwarded as `not_ipv4` says. TCP
+ * sequence numbers are not followed. A refused packet is decided on each time. Command: reload.
+ * Example: {"nf": "firewall", "options": {"rules": "edge.rules", "sessions": 1000000}}
+ */
+#include "firewall.h"
+
+#include <rte_cycles.h>
+
+static const char *const default_names[] = {"deny", "permit", NULL};
+static const char *const other_names[] = {"drop", "forward", NULL};
+
+static const struct weir_option options[] = {
+	{
+		.name = "rules",
+		.type = WEIR_OPTION_FILE,
+		.help = "File with one rule a line, such as: permit tcp 10.0.0.0/8 any 1024-65535 "
+			"80. None: only `default` decides.",
+		.offset = offsetof(struct firewall, path),
+	},
+	{
+		.name = "default",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "deny",
+		.values = default_names,
+		.help = "What happens to connections that match no rule.",
+		.offset = offsetof(struct firewall, default_verdict),
+	},
+	{
+		.name = "sessions",
+		.type = WEIR_OPTION_INT,
+		.unit = "sessions",
+		.default_text = "65536",
+		.min = 1,
+		.max = 16000000,
+		.help = "Sessions at a time, 90 bytes each; of each worker.",
+		.offset = offsetof(struct firewall, session_count),
+	},
+	{
+		.name = "tcp_syn_first",
+		.type = WEIR_OPTION_BOOL,
+		.default_text = "true",
+		.help = "Whether a TCP session begins with a SYN alone, or with any segment but "
+			"RST: connections that were there before the firewall go on.",
+		.offset = offsetof(struct firewall, syn_first),
+	},
+	{
+		.name = "tcp_established_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "7440",
+		.min = 1,
+		.max = 864000,
+		.help = "Idle time of an established TCP connection (RFC 5382: 7440 or more).",
+		.offset = offsetof(struct firewall, tcp_established_timeout_s),
+	},
+	{
+		.name = "tcp_transitory_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "240",
+		.min = 1,
+		.max = 86400,
+		.help = "Idle time of a TCP connection that is not answered yet, was reset, or "
+			"was closed by both sides (RFC 5382: 240 or more).",
+		.offset = offsetof(struct firewall, tcp_transitory_timeout_s),
+	},
+	{
+		.name = "udp_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "300",
+		.min = 1,
+		.max = 86400,
+		.help = "Idle time of a UDP session (RFC 4787: 120 or more, 300 recommended).",
+		.offset = offsetof(struct firewall, udp_timeout_s),
+	},
+	{
+		.name = "icmp_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "60",
+		.min = 1,
+		.max = 86400,
+		.help = "Idle time of a session of ICMP echo (RFC 5508: 60 or more).",
+		.offset = offsetof(struct firewall, icmp_timeout_s),
+	},
+	{
+		.name = "other_timeout_s",
+		.type = WEIR_OPTION_INT,
+		.unit = "s",
+		.default_text = "600",
+		.min = 1,
+		.max = 86400,
+		.help = "Idle time of a session of any other protocol.",
+		.offset = offsetof(struct firewall, other_timeout_s),
+	},
+	{
+		.name = "not_ipv4",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "drop",
+		.values = other_names,
+		.help = "What happens to frames that are not IPv4: ARP, IPv6 and others.",
+		.offset = offsetof(struct firewall, not_ipv4),
+	},
+	{
+		.name = "fragments",
+		.type = WEIR_OPTION_INT,
+		.default_text = "4096",
+		.min = 4,
+		.max = 1048576,
+		.help = "Fragmented packets known at a time.",
+		.offset = offsetof(struct firewall, fragment_count),
+	},
+};
+
+static const struct weir_drop_reason drop_reasons[] = {
+	[FIREWALL_DROP_DENIED] = {"denied", "A rule, or the default, denies it."},
+	[FIREWALL_DROP_NO_SESSION] = {"no_session",
+				      "It belongs to no session and cannot begin one: a TCP "
+				      "segment that is no SYN, an ICMP echo reply, a fragment of a "
+				      "session that ended."},
+	[FIREWALL_DROP_TABLE_FULL] = {"session_table_full",
+				      "There are as many sessions as `sessions` says."},
+	[FIREWALL_DROP_NOT_IPV4] = {"not_ipv4", "The frame is not an IPv4 packet."},
+	[FIREWALL_DROP_MALFORMED] = {"malformed", "The IP header contradicts itself or is cut."},
+	[FIREWALL_DROP_TRUNCATED] = {"truncated", "The TCP, UDP or ICMP header is not all there."},
+};
+
+static uint32_t
+time_of_s(uint64_t seconds)
+{
+	return firewall_time(seconds * rte_get_tsc_hz()) + 1;
+}
+
+static bool
+default_permits(const struct firewall *firewall)
+{
+	return firewall->default_verdict == FIREWALL_DEFAULT_PERMIT;
+}
+
+static void
+fini(void *state)
+{
+	struct firewall *firewall = state;
+
+	weir_fragments_free(firewall->fragments);
+	firewall_sessions_fini(firewall);
+	weir_rule_set_free(firewall->rules);
+}
+
+static int
+init(void *state, const char *where, struct weir_error *error)
+{
+	struct firewall *firewall = state;
+	bool permits = default_permits(firewall);
+
+	firewall->established_timeout = time_of_s(firewall->tcp_established_timeout_s);
+	firewall->transitory_timeout = time_of_s(firewall->tcp_transitory_timeout_s);
+	firewall->udp_timeout = time_of_s(firewall->udp_timeout_s);
+	firewall->icmp_timeout = time_of_s(firewall->icmp_timeout_s);
+	firewall->other_timeout = time_of_s(firewall->other_timeout_s);
+	firewall->rules = weir_rule_set_of_option(firewall->path, permits, where, error);
+	if (firewall->rules == NULL)
+		return -1;
+	firewall->fragments = weir_fragments_create(firewall->fragment_count);
+	if (firewall->fragments != NULL && firewall_sessions_init(firewall) == 0)
+		return 0;
+	fini(firewall);
+	return weir_fail(error, "no_memory", where, NULL,
+			 "give weir-dp more memory, or firewall fewer `sessions`",
+			 "no memory for %lu sessions", firewall->session_count);
+}
+
+static int
+reload_prepare(const void *state, const void *arguments, const char *where, void **prepared,
+	       struct weir_error *error)
+{
+	const struct firewall *firewall = state;
+
+	return weir_rule_reload_prepare(arguments, firewall->path, default_permits(firewall), where,
+					prepared, error);
+}
+
+/* Sessions are judged when their next packet comes, or in the next ticks; those whose packets come
+ * by the fast path, now. */
+static void
+reload_commit(void *state, void *prepared, struct weir_flow_cache *cache)
+{
+	struct firewall *firewall = state;
+	struct weir_rule_reload *reload = prepared;
+	struct weir_rule_set *before = firewall->rules;
+	struct firewall_judging judging = {.firewall = firewall, .rules = reload->rules};
+
+	weir_flow_cache_forget_if(cache, firewall, firewall_is_refused, &judging);
+	firewall->rules = reload->rules;
+	firewall->generation++;
+	reload->rules = before;
+}
+
+static const struct weir_command commands[] = {
+	{
+		.name = "reload",
+		.help = "Reads rules and puts them in place of those there are. Sessions that the "
+			"new ones refuse end. An error leaves all as it is.",
+		.options = weir_rule_reload_options,
+		.option_count = WEIR_RULE_RELOAD_OPTIONS,
+		.arguments_size = sizeof(struct weir_rule_reload_arguments),
+		.prepare = reload_prepare,
+		.commit = reload_commit,
+		.release = weir_rule_reload_release,
+	},
+};
+
+extern const struct weir_nf weir_nf_firewall;
+const struct weir_nf weir_nf_firewall = {
+	.name = "firewall",
+	.summary = "Permits connections by ordered five-tuple rules, and their answers.",
+	.options = options,
+	.option_count = RTE_DIM(options),
+	.drop_reasons = drop_reasons,
+	.drop_reason_count = RTE_DIM(drop_reasons),
+	.returns = true,
+	.state_size = sizeof(struct firewall),
+	.init = init,
+	.fini = fini,
+	.commands = commands,
+	.command_count = RTE_DIM(commands),
+	.decide = firewall_decide,
+	.tick = firewall_tick,
+};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this room share: the state of a firewall and its sessions. */
+#ifndef WEIR_NF_FIREWALL_FIREWALL_H
+#define WEIR_NF_FIREWALL_FIREWALL_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_icmp.h>
+
+#include "core/flow_cache.h"
+#include "core/flow_table.h"
+#include "core/fragments.h"
+#include "core/rule_reload.h"
+
+enum firewall_drop {
+	FIREWALL_DROP_DENIED,
+	FIREWALL_DROP_NO_SESSION,
+	FIREWALL_DROP_TABLE_FULL,
+	FIREWALL_DROP_NOT_IPV4,
+	FIREWALL_DROP_MALFORMED,
+	FIREWALL_DROP_TRUNCATED,
+};
+
+enum firewall_default { FIREWALL_DEFAULT_DENY, FIREWALL_DEFAULT_PERMIT };
+enum firewall_other { FIREWALL_OTHER_DROP, FIREWALL_OTHER_FORWARD };
+
+#define TCP_FIN 0x01
+#define TCP_SYN 0x02
+#define TCP_RST 0x04
+#define TCP_ACK 0x10
+
+enum session_flag {
+	SESSION_USED = 1 << 0,
+	SESSION_REVERSED = 1 << 1, /* who began it is the key's destination */
+	/* TCP's; a session without any of these is a connection that is not answered yet. */
+	SESSION_ESTABLISHED = 1 << 2,
+	SESSION_FIN_BEGINNER = 1 << 3,
+	SESSION_FIN_ANSWERER = 1 << 4,
+	SESSION_RESET = 1 << 5,
+};
+#define SESSION_CLOSED (SESSION_FIN_BEGINNER | SESSION_FIN_ANSWERER)
+
+/* A flow and its answers. Its key is the tuple of one direction: of the two, the one whose source
+ * is the smaller number. */
+struct session {
+	struct weir_tuple key;
+	struct weir_counter counter; /* of both directions */
+	struct weir_dependents dependents;
+	uint32_t seen_packets; /* of the counter, up to active_at */
+	uint32_t active_at;    /* in firewall_time() */
+	uint32_t generation;   /* of the rules that permitted it last */
+	uint32_t flags;	       /* enum session_flag */
+	uint32_t next_free;    /* of a free slot: the next one, or WEIR_FLOW_NONE */
+};
+static_assert(sizeof(struct session) <= RTE_CACHE_LINE_SIZE, "one miss a session");
+
+struct firewall {
+	struct weir_rule_set *rules;
+	struct weir_flow_table *table; /* number of each session, by key */
+	struct session *sessions;
+	struct weir_fragments *fragments;
+	uint32_t generation;   /* of the rules */
+	uint32_t session_high; /* slots from here on were never used */
+	uint32_t free_session; /* first of the free slots below, or WEIR_FLOW_NONE */
+	uint32_t sweep;	       /* where tick() goes on */
+	uint32_t established_timeout, transitory_timeout, udp_timeout, icmp_timeout, other_timeout;
+
+	/* Options. */
+	uint64_t session_count;
+	uint64_t tcp_established_timeout_s, tcp_transitory_timeout_s;
+	uint64_t udp_timeout_s, icmp_timeout_s, other_timeout_s;
+	uint64_t fragment_count;
+	unsigned int default_verdict; /* enum firewall_default */
+	unsigned int not_ipv4;	      /* enum firewall_other */
+	bool syn_first;
+	char path[WEIR_OPTION_TEXT_BYTES];
+};
+
+/* Time in units of 2^22 cycles (1 to 2 ms), which 32 bits can hold the differences of. */
+static inline uint32_t
+firewall_time(uint64_t tsc)
+{
+	return (uint32_t)(tsc >> 22);
+}
+
+static inline void
+firewall_drop(struct weir_action *action, enum firewall_drop reason)
+{
+	action->verdict = WEIR_DROP;
+	action->drop_reason = reason;
+	/* A session that the other side begins later would permit what is refused now. */
+	action->once = true;
+}
+
+/* The session's key for a packet's tuple; true: the packet goes from the key's destination to its
+ * source. */
+static inline bool
+firewall_key(const struct weir_tuple *tuple, struct weir_tuple *key)
+{
+	uint64_t src = (uint64_t)tuple->src_ip << 16 | tuple->src_port;
+	uint64_t dst = (uint64_t)tuple->dst_ip << 16 | tuple->dst_port;
+	bool reversed = dst < src;
+	/* Without branches: which side is the smaller number cannot be predicted. */
+	uint64_t low = reversed ? dst : src;
+	uint64_t high = reversed ? src : dst;
+
+	*key = (struct weir_tuple){
+		.src_ip = (uint32_t)(low >> 16),
+		.dst_ip = (uint32_t)(high >> 16),
+		.src_port = (uint16_t)low,
+		.dst_port = (uint16_t)high,
+		.protocol = tuple->protocol,
+	};
+	return reversed;
+}
+
+/* sessions.c */
+
+/* -1: no memory; fini() frees what there is. */
+int firewall_sessions_init(struct firewall *firewall);
+void firewall_sessions_fini(struct firewall *firewall);
+/* NULL: as many as there may be. */
+struct session *firewall_session_begin(struct firewall *firewall, const struct weir_tuple *key,
+				       bool reversed, uint32_t now);
+void firewall_session_end(struct firewall *firewall, struct session *session,
+			  struct weir_flow_cache *cache);
+struct session *firewall_session_find(const struct firewall *firewall,
+				      const struct weir_tuple *key);
+/* Whether the present rules permit it; if not, it ends. */
+bool firewall_session_holds(struct firewall *firewall, struct session *session,
+			    struct weir_flow_cache *cache);
+/* The tuple that its rule is about: of its first packet. */
+struct weir_tuple firewall_session_tuple(const struct session *session);
+/* Follows a segment with SYN, FIN or RST. */
+void firewall_session_follow_tcp(struct session *session, bool from_beginner, uint8_t tcp_flags,
+				 uint32_t now);
+/* Ends what was idle too long, and what the rules refuse since they were changed; all sessions are
+ * looked at within 4,096 ticks. */
+void firewall_tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache);
+/* Whether a flow of the fast path rests on a session that `argument`, a rule set, refuses. */
+struct firewall_judging {
+	const struct firewall *firewall;
+	const struct weir_rule_set *rules;
+};
+bool firewall_is_refused(const struct weir_tuple *tuple, enum weir_direction direction,
+			 void *judging);
+
+/* rare.c */
+
+/* Whether the packet can begin no session: not IPv4, a cut header, a later fragment, ICMP other
+ * than echo. */
+static inline bool
+firewall_is_rare(const struct rte_mbuf *packet, const struct weir_headers *headers)
+{
+	uint8_t type;
+
+	if (headers->network != WEIR_NETWORK_IPV4 ||
+	    (headers->flags & (WEIR_HEADER_L4_CUT | WEIR_HEADER_LATER_FRAGMENT)) != 0)
+		return true;
+	if (headers->tuple.protocol != IPPROTO_ICMP)
+		return false;
+	type = *rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l4_offset);
+	return type != RTE_IP_ICMP_ECHO_REQUEST && type != RTE_IP_ICMP_ECHO_REPLY;
+}
+
+/* Decides on such a packet, by the rules alone or the session of another packet. */
+void firewall_decide_rare(struct firewall *firewall, const struct weir_batch *batch, uint16_t i,
+			  struct weir_action *action);
+
+/* decide.c */
+
+void firewall_decide(void *state, const struct weir_batch *batch, struct weir_action *actions);
+
+#endif

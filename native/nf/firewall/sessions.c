@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions: their slots, what TCP says of them, and their end. */
+#include "firewall.h"
+
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_malloc.h>
+
+/* Sessions looked at in one tick, at least; all of them are within so many ticks (4 s). */
+#define SWEEP_MIN 64
+#define SWEEP_TICKS 4096
+
+int
+firewall_sessions_init(struct firewall *firewall)
+{
+	firewall->free_session = WEIR_FLOW_NONE;
+	firewall->sessions =
+		rte_zmalloc("firewall sessions", firewall->session_count * sizeof(struct session),
+			    RTE_CACHE_LINE_SIZE);
+	if (firewall->sessions == NULL)
+		return -1;
+	firewall->table = weir_flow_table_create(
+		firewall->session_count, &firewall->sessions[0].key, sizeof(struct session));
+	return firewall->table != NULL ? 0 : -1;
+}
+
+void
+firewall_sessions_fini(struct firewall *firewall)
+{
+	weir_flow_table_free(firewall->table);
+	rte_free(firewall->sessions);
+}
+
+static uint32_t
+take_slot(struct firewall *firewall)
+{
+	uint32_t slot = firewall->free_session;
+
+	if (slot != WEIR_FLOW_NONE)
+		firewall->free_session = firewall->sessions[slot].next_free;
+	else if (firewall->session_high < firewall->session_count)
+		slot = firewall->session_high++;
+	return slot;
+}
+
+static void
+give_slot(struct firewall *firewall, uint32_t slot)
+{
+	firewall->sessions[slot].flags = 0;
+	firewall->sessions[slot].next_free = firewall->free_session;
+	firewall->free_session = slot;
+}
+
+struct session *
+firewall_session_begin(struct firewall *firewall, const struct weir_tuple *key, bool reversed,
+		       uint32_t now)
+{
+	uint32_t slot = take_slot(firewall);
+	struct session *session;
+
+	if (slot == WEIR_FLOW_NONE)
+		return NULL;
+	session = &firewall->sessions[slot];
+	*session = (struct session){
+		.key = *key,
+		.active_at = now,
+		.generation = firewall->generation,
+		.flags = SESSION_USED | (reversed ? SESSION_REVERSED : 0),
+	};
+	if (weir_flow_table_put(firewall->table, slot))
+		return session;
+	give_slot(firewall, slot);
+	return NULL;
+}
+
+void
+firewall_session_end(struct firewall *firewall, struct session *session,
+		     struct weir_flow_cache *cache)
+{
+	uint32_t slot = (uint32_t)(session - firewall->sessions);
+
+	weir_flow_cache_forget(cache, &session->dependents);
+	weir_flow_table_take(firewall->table, slot);
+	give_slot(firewall, slot);
+}
+
+struct session *
+firewall_session_find(const struct firewall *firewall, const struct weir_tuple *key)
+{
+	const void *keys[1] = {key};
+	uint32_t number;
+
+	weir_flow_table_find(firewall->table, keys, &number, 1);
+	return number != WEIR_FLOW_NONE ? &firewall->sessions[number] : NULL;
+}
+
+struct weir_tuple
+firewall_session_tuple(const struct session *session)
+{
+	struct weir_tuple tuple = session->key;
+
+	if ((session->flags & SESSION_REVERSED) != 0) {
+		tuple.src_ip = session->key.dst_ip;
+		tuple.dst_ip = session->key.src_ip;
+		tuple.src_port = session->key.dst_port;
+		tuple.dst_port = session->key.src_port;
+	}
+	return weir_classifier_flow_tuple(&tuple);
+}
+
+bool
+firewall_session_holds(struct firewall *firewall, struct session *session,
+		       struct weir_flow_cache *cache)
+{
+	const struct weir_tuple tuple = firewall_session_tuple(session);
+	bool permits;
+
+	if (session->generation == firewall->generation)
+		return true;
+	weir_rule_set_permits(firewall->rules, &tuple, &permits, 1);
+	if (permits)
+		session->generation = firewall->generation;
+	else
+		firewall_session_end(firewall, session, cache);
+	return permits;
+}
+
+void
+firewall_session_follow_tcp(struct session *session, bool from_beginner, uint8_t tcp_flags,
+			    uint32_t now)
+{
+	if ((tcp_flags & TCP_RST) != 0) {
+		session->flags |= SESSION_RESET;
+		/* This segment is counted after it is decided on, and is no sign of life. */
+		session->seen_packets = (uint32_t)session->counter.packets + 1;
+		session->active_at = now;
+		return;
+	}
+	if ((tcp_flags & TCP_SYN) != 0 && !from_beginner)
+		session->flags |= SESSION_ESTABLISHED;
+	if ((tcp_flags & TCP_FIN) != 0) {
+		session->flags |= from_beginner ? SESSION_FIN_BEGINNER : SESSION_FIN_ANSWERER;
+		session->active_at = now;
+	}
+}
+
+static uint32_t
+timeout_of(const struct firewall *firewall, const struct session *session)
+{
+	switch (session->key.protocol) {
+	case IPPROTO_TCP:
+		return (session->flags & (SESSION_ESTABLISHED | SESSION_CLOSED | SESSION_RESET)) ==
+				       SESSION_ESTABLISHED
+			       ? firewall->established_timeout
+			       : firewall->transitory_timeout;
+	case IPPROTO_UDP:
+		return firewall->udp_timeout;
+	case IPPROTO_ICMP:
+		return firewall->icmp_timeout;
+	default:
+		return firewall->other_timeout;
+	}
+}
+
+/* What the fast path counted since the last look is noticed now. */
+static bool
+is_over(const struct firewall *firewall, struct session *session, uint32_t now)
+{
+	uint32_t packets = (uint32_t)session->counter.packets;
+	bool closed = (session->flags & SESSION_CLOSED) == SESSION_CLOSED;
+
+	/* A connection that both sides closed lives for its last segments, not for all that may
+	 * still come. */
+	if (packets != session->seen_packets && !closed) {
+		session->seen_packets = packets;
+		session->active_at = now;
+		/* Segments after a RST: it was not of this connection (RFC 7857, section 2.2). */
+		session->flags &= ~(uint32_t)SESSION_RESET;
+		return false;
+	}
+	return now - session->active_at > timeout_of(firewall, session);
+}
+
+/* Sessions that older rules permitted, to be judged together. */
+struct stale {
+	unsigned int count;
+	struct session *sessions[WEIR_CLASSIFIER_BULK];
+};
+
+static void
+judge(struct firewall *firewall, struct stale *stale, struct weir_flow_cache *cache)
+{
+	struct weir_tuple tuples[WEIR_CLASSIFIER_BULK];
+	bool permits[WEIR_CLASSIFIER_BULK];
+
+	if (stale->count == 0)
+		return;
+	for (unsigned int i = 0; i < stale->count; i++)
+		tuples[i] = firewall_session_tuple(stale->sessions[i]);
+	weir_rule_set_permits(firewall->rules, tuples, permits, stale->count);
+	for (unsigned int i = 0; i < stale->count; i++) {
+		if (permits[i])
+			stale->sessions[i]->generation = firewall->generation;
+		else
+			firewall_session_end(firewall, stale->sessions[i], cache);
+	}
+	stale->count = 0;
+}
+
+void
+firewall_tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
+{
+	struct firewall *firewall = state;
+	uint32_t now = firewall_time(now_tsc);
+	uint32_t left = RTE_MAX(SWEEP_MIN, firewall->session_count / SWEEP_TICKS);
+	struct stale stale = {0};
+
+	left = RTE_MIN(left, firewall->session_high);
+	while (left-- > 0) {
+		struct session *session = &firewall->sessions[firewall->sweep];
+
+		if (++firewall->sweep >= firewall->session_high)
+			firewall->sweep = 0;
+		if ((session->flags & SESSION_USED) == 0)
+			continue;
+		if (is_over(firewall, session, now)) {
+			firewall_session_end(firewall, session, cache);
+		} else if (session->generation != firewall->generation) {
+			stale.sessions[stale.count++] = session;
+			if (stale.count == WEIR_CLASSIFIER_BULK)
+				judge(firewall, &stale, cache);
+		}
+	}
+	judge(firewall, &stale, cache);
+}
+
+bool
+firewall_is_refused(const struct weir_tuple *tuple, enum weir_direction direction, void *judging)
+{
+	const struct firewall_judging *judged = judging;
+	struct weir_tuple key, asked;
+	const struct session *session;
+	bool permits;
+
+	(void)direction;
+	firewall_key(tuple, &key);
+	session = firewall_session_find(judged->firewall, &key);
+	asked = session != NULL ? firewall_session_tuple(session)
+				: weir_classifier_flow_tuple(tuple);
+	weir_rule_set_permits(judged->rules, &asked, &permits, 1);
+	return !permits;
+}
