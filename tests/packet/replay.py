@@ -60,6 +60,15 @@ class Replay:
             for outcome in outcomes
         ]
 
+    def fastpath_hits(self) -> int:
+        """Packets, of both directions, that followed what was decided on an earlier one."""
+        paths = self._client.ledger().areas[0].paths
+        return sum(path.fastpath.hits for path in paths if path.fastpath is not None)
+
+    def tsc_hz(self) -> int:
+        """What the machine counts in a second: times are whole numbers of that."""
+        return self._client.ledger().tsc_hz
+
     def command(self, stage: str, command: str, **args: str | int | bool) -> None:
         """Changes the function of that name; DataPlaneError if it refuses."""
         self._client.command("chain", stage, command, args)
