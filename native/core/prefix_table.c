@@ -4,20 +4,23 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <rte_common.h>
 #include <rte_hash.h>
 #include <rte_hash_crc.h>
-#include <rte_malloc.h>
 
+#define WIDE_ENTRIES (1U << WEIR_PREFIX_WIDE_BITS)
+#define TOP_ENTRIES (1U << WEIR_PREFIX_TOP_BITS)
 #define GROUP_ENTRIES (1U << WEIR_PREFIX_GROUP_BITS)
+#define HUGE_BYTES (UINT64_C(2) << 20)
 
 static_assert(sizeof(struct weir_ip_prefix) == 20, "a key without holes");
 
 /* What look-ups do not read. */
 struct weir_prefix_control {
-	unsigned int address_bits;
 	uint32_t routes_max;
 	uint32_t groups_max;
 	uint32_t groups_used;
@@ -38,36 +41,6 @@ struct range {
 	unsigned int shortest; /* the lengths that are written in this array */
 };
 
-int
-weir_prefix_table_init(struct weir_prefix_table *table, unsigned int address_bits,
-		       uint32_t routes_max, uint32_t groups_max)
-{
-	memset(table, 0, sizeof(*table));
-	table->control = rte_zmalloc("prefix-control", sizeof(*table->control), 0);
-	if (table->control == NULL)
-		return -1;
-	table->control->address_bits = address_bits;
-	table->control->routes_max = routes_max;
-	table->control->groups_max = groups_max;
-	table->control->groups_begun = 1;
-	return 0;
-}
-
-void
-weir_prefix_table_free(struct weir_prefix_table *table)
-{
-	if (table->control == NULL)
-		return;
-	rte_hash_free(table->control->prefixes);
-	rte_free(table->control->routes);
-	rte_free(table->control->holds);
-	rte_free(table->control);
-	rte_free(table->wide);
-	rte_free(table->top);
-	rte_free(table->groups);
-	memset(table, 0, sizeof(*table));
-}
-
 static bool
 take_prefixes(struct weir_prefix_control *control)
 {
@@ -86,40 +59,108 @@ take_prefixes(struct weir_prefix_control *control)
 	if (control->prefixes != NULL)
 		return true;
 	snprintf(name, sizeof(name), "prefixes-%u", atomic_fetch_add(&made, 1));
-	control->routes =
-		rte_zmalloc("prefix-routes", (control->routes_max + 1) * sizeof(struct route), 0);
+	control->routes = calloc((size_t)control->routes_max + 1, sizeof(struct route));
 	if (control->routes == NULL)
 		return false;
 	control->prefixes = rte_hash_create(&parameters);
 	if (control->prefixes == NULL) {
-		rte_free(control->routes);
+		free(control->routes);
 		control->routes = NULL;
 	}
 	return control->prefixes != NULL;
 }
 
-/* Look-ups that run meanwhile find no array, or one without entries: the same. */
+static size_t
+mapped_bytes(size_t entries)
+{
+	return RTE_ALIGN_CEIL(entries * sizeof(weir_prefix_entry), HUGE_BYTES);
+}
+
+/*
+ * Zeroes on whole huge pages, if the kernel has them: look-ups at random take four times as long on
+ * small ones. Not DPDK's memory, because most of it is never touched and so never taken. Look-ups
+ * that run meanwhile find no array, or one without entries: the same.
+ */
 static bool
 take_entries(weir_prefix_entry **entries, size_t count)
 {
-	weir_prefix_entry *taken;
+	size_t bytes = mapped_bytes(count);
+	uint8_t *mapped, *aligned;
 
 	if (*entries != NULL)
 		return true;
-	taken = rte_zmalloc("prefix-entries", count * sizeof(*taken), RTE_CACHE_LINE_SIZE);
-	__atomic_store_n(entries, taken, __ATOMIC_RELEASE);
-	return taken != NULL;
+	mapped = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mapped == MAP_FAILED)
+		return false;
+	aligned = RTE_PTR_ALIGN_CEIL(mapped, HUGE_BYTES);
+	if (aligned > mapped)
+		munmap(mapped, aligned - mapped);
+	if (aligned < mapped + HUGE_BYTES)
+		munmap(aligned + bytes, mapped + HUGE_BYTES - aligned);
+	madvise(aligned, bytes, MADV_HUGEPAGE);
+	__atomic_store_n(entries, (weir_prefix_entry *)aligned, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool
+take_wide(struct weir_prefix_table *table)
+{
+	if (table->wide == NULL)
+		__atomic_store_n(&table->wide, calloc(WIDE_ENTRIES, sizeof(*table->wide)),
+				 __ATOMIC_RELEASE);
+	return table->wide != NULL;
+}
+
+static void
+give_entries(weir_prefix_entry *entries, size_t count)
+{
+	if (entries != NULL)
+		munmap(entries, mapped_bytes(count));
+}
+
+static inline size_t
+group_entries(const struct weir_prefix_control *control)
+{
+	return ((size_t)control->groups_max + 1) * GROUP_ENTRIES;
 }
 
 static bool
 take_groups(struct weir_prefix_table *table)
 {
 	struct weir_prefix_control *control = table->control;
-	size_t groups = (size_t)control->groups_max + 1;
 
 	if (control->holds == NULL)
-		control->holds = rte_zmalloc("prefix-holds", groups * sizeof(*control->holds), 0);
-	return control->holds != NULL && take_entries(&table->groups, groups * GROUP_ENTRIES);
+		control->holds = calloc((size_t)control->groups_max + 1, sizeof(*control->holds));
+	return control->holds != NULL && take_entries(&table->groups, group_entries(control));
+}
+
+int
+weir_prefix_table_init(struct weir_prefix_table *table, uint32_t routes_max, uint32_t groups_max)
+{
+	memset(table, 0, sizeof(*table));
+	table->control = calloc(1, sizeof(*table->control));
+	if (table->control == NULL)
+		return -1;
+	table->control->routes_max = routes_max;
+	table->control->groups_max = groups_max;
+	table->control->groups_begun = 1;
+	return 0;
+}
+
+void
+weir_prefix_table_free(struct weir_prefix_table *table)
+{
+	if (table->control == NULL)
+		return;
+	free(table->wide);
+	give_entries(table->top, TOP_ENTRIES);
+	give_entries(table->groups, group_entries(table->control));
+	rte_hash_free(table->control->prefixes);
+	free(table->control->routes);
+	free(table->control->holds);
+	free(table->control);
+	memset(table, 0, sizeof(*table));
 }
 
 static inline uint32_t
@@ -166,10 +207,8 @@ weir_prefix_table_room(struct weir_prefix_table *table, const struct weir_ip_pre
 	    weir_prefix_table_find(table, prefix) == 0)
 		return WEIR_PREFIX_NO_ROUTES;
 	if (prefix->length < WEIR_PREFIX_WIDE_BITS)
-		return take_entries(&table->wide, 1U << WEIR_PREFIX_WIDE_BITS)
-			       ? WEIR_PREFIX_ROOM
-			       : WEIR_PREFIX_NO_MEMORY;
-	if (!take_entries(&table->top, 1U << WEIR_PREFIX_TOP_BITS))
+		return take_wide(table) ? WEIR_PREFIX_ROOM : WEIR_PREFIX_NO_MEMORY;
+	if (!take_entries(&table->top, TOP_ENTRIES))
 		return WEIR_PREFIX_NO_MEMORY;
 	if (prefix->length <= WEIR_PREFIX_TOP_BITS)
 		return WEIR_PREFIX_ROOM;
@@ -198,19 +237,6 @@ uint32_t
 weir_prefix_table_count(const struct weir_prefix_table *table)
 {
 	return table->control->prefixes != NULL ? rte_hash_count(table->control->prefixes) : 0;
-}
-
-size_t
-weir_prefix_table_bytes(const struct weir_prefix_table *table)
-{
-	size_t groups = table->groups != NULL ? table->control->groups_max + 1 : 0;
-	size_t entries = groups * GROUP_ENTRIES;
-
-	if (table->wide != NULL)
-		entries += 1U << WEIR_PREFIX_WIDE_BITS;
-	if (table->top != NULL)
-		entries += 1U << WEIR_PREFIX_TOP_BITS;
-	return entries * sizeof(weir_prefix_entry);
 }
 
 static uint32_t

@@ -12,8 +12,9 @@
  * rte_fib overwrites all routes when 0.0.0.0/0 joins 0.0.0.0/1 and 128.0.0.0/1; rte_lpm takes a
  * time quadratic in the routes; rte_lpm6 looks packets up one after the other.
  *
- * Memory is taken when the first prefix needs it: 32 KiB for short prefixes alone, 128 MiB from /12
- * on, 2 KiB for each block of 256 addresses (or networks) that has prefixes longer than /24, /32...
+ * Memory is taken when prefixes need it, at most: 32 KiB for /0 to /11; 128 MiB for /12 to /24; 2
+ * KiB for each network of /24, /32, /40... that has longer prefixes; and about 60 bytes for each of
+ * `routes_max`, of DPDK's memory, with the first prefix.
  *
  * Look-ups are for one thread; changes for the same thread, or another while it waits.
  */
@@ -70,10 +71,9 @@ struct weir_prefix_table {
 	struct weir_prefix_control *control;
 };
 
-/* A table without routes for addresses of `address_bits`, 32 or 128. Takes no tables yet. -1: no
- * memory. */
-int weir_prefix_table_init(struct weir_prefix_table *table, unsigned int address_bits,
-			   uint32_t routes_max, uint32_t groups_max);
+/* A table without routes, for addresses of one family. Takes no tables yet. -1: no memory. */
+int weir_prefix_table_init(struct weir_prefix_table *table, uint32_t routes_max,
+			   uint32_t groups_max);
 void weir_prefix_table_free(struct weir_prefix_table *table);
 
 enum weir_prefix_room {
@@ -103,7 +103,6 @@ uint32_t weir_prefix_table_remove(struct weir_prefix_table *table,
 				  const struct weir_ip_prefix *prefix);
 
 uint32_t weir_prefix_table_count(const struct weir_prefix_table *table);
-size_t weir_prefix_table_bytes(const struct weir_prefix_table *table);
 
 static inline weir_prefix_found
 weir_prefix_better(weir_prefix_entry entry, weir_prefix_found found)

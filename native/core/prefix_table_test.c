@@ -76,7 +76,7 @@ the_longest_prefix_wins_whatever_the_order(void **state)
 	struct weir_prefix_table table;
 
 	(void)state;
-	assert_int_equal(weir_prefix_table_init(&table, 32, 100, 10), 0);
+	assert_int_equal(weir_prefix_table_init(&table, 100, 10), 0);
 	assert_int_equal(next_hop_of(&table, "10.1.2.3"), 0);
 	add(&table, "10.1.2.0", 24, 24);
 	add(&table, "10.1.2.3", 32, 32);
@@ -102,7 +102,7 @@ a_default_route_leaves_two_halves_alone(void **state)
 	struct weir_prefix_table table;
 
 	(void)state;
-	assert_int_equal(weir_prefix_table_init(&table, 32, 100, 10), 0);
+	assert_int_equal(weir_prefix_table_init(&table, 100, 10), 0);
 	add(&table, "0.0.0.0", 1, 1);
 	add(&table, "128.0.0.0", 1, 2);
 	add(&table, "0.0.0.0", 0, 3);
@@ -120,7 +120,7 @@ what_a_removed_prefix_took_can_be_taken_again(void **state)
 	struct weir_prefix_table table;
 
 	(void)state;
-	assert_int_equal(weir_prefix_table_init(&table, 128, 2, 13), 0);
+	assert_int_equal(weir_prefix_table_init(&table, 2, 13), 0);
 	for (unsigned int i = 0; i < 1000; i++) {
 		add(&table, "2001:db8::1", 128, 7);
 		assert_int_equal(next_hop_of(&table, "2001:db8::1"), 7);
@@ -138,7 +138,7 @@ a_changed_next_hop_keeps_the_route(void **state)
 	uint32_t route;
 
 	(void)state;
-	assert_int_equal(weir_prefix_table_init(&table, 32, 1, 1), 0);
+	assert_int_equal(weir_prefix_table_init(&table, 1, 1), 0);
 	add(&table, "192.0.2.0", 25, 1);
 	route = weir_prefix_table_find(&table, &prefix);
 	assert_int_equal(weir_prefix_table_room(&table, &prefix), WEIR_PREFIX_ROOM);
@@ -156,7 +156,7 @@ no_room_is_said_before_anything_changes(void **state)
 	struct weir_prefix_table table;
 
 	(void)state;
-	assert_int_equal(weir_prefix_table_init(&table, 32, 3, 1), 0);
+	assert_int_equal(weir_prefix_table_init(&table, 3, 1), 0);
 	add(&table, "10.1.0.1", 32, 1);
 	assert_int_equal(weir_prefix_table_room(&table, &host), WEIR_PREFIX_NO_GROUPS);
 	add(&table, "10.1.0.2", 32, 2);
@@ -232,8 +232,7 @@ agree(unsigned int address_bytes)
 	struct weir_prefix_table table;
 	uint64_t random = 1;
 
-	assert_int_equal(weir_prefix_table_init(&table, address_bytes * 8, PREFIXES, 8 * PREFIXES),
-			 0);
+	assert_int_equal(weir_prefix_table_init(&table, PREFIXES, 8 * PREFIXES), 0);
 	for (unsigned int i = 0; i < PREFIXES; i++) {
 		oracle[i].prefix = random_prefix(&random, address_bytes);
 		oracle[i].next_hop = i + 1;
@@ -287,7 +286,7 @@ many_at_once_find_what_one_by_one_does(void **state)
 	uint64_t random = 7;
 
 	(void)state;
-	assert_int_equal(weir_prefix_table_init(&table, 128, PREFIXES, 8 * PREFIXES), 0);
+	assert_int_equal(weir_prefix_table_init(&table, PREFIXES, 8 * PREFIXES), 0);
 	for (unsigned int i = 0; i < PREFIXES; i++) {
 		struct weir_ip_prefix prefix = random_prefix(&random, 16);
 

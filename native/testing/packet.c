@@ -62,6 +62,8 @@ put_l4(const struct weir_test_ipv4 *what, uint8_t protocol, uint8_t *l4)
 		put(l4 + 4, header + what->payload_bytes);
 	} else if (what->fragment_offset_bytes == 0 && protocol == IPPROTO_TCP) {
 		header = 20;
+		put(l4 + 4, what->tcp_seq >> 16);
+		put(l4 + 6, what->tcp_seq & 0xffff);
 		l4[12] = 5 << 4;
 		l4[13] = what->tcp_flags != 0 ? what->tcp_flags : TCP_ACK;
 		put(l4 + 14, 0xffff);
@@ -239,6 +241,13 @@ const char *
 weir_test_command(const struct weir_nf *nf, void *state, const char *name,
 		  const char *const (*arguments)[2])
 {
+	return weir_test_command_beside(nf, state, name, arguments, NULL);
+}
+
+const char *
+weir_test_command_beside(const struct weir_nf *nf, void *state, const char *name,
+			 const char *const (*arguments)[2], struct weir_flow_cache *cache)
+{
 	static struct weir_error error;
 	struct weir_option_value values[32];
 	unsigned int count = values_of(arguments, values, 32);
@@ -259,7 +268,7 @@ weir_test_command(const struct weir_nf *nf, void *state, const char *name,
 	free(parsed);
 	if (status < 0)
 		return error.message;
-	command->commit(state, prepared, NULL);
+	command->commit(state, prepared, cache);
 	if (command->release != NULL)
 		command->release(prepared);
 	return NULL;

@@ -16,7 +16,8 @@ struct weir_test_ipv4 {
 	uint16_t src_port, dst_port; /* 1024, 80; for ICMP: src_port is the identifier */
 	uint8_t ttl;		     /* 64 */
 	uint8_t tcp_flags;	     /* ACK */
-	uint8_t icmp_type;	     /* 8, echo request */
+	uint32_t tcp_seq;
+	uint8_t icmp_type; /* 8, echo request */
 	uint8_t icmp_code;
 	const void *payload; /* behind the L4 header */
 	uint16_t payload_bytes;
@@ -59,5 +60,9 @@ void *weir_test_state(const struct weir_nf *nf, const char *const (*options)[2])
 /* Runs a command to its end; NULL, or what its prepare() said. */
 const char *weir_test_command(const struct weir_nf *nf, void *state, const char *command,
 			      const char *const (*arguments)[2]);
+/* The same with a fast path that remembers what the function decided. */
+const char *weir_test_command_beside(const struct weir_nf *nf, void *state, const char *command,
+				     const char *const (*arguments)[2],
+				     struct weir_flow_cache *cache);
 
 #endif

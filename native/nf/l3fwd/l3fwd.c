@@ -59,18 +59,17 @@ static const struct weir_option options[] = {
 		.default_text = "65536",
 		.min = 0,
 		.max = WEIR_PREFIX_ROUTES_MAX,
-		.help = "Room for IPv4 routes: about 100 bytes each, taken with the first one.",
+		.help = "Room for IPv4 routes: about 60 bytes each, taken with the first one.",
 		.offset = offsetof(struct l3fwd, routes_max[L3FWD_IPV4]),
 	},
 	{
 		.name = "ipv4_groups_max",
 		.type = WEIR_OPTION_INT,
 		.unit = "groups",
-		.default_text = "4096",
+		.default_text = "65536",
 		.min = 0,
 		.max = WEIR_PREFIX_GROUPS_MAX,
-		.help = "Room for /24 networks with routes longer than /24: 2 KiB each, taken with "
-			"the first one.",
+		.help = "Room for /24 networks with routes longer than /24: 2 KiB each, when used.",
 		.offset = offsetof(struct l3fwd, groups_max[L3FWD_IPV4]),
 	},
 	{
@@ -80,18 +79,18 @@ static const struct weir_option options[] = {
 		.default_text = "65536",
 		.min = 0,
 		.max = WEIR_PREFIX_ROUTES_MAX,
-		.help = "Room for IPv6 routes: about 100 bytes each, taken with the first one.",
+		.help = "Room for IPv6 routes: about 60 bytes each, taken with the first one.",
 		.offset = offsetof(struct l3fwd, routes_max[L3FWD_IPV6]),
 	},
 	{
 		.name = "ipv6_groups_max",
 		.type = WEIR_OPTION_INT,
 		.unit = "groups",
-		.default_text = "16384",
+		.default_text = "262144",
 		.min = 0,
 		.max = WEIR_PREFIX_GROUPS_MAX,
 		.help = "Room for networks of /24, /32, /40 ... with longer routes: 2 KiB each, "
-			"taken with the first one.",
+			"when used.",
 		.offset = offsetof(struct l3fwd, groups_max[L3FWD_IPV6]),
 	},
 	{

@@ -13,8 +13,6 @@
 static_assert(sizeof(struct l3fwd_target) == 8, "a key without holes");
 static_assert(sizeof(struct l3fwd_next_hop) == 32, "two next hops a cache line");
 
-static const unsigned int address_bits[L3FWD_FAMILIES] = {32, 128};
-
 static struct rte_hash *
 targets_create(uint32_t count)
 {
@@ -65,8 +63,8 @@ l3fwd_routing_create(const struct l3fwd *l3fwd, const char *where, struct weir_e
 			    RTE_CACHE_LINE_SIZE);
 	complete = routing->targets != NULL && routing->next_hops != NULL;
 	for (unsigned int i = 0; i < L3FWD_FAMILIES && complete; i++)
-		complete = weir_prefix_table_init(&routing->tables[i], address_bits[i],
-						  l3fwd->routes_max[i], l3fwd->groups_max[i]) == 0;
+		complete = weir_prefix_table_init(&routing->tables[i], l3fwd->routes_max[i],
+						  l3fwd->groups_max[i]) == 0;
 	if (!complete) {
 		l3fwd_routing_free(routing);
 		goto failed;
