@@ -12,7 +12,7 @@ ATTACK = (
     """"'><img src=x onerror=alert(1)></script></style><script>alert(2)</script><!-- [bold]x[/bold] ${1}"""
 )
 # Values of a fixed set: no lab and no machine can put a text there.
-FIXED = {"status", "purpose", "kind", "side", "role", "wire", "version"}
+FIXED = {"status", "purpose", "kind", "side", "role", "wire", "version", "architecture"}
 
 
 def hostile(result: Result, attack: str = ATTACK) -> Result:

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from weir.plan.architecture import RING_PACKETS, function_areas
 from weir.plan.memory import mbufs, queue_size
 from weir.spec.lab import Lab
-from weir.spec.nf import Scalar, network_functions
-from weir.spec.topology import KERNEL_PORT_KINDS, Node, Port, Topology
+from weir.spec.topology import KERNEL_PORT_KINDS, Port, Topology
 
 KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
 _UNIX_PATH_MAX = 107
 _NETNS_DIRECTORY = "/run/netns"
-_SWAP = "mac-swap"
 
 
 class PlanError(ValueError):
@@ -30,10 +29,15 @@ def dataplane_config(
     `run_dir`: where the sockets are. `devices`: PCI address by port name, for virtual functions, known once
     they are bound. PlanError if a device is not known or a socket's path is too long for the kernel.
     """
-    areas = [*_generators(topology, lab), *_functions(topology), *_receivers(topology)]
+    functions = [function_areas(topology, node) for node in topology.functions()]
+    areas = [
+        *_generators(topology, lab),
+        *(area for function in functions for area in function.areas),
+        *_receivers(topology),
+    ]
     return {
         "ports": [_port(topology, lab, port, run_dir, devices or {}) for port in _opening_order(topology)],
-        "rings": [],
+        "rings": [{"name": ring, "size": RING_PACKETS} for function in functions for ring in function.rings],
         "areas": areas,
         "stall_threshold_us": _stall_thresholds_us(topology, lab, areas),
         "ledger": True,
@@ -112,35 +116,6 @@ def _tester_area(topology: Topology, kind: str, side: str) -> dict[str, Any]:
     cores = topology.nodes[0].cores
     core = cores[0] if side == "left" else cores[-1]
     return {"name": f"{kind}.{side}", "core": core, "kind": kind, "port": f"tester.{side}"}
-
-
-def _functions(topology: Topology) -> Iterator[dict[str, Any]]:
-    for node in topology.functions():
-        paths = []
-        for towards, behind in (("right", "left"), ("left", "right")):
-            out = topology.port(f"{node.name}.{towards}")
-            stage = {"nf": node.nf, "options": _options(topology, node, out)}
-            paths.append({"name": towards, "in": f"{node.name}.{behind}", "stages": [stage], "out": out.name})
-        yield {"name": node.name, "core": node.cores[0], "kind": "chain", "paths": paths}
-
-
-def _options(topology: Topology, node: Node, out: Port) -> dict[str, Scalar]:
-    """The user's options, and the addresses of the next hop where the function rewrites them."""
-    nf = network_functions()[node.nf or ""]
-    options = dict(node.options)
-    mode = nf.option("mode")
-    if options.get("mode", mode.default if mode else None) == _SWAP:
-        return options
-    for name, mac in (("src_mac", out.mac), ("dst_mac", next_hop(topology, out).mac)):
-        if nf.option(name) is not None:
-            options.setdefault(name, mac)
-    return options
-
-
-def next_hop(topology: Topology, port: Port) -> Port:
-    """The port at the other end of `port`'s link."""
-    link = topology.links[port.link]
-    return topology.port(link.right if port.name == link.left else link.left)
 
 
 def _stall_thresholds_us(topology: Topology, lab: Lab, areas: list[dict[str, Any]]) -> dict[str, int]:

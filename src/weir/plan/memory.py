@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from weir.plan.architecture import RING_PACKETS, ring_count
 from weir.spec.lab import Lab
+from weir.spec.nf import network_functions
 from weir.spec.technology import DirectOptions, OvsDpdkOptions
-from weir.spec.topology import KERNEL_PORT_KINDS, Port, Topology
+from weir.spec.topology import KERNEL_PORT_KINDS, Node, Port, Topology
 
 KERNEL_RING_FRAMES = 4096
 KERNEL_RING_FRAMES_LONG_CHAIN = 1024  # a ring's memory is the kernel's and cannot be swapped out
@@ -14,6 +16,9 @@ _BURST_ROOM = 2048  # packets in flight between areas, and the pool's per-core c
 _MBUF_BYTES = 2560  # 2 KiB of data, headroom, the struct, the pool's own header
 _BASE_MB = 128
 _FLOW_BYTES = 128
+_STATE_MB = 48  # tables of one function with its default options
+_FLOW_ENTRY_BYTES = 256
+_FLOW_STAGE_BYTES = 64
 _GRAIN_MB = 64
 
 
@@ -35,11 +40,22 @@ def mbufs(topology: Topology, lab: Lab) -> int:
     """
     held = {"virtio-user": 2, "physical": 2, "af_xdp": 2, "memory": 1}
     rings = sum(held.get(port.kind, 0) * queue_size(topology, lab, port) for port in topology.ports)
-    return rings + _BURST_ROOM * (2 + len(topology.nodes))
+    between = sum(ring_count(node) * RING_PACKETS for node in topology.functions())
+    return rings + between + _BURST_ROOM * (2 + len(topology.nodes))
 
 
 def memory_mb(topology: Topology, lab: Lab) -> int:
     """Memory of weir-dp in MiB."""
     flows = 2 * lab.traffic.flows.count * _FLOW_BYTES
     needed_mb = _BASE_MB + (mbufs(topology, lab) * _MBUF_BYTES + flows) // (1 << 20)
+    needed_mb += sum(_state_mb(node) for node in topology.functions())
     return -(-needed_mb // _GRAIN_MB) * _GRAIN_MB
+
+
+def _state_mb(node: Node) -> int:
+    """Of the functions' states, each as often as there are instances, and of fast paths."""
+    instances = {"dispatch": node.workers, "separated": node.owners}.get(node.architecture, 1)
+    stateful = sum(network_functions()[one.nf].decides for one in node.chain)
+    fastpaths = len(node.chain) if node.architecture == "pipeline" else instances
+    cached = fastpaths * node.fastpath_flows * (_FLOW_ENTRY_BYTES + len(node.chain) * _FLOW_STAGE_BYTES)
+    return instances * stateful * _STATE_MB + cached // (1 << 20)

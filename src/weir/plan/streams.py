@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.plan.dataplane_config import next_hop
+from weir.plan.architecture import next_hop
 from weir.spec.frames import IMIX_PREFIX
 from weir.spec.lab import Lab
 from weir.spec.topology import Topology

@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 
 from weir.spec.cores import Cores
+from weir.spec.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_OWNERS, DEFAULT_WORKERS, FunctionOptions
 from weir.spec.lab import Chain, Lab
 from weir.spec.technology import KERNEL_TECHNOLOGIES, DirectOptions, KernelPortOptions
-from weir.spec.topology import Link, Node, Port, PortKind, Side, Topology
+from weir.spec.topology import Link, Node, NodeNf, Port, PortKind, Side, Topology
 
 LOOPBACK = "loopback"
 _DEPLOYMENT = re.compile(r"(?P<lab>[a-z][a-z0-9-]{0,31})-(?P<token>[0-9a-f]{8})")
@@ -30,13 +31,7 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
     count = len(chain.functions)
     functions = []
     for index, name in enumerate(chain.functions):
-        function = lab.functions[name]
-        core = function_cores[index * len(function_cores) // count]
-        functions.append(
-            Node(
-                name=f"f{index + 1}", role="function", nf=function.nf, options=function.options, cores=(core,)
-            )
-        )
+        functions.append(_function(lab.functions[name], index, _share(function_cores, index, count)))
     tester = Node(name=_TESTER, role="tester", cores=tester_cores)
     ends: list[tuple[Node, Node]] = list(zip([tester, *functions], [*functions, tester], strict=True))
     ports: list[Port] = []
@@ -65,6 +60,31 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         links=tuple(links),
         switch_cores=_switch_cores(technology, cores),
         wire="physical" if technology == "sr-iov" else "virtual",
+    )
+
+
+def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
+    """The cores of function `index` of `count`: its part of them, or one that it shares."""
+    first, end = (at * len(cores) // count for at in (index, index + 1))
+    return cores[first : max(end, first + 1)]
+
+
+def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> Node:
+    nfs = function.nfs()
+    architecture = function.architecture
+    workers = function.workers or DEFAULT_WORKERS
+    flows = function.fastpath_flows or DEFAULT_FASTPATH_FLOWS
+    return Node(
+        name=f"f{index + 1}",
+        role="function",
+        nf="+".join(one.nf for one in nfs),
+        options=nfs[0].options if len(nfs) == 1 else {},
+        cores=cores[:1] if architecture == "run-to-completion" else cores,
+        chain=tuple(NodeNf(nf=one.nf, options=one.options) for one in nfs),
+        architecture=architecture,
+        workers=workers if architecture in ("dispatch", "separated") else 1,
+        owners=(function.owners or DEFAULT_OWNERS) if architecture == "separated" else 1,
+        fastpath_flows=flows if function.fastpath else 0,
     )
 
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from weir.spec.lab import Chain, FunctionOptions, Lab
+from weir.spec.function import FunctionOptions
+from weir.spec.lab import Chain, Lab
 from weir.spec.load import load_lab
 from weir.spec.problem import Problem, SpecError
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from weir.spec.complaint import Complaint, show
 from weir.spec.frames import IMIX_PREFIX, frame_sizes_bytes, max_frame_bytes, min_frame_bytes
+from weir.spec.function_check import function_complaints
 from weir.spec.lab import Lab
 from weir.spec.nf import network_functions
 from weir.spec.problem import nearest
@@ -19,7 +20,7 @@ DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's and Ubuntu's packages
 def complaints(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
     """Everything impossible in `lab`, on a machine with these CPUs (None: whatever machine)."""
     yield from _frames(lab)
-    yield from _functions(lab)
+    yield from function_complaints(lab.functions)
     yield from _chains(lab)
     yield from _lengths(lab)
     yield from _technologies(lab)
@@ -47,37 +48,6 @@ def _frames(lab: Lab) -> Iterator[Complaint]:
             yield Complaint(
                 path, f"names {frame} twice", "each frame size once", about=(("traffic", "frames"),)
             )
-
-
-def _functions(lab: Lab) -> Iterator[Complaint]:
-    known = network_functions()
-    for name, function in lab.functions.items():
-        path: KeyPath = ("functions", name, "nf")
-        nf = known.get(function.nf)
-        if nf is None:
-            listed = "one of " + ", ".join(known)
-            yield Complaint(
-                path, f"unknown network function {show(function.nf)}", listed, nearest(function.nf, [*known])
-            )
-            continue
-        for key, value in function.options.items():
-            path = ("functions", name, "options", key)
-            option = nf.option(key)
-            names = [option.name for option in nf.options]
-            if option is None:
-                listed = "one of " + ", ".join(names) if names else "no option"
-                yield Complaint(
-                    path,
-                    f"unknown option of {nf.name}",
-                    listed,
-                    nearest(key, names),
-                    about=(("functions", name, "nf"),),
-                )
-            elif not option.accepts(value):
-                near = nearest(value, option.values or ())
-                yield Complaint(
-                    path, f"is {show(value)}", option.expected(), near, about=(("functions", name, "nf"),)
-                )
 
 
 def _chains(lab: Lab) -> Iterator[Complaint]:
@@ -108,10 +78,14 @@ def _chains(lab: Lab) -> Iterator[Complaint]:
                     nearest(name, [*lab.functions]),
                     about=(("functions",),),
                 )
-            elif function.nf in known and not known[function.nf].returns:
+                continue
+            ending = next(
+                (one.nf for one in function.nfs() if one.nf in known and not known[one.nf].returns), None
+            )
+            if ending is not None:
                 refused.add(name)
                 message = (
-                    f"function {position + 1} of {len(chain.functions)}, {name}, is a {function.nf}: "
+                    f"function {position + 1} of {len(chain.functions)}, {name}, is a {ending}: "
                     "it ends the chain, so no packet returns to the tester"
                 )
                 returning = ", ".join(nf.name for nf in known.values() if nf.returns)

@@ -113,11 +113,17 @@ def _schema_at(path: KeyPath) -> tuple[KeyPath, dict[str, Any]]:
                 prefix = option.get("prefixItems", [])
                 inner = inner or (prefix[part] if part < len(prefix) else option.get("items"))
             else:
-                inner = inner or option.get("properties", {}).get(part) or option.get("additionalProperties")
+                named = option.get("properties", {}).get(part)
+                inner = inner or named or option.get("additionalProperties") or _by_pattern(option)
         if not isinstance(inner, dict):
             return path[:depth], schema
         schema = _resolved(inner)
     return path, schema
+
+
+def _by_pattern(schema: dict[str, Any]) -> dict[str, Any] | None:
+    """What stands under any key of a mapping whose keys are checked by a pattern."""
+    return next(iter(schema.get("patternProperties", {}).values()), None)
 
 
 def _resolved(schema: dict[str, Any]) -> dict[str, Any]:

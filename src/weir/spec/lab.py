@@ -21,8 +21,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from weir.spec.cores import Cores, default_cores
+from weir.spec.function import FunctionOptions
 from weir.spec.measure import Measure
-from weir.spec.nf import Scalar
 from weir.spec.part import Part
 from weir.spec.technology import Technologies, TechnologyName, TechnologyOptions, technology_fields
 from weir.spec.traffic import TesterOptions, Traffic
@@ -33,13 +33,6 @@ DEFAULT_FUNCTION = "default"
 _PVP = re.compile(r"P(V+)P")
 _CHAIN_NAME_MAX = 40
 ChainForm = str | tuple[str, ...]
-
-
-class FunctionOptions(Part):
-    """One function that chains can name: a network function with its options."""
-
-    nf: str = Field(description="name of the network function; `weir-dp --describe` lists them")
-    options: dict[str, Scalar] = Field(default={}, description="its options")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from weir.spec.function import Architecture
+
 Side = Literal["left", "right"]
 PortKind = Literal[
     "virtio-user",
@@ -55,15 +57,30 @@ class Port(_Frozen):
     """The vhost-user socket, relative to the run directory."""
 
 
+class NodeNf(_Frozen):
+    """One network function of a node."""
+
+    nf: str
+    options: dict[str, str | int | float | bool] = {}
+
+
 class Node(_Frozen):
     """The tester or one function."""
 
     name: str
     role: Literal["tester", "function"]
     nf: str | None = None
-    """Registered network function; None for the tester."""
+    """Registered network function, or several joined by "+"; None for the tester."""
     options: dict[str, str | int | float | bool] = {}
+    """Of the only one."""
     cores: tuple[int, ...] = ()
+    chain: tuple[NodeNf, ...] = ()
+    """Its network functions, from the left port to the right."""
+    architecture: Architecture = "run-to-completion"
+    workers: int = 1
+    owners: int = 1
+    fastpath_flows: int = 0
+    """Room of each fast path; 0: none."""
 
 
 class Link(_Frozen):

@@ -71,6 +71,8 @@ def _node(topology: Topology, node: Node, column: int, columns: int) -> Markup:
     else:
         options = " ".join(str(value) for value in node.options.values())
         name, what = node.name, f"{node.nf or ''} {options}".strip()
+        if len(node.chain) > 1:
+            what = f"{what}, {node.architecture}"
     end = _end_port(topology, column, columns)
     space = next((port.netns for port in _ports_of(topology, node, end) if port.netns), None)
     return tag(

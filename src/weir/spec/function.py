@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`functions` of a lab: what stands between two ports, and how it is run."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from weir.spec.nf import Scalar
+from weir.spec.part import Part
+
+Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
+ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
+DEFAULT_WORKERS = 2
+DEFAULT_OWNERS = 1
+DEFAULT_FASTPATH_FLOWS = 65536
+_NF = "name of the network function; `weir-dp --describe` lists them"
+
+
+class NfOptions(Part):
+    """One network function of several that stand together."""
+
+    nf: str = Field(description=_NF)
+    options: dict[str, Scalar] = Field(default={}, description="its options")
+
+
+class FunctionOptions(Part):
+    """What chains can name: a network function, or several between two ports, and how they are run."""
+
+    nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain`")
+    options: dict[str, Scalar] = Field(default={}, description="its options")
+    chain: tuple[NfOptions, ...] = Field(
+        default=(),
+        max_length=16,
+        description="instead of `nf`: network functions from the inside, left, to the outside",
+    )
+    architecture: Architecture = Field(
+        default="run-to-completion",
+        description="all functions in one area; an area each, joined by rings; workers with private state, "
+        "to which a dispatcher brings whole flows; or owners of state that decide, and workers that rewrite",
+    )
+    workers: int | None = Field(
+        default=None, ge=1, le=8, description=f"of dispatch and separated; absent: {DEFAULT_WORKERS}"
+    )
+    owners: int | None = Field(
+        default=None, ge=1, le=4, description=f"of separated; absent: {DEFAULT_OWNERS}"
+    )
+    fastpath: bool = Field(
+        default=False, description="what all functions decided on a flow's first packet holds for the flow"
+    )
+    fastpath_flows: int | None = Field(
+        default=None,
+        ge=1,
+        le=1 << 24,
+        description=f"room of each fast path; absent: {DEFAULT_FASTPATH_FLOWS}",
+    )
+
+    def nfs(self) -> tuple[NfOptions, ...]:
+        """The network functions, inside first."""
+        return self.chain if self.nf is None else (NfOptions(nf=self.nf, options=self.options),)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of a lab, and how they are run: what is accepted, and what is refused with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from .lab_text import GOOD, problem, problems
+
+NAT = "{nf: nat, options: {external: 203.0.113.0/24}}"
+
+
+def function(text: str) -> str:
+    return GOOD + f"functions:\n  default: {{{text}}}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"chain: [{NAT}, {{nf: l3fwd}}]",
+        f"chain: [{NAT}, {{nf: l3fwd}}], architecture: pipeline",
+        f"chain: [{NAT}, {{nf: l3fwd}}], architecture: dispatch, workers: 4, fastpath: true",
+        f"chain: [{NAT}, {{nf: l3fwd}}], architecture: separated, workers: 3, owners: 2",
+        "nf: l2fwd, architecture: dispatch",
+        "nf: l3fwd, fastpath: true, fastpath_flows: 1000",
+    ],
+)
+def test_every_architecture_can_be_asked_for(text: str) -> None:
+    assert not problems(function(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "expected"),
+    [
+        ("architecture: dispatch", "functions.default", "nf: one"),
+        ("nf: l3fwd, chain: [{nf: l3fwd}]", "functions.default.chain", "either"),
+        ("chain: [{nf: l3fwd}], options: {a: 1}", "functions.default.options", "within chain"),
+        ("chain: [{nf: l3fwd}, {nf: natt}]", "functions.default.chain[1].nf", "nat"),
+        ("chain: [{nf: l3fwd, options: {route: x}}]", "functions.default.chain[0].options.route", "routes"),
+        ("nf: l3fwd, architecture: dispath", "functions.default.architecture", "dispatch"),
+        ("nf: l3fwd, workers: 2", "functions.default.workers", "dispatch or separated"),
+        ("nf: l3fwd, architecture: dispatch, owners: 2", "functions.default.owners", "separated"),
+        ("nf: l3fwd, architecture: dispatch, workers: 9", "functions.default.workers", "8"),
+        ("nf: l2fwd, architecture: separated", "functions.default.architecture", "l3fwd"),
+        ("nf: l2fwd, fastpath: true", "functions.default.fastpath", "l3fwd"),
+        ("nf: l3fwd, fastpath_flows: 9", "functions.default.fastpath_flows", "fastpath: true"),
+    ],
+)
+def test_what_cannot_be_run_so_is_refused_where_it_stands(text: str, key: str, expected: str) -> None:
+    found = problem(function(text))
+    assert found.key == key
+    assert expected in (found.expected or "")
+    assert found.line > 1
+
+
+@pytest.mark.parametrize(
+    ("way", "refused"),
+    [
+        ("architecture: dispatch", True),
+        ("architecture: dispatch, workers: 1", False),
+        ("architecture: separated", False),
+        ("architecture: separated, owners: 2", True),
+        ("architecture: pipeline", False),
+    ],
+)
+def test_two_functions_that_steer_cannot_both_be_shared_out(way: str, refused: bool) -> None:
+    found = problems(function(f"chain: [{NAT}, {{nf: lb, options: {{services: 10.0.0.1}}}}], {way}"))
+    assert [one.key for one in found] == (["functions.default.architecture"] if refused else [])
+
+
+def test_a_chain_whose_packets_do_not_come_back_is_refused() -> None:
+    assert "sink" in problem(function("chain: [{nf: l3fwd}, {nf: sink}]")).message
