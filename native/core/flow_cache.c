@@ -150,6 +150,15 @@ weir_flow_cache_settle_some(struct weir_flow_cache *cache, uint32_t parts)
 	}
 }
 
+void
+weir_flow_cache_settle_for(struct weir_flow_cache *cache, const struct weir_dependents *dependents)
+{
+	if (cache == NULL)
+		return;
+	for (uint32_t place = dependents->first; place != 0; place = link_at(cache, place)->next)
+		settle(&cache->entries[(place - 1) / cache->stages]);
+}
+
 static void
 forget(struct weir_flow_cache *cache, uint32_t number)
 {

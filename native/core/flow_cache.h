@@ -31,6 +31,14 @@ struct weir_dependents {
  * nothing to do. */
 void weir_flow_cache_forget(struct weir_flow_cache *cache, struct weir_dependents *dependents);
 
+/*
+ * Gives what was counted in the entries that rest on the object to its counters, which are
+ * otherwise up to a quarter of a second behind: for a function that acts on a counter, or sets it,
+ * in decide().
+ */
+void weir_flow_cache_settle_for(struct weir_flow_cache *cache,
+				const struct weir_dependents *dependents);
+
 /* Forgets the entries of which `concerns` says so, asked with the tuple that the function of
  * `state` saw. `cache` NULL: nothing to do. */
 void weir_flow_cache_forget_if(struct weir_flow_cache *cache, const void *state,

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real chains with and without the fast path: the same traffic, commands and times, the same packets."""
+
+from __future__ import annotations
+
+import ipaddress
+import random
+from collections.abc import Callable
+
+import pytest
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.l2 import Ether
+
+from weir.dataplane import DataPlaneError
+
+from .replay import Direction, Dropped, Forwarded, Options, Replay, replay
+
+STEPS = 250
+FRAMES_A_STEP = 24
+FLOWS = 64  # fewer than the traffic has, so that they push each other out
+CLIENTS = [f"10.0.0.{host}" for host in range(1, 9)]
+SERVERS = [f"198.51.100.{host}" for host in range(1, 5)]
+VIP = "203.0.113.10"
+EXTERNAL = "192.0.2.1"
+Arguments = dict[str, str | int]
+Change = tuple[str, str, Arguments]
+Chain = tuple[tuple[tuple[str, Options], ...], Callable[[random.Random], Change]]
+
+
+def nat_l3fwd(rand: random.Random) -> Change:
+    prefix = network(f"{rand.choice(SERVERS)}/{rand.choice((24, 30, 32))}")
+    inside, port = rand.choice(CLIENTS), rand.randrange(1, 3)
+    external: Arguments = {"protocol": "udp", "external": EXTERNAL, "external_port": 40000 + port}
+    changes: list[Change] = [
+        ("l3fwd1", "route-add", {"prefix": prefix, "next_hop": f"02:00:00:00:00:{port:02x}"}),
+        ("l3fwd1", "route-delete", {"prefix": prefix}),
+        ("nat0", "static-add", {**external, "inside": inside, "inside_port": 5000}),
+        ("nat0", "static-delete", external),
+    ]
+    return rand.choice(changes)
+
+
+def lb_l3fwd(rand: random.Random) -> Change:
+    command = rand.choice(("backend-add", "backend-drain", "backend-remove"))
+    service = rand.choice((f"{VIP}:80/tcp", f"{VIP}:53/udp"))
+    return "lb0", command, {"service": service, "backend": f"{rand.choice(SERVERS)}:8080"}
+
+
+def network(prefix: str) -> str:
+    return str(ipaddress.ip_network(prefix, strict=False))
+
+
+L3FWD: Options = {"src_mac": "02:00:00:00:00:aa", "dst_mac": "02:00:00:00:00:bb"}
+SERVICES = ", ".join(
+    f"{VIP}:{service} {server}:8080" for service in ("80/tcp", "53/udp") for server in SERVERS[:2]
+)
+CHAINS: dict[str, Chain] = {
+    "nat-l3fwd": ((("nat", {"external": EXTERNAL, "sessions": 64}), ("l3fwd", L3FWD)), nat_l3fwd),
+    "lb-l3fwd": ((("lb", {"services": SERVICES, "table_size": 251}), ("l3fwd", L3FWD)), lb_l3fwd),
+}
+
+
+def frame(rand: random.Random, src: str, dst: str, sport: int, dport: int) -> bytes:
+    if rand.random() < 0.05:
+        content = IP(src=src, dst=dst) / ICMP(id=sport)
+    elif rand.random() < 0.5:
+        flags = rand.choice(("A", "A", "A", "A", "S", "FA", "R"))
+        content = IP(src=src, dst=dst, ttl=rand.choice((64, 64, 64, 2, 1))) / TCP(
+            sport=sport, dport=dport, flags=flags
+        )
+    else:
+        fragment = rand.choice((0,) * 15 + (1,))
+        content = IP(src=src, dst=dst, flags=fragment, id=rand.randrange(9)) / UDP(sport=sport, dport=dport)
+    return bytes(Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / content / b"data").ljust(60, b"\0")
+
+
+def traffic(rand: random.Random, left: list[bytes]) -> tuple[Direction, list[bytes]]:
+    """Outbound packets of clients, or answers to what has left."""
+    if left and rand.random() < 0.4:
+        answers = []
+        for sent in rand.choices(left, k=FRAMES_A_STEP):
+            ip = Ether(sent)[IP]
+            l4 = ip.payload
+            ports = (l4.dport, l4.sport) if isinstance(l4, (TCP, UDP)) else (1, 1)
+            answers.append(frame(rand, ip.dst, ip.src, *ports))
+        return "inbound", answers
+    return "outbound", [
+        frame(
+            rand,
+            rand.choice(CLIENTS),
+            rand.choice((*SERVERS, VIP, EXTERNAL)),
+            rand.randrange(1024, 1032),
+            rand.choice((53, 80, 40001)),
+        )
+        for _ in range(FRAMES_A_STEP)
+    ]
+
+
+def changed(chain: Replay, change: Change) -> str | None:
+    """What the function said against it."""
+    stage, command, arguments = change
+    try:
+        chain.command(stage, command, **arguments)
+    except DataPlaneError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_random_traffic_leaves_as_it_does_without_the_fast_path(name: str) -> None:
+    stages, change_of = CHAINS[name]
+    rand = random.Random(name)
+    left: list[bytes] = []
+    at_s = 1.0
+    reasons = set()
+    with replay(*stages) as plain, replay(*stages, fastpath_flows=FLOWS) as fast:
+        for step in range(STEPS):
+            at_s += rand.choice((0.001, 0.001, 0.5, 70))
+            if rand.random() < 0.3:
+                change = change_of(rand)
+                assert changed(plain, change) == changed(fast, change), (step, change)
+            direction, frames = traffic(rand, left)
+            expected = plain.send_all(frames, direction, at_s=at_s)
+            assert fast.send_all(frames, direction, at_s=at_s) == expected, (step, direction)
+            for chain in (plain, fast):  # time jumps: functions see what was used before the jump, not after
+                chain.send_all([], at_s=at_s)
+            reasons |= {outcome.reason for outcome in expected if isinstance(outcome, Dropped)}
+            if direction == "outbound":
+                left = [outcome.frame for outcome in expected if isinstance(outcome, Forwarded)] or left
+        hits = fast.fastpath_hits()
+    assert hits > STEPS, "the fast path was hardly used"
+    assert reasons, "nothing was ever dropped"
