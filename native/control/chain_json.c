@@ -60,6 +60,10 @@ stage_from_json(const json_t *object, const char *where, const struct weir_chain
 	    weir_options_from_json(options, options_at.text, &values, error) < 0)
 		return -1;
 	stage->nf = weir_nf_find(nf);
+	if (stage->nf == NULL && weir_nf_lacks(nf) != NULL)
+		return weir_fail(error, "bad_argument", weir_at(where, "nf").text,
+				 weir_nf_lacks(nf), "install them and build weir-dp anew",
+				 "this weir-dp was built without '%s'", nf);
 	if (stage->nf == NULL)
 		return weir_fail(error, "bad_argument", weir_at(where, "nf").text,
 				 "a name that weir-dp --describe lists", NULL,

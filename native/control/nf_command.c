@@ -62,10 +62,30 @@ run(struct weir_chain *chain, struct weir_stage *stage, const struct weir_comman
 }
 
 int
+weir_take_stage(const json_t *args, struct weir_chain **chain, struct weir_stage **stage,
+		struct weir_error *error)
+{
+	const char *area = NULL, *name = NULL;
+
+	if (weir_take_string(args, "area", true, "", &area, error) < 0 ||
+	    weir_take_string(args, "stage", true, "", &name, error) < 0)
+		return -1;
+	*chain = weir_chain_named(area);
+	if (*chain == NULL)
+		return weir_fail(error, "bad_argument", "area", "the name of an area of functions",
+				 NULL, "there is no area '%s'", area);
+	*stage = weir_chain_stage_named(*chain, name);
+	if (*stage == NULL)
+		return weir_fail(error, "bad_argument", "stage", "the name of a stage of that area",
+				 NULL, "area '%s' has no stage '%s'", area, name);
+	return 0;
+}
+
+int
 weir_verb_nf_command(const json_t *args, json_t **result, struct weir_error *error)
 {
 	static const char *const known[] = {"area", "stage", "command", "args", NULL};
-	const char *area = NULL, *stage_name = NULL, *name = NULL;
+	const char *name = NULL;
 	const struct weir_command *command;
 	struct weir_option_values values;
 	struct weir_chain *chain;
@@ -73,19 +93,10 @@ weir_verb_nf_command(const json_t *args, json_t **result, struct weir_error *err
 
 	(void)result;
 	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_string(args, "area", true, "", &area, error) < 0 ||
-	    weir_take_string(args, "stage", true, "", &stage_name, error) < 0 ||
 	    weir_take_string(args, "command", true, "", &name, error) < 0 ||
-	    weir_options_from_json(json_object_get(args, "args"), "args", &values, error) < 0)
+	    weir_options_from_json(json_object_get(args, "args"), "args", &values, error) < 0 ||
+	    weir_take_stage(args, &chain, &stage, error) < 0)
 		return -1;
-	chain = weir_chain_named(area);
-	if (chain == NULL)
-		return weir_fail(error, "bad_argument", "area", "the name of an area of functions",
-				 NULL, "there is no area '%s'", area);
-	stage = weir_chain_stage_named(chain, stage_name);
-	if (stage == NULL)
-		return weir_fail(error, "bad_argument", "stage", "the name of a stage of that area",
-				 NULL, "area '%s' has no stage '%s'", area, stage_name);
 	command = command_named(stage->nf, name);
 	if (command == NULL)
 		return weir_fail(error, "bad_argument", "command",

@@ -20,6 +20,7 @@ int weir_refuse_unknown(const json_t *args, const char *where, const char *const
 
 int weir_verb_trace(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_nf_command(const json_t *args, json_t **result, struct weir_error *error);
+int weir_verb_nf_report(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_traffic_configure(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_traffic_result(const json_t *args, json_t **result, struct weir_error *error);

@@ -95,6 +95,8 @@ const struct weir_verb weir_verbs[] = {
 	{"describe", "Network functions with their options and drop reasons.", describe},
 	{"configure", "Builds ports, rings and areas, all or nothing.", weir_verb_configure},
 	{"nf.command", "Changes a function while packets flow.", weir_verb_nf_command},
+	{"nf.report", "What a function counts by itself: figures, and counters by rule or the like.",
+	 weir_verb_nf_report},
 	{"trace", "Shows what becomes of frames on a path of functions.", weir_verb_trace},
 	{"start", "Starts the polling loops.", start},
 	{"stop", "Stops the polling loops, and with them a run that goes on.", stop},

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `nf.report`: what a function counts by itself, a window of it at a time. */
+#include "core/report.h"
+#include "arguments.h"
+#include "dataplane.h"
+#include "verb.h"
+
+#define COUNTERS_MAX 65536
+
+struct to_json {
+	struct weir_report report; /* first */
+	json_t *figures;
+	json_t *counters;
+	uint64_t from, limit; /* of the counters */
+	uint64_t total;
+};
+
+static void
+figure(struct weir_report *report, const char *name, uint64_t value)
+{
+	struct to_json *json = (struct to_json *)report;
+
+	json_object_set_new(json->figures, name, json_integer((json_int_t)value));
+}
+
+static void
+counter(struct weir_report *report, const struct weir_report_label *labels,
+	unsigned int label_count, const struct weir_counter *counter)
+{
+	struct to_json *json = (struct to_json *)report;
+	uint64_t number = json->total++;
+	json_t *whose;
+
+	if (number < json->from || number - json->from >= json->limit)
+		return;
+	whose = json_object();
+	for (unsigned int i = 0; i < label_count; i++)
+		json_object_set_new(whose, labels[i].name, json_string(labels[i].text));
+	json_array_append_new(json->counters,
+			      json_pack("{s:o, s:I, s:I}", "labels", whose, "packets",
+					(json_int_t)weir_counted(&counter->packets), "bytes",
+					(json_int_t)weir_counted(&counter->bytes)));
+}
+
+int
+weir_verb_nf_report(const json_t *args, json_t **result, struct weir_error *error)
+{
+	static const char *const known[] = {"area", "stage", "from", "limit", NULL};
+	struct to_json json = {
+		.report = {.figure = figure, .counter = counter},
+		.limit = 1000,
+	};
+	struct weir_chain *chain;
+	struct weir_stage *stage;
+
+	if (weir_refuse_unknown(args, "", known, error) < 0 ||
+	    weir_take_count(args, "from", 0, UINT32_MAX, "", &json.from, error) < 0 ||
+	    weir_take_count(args, "limit", 0, COUNTERS_MAX, "", &json.limit, error) < 0 ||
+	    weir_take_stage(args, &chain, &stage, error) < 0)
+		return -1;
+	if (stage->nf->report == NULL)
+		return weir_fail(error, "bad_argument", "stage", "a function that reports", NULL,
+				 "%s counts nothing but what the ledger has", stage->nf->name);
+	json.figures = json_object();
+	json.counters = json_array();
+	stage->nf->report(stage->state, &json.report);
+	*result = json_pack("{s:o, s:o, s:I}", "figures", json.figures, "counters", json.counters,
+			    "total", (json_int_t)json.total);
+	return 0;
+}

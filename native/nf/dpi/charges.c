@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "charges.h"
+
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_malloc.h>
+
+void
+dpi_charges_fini(struct dpi_charges *charges)
+{
+	weir_flow_table_free(charges->index);
+	rte_free(charges->places);
+}
+
+bool
+dpi_charges_init(struct dpi_charges *charges, uint32_t capacity)
+{
+	*charges = (struct dpi_charges){.capacity = capacity};
+	charges->places = rte_zmalloc("dpi charges", capacity * sizeof(struct dpi_charge),
+				      RTE_CACHE_LINE_SIZE);
+	if (charges->places != NULL)
+		charges->index = weir_flow_table_create(capacity, charges->places,
+							sizeof(struct dpi_charge));
+	if (charges->index == NULL) {
+		dpi_charges_fini(charges);
+		return false;
+	}
+	for (uint32_t i = 0; i < capacity; i++) {
+		charges->places[i].changes = 1;
+		charges->places[i].next_free = i + 1 < capacity ? i + 1 : DPI_CHARGE_NONE;
+	}
+	return true;
+}
+
+/* Readers see an odd number while the key and the counter are not of one subscriber. */
+static void
+change(struct dpi_charge *charge)
+{
+	__atomic_store_n(&charge->changes, charge->changes + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static uint32_t
+create(struct dpi_charges *charges, const struct dpi_charge_key *key)
+{
+	uint32_t place = charges->first_free;
+	struct dpi_charge *charge;
+
+	if (place == DPI_CHARGE_NONE)
+		return DPI_CHARGE_NONE;
+	charge = &charges->places[place];
+	charge->key = *key;
+	if (!weir_flow_table_put(charges->index, place))
+		return DPI_CHARGE_NONE;
+	charges->first_free = charge->next_free;
+	charges->count++;
+	charge->counter = (struct weir_counter){0};
+	charge->swept_packets = 0;
+	charge->flows = 0;
+	change(charge);
+	return place;
+}
+
+uint32_t
+dpi_charges_join(struct dpi_charges *charges, const struct dpi_charge_key *key, uint32_t now_s)
+{
+	const void *keys[] = {key};
+	uint32_t place;
+
+	weir_flow_table_find(charges->index, keys, &place, 1);
+	if (place == WEIR_FLOW_NONE)
+		place = create(charges, key);
+	if (place == DPI_CHARGE_NONE)
+		return DPI_CHARGE_NONE;
+	charges->places[place].flows++;
+	charges->places[place].active_s = now_s;
+	return place;
+}
+
+void
+dpi_charges_leave(struct dpi_charges *charges, uint32_t place)
+{
+	charges->places[place].flows--;
+}
+
+void
+dpi_charges_add(struct dpi_charges *charges, uint32_t place, const struct weir_counter *counted)
+{
+	struct weir_counter *counter =
+		place != DPI_CHARGE_NONE ? &charges->places[place].counter : &charges->forgotten;
+
+	weir_count(&counter->packets, counted->packets);
+	weir_count(&counter->bytes, counted->bytes);
+}
+
+static void
+forget(struct dpi_charges *charges, uint32_t place)
+{
+	struct dpi_charge *charge = &charges->places[place];
+
+	change(charge);
+	weir_flow_table_take(charges->index, place);
+	dpi_charges_add(charges, DPI_CHARGE_NONE, &charge->counter);
+	charge->next_free = charges->first_free;
+	charges->first_free = place;
+	charges->count--;
+}
+
+void
+dpi_charges_sweep(struct dpi_charges *charges, uint32_t count, uint32_t now_s, uint32_t timeout_s)
+{
+	for (uint32_t i = 0; i < RTE_MIN(count, charges->capacity); i++) {
+		uint32_t place = charges->sweep_at;
+		struct dpi_charge *charge = &charges->places[place];
+
+		charges->sweep_at = place + 1 < charges->capacity ? place + 1 : 0;
+		if ((charge->changes & 1) != 0)
+			continue;
+		if (charge->flows > 0 || charge->counter.packets != charge->swept_packets) {
+			charge->swept_packets = charge->counter.packets;
+			charge->active_s = now_s;
+		} else if (now_s - charge->active_s >= timeout_s) {
+			forget(charges, place);
+		}
+	}
+}
+
+bool
+dpi_charges_read(const struct dpi_charges *charges, uint32_t place, struct dpi_charge_key *key,
+		 struct weir_counter *counter)
+{
+	const struct dpi_charge *charge = &charges->places[place];
+	uint32_t before = __atomic_load_n(&charge->changes, __ATOMIC_ACQUIRE);
+
+	*key = charge->key;
+	counter->packets = weir_counted(&charge->counter.packets);
+	counter->bytes = weir_counted(&charge->counter.bytes);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return (before & 1) == 0 && before == __atomic_load_n(&charge->changes, __ATOMIC_RELAXED);
+}

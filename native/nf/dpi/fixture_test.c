@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "core/report.h"
+
+void *dpi;
+uint64_t now_s;
+
+static char rules_path[] = "/tmp/weir-dpi-test-XXXXXX";
+
+static void
+write_rules(const char *rules)
+{
+	FILE *file;
+
+	strcpy(rules_path + strlen(rules_path) - 6, "XXXXXX");
+	file = fdopen(mkstemp(rules_path), "w");
+	assert_non_null(file);
+	fputs(rules, file);
+	fclose(file);
+}
+
+int
+dpi_stop(void **state)
+{
+	(void)state;
+	if (dpi != NULL)
+		weir_nf_destroy(&weir_nf_dpi, dpi);
+	dpi = NULL;
+	return 0;
+}
+
+void
+dpi_start(const char *rules, const char *const (*options)[2])
+{
+	const char *all[6][2] = {{"rules_file", rules_path}};
+
+	for (unsigned int i = 0; options[i][0] != NULL; i++) {
+		all[i + 1][0] = options[i][0];
+		all[i + 1][1] = options[i][1];
+	}
+	write_rules(rules);
+	dpi_stop(NULL);
+	dpi = weir_test_state(&weir_nf_dpi, all);
+	unlink(rules_path);
+	now_s = 1000;
+}
+
+const char *
+dpi_load(const char *rules)
+{
+	const char *const arguments[][2] = {{"rules_file", rules_path}, {NULL, NULL}};
+	const char *refused;
+
+	write_rules(rules);
+	refused = weir_test_command(&weir_nf_dpi, dpi, "rules-load", arguments);
+	unlink(rules_path);
+	return refused;
+}
+
+const char *
+dpi_pass(enum weir_direction direction, const struct weir_test_ipv4 *what)
+{
+	struct weir_test_outcome outcome =
+		weir_test_run(&weir_nf_dpi, dpi, direction, weir_test_ipv4_packet(what),
+			      now_s * rte_get_tsc_hz());
+
+	if (outcome.packet == NULL)
+		return outcome.drop_reason;
+	rte_pktmbuf_free(outcome.packet);
+	return "forwarded";
+}
+
+static struct weir_test_ipv4
+segment(enum weir_direction direction, uint16_t port)
+{
+	bool outbound = direction == WEIR_OUTBOUND;
+
+	return (struct weir_test_ipv4){
+		.src = outbound ? SUBSCRIBER : SERVER,
+		.dst = outbound ? SERVER : SUBSCRIBER,
+		.protocol = IPPROTO_TCP,
+		.src_port = outbound ? port : 80,
+		.dst_port = outbound ? 80 : port,
+	};
+}
+
+static const char *
+send_text(enum weir_direction direction, uint16_t port, uint32_t seq, const char *text)
+{
+	struct weir_test_ipv4 what = segment(direction, port);
+
+	what.tcp_seq = seq;
+	what.payload = text;
+	what.payload_bytes = strlen(text);
+	return dpi_pass(direction, &what);
+}
+
+const char *
+dpi_say(uint16_t port, uint32_t seq, const char *text)
+{
+	return send_text(WEIR_OUTBOUND, port, seq, text);
+}
+
+const char *
+dpi_answer(uint16_t port, uint32_t seq, const char *text)
+{
+	return send_text(WEIR_INBOUND, port, seq, text);
+}
+
+const char *
+dpi_tcp(enum weir_direction direction, uint16_t port, uint8_t flags)
+{
+	struct weir_test_ipv4 what = segment(direction, port);
+
+	what.tcp_flags = flags;
+	return dpi_pass(direction, &what);
+}
+
+const char *
+dpi_datagram(uint16_t port, uint16_t server_port, const void *bytes, size_t size)
+{
+	const struct weir_test_ipv4 what = {
+		.src = SUBSCRIBER,
+		.dst = SERVER,
+		.src_port = port,
+		.dst_port = server_port,
+		.payload = bytes,
+		.payload_bytes = size,
+	};
+
+	return dpi_pass(WEIR_OUTBOUND, &what);
+}
+
+void
+dpi_wait_s(unsigned int seconds)
+{
+	for (unsigned int i = 0; i < seconds; i++) {
+		now_s++;
+		for (unsigned int j = 0; j < 1100; j++)
+			weir_nf_dpi.tick(dpi, now_s * rte_get_tsc_hz(), NULL);
+	}
+}
+
+/* Listens to a report for what is asked. */
+struct listener {
+	struct weir_report report; /* first */
+	const char *asked[3];	   /* subscriber, rule, application */
+	struct weir_counter sum;
+	const char *name;
+	uint64_t value;
+};
+
+static void
+hear_figure(struct weir_report *report, const char *name, uint64_t value)
+{
+	struct listener *listener = (struct listener *)report;
+
+	if (listener->name != NULL && strcmp(listener->name, name) == 0)
+		listener->value = value;
+}
+
+static void
+hear_counter(struct weir_report *report, const struct weir_report_label *labels,
+	     unsigned int label_count, const struct weir_counter *counter)
+{
+	struct listener *listener = (struct listener *)report;
+
+	assert_int_equal(label_count, 3);
+	for (unsigned int i = 0; i < label_count; i++) {
+		if (listener->asked[i] != NULL && strcmp(listener->asked[i], labels[i].text) != 0)
+			return;
+	}
+	listener->sum.packets += counter->packets;
+	listener->sum.bytes += counter->bytes;
+}
+
+struct weir_counter
+dpi_charged(const char *subscriber, const char *rule, const char *application)
+{
+	struct listener listener = {.report = {hear_figure, hear_counter},
+				    .asked = {subscriber, rule, application}};
+
+	weir_nf_dpi.report(dpi, &listener.report);
+	return listener.sum;
+}
+
+uint64_t
+dpi_figure(const char *name)
+{
+	struct listener listener = {
+		.report = {hear_figure, hear_counter}, .name = name, .value = UINT64_MAX};
+
+	weir_nf_dpi.report(dpi, &listener.report);
+	assert_true(listener.value != UINT64_MAX);
+	return listener.value;
+}
