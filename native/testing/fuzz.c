@@ -41,7 +41,7 @@ run_frame(struct weir_stage *stage, enum weir_direction direction, const uint8_t
 {
 	struct rte_mbuf *packet = rte_pktmbuf_alloc(weir_test_pool());
 	struct weir_batch batch = {.count = 1, .direction = direction, .now_tsc = now_tsc};
-	uint64_t dropped = 0;
+	uint64_t dropped = 0, held = stage->ledger.held;
 	bool right;
 
 	if (packet == NULL)
@@ -49,17 +49,45 @@ run_frame(struct weir_stage *stage, enum weir_direction direction, const uint8_t
 	memcpy(rte_pktmbuf_append(packet, size), bytes, size);
 	right = checksums_right(packet);
 	batch.packet[0] = packet;
-	memset(&stage->ledger, 0, sizeof(stage->ledger));
+	memset(stage->ledger.drops, 0, sizeof(stage->ledger.drops));
 	weir_stage_run(stage, &batch);
 	for (unsigned int i = 0; i < stage->nf->drop_reason_count; i++)
 		dropped += stage->ledger.drops[i];
-	if (batch.count + dropped != 1)
+	if (batch.count + dropped + stage->ledger.held - held != 1)
 		abort();
 	if (batch.count == 0)
 		return;
 	if (right && !checksums_right(batch.packet[0]))
 		abort();
 	rte_pktmbuf_free(batch.packet[0]);
+}
+
+/* What the function kept and is due. */
+static void
+release(struct weir_stage *stage, enum weir_direction direction, uint64_t now_tsc)
+{
+	struct weir_batch batch;
+
+	do {
+		uint64_t held = stage->ledger.held;
+
+		batch = (struct weir_batch){.direction = direction, .now_tsc = now_tsc};
+		stage->nf->release(stage->state, &batch, &stage->ledger);
+		if (batch.count + stage->ledger.held != held)
+			abort();
+		rte_pktmbuf_free_bulk(batch.packet, batch.count);
+	} while (batch.count > 0);
+}
+
+static void
+pass_time(struct weir_stage *stage, uint64_t now_tsc)
+{
+	if (stage->nf->tick != NULL)
+		stage->nf->tick(stage->state, now_tsc, NULL);
+	if (stage->nf->release != NULL) {
+		release(stage, WEIR_OUTBOUND, now_tsc);
+		release(stage, WEIR_INBOUND, now_tsc);
+	}
 }
 
 void
@@ -80,8 +108,7 @@ weir_fuzz_run(const struct weir_nf *nf, void *state, const uint8_t *bytes, size_
 			command(state, content, length);
 		} else if (kind == WEIR_FUZZ_TIME) {
 			now_s += length > 0 ? content[0] : 1;
-			if (nf->tick != NULL)
-				nf->tick(state, now_s * rte_get_tsc_hz(), NULL);
+			pass_time(&stage, now_s * rte_get_tsc_hz());
 		} else {
 			run_frame(&stage, kind < WEIR_FUZZ_INBOUND ? WEIR_OUTBOUND : WEIR_INBOUND,
 				  content, length, now_s * rte_get_tsc_hz());

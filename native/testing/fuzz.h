@@ -21,9 +21,9 @@ enum weir_fuzz_record {
 };
 
 /*
- * Runs the function on all records. Aborts if a packet is neither forwarded nor counted as dropped,
- * or if checksums that were right (IPv4, TCP, UDP, ICMP) are wrong afterwards. `command` may be
- * NULL.
+ * Runs the function on all records. Aborts if a packet is neither forwarded nor counted as dropped
+ * or held, or if checksums that were right (IPv4, TCP, UDP, ICMP) are wrong afterwards. `command`
+ * may be NULL.
  */
 void weir_fuzz_run(const struct weir_nf *nf, void *state, const uint8_t *bytes, size_t size,
 		   void (*command)(void *state, const uint8_t *bytes, size_t size));
