@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from weir.dataplane import DataPlaneClient
+from weir.dataplane.messages import NfReport
 from weir.fabric import private_data_plane
 
 Direction = Literal["outbound", "inbound"]
@@ -68,6 +69,10 @@ class Replay:
     def tsc_hz(self) -> int:
         """What the machine counts in a second: times are whole numbers of that."""
         return self._client.ledger().tsc_hz
+
+    def report(self, stage: str) -> NfReport:
+        """What the function of that name counts by itself."""
+        return self._client.report("chain", stage)
 
     def command(self, stage: str, command: str, **args: str | int | bool) -> None:
         """Changes the function of that name; DataPlaneError if it refuses."""

@@ -19,12 +19,12 @@ from typing import Any, Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from weir.dataplane.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
-from weir.dataplane.messages import ConfiguredPort, Hello, Ledger, Outcome, TrafficResult
+from weir.dataplane.messages import ConfiguredPort, Hello, Ledger, NfReport, Outcome, TrafficResult
 
 PROTOCOL = 1
 RECEIVE_BYTES = 65_536
 CONNECT_RETRY_S = 0.02
-CONFIGURE_TIMEOUT_S = 120.0  # probing and starting many ports takes seconds
+CONFIGURE_TIMEOUT_S = 120.0  # probing and starting many ports takes seconds, and so does compiling rules
 Reply = TypeVar("Reply", bound=BaseModel)
 
 LOG_HINT = "look at weir-dp.log in the run directory"
@@ -124,7 +124,16 @@ class DataPlaneClient:
 
     def command(self, area: str, stage: str, command: str, args: Mapping[str, str | int | bool]) -> None:
         """Changes a function while packets flow."""
-        self.call("nf.command", {"area": area, "stage": stage, "command": command, "args": dict(args)})
+        self.call(
+            "nf.command",
+            {"area": area, "stage": stage, "command": command, "args": dict(args)},
+            timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S),
+        )
+
+    def report(self, area: str, stage: str, *, first: int = 0, limit: int = 1000) -> NfReport:
+        """What a function counts by itself: its figures, and at most `limit` of its counters."""
+        args = {"area": area, "stage": stage, "from": first, "limit": limit}
+        return _parsed(NfReport, self.call("nf.report", args))
 
     def trace(self, area: str, path: str, frames: Sequence[bytes], at_us: int | None = None) -> list[Outcome]:
         """What becomes of each frame (bytes without FCS) on that path, at that time or now."""

@@ -105,6 +105,25 @@ class StageLedger(_Reply):
     drops: dict[str, int] = {}
 
 
+class NfCounter(_Reply):
+    """Packets and bytes (L2 without FCS) that a function counted for what the labels say."""
+
+    labels: dict[str, str]
+    """Such as {"subscriber": "10.0.0.1", "rule": "1001"}."""
+    packets: int
+    bytes: int
+
+
+class NfReport(_Reply):
+    """What a function counts by itself."""
+
+    figures: dict[str, int]
+    """Such as {"flows": 17}."""
+    counters: tuple[NfCounter, ...]
+    total: int
+    """How many counters there are, of which these are a part."""
+
+
 class Outcome(_Reply):
     """What became of one traced frame: it left, or a stage dropped it."""
 

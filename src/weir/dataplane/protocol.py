@@ -94,6 +94,7 @@ COMMANDS = (
     Command("describe", requests.Nothing, None),
     Command("configure", requests.Configure, Configured),
     Command("nf.command", requests.NfCommand, None),
+    Command("nf.report", requests.NfReportAsked, messages.NfReport),
     Command("trace", requests.Trace, Traced),
     Command("start", requests.Nothing, None),
     Command("stop", requests.Nothing, None),

@@ -160,6 +160,18 @@ class NfCommand(_Arguments):
     args: dict[str, str | int | bool] = {}
 
 
+class NfReportAsked(_Arguments):
+    """Which function, and which of its counters: they may be many."""
+
+    area: str
+    stage: str
+    """The stage's name, or its function's where it has none."""
+    from_: int = Field(default=0, ge=0, alias="from")
+    """Index of the first counter."""
+    limit: int = Field(default=1000, ge=0, le=65_536)
+    """Counters at most."""
+
+
 class Trace(_Arguments):
     """Frames through one path of functions, one at a time."""
 
