@@ -20,6 +20,8 @@ BENCHES = {
     "l2fwd-macswap": "l2fwd_macswap",
     "lb-64k": "lb_64k",
     "lb-1m": "lb_1m",
+    "nat-64k": "nat_64k",
+    "nat-1m": "nat_1m",
     "search": "search",
     "bring-up": "bring_up",
 }
