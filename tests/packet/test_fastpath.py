@@ -6,6 +6,7 @@ from __future__ import annotations
 import ipaddress
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from scapy.layers.inet import ICMP, IP, TCP, UDP
@@ -15,7 +16,7 @@ from weir.dataplane import DataPlaneError
 
 from .replay import Direction, Dropped, Forwarded, Options, Replay, replay
 
-STEPS = 250
+STEPS = 150
 FRAMES_A_STEP = 24
 FLOWS = 64  # fewer than the traffic has, so that they push each other out
 CLIENTS = [f"10.0.0.{host}" for host in range(1, 9)]
@@ -24,10 +25,10 @@ VIP = "203.0.113.10"
 EXTERNAL = "192.0.2.1"
 Arguments = dict[str, str | int]
 Change = tuple[str, str, Arguments]
-Chain = tuple[tuple[tuple[str, Options], ...], Callable[[random.Random], Change]]
+Chain = tuple[tuple[tuple[str, Options], ...], Callable[[random.Random, Path], Change]]
 
 
-def nat_l3fwd(rand: random.Random) -> Change:
+def nat_l3fwd(rand: random.Random, _folder: Path) -> Change:
     prefix = network(f"{rand.choice(SERVERS)}/{rand.choice((24, 30, 32))}")
     inside, port = rand.choice(CLIENTS), rand.randrange(1, 3)
     external: Arguments = {"protocol": "udp", "external": EXTERNAL, "external_port": 40000 + port}
@@ -40,10 +41,36 @@ def nat_l3fwd(rand: random.Random) -> Change:
     return rand.choice(changes)
 
 
-def lb_l3fwd(rand: random.Random) -> Change:
+def lb_l3fwd(rand: random.Random, _folder: Path) -> Change:
     command = rand.choice(("backend-add", "backend-drain", "backend-remove"))
     service = rand.choice((f"{VIP}:80/tcp", f"{VIP}:53/udp"))
     return "lb0", command, {"service": service, "backend": f"{rand.choice(SERVERS)}:8080"}
+
+
+def rules(rand: random.Random, folder: Path) -> str:
+    """A file of some rules, most of them permits."""
+    lines = [
+        f"{rand.choice(('permit', 'permit', 'deny'))} {rand.choice(('tcp', 'udp', 'any'))} "
+        f"{rand.choice(('any', '10.0.0.0/30', '10.0.0.4/32'))} any any {rand.choice(('any', '80', '1-1000'))}"
+        for _ in range(rand.randrange(1, 6))
+    ]
+    path = folder / f"rules-{rand.randrange(10**9)}"
+    path.write_text("\n".join([*lines, "permit udp any any any 53", ""]))
+    return str(path)
+
+
+def firewall_nat_l3fwd(rand: random.Random, folder: Path) -> Change:
+    if rand.random() < 0.5:
+        return "firewall0", "reload", {"rules": rules(rand, folder)}
+    stage, command, arguments = nat_l3fwd(rand, folder)
+    return stage.replace("l3fwd1", "l3fwd2").replace("nat0", "nat1"), command, arguments
+
+
+def acl_lb_l3fwd(rand: random.Random, folder: Path) -> Change:
+    if rand.random() < 0.5:
+        return "acl0", "reload", {"rules": rules(rand, folder)}
+    _stage, command, arguments = lb_l3fwd(rand, folder)
+    return "lb1", command, arguments
 
 
 def network(prefix: str) -> str:
@@ -54,9 +81,20 @@ L3FWD: Options = {"src_mac": "02:00:00:00:00:aa", "dst_mac": "02:00:00:00:00:bb"
 SERVICES = ", ".join(
     f"{VIP}:{service} {server}:8080" for service in ("80/tcp", "53/udp") for server in SERVERS[:2]
 )
+NAT: Options = {"external": EXTERNAL, "sessions": 64}
+LB: Options = {"services": SERVICES, "table_size": 251}
+POLICER: Options = {"tenants": "default srtcm cir_bps=100000 cbs_bytes=1500 ebs_bytes=1500"}
 CHAINS: dict[str, Chain] = {
-    "nat-l3fwd": ((("nat", {"external": EXTERNAL, "sessions": 64}), ("l3fwd", L3FWD)), nat_l3fwd),
-    "lb-l3fwd": ((("lb", {"services": SERVICES, "table_size": 251}), ("l3fwd", L3FWD)), lb_l3fwd),
+    "nat-l3fwd": ((("nat", NAT), ("l3fwd", L3FWD)), nat_l3fwd),
+    "lb-l3fwd": ((("lb", LB), ("l3fwd", L3FWD)), lb_l3fwd),
+    "firewall-nat-l3fwd": (
+        (("firewall", {"default": "permit", "sessions": 128}), ("nat", NAT), ("l3fwd", L3FWD)),
+        firewall_nat_l3fwd,
+    ),
+    "acl-lb-l3fwd": (
+        (("acl", {"default": "permit"}), ("lb", LB), ("l3fwd", L3FWD), ("policer", POLICER)),
+        acl_lb_l3fwd,
+    ),
 }
 
 
@@ -107,7 +145,7 @@ def changed(chain: Replay, change: Change) -> str | None:
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_random_traffic_leaves_as_it_does_without_the_fast_path(name: str) -> None:
+def test_random_traffic_leaves_as_it_does_without_the_fast_path(name: str, tmp_path: Path) -> None:
     stages, change_of = CHAINS[name]
     rand = random.Random(name)
     left: list[bytes] = []
@@ -117,7 +155,7 @@ def test_random_traffic_leaves_as_it_does_without_the_fast_path(name: str) -> No
         for step in range(STEPS):
             at_s += rand.choice((0.001, 0.001, 0.5, 70))
             if rand.random() < 0.3:
-                change = change_of(rand)
+                change = change_of(rand, tmp_path)
                 assert changed(plain, change) == changed(fast, change), (step, change)
             direction, frames = traffic(rand, left)
             expected = plain.send_all(frames, direction, at_s=at_s)
