@@ -22,6 +22,10 @@ BENCHES = {
     "lb-1m": "lb_1m",
     "nat-64k": "nat_64k",
     "nat-1m": "nat_1m",
+    "firewall-new-flows": "firewall_new_flows",
+    "firewall-classifier": "firewall_classifier",
+    "firewall-10k-flows": "firewall_10k_flows",
+    "firewall-40k-rules": "firewall_40k_rules",
     "search": "search",
     "bring-up": "bring_up",
 }

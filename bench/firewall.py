@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the firewall-* benches measure: rte_acl and the firewall on the same rules and packets, in one run.
+
+build/native/firewall-bench measures all contenders in turn, for each kind of rules (native/testing/rules.h).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import statistics
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+from bench.hugepages import hugepages
+from bench.pairs import PAIRS, Line, SkipError, line
+from weir.fabric.data_plane import binary
+
+CORE = 1
+MEMORY_MB = 2048
+TIMEOUT_S = 300
+KINDS = ("acl", "fw", "ipc", "uniform")
+FEW, MANY = 1_000, 40_000
+AVX512 = "--force-max-simd-bitwidth=512"
+Round = dict[str, float]  # contender → nanoseconds a packet
+
+
+@functools.cache
+def measured(kind: str, rules: int, *eal: str) -> tuple[dict[str, float], tuple[Round, ...]]:
+    """What firewall-bench says of what it built, and its rounds."""
+    program = binary().with_name("firewall-bench")
+    if not program.exists():
+        raise SkipError(f"{program} is missing: run 'make native'")
+    argv = [str(program), "-l", str(CORE), "-m", str(MEMORY_MB), "--in-memory", "--no-pci", "--no-telemetry"]
+    argv += ["--log-level=error", *eal, "--", kind, str(rules), str(PAIRS)]
+    with hugepages(MEMORY_MB):
+        done = subprocess.run(argv, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
+    if done.returncode != 0:
+        raise SkipError(f"firewall-bench ended with {done.returncode}: {done.stderr.strip()[-200:]}")
+    built, *rounds = (json.loads(text) for text in done.stdout.splitlines())
+    return built, tuple(rounds)
+
+
+def against_rte_acl(name: str, ours: str, peer: str, *, target: float) -> Line:
+    """Ratio of rte_acl's time a packet to ours at 40,000 rules, over all kinds of rule sets."""
+    taken = {kind: [(ns[ours], ns[peer]) for ns in measured(kind, MANY)[1]] for kind in KINDS}
+    all_taken = [pair for pairs in taken.values() for pair in pairs]
+    found = line(name, all_taken, target=target, unit="ns", less_is_better=True)
+    detail: dict[str, object] = {f"ratio_{kind}": _ratio(pairs) for kind, pairs in taken.items()}
+    detail |= {f"disagreements_{kind}": measured(kind, MANY)[0]["disagreements"] for kind in KINDS}
+    detail |= {f"load_{kind}_s": measured(kind, MANY)[0]["load_s"] for kind in KINDS}
+    if "avx512f" in Path("/proc/cpuinfo").read_text():
+        for kind in KINDS:
+            rounds = measured(kind, MANY, AVX512)[1]
+            detail[f"ratio_{kind}_avx512"] = _ratio([(ns[ours], ns[peer]) for ns in rounds])
+    else:
+        detail["ratio_avx512"] = "this CPU has no AVX-512: rte_acl ran avx2"
+    return replace(found, detail=found.detail | detail)
+
+
+def slowdown(name: str, *, target: float) -> Line:
+    """Time a packet of a new flow at 1,000 rules to that at 40,000; the detail has rte_acl's."""
+    taken: list[tuple[float, float]] = []
+    detail: dict[str, object] = {}
+    for kind in KINDS:
+        few, many = measured(kind, FEW)[1], measured(kind, MANY)[1]
+        taken += [(b["classifier"], a["classifier"]) for a, b in zip(few, many, strict=True)]
+        for contender in ("classifier", "new_flows", "rte_acl"):
+            pairs = [(a[contender], b[contender]) for a, b in zip(few, many, strict=True)]
+            detail[f"slowdown_{kind}_{contender}"] = _ratio(pairs)
+    found = line(name, taken, target=target, unit="ns", less_is_better=True)
+    return replace(found, detail=found.detail | detail)
+
+
+def _ratio(pairs: list[tuple[float, float]]) -> float:
+    return round(statistics.median(second / first for first, second in pairs), 3)

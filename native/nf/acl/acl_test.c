@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an access list must do, sentence by sentence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
+
+#include <cmocka.h>
+#include <rte_cycles.h>
+
+#include "testing/eal.h"
+#include "testing/packet.h"
+
+extern const struct weir_nf weir_nf_acl;
+
+/* Writes the rules to the one file of these tests, whose name stays. */
+static const char *
+rules_file(const char *text)
+{
+	static char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/weir-acl-test-%d.rules", getpid());
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	return path;
+}
+
+static void *
+acl_with(const char *rules, const char *option, const char *value)
+{
+	const char *const options[][2] = {
+		{"rules", rules_file(rules)}, {option, value}, {NULL, NULL}};
+
+	return weir_test_state(&weir_nf_acl, options);
+}
+
+/* NULL, or why it was dropped. */
+static const char *
+send_to(void *acl, enum weir_direction direction, struct weir_test_ipv4 what)
+{
+	struct weir_test_outcome outcome = weir_test_run(
+		&weir_nf_acl, acl, direction, weir_test_ipv4_packet(&what), rte_get_tsc_hz());
+
+	rte_pktmbuf_free(outcome.packet);
+	return outcome.drop_reason;
+}
+
+#define OUT(...) send_to(acl, WEIR_OUTBOUND, (struct weir_test_ipv4){__VA_ARGS__})
+#define IN(...) send_to(acl, WEIR_INBOUND, (struct weir_test_ipv4){__VA_ARGS__})
+#define ends(acl) weir_nf_destroy(&weir_nf_acl, acl)
+
+static void
+the_first_rule_that_matches_decides_in_both_directions(void **state)
+{
+	void *acl = acl_with("deny udp any 198.51.100.7 any 53\n"
+			     "permit udp any 198.51.100.0/24\n",
+			     "default", "deny");
+
+	(void)state;
+	assert_string_equal(OUT(.dst = "198.51.100.7", .dst_port = 53), "denied");
+	assert_string_equal(IN(.dst = "198.51.100.7", .dst_port = 53), "denied");
+	assert_null(OUT(.dst = "198.51.100.7", .dst_port = 54));
+	assert_null(IN(.dst = "198.51.100.8", .dst_port = 53));
+	assert_string_equal(OUT(.dst = "198.51.101.8"), "denied");
+	ends(acl);
+}
+
+static void
+an_answer_needs_a_rule_of_its_own(void **state)
+{
+	void *acl = acl_with("permit udp any any any 53", "default", "deny");
+
+	(void)state;
+	assert_null(OUT(.src_port = 1000, .dst_port = 53));
+	assert_string_equal(IN(.src_port = 53, .dst_port = 1000), "denied");
+	ends(acl);
+}
+
+static void
+without_rules_the_default_decides(void **state)
+{
+	const char *const permit[][2] = {{"default", "permit"}, {NULL, NULL}};
+	void *acl = weir_test_state(&weir_nf_acl, NULL);
+
+	(void)state;
+	assert_string_equal(OUT(0), "denied");
+	ends(acl);
+	acl = weir_test_state(&weir_nf_acl, permit);
+	assert_null(OUT(0));
+	ends(acl);
+}
+
+static void
+rules_of_one_direction_leave_the_other_alone(void **state)
+{
+	void *acl = acl_with("deny any any any", "direction", "inbound");
+
+	(void)state;
+	assert_null(OUT(0));
+	assert_string_equal(IN(0), "denied");
+	ends(acl);
+}
+
+static void
+later_fragments_follow_the_first_and_without_it_the_rules_that_name_no_ports(void **state)
+{
+	void *acl = acl_with("permit udp any any any 53", "default", "deny");
+
+	(void)state;
+	assert_string_equal(OUT(.identification = 7, .fragment_offset_bytes = 24), "denied");
+	assert_null(OUT(.identification = 7, .dst_port = 53, .payload_bytes = 16,
+			.more_fragments = true));
+	assert_null(OUT(.identification = 7, .fragment_offset_bytes = 24));
+	assert_null(OUT(.identification = 7, .fragment_offset_bytes = 48));
+	assert_string_equal(OUT(.identification = 8, .fragment_offset_bytes = 24), "denied");
+	/* A first fragment that is denied takes the later ones with it. */
+	assert_string_equal(OUT(.identification = 7, .dst_port = 54, .payload_bytes = 16,
+				.more_fragments = true),
+			    "denied");
+	assert_string_equal(OUT(.identification = 7, .fragment_offset_bytes = 24), "denied");
+	ends(acl);
+	acl = acl_with("permit udp any any", "default", "deny");
+	assert_null(OUT(.identification = 9, .fragment_offset_bytes = 24));
+	ends(acl);
+}
+
+static void
+a_cut_header_is_dropped_though_rules_permit_all(void **state)
+{
+	void *acl = acl_with("permit any any any", "default", "deny");
+	const struct weir_test_ipv4 what = {.protocol = IPPROTO_TCP};
+	uint8_t frame[WEIR_TEST_FRAME_BYTES];
+	struct weir_test_outcome outcome;
+
+	(void)state;
+	weir_test_ipv4_frame(&what, frame);
+	frame[17] = 20 + 8; /* the IP packet ends within the TCP header */
+	outcome = weir_test_run(&weir_nf_acl, acl, WEIR_OUTBOUND, weir_test_packet(frame, 60), 0);
+	assert_string_equal(outcome.drop_reason, "truncated");
+	frame[17] = 200; /* and beyond the frame */
+	outcome = weir_test_run(&weir_nf_acl, acl, WEIR_OUTBOUND, weir_test_packet(frame, 60), 0);
+	assert_string_equal(outcome.drop_reason, "malformed");
+	ends(acl);
+}
+
+static void
+frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says(void **state)
+{
+	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
+	struct weir_test_outcome outcome;
+	void *acl = acl_with("permit any any any", "not_ipv4", "drop");
+
+	(void)state;
+	outcome = weir_test_run(&weir_nf_acl, acl, WEIR_OUTBOUND, weir_test_packet(arp, 60), 0);
+	assert_string_equal(outcome.drop_reason, "not_ipv4");
+	ends(acl);
+	acl = acl_with("deny any any any", "not_ipv4", "forward");
+	outcome = weir_test_run(&weir_nf_acl, acl, WEIR_OUTBOUND, weir_test_packet(arp, 60), 0);
+	assert_non_null(outcome.packet);
+	rte_pktmbuf_free(outcome.packet);
+	ends(acl);
+}
+
+static void
+a_reload_puts_new_rules_in_place(void **state)
+{
+	void *acl = acl_with("permit any any any", "default", "deny");
+	const char *message;
+
+	(void)state;
+	assert_null(OUT(0));
+	rules_file("deny any any any");
+	assert_null(weir_test_command(&weir_nf_acl, acl, "reload", NULL));
+	assert_string_equal(OUT(0), "denied");
+	rules_file("permit what ever it is");
+	message = weir_test_command(&weir_nf_acl, acl, "reload", NULL);
+	assert_non_null(message);
+	assert_non_null(strstr(message, ".rules:1: "));
+	assert_string_equal(OUT(0), "denied");
+	ends(acl);
+}
+
+static void
+a_reload_of_an_acl_without_a_file_asks_which(void **state)
+{
+	void *acl = weir_test_state(&weir_nf_acl, NULL);
+
+	(void)state;
+	assert_string_equal(weir_test_command(&weir_nf_acl, acl, "reload", NULL),
+			    "the function was made without a file of rules");
+	ends(acl);
+}
+
+static int
+remove_file(void **state)
+{
+	(void)state;
+	return unlink(rules_file(""));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_rule_that_matches_decides_in_both_directions),
+		cmocka_unit_test(an_answer_needs_a_rule_of_its_own),
+		cmocka_unit_test(without_rules_the_default_decides),
+		cmocka_unit_test(rules_of_one_direction_leave_the_other_alone),
+		cmocka_unit_test(
+			later_fragments_follow_the_first_and_without_it_the_rules_that_name_no_ports),
+		cmocka_unit_test(a_cut_header_is_dropped_though_rules_permit_all),
+		cmocka_unit_test(
+			frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says),
+		cmocka_unit_test(a_reload_puts_new_rules_in_place),
+		cmocka_unit_test(a_reload_of_an_acl_without_a_file_asks_which),
+	};
+
+	return cmocka_run_group_tests(tests, weir_test_eal, remove_file);
+}

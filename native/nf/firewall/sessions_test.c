@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How sessions begin, what keeps them and what ends them, sentence by sentence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <rte_cycles.h>
+
+#include "firewall_fixture_test.h"
+#include "testing/eal.h"
+
+static void
+a_tcp_session_begins_with_a_syn_alone(void **state)
+{
+	static const uint8_t others[] = {TCP_ACK,	    TCP_FIN,	       TCP_RST,
+					 TCP_SYN | TCP_ACK, TCP_SYN | TCP_FIN, TCP_SYN | TCP_RST};
+	void *firewall = firewall_test_with("permit any any any", "default", "deny");
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(others); i++)
+		assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, others[i]), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 0));
+	ends(firewall);
+}
+
+static void
+without_tcp_syn_first_a_connection_is_taken_up_in_its_middle_but_not_by_a_rst(void **state)
+{
+	void *firewall = firewall_test_with("permit any any any", "tcp_syn_first", "false");
+
+	(void)state;
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, TCP_RST), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 0));
+	firewall_test_ticks(firewall, 7000); /* it counts as established */
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_RST), 7000));
+	ends(firewall);
+}
+
+static void
+an_echo_reply_needs_its_request(void **state)
+{
+	struct weir_test_ipv4 request = from_inside(IPPROTO_ICMP, 77, 0);
+	struct weir_test_ipv4 reply = from_outside(IPPROTO_ICMP, 0, 0);
+	void *firewall = firewall_test_with("permit icmp any any", "default", "deny");
+	uint8_t frame[WEIR_TEST_FRAME_BYTES];
+	struct weir_test_outcome outcome;
+
+	(void)state;
+	reply.src_port = 77;
+	/* Type 0, which the test packet takes for "any": put in by hand. */
+	for (unsigned int round = 0; round < 2; round++) {
+		size_t bytes = weir_test_ipv4_frame(&reply, frame);
+
+		frame[34] = 0;
+		outcome = weir_test_run(&weir_nf_firewall, firewall, WEIR_INBOUND,
+					weir_test_packet(frame, bytes), 1000 * rte_get_tsc_hz());
+		rte_pktmbuf_free(outcome.packet);
+		if (round == 0)
+			assert_drop("no_session", outcome.drop_reason);
+		else
+			assert_null(outcome.drop_reason);
+		assert_null(OUT(request, 0));
+	}
+	ends(firewall);
+}
+
+static void
+sessions_end_when_they_were_idle_for_their_timeout(void **state)
+{
+	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "udp_timeout_s", "100");
+
+	(void)state;
+	assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
+	firewall_test_ticks(firewall, 1);
+	assert_null(IN(from_outside(IPPROTO_UDP, 1000, 0), 90));
+	firewall_test_ticks(firewall, 91);
+	firewall_test_ticks(firewall, 180); /* 89 s after the answer was noticed */
+	assert_null(IN(from_outside(IPPROTO_UDP, 1000, 0), 180));
+	firewall_test_ticks(firewall, 181);
+	firewall_test_ticks(firewall, 282);
+	assert_drop("denied", IN(from_outside(IPPROTO_UDP, 1000, 0), 282));
+	ends(firewall);
+}
+
+static void
+a_tcp_connection_lives_long_once_it_is_answered_and_shortly_before(void **state)
+{
+	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
+
+	(void)state;
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1001, TCP_SYN), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1001, TCP_SYN | TCP_ACK), 0));
+	firewall_test_ticks(firewall, 0);
+	firewall_test_ticks(firewall, 241);
+	assert_drop("no_session", IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 241));
+	firewall_test_ticks(firewall, 7439);
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1001, TCP_ACK), 7439));
+	firewall_test_ticks(firewall, 7440);
+	firewall_test_ticks(firewall, 7440 + 7441);
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1001, TCP_ACK), 14881));
+	ends(firewall);
+}
+
+static void
+a_connection_that_both_sides_closed_ends_whatever_still_comes(void **state)
+{
+	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
+
+	(void)state;
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_FIN | TCP_ACK), 10));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_FIN | TCP_ACK), 10));
+	firewall_test_ticks(firewall, 11);
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 200));
+	firewall_test_ticks(firewall, 200);
+	firewall_test_ticks(firewall, 251);
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 251));
+	ends(firewall);
+}
+
+static void
+a_closed_connection_can_be_opened_anew_from_either_side_that_rules_permit(void **state)
+{
+	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
+
+	(void)state;
+	for (unsigned int round = 0; round < 2; round++) {
+		assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+		assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 0));
+		assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_RST), 0));
+	}
+	assert_drop("denied", IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+	ends(firewall);
+}
+
+static void
+a_rst_that_the_connection_outlives_does_not_end_it(void **state)
+{
+	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
+
+	(void)state;
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_RST), 1));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 2));
+	firewall_test_ticks(firewall, 3);
+	firewall_test_ticks(firewall, 1000);
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 1000));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_RST), 1001));
+	firewall_test_ticks(firewall, 1002);
+	firewall_test_ticks(firewall, 1242);
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 1242));
+	ends(firewall);
+}
+
+static void
+when_the_table_is_full_new_sessions_are_dropped_and_old_ones_go_on(void **state)
+{
+	void *firewall = firewall_test_with("permit any any any", "default", "deny");
+
+	(void)state;
+	for (uint16_t port = 1; port <= 8; port++)
+		assert_null(OUT(from_inside(IPPROTO_UDP, port, 0), 0));
+	assert_drop("session_table_full", OUT(from_inside(IPPROTO_UDP, 9, 0), 0));
+	assert_null(IN(from_outside(IPPROTO_UDP, 8, 0), 0));
+	firewall_test_ticks(firewall, 1);
+	firewall_test_ticks(firewall, 302);
+	assert_null(OUT(from_inside(IPPROTO_UDP, 9, 0), 302));
+	ends(firewall);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_tcp_session_begins_with_a_syn_alone),
+		cmocka_unit_test(
+			without_tcp_syn_first_a_connection_is_taken_up_in_its_middle_but_not_by_a_rst),
+		cmocka_unit_test(an_echo_reply_needs_its_request),
+		cmocka_unit_test(sessions_end_when_they_were_idle_for_their_timeout),
+		cmocka_unit_test(
+			a_tcp_connection_lives_long_once_it_is_answered_and_shortly_before),
+		cmocka_unit_test(a_connection_that_both_sides_closed_ends_whatever_still_comes),
+		cmocka_unit_test(
+			a_closed_connection_can_be_opened_anew_from_either_side_that_rules_permit),
+		cmocka_unit_test(a_rst_that_the_connection_outlives_does_not_end_it),
+		cmocka_unit_test(
+			when_the_table_is_full_new_sessions_are_dropped_and_old_ones_go_on),
+	};
+
+	return cmocka_run_group_tests(tests, weir_test_eal, firewall_test_end);
+}
