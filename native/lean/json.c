@@ -200,8 +200,8 @@ series_json(const struct weir_machine_series *series)
 json_t *
 weir_machine_chase_json(size_t bytes, const struct weir_machine_series *series, bool huge)
 {
-	return json_pack("{s:I, s:b, s:o}", "bytes", (json_int_t)bytes, "huge", huge, "cycles",
-			 series_json(series));
+	return json_pack("{s:I, s:b, s:I, s:o}", "bytes", (json_int_t)bytes, "huge", huge, "tsc_hz",
+			 (json_int_t)weir_machine_tsc_hz(), "cycles", series_json(series));
 }
 
 json_t *

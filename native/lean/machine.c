@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <emmintrin.h>
 #include <sys/mman.h>
@@ -14,6 +15,27 @@
 #define LINE_BYTES 64
 #define HUGE_BYTES (2UL << 20)
 #define LOADS_MIN 200000
+
+#define CALIBRATION_NS 50000000
+
+uint64_t
+weir_machine_tsc_hz(void)
+{
+	static uint64_t hz;
+	struct timespec start, now;
+	uint64_t cycles, ns;
+
+	if (hz != 0)
+		return hz;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &start);
+	cycles = weir_lean_now();
+	do {
+		clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+		ns = (now.tv_sec - start.tv_sec) * 1000000000ULL + now.tv_nsec - start.tv_nsec;
+	} while (ns < CALIBRATION_NS);
+	hz = (weir_lean_now() - cycles) * 1e9 / ns;
+	return hz;
+}
 
 /* --- loads over a size of memory ---------------------------------------------------------------
  */

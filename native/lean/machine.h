@@ -17,6 +17,9 @@ struct weir_machine_series {
 	double cycles[WEIR_MACHINE_REPEATS];
 };
 
+/* Rate of the time-stamp counter, by the system's clock: DPDK, which knows it, is not running. */
+uint64_t weir_machine_tsc_hz(void);
+
 /* Loads that wander over `bytes` of memory. `*huge`: it lies in pages of 2 MiB. -1: no memory. */
 int weir_machine_chase(size_t bytes, struct weir_machine_series *series, bool *huge);
 

@@ -20,10 +20,10 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "plan": frozenset(),
     "model": frozenset(),
     "store": frozenset(),
-    "report": frozenset({"store.result"}),
+    "report": frozenset({"store.result", "store.lean"}),
     "fabric": frozenset({"plan", "store.result"}),
     "dataplane": frozenset(),
-    "measure": frozenset({"store.result", "dataplane.messages"}),
+    "measure": frozenset({"store.result", "store.lean", "dataplane.messages"}),
     "explain": frozenset({"store.result", "model"}),
     "verify": frozenset({"store.result", "measure"}),
 }
@@ -33,7 +33,8 @@ C_MAY_INCLUDE: dict[str, frozenset[str]] = {
     "traffic": frozenset({"core"}),
     "port": frozenset({"core"}),
     "control": frozenset({"core", "nf", "traffic", "port"}),
-    "app": frozenset({"core", "nf", "traffic", "port", "control"}),
+    "lean": frozenset({"core", "nf", "traffic", "port", "control"}),
+    "app": frozenset({"core", "nf", "traffic", "port", "control", "lean"}),
 }
 # Modules that change the system, or look at it, outside fabric. pyroute2 and subprocess are its own tools.
 SYSTEM_MODULES = frozenset({"subprocess", "pyroute2", "ctypes", "fcntl", "signal", "multiprocessing"})

@@ -13,7 +13,7 @@ from pathlib import Path
 from tools.docs import cli_page, dataplane_pages, schema_page
 from weir.cli.main import app
 from weir.dataplane import protocol
-from weir.report import json_document
+from weir.report import json_document, lean_table
 from weir.spec.schema import lab_schema, schema_text
 
 LAB_INTRO = """\
@@ -27,6 +27,13 @@ both directions unless a field says otherwise. How a number comes about: [method
 Schema: [schema/result.schema.json](../../schema/result.schema.json)."""
 
 
+LEAN_INTRO = """\
+What `weir lean --json` writes, and `--baseline FILE` reads. Units are in the names; "per packet" is per packet
+that enters the chain, for stages too, so that stages add up. How a number comes about:
+[method](../design/method.md#lean-measurement). JSON Schema:
+[schema/lean.schema.json](../../schema/lean.schema.json)."""
+
+
 def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
     functions = json.loads((root / "src" / "weir" / "spec" / "nf.json").read_text(encoding="utf-8"))
@@ -34,9 +41,11 @@ def files(root: Path) -> dict[str, str]:
         "schema/lab.schema.json": schema_text(),
         "schema/dataplane.schema.json": protocol.schema_text(),
         "schema/result.schema.json": json_document.schema_text(),
+        "schema/lean.schema.json": lean_table.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
+        "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean_table.schema()),
         "docs/reference/data-plane.md": dataplane_pages.protocol(),
         "docs/reference/functions.md": dataplane_pages.functions(functions, root),
     }

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weir import __version__
-from weir.cli import deploy, destroy, inspect, report, run, validate
+from weir.cli import deploy, destroy, inspect, lean, report, run, validate
 from weir.cli.exits import reporting
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 
 COMMANDS = (
     run.run,
+    lean.lean,
     report.report,
     validate.validate,
     deploy.deploy,

@@ -13,6 +13,7 @@ from weir.plan.architecture import next_hop
 from weir.spec.frames import IMIX_PREFIX
 from weir.spec.lab import Lab
 from weir.spec.topology import Topology
+from weir.spec.traffic import Traffic
 
 _ADDRESSES = {4: ("198.18.0.1", "198.19.0.1"), 6: ("2001:2:0:1::1", "2001:2:0:2::1")}
 # RFC 4814: source ports from 1024 on, destination ports from 1 to 49151.
@@ -31,26 +32,13 @@ def streams(topology: Topology, lab: Lab, frame: str) -> dict[str, Any]:
 def _stream(topology: Topology, lab: Lab, frame: str, number: int, way: tuple[str, str]) -> dict[str, Any]:
     traffic, flows = lab.traffic, lab.traffic.flows
     port = topology.port(way[0])
-    addresses = _ADDRESSES[traffic.ip]
     imix = frame.startswith(IMIX_PREFIX)
-    template: dict[str, Any] = {
-        "ip": traffic.ip,
-        "l4": traffic.l4,
-        "src_mac": port.mac,
-        "dst_mac": next_hop(topology, port).mac,
-        "src_ip": addresses[number],
-        "dst_ip": addresses[1 - number],
-        "src_port": _SRC_PORT,
-        "dst_port": _DST_PORT,
-    }
-    if traffic.vlan is not None:
-        template["vlan"] = traffic.vlan
     return {
         "id": number,
         "port": way[0],
         "to": way[1],
         "frame": {"imix": frame.removeprefix(IMIX_PREFIX)} if imix else {"bytes": int(frame)},
-        "template": template,
+        "template": template(traffic, port.mac, next_hop(topology, port).mac, back=number == 1),
         "flows": {
             "count": flows.count,
             "distribution": flows.distribution,
@@ -60,3 +48,21 @@ def _stream(topology: Topology, lab: Lab, frame: str, number: int, way: tuple[st
         },
         "pacing": traffic.pacing,
     }
+
+
+def template(traffic: Traffic, src_mac: str, dst_mac: str, *, back: bool = False) -> dict[str, Any]:
+    """Headers of a stream's first flow, from left to right; or `back`, from right to left."""
+    source, destination = _ADDRESSES[traffic.ip][:: -1 if back else 1]
+    headers: dict[str, Any] = {
+        "ip": traffic.ip,
+        "l4": traffic.l4,
+        "src_mac": src_mac,
+        "dst_mac": dst_mac,
+        "src_ip": source,
+        "dst_ip": destination,
+        "src_port": _SRC_PORT,
+        "dst_port": _DST_PORT,
+    }
+    if traffic.vlan is not None:
+        headers["vlan"] = traffic.vlan
+    return headers

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""weir-lean as a process: started with a request, told to measure; under valgrind, to count instructions."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from weir.fabric.errors import FabricError
+
+ANSWER_S = 120.0
+_CALLGRIND = ("--tool=callgrind", "--collect-atstart=no", "--instr-atstart=no")
+_TRIGGER = re.compile(r"^desc: Trigger: Client Request: (.*)$", re.MULTILINE)
+_SUMMARY = re.compile(r"^totals: (\d+)$", re.MULTILINE)
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+
+
+def lean_binary() -> Path:
+    """weir-lean: $WEIR_LEAN, or the build of this source tree. FabricError if there is none."""
+    chosen = os.environ.get("WEIR_LEAN")
+    path = Path(chosen) if chosen else Path(__file__).resolve().parents[3] / "build/native/weir-lean"
+    if not os.access(path, os.X_OK):
+        raise FabricError(f"there is no weir-lean at {path}", "build it with `make native`, or set WEIR_LEAN")
+    return path
+
+
+@contextmanager
+def request_file(request: dict[str, Any]) -> Iterator[Path]:
+    """The request where weir-lean can read it, for the time of the body."""
+    with tempfile.TemporaryDirectory(prefix="weir-lean-") as folder:
+        path = Path(folder) / "request.json"
+        path.write_text(json.dumps(request), encoding="utf-8")
+        yield path
+
+
+class LeanProcess:
+    """One launch of weir-lean, ready to measure; ended with the `with` block."""
+
+    def __init__(
+        self, binary: Path, request: Path, cpu: int, *, memory_mb: int, inject: str | None = None
+    ) -> None:
+        """FabricError with weir-lean's own words if it cannot do what is asked."""
+        argv = [str(binary), "--request", str(request), "--cores", str(cpu), "--memory-mb", str(memory_mb)]
+        if inject is not None:
+            argv += ["--inject", inject]
+        self._process = _start(argv)
+        try:
+            self.ready = _answer(self._process)
+        except BaseException:
+            self.close()
+            raise
+
+    def time(self, batches: int) -> dict[str, Any]:
+        """What so many batches of 32 packets cost, by the time-stamp counter."""
+        return _ask(self._process, f"time {batches}")
+
+    def count(self, batches: int) -> dict[str, Any]:
+        """The same by hardware counters: only if `ready` says that there are some."""
+        return _ask(self._process, f"count {batches}")
+
+    def close(self) -> None:
+        """Ends it."""
+        _end(self._process)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _start(argv: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def _ask(process: subprocess.Popen[str], line: str) -> dict[str, Any]:
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it has ended: the answer says so
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+    return _answer(process)
+
+
+def _answer(process: subprocess.Popen[str]) -> dict[str, Any]:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    ready, _, _ = select.select([process.stdout], [], [], ANSWER_S)
+    if not ready:
+        process.kill()
+        raise FabricError(f"weir-lean does not answer within {ANSWER_S:.0f} s", "ask for less at a time")
+    line = process.stdout.readline()
+    if not line:
+        said = process.stderr.read().strip().splitlines()
+        raise FabricError(f"weir-lean ended: {said[-1] if said else 'it said nothing'}")
+    answer: dict[str, Any] = json.loads(line)
+    if "error" in answer:
+        where = f" at {answer['where']}" if answer.get("where") else ""
+        expected = f"; expected {answer['expected']}" if answer.get("expected") else ""
+        raise FabricError(f"{answer['error']}{where}{expected}", answer.get("fix", ""))
+    return answer
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def callgrind_missing() -> str | None:
+    """Why instructions cannot be counted by callgrind here; None if they can."""
+    return None if shutil.which("valgrind") else "valgrind is not installed"
+
+
+def callgrind(
+    binary: Path, request: Path, cpu: int, *, memory_mb: int, batches: int, inject: str | None = None
+) -> dict[str, Any]:
+    """What `LeanProcess.count` answers, with `instructions` that callgrind counted: the same each time.
+
+    FabricError if valgrind cannot run the program: it knows no AVX-512, for example.
+    """
+    with tempfile.TemporaryDirectory(prefix="weir-lean-") as folder:
+        out = Path(folder) / "callgrind"
+        argv = [
+            "valgrind",
+            *_CALLGRIND,
+            f"--callgrind-out-file={out}",
+            str(binary),
+            "--request",
+            str(request),
+        ]
+        argv += ["--cores", str(cpu), "--memory-mb", str(memory_mb), "--no-huge"]
+        if inject is not None:
+            argv += ["--inject", inject]
+        done = subprocess.run(
+            argv, input=f"count {batches}\n", capture_output=True, text=True, check=False, timeout=ANSWER_S
+        )
+        answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if len(answers) != 2 or answers[0].get("counters") != "callgrind":
+            raise FabricError(f"callgrind cannot count: {_last_words(done.stderr)}")
+        counted = dict(_dumps(Path(folder)))
+    for target in answers[1]["targets"]:
+        target["instructions"] = counted[target["label"]]
+    found: dict[str, Any] = answers[1]
+    return found
+
+
+def _dumps(folder: Path) -> Iterator[tuple[str, int]]:
+    for path in folder.iterdir():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        trigger, total = _TRIGGER.search(text), _SUMMARY.search(text)
+        if trigger is not None and total is not None:
+            yield trigger[1], int(total[1])
+
+
+def _last_words(text: str) -> str:
+    words = [
+        line for line in text.splitlines() if "unhandled instruction" in line or "Process terminating" in line
+    ]
+    return (words or text.splitlines() or ["it said nothing"])[0]
+
+
+def measure_machine(binary: Path, sizes_bytes: Sequence[int], cpus: Sequence[int]) -> list[dict[str, Any]]:
+    """Lines of `weir-lean --machine`: one a size, and with two CPUs one of what passes between them."""
+    argv = [str(binary), "--machine", ",".join(map(str, sizes_bytes)), "--cores", ",".join(map(str, cpus))]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=ANSWER_S)
+    if done.returncode != 0:
+        raise FabricError(f"weir-lean --machine failed: {done.stderr.strip() or done.returncode}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def caches_bytes() -> dict[str, int]:
+    """Sizes of the caches that CPU 0 reads data through: {"L1": …, "L2": …, "L3": …}, as far as known."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    found: dict[str, int] = {}
+    for index in sorted(_CACHES.glob("index*")):
+        if (index / "type").read_text().strip() == "Instruction":
+            continue
+        size = (index / "size").read_text().strip()
+        found[f"L{(index / 'level').read_text().strip()}"] = int(size[:-1]) * units[size[-1]]
+    return found
+
+
+def separate_cpus() -> list[int]:
+    """A CPU, and one of another core if this process may use one."""
+    allowed = sorted(os.sched_getaffinity(0))
+    first = allowed[0]
+    siblings = Path(f"/sys/devices/system/cpu/cpu{first}/topology/thread_siblings_list")
+    same_core = set(_cpus(siblings.read_text().strip())) if siblings.exists() else {first}
+    others = [cpu for cpu in allowed if cpu not in same_core]
+    return [first, *others[:1]]
+
+
+def _cpus(text: str) -> Iterator[int]:
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)

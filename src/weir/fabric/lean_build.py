@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""weir-lean built from an earlier revision, or for callgrind: each in a build directory of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from weir.fabric.errors import FabricError
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILDS = ROOT / "build" / "lean"
+PORTABLE = "x86-64-v3"  # what valgrind can run; GCC's own choice may have AVX-512
+_PROGRAM = "native/weir-lean"
+
+
+def commit(revision: str) -> str:
+    """The full hash of a revision of this source tree. FabricError if there is none."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        raise FabricError(f"git cannot be run: {error}", "install git") from error
+    if done.returncode != 0:
+        raise FabricError(
+            f"{revision} is neither a file nor a revision of {ROOT}",
+            "give a result of `weir lean --json`, or a commit, branch or tag",
+        )
+    return done.stdout.strip()
+
+
+def build_revision(sha: str, *, portable: bool = False) -> Path:
+    """weir-lean of that commit, from the cache or built now (about a minute).
+
+    FabricError if it cannot be built, or has no weir-lean.
+    """
+    folder = BUILDS / (sha + ("-portable" if portable else ""))
+    program = folder / "weir-lean"
+    if program.exists():
+        return program
+    BUILDS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="tree-", dir=BUILDS) as scratch:
+        tree, build = Path(scratch) / "tree", Path(scratch) / "build"
+        tree.mkdir()
+        archive = subprocess.Popen(["git", "-C", str(ROOT), "archive", sha], stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-x", "-C", str(tree)], stdin=archive.stdout, check=True)
+        archive.wait()
+        if not (tree / "native" / "app" / "lean.c").exists():
+            raise FabricError(f"revision {sha[:12]} has no weir-lean", "take a later one as the baseline")
+        _build(tree, build, portable=portable)
+        folder.mkdir(exist_ok=True)
+        shutil.copy2(build / _PROGRAM, folder / "unfinished")
+        (folder / "unfinished").rename(program)
+    return program
+
+
+def build_portable() -> Path:
+    """weir-lean of the present source tree, of instructions that valgrind knows."""
+    build = BUILDS / "portable"
+    _build(ROOT, build, portable=True)
+    return build / _PROGRAM
+
+
+def needs_portable() -> bool:
+    """Whether GCC, asked for this machine's own instructions, may use some that valgrind does not know."""
+    return "avx512f" in Path("/proc/cpuinfo").read_text().split()
+
+
+def _build(tree: Path, build: Path, *, portable: bool) -> None:
+    march = PORTABLE if portable else "native"
+    if not (build / "build.ninja").exists():
+        _run(["meson", "setup", str(build), str(tree), "--buildtype=release", f"-Dmarch={march}"])
+    _run(["ninja", "-C", str(build), _PROGRAM])
+
+
+def _run(argv: list[str]) -> None:
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"}
+        )
+    except OSError as error:
+        raise FabricError(f"{argv[0]} cannot be run: {error}", "see `make setup`") from error
+    if done.returncode != 0:
+        said = [line for line in done.stdout.splitlines() if "rror" in line] or done.stderr.splitlines()
+        raise FabricError(f"{argv[0]} failed: {said[0] if said else 'it said nothing'}")

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What weir-lean is asked: a chain, of a lab or named on the command line, and the packets for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from weir.plan.streams import template
+from weir.spec.frames import IMIX_PREFIX
+from weir.spec.function import DEFAULT_FASTPATH_FLOWS
+from weir.spec.lab import Chain, Lab
+from weir.spec.nf import NfOption, Scalar, network_functions
+from weir.spec.problem import nearest
+from weir.spec.traffic import Traffic
+
+AREA = "chain"
+PATH = "outbound"
+_FRAMES_MIN = 8192  # in memory: more than any cache of decisions of a batch or two could know
+_LEFT, _RIGHT = "02:57:00:00:00:01", "02:57:00:00:00:02"
+# What a function cannot be without, where a command names it without options.
+_STAND_INS: dict[str, dict[str, Scalar]] = {"nat": {"external": "203.0.113.0/24"}}
+
+
+class LeanError(ValueError):
+    """The chain cannot be understood. Says what, what was expected, and the nearest name."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One function of the chain, with its options."""
+
+    name: str
+    nf: str
+    options: dict[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LeanChain:
+    """Functions from left to right, in one area."""
+
+    name: str
+    stages: tuple[Stage, ...]
+    fastpath_flows: int = 0
+
+
+def chain_of_text(text: str, *, fastpath: bool = False) -> LeanChain:
+    """`nat,l3fwd`; options follow a colon each: `nat:external=203.0.113.0/24:sessions=1000,l3fwd`."""
+    stages = [_stage_of_text(part.strip()) for part in text.split(",")]
+    return LeanChain(text, _numbered(stages), DEFAULT_FASTPATH_FLOWS if fastpath else 0)
+
+
+def chain_of_lab(lab: Lab, chain: Chain) -> LeanChain:
+    """All functions of one chain of a lab, as if one area ran them; the fast path if all have it."""
+    functions = [lab.functions[name] for name in chain.functions]
+    stages = [Stage(one.nf, one.nf, dict(one.options)) for function in functions for one in function.nfs()]
+    flows = [function.fastpath_flows or DEFAULT_FASTPATH_FLOWS for function in functions if function.fastpath]
+    return LeanChain(
+        f"{lab.name} {chain.name}", _numbered(stages), max(flows) if len(flows) == len(functions) else 0
+    )
+
+
+def _numbered(stages: Sequence[Stage]) -> tuple[Stage, ...]:
+    """Names that occur twice get numbers: stages of one name would share their state."""
+    names = [stage.name for stage in stages]
+    seen: dict[str, int] = {}
+    numbered = []
+    for stage in stages:
+        seen[stage.name] = seen.get(stage.name, 0) + 1
+        alone = names.count(stage.name) == 1
+        name = stage.name if alone else f"{stage.name}-{seen[stage.name]}"
+        numbered.append(Stage(name, stage.nf, _addressed(stage)))
+    return tuple(numbered)
+
+
+def _addressed(stage: Stage) -> dict[str, Scalar]:
+    """The options, with next hops where the function writes some and is not told which."""
+    known = network_functions()[stage.nf]
+    options = dict(stage.options)
+    for name, mac in (("src_mac", _LEFT), ("dst_mac", _RIGHT)):
+        if known.option(name) is not None and options.get("mode") != "mac-swap":
+            options.setdefault(name, mac)
+    return options
+
+
+def _stage_of_text(text: str) -> Stage:
+    name, *settings = text.split(":")
+    functions = network_functions()
+    if name not in functions:
+        near = nearest(name, list(functions))
+        hint = f" (did you mean {near}?)" if near else ""
+        raise LeanError(
+            f"there is no lab and no function {name!r}{hint}; expected a lab file, or functions joined by "
+            f"commas: {', '.join(functions)}"
+        )
+    options = dict(_STAND_INS.get(name, {}))
+    for setting in settings:
+        key, _, value = setting.partition("=")
+        option = functions[name].option(key)
+        if option is None:
+            raise LeanError(
+                f"{name} has no option {key!r}; it has "
+                + ", ".join(known.name for known in functions[name].options)
+            )
+        options[key] = _typed(name, option, value)
+    return Stage(name, name, options)
+
+
+def _typed(function: str, option: NfOption, text: str) -> Scalar:
+    value: Scalar = text
+    if option.type == "bool" and text in ("true", "false"):
+        value = text == "true"
+    elif option.type == "int" and text.lstrip("-").isdigit():
+        value = int(text)
+    if not option.accepts(value):
+        raise LeanError(f"option {option.name} of {function} is {text!r}; expected {option.expected()}")
+    return value
+
+
+def lean_request(
+    chain: LeanChain, cpu: int, *, traffic: Traffic, frame: str, pcap: str | None = None, seed: int = 1
+) -> dict[str, Any]:
+    """The request of weir-lean: the chain between two null ports, and what it gets."""
+    area = {
+        "name": AREA,
+        "core": cpu,
+        "kind": "chain",
+        "paths": [
+            {
+                "name": PATH,
+                "in": "left",
+                "out": "right",
+                "stages": [
+                    {"nf": stage.nf, "name": stage.name, "options": stage.options} for stage in chain.stages
+                ],
+            }
+        ],
+    }
+    if chain.fastpath_flows:
+        area["fastpath_flows"] = chain.fastpath_flows
+    ports = [{"name": name, "kind": "null"} for name in ("left", "right")]
+    return {
+        "configure": {"ports": ports, "areas": [area]},
+        "area": AREA,
+        "path": PATH,
+        "traffic": {"pcap": pcap} if pcap is not None else _stream(traffic, frame, seed),
+    }
+
+
+def _stream(traffic: Traffic, frame: str, seed: int) -> dict[str, Any]:
+    """Enough frames for every flow to come once, in whole batches."""
+    flows = traffic.flows
+    imix = frame.startswith(IMIX_PREFIX)
+    return {
+        "frames": -(-max(flows.count, _FRAMES_MIN) // 32) * 32,
+        "stream": {
+            "id": 0,
+            "port": "left",
+            "frame": {"imix": frame.removeprefix(IMIX_PREFIX)} if imix else {"bytes": int(frame)},
+            "template": template(traffic, _LEFT, _RIGHT),
+            "flows": {
+                "count": flows.count,
+                "distribution": flows.distribution,
+                "zipf_s": flows.zipf_s,
+                "seed": seed,
+                "vary": list(flows.vary),
+            },
+        },
+    }

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lean measurement in the terminal: one line a stage, the prediction, the verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from weir.store.lean import LEAN_VERSION, Comparison, LeanCost, LeanResult, MachineResult
+
+_HEAD = ("", "packets", "drops", "CPP", "min–max", "IPP", "IPC=eIPC")
+
+
+def render(result: LeanResult) -> str:
+    """The result as plain text."""
+    return "\n".join(_lines(result)) + "\n"
+
+
+def _lines(result: LeanResult) -> Iterator[str]:
+    traffic = result.traffic
+    source = traffic.pcap or f"{traffic.flows:,} flows, frame {traffic.frame}"
+    yield f"{result.chain}: {result.repeats} repeats of {result.batches} batches of 32 on CPU {result.cpu}"
+    yield f"{source}; {traffic.frames:,} frames in memory; {result.fingerprint.cpu}"
+    yield ""
+    rows = [_HEAD, *(_row(cost) for cost in (*result.stages, result.total))]
+    misses = result.total.l1d_misses_per_packet is not None or result.total.llc_misses_per_packet is not None
+    if misses:
+        rows = [
+            (*row, *extra)
+            for row, extra in zip(
+                rows,
+                [("L1 misses", "LLC misses"), *(_misses(cost) for cost in (*result.stages, result.total))],
+                strict=True,
+            )
+        ]
+    yield from table(rows)
+    yield ""
+    if result.fastpath is not None:
+        used = result.fastpath
+        yield f"fast path: {used.hits:,} packets of known flows, {used.walks:,} walked the stages"
+    prediction = result.prediction
+    yield (
+        f"predicted: {prediction.pps / 1e6:.2f} Mpps = {prediction.frequency_hz / 1e9:.2f} GHz x CUR "
+        f"{prediction.cur:g} / {result.total.cycles_per_packet.median:.1f} cycles"
+    )
+    yield f"cycles: {result.cycles_source}; instructions: {result.instructions_source or 'not counted'}"
+    if result.interrupted_batches:
+        yield f"{result.interrupted_batches} batches that the host interrupted are left out"
+    yield from (f"– {note}" for note in result.notes)
+    if result.comparison is not None:
+        yield from _comparison(result.comparison)
+
+
+def _row(cost: LeanCost) -> tuple[str, ...]:
+    cycles = cost.cycles_per_packet
+    return (
+        cost.name,
+        f"{cost.packets_in:,}",
+        ", ".join(f"{reason} {packets:,}" for reason, packets in cost.drops.items()) or "0",
+        f"{cycles.median:.1f}",
+        f"{cycles.min:.1f}–{cycles.max:.1f}",
+        _number(cost.instructions_per_packet, 1),
+        _number(cost.ipc, 2),
+    )
+
+
+def _misses(cost: LeanCost) -> tuple[str, str]:
+    return _number(cost.l1d_misses_per_packet, 2), _number(cost.llc_misses_per_packet, 2)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _comparison(comparison: Comparison) -> Iterator[str]:
+    how = "both in turn" if comparison.interleaved else "a stored result: the machine may have changed since"
+    yield ""
+    yield f"against {comparison.baseline}, {how}"
+    yield from (f"– {difference}" for difference in comparison.differences)
+    yield from (f"  {verdict.sentence}" for verdict in comparison.verdicts)
+    if comparison.regressions:
+        yield f"regression: {', '.join(comparison.regressions)}"
+    elif any(verdict.verdict == "none" for verdict in comparison.verdicts):
+        yield "no regression found; some verdicts are open: measure again on a quieter machine"
+    else:
+        yield "no regression"
+
+
+def render_machine(result: MachineResult) -> str:
+    """Latencies of this machine as plain text."""
+    rows = [("", "over", "cycles", "min–max", "ns")]
+    for one in result.latencies:
+        cycles = one.cycles
+        rows.append(
+            (
+                one.what,
+                "" if one.size_bytes is None else _size(one.size_bytes),
+                f"{cycles.median:.1f}",
+                f"{cycles.min:.1f}–{cycles.max:.1f}",
+                f"{one.ns:.1f}",
+            )
+        )
+    cpus = " and ".join(map(str, result.cpus))
+    head = f"{result.fingerprint.cpu}, CPU {cpus}; cycles of the time-stamp counter"
+    return "\n".join([head, "", *table(rows), "", *(f"– {note}" for note in result.notes)]) + "\n"
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes >> 20} MiB" if size_bytes >= 1 << 20 else f"{size_bytes >> 10} KiB"
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Columns aligned: the first to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            f"{row[0]:{widths[0]}}",
+            *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)),
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of what `weir lean --json` writes."""
+    body = LeanResult.model_json_schema(mode="serialization")
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Weir lean result, version {LEAN_VERSION}",
+    }
+    return head | {key: value for key, value in body.items() if key != "title"}
+
+
+def schema_text() -> str:
+    """The schema as it is committed."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of `weir lean`: what forwarding code costs, measured without a tester. Units are in the names.
+
+Terms are those of the paper on lean measurements, section II.D: CPP cycles per packet, IPP instructions per
+packet, IPC instructions per cycle, eIPC the same without idle processing, CUR the share of a core's time
+that forwards. "Per packet" is per packet that enters the chain, for stages too, so that stages add up.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from weir.store.result import Fingerprint
+
+LEAN_VERSION = 1
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class Spread(_Record):
+    """One value of many repeats."""
+
+    median: float
+    min: float
+    max: float
+
+
+class LeanCost(_Record):
+    """What the chain, or one stage of it, costs."""
+
+    name: str
+    """Of the stage: its function, numbered if it is there twice; `chain` for all of them together."""
+    packets_in: int
+    packets_out: int
+    drops: dict[str, int] = {}
+    """Packets by reason."""
+    cycles_per_packet: Spread
+    """CPP, over the repeats."""
+    instructions_per_packet: float | None = None
+    """IPP; absent where nothing counts instructions."""
+    ipc: float | None = None
+    """Instructions per cycle: IPP / CPP."""
+    eipc: float | None = None
+    """The same without idle processing. A lean measurement has no idle time, so it is the IPC."""
+    l1d_misses_per_packet: float | None = None
+    """Loads that missed the first level of cache; only with hardware counters."""
+    llc_misses_per_packet: float | None = None
+    """Accesses that missed the last level of cache; only with hardware counters."""
+
+
+class FastPathUse(_Record):
+    """How packets fared with the fast path."""
+
+    hits: int
+    """Packets of known flows."""
+    walks: int
+    """Packets that went through the stages."""
+
+
+class Prediction(_Record):
+    """Equation (6): pps = frequency x CUR / CPP."""
+
+    frequency_hz: float
+    """Cycles a second of the core that is predicted for."""
+    cur: float
+    """Share of its time that it forwards (CUR)."""
+    pps: float
+
+
+class LeanTraffic(_Record):
+    """What was sent."""
+
+    pcap: str | None = None
+    """Name of the capture file; absent: flows of Weir's generator."""
+    flows: int | None = None
+    frame: str | None = None
+    """Frame size in bytes with FCS, or IMIX genome."""
+    frames: int
+    """Different frames in memory, sent in turn."""
+    left_out: int = 0
+    """Frames of the file that were cut off when captured, or are too long."""
+
+
+class LeanSamples(_Record):
+    """Cycles per packet of every repeat, launch by launch; each the middle half of its batches."""
+
+    name: str
+    launches: list[list[float]]
+
+
+class StageVerdict(_Record):
+    """The chain, or one stage of it, against the baseline."""
+
+    name: str
+    ratio: float
+    """Cycles per packet, present to baseline: above 1 is slower. Median over the pairs of launches."""
+    low: float
+    high: float
+    """95 % interval of the ratio."""
+    verdict: Literal["slower", "faster", "same", "none"]
+    """`none`: the noise exceeds the effect."""
+    instructions_ratio: float | None = None
+    """Instructions per packet, present to baseline: without noise."""
+    sentence: str
+
+
+class Comparison(_Record):
+    """Against an earlier revision, or a stored result."""
+
+    baseline: str
+    """Its revision or file."""
+    interleaved: bool
+    """Both ran in turn; a stored result cannot, and what changed on the machine shows too."""
+    differences: list[str] = []
+    """What else differs between the two: machine, versions."""
+    verdicts: list[StageVerdict]
+    regressions: list[str] = []
+    """Stages that are slower, or `chain` if it is and no stage by itself."""
+
+
+class LeanResult(_Record):
+    """One lean measurement."""
+
+    version: int = LEAN_VERSION
+    """Version of this format."""
+    weir: str
+    """Version of Weir."""
+    chain: str
+    """As the command names it: a lab's name and chain, or the functions."""
+    fastpath: FastPathUse | None = None
+    traffic: LeanTraffic
+    cpu: int
+    """The CPU that measured."""
+    batches: int
+    """Batches of 32 packets a repeat."""
+    repeats: int
+    interrupted_batches: int
+    """Batches that the host interrupted: left out of all cycles."""
+    cycles_source: Literal["hardware counter", "time-stamp counter"]
+    instructions_source: Literal["hardware counter", "callgrind"] | None = None
+    total: LeanCost
+    """The chain."""
+    stages: list[LeanCost]
+    prediction: Prediction
+    notes: list[str] = []
+    """What to know when reading it."""
+    samples: list[LeanSamples]
+    """For comparisons to come."""
+    comparison: Comparison | None = None
+    fingerprint: Fingerprint
+
+
+class Latency(_Record):
+    """Cycles of one dependent load."""
+
+    what: str
+    size_bytes: int | None = None
+    """Memory that the loads wander over."""
+    cycles: Spread
+    ns: float
+    """The median."""
+
+
+class MachineResult(_Record):
+    """What memory and other cores cost on this machine: the paper's Tables III and VI."""
+
+    version: int = LEAN_VERSION
+    cpus: list[int]
+    """Where it was measured: the CPU that loads, and the one whose lines it takes."""
+    hugepages: bool
+    """The memory lay in reserved pages of 2 MiB."""
+    caches_bytes: dict[str, int]
+    """Levels of cache as the kernel reports them."""
+    latencies: list[Latency]
+    notes: list[str] = []
+    fingerprint: Fingerprint
