@@ -107,6 +107,8 @@ commit(void *state, void *argument, struct weir_flow_cache *cache)
 	struct prepared *prepared = argument;
 	struct lb_set *before = lb->set;
 
+	if (before->backends[prepared->number].state == LB_FREE)
+		memset(&lb->sent[prepared->number], 0, sizeof(lb->sent[0]));
 	lb->set = prepared->set;
 	prepared->set = before;
 	if (prepared->change == LB_REMOVE)

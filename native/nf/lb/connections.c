@@ -63,8 +63,10 @@ lb_connection_create(struct lb *lb, const struct weir_tuple *key, uint64_t now_t
 	memset(connection, 0, sizeof(*connection));
 	connection->key = *key;
 	connection->active_s = now_tsc / lb->tsc_hz;
-	if (weir_flow_table_put(lb->index, number))
+	if (weir_flow_table_put(lb->index, number)) {
+		weir_count(&lb->connection_count, 1);
 		return connection;
+	}
 	connection->key.protocol = 0;
 	connection->next_free = lb->first_free;
 	lb->first_free = number;
@@ -78,6 +80,7 @@ end(struct lb *lb, uint32_t number, struct weir_flow_cache *cache)
 
 	weir_flow_cache_forget(cache, &connection->dependents);
 	weir_flow_table_take(lb->index, number);
+	weir_count(&lb->connection_count, -(uint64_t)1);
 	connection->key.protocol = 0;
 	connection->next_free = lb->first_free;
 	lb->first_free = number;

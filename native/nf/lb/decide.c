@@ -68,6 +68,7 @@ decide_to_service(struct lb *lb, const struct weir_batch *batch, const struct we
 			return;
 	}
 	lb_set_destination(action, &lb->set->backends[backend].at);
+	action->counters[1] = &lb->sent[backend];
 	if (connection == NULL) {
 		action->once = true;
 		return;
@@ -86,14 +87,16 @@ decide_from_backend(struct lb *lb, const struct weir_headers *headers, uint16_t 
 		    struct lb_connection *connection, struct weir_action *action)
 {
 	uint16_t service = lb->set->backends[backend].service;
+	bool known = connection != NULL && lb_has_backend(lb, connection);
 
-	lb_set_source(action, &lb->set->services[service].at);
-	if (unlikely(connection == NULL || !lb_has_backend(lb, connection))) {
-		action->once = true;
+	if (unlikely(known && connection->backend != backend)) {
+		lb_drop(action, LB_DROP_OTHER_BACKEND);
 		return;
 	}
-	if (unlikely(connection->backend != backend)) {
-		lb_drop(action, LB_DROP_OTHER_BACKEND);
+	lb_set_source(action, &lb->set->services[service].at);
+	action->counters[1] = &lb->sent[backend];
+	if (unlikely(!known)) {
+		action->once = true;
 		return;
 	}
 	if ((headers->tcp_flags & TCP_EVENTS) != 0) {

@@ -46,6 +46,17 @@ parse_service(const char *text, struct lb_endpoint *endpoint)
 	return parse_address(address, endpoint);
 }
 
+void
+lb_endpoint_text(const struct lb_endpoint *endpoint, char text[LB_ENDPOINT_TEXT])
+{
+	char address[INET_ADDRSTRLEN];
+	const char *protocol = endpoint->protocol == IPPROTO_TCP ? "/tcp" : "/udp";
+
+	inet_ntop(AF_INET, &endpoint->ip, address, sizeof(address));
+	snprintf(text, LB_ENDPOINT_TEXT, "%s:%u%s", address, ntohs(endpoint->port),
+		 endpoint->role == LB_VIP ? protocol : "");
+}
+
 int
 lb_endpoints_parse(const char *service, const char *backend, struct lb_endpoint *vip,
 		   struct lb_endpoint *at, const char *where, struct weir_error *error)

@@ -31,6 +31,9 @@ lb_endpoint_word(struct lb_endpoint endpoint)
 	return word;
 }
 
+/* "203.0.113.10:80/tcp", or without the protocol for a back-end. */
+void lb_endpoint_text(const struct lb_endpoint *endpoint, char text[LB_ENDPOINT_TEXT]);
+
 /* Reads "203.0.113.10:80/tcp" into `vip` and "10.0.0.1:8080" into `at`, which gets the same
  * protocol. -1 with `error`. */
 int lb_endpoints_parse(const char *service, const char *backend, struct lb_endpoint *vip,

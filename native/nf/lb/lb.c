@@ -187,4 +187,5 @@ const struct weir_nf weir_nf_lb = {
 	.decide = lb_decide,
 	.tick = tick,
 	.steer = steer,
+	.report = lb_report,
 };

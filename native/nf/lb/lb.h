@@ -49,6 +49,7 @@ struct lb {
 	struct lb_connection *connections;
 	struct weir_fragments *fragments;
 	uint64_t tsc_hz;
+	uint64_t connection_count;
 	uint32_t first_free;
 	uint32_t sweep_at;
 	unsigned int other;	/* enum lb_other */
@@ -60,6 +61,7 @@ struct lb {
 	uint64_t syn_timeout_s;
 	uint64_t fin_timeout_s;
 	uint64_t udp_timeout_s;
+	struct weir_counter sent[LB_BACKENDS_MAX]; /* to and from each back-end */
 	char services[WEIR_OPTION_TEXT_BYTES];
 	char services_file[WEIR_OPTION_TEXT_BYTES];
 };
@@ -89,6 +91,10 @@ void lb_decide_rare(struct lb *lb, const struct weir_batch *batch, uint16_t inde
 void lb_remember_fragment(struct lb *lb, const struct weir_batch *batch, uint16_t index,
 			  struct weir_action *action);
 void lb_decide_other(const struct lb *lb, struct weir_action *action);
+
+/* report.c */
+
+void lb_report(const void *state, struct weir_report *report);
 
 /* commands.c */
 

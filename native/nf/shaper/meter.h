@@ -38,7 +38,7 @@ struct meter_profile {
 };
 
 struct meter {
-	struct weir_effect effect; /* first: see policer.c */
+	struct weir_effect effect; /* first */
 	const struct meter_profile *profile;
 	const struct policer *policer;
 	uint64_t last_tsc; /* of the last packet; 0: none yet */

@@ -17,14 +17,25 @@
  *   cbs_bytes=15000 ebs_bytes=30000, default trtcm cir_bps=1000000 pir_bps=2000000
  *   cbs_bytes=3000 pbs_bytes=3000"}}
  */
-#include "policer.h"
-
-#include <stdlib.h>
-
 #include <rte_malloc.h>
+
+#include "core/nf.h"
+#include "meter.h"
+#include "tenants.h"
 
 enum policer_drops { DROPS_RED, DROPS_YELLOW_AND_RED, DROPS_NONE };
 static const char *const drops_names[] = {"red", "yellow-and-red", "none", NULL};
+
+struct policer {
+	struct meter (*meters)[2];	/* by tenant and direction */
+	struct meter_profile *profiles; /* by tenant */
+	unsigned int layer;		/* enum layer */
+	unsigned int drops;		/* enum policer_drops */
+	bool colour_aware;
+	char tenants_text[WEIR_OPTION_TEXT_BYTES];
+	char tenants_file[WEIR_OPTION_TEXT_BYTES];
+	struct tenants tenants;
+};
 
 static const struct weir_option options[] = {
 	{
@@ -93,10 +104,11 @@ run_meter(struct weir_effect *effect, const struct rte_mbuf *packet, uint64_t no
 	struct meter *meter = (struct meter *)effect;
 	const struct policer *policer = meter->policer;
 	enum rte_color before = RTE_COLOR_GREEN, colour;
-	uint32_t bytes = layer_bytes(packet, policer->layer);
+	uint32_t bytes;
 
 	if (policer->colour_aware)
 		before = colour_of_dscp(ip_part_of(packet).dscp);
+	bytes = layer_bytes(packet, policer->layer);
 	colour = meter_check(meter, now_tsc, bytes, before);
 	weir_count(&meter->colours[colour].packets, 1);
 	weir_count(&meter->colours[colour].bytes, bytes);
@@ -170,6 +182,25 @@ decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
 	}
 }
 
+static void
+report(const void *state, struct weir_report *report)
+{
+	static const char *const colours[] = {"green", "yellow", "red"};
+	const struct policer *policer = state;
+	struct weir_report_label labels[3];
+
+	for (uint16_t i = 0; i < policer->tenants.count; i++) {
+		for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++) {
+			for (unsigned int colour = 0; colour < RTE_COLORS; colour++) {
+				tenant_labels(&policer->tenants, i, way, "colour", colours[colour],
+					      labels);
+				report->counter(report, labels, RTE_DIM(labels),
+						&policer->meters[i][way].colours[colour]);
+			}
+		}
+	}
+}
+
 static uint32_t
 steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
 {
@@ -192,4 +223,5 @@ const struct weir_nf weir_nf_policer = {
 	.fini = fini,
 	.decide = decide,
 	.steer = steer,
+	.report = report,
 };

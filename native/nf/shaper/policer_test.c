@@ -8,16 +8,16 @@
 #include <cmocka.h>
 #include <rte_cycles.h>
 
-#include "policer.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
+#include "testing/report.h"
 
 extern const struct weir_nf weir_nf_policer;
 
 #define TENANT "10.1.0.1"
 #define PACKET_BYTES 1000 /* of IP */
 
-static struct policer *policer;
+static void *policer;
 static double now_s;
 
 static void
@@ -149,15 +149,24 @@ test_the_committed_rate_passes_over_time(void **state)
 	assert_in_range(passed_bps(5, 2000), 8000000 * 0.995, 8000000 * 1.005);
 }
 
+/* What the tenant's outbound meter counted. */
+static struct weir_counter
+reported(const char *colour)
+{
+	const char *const texts[] = {"10.1.0.0/16", "outbound", colour, NULL};
+
+	return weir_test_counted(&weir_nf_policer, policer, texts);
+}
+
 static void
 test_what_is_not_dropped_is_counted_by_colour_all_the_same(void **state)
 {
 	(void)state;
 	start("10.1.0.0/16 srtcm cir_bps=8000 cbs_bytes=2000 ebs_bytes=1000", "none", "false");
 	assert_answers(send_many(TENANT, 5), 5, 0, 0);
-	assert_int_equal(policer->meters[0][WEIR_OUTBOUND].colours[RTE_COLOR_GREEN].packets, 2);
-	assert_int_equal(policer->meters[0][WEIR_OUTBOUND].colours[RTE_COLOR_YELLOW].packets, 1);
-	assert_int_equal(policer->meters[0][WEIR_OUTBOUND].colours[RTE_COLOR_RED].bytes, 2000);
+	assert_int_equal(reported("green").packets, 2);
+	assert_int_equal(reported("yellow").packets, 1);
+	assert_int_equal(reported("red").bytes, 2000);
 	start("10.1.0.0/16 srtcm cir_bps=8000 cbs_bytes=2000 ebs_bytes=1000", "red", "false");
 	assert_answers(send_many(TENANT, 5), 3, 0, 2);
 }

@@ -31,6 +31,12 @@ struct rate {
 	uint32_t burst_bytes;
 };
 
+/* Of one tenant in one direction. */
+struct shaped {
+	struct weir_counter taken; /* went on or waited */
+	struct weir_counter dropped;
+};
+
 struct shaper {
 	struct schedule schedules[2]; /* by direction; a queue for each tenant */
 	unsigned int layer;	      /* enum layer */
@@ -38,6 +44,7 @@ struct shaper {
 	char tenants_text[WEIR_OPTION_TEXT_BYTES];
 	char tenants_file[WEIR_OPTION_TEXT_BYTES];
 	struct rate rates[TENANTS_MAX];
+	struct shaped shaped[TENANTS_MAX][2];
 	struct tenants tenants;
 };
 
@@ -142,6 +149,33 @@ init(void *state, const char *where, struct weir_error *error)
 }
 
 static void
+count(struct weir_counter *counter, uint32_t bytes)
+{
+	weir_count(&counter->packets, 1);
+	weir_count(&counter->bytes, bytes);
+}
+
+static enum scheduled
+shape(struct shaper *shaper, const struct weir_batch *batch, uint16_t index)
+{
+	struct rte_mbuf *packet = batch->packet[index];
+	uint16_t tenant = tenants_find(&shaper->tenants, &batch->headers[index], batch->direction);
+	enum scheduled scheduled;
+	struct shaped *shaped;
+	uint32_t bytes;
+
+	if (tenant == TENANT_NONE)
+		return SCHEDULED_NOW;
+	bytes = layer_bytes(packet, shaper->layer);
+	scheduled =
+		schedule_put(&shaper->schedules[batch->direction], tenant,
+			     (struct queued){packet, bytes, batch->egress[index]}, batch->now_tsc);
+	shaped = &shaper->shaped[tenant][batch->direction];
+	count(scheduled == SCHEDULED_FULL ? &shaped->dropped : &shaped->taken, bytes);
+	return scheduled;
+}
+
+static void
 process(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
 {
 	struct shaper *shaper = state;
@@ -149,27 +183,16 @@ process(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
 
 	weir_batch_parse(batch);
 	for (uint16_t i = 0; i < batch->count; i++) {
-		struct rte_mbuf *packet = batch->packet[i];
-		uint16_t tenant =
-			tenants_find(&shaper->tenants, &batch->headers[i], batch->direction);
-		enum scheduled scheduled = SCHEDULED_NOW;
-
-		if (tenant != TENANT_NONE)
-			scheduled = schedule_put(&shaper->schedules[batch->direction], tenant,
-						 (struct queued){packet,
-								 layer_bytes(packet, shaper->layer),
-								 batch->egress[i]},
-						 batch->now_tsc);
-		switch (scheduled) {
+		switch (shape(shaper, batch, i)) {
 		case SCHEDULED_NOW:
 			batch->egress[kept] = batch->egress[i];
-			batch->packet[kept++] = packet;
+			batch->packet[kept++] = batch->packet[i];
 			break;
 		case SCHEDULED_LATER:
 			held++;
 			break;
 		case SCHEDULED_FULL:
-			rte_pktmbuf_free(packet);
+			rte_pktmbuf_free(batch->packet[i]);
 			dropped++;
 			break;
 		}
@@ -193,6 +216,24 @@ release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
 	}
 	if (batch->count > 0)
 		weir_count(&ledger->held, -(uint64_t)batch->count);
+}
+
+static void
+report(const void *state, struct weir_report *report)
+{
+	const struct shaper *shaper = state;
+	struct weir_report_label labels[3];
+
+	for (uint16_t i = 0; i < shaper->tenants.count; i++) {
+		for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++) {
+			tenant_labels(&shaper->tenants, i, way, "what", "taken", labels);
+			report->counter(report, labels, RTE_DIM(labels),
+					&shaper->shaped[i][way].taken);
+			tenant_labels(&shaper->tenants, i, way, "what", "dropped", labels);
+			report->counter(report, labels, RTE_DIM(labels),
+					&shaper->shaped[i][way].dropped);
+		}
+	}
 }
 
 static uint32_t
@@ -219,4 +260,5 @@ const struct weir_nf weir_nf_shaper = {
 	.process = process,
 	.release = release,
 	.steer = steer,
+	.report = report,
 };

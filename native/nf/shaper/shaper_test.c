@@ -11,6 +11,7 @@
 #include "core/chain.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
+#include "testing/report.h"
 
 extern const struct weir_nf weir_nf_shaper;
 
@@ -184,6 +185,7 @@ test_irregular_polls_do_not_change_the_rate(void **state)
 static void
 test_a_full_queue_drops_and_every_packet_is_accounted_for(void **state)
 {
+	const char *const dropped[] = {"10.1.0.0/16", "outbound", "dropped", NULL};
 	const struct weir_stage_ledger *counts;
 
 	(void)state;
@@ -193,6 +195,10 @@ test_a_full_queue_drops_and_every_packet_is_accounted_for(void **state)
 	counts = ledger();
 	assert_int_equal(counts->held, 10);
 	assert_int_equal(counts->drops[0], 15);
+	assert_int_equal(
+		weir_test_counted(&weir_nf_shaper, chain->paths[0].stages[0].state, dropped)
+			.packets,
+		15);
 	pass_us(3001);
 	assert_int_equal(poll_once(NULL), 3);
 	assert_int_equal(counts->packets_in, counts->packets_out + counts->drops[0] + counts->held);

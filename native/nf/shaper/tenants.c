@@ -119,6 +119,7 @@ read_tenant(void *argument, char *entry, const char *where, struct weir_error *e
 				 "an IPv4 prefix without host bits, vlan:1 to vlan:4094, or "
 				 "default; each once",
 				 NULL, "'%s' names no tenant, or one that is there", words.name);
+	snprintf(tenants->names[tenants->count], TENANT_NAME_BYTES, "%s", words.name);
 	for (char *word; (word = strtok_r(NULL, " \t\r", &rest)) != NULL;) {
 		bool is_number = strchr(word, '=') != NULL;
 
@@ -182,6 +183,16 @@ tenant_refuse_unknown(const struct tenant_words *words, const char *const *known
 					 words->numbers[i].name);
 	}
 	return 0;
+}
+
+void
+tenant_labels(const struct tenants *tenants, uint16_t number, enum weir_direction direction,
+	      const char *what_name, const char *what, struct weir_report_label labels[3])
+{
+	labels[0] = (struct weir_report_label){"tenant", tenants->names[number]};
+	labels[1] = (struct weir_report_label){"direction",
+					       direction == WEIR_OUTBOUND ? "outbound" : "inbound"};
+	labels[2] = (struct weir_report_label){what_name, what};
 }
 
 uint16_t

@@ -10,9 +10,11 @@
 
 #include "core/error.h"
 #include "core/nf.h"
+#include "core/report.h"
 
 #define TENANTS_MAX 1024
 #define TENANT_NONE UINT16_MAX
+#define TENANT_NAME_BYTES 24
 #define TENANT_VLANS 4096
 #define TENANT_PLACES 4096 /* of the hash of prefixes */
 
@@ -26,6 +28,7 @@ struct tenants {
 	uint16_t count;
 	uint16_t fallback; /* TENANT_NONE: packets of no tenant are let through */
 	uint16_t of_vlan[TENANT_VLANS];
+	char names[TENANTS_MAX][TENANT_NAME_BYTES];
 	uint8_t length_count;
 	uint8_t lengths[33]; /* that occur, longest first */
 	struct tenant_place places[TENANT_PLACES];
@@ -59,6 +62,10 @@ int tenant_number(const struct tenant_words *words, const char *name, uint64_t m
 /* Refuses numbers whose name is not among `known`, which ends with NULL. */
 int tenant_refuse_unknown(const struct tenant_words *words, const char *const *known,
 			  const char *where, struct weir_error *error);
+
+/* The labels of a counter: tenant, direction ("outbound" or "inbound") and what it counts. */
+void tenant_labels(const struct tenants *tenants, uint16_t number, enum weir_direction direction,
+		   const char *what_name, const char *what, struct weir_report_label labels[3]);
 
 /* Whose packet it is, or TENANT_NONE. */
 uint16_t tenants_find(const struct tenants *tenants, const struct weir_headers *headers,
