@@ -61,7 +61,7 @@ static const struct weir_option options[] = {
 		.default_text = "65536",
 		.min = 1,
 		.max = 16000000,
-		.help = "Mappings at a time, 200 bytes each; of each worker.",
+		.help = "Mappings at a time, 140 bytes each; of each worker.",
 		.offset = offsetof(struct nat, session_count),
 	},
 	{
@@ -80,7 +80,7 @@ static const struct weir_option options[] = {
 		.default_text = "4096",
 		.min = 4,
 		.max = 1048576,
-		.help = "Fragmented packets known at a time.",
+		.help = "Fragmented packets of each direction that are known at a time.",
 		.offset = offsetof(struct nat, fragment_count),
 	},
 	{
@@ -132,16 +132,6 @@ static const struct weir_option options[] = {
 		.max = 86400,
 		.help = "Idle time of a mapping of ICMP echo (RFC 5508: 60 or more).",
 		.offset = offsetof(struct nat, icmp_timeout_s),
-	},
-	{
-		.name = "fragment_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "15",
-		.min = 1,
-		.max = 120,
-		.help = "How long later fragments are known by their first one (RFC 791: 15).",
-		.offset = offsetof(struct nat, fragment_timeout_s),
 	},
 	{
 		.name = "inbound_refresh",
@@ -251,9 +241,12 @@ check_options(const struct nat *nat, const char *where, struct weir_error *error
 static void
 fini(void *state)
 {
-	nat_fragments_fini(state);
-	nat_remotes_fini(state);
-	nat_sessions_fini(state);
+	struct nat *nat = state;
+
+	weir_fragments_free(nat->destinations);
+	weir_fragments_free(nat->sources);
+	nat_remotes_fini(nat);
+	nat_sessions_fini(nat);
 }
 
 static int
@@ -269,9 +262,10 @@ init(void *state, const char *where, struct weir_error *error)
 	nat->tcp_established_timeout = time_of_s(nat->tcp_established_timeout_s);
 	nat->tcp_transitory_timeout = time_of_s(nat->tcp_transitory_timeout_s);
 	nat->icmp_timeout = time_of_s(nat->icmp_timeout_s);
-	nat->fragment_timeout_tsc = nat->fragment_timeout_s * rte_get_tsc_hz();
-	if (nat_sessions_init(nat) == 0 && nat_remotes_init(nat) == 0 &&
-	    nat_fragments_init(nat) == 0)
+	nat->sources = weir_fragments_create(nat->fragment_count);
+	nat->destinations = weir_fragments_create(nat->fragment_count);
+	if (nat_sessions_init(nat) == 0 && nat_remotes_init(nat) == 0 && nat->sources != NULL &&
+	    nat->destinations != NULL)
 		return 0;
 	fini(nat);
 	return weir_fail(error, "no_memory", where, NULL,
@@ -325,4 +319,5 @@ const struct weir_nf weir_nf_nat = {
 	.tick = nat_tick,
 	.steer = steer,
 	.share = share,
+	.report = nat_report,
 };

@@ -15,6 +15,7 @@
 
 #include "core/flow_cache.h"
 #include "core/flow_table.h"
+#include "core/fragments.h"
 #include "core/mix.h"
 #include "core/nf.h"
 
@@ -115,25 +116,13 @@ struct nat_remote {
 };
 static_assert(sizeof(struct nat_remote) == 56, "within a cache line");
 
-/* What a first fragment leaves for the later ones, which have no ports. */
-struct nat_fragment {
-	uint32_t src_ip, dst_ip;
-	uint32_t new_src_ip, new_dst_ip;
-	uint64_t expires_tsc;
-	uint16_t identification;
-	uint8_t protocol; /* 0: free */
-	uint8_t hairpinned;
-	uint32_t zero;
-};
-static_assert(sizeof(struct nat_fragment) == 32, "two a cache line");
-
 struct nat {
 	/* Options. */
 	struct weir_prefix external;
 	uint64_t port_min, port_max;
 	uint64_t session_count, remote_count, fragment_count;
 	uint64_t udp_timeout_s, tcp_established_timeout_s, tcp_transitory_timeout_s;
-	uint64_t icmp_timeout_s, fragment_timeout_s;
+	uint64_t icmp_timeout_s;
 	unsigned int filtering; /* enum nat_filtering */
 	bool inbound_refresh;
 	uint64_t subscriber_ports;
@@ -145,8 +134,6 @@ struct nat {
 	uint32_t lane_bits;
 	uint32_t worker, workers;
 	uint32_t udp_timeout, tcp_established_timeout, tcp_transitory_timeout, icmp_timeout;
-	uint64_t fragment_timeout_tsc;
-	uint32_t fragment_mask; /* of sets */
 
 	/* `session_count` dynamic ones, then those that an operator gave. */
 	struct nat_session *sessions;
@@ -159,8 +146,10 @@ struct nat {
 	struct nat_remote *remotes; /* by position in the index */
 	struct rte_hash *subscriber_index;
 	uint32_t *subscriber_used;
-	struct nat_fragment *fragments;
+	/* Of the first fragments: the mapping of their source, or of their destination, or both. */
+	struct weir_fragments *sources, *destinations;
 
+	uint64_t sessions_used, remotes_used;
 	uint32_t sweep_session, sweep_remote; /* where tick() goes on */
 	uint8_t generation;
 };
@@ -294,16 +283,11 @@ uint32_t nat_session_timeout(const struct nat *nat, const struct nat_session *se
 
 /* fragments.c */
 
-int nat_fragments_init(struct nat *nat);
-void nat_fragments_fini(struct nat *nat);
-/* Remembers what `action` makes of this first fragment's addresses. */
-void nat_fragment_remember(struct nat *nat, const struct rte_mbuf *packet,
-			   const struct weir_headers *headers, const struct weir_action *action,
-			   uint64_t now_tsc);
+/* For the later fragments of this first one, which is forwarded. */
+void nat_fragment_remember(struct nat *nat, const struct weir_batch *batch, uint16_t index);
 /* Decides on a later fragment by its first one. */
-void nat_fragment_follow(struct nat *nat, const struct rte_mbuf *packet,
-			 const struct weir_headers *headers, struct weir_action *action,
-			 uint64_t now_tsc);
+void nat_fragment_follow(const struct nat *nat, const struct weir_batch *batch, uint16_t index,
+			 struct weir_action *action);
 
 /* icmp_error.c */
 
@@ -314,6 +298,10 @@ void nat_icmp_error(struct nat *nat, struct rte_mbuf *packet, const struct weir_
 /* translate.c */
 
 void nat_decide(void *state, const struct weir_batch *batch, struct weir_action *actions);
+
+/* report.c */
+
+void nat_report(const void *state, struct weir_report *report);
 
 /* commands.c */
 

@@ -93,6 +93,7 @@ add(struct nat *nat, struct nat_session *session, const struct nat_remote_key *k
 	if (life->first_remote != NAT_NONE)
 		nat->remotes[life->first_remote].previous = position;
 	life->first_remote = position;
+	weir_count(&nat->remotes_used, 1);
 	return remote;
 }
 
@@ -109,6 +110,7 @@ forget(struct nat *nat, struct nat_remote *remote, struct weir_flow_cache *cache
 	if (remote->next != NAT_NONE)
 		nat->remotes[remote->next].previous = remote->previous;
 	remote->used = false;
+	weir_count(&nat->remotes_used, -(uint64_t)1);
 	rte_hash_del_key(nat->remote_index, &remote->key);
 }
 
@@ -255,7 +257,7 @@ nat_remotes_tick(struct nat *nat, uint32_t now, struct weir_flow_cache *cache)
 {
 	uint32_t left = RTE_MAX(SWEEP_MIN, nat->remote_count / SWEEP_TICKS);
 
-	if (rte_hash_count(nat->remote_index) == 0)
+	if (nat->remotes_used == 0)
 		return;
 	left = RTE_MIN(left, nat->remote_count);
 	while (left-- > 0) {

@@ -207,6 +207,7 @@ nat_session_create(struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol
 	if (!take_port(nat, &session->inside, &session->external))
 		goto no_port;
 	begin(nat, session, now);
+	weir_count(&nat->sessions_used, 1);
 	return session;
 no_port:
 	give_slot(nat, session);
@@ -219,6 +220,7 @@ void
 nat_session_end(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache)
 {
 	end(nat, session, cache);
+	weir_count(&nat->sessions_used, -(uint64_t)1);
 	subscriber_give(nat, session->inside.ip);
 	give_slot(nat, session);
 }

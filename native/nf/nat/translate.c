@@ -262,8 +262,7 @@ unusual(const struct work *work, uint16_t index, unsigned int kind, struct weir_
 
 	switch (kind) {
 	case KIND_LATER_FRAGMENT:
-		nat_fragment_follow(work->nat, batch->packet[index], headers, action,
-				    batch->now_tsc);
+		nat_fragment_follow(work->nat, batch, index, action);
 		break;
 	case KIND_OTHER_ICMP:
 		nat_icmp_error(work->nat, batch->packet[index], headers, batch->direction, action);
@@ -313,8 +312,7 @@ decide(struct nat *nat, const struct weir_batch *batch, struct weir_action *acti
 		if (unlikely((headers->flags & WEIR_HEADER_FRAGMENT) != 0) &&
 		    actions[i].verdict == WEIR_FORWARD) {
 			actions[i].once = true;
-			nat_fragment_remember(nat, batch->packet[i], headers, &actions[i],
-					      batch->now_tsc);
+			nat_fragment_remember(nat, batch, i);
 		}
 	}
 }
