@@ -96,6 +96,17 @@ timeout_s(const struct lb *lb, const struct lb_connection *connection)
 	return (connection->flags & LB_CLIENT_SPOKE) != 0 ? lb->tcp_timeout_s : lb->syn_timeout_s;
 }
 
+/* Whether packets came since this was asked last. */
+static bool
+has_moved(struct lb_connection *connection, uint32_t now_s)
+{
+	if (connection->counter.packets == connection->swept_packets)
+		return false;
+	connection->swept_packets = connection->counter.packets;
+	connection->active_s = now_s;
+	return true;
+}
+
 void
 lb_connections_sweep(struct lb *lb, uint64_t now_tsc, struct weir_flow_cache *cache)
 {
@@ -108,13 +119,11 @@ lb_connections_sweep(struct lb *lb, uint64_t now_tsc, struct weir_flow_cache *ca
 		struct lb_connection *connection = &lb->connections[number];
 
 		lb->sweep_at = number + 1 < lb->connections_max ? number + 1 : 0;
-		if (connection->key.protocol == 0)
+		if (connection->key.protocol == 0 || has_moved(connection, now_s) ||
+		    now_s - connection->active_s < timeout_s(lb, connection))
 			continue;
-		if (connection->counter.packets != connection->swept_packets) {
-			connection->swept_packets = connection->counter.packets;
-			connection->active_s = now_s;
-		} else if (now_s - connection->active_s >= timeout_s(lb, connection)) {
+		weir_flow_cache_settle_for(cache, &connection->dependents);
+		if (!has_moved(connection, now_s))
 			end(lb, number, cache);
-		}
 	}
 }
