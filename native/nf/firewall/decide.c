@@ -175,8 +175,8 @@ follow(struct passing *passing, uint16_t i, struct session *session, struct weir
 		bool from_beginner =
 			passing->reversed[i] == ((session->flags & SESSION_REVERSED) != 0);
 
-		/* So that all that went before it is counted. */
-		weir_flow_cache_forget(passing->batch->cache, &session->dependents);
+		/* A RST looks at how many went before it. */
+		weir_flow_cache_settle_for(passing->batch->cache, &session->dependents);
 		firewall_session_follow_tcp(session, from_beginner, headers->tcp_flags,
 					    passing->now);
 		action->once = true;
@@ -192,14 +192,17 @@ follow(struct passing *passing, uint16_t i, struct session *session, struct weir
 void
 firewall_decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
 {
-	struct passing passing = {
-		.firewall = state, .batch = batch, .now = firewall_time(batch->now_tsc)};
+	struct passing passing;
 	const void *keys[WEIR_BURST];
 	uint32_t numbers[WEIR_BURST];
 	uint16_t packets[WEIR_BURST];
 	bool is_rare[WEIR_BURST];
 	unsigned int count = 0;
 
+	passing.firewall = state;
+	passing.batch = batch;
+	passing.now = firewall_time(batch->now_tsc);
+	passing.changed = false;
 	for (uint16_t i = 0; i < batch->count; i++) {
 		is_rare[i] = firewall_is_rare(batch->packet[i], &batch->headers[i]);
 		if (unlikely(is_rare[i]))

@@ -9,7 +9,7 @@
  *   rte_acl         classifies packets of which each is a new flow (its algorithm is EAL's choice)
  *   classifier      weir_classifier_classify() on the same
  *   new_flows       the whole firewall on the same: every packet permitted begins a session
- *   rte_acl_10k     rte_acl on packets of 10,000 flows
+ *   rte_acl_10k     rte_acl on packets of 10,000 flows that rules permit
  *   flows_10k       the whole firewall on the same, its sessions there
  * Before them a line with what was built, and in how many packets both disagreed.
  */
@@ -33,7 +33,10 @@ extern const struct weir_nf weir_nf_firewall;
 #define PACKETS (1 << 18)
 #define FLOWS 10000
 #define L4_AT 34
+#define LATER_S 10000 /* more than every timeout */
+#define TICKS_OF_A_SWEEP 4096
 #define TCP_SYN 0x02
+#define TCP_ACK 0x10
 #define ICMP_ECHO_REQUEST 8
 
 enum { PROTOCOL, SRC_IP, DST_IP, SRC_PORT, DST_PORT, FIELDS };
@@ -49,6 +52,8 @@ struct bench {
 	struct weir_headers *fresh_headers, *reused_headers;
 	struct rte_mbuf *packets[WEIR_BURST];
 	struct weir_stage firewall; /* with the sessions of the reused flows */
+	struct weir_stage emptied;  /* without sessions; its memory has been used */
+	uint64_t later_tsc;	    /* what is added to the time */
 	uint32_t sum;		    /* so that no result is unused */
 };
 
@@ -167,6 +172,7 @@ static void
 make_traffic(struct bench *bench)
 {
 	uint64_t random = 7;
+	uint32_t flows = 0;
 
 	bench->fresh = malloc(PACKETS * sizeof(*bench->fresh));
 	bench->reused = malloc(PACKETS * sizeof(*bench->reused));
@@ -174,14 +180,20 @@ make_traffic(struct bench *bench)
 	bench->reused_headers = malloc(PACKETS * sizeof(*bench->reused_headers));
 	for (uint32_t i = 0; i < PACKETS; i++) {
 		uint32_t rule = (weir_test_random(&random) >> 32) % bench->count;
+		bool permits;
 
 		bench->fresh[i] = weir_test_tuple_in(&bench->rules[rule], &random);
 		bench->fresh_headers[i] = headers_of(&bench->fresh[i]);
-		rule = i < FLOWS ? i : (weir_test_random(&random) >> 32) % FLOWS;
-		bench->reused[i] = i < FLOWS ? bench->fresh[i] : bench->reused[rule];
+		weir_rule_set_permits(bench->set, &bench->fresh[i], &permits, 1);
+		if (permits && flows < FLOWS)
+			bench->reused[flows++] = bench->fresh[i];
+	}
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		if (i >= flows)
+			bench->reused[i] = bench->reused[(weir_test_random(&random) >> 32) % flows];
 		bench->reused_headers[i] = headers_of(&bench->reused[i]);
-		if (i >= FLOWS)
-			bench->reused_headers[i].tcp_flags = 0;
+		if (i >= flows)
+			bench->reused_headers[i].tcp_flags = TCP_ACK;
 	}
 }
 
@@ -233,7 +245,10 @@ time_firewall(struct bench *bench, struct weir_stage *firewall, const struct wei
 
 	for (uint32_t i = 0; i < PACKETS; i += WEIR_BURST) {
 		struct weir_batch batch = {
-			.count = WEIR_BURST, .parsed = true, .now_tsc = rte_rdtsc()};
+			.count = WEIR_BURST,
+			.parsed = true,
+			.now_tsc = rte_rdtsc() + bench->later_tsc,
+		};
 
 		memcpy(batch.packet, bench->packets, sizeof(batch.packet));
 		memcpy(batch.headers, headers + i, sizeof(batch.headers));
@@ -247,14 +262,13 @@ time_firewall(struct bench *bench, struct weir_stage *firewall, const struct wei
 	return ns_since(begin);
 }
 
-static double
-time_new_flows(struct bench *bench)
+/* Ends all sessions by letting time pass. */
+static void
+empty(struct bench *bench)
 {
-	struct weir_stage firewall = new_firewall(bench);
-	double ns = time_firewall(bench, &firewall, bench->fresh_headers);
-
-	weir_nf_destroy(firewall.nf, firewall.state);
-	return ns;
+	bench->later_tsc += LATER_S * rte_get_tsc_hz();
+	for (unsigned int i = 0; i < TICKS_OF_A_SWEEP; i++)
+		weir_nf_firewall.tick(bench->emptied.state, rte_rdtsc() + bench->later_tsc, NULL);
 }
 
 enum { RTE_ACL, CLASSIFIER, NEW_FLOWS, RTE_ACL_10K, FLOWS_10K, CONTENDERS };
@@ -272,7 +286,8 @@ time_one(struct bench *bench, unsigned int which)
 	case CLASSIFIER:
 		return time_classifier(bench, results);
 	case NEW_FLOWS:
-		return time_new_flows(bench);
+		empty(bench);
+		return time_firewall(bench, &bench->emptied, bench->fresh_headers);
 	case RTE_ACL_10K:
 		return time_acl(bench, bench->reused, results);
 	default:
@@ -323,6 +338,8 @@ prepare(struct bench *bench, unsigned int kind)
 	make_traffic(bench);
 	bench->firewall = new_firewall(bench);
 	time_firewall(bench, &bench->firewall, bench->reused_headers);
+	bench->emptied = new_firewall(bench);
+	time_firewall(bench, &bench->emptied, bench->fresh_headers);
 	shape = weir_classifier_shape(bench->set->classifier);
 	printf("{\"load_s\": %.3f, \"rte_acl_build_s\": %.3f, \"bytes\": %zu, \"tables\": %u, "
 	       "\"trees\": %u, \"packets\": %d, \"disagreements\": %u}\n",

@@ -6,6 +6,7 @@
 
 #include <rte_cycles.h>
 #include <rte_malloc.h>
+#include <rte_prefetch.h>
 
 /* Sessions looked at in one tick, at least; all of them are within so many ticks (4 s). */
 #define SWEEP_MIN 64
@@ -37,10 +38,13 @@ take_slot(struct firewall *firewall)
 {
 	uint32_t slot = firewall->free_session;
 
-	if (slot != WEIR_FLOW_NONE)
+	if (slot != WEIR_FLOW_NONE) {
 		firewall->free_session = firewall->sessions[slot].next_free;
-	else if (firewall->session_high < firewall->session_count)
+		if (firewall->free_session != WEIR_FLOW_NONE)
+			rte_prefetch0(&firewall->sessions[firewall->free_session]);
+	} else if (firewall->session_high < firewall->session_count) {
 		slot = firewall->session_high++;
+	}
 	return slot;
 }
 

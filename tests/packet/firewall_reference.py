@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`firewall` once more, slow and obvious, to compare with packet by packet. Time does not pass in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .ipv4 import ICMP, TCP, UDP, Packet
+from .replay import Dropped, Forwarded
+from .rules_reference import Flow, Rules, flow_of, parsed
+
+FIN, SYN, RST, ACK = 1, 2, 4, 16
+ECHO_REPLY, ECHO_REQUEST = 0, 8
+ERRORS = (3, 4, 11, 12)
+
+Endpoint = tuple[int, int]  # address, port; of an ICMP echo its identifier
+Key = tuple[int, frozenset[Endpoint]]  # protocol, both ends
+
+
+@dataclass
+class Session:
+    """Its first packet's flow, and who has closed it."""
+
+    flow: Flow
+    beginner: Endpoint
+    ends: set[Endpoint | str] = field(default_factory=set)
+
+    def is_over(self) -> bool:
+        """A new connection may take its place."""
+        return "rst" in self.ends or len(self.ends) == 2
+
+
+class Firewall:
+    """Rules that may change, and sessions."""
+
+    def __init__(self, rules: Rules, *, syn_first: bool = True) -> None:
+        self.rules = rules
+        self.syn_first = syn_first
+        self.sessions: dict[Key, Session] = {}
+        self.fragments: dict[tuple[int, int, int, int], Session] = {}
+
+    def reload(self, rules: Rules) -> None:
+        """Sessions that the new rules refuse end."""
+        self.rules = rules
+        self.sessions = {key: one for key, one in self.sessions.items() if rules.permit(one.flow)}
+
+    def handle(self, frame: bytes) -> Forwarded | Dropped:
+        """What becomes of a frame."""
+        packet = parsed(frame)
+        if isinstance(packet, str):
+            return Dropped(packet, "firewall")
+        reason = self._reason(packet)
+        return Dropped(reason, "firewall") if reason else Forwarded(frame)
+
+    def _reason(self, packet: Packet) -> str | None:
+        if packet.is_later_fragment:
+            return self._later_fragment(packet)
+        kind = packet.frame[packet.l4] if packet.protocol == ICMP else None
+        if kind not in (None, ECHO_REQUEST, ECHO_REPLY):
+            return None if self._is_related(packet) else self._by_rules(packet)
+        return self._of_session(packet, kind)
+
+    def _by_rules(self, packet: Packet) -> str | None:
+        return None if self.rules.permit(flow_of(packet)) else "denied"
+
+    def _of_session(self, packet: Packet, kind: int | None) -> str | None:
+        src, dst = _ends(packet)
+        key = packet.protocol, frozenset((src, dst))
+        flags = packet.frame[packet.l4 + 13] if packet.protocol == TCP else 0
+        session = self.sessions.get(key)
+        if session is not None and session.is_over() and flags & (SYN | ACK) == SYN:
+            session = None
+            del self.sessions[key]
+        if session is None:
+            if not self._may_begin(packet.protocol, flags, kind):
+                return "no_session"
+            if (reason := self._by_rules(packet)) is not None:
+                return reason
+            session = self.sessions[key] = Session(flow_of(packet), src)
+        if flags & RST:
+            session.ends.add("rst")
+        elif flags & FIN:
+            session.ends.add(src)
+        if packet.is_fragment:
+            self.fragments[_datagram(packet)] = session
+        return None
+
+    def _may_begin(self, protocol: int, flags: int, kind: int | None) -> bool:
+        if protocol == TCP:
+            return flags & (SYN | ACK | RST | FIN) == SYN if self.syn_first else not flags & RST
+        return kind != ECHO_REPLY
+
+    def _later_fragment(self, packet: Packet) -> str | None:
+        session = self.fragments.get(_datagram(packet))
+        if session is None:
+            return self._by_rules(packet)
+        return None if session in self.sessions.values() else "no_session"
+
+    def _is_related(self, packet: Packet) -> bool:
+        """An ICMP error about a packet of a session, to who sent it."""
+        at = packet.l4 + 8
+        if packet.is_fragment or packet.frame[packet.l4] not in ERRORS or at + 20 > packet.end:
+            return False
+        header = (packet.frame[at] & 0xF) * 4
+        if packet.frame[at] >> 4 != 4 or header < 20 or at + header + 8 > packet.end:
+            return False
+        inside = Packet(packet.frame, at, packet.end)
+        if inside.is_later_fragment or inside.address("src") != packet.address("dst"):
+            return False
+        if inside.protocol == ICMP and packet.frame[inside.l4] not in (ECHO_REQUEST, ECHO_REPLY):
+            return False
+        if inside.protocol not in (TCP, UDP, ICMP):
+            return False
+        return (inside.protocol, frozenset(_ends(inside))) in self.sessions
+
+
+def _ends(packet: Packet) -> tuple[Endpoint, Endpoint]:
+    if packet.protocol in (TCP, UDP):
+        ports = packet.word(packet.l4), packet.word(packet.l4 + 2)
+    elif packet.protocol == ICMP:
+        ports = (packet.word(packet.l4 + 4),) * 2
+    else:
+        ports = 0, 0
+    return (packet.address("src"), ports[0]), (packet.address("dst"), ports[1])
+
+
+def _datagram(packet: Packet) -> tuple[int, int, int, int]:
+    return packet.address("src"), packet.address("dst"), packet.protocol, packet.identification

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules and packets for acl and firewall: few addresses and ports, so that they meet often."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP
+from scapy.packet import Packet as ScapyPacket
+from scapy.packet import Raw
+
+from .frames import Sent, cut, framed
+from .replay import Direction
+
+INSIDE, OUTSIDE = "10.0.0.1", "192.0.2.1"
+PREFIXES = ("any", "10.0.0.0/8", "10.0.0.0/30", "10.0.0.1", "192.0.2.0/24", "192.0.2.1", "0.0.0.0/1")
+PORTS = ("any", "80", "53", "0-1023", "1024-65535", "4000-4002", "79-81")
+
+
+def random_rules(count: int, seed: int) -> str:
+    """The text of a file."""
+    dice = random.Random(seed)
+    lines = ["# random rules"]
+    for _ in range(count):
+        protocol = dice.choice(("any", "tcp", "tcp", "udp", "udp", "icmp", "47"))
+        line = f"{dice.choice(('permit', 'deny'))} {protocol} {dice.choice(PREFIXES)} {dice.choice(PREFIXES)}"
+        if protocol in ("any", "tcp", "udp") and dice.random() < 0.7:
+            line += f" {dice.choice(PORTS)} {dice.choice(PORTS)}"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def hand_made() -> Iterator[Sent]:
+    """Connections, packets that belong to none, and packets that nobody should send."""
+    there, back = IP(src=INSIDE, dst=OUTSIDE), IP(src=OUTSIDE, dst=INSIDE)
+    for out, answer in (
+        ("S", "SA"),
+        ("A", "PA"),
+        ("FA", "A"),
+        ("A", "FA"),
+        ("S", "SA"),
+        ("R", "A"),
+        ("S", "RA"),
+    ):
+        yield "outbound", framed(there / TCP(sport=4000, dport=80, flags=out))
+        yield "inbound", framed(back / TCP(sport=80, dport=4000, flags=answer))
+    for flags in ("A", "SA", "F", "R", "SF", "", "S"):
+        yield "outbound", framed(there / TCP(sport=4001, dport=80, flags=flags))
+        yield "inbound", framed(back / TCP(sport=4002, dport=80, flags=flags))
+    for vlans in (1, 2, 3):
+        yield "outbound", framed(there / UDP(sport=4000, dport=53), vlans=vlans)
+        yield "inbound", framed(back / UDP(sport=53, dport=4000), vlans=vlans)
+    yield "inbound", framed(back / ICMP(type=0, id=5))
+    yield "outbound", framed(there / ICMP(type=8, id=5))
+    yield "inbound", framed(back / ICMP(type=0, id=5))
+    for kind in (5, 9, 13, 30):
+        yield "inbound", framed(back / ICMP(type=kind))
+    for protocol in (47, 50, 58, 132, 0, 255):
+        yield "outbound", framed(IP(src=INSIDE, dst=OUTSIDE, proto=protocol) / Raw(b"payload of 20 bytes."))
+        yield "inbound", framed(IP(src=OUTSIDE, dst=INSIDE, proto=protocol) / Raw(b"payload of 20 bytes."))
+    yield "outbound", framed(IP(src=INSIDE, dst=OUTSIDE, options=[b"\x01" * 8]) / UDP(sport=4001, dport=53))
+    yield "outbound", framed(IPv6(dst="2001:db8::1") / TCP(dport=80))
+    yield "outbound", framed(ARP(pdst=OUTSIDE))
+    yield from fragments()
+    yield from icmp_errors()
+    yield from cut(framed(there / TCP(sport=4005, dport=80, flags="S"), padded=False))
+    yield from cut(framed(there / UDP(sport=4005, dport=53), padded=False))
+    yield from cut(framed(there / ICMP(id=6), padded=False))
+    yield from cut(framed(IPv6(dst="2001:db8::1") / UDP()))
+
+
+def fragments() -> Iterator[Sent]:
+    """In order, and the later ones before the first."""
+    ways: tuple[tuple[Direction, ScapyPacket], ...] = (
+        ("outbound", IP(src=INSIDE, dst=OUTSIDE, id=7) / UDP(sport=4003, dport=53) / (b"?" * 200)),
+        ("inbound", IP(src=OUTSIDE, dst=INSIDE, id=8) / UDP(sport=53, dport=4003) / (b"!" * 200)),
+        ("inbound", IP(src=OUTSIDE, dst=INSIDE, id=9) / UDP(sport=9, dport=9) / (b"!" * 200)),
+        ("outbound", IP(src=INSIDE, dst=OUTSIDE, id=10) / ICMP(id=9) / (b"?" * 200)),
+    )
+    for direction, packet in ways:
+        pieces = [framed(piece) for piece in packet.fragment(fragsize=64)]
+        for piece in pieces[1:] + pieces:
+            yield direction, piece
+
+
+def icmp_errors() -> Iterator[Sent]:
+    """About packets of sessions and of none; whole, cut short, and to somebody else."""
+    yield "outbound", framed(IP(src=INSIDE, dst=OUTSIDE) / UDP(sport=4004, dport=53))
+    for kind, code in ((3, 4), (3, 1), (4, 0), (11, 0), (12, 0), (5, 1)):
+        for sport, layer in ((4004, UDP), (4999, UDP), (4004, TCP)):
+            inside = bytes(IP(src=INSIDE, dst=OUTSIDE) / layer(sport=sport, dport=53) / b"data")
+            for size in (48, 28, 27, 20, 8):
+                error = ICMP(type=kind, code=code) / Raw(inside[:size])
+                yield "inbound", framed(IP(src="203.0.113.254", dst=INSIDE) / error)
+            yield "inbound", framed(IP(src="203.0.113.254", dst="10.0.0.9") / ICMP(type=kind) / Raw(inside))
+
+
+def generated(count: int, seed: int) -> Iterator[Sent]:
+    """Random traffic between a few hosts; one packet in eight has a random bit of its headers changed."""
+    dice = random.Random(seed)
+    inside, outside = ("10.0.0.1", "10.0.0.2", "10.9.0.1"), ("192.0.2.1", "192.0.2.2", "203.0.113.9")
+    for _ in range(count):
+        src, dst = dice.choice(inside), dice.choice(outside)
+        sport, dport = dice.choice((1000, 4000, 4001)), dice.choice((80, 53, 8080))
+        direction: Direction = "outbound"
+        if dice.random() < 0.5:
+            direction, src, dst, sport, dport = "inbound", dst, src, dport, sport
+        flags = dice.choice(("S", "S", "SA", "A", "A", "FA", "R"))
+        layer = dice.choice(
+            (
+                TCP(sport=sport, dport=dport, flags=flags),
+                UDP(sport=sport, dport=dport),
+                ICMP(type=dice.choice((0, 8)), id=sport),
+            )
+        )
+        frame = bytearray(framed(IP(src=src, dst=dst) / layer / dice.randbytes(dice.randrange(40))))
+        if dice.random() < 1 / 8:
+            frame[dice.randrange(14, 54)] ^= 1 << dice.randrange(8)
+        yield direction, bytes(frame)
