@@ -21,7 +21,6 @@
 #include "dpi.h"
 
 #include <rte_cycles.h>
-#include <rte_hash_crc.h>
 
 #define FRAGMENTED_DATAGRAMS 4096
 
@@ -180,15 +179,11 @@ tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
 	dpi_flows_sweep(state, now_tsc, cache);
 }
 
-/* By subscriber: its flows and its counters are with one worker. */
-static uint32_t
-steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
-{
-	(void)state;
-	return rte_hash_crc_4byte(
-		direction == WEIR_OUTBOUND ? headers->tuple.src_ip : headers->tuple.dst_ip, 0);
-}
-
+/*
+ * No steer(): a worker needs both directions of a flow, which it gets in any case, and a
+ * subscriber's charges are sums, so that each worker may have a part of them. Behind an address
+ * translation, which says where packets go, nothing else is possible.
+ */
 extern const struct weir_nf weir_nf_dpi;
 const struct weir_nf weir_nf_dpi = {
 	.name = "dpi",
@@ -205,6 +200,5 @@ const struct weir_nf weir_nf_dpi = {
 	.command_count = 1,
 	.decide = dpi_decide,
 	.tick = tick,
-	.steer = steer,
 	.report = dpi_report,
 };

@@ -409,18 +409,6 @@ test_only_a_verdict_may_be_remembered(void **state)
 	assert_ptr_not_equal(action.counters[0], action.counters[1]);
 }
 
-static void
-test_flows_of_one_subscriber_meet_in_one_worker_both_ways(void **state)
-{
-	const struct weir_headers out = {.tuple = {.src_ip = 1, .dst_ip = 2, .src_port = 3}};
-	const struct weir_headers in = {.tuple = {.src_ip = 9, .dst_ip = 1, .dst_port = 7}};
-
-	(void)state;
-	START("");
-	assert_int_equal(weir_nf_dpi.steer(dpi, &out, WEIR_OUTBOUND),
-			 weir_nf_dpi.steer(dpi, &in, WEIR_INBOUND));
-}
-
 int
 main(void)
 {
@@ -452,7 +440,6 @@ main(void)
 		cmocka_unit_test(test_later_fragments_follow_their_first_one),
 		cmocka_unit_test(test_ipv6_passes_or_not_arp_passes_and_nonsense_does_not),
 		cmocka_unit_test(test_only_a_verdict_may_be_remembered),
-		cmocka_unit_test(test_flows_of_one_subscriber_meet_in_one_worker_both_ways),
 	};
 
 	return cmocka_run_group_tests_name("dpi", tests, weir_test_eal, dpi_stop);

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from weir.spec.check import complaints
 from weir.spec.complaint import Complaint, complaints_about
+from weir.spec.files import missing_files, with_whole_paths
 from weir.spec.lab import Lab
 from weir.spec.overlay import split_overlay
 from weir.spec.problem import Problem, SpecError
@@ -37,12 +38,16 @@ def load_lab(path: str | Path, *, quick: bool = False, cpus: Sequence[int] | Non
     source = read_source(path)
     base, overlaid = split_overlay(source)
     problems = list(source.problems)
-    labs = [_check(variant, problems, cpus) for variant in (base, overlaid) if variant is not None]
+    variants = [variant for variant in (base, overlaid) if variant is not None]
+    labs = [_check(variant, problems, cpus) for variant in variants]
+    for variant, checked in zip(variants, labs, strict=True):
+        if checked is not None:
+            problems.extend(_located(variant, one) for one in missing_files(checked, path.parent))
     if problems:
         raise SpecError(dict.fromkeys(problems))
     lab = labs[-1 if quick else 0]
     assert lab is not None
-    return _complete(lab, cpus or (0, 1))
+    return with_whole_paths(_complete(lab, cpus or (0, 1)), path.parent)
 
 
 def _check(source: Source, problems: list[Problem], cpus: Sequence[int] | None) -> Lab | None:
