@@ -6,7 +6,8 @@
 #include "clock.h"
 
 #define CALIBRATION_BATCHES 8192
-#define CALIBRATION_SPINS 10000000
+#define CALIBRATION_SPINS 10000
+#define CALIBRATIONS 200
 
 static const struct weir_nf *original;
 static struct weir_nf slow;
@@ -48,24 +49,28 @@ weir_slowdown_stage(const struct weir_path *path, const char *name)
 	return -1;
 }
 
+/* The least of many: the others were interrupted, or warmed up. */
 static double
 cycles_a_spin(void)
 {
-	uint64_t start = weir_lean_now();
+	uint64_t least = UINT64_MAX;
 
-	spin(CALIBRATION_SPINS);
-	return (double)(weir_lean_now() - start) / CALIBRATION_SPINS;
+	for (unsigned int i = 0; i < CALIBRATIONS; i++) {
+		uint64_t start = weir_lean_now();
+
+		spin(CALIBRATION_SPINS);
+		least = RTE_MIN(least, weir_lean_now() - start);
+	}
+	return (double)least / CALIBRATION_SPINS;
 }
 
 void
 weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent)
 {
 	struct weir_lean_timed timed;
-	double cycles;
 
 	weir_lean_time(lean, CALIBRATION_BATCHES, &timed);
-	cycles = (double)timed.stages[stage].cycles * WEIR_BURST / timed.cycled;
-	spins_a_batch = cycles * percent / 100 / cycles_a_spin() + 0.5;
+	spins_a_batch = timed.stages[stage].middle * percent / 100 / cycles_a_spin() + 0.5;
 	original = lean->path->stages[stage].nf;
 	slow = *original;
 	if (slow.decide != NULL)
