@@ -18,6 +18,8 @@ BENCHES = {
     "generator-pktgen": "generator_pktgen",
     "ledger": "ledger",
     "l2fwd-macswap": "l2fwd_macswap",
+    "l3fwd-dpdk": "l3fwd_dpdk",
+    "l3fwd-fastclick": "l3fwd_fastclick",
     "lb-64k": "lb_64k",
     "lb-1m": "lb_1m",
     "nat-64k": "nat_64k",
@@ -26,6 +28,7 @@ BENCHES = {
     "firewall-classifier": "firewall_classifier",
     "firewall-10k-flows": "firewall_10k_flows",
     "firewall-40k-rules": "firewall_40k_rules",
+    "dpi": "dpi",
     "search": "search",
     "bring-up": "bring_up",
 }
@@ -38,7 +41,8 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Side by side with peers: a line `name ratio min max n` each, and JSON in build/bench/.",
-        epilog=f"Environment: {VARIABLE} is the path of Pktgen-DPDK 23.06.1, for generator-pktgen.",
+        epilog=f"Environment: {VARIABLE} is the path of Pktgen-DPDK 23.06.1, for generator-pktgen; "
+        "L3FWD of DPDK's example l3fwd; FASTCLICK of FastClick's click.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}; none: all")
     names = parser.parse_args(argv).names

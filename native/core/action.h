@@ -130,9 +130,10 @@ weir_ttl_decrement(uint8_t *frame, struct weir_headers *headers, uint8_t by)
 		ip[WEIR_IPV6_HOP_LIMIT_OFFSET] -= by;
 		return;
 	}
+	/* Not read back: the load of a word waits for the store of one of its bytes. */
 	memcpy(&before, ip + WEIR_IPV4_TTL_OFFSET, 2);
-	ip[WEIR_IPV4_TTL_OFFSET] -= by;
-	memcpy(&after, ip + WEIR_IPV4_TTL_OFFSET, 2);
+	after = before - rte_cpu_to_be_16((uint16_t)(by << 8));
+	ip[WEIR_IPV4_TTL_OFFSET] = headers->ttl;
 	memcpy(&checksum, ip + WEIR_IPV4_CHECKSUM_OFFSET, 2);
 	checksum = weir_checksum_changed(checksum, weir_checksum_change16(before, after));
 	memcpy(ip + WEIR_IPV4_CHECKSUM_OFFSET, &checksum, 2);

@@ -32,11 +32,10 @@ first_octet(uint32_t address_be)
 	return octet;
 }
 
-/* RFC 1071 over the whole header. */
+/* RFC 1071 over a header of so many 32-bit words. */
 static inline bool
-checksum_is_right(const uint8_t *ip)
+checksum_is_right(const uint8_t *ip, const unsigned int words)
 {
-	unsigned int words = (ip[0] & 0xf); /* of 32 bits */
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < words; i++) {
@@ -45,8 +44,8 @@ checksum_is_right(const uint8_t *ip)
 		memcpy(&word, ip + 4 * i, sizeof(word));
 		sum += word;
 	}
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	return weir_checksum_fold((uint32_t)(sum & 0xffff) + (uint32_t)(sum >> 16)) == 0xffff;
+	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
+	return weir_checksum_fold((uint32_t)sum) == 0xffff;
 }
 
 /* A source route would take the packet where its sender likes: dropped, as RFC 7126 (4.3, 4.4)
@@ -75,18 +74,16 @@ static inline enum l3fwd_drop
 check_ipv4(const struct rte_mbuf *packet, const struct weir_headers *headers)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l3_offset);
-	uint8_t source = octets[first_octet(headers->tuple.src_ip)];
-	uint8_t destination = octets[first_octet(headers->tuple.dst_ip)];
+	const bool plain = ip[0] == 0x45; /* without options: a constant number of words */
+	uint8_t special = (octets[first_octet(headers->tuple.src_ip)] & NO_SOURCE) |
+			  (octets[first_octet(headers->tuple.dst_ip)] & ~NO_SOURCE);
 
-	if (unlikely(!checksum_is_right(ip)))
+	if (unlikely(!(likely(plain) ? checksum_is_right(ip, 5)
+				     : checksum_is_right(ip, ip[0] & 0xf))))
 		return L3FWD_DROP_BAD_CHECKSUM;
-	if (unlikely(((source & NO_SOURCE) | (destination & NO_DESTINATION)) != 0))
-		return L3FWD_DROP_MARTIAN;
-	if (unlikely((destination & GROUP) != 0))
-		return L3FWD_DROP_MULTICAST;
-	if (unlikely(ip[0] != 0x45))
-		return check_options(ip);
-	return FORWARDED;
+	if (unlikely(special != 0))
+		return special == GROUP ? L3FWD_DROP_MULTICAST : L3FWD_DROP_MARTIAN;
+	return likely(plain) ? FORWARDED : check_options(ip);
 }
 
 /* ::, ::1 (RFC 4291, 2.5.2 and 2.5.3) and fe80::/10 (2.5.6) are not forwarded. */

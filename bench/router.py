@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What l3fwd-dpdk and l3fwd-fastclick share: the same routes, packets and port for both sides, one core.
+
+The port is DPDK's pcap driver: it copies 4,096 packets of 64 bytes (with FCS) again and again into fresh
+buffers, and drops what is sent to it. Destinations are drawn from 1,000 routes, /24 each.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import random
+import struct
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.data_plane import forwarded_pps, weir_dp
+from bench.dpdk_peer import DpdkPeer
+from bench.pairs import Line, SkipError, interleave, line
+
+CORE = 1
+SECONDS = 0.5
+ROUTES = 1000  # DPDK's l3fwd takes 1,024
+PACKETS = 4096
+NEXT_HOP = "02:00:00:00:01:00"
+SRC_MAC = "02:00:00:00:00:aa"
+
+
+def prefixes() -> list[str]:
+    """The routes' prefixes, spread over 10.0.0.0/8."""
+    first = int(ipaddress.IPv4Address("10.0.0.0"))
+    return [f"{ipaddress.IPv4Address(first + (index * 65 << 8))}/24" for index in range(ROUTES)]
+
+
+def _frame(destination: int) -> bytes:
+    source = int(ipaddress.IPv4Address("198.51.100.1"))
+    header = struct.pack("!BBHHHBBHII", 0x45, 0, 46, 0, 0, 64, 17, 0, source, destination)
+    total = sum(struct.unpack("!10H", header))
+    total = (total & 0xFFFF) + (total >> 16)
+    checksum = struct.pack("!H", ~(total + (total >> 16)) & 0xFFFF)
+    ethernet = bytes.fromhex("020000000002 020000000001 0800")
+    return ethernet + header[:10] + checksum + header[12:] + struct.pack("!4H", 1024, 80, 26, 0) + bytes(18)
+
+
+def _write_packets(path: Path) -> None:
+    dice = random.Random(1)
+    networks = [int(ipaddress.IPv4Network(prefix).network_address) for prefix in prefixes()]
+    with path.open("wb") as file:
+        file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for _ in range(PACKETS):
+            frame = _frame(dice.choice(networks) + dice.randrange(1, 255))
+            file.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+
+
+@contextmanager
+def _folder() -> Iterator[tuple[Path, str]]:
+    """A folder with the packets, and the port that sends them."""
+    with tempfile.TemporaryDirectory(prefix="weir-bench-") as name:
+        packets = Path(name, "packets.pcap")
+        _write_packets(packets)
+        yield Path(name), f"net_pcap0,rx_pcap={packets},infinite_rx=1"
+
+
+def program(variable: str, what: str) -> str:
+    """The peer's binary, from the environment. SkipError if it is not named or not there."""
+    path = os.environ.get(variable, "")
+    if not path:
+        raise SkipError(f"{variable} is not set: the path of {what}")
+    if not os.access(path, os.X_OK):
+        raise SkipError(f"{variable}={path} cannot be run")
+    return path
+
+
+def against(
+    name: str, peer: str, binary: str, *, target: float, application: Callable[[Path], list[str]]
+) -> Line:
+    """Ratio of packets a second. `application`: the peer's arguments, given a folder for its files."""
+    with _folder() as (folder, devargs), weir_dp(CORE) as client:
+        routes = folder / "routes"
+        routes.write_text("".join(f"{prefix} {NEXT_HOP}\n" for prefix in prefixes()))
+        stage = {"nf": "l3fwd", "options": {"routes": str(routes), "src_mac": SRC_MAC}}
+        path = {"name": "through", "in": "port", "out": "port", "stages": [stage]}
+        client.configure(
+            {
+                "ports": [{"name": "port", "devargs": devargs}],
+                "areas": [{"name": "l3fwd", "core": CORE, "kind": "chain", "paths": [path]}],
+                "ledger": True,
+            }
+        )
+        with DpdkPeer(binary, peer, core=CORE, devargs=devargs, application=application(folder)) as other:
+            taken = interleave(lambda: forwarded_pps(client, SECONDS), lambda: other.rate_pps(SECONDS))
+    return line(name, taken, target=target, unit="pps")
