@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules that are read on one thread while packets flow on another. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <rte_cycles.h>
+
+#include "firewall_fixture_test.h"
+#include "testing/eal.h"
+
+#define RELOADS 20
+#define RULES 2000
+
+/* What the control thread hands to the thread of the state, and back. */
+struct handover {
+	void *firewall;
+	void *prepared;
+	bool is_prepared, is_committed, is_done;
+};
+
+static void *
+reload_again_and_again(void *argument)
+{
+	const struct weir_command *command = &weir_nf_firewall.commands[0];
+	const struct weir_rule_reload_arguments same_file = {0};
+	struct handover *handover = argument;
+	struct weir_error error;
+
+	for (unsigned int i = 0; i < RELOADS; i++) {
+		if (command->prepare(handover->firewall, &same_file, "args", &handover->prepared,
+				     &error) < 0)
+			abort();
+		__atomic_store_n(&handover->is_prepared, true, __ATOMIC_RELEASE);
+		while (!__atomic_load_n(&handover->is_committed, __ATOMIC_ACQUIRE))
+			rte_delay_us_sleep(100);
+		__atomic_store_n(&handover->is_committed, false, __ATOMIC_RELAXED);
+		command->release(handover->prepared);
+	}
+	__atomic_store_n(&handover->is_done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Many rules that are not about the test's hosts, then one that permits them. */
+static const char *
+many_rules(void)
+{
+	static char text[RULES * 64];
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < RULES; i++)
+		used += snprintf(text + used, sizeof(text) - used,
+				 "deny tcp 172.16.%u.%u any any 80\n", i / 256, i % 256);
+	snprintf(text + used, sizeof(text) - used, "permit udp 10.0.0.0/8 any\n");
+	return text;
+}
+
+static void
+no_packet_of_a_session_is_lost_while_rules_are_reloaded(void **state)
+{
+	struct handover handover = {.firewall =
+					    firewall_test_with(many_rules(), "default", "deny")};
+	void *firewall = handover.firewall;
+	unsigned int commits = 0;
+	pthread_t control;
+
+	(void)state;
+	assert_int_equal(pthread_create(&control, NULL, reload_again_and_again, &handover), 0);
+	while (!__atomic_load_n(&handover.is_done, __ATOMIC_ACQUIRE)) {
+		assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
+		assert_null(IN(from_outside(IPPROTO_UDP, 1000, 0), 0));
+		if (__atomic_load_n(&handover.is_prepared, __ATOMIC_ACQUIRE)) {
+			handover.is_prepared = false;
+			weir_nf_firewall.commands[0].commit(firewall, handover.prepared, NULL);
+			__atomic_store_n(&handover.is_committed, true, __ATOMIC_RELEASE);
+			commits++;
+		}
+	}
+	pthread_join(control, NULL);
+	assert_int_equal(commits, RELOADS);
+	ends(firewall);
+}
+
+/* Whose decisions of the fast path a reload forgets. */
+static bool
+is_forgotten(struct firewall *firewall, const struct weir_rule_set *rules, const char *src,
+	     uint16_t src_port, const char *dst, uint16_t dst_port)
+{
+	struct firewall_judging judging = {.firewall = firewall, .rules = rules};
+	struct weir_tuple tuple = {.src_port = rte_cpu_to_be_16(src_port),
+				   .dst_port = rte_cpu_to_be_16(dst_port),
+				   .protocol = IPPROTO_UDP};
+
+	inet_pton(AF_INET, src, &tuple.src_ip);
+	inet_pton(AF_INET, dst, &tuple.dst_ip);
+	return firewall_is_refused(&tuple, WEIR_OUTBOUND, &judging);
+}
+
+static void
+the_fast_path_forgets_both_directions_of_the_sessions_that_end_and_no_others(void **state)
+{
+	static const char text[] = "deny udp any any 1001 80\npermit udp 10.0.0.0/8 any";
+	void *firewall = firewall_test_with("permit any any any", "default", "deny");
+	struct weir_error error;
+	struct weir_rule_set *rules =
+		weir_rule_set_parse(text, sizeof(text) - 1, "new", false, "rules", &error);
+
+	(void)state;
+	assert_non_null(rules);
+	assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
+	assert_null(OUT(from_inside(IPPROTO_UDP, 1001, 0), 0));
+	assert_false(is_forgotten(firewall, rules, INSIDE, 1000, OUTSIDE, 80));
+	assert_false(is_forgotten(firewall, rules, OUTSIDE, 80, INSIDE, 1000));
+	assert_true(is_forgotten(firewall, rules, INSIDE, 1001, OUTSIDE, 80));
+	assert_true(is_forgotten(firewall, rules, OUTSIDE, 80, INSIDE, 1001));
+	weir_rule_set_free(rules);
+	ends(firewall);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_packet_of_a_session_is_lost_while_rules_are_reloaded),
+		cmocka_unit_test(
+			the_fast_path_forgets_both_directions_of_the_sessions_that_end_and_no_others),
+	};
+
+	return cmocka_run_group_tests(tests, weir_test_eal, firewall_test_end);
+}
