@@ -19,7 +19,7 @@ from .ipv4 import ICMP as ICMP_PROTOCOL
 from .ipv4 import TCP as TCP_PROTOCOL
 from .ipv4 import UDP as UDP_PROTOCOL
 from .nat_reference import Nat
-from .replay import Direction, Dropped, Forwarded, Replay, replay
+from .replay import Direction, Dropped, Forwarded, Options, Replay, replay
 
 EXTERNAL = "203.0.113.0/30"
 REMOTES = ("198.51.100.1", "198.51.100.2")
@@ -212,9 +212,11 @@ def test_static_mappings_are_open_and_take_the_place_of_dynamic_ones() -> None:
         check(chain, expected, list(answers(expected)))
 
 
-def test_a_mapping_ends_when_it_is_idle() -> None:
+@pytest.mark.parametrize("fastpath_flows", [None, 64])
+def test_a_mapping_ends_when_it_is_idle(fastpath_flows: int | None) -> None:
     question = framed(IP(src="10.0.0.1", dst=REMOTES[0]) / UDP(sport=5000, dport=80))
-    with replay(("nat", {"external": EXTERNAL, "lanes": 1})) as chain:
+    nat: tuple[str, Options] = ("nat", {"external": EXTERNAL, "lanes": 1})
+    with replay(nat, fastpath_flows=fastpath_flows) as chain:
         asked = chain.send(question, at_s=1)
         assert isinstance(asked, Forwarded)
         seen = IP(asked.frame[14:])

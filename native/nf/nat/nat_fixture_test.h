@@ -15,6 +15,7 @@
 
 #include "testing/eal.h"
 #include "testing/packet.h"
+#include "testing/report.h"
 
 extern const struct weir_nf weir_nf_nat;
 

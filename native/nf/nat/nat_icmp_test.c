@@ -312,6 +312,18 @@ test_a_fragment_before_its_first_is_dropped_and_counted(void **state)
 	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "fragment_unknown");
 }
 
+static void
+test_fragments_of_a_mapping_that_ended_are_not_known(void **state)
+{
+	struct weir_test_ipv4 first = fragment(7, 0), later = fragment(7, 72);
+
+	(void)state;
+	START({"external", EXTERNAL "/32"}, {"udp_timeout_s", "1"});
+	assert_null(pass(WEIR_OUTBOUND, &first).drop);
+	wait_s(3);
+	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "fragment_unknown");
+}
+
 /* RFC 4787, REQ-14a. */
 static void
 test_a_flood_of_first_fragments_stays_within_its_memory(void **state)
@@ -343,6 +355,7 @@ main(void)
 		cmocka_unit_test(test_other_icmp_is_dropped),
 		cmocka_unit_test(test_later_fragments_follow_the_first_in_both_directions),
 		cmocka_unit_test(test_a_fragment_before_its_first_is_dropped_and_counted),
+		cmocka_unit_test(test_fragments_of_a_mapping_that_ended_are_not_known),
 		cmocka_unit_test(test_a_flood_of_first_fragments_stays_within_its_memory),
 	};
 

@@ -103,13 +103,16 @@ test_ports_below_1024_and_above_stay_in_their_range(void **state)
 {
 	(void)state;
 	START({"external", "203.0.113.1/32"}, {"port_min", "1020"}, {"port_max", "1027"});
-	for (unsigned int i = 0; i < 4; i++)
-		assert_in_range(port_in(leaves_from(UDP, INSIDE, 500 + i, REMOTE, 80, 0)), 1020,
-				1023);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_in_range(port_in(leaves_from(UDP, INSIDE, 5000 + i, REMOTE, 80, 0)), 1024,
 				1027);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_in_range(port_in(leaves_from(UDP, INSIDE, 500 + i, REMOTE, 80, 0)), 1020,
+				1023);
 	assert_in_range(port_in(leaves_from(UDP, INSIDE, 600, REMOTE, 80, 0)), 1024, 1027);
+	wait_s(301);
+	for (unsigned int i = 0; i < 4; i++)
+		leaves_from(UDP, INSIDE, 5000 + i, REMOTE, 80, 0);
 	assert_string_equal(leaves_from(UDP, INSIDE, 6000, REMOTE, 80, 0), "ports_exhausted");
 }
 
@@ -147,7 +150,9 @@ test_exhausted_sessions_are_a_counted_drop(void **state)
 	leaves_from(UDP, INSIDE, 1, REMOTE, 80, 0);
 	leaves_from(UDP, INSIDE, 2, REMOTE, 80, 0);
 	assert_string_equal(leaves_from(UDP, INSIDE, 3, REMOTE, 80, 0), "sessions_exhausted");
+	assert_int_equal(weir_test_figure(&weir_nf_nat, nat, "sessions"), 2);
 	wait_s(301);
+	assert_int_equal(weir_test_figure(&weir_nf_nat, nat, "sessions"), 0);
 	assert_int_equal(port_in(leaves_from(UDP, INSIDE, 3, REMOTE, 80, 0)) % 2, 1);
 }
 
