@@ -8,9 +8,9 @@
  * side, and a look-up keeps the last route that it passed. So a change writes 4,096 entries at the
  * most, whatever lies below the prefix; nothing is handed down, and nothing moves up.
  *
- * Why not DPDK's: bench `prefix-table` compares them. rte_fib6 22.11 loses room at each removal and
+ * Why not DPDK's (22.11; figures in nf/l3fwd/l3fwd.md): rte_fib6 loses room at each removal and
  * rte_fib overwrites all routes when 0.0.0.0/0 joins 0.0.0.0/1 and 128.0.0.0/1; rte_lpm takes a
- * time quadratic in the routes; rte_lpm6 looks packets up one after the other.
+ * time quadratic in the routes; rte_lpm6 looks addresses up one after the other.
  *
  * Memory is taken when prefixes need it, at most: 32 KiB for /0 to /11; 128 MiB for /12 to /24; 2
  * KiB for each network of /24, /32, /40... that has longer prefixes; and about 60 bytes for each of
