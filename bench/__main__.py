@@ -29,8 +29,11 @@ BENCHES = {
     "firewall-10k-flows": "firewall_10k_flows",
     "firewall-40k-rules": "firewall_40k_rules",
     "dpi": "dpi",
+    "shaper-rate": "shaper_rate",
     "search": "search",
     "bring-up": "bring_up",
+    "stage-cycles": "stage_cycles",
+    "lean-detector": "lean_detector",
 }
 
 MEMORY_MB = 1024  # one weir-dp and one testpmd, which does not start without hugepages

@@ -73,6 +73,24 @@ def acl_lb_l3fwd(rand: random.Random, folder: Path) -> Change:
     return "lb1", command, arguments
 
 
+def dpi_l3fwd(rand: random.Random, folder: Path) -> Change:
+    path = folder / f"dpi-{rand.randrange(10**9)}"
+    lines = [
+        f"{number} {rand.choice(('permit', 'drop', 'label'))} "
+        + rand.choice(
+            (
+                f"flow tcp any any any {rand.choice((53, 80))}",
+                "flow udp 10.0.0.0/30 any",
+                "/data/",
+                "/d.ta$/m",
+            )
+        )
+        for number in rand.sample(range(1, 6), 3)
+    ]
+    path.write_text("\n".join([*lines, ""]))
+    return "dpi0", "rules-load", {"rules_file": str(path)}
+
+
 def network(prefix: str) -> str:
     return str(ipaddress.ip_network(prefix, strict=False))
 
@@ -84,7 +102,9 @@ SERVICES = ", ".join(
 NAT: Options = {"external": EXTERNAL, "sessions": 64}
 LB: Options = {"services": SERVICES, "table_size": 251}
 POLICER: Options = {"tenants": "default srtcm cir_bps=100000 cbs_bytes=1500 ebs_bytes=1500"}
+DPI: Options = {"packets_max": 2, "flows_max": 256, "applications": False}
 CHAINS: dict[str, Chain] = {
+    "dpi-l3fwd": ((("dpi", DPI), ("l3fwd", L3FWD)), dpi_l3fwd),
     "nat-l3fwd": ((("nat", NAT), ("l3fwd", L3FWD)), nat_l3fwd),
     "lb-l3fwd": ((("lb", LB), ("l3fwd", L3FWD)), lb_l3fwd),
     "firewall-nat-l3fwd": (

@@ -7,7 +7,7 @@
 
 #include <rte_cycles.h>
 
-#include "core/report.h"
+#include "testing/report.h"
 
 void *dpi;
 uint64_t now_s;
@@ -148,56 +148,22 @@ dpi_wait_s(unsigned int seconds)
 	}
 }
 
-/* Listens to a report for what is asked. */
-struct listener {
-	struct weir_report report; /* first */
-	const char *asked[3];	   /* subscriber, rule, application */
-	struct weir_counter sum;
-	const char *name;
-	uint64_t value;
-};
-
-static void
-hear_figure(struct weir_report *report, const char *name, uint64_t value)
-{
-	struct listener *listener = (struct listener *)report;
-
-	if (listener->name != NULL && strcmp(listener->name, name) == 0)
-		listener->value = value;
-}
-
-static void
-hear_counter(struct weir_report *report, const struct weir_report_label *labels,
-	     unsigned int label_count, const struct weir_counter *counter)
-{
-	struct listener *listener = (struct listener *)report;
-
-	assert_int_equal(label_count, 3);
-	for (unsigned int i = 0; i < label_count; i++) {
-		if (listener->asked[i] != NULL && strcmp(listener->asked[i], labels[i].text) != 0)
-			return;
-	}
-	listener->sum.packets += counter->packets;
-	listener->sum.bytes += counter->bytes;
-}
-
 struct weir_counter
 dpi_charged(const char *subscriber, const char *rule, const char *application)
 {
-	struct listener listener = {.report = {hear_figure, hear_counter},
-				    .asked = {subscriber, rule, application}};
+	const char *given[] = {subscriber, rule, application};
+	const char *texts[RTE_DIM(given) + 1] = {NULL};
+	unsigned int count = 0;
 
-	weir_nf_dpi.report(dpi, &listener.report);
-	return listener.sum;
+	for (unsigned int i = 0; i < RTE_DIM(given); i++) {
+		if (given[i] != NULL)
+			texts[count++] = given[i];
+	}
+	return weir_test_counted(&weir_nf_dpi, dpi, texts);
 }
 
 uint64_t
 dpi_figure(const char *name)
 {
-	struct listener listener = {
-		.report = {hear_figure, hear_counter}, .name = name, .value = UINT64_MAX};
-
-	weir_nf_dpi.report(dpi, &listener.report);
-	assert_true(listener.value != UINT64_MAX);
-	return listener.value;
+	return weir_test_figure(&weir_nf_dpi, dpi, name);
 }

@@ -102,19 +102,31 @@ timeout_s(const struct dpi *dpi, const struct dpi_flow *flow)
 	return dpi_flow_is_closed(flow) ? dpi->closed_timeout_s : dpi->tcp_timeout_s;
 }
 
+/* Whether packets came behind the verdict since this was asked last. */
+static bool
+has_moved(struct dpi_flow *flow, uint32_t now_s)
+{
+	if (flow->counter.packets == flow->swept_packets)
+		return false;
+	flow->swept_packets = flow->counter.packets;
+	flow->active_s = now_s;
+	return true;
+}
+
 static void
 look_at(struct dpi *dpi, struct dpi_flow *flow, uint32_t now_s, struct weir_flow_cache *cache)
 {
-	if (flow->counter.packets != flow->swept_packets) {
-		flow->swept_packets = flow->counter.packets;
-		flow->active_s = now_s;
-	}
-	if (now_s - flow->active_s >= timeout_s(dpi, flow))
-		dpi_flow_end(dpi, flow, cache);
-	else if (flow->inspection != DPI_INSPECTION_NONE &&
-		 now_s - dpi->inspections.places[flow->inspection].active_s >=
-			 dpi->inspection_timeout_s)
+	if (has_moved(flow, now_s))
+		return;
+	if (now_s - flow->active_s >= timeout_s(dpi, flow)) {
+		weir_flow_cache_settle_for(cache, &flow->dependents);
+		if (!has_moved(flow, now_s))
+			dpi_flow_end(dpi, flow, cache);
+	} else if (flow->inspection != DPI_INSPECTION_NONE &&
+		   now_s - dpi->inspections.places[flow->inspection].active_s >=
+			   dpi->inspection_timeout_s) {
 		dpi_verdict(dpi, flow, now_s);
+	}
 }
 
 /* Flows that were held against older rules, to be classified together. */
