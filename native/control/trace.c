@@ -12,11 +12,11 @@
 
 #include "arguments.h"
 #include "dataplane.h"
+#include "frame_json.h"
 #include "port/port.h"
 #include "verb.h"
 
 #define FRAMES_MAX 4096
-#define FRAME_BYTES_MAX 2048
 
 struct trace {
 	struct weir_chain *chain;
@@ -26,48 +26,6 @@ struct trace {
 	json_t *outcomes;
 	bool no_memory;
 };
-
-static int
-nibble(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	return -1;
-}
-
-/* Bytes of a hexadecimal text, or -1. */
-static int
-bytes_of(const char *text, uint8_t *bytes)
-{
-	size_t digits = strlen(text);
-
-	if (digits % 2 != 0 || digits / 2 > FRAME_BYTES_MAX)
-		return -1;
-	for (size_t i = 0; i < digits; i += 2) {
-		int high = nibble(text[i]), low = nibble(text[i + 1]);
-
-		if (high < 0 || low < 0)
-			return -1;
-		bytes[i / 2] = high << 4 | low;
-	}
-	return digits / 2;
-}
-
-static json_t *
-text_of(const struct rte_mbuf *packet)
-{
-	static const char digits[] = "0123456789abcdef";
-	const uint8_t *bytes = rte_pktmbuf_mtod(packet, const uint8_t *);
-	char text[2 * FRAME_BYTES_MAX];
-
-	for (uint16_t i = 0; i < packet->data_len; i++) {
-		text[2 * i] = digits[bytes[i] >> 4];
-		text[2 * i + 1] = digits[bytes[i] & 0xf];
-	}
-	return json_stringn(text, 2 * packet->data_len);
-}
 
 /* The stage and the reason whose count is not what it was; "held": a stage keeps it for later. */
 static json_t *
@@ -109,7 +67,7 @@ trace_one(const struct trace *trace, struct rte_mbuf *packet)
 	weir_path_run(path, &batch);
 	if (batch.count == 0)
 		return drop_since(path, drops);
-	outcome = json_pack("{s:o, s:i}", "frame", text_of(batch.packet[0]), "egress",
+	outcome = json_pack("{s:o, s:i}", "frame", weir_frame_to_json(batch.packet[0]), "egress",
 			    batch.egress[0]);
 	rte_pktmbuf_free(batch.packet[0]);
 	return outcome;
@@ -127,16 +85,12 @@ run(void *argument)
 	weir_chain_tick(trace->chain, trace->now_tsc);
 	json_array_foreach((json_t *)trace->frames, index, text)
 	{
-		struct rte_mbuf *packet = rte_pktmbuf_alloc(weir_ports_mempool());
-		uint8_t bytes[FRAME_BYTES_MAX];
-		int count = bytes_of(json_string_value(text), bytes);
+		struct rte_mbuf *packet = weir_frame_from_json(text, weir_ports_mempool());
 
-		if (packet == NULL || count > rte_pktmbuf_tailroom(packet)) {
-			rte_pktmbuf_free(packet);
+		if (packet == NULL) {
 			trace->no_memory = true;
 			return;
 		}
-		memcpy(rte_pktmbuf_append(packet, count), bytes, count);
 		json_array_append_new(trace->outcomes, trace_one(trace, packet));
 	}
 }
@@ -149,27 +103,6 @@ path_named(struct weir_chain *chain, const char *name)
 			return &chain->paths[i];
 	}
 	return NULL;
-}
-
-static int
-check_frames(const json_t *frames, struct weir_error *error)
-{
-	uint8_t bytes[FRAME_BYTES_MAX];
-	size_t index;
-	json_t *text;
-
-	if (json_array_size(frames) > FRAMES_MAX)
-		return weir_fail(error, "bad_argument", "frames", "at most 4096 frames", NULL,
-				 "too many frames");
-	json_array_foreach((json_t *)frames, index, text)
-	{
-		if (!json_is_string(text) || bytes_of(json_string_value(text), bytes) < 0)
-			return weir_fail(
-				error, "bad_argument", "frames",
-				"small hexadecimal digits, 2048 bytes at most, without FCS", NULL,
-				"frame %zu cannot be read", index);
-	}
-	return 0;
 }
 
 int
@@ -185,7 +118,7 @@ weir_verb_trace(const json_t *args, json_t **result, struct weir_error *error)
 	    weir_take_string(args, "path", true, "", &path, error) < 0 ||
 	    weir_take_array(args, "frames", "", &trace.frames, error) < 0 ||
 	    weir_take_count(args, "at_us", 0, UINT32_MAX * 1000ULL, "", &at_us, error) < 0 ||
-	    check_frames(trace.frames, error) < 0)
+	    weir_frames_check(trace.frames, FRAMES_MAX, "frames", error) < 0)
 		return -1;
 	trace.chain = weir_chain_named(area);
 	if (trace.chain == NULL)

@@ -18,6 +18,7 @@ typedef int (*weir_verb_fn)(const json_t *args, json_t **result, struct weir_err
 int weir_refuse_unknown(const json_t *args, const char *where, const char *const known[],
 			struct weir_error *error);
 
+int weir_verb_exchange(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_trace(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_nf_command(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_nf_report(const json_t *args, json_t **result, struct weir_error *error);

@@ -99,6 +99,8 @@ const struct weir_verb weir_verbs[] = {
 	 "What a function counts by itself: figures, and counters by rule or the like.",
 	 weir_verb_nf_report},
 	{"trace", "Shows what becomes of frames on a path of functions.", weir_verb_trace},
+	{"exchange", "Sends frames at free ports and answers what arrives at them.",
+	 weir_verb_exchange},
 	{"start", "Starts the polling loops.", start},
 	{"stop", "Stops the polling loops, and with them a run that goes on.", stop},
 	{"reset", "Stops, closes all ports and frees everything.", reset},

@@ -143,6 +143,12 @@ class DataPlaneClient:
         outcomes = self.call("trace", args)["outcomes"]
         return [_parsed(Outcome, outcome) for outcome in outcomes]
 
+    def exchange(self, frames: Mapping[str, Sequence[bytes]], quiet_ms: int = 0) -> dict[str, list[bytes]]:
+        """Sends frames (without FCS) at ports that no area uses; what arrived at each until all is quiet."""
+        sent = {port: [frame.hex() for frame in some] for port, some in frames.items()}
+        arrived = self.call("exchange", {"frames": sent, "quiet_ms": quiet_ms})["frames"]
+        return {port: [bytes.fromhex(frame) for frame in arrived[port]] for port in frames}
+
     def ledger(self) -> Ledger:
         """Everything counted since `configure`."""
         return _parsed(Ledger, self.call("ledger"))

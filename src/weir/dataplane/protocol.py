@@ -41,6 +41,12 @@ class Traced(_Shape):
     outcomes: tuple[messages.Outcome, ...]
 
 
+class Exchanged(_Shape):
+    """What arrived at each port, in its order."""
+
+    frames: dict[str, tuple[str, ...]]
+
+
 class Started(_Shape):
     """The run that has begun."""
 
@@ -96,6 +102,7 @@ COMMANDS = (
     Command("nf.command", requests.NfCommand, None),
     Command("nf.report", requests.NfReportAsked, messages.NfReport),
     Command("trace", requests.Trace, Traced),
+    Command("exchange", requests.Exchange, Exchanged),
     Command("start", requests.Nothing, None),
     Command("stop", requests.Nothing, None),
     Command("reset", requests.Nothing, None),

@@ -183,6 +183,15 @@ class Trace(_Arguments):
     """The time that the functions see; absent: now. Only while the loops are stopped."""
 
 
+class Exchange(_Arguments):
+    """Frames at ports that no area uses, while the loops run."""
+
+    frames: dict[str, Annotated[tuple[str, ...], Field(max_length=4096)]] = Field(min_length=1, max_length=16)
+    """Port → what it sends, bytes without FCS as small hexadecimal digits; nothing: it only receives."""
+    quiet_ms: int = Field(default=0, ge=0, le=10_000)
+    """How long nothing must move before it is over, for functions that keep packets."""
+
+
 class TesterArea(_Arguments):
     """An area that generates or receives at one port."""
 
