@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rule_set.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_common.h>
+#include "rule_text.h"
 
 #define WORDS_MAX 6
 #define WORD_BYTES 64
@@ -44,119 +43,24 @@ refuse_word(const struct line *line, const char *what, const char *word, const c
 	return refuse(line, expected, text);
 }
 
-/* A whole number up to `max` that ends at `end`. */
-static bool
-read_number(const char *text, const char *end, unsigned long max, unsigned long *number)
-{
-	char *stop;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	*number = strtoul(text, &stop, 10);
-	return errno == 0 && stop == end && *number <= max;
-}
-
-static bool
-read_protocol(const struct line *line, const char *word, struct weir_rule *rule)
-{
-	static const struct {
-		const char *name;
-		uint8_t number;
-	} known[] = {{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP}, {"icmp", IPPROTO_ICMP}};
-	unsigned long number;
-
-	rule->any_protocol = strcmp(word, "any") == 0;
-	if (rule->any_protocol)
-		return true;
-	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
-		if (strcmp(word, known[i].name) == 0) {
-			rule->protocol = known[i].number;
-			return true;
-		}
-	}
-	if (!read_number(word, word + strlen(word), UINT8_MAX, &number))
-		return refuse_word(line, "a protocol", word,
-				   "any, tcp, udp, icmp or a number up to 255");
-	rule->protocol = (uint8_t)number;
-	return true;
-}
-
-static bool
-read_prefix(const struct line *line, const char *word, uint32_t *ip, uint32_t *mask)
-{
-	static const char expected[] = "any, an address, or a prefix such as 192.0.2.0/24";
-	const char *slash = strchr(word, '/');
-	char address[INET_ADDRSTRLEN];
-	unsigned long length = 32;
-	size_t bytes = slash != NULL ? (size_t)(slash - word) : strlen(word);
-
-	*ip = *mask = 0;
-	if (strcmp(word, "any") == 0)
-		return true;
-	if (bytes >= sizeof(address) ||
-	    (slash != NULL && !read_number(slash + 1, word + strlen(word), 32, &length)))
-		return refuse_word(line, "an address", word, expected);
-	memcpy(address, word, bytes);
-	address[bytes] = '\0';
-	if (inet_pton(AF_INET, address, ip) != 1)
-		return refuse_word(line, "an address", word, expected);
-	*mask = length == 0 ? 0 : htonl(UINT32_MAX << (32 - length));
-	if ((*ip & ~*mask) != 0)
-		return refuse_word(line, "a prefix: it has host bits", word,
-				   "an address whose bits behind the prefix are 0");
-	return true;
-}
-
-static bool
-read_ports(const struct line *line, const char *word, uint16_t *low, uint16_t *high)
-{
-	static const char expected[] = "any, a port up to 65535, or a range such as 1024-65535";
-	const char *hyphen = strchr(word, '-');
-	const char *end = word + strlen(word);
-	unsigned long first = 0, last = UINT16_MAX;
-
-	if (strcmp(word, "any") != 0) {
-		if (!read_number(word, hyphen != NULL ? hyphen : end, UINT16_MAX, &first))
-			return refuse_word(line, "a port", word, expected);
-		last = first;
-		if (hyphen != NULL && !read_number(hyphen + 1, end, UINT16_MAX, &last))
-			return refuse_word(line, "a range of ports", word, expected);
-		if (last < first)
-			return refuse_word(line, "a range of ports", word, "the lower port first");
-	}
-	*low = (uint16_t)first;
-	*high = (uint16_t)last;
-	return true;
-}
-
 static bool
 read_rule(const struct line *line, struct weir_rule *rule, bool *permits)
 {
-	const char(*words)[WORD_BYTES] = line->words;
+	const char *words[WORDS_MAX];
+	struct weir_rule_fault fault;
 
-	memset(rule, 0, sizeof(*rule));
-	rule->src_port_high = rule->dst_port_high = UINT16_MAX;
-	*permits = strcmp(words[0], "permit") == 0;
-	if (!*permits && strcmp(words[0], "deny") != 0)
-		return refuse_word(line, "an action", words[0], "permit or deny");
+	*permits = strcmp(line->words[0], "permit") == 0;
+	if (!*permits && strcmp(line->words[0], "deny") != 0)
+		return refuse_word(line, "an action", line->words[0], "permit or deny");
 	if (line->word_count != 4 && line->word_count != 6)
 		return refuse(line,
 			      "permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS "
 			      "DESTINATION-PORTS]",
 			      "a rule has four words, or six with ports");
-	if (!read_protocol(line, words[1], rule) ||
-	    !read_prefix(line, words[2], &rule->src_ip, &rule->src_mask) ||
-	    !read_prefix(line, words[3], &rule->dst_ip, &rule->dst_mask))
-		return false;
-	if (line->word_count == 6 &&
-	    (!read_ports(line, words[4], &rule->src_port_low, &rule->src_port_high) ||
-	     !read_ports(line, words[5], &rule->dst_port_low, &rule->dst_port_high)))
-		return false;
-	if (weir_rule_names_ports(rule) && !rule->any_protocol && rule->protocol != IPPROTO_TCP &&
-	    rule->protocol != IPPROTO_UDP)
-		return refuse(line, "tcp, udp or any", "only tcp and udp have ports");
-	return true;
+	for (unsigned int i = 1; i < line->word_count; i++)
+		words[i - 1] = line->words[i];
+	return weir_rule_read(words, line->word_count - 1, rule, &fault) ||
+	       refuse(line, fault.expected, fault.text);
 }
 
 /* The words up to the end of the line or a comment. False: too long, or too many. */

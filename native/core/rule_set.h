@@ -3,16 +3,12 @@
  * Ordered permit and deny rules as people write them, ready to decide. One rule a line, the first
  * that a packet matches decides; what follows # is a comment:
  *
- *   permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS DESTINATION-PORTS]
+ *   permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS DESTINATION-PORTS]   (rule_text.h)
  *
  *   permit tcp 10.0.0.0/8 any 1024-65535 80
  *   permit udp any 192.0.2.53 any 53
  *   permit icmp any 192.0.2.0/24
  *   deny any 198.51.100.0/24 any
- *
- * PROTOCOL: any, tcp, udp, icmp or a number. SOURCE, DESTINATION: any, an address, or a prefix
- * without host bits. Ports: any, a number, or two with a hyphen; with tcp, udp or any. A rule that
- * names ports matches TCP and UDP packets alone.
  */
 #ifndef WEIR_CORE_RULE_SET_H
 #define WEIR_CORE_RULE_SET_H

@@ -245,6 +245,6 @@ def test_rules_change_while_flows_stay(tmp_path: Path) -> None:
         assert chain.send(more, at_s=2) == Forwarded(more)
         assert chain.send(word, at_s=2) == Dropped("content_rule", "dpi")
         path.write_text("2 drop /(word/\n")
-        with pytest.raises(DataPlaneError, match="line 1"):
+        with pytest.raises(DataPlaneError, match="rules:1: "):
             chain.command("dpi0", "rules-load", rules_file=str(path))
         assert chain.send(word, at_s=2) == Dropped("content_rule", "dpi")

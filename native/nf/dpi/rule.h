@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/classifier.h"
-#include "core/error.h"
+#include "core/rule_text.h"
 
 enum dpi_action { DPI_PERMIT, DPI_DROP, DPI_LABEL };
 enum dpi_kind { DPI_KIND_FLOW, DPI_KIND_CONTENT, DPI_KIND_APPLICATION };
@@ -36,8 +35,8 @@ struct dpi_rule_text {
  *   ID ACTION /EXPRESSION/FLAGS
  *   ID ACTION application NAME
  *   ID ACTION flow PROTOCOL SOURCE DESTINATION [SOURCE-PORTS DESTINATION-PORTS]
- * ACTION is permit, drop or label; FLAGS any of i, s, m. False: `*expected` says what was.
+ * ACTION is permit, drop or label; FLAGS any of i, s, m. False: `fault` says why.
  */
-bool dpi_rule_read(char *line, struct dpi_rule_text *text, const char **expected);
+bool dpi_rule_read(char *line, struct dpi_rule_text *text, struct weir_rule_fault *fault);
 
 #endif

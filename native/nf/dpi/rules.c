@@ -51,8 +51,8 @@ read_file(const char *path, const char *where, struct weir_error *error)
 static int
 bad_line(const struct draft *draft, uint32_t line, const char *expected, const char *what)
 {
-	return weir_fail(draft->error, "bad_argument", draft->where, expected, NULL,
-			 "%s, line %u: %s", draft->path, line, what);
+	return weir_fail(draft->error, "bad_argument", draft->where, expected, NULL, "%s:%u: %s",
+			 draft->path, line, what);
 }
 
 static int
@@ -77,10 +77,10 @@ add_rule(struct draft *draft, struct ndpi_detection_module_struct *ndpi, char *l
 {
 	struct dpi_rules *rules = draft->rules;
 	struct dpi_rule_text text;
-	const char *expected;
+	struct weir_rule_fault fault;
 
-	if (!dpi_rule_read(line, &text, &expected))
-		return bad_line(draft, number, expected, "the rule cannot be read");
+	if (!dpi_rule_read(line, &text, &fault))
+		return bad_line(draft, number, fault.expected, fault.text);
 	text.rule.line = number;
 	switch (text.rule.kind) {
 	case DPI_KIND_FLOW:

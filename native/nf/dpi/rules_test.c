@@ -24,18 +24,18 @@ test_a_rule_that_cannot_be_read_is_refused_with_its_line(void **state)
 {
 	(void)state;
 	START("1 drop /bad/\n");
-	assert_refused("# remark\n\n1 drop\n", "line 3");
-	assert_refused("1 drop /a/\n2 forbid /b/\n", "line 2");
-	assert_refused("0 drop /a/\n", "line 1");
-	assert_refused("1 drop /a/x\n", "line 1");
-	assert_refused("1 drop /a\n", "line 1");
-	assert_refused("1 drop //\n", "line 1");
-	assert_refused("1 drop flow tcp 10.0.0.1/8 any\n", "line 1");
-	assert_refused("1 drop flow tcp any\n", "line 1");
-	assert_refused("1 drop flow tcp any any 5-4 any\n", "line 1");
-	assert_refused("1 drop flow tcp any any any 65536\n", "line 1");
+	assert_refused("# remark\n\n1 drop\n", ":3: ");
+	assert_refused("1 drop /a/\n2 forbid /b/\n", ":2: ");
+	assert_refused("0 drop /a/\n", ":1: ");
+	assert_refused("1 drop /a/x\n", ":1: ");
+	assert_refused("1 drop /a\n", ":1: ");
+	assert_refused("1 drop //\n", ":1: ");
+	assert_refused("1 drop flow tcp 10.0.0.1/8 any\n", ":1: ");
+	assert_refused("1 drop flow tcp any\n", ":1: ");
+	assert_refused("1 drop flow tcp any any 5-4 any\n", ":1: ");
+	assert_refused("1 drop flow tcp any any any 65536\n", ":1: ");
 	assert_refused("1 drop application Nonsense\n", "no such application");
-	assert_refused("1 drop /a/\n2 drop /b/\n1 label /c/\n", "line 3");
+	assert_refused("1 drop /a/\n2 drop /b/\n1 label /c/\n", ":3: ");
 }
 
 static void
@@ -43,8 +43,8 @@ test_an_expression_that_does_not_compile_is_refused_with_its_line(void **state)
 {
 	(void)state;
 	START("1 drop /bad/\n");
-	assert_refused("1 drop /a/\n\n2 drop /(unclosed/\n", "line 3");
-	assert_refused("1 drop /a(?=b)/\n", "line 1");
+	assert_refused("1 drop /a/\n\n2 drop /(unclosed/\n", ":3: ");
+	assert_refused("1 drop /a(?=b)/\n", ":1: ");
 	DROPPED("content_rule", dpi_say(4000, 1, "bad")); /* the old ones hold */
 }
 
