@@ -32,7 +32,7 @@ BENCHES = {
     "shaper-rate": "shaper_rate",
     "search": "search",
     "bring-up": "bring_up",
-    "stage-cycles": "stage_cycles",
+    "stage-cycles": "lean_stages",
     "lean-detector": "lean_detector",
 }
 

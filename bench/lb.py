@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from bench.beside_l3fwd import against_l3fwd
 from bench.pairs import Line
-from bench.stage_cycles import against_l3fwd
 
 VIP = ("203.0.113.10", 80)
 SERVICES = ", ".join(f"{VIP[0]}:{VIP[1]}/udp 10.0.0.{i}:8080" for i in range(1, 5))

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from bench.beside_l3fwd import against_l3fwd
 from bench.pairs import Line
-from bench.stage_cycles import against_l3fwd
 
 REMOTE = ("198.51.100.1", 80)
 

@@ -28,15 +28,14 @@ due_at(const struct bucket *bucket, uint32_t bytes)
 	return bucket->full_tsc > before ? bucket->full_tsc - before : 0;
 }
 
-/* Takes the tokens out. A poll that comes late is made up for by tokens that came meanwhile, as
- * many as the bucket holds. */
+/* Takes the tokens out at that time. */
 static void
-spend(struct bucket *bucket, uint32_t bytes, uint64_t now_tsc)
+spend(struct bucket *bucket, uint32_t bytes, uint64_t at_tsc)
 {
 	uint64_t cost = bucket->cycles_per_byte * bytes;
 
-	if (bucket->full_tsc < now_tsc) {
-		bucket->full_tsc = now_tsc;
+	if (bucket->full_tsc < at_tsc) {
+		bucket->full_tsc = at_tsc;
 		bucket->full_fraction = 0;
 	}
 	cost += bucket->full_fraction;
@@ -169,7 +168,8 @@ schedule_take(struct schedule *schedule, uint64_t now_tsc, struct queued *taken,
 		if (queue->due_tsc > now_tsc)
 			break;
 		taken[done] = queue->packets[queue->first];
-		spend(&queue->bucket, taken[done++].bytes, now_tsc);
+		/* As if it had gone when it was due: a poll that comes late costs no rate. */
+		spend(&queue->bucket, taken[done++].bytes, queue->due_tsc);
 		queue->first = (queue->first + 1) % schedule->capacity;
 		if (--queue->count > 0)
 			queue->due_tsc = due_at(&queue->bucket, queue->packets[queue->first].bytes);

@@ -5,9 +5,9 @@
  *
  * Tenants are told apart by the prefix of the inside address or by VLAN; each has a token bucket
  * and a queue of its own in each direction, so that none delays another. The bucket lets
- * burst_bytes pass at once; a full queue drops what comes next. Packets of no tenant pass. The rate
- * is exact as long as the core polls more often than a burst takes: the default is what comes in 1
- * ms, two large frames at least.
+ * burst_bytes pass at once (default: what comes in 1 ms, two large frames at least); a full queue
+ * drops what comes next. Packets of no tenant pass. A packet is paid for as of when it was due, so
+ * polls that come late cost no rate unless the queue runs full.
  *
  * Limits: each packet that waits keeps its buffer (give `mbufs` as many as queues can hold). One
  * path a direction. It keeps packets, so it does not run in a fast path. All packets of a tenant

@@ -183,6 +183,22 @@ test_irregular_polls_do_not_change_the_rate(void **state)
 }
 
 static void
+test_a_poll_that_comes_later_than_a_burst_takes_costs_no_rate(void **state)
+{
+	unsigned int sent = 0;
+
+	(void)state;
+	start("10.1.0.0/16 rate_bps=80000000 burst_bytes=1000", "256"); /* a packet each 100 us */
+	offer("10.1.0.1", 100);
+	poll_once(NULL);
+	for (unsigned int i = 0; i < 3; i++) {
+		pass_us(3001);
+		sent += poll_once(NULL);
+	}
+	assert_in_range(sent, 89, 91);
+}
+
+static void
 test_a_full_queue_drops_and_every_packet_is_accounted_for(void **state)
 {
 	const char *const dropped[] = {"10.1.0.0/16", "outbound", "dropped", NULL};
@@ -335,6 +351,7 @@ main(void)
 		cmocka_unit_test(test_a_burst_passes_at_once_and_the_rest_at_the_rate),
 		cmocka_unit_test(test_the_rate_is_right_within_half_a_percent),
 		cmocka_unit_test(test_irregular_polls_do_not_change_the_rate),
+		cmocka_unit_test(test_a_poll_that_comes_later_than_a_burst_takes_costs_no_rate),
 		cmocka_unit_test(test_a_full_queue_drops_and_every_packet_is_accounted_for),
 		cmocka_unit_test(test_tenants_get_their_own_rates_whatever_others_send),
 		cmocka_unit_test(test_a_tenants_packets_stay_in_order),
