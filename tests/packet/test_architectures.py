@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,27 +15,24 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 
-from weir import plan
 from weir.dataplane import DataPlaneClient
 from weir.dataplane.messages import Ledger
-from weir.fabric import private_data_plane
-from weir.spec import Lab
 from weir.spec.function import ARCHITECTURES
 
 from .frames import framed
+from .one_function import Functions, Way, configuration, data_plane, running
 
-CORE = max(os.sched_getaffinity(0))
 LEFT, RIGHT = "tester.left", "tester.right"
 SERVER, VIP = "198.51.100.1", "203.0.113.10"
 FLOWS, PACKETS = 24, 12
-WAYS: dict[str, dict[str, object]] = {
+WAYS: dict[str, Way] = {
     **{name: {"architecture": name} for name in ARCHITECTURES},
     "dispatch to 4": {"architecture": "dispatch", "workers": 4},
     "separated, 3 appliers": {"architecture": "separated", "workers": 3},
     "separated, 2 owners": {"architecture": "separated", "workers": 2, "owners": 2},
 }
 FAST = {f"{name}, fast path": {**way, "fastpath": True, "fastpath_flows": 64} for name, way in WAYS.items()}
-CHAINS: dict[str, list[dict[str, object]]] = {
+CHAINS: dict[str, Functions] = {
     "nat-dpi-l3fwd": [
         {"nf": "nat", "options": {"external": "203.0.113.0/28"}},
         {"nf": "dpi"},
@@ -62,36 +58,17 @@ class Run:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[DataPlaneClient]:
-    with (
-        private_data_plane(CORE, memory_mb=1024, huge=False) as path,
-        DataPlaneClient(path, connect_s=20) as connected,
-    ):
+    with data_plane() as connected:
         yield connected
 
 
 @contextmanager
-def built(
-    client: DataPlaneClient, chain: Sequence[Mapping[str, object]], way: Mapping[str, object]
-) -> Iterator[None]:
-    """That function between two in-memory wires, whose far ends are free."""
-    lab = Lab.model_validate(
-        {
-            "weir": 1,
-            "name": "golden",
-            "chain": "PVP",
-            "technology": "direct",
-            "technologies": {"direct": {"wire": "memory"}},
-            "functions": {"default": {"chain": list(chain), **way}},
-            "cores": {"tester": [CORE], "functions": [CORE], "switch": [CORE]},
-        }
-    )
-    topology = plan.build_topology(lab, "direct", lab.chains()[0], "golden-00000000")
-    config = plan.dataplane_config(topology, lab, "/tmp")
+def built(client: DataPlaneClient, functions: Functions, way: Way) -> Iterator[None]:
+    """These functions; the far ends of the wires are free for frames."""
+    config = configuration(functions, way)
     areas = [area for area in config["areas"] if area["kind"] not in ("generator", "receiver")]
-    client.configure({**config, "areas": areas})
-    client.start()
-    yield
-    client.reset()
+    with running(client, {**config, "areas": areas}):
+        yield
 
 
 def marked(frame: bytes, flow: int) -> bytes:

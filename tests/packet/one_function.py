@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lab whose only function stands between two in-memory wires, on one core with its tester."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from weir import plan
+from weir.dataplane import DataPlaneClient
+from weir.fabric import private_data_plane
+from weir.spec import Lab
+
+CORE = max(os.sched_getaffinity(0))
+Functions = Sequence[Mapping[str, object]]
+Way = Mapping[str, object]  # architecture, workers, …
+
+
+@contextmanager
+def data_plane() -> Iterator[DataPlaneClient]:
+    """A weir-dp that polls on CORE."""
+    with (
+        private_data_plane(CORE, memory_mb=1024, huge=False) as path,
+        DataPlaneClient(path, connect_s=20) as client,
+    ):
+        yield client
+
+
+def configuration(functions: Functions, way: Way) -> dict[str, Any]:
+    """What weir-dp is told of these functions run that way."""
+    lab = Lab.model_validate(
+        {
+            "weir": 1,
+            "name": "golden",
+            "chain": "PVP",
+            "technology": "direct",
+            "technologies": {"direct": {"wire": "memory"}},
+            "functions": {"default": {"chain": list(functions), **way}},
+            "cores": {"tester": [CORE], "functions": [CORE], "switch": [CORE]},
+        }
+    )
+    topology = plan.build_topology(lab, "direct", lab.chains()[0], "golden-00000000")
+    return plan.dataplane_config(topology, lab, "/tmp")
+
+
+@contextmanager
+def running(client: DataPlaneClient, config: Mapping[str, Any]) -> Iterator[None]:
+    """Configured and started, and reset after the body."""
+    client.configure(config)
+    client.start()
+    yield
+    client.reset()
