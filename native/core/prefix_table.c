@@ -41,6 +41,19 @@ struct range {
 	unsigned int shortest; /* the lengths that are written in this array */
 };
 
+/* rte_hash has no fewer than eight positions, and uses all of them in turn. */
+static uint32_t
+numbers(const struct weir_prefix_control *control)
+{
+	return RTE_MAX(control->routes_max, 8U);
+}
+
+uint32_t
+weir_prefix_table_highest(const struct weir_prefix_table *table)
+{
+	return numbers(table->control);
+}
+
 static bool
 take_prefixes(struct weir_prefix_control *control)
 {
@@ -48,7 +61,7 @@ take_prefixes(struct weir_prefix_control *control)
 	char name[RTE_HASH_NAMESIZE];
 	const struct rte_hash_parameters parameters = {
 		.name = name,
-		.entries = RTE_MAX(control->routes_max, 8U),
+		.entries = numbers(control),
 		.key_len = sizeof(struct weir_ip_prefix),
 		.hash_func = rte_hash_crc,
 		.socket_id = SOCKET_ID_ANY,
@@ -59,7 +72,7 @@ take_prefixes(struct weir_prefix_control *control)
 	if (control->prefixes != NULL)
 		return true;
 	snprintf(name, sizeof(name), "prefixes-%u", atomic_fetch_add(&made, 1));
-	control->routes = calloc((size_t)control->routes_max + 1, sizeof(struct route));
+	control->routes = calloc((size_t)numbers(control) + 1, sizeof(struct route));
 	if (control->routes == NULL)
 		return false;
 	control->prefixes = rte_hash_create(&parameters);

@@ -102,6 +102,9 @@ uint32_t weir_prefix_table_add(struct weir_prefix_table *table, const struct wei
 uint32_t weir_prefix_table_remove(struct weir_prefix_table *table,
 				  const struct weir_ip_prefix *prefix);
 
+/* The highest number that a route can have; not less than routes_max. */
+uint32_t weir_prefix_table_highest(const struct weir_prefix_table *table);
+
 uint32_t weir_prefix_table_count(const struct weir_prefix_table *table);
 
 static inline weir_prefix_found

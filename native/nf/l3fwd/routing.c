@@ -92,9 +92,9 @@ l3fwd_routing_free(struct l3fwd_routing *routing)
 }
 
 static bool
-take_dependents(const struct l3fwd *l3fwd, struct l3fwd_routing *routing, enum l3fwd_family family)
+take_dependents(struct l3fwd_routing *routing, enum l3fwd_family family)
 {
-	size_t count = l3fwd->routes_max[family] + 1;
+	size_t count = (size_t)weir_prefix_table_highest(&routing->tables[family]) + 1;
 
 	if (routing->dependents[family] == NULL)
 		routing->dependents[family] =
@@ -116,7 +116,7 @@ l3fwd_route_room(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
 		weir_prefix_table_room(&routing->tables[family], &route->prefix);
 	char hint[96];
 
-	if (room == WEIR_PREFIX_ROOM && !take_dependents(l3fwd, routing, family))
+	if (room == WEIR_PREFIX_ROOM && !take_dependents(routing, family))
 		room = WEIR_PREFIX_NO_MEMORY;
 	switch (room) {
 	case WEIR_PREFIX_ROOM:
