@@ -82,6 +82,7 @@ ask_rules(struct passing *passing, const uint16_t *packets, unsigned int count)
 	}
 	if (asked_count == 0)
 		return;
+	firewall_sessions_prefetch(passing->firewall, asked_count);
 	weir_rule_set_permits(passing->firewall->rules, tuples, permits, asked_count);
 	for (unsigned int n = 0; n < asked_count; n++) {
 		passing->is_asked[asked[n]] = true;

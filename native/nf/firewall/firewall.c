@@ -46,7 +46,7 @@ static const struct weir_option options[] = {
 		.default_text = "65536",
 		.min = 1,
 		.max = 16000000,
-		.help = "Sessions at a time, 90 bytes each; of each worker.",
+		.help = "Sessions at a time, 100 bytes each; of each worker.",
 		.offset = offsetof(struct firewall, session_count),
 	},
 	{

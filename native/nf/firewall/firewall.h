@@ -52,7 +52,6 @@ struct session {
 	uint32_t active_at;    /* in firewall_time() */
 	uint32_t generation;   /* of the rules that permitted it last */
 	uint32_t flags;	       /* enum session_flag */
-	uint32_t next_free;    /* of a free slot: the next one, or WEIR_FLOW_NONE */
 };
 static_assert(sizeof(struct session) <= RTE_CACHE_LINE_SIZE, "one miss a session");
 
@@ -63,8 +62,9 @@ struct firewall {
 	struct weir_fragments *fragments;
 	uint32_t generation;   /* of the rules */
 	uint32_t session_high; /* slots from here on were never used */
-	uint32_t free_session; /* first of the free slots below, or WEIR_FLOW_NONE */
-	uint32_t sweep;	       /* where tick() goes on */
+	uint32_t free_count;
+	uint32_t *free_slots; /* slots below session_high; the last is taken first */
+	uint32_t sweep;	      /* where tick() goes on */
 	uint32_t established_timeout, transitory_timeout, udp_timeout, icmp_timeout, other_timeout;
 
 	/* Options. */
@@ -121,6 +121,8 @@ firewall_key(const struct weir_tuple *tuple, struct weir_tuple *key)
 /* -1: no memory; fini() frees what there is. */
 int firewall_sessions_init(struct firewall *firewall);
 void firewall_sessions_fini(struct firewall *firewall);
+/* So many may begin soon: their memory comes while rules are asked. */
+void firewall_sessions_prefetch(const struct firewall *firewall, unsigned int count);
 /* NULL: as many as there may be. */
 struct session *firewall_session_begin(struct firewall *firewall, const struct weir_tuple *key,
 				       bool reversed, uint32_t now);

@@ -15,11 +15,12 @@
 int
 firewall_sessions_init(struct firewall *firewall)
 {
-	firewall->free_session = WEIR_FLOW_NONE;
 	firewall->sessions =
 		rte_zmalloc("firewall sessions", firewall->session_count * sizeof(struct session),
 			    RTE_CACHE_LINE_SIZE);
-	if (firewall->sessions == NULL)
+	firewall->free_slots =
+		rte_malloc("firewall slots", firewall->session_count * sizeof(uint32_t), 0);
+	if (firewall->sessions == NULL || firewall->free_slots == NULL)
 		return -1;
 	firewall->table = weir_flow_table_create(
 		firewall->session_count, &firewall->sessions[0].key, sizeof(struct session));
@@ -30,30 +31,33 @@ void
 firewall_sessions_fini(struct firewall *firewall)
 {
 	weir_flow_table_free(firewall->table);
+	rte_free(firewall->free_slots);
 	rte_free(firewall->sessions);
 }
 
 static uint32_t
 take_slot(struct firewall *firewall)
 {
-	uint32_t slot = firewall->free_session;
-
-	if (slot != WEIR_FLOW_NONE) {
-		firewall->free_session = firewall->sessions[slot].next_free;
-		if (firewall->free_session != WEIR_FLOW_NONE)
-			rte_prefetch0(&firewall->sessions[firewall->free_session]);
-	} else if (firewall->session_high < firewall->session_count) {
-		slot = firewall->session_high++;
-	}
-	return slot;
+	if (firewall->free_count > 0)
+		return firewall->free_slots[--firewall->free_count];
+	if (firewall->session_high < firewall->session_count)
+		return firewall->session_high++;
+	return WEIR_FLOW_NONE;
 }
 
 static void
 give_slot(struct firewall *firewall, uint32_t slot)
 {
 	firewall->sessions[slot].flags = 0;
-	firewall->sessions[slot].next_free = firewall->free_session;
-	firewall->free_session = slot;
+	firewall->free_slots[firewall->free_count++] = slot;
+}
+
+void
+firewall_sessions_prefetch(const struct firewall *firewall, unsigned int count)
+{
+	count = RTE_MIN(count, firewall->free_count);
+	for (unsigned int i = 1; i <= count; i++)
+		rte_prefetch0(&firewall->sessions[firewall->free_slots[firewall->free_count - i]]);
 }
 
 struct session *
