@@ -14,7 +14,7 @@
 
 #include "core/prefix_table.h"
 #include "testing/eal.h"
-#include "traffic/random.h"
+#include "testing/rules.h"
 
 #define PREFIXES 1500
 #define ADDRESSES 600
@@ -190,10 +190,10 @@ static struct weir_ip_prefix
 random_prefix(uint64_t *random, unsigned int address_bytes)
 {
 	struct weir_ip_prefix prefix = {.length =
-						weir_random_next(random) % (address_bytes * 8 + 1)};
+						weir_test_random(random) % (address_bytes * 8 + 1)};
 
 	for (unsigned int i = 0; i < address_bytes; i++)
-		prefix.address[i] = weir_random_next(random) % 4 * 0x55;
+		prefix.address[i] = weir_test_random(random) % 4 * 0x55;
 	for (unsigned int bit = prefix.length; bit < address_bytes * 8; bit++)
 		prefix.address[bit / 8] &= ~(0x80 >> bit % 8);
 	return prefix;
@@ -244,7 +244,7 @@ agree(unsigned int address_bytes)
 	}
 	check_all(&table, oracle, &random, address_bytes);
 	for (unsigned int i = 0; i < PREFIXES; i++) {
-		if (oracle[i].present && weir_random_next(&random) % 2 == 0) {
+		if (oracle[i].present && weir_test_random(&random) % 2 == 0) {
 			assert_int_not_equal(weir_prefix_table_remove(&table, &oracle[i].prefix),
 					     0);
 			oracle[i].present = false;
