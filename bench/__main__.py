@@ -30,6 +30,7 @@ BENCHES = {
     "firewall-40k-rules": "firewall_40k_rules",
     "dpi": "dpi",
     "shaper-rate": "shaper_rate",
+    "handover": "handover",
     "search": "search",
     "bring-up": "bring_up",
     "stage-cycles": "lean_stages",
