@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "slowdown.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-
-#define CALIBRATION_BATCHES 8192
-#define CALIBRATION_SPINS 10000
-#define CALIBRATIONS 200
+#define CALIBRATION_BATCHES 256
+#define CALIBRATIONS 25
+#define CORRECTIONS 4
 
 static const struct weir_nf *original;
 static struct weir_nf slow;
@@ -49,28 +48,48 @@ weir_slowdown_stage(const struct weir_path *path, const char *name)
 	return -1;
 }
 
-/* The least of many: the others were interrupted, or warmed up. */
-static double
-cycles_a_spin(void)
+static int
+by_size(const void *one, const void *other)
 {
-	uint64_t least = UINT64_MAX;
+	double a = *(const double *)one, b = *(const double *)other;
+
+	return (a > b) - (a < b);
+}
+
+static double
+cycles_with(struct weir_lean *lean, unsigned int stage, uint64_t spins)
+{
+	struct weir_lean_timed timed;
+
+	spins_a_batch = spins;
+	weir_lean_time(lean, CALIBRATION_BATCHES, &timed);
+	return timed.stages[stage].middle;
+}
+
+/* Cycles that so many spins add to a batch of the stage, where they run: a processor does some of
+ * them beside what comes before and after. The median, because a host disturbs some. */
+static double
+added_by(struct weir_lean *lean, unsigned int stage, uint64_t spins)
+{
+	double added[CALIBRATIONS];
 
 	for (unsigned int i = 0; i < CALIBRATIONS; i++) {
-		uint64_t start = weir_lean_now();
+		double with = cycles_with(lean, stage, spins);
 
-		spin(CALIBRATION_SPINS);
-		least = RTE_MIN(least, weir_lean_now() - start);
+		added[i] = with - cycles_with(lean, stage, 0);
 	}
-	return (double)least / CALIBRATION_SPINS;
+	qsort(added, CALIBRATIONS, sizeof(added[0]), by_size);
+	return added[CALIBRATIONS / 2];
 }
 
 void
 weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent)
 {
 	struct weir_lean_timed timed;
+	double wanted, spins;
 
-	weir_lean_time(lean, CALIBRATION_BATCHES, &timed);
-	spins_a_batch = timed.stages[stage].middle * percent / 100 / cycles_a_spin() + 0.5;
+	weir_lean_time(lean, CALIBRATION_BATCHES * CALIBRATIONS, &timed);
+	wanted = timed.stages[stage].middle * percent / 100;
 	original = lean->path->stages[stage].nf;
 	slow = *original;
 	if (slow.decide != NULL)
@@ -78,4 +97,12 @@ weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent)
 	else
 		slow.process = process_slowly;
 	lean->path->stages[stage].nf = &slow;
+	spins = wanted;
+	for (unsigned int i = 0; i < CORRECTIONS; i++) {
+		double added = added_by(lean, stage, spins + 0.5);
+
+		/* In steps: a disturbed measurement must not lead far away. */
+		spins *= added > 0 ? RTE_MAX(0.7, RTE_MIN(wanted / added, 1.5)) : 1.5;
+	}
+	spins_a_batch = spins + 0.5;
 }

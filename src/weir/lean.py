@@ -133,22 +133,28 @@ class LeanRun:
     def _found(self, programs: Sequence[tuple[Program, str | None]]) -> list[_Found]:
         """What the programs answer, their repeats in turn."""
         found = [_Found() for _ in programs]
+        # The same memory for all launches, decided once: others take pages and give them back.
+        huge = process.free_hugepages_mb() >= len(programs) * MEMORY_MB
         with process.request_file(self.request) as request:
             for (program, inject), one in zip(programs, found, strict=True):
                 self._count(program, request, inject, one)
             for number in range(self.launches):
                 self.progress(f"launch {number + 1} of {self.launches}")
-                self._launch(programs, request, found)
+                self._launch(programs, request, huge, found)
         return found
 
     def _launch(
-        self, programs: Sequence[tuple[Program, str | None]], request: Path, found: Sequence[_Found]
+        self,
+        programs: Sequence[tuple[Program, str | None]],
+        request: Path,
+        huge: bool,
+        found: Sequence[_Found],
     ) -> None:
         with contextlib.ExitStack() as stack:
             launched = []
             for (program, inject), one in zip(programs, found, strict=True):
                 launch = process.LeanProcess(
-                    program.path, request, self.cpu, memory_mb=MEMORY_MB, inject=inject
+                    program.path, request, self.cpu, memory_mb=MEMORY_MB, huge=huge, inject=inject
                 )
                 launched.append(stack.enter_context(launch))
                 one.ready = launch.ready

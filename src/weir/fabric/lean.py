@@ -23,6 +23,7 @@ ANSWER_S = 120.0
 _CALLGRIND = ("--tool=callgrind", "--collect-atstart=no", "--instr-atstart=no")
 _TRIGGER = re.compile(r"^desc: Trigger: Client Request: (.*)$", re.MULTILINE)
 _SUMMARY = re.compile(r"^totals: (\d+)$", re.MULTILINE)
+_FREE_HUGEPAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
@@ -48,12 +49,19 @@ class LeanProcess:
     """One launch of weir-lean, ready to measure; ended with the `with` block."""
 
     def __init__(
-        self, binary: Path, request: Path, cpu: int, *, memory_mb: int, inject: str | None = None
+        self,
+        binary: Path,
+        request: Path,
+        cpu: int,
+        *,
+        memory_mb: int,
+        huge: bool = False,
+        inject: str | None = None,
     ) -> None:
-        """FabricError with weir-lean's own words if it cannot do what is asked."""
+        """FabricError with weir-lean's own words if it cannot do what is asked. `huge`: in hugepages."""
         argv = [str(binary), "--request", str(request), "--cores", str(cpu), "--memory-mb", str(memory_mb)]
-        if inject is not None:
-            argv += ["--inject", inject]
+        argv += [] if huge else ["--no-huge"]
+        argv += [] if inject is None else ["--inject", inject]
         self._process = _start(argv)
         try:
             self.ready = _answer(self._process)
@@ -125,6 +133,14 @@ def _end(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def free_hugepages_mb() -> int:
+    """Memory in free pages of 2 MiB."""
+    try:
+        return 2 * int(_FREE_HUGEPAGES.read_text())
+    except (OSError, ValueError):
+        return 0
 
 
 def callgrind_missing() -> str | None:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-RESAMPLES = 400
+RESAMPLES = 200
 LEVEL = 0.95
 
 Array = NDArray[np.float64]

@@ -18,6 +18,7 @@ from weir.spec.traffic import Traffic
 AREA = "chain"
 PATH = "outbound"
 _FRAMES_MIN = 8192  # in memory: more than any cache of decisions of a batch or two could know
+_MBUFS = 4096  # some hundreds wait at a time; functions may hold some more
 _LEFT, _RIGHT = "02:57:00:00:00:01", "02:57:00:00:00:02"
 # What a function cannot be without, where a command names it without options.
 _STAND_INS: dict[str, dict[str, Scalar]] = {"nat": {"external": "203.0.113.0/24"}}
@@ -141,7 +142,7 @@ def lean_request(
         area["fastpath_flows"] = chain.fastpath_flows
     ports = [{"name": name, "kind": "null"} for name in ("left", "right")]
     return {
-        "configure": {"ports": ports, "areas": [area]},
+        "configure": {"ports": ports, "areas": [area], "mbufs": _MBUFS},
         "area": AREA,
         "path": PATH,
         "traffic": {"pcap": pcap} if pcap is not None else _stream(traffic, frame, seed),

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir lean` on the built weir-lean: as an ordinary user, without hugepages, by flows and by a capture."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import jsonschema
+import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
+
+from weir import lean as whole
+from weir.cli.exits import FAILED, USAGE
+from weir.fabric import FabricError
+from weir.fabric import lean as process
+from weir.plan.lean import chain_of_text, lean_request
+from weir.spec.traffic import Flows, Traffic
+from weir.store.lean import LeanResult, LeanTraffic
+
+from .test_no_root import as_ordinary_user
+
+CHAIN = "l2fwd:mode=mac-swap"
+ROOT = Path(__file__).parents[2]
+
+try:
+    process.lean_binary()
+except FabricError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+
+def test_an_ordinary_user_measures_l2fwd_and_gets_what_the_schema_says() -> None:
+    done = as_ordinary_user("lean", CHAIN, "--launches", "5", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, json.loads((ROOT / "schema/lean.schema.json").read_text(encoding="utf-8")))
+    result = LeanResult.model_validate(document)
+    assert result.total.packets_in == result.total.packets_out == 5 * 60 * 150 * 32
+    assert result.total.drops == {}
+    assert [stage.name for stage in result.stages] == ["l2fwd"]
+    assert 0 < result.stages[0].cycles_per_packet.median <= result.total.cycles_per_packet.median
+    assert result.prediction.pps == pytest.approx(
+        result.fingerprint.tsc_hz / result.total.cycles_per_packet.median, rel=1e-6
+    )
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
+def test_instruction_counts_are_the_same_each_time() -> None:
+    counted = []
+    with process.request_file(request("l2fwd:mode=mac-swap,l2fwd:mode=mac-swap")) as path:
+        for _ in range(2):
+            answer = process.callgrind(process.lean_binary(), path, 0, memory_mb=256, batches=16)
+            counted.append({target["label"]: target["instructions"] for target in answer["targets"]})
+    assert counted[0] == counted[1]
+    assert counted[0]["stage 0"] == counted[0]["stage 1"] > counted[0]["empty"] > 0
+    assert counted[0]["path"] > 2 * (counted[0]["stage 0"] - counted[0]["empty"])
+
+
+def test_packets_of_a_capture_are_sent(tmp_path: Path) -> None:
+    packets = [Ether() / IP(dst="192.0.2.1") / UDP(dport=port) / bytes(100) for port in range(1, 41)]
+    wrpcap(str(tmp_path / "some.pcap"), packets)
+    with (
+        process.request_file(request(CHAIN, tmp_path / "some.pcap")) as path,
+        process.LeanProcess(process.lean_binary(), path, 0, memory_mb=256) as launch,
+    ):
+        assert launch.ready["frames"] == 40
+        timed = launch.time(8)
+    assert timed["packets"] == timed["forwarded"] == 256
+
+
+def test_a_stage_that_became_slower_is_named() -> None:
+    run = whole.LeanRun(
+        CHAIN,
+        request(f"{CHAIN},nat"),
+        0,
+        LeanTraffic(flows=100, frame="64", frames=0),
+        inject="nat=50",
+        launches=5,
+        count=False,
+    )
+    program = whole.present_program()
+    comparison = run.against_program(program, program).comparison
+    assert comparison is not None
+    assert comparison.regressions == ["nat"]
+
+
+def test_a_stored_result_can_be_the_baseline(tmp_path: Path) -> None:
+    stored = tmp_path / "stored.json"
+    done = as_ordinary_user("lean", CHAIN, "--launches", "5", "--json")
+    result = LeanResult.model_validate_json(done.stdout)
+    for samples in result.samples:
+        samples.launches = [[cycles / 3 for cycles in launch] for launch in samples.launches]
+    stored.write_text(result.model_dump_json(), encoding="utf-8")
+    tmp_path.chmod(0o755)
+    for folder in tmp_path.parents[:2]:
+        folder.chmod(folder.stat().st_mode | 0o055)
+    again = as_ordinary_user("lean", CHAIN, "--launches", "5", "--baseline", str(stored))
+    assert again.returncode == FAILED, again.stderr
+    assert "regression: l2fwd" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lean"], "expected one of: a lab or chain, --machine, --speedup FILE"),
+        (["lean", "l2fwdd"], "did you mean l2fwd"),
+        (["lean", CHAIN, "--pcap", "/nonexistent.pcap"], "there is no file /nonexistent.pcap"),
+        (["lean", CHAIN, "--frame", "9"], "is a frame of 9 bytes"),
+        (["lean", CHAIN, "--cpu", "4000"], "may not use CPU 4000"),
+        (["lean", "--speedup", "/nonexistent.csv"], "No such file"),
+    ],
+)
+def test_mistakes_are_said_without_a_traceback(words: list[str], said: str) -> None:
+    done = as_ordinary_user(*words)
+    assert done.returncode == USAGE
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def request(chain: str, pcap: Path | None = None) -> dict[str, object]:
+    return lean_request(
+        chain_of_text(chain),
+        0,
+        traffic=Traffic(flows=Flows(count=100)),
+        frame="64",
+        pcap=None if pcap is None else str(pcap),
+    )

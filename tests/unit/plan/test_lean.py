@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What weir-lean is asked, for chains named on the command line and for those of labs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.plan.lean import LeanError, chain_of_lab, chain_of_text, lean_request
+from weir.spec import load_lab
+from weir.spec.traffic import Flows, Traffic
+
+LAB = """
+weir: 1
+name: lean
+technology: direct
+chain: [[in, out]]
+functions:
+  in: {nf: l2fwd, options: {mode: mac-swap}}
+  out: {nf: l2fwd}
+"""
+
+
+def test_functions_are_stages_in_their_order_with_numbers_where_names_repeat() -> None:
+    chain = chain_of_text("nat,l2fwd,l2fwd")
+    assert [stage.name for stage in chain.stages] == ["nat", "l2fwd-1", "l2fwd-2"]
+
+
+def test_options_follow_colons_and_have_their_types() -> None:
+    nat, forward = chain_of_text("nat:external=198.51.100.0/24:sessions=1000,l2fwd:mode=mac-swap").stages
+    assert nat.options["external"] == "198.51.100.0/24"
+    assert nat.options["sessions"] == 1000
+    assert forward.options == {"mode": "mac-swap"}
+
+
+def test_what_a_function_cannot_be_without_is_filled_in() -> None:
+    nat, forward = chain_of_text("nat,l2fwd").stages
+    assert nat.options["external"] == "203.0.113.0/24"
+    assert {"src_mac", "dst_mac"} <= set(forward.options)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nta", "did you mean nat"),
+        ("nat,", "no function ''"),
+        ("nat:sessoins=5", "nat has no option 'sessoins'"),
+        ("nat:sessions=many", "option sessions of nat is 'many'; expected a whole number"),
+    ],
+)
+def test_mistakes_are_named(text: str, said: str) -> None:
+    with pytest.raises(LeanError, match=said):
+        chain_of_text(text)
+
+
+def test_a_labs_chain_is_one_path(tmp_path: Path) -> None:
+    file = tmp_path / "lab.yml"
+    file.write_text(LAB, encoding="utf-8")
+    lab = load_lab(file)
+    chain = chain_of_lab(lab, lab.chains()[0])
+    assert [stage.nf for stage in chain.stages] == ["l2fwd", "l2fwd"]
+    assert chain.stages[0].options == {"mode": "mac-swap"}
+    assert chain.fastpath_flows == 0
+
+
+def test_every_flow_is_sent_in_whole_batches() -> None:
+    traffic = Traffic(flows=Flows(count=100_001))
+    request = lean_request(chain_of_text("l2fwd"), 1, traffic=traffic, frame="64")
+    assert request["traffic"]["frames"] >= 100_001
+    assert request["traffic"]["frames"] % 32 == 0
+    assert request["traffic"]["stream"]["flows"]["count"] == 100_001
+
+
+def test_a_capture_takes_the_place_of_flows() -> None:
+    request = lean_request(chain_of_text("l2fwd"), 1, traffic=Traffic(), frame="64", pcap="/tmp/a.pcap")
+    assert request["traffic"] == {"pcap": "/tmp/a.pcap"}
+
+
+def test_the_fast_path_has_room_for_flows() -> None:
+    request = lean_request(chain_of_text("nat", fastpath=True), 1, traffic=Traffic(), frame="64")
+    assert request["configure"]["areas"][0]["fastpath_flows"] == 65536
