@@ -160,6 +160,8 @@ read_file(const char *path, size_t *bytes, const char *where, struct weir_error 
 		size = ftell(file);
 	if (size >= 0 && (unsigned long)size <= FILE_BYTES_MAX)
 		text = malloc(size + 1);
+	else if (size >= 0)
+		errno = EFBIG;
 	if (text != NULL) {
 		rewind(file);
 		*bytes = fread(text, 1, size, file);

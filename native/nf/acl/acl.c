@@ -14,6 +14,7 @@
 
 #include "core/flow_cache.h"
 #include "core/fragments.h"
+#include "core/report.h"
 #include "core/rule_reload.h"
 
 enum verdict_option { VERDICT_DENY, VERDICT_PERMIT };
@@ -245,6 +246,14 @@ static const struct weir_command commands[] = {
 	},
 };
 
+static void
+report(const void *state, struct weir_report *report)
+{
+	const struct acl *acl = state;
+
+	report->figure(report, "rules", acl->rules->count);
+}
+
 extern const struct weir_nf weir_nf_acl;
 const struct weir_nf weir_nf_acl = {
 	.name = "acl",
@@ -260,4 +269,5 @@ const struct weir_nf weir_nf_acl = {
 	.commands = commands,
 	.command_count = RTE_DIM(commands),
 	.decide = decide,
+	.report = report,
 };

@@ -20,6 +20,8 @@
 
 #include <rte_cycles.h>
 
+#include "core/report.h"
+
 static const char *const default_names[] = {"deny", "permit", NULL};
 static const char *const other_names[] = {"drop", "forward", NULL};
 
@@ -225,6 +227,16 @@ static const struct weir_command commands[] = {
 	},
 };
 
+static void
+report(const void *state, struct weir_report *report)
+{
+	const struct firewall *firewall = state;
+
+	report->figure(report, "sessions", weir_counted(&firewall->sessions_used));
+	report->figure(report, "sessions_max", firewall->session_count);
+	report->figure(report, "rules", firewall->rules->count);
+}
+
 extern const struct weir_nf weir_nf_firewall;
 const struct weir_nf weir_nf_firewall = {
 	.name = "firewall",
@@ -241,4 +253,5 @@ const struct weir_nf weir_nf_firewall = {
 	.command_count = RTE_DIM(commands),
 	.decide = firewall_decide,
 	.tick = firewall_tick,
+	.report = report,
 };

@@ -60,8 +60,9 @@ struct firewall {
 	struct weir_flow_table *table; /* number of each session, by key */
 	struct session *sessions;
 	struct weir_fragments *fragments;
-	uint32_t generation;   /* of the rules */
-	uint32_t session_high; /* slots from here on were never used */
+	uint32_t generation;	/* of the rules */
+	uint32_t session_high;	/* slots from here on were never used */
+	uint64_t sessions_used; /* by weir_count(): the control thread reads it */
 	uint32_t free_count;
 	uint32_t *free_slots; /* slots below session_high; the last is taken first */
 	uint32_t sweep;	      /* where tick() goes on */

@@ -76,10 +76,12 @@ firewall_session_begin(struct firewall *firewall, const struct weir_tuple *key, 
 		.generation = firewall->generation,
 		.flags = SESSION_USED | (reversed ? SESSION_REVERSED : 0),
 	};
-	if (weir_flow_table_put(firewall->table, slot))
-		return session;
-	give_slot(firewall, slot);
-	return NULL;
+	if (!weir_flow_table_put(firewall->table, slot)) {
+		give_slot(firewall, slot);
+		return NULL;
+	}
+	weir_count(&firewall->sessions_used, 1);
+	return session;
 }
 
 void
@@ -91,6 +93,7 @@ firewall_session_end(struct firewall *firewall, struct session *session,
 	weir_flow_cache_forget(cache, &session->dependents);
 	weir_flow_table_take(firewall->table, slot);
 	give_slot(firewall, slot);
+	weir_count(&firewall->sessions_used, -1);
 }
 
 struct session *

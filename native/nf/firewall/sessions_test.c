@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <rte_cycles.h>
 
+#include "core/report.h"
 #include "firewall_fixture_test.h"
 #include "testing/eal.h"
 
@@ -157,6 +158,44 @@ a_rst_that_the_connection_outlives_does_not_end_it(void **state)
 	ends(firewall);
 }
 
+/* Takes the figure "sessions" out of a report. */
+struct sessions_report {
+	struct weir_report report; /* first */
+	uint64_t sessions;
+};
+
+static void
+take_figure(struct weir_report *report, const char *name, uint64_t value)
+{
+	if (strcmp(name, "sessions") == 0)
+		((struct sessions_report *)report)->sessions = value;
+}
+
+static uint64_t
+reported_sessions(const void *firewall)
+{
+	struct sessions_report taken = {.report.figure = take_figure};
+
+	weir_nf_firewall.report(firewall, &taken.report);
+	return taken.sessions;
+}
+
+static void
+the_report_has_the_sessions_in_use(void **state)
+{
+	void *firewall = firewall_test_with("permit any any any", "default", "deny");
+
+	(void)state;
+	assert_int_equal(reported_sessions(firewall), 0);
+	for (uint16_t port = 1; port <= 9; port++)
+		OUT(from_inside(IPPROTO_UDP, port, 0), 0);
+	assert_int_equal(reported_sessions(firewall), 8);
+	firewall_test_ticks(firewall, 1);
+	firewall_test_ticks(firewall, 302);
+	assert_int_equal(reported_sessions(firewall), 0);
+	ends(firewall);
+}
+
 static void
 when_the_table_is_full_new_sessions_are_dropped_and_old_ones_go_on(void **state)
 {
@@ -190,6 +229,7 @@ main(void)
 		cmocka_unit_test(a_rst_that_the_connection_outlives_does_not_end_it),
 		cmocka_unit_test(
 			when_the_table_is_full_new_sessions_are_dropped_and_old_ones_go_on),
+		cmocka_unit_test(the_report_has_the_sessions_in_use),
 	};
 
 	return cmocka_run_group_tests(tests, weir_test_eal, firewall_test_end);
