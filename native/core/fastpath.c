@@ -9,8 +9,9 @@
 #include <rte_udp.h>
 
 #define TCP_FLAGS_OF_STATE (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
-#define FLAGS_THAT_WALK (WEIR_HEADER_FRAGMENT | WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT)
-
+#define FLAGS_THAT_WALK                                                                            \
+	(WEIR_HEADER_FRAGMENT | WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT |                  \
+	 WEIR_HEADER_OPTIONS | WEIR_HEADER_GROUP | WEIR_HEADER_BAD_CHECKSUM)
 /* Whether the tuple alone says what flow the packet belongs to, and its flags change no state. */
 static inline bool
 may_be_known(const struct weir_headers *headers)

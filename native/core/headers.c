@@ -11,6 +11,8 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
+#include "checksum.h"
+
 #define VLAN_TAGS_MAX 2
 #define EXTENSIONS_MAX 8
 #define FRAGMENT_OFFSET_MASK 0x1fff
@@ -82,6 +84,22 @@ cut:
 	headers->flags |= WEIR_HEADER_L4_CUT;
 }
 
+/* RFC 1071 over a header of so many 32-bit words. */
+static inline bool
+checksum_is_right(const uint8_t *ip, const unsigned int words)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < words; i++) {
+		uint32_t word;
+
+		memcpy(&word, ip + 4 * i, sizeof(word));
+		sum += word;
+	}
+	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
+	return weir_checksum_fold((uint32_t)sum) == 0xffff;
+}
+
 static inline void
 parse_ipv4(struct view view, uint32_t offset, struct weir_headers *headers)
 {
@@ -103,8 +121,13 @@ parse_ipv4(struct view view, uint32_t offset, struct weir_headers *headers)
 	headers->tuple.src_ip = ip->src_addr;
 	headers->tuple.dst_ip = ip->dst_addr;
 	headers->tuple.protocol = ip->next_proto_id;
-	if (header_bytes > sizeof(*ip))
+	if (unlikely(header_bytes > sizeof(*ip)))
 		headers->flags |= WEIR_HEADER_OPTIONS;
+	/* Apart, so that the number of words is known where it nearly always is the same. */
+	if (unlikely(!(header_bytes == sizeof(*ip)
+			       ? checksum_is_right(view.data + offset, 5)
+			       : checksum_is_right(view.data + offset, header_bytes / 4))))
+		headers->flags |= WEIR_HEADER_BAD_CHECKSUM;
 	fragment = rte_be_to_cpu_16(ip->fragment_offset);
 	if ((fragment & (FRAGMENT_OFFSET_MASK | MORE_FRAGMENTS)) != 0)
 		headers->flags |= WEIR_HEADER_FRAGMENT;
@@ -191,6 +214,8 @@ weir_headers_parse(const struct rte_mbuf *packet, struct weir_headers *headers)
 	memset(headers, 0, sizeof(*headers));
 	if (!has(view, 0, RTE_ETHER_HDR_LEN))
 		return;
+	if (unlikely((view.data[0] & 1) != 0))
+		headers->flags |= WEIR_HEADER_GROUP;
 	type = word_at(view, offset - 2);
 	for (unsigned int i = 0;
 	     i < VLAN_TAGS_MAX && (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN) ||

@@ -100,6 +100,21 @@ echo_has_its_identifier_for_both_ports_and_other_icmp_has_none(void **state)
 }
 
 static void
+a_wrong_checksum_a_group_address_and_options_are_flagged(void **state)
+{
+	uint8_t frame[WEIR_TEST_FRAME_BYTES];
+	size_t bytes = weir_test_ipv4_frame(&(struct weir_test_ipv4){.option_bytes = 4}, frame);
+
+	(void)state;
+	assert_int_equal(parsed(frame, bytes).flags, WEIR_HEADER_OPTIONS);
+	frame[0] |= 1;
+	assert_int_equal(parsed(frame, bytes).flags, WEIR_HEADER_OPTIONS | WEIR_HEADER_GROUP);
+	frame[24] ^= 0x40;
+	assert_int_equal(parsed(frame, bytes).flags,
+			 WEIR_HEADER_OPTIONS | WEIR_HEADER_GROUP | WEIR_HEADER_BAD_CHECKSUM);
+}
+
+static void
 lengths_that_contradict_each_other_are_malformed(void **state)
 {
 	uint8_t frame[WEIR_TEST_FRAME_BYTES];
@@ -125,6 +140,7 @@ an_l4_header_beyond_the_ip_length_is_cut(void **state)
 
 	(void)state;
 	frame[17] = 27; /* seven bytes of UDP, though padding follows */
+	frame[25]++;	/* and the checksum with it */
 	headers = parsed(frame, bytes);
 	assert_int_equal(headers.network, WEIR_NETWORK_IPV4);
 	assert_int_equal(headers.flags, WEIR_HEADER_L4_CUT);
@@ -194,6 +210,7 @@ main(void)
 		cmocka_unit_test(tags_and_options_move_the_offsets),
 		cmocka_unit_test(a_later_fragment_has_no_ports_and_a_first_one_has),
 		cmocka_unit_test(echo_has_its_identifier_for_both_ports_and_other_icmp_has_none),
+		cmocka_unit_test(a_wrong_checksum_a_group_address_and_options_are_flagged),
 		cmocka_unit_test(lengths_that_contradict_each_other_are_malformed),
 		cmocka_unit_test(an_l4_header_beyond_the_ip_length_is_cut),
 		cmocka_unit_test(ipv6_extension_headers_are_walked),

@@ -32,22 +32,6 @@ first_octet(uint32_t address_be)
 	return octet;
 }
 
-/* RFC 1071 over a header of so many 32-bit words. */
-static inline bool
-checksum_is_right(const uint8_t *ip, const unsigned int words)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < words; i++) {
-		uint32_t word;
-
-		memcpy(&word, ip + 4 * i, sizeof(word));
-		sum += word;
-	}
-	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
-	return weir_checksum_fold((uint32_t)sum) == 0xffff;
-}
-
 /* A source route would take the packet where its sender likes: dropped, as RFC 7126 (4.3, 4.4)
  * advises. Other options are not for routers that forward by destination. */
 static enum l3fwd_drop
@@ -74,12 +58,11 @@ static inline enum l3fwd_drop
 check_ipv4(const struct rte_mbuf *packet, const struct weir_headers *headers)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l3_offset);
-	const bool plain = ip[0] == 0x45; /* without options: a constant number of words */
+	const bool plain = (headers->flags & WEIR_HEADER_OPTIONS) == 0;
 	uint8_t special = (octets[first_octet(headers->tuple.src_ip)] & NO_SOURCE) |
 			  (octets[first_octet(headers->tuple.dst_ip)] & ~NO_SOURCE);
 
-	if (unlikely(!(likely(plain) ? checksum_is_right(ip, 5)
-				     : checksum_is_right(ip, ip[0] & 0xf))))
+	if (unlikely((headers->flags & WEIR_HEADER_BAD_CHECKSUM) != 0))
 		return L3FWD_DROP_BAD_CHECKSUM;
 	if (unlikely(special != 0))
 		return special == GROUP ? L3FWD_DROP_MULTICAST : L3FWD_DROP_MARTIAN;
