@@ -91,9 +91,13 @@ class LeanProcess:
 
 
 def _start(argv: list[str]) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    except OSError as error:
+        raise FabricError(
+            f"cannot start {argv[0]}: {error.strerror}", "build it with `make native`"
+        ) from error
 
 
 def _ask(process: subprocess.Popen[str], line: str) -> dict[str, Any]:
