@@ -81,7 +81,7 @@ weir_area_add(struct weir_area *area, struct weir_error *error)
 				 "start weir-dp with that CPU in --cores",
 				 "CPU %u is not one of this process's polling cores", area->core);
 	if (core->area_count == WEIR_AREAS_PER_CORE_MAX)
-		return weir_fail(error, "bad_argument", area->name, "at most 64 areas on one core",
+		return weir_fail(error, "bad_argument", area->name, "at most 256 areas on one core",
 				 "place some areas on another core", "CPU %u is full", area->core);
 	core->areas[core->area_count++] = area;
 	return 0;

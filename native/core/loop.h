@@ -10,7 +10,7 @@
 #include "error.h"
 
 #define WEIR_CORES_MAX 64
-#define WEIR_AREAS_PER_CORE_MAX 64
+#define WEIR_AREAS_PER_CORE_MAX 256
 
 /* Gaps of a polling loop above its threshold: the host, or a driver's system call, took the core
  * away. */

@@ -14,6 +14,8 @@ from weir.spec.problem import nearest
 from weir.spec.source import KeyPath
 from weir.spec.technology import technology_fields
 
+AREAS_MAX = 256  # WEIR_AREAS_MAX
+TESTER_AREAS = 4
 DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's and Ubuntu's packages
 
 
@@ -23,6 +25,7 @@ def complaints(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
     yield from function_complaints(lab.functions)
     yield from _chains(lab)
     yield from _lengths(lab)
+    yield from _areas(lab)
     yield from _technologies(lab)
     yield from _cores(lab, cpus)
     yield from _durations(lab)
@@ -107,6 +110,17 @@ def _lengths(lab: Lab) -> Iterator[Complaint]:
             yield Complaint(
                 ("chain", index), message, f"at most {longest} functions", about=(("technology",),)
             )
+
+
+def _areas(lab: Lab) -> Iterator[Complaint]:
+    """In one weir-dp, the tester's among them."""
+    for index, chain in enumerate(lab.chains()):
+        functions = [lab.functions[name] for name in chain.functions if name in lab.functions]
+        count = TESTER_AREAS + sum(function.area_count() for function in functions)
+        if count > AREAS_MAX:
+            message = f"is run in {count} areas, more than weir-dp has room for"
+            wanted = f"fewer functions or workers: {AREAS_MAX} areas at most, the tester's among them"
+            yield Complaint(("chain", index), message, wanted, about=(("functions",),))
 
 
 def _technologies(lab: Lab) -> Iterator[Complaint]:

@@ -56,6 +56,16 @@ class FunctionOptions(Part):
         description=f"room of each fast path; absent: {DEFAULT_FASTPATH_FLOWS}",
     )
 
+    def area_count(self) -> int:
+        """How many areas it is run in."""
+        workers, owners = self.workers or DEFAULT_WORKERS, self.owners or DEFAULT_OWNERS
+        return {
+            "run-to-completion": 1,
+            "pipeline": len(self.nfs()),
+            "dispatch": workers + 3,
+            "separated": owners + workers + 2,
+        }[self.architecture]
+
     def nfs(self) -> tuple[NfOptions, ...]:
         """The network functions, inside first."""
         return self.chain if self.nf is None else (NfOptions(nf=self.nf, options=self.options),)

@@ -70,3 +70,12 @@ def test_two_functions_that_steer_cannot_both_be_shared_out(way: str, refused: b
 
 def test_a_chain_whose_packets_do_not_come_back_is_refused() -> None:
     assert "sink" in problem(function("chain: [{nf: l3fwd}, {nf: sink}]")).message
+
+
+def test_more_areas_than_weir_dp_has_room_for_are_refused() -> None:
+    text = GOOD.replace("PVP", "P" + "V" * 36 + "P").replace("direct, linux-bridge, ovs-dpdk", "linux-bridge")
+    many = f"functions:\n  default: {{chain: [{NAT}, {{nf: l3fwd}}], architecture: dispatch, workers: "
+    assert not problems(text + many + "4}\n")
+    found = problem(text + many + "5}\n")
+    assert found.key == "chain"
+    assert "292 areas" in found.message
