@@ -28,8 +28,8 @@ Schema: [schema/result.schema.json](../../schema/result.schema.json)."""
 
 
 LEAN_INTRO = """\
-What `weir lean --json` writes, and `--baseline FILE` reads. Units are in the names; "per packet" is per packet
-that enters the chain, for stages too, so that they add up. How a number comes about:
+What `weir lean --json` writes, and `--baseline FILE` reads. Units are in the names; "per packet" is per
+packet that enters the chain, for stages too, so that they add up. How a number comes about:
 [method](../design/method.md#lean-measurement). JSON Schema:
 [schema/lean.schema.json](../../schema/lean.schema.json)."""
 
