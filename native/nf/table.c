@@ -17,6 +17,7 @@ extern const struct weir_nf weir_nf_policer;
 extern const struct weir_nf weir_nf_shaper;
 extern const struct weir_nf weir_nf_sink;
 
+/* clang-format off */
 const struct weir_nf *const weir_nf_table[] = {
 	&weir_nf_acl,
 #ifdef WEIR_HAS_DPI
@@ -31,6 +32,7 @@ const struct weir_nf *const weir_nf_table[] = {
 	&weir_nf_shaper,
 	&weir_nf_sink,
 };
+/* clang-format on */
 const unsigned int weir_nf_count = RTE_DIM(weir_nf_table);
 
 const char *
