@@ -8,33 +8,7 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
-#define TCP_FLAGS_OF_STATE (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
-#define FLAGS_THAT_WALK                                                                            \
-	(WEIR_HEADER_FRAGMENT | WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT |                  \
-	 WEIR_HEADER_OPTIONS | WEIR_HEADER_GROUP | WEIR_HEADER_BAD_CHECKSUM)
-/* Whether the tuple alone says what flow the packet belongs to, and its flags change no state. */
-static inline bool
-may_be_known(const struct weir_headers *headers)
-{
-	if (headers->network != WEIR_NETWORK_IPV4 || headers->l4_offset == 0 ||
-	    (headers->flags & FLAGS_THAT_WALK) != 0)
-		return false;
-	return headers->tuple.protocol == IPPROTO_UDP ||
-	       (headers->tuple.protocol == IPPROTO_TCP &&
-		(headers->tcp_flags & TCP_FLAGS_OF_STATE) == 0);
-}
-
-static inline struct weir_tuple
-key_of(const struct weir_fastpath *fastpath, const struct weir_headers *headers)
-{
-	struct weir_tuple key = headers->tuple;
-
-	key.zero[0] = fastpath->path + 1;
-	memcpy(&key.zero[1], &headers->vlan, sizeof(headers->vlan));
-	return key;
-}
-
-/* --- a packet whose flow is known ------------------------------------------------------------- */
+#include "fastpath_walk.h"
 
 static inline uint16_t
 word_at(const uint8_t *at)
@@ -129,170 +103,6 @@ apply(const struct weir_flow_entry *entry, struct weir_batch *batch, uint16_t in
 		batch->egress[index] = entry->egress;
 }
 
-/* --- a packet that walks -----------------------------------------------------------------------
- */
-
-/* The packets of one walk, and what is learnt about each. */
-struct walking {
-	uint16_t count;
-	uint16_t place[WEIR_BURST]; /* in the batch that they came in */
-	bool known[WEIR_BURST];	    /* could be: its decision is worth remembering */
-	struct weir_flow_decision decision[WEIR_BURST];
-	struct weir_flow_walk walk[WEIR_BURST];
-};
-
-static void
-add_operation(struct weir_flow_decision *decision, bool *known, unsigned int stage,
-	      struct weir_counter *counter, struct weir_effect *effect)
-{
-	if (counter == NULL && effect == NULL)
-		return;
-	if (decision->operation_count == WEIR_FLOW_OPERATIONS_MAX) {
-		*known = false;
-		return;
-	}
-	decision->stage_of[decision->operation_count] = stage;
-	decision->operations[decision->operation_count++] =
-		(struct weir_flow_operation){.counter = counter, .effect = effect};
-	decision->has_effects |= effect != NULL;
-}
-
-/* Adds what one stage decided to what the stages before it did. `seen`: the tuple that it saw. */
-static void
-compose(struct weir_flow_decision *decision, struct weir_flow_walk *walk, bool *known,
-	unsigned int stage, const struct weir_action *action, const struct weir_tuple *seen)
-{
-	walk->seen[stage] = *seen;
-	walk->dependents[stage] = action->dependents;
-	walk->stage_count = stage + 1;
-	if (action->once)
-		*known = false;
-	for (unsigned int i = 0; i < RTE_DIM(action->counters); i++)
-		add_operation(decision, known, stage, action->counters[i], NULL);
-	weir_action_compose(&decision->action, action);
-	if (action->verdict == WEIR_DROP)
-		decision->drop_stage = stage;
-	else
-		add_operation(decision, known, stage, NULL, action->effect);
-}
-
-/* The whole rewrite: from the tuple that came to the one that leaves. */
-static void
-finish(struct weir_flow_decision *decision, const struct weir_tuple *leaves)
-{
-	const struct weir_tuple *came = &decision->key;
-
-	weir_action_set_tuple(&decision->action, leaves);
-	decision->ip_change = weir_checksum_change32(came->src_ip, leaves->src_ip) +
-			      weir_checksum_change32(came->dst_ip, leaves->dst_ip);
-	decision->l4_change = decision->ip_change +
-			      weir_checksum_change16(came->src_port, leaves->src_port) +
-			      weir_checksum_change16(came->dst_port, leaves->dst_port);
-}
-
-/* The packets are moved: their headers and egress with them. */
-static void
-move(struct walking *walking, struct weir_batch *batch, uint16_t from, uint16_t to)
-{
-	if (from == to)
-		return;
-	batch->packet[to] = batch->packet[from];
-	batch->egress[to] = batch->egress[from];
-	batch->headers[to] = batch->headers[from];
-	walking->place[to] = walking->place[from];
-	walking->known[to] = walking->known[from];
-	walking->decision[to] = walking->decision[from];
-	walking->walk[to] = walking->walk[from];
-}
-
-static void
-remember(struct weir_flow_cache *cache, struct walking *walking, uint16_t index,
-	 const struct weir_tuple *leaves)
-{
-	if (!walking->known[index])
-		return;
-	finish(&walking->decision[index], leaves);
-	weir_flow_cache_remember(cache, &walking->decision[index], &walking->walk[index]);
-}
-
-/* Runs one stage on the packets that are still there. */
-static void
-walk_stage(struct weir_fastpath *fastpath, struct weir_stage *stage, unsigned int number,
-	   struct walking *walking, struct weir_batch *batch)
-{
-	struct weir_action actions[WEIR_BURST];
-	uint16_t kept = 0;
-
-	weir_stage_decide(stage, batch, actions);
-	for (uint16_t i = 0; i < batch->count; i++) {
-		struct weir_tuple seen = batch->headers[i].tuple;
-		uint8_t reason;
-
-		compose(&walking->decision[i], &walking->walk[i], &walking->known[i], number,
-			&actions[i], &seen);
-		if (weir_stage_apply(batch, i, &actions[i], &reason)) {
-			move(walking, batch, i, kept++);
-			continue;
-		}
-		weir_count(&stage->ledger.drops[reason], 1);
-		if (actions[i].verdict == WEIR_DROP)
-			remember(fastpath->cache, walking, i, &seen);
-		rte_pktmbuf_free(batch->packet[i]);
-	}
-	batch->count = kept;
-}
-
-/* --- a batch ------------------------------------------------------------------------------------
- */
-
-/* Lets packets [first, end) of the batch walk; those dropped become NULL. */
-static void
-walk(struct weir_fastpath *fastpath, struct weir_stage *stages, unsigned int stage_count,
-     struct weir_batch *batch, uint16_t first, uint16_t end, const bool ledger)
-{
-	struct weir_batch part = {
-		.direction = batch->direction,
-		.parsed = true,
-		.hands_over = batch->hands_over,
-		.now_tsc = batch->now_tsc,
-		.cache = fastpath->cache,
-	};
-	struct walking walking;
-
-	for (uint16_t i = first; i < end; i++) {
-		uint16_t to = part.count++;
-
-		part.packet[to] = batch->packet[i];
-		part.headers[to] = batch->headers[i];
-		part.egress[to] = batch->egress[i];
-		batch->packet[i] = NULL;
-		walking.place[to] = i;
-		walking.known[to] = may_be_known(&part.headers[to]);
-		memset(&walking.decision[to], 0, sizeof(walking.decision[to]));
-		walking.decision[to].key = key_of(fastpath, &part.headers[to]);
-		walking.walk[to].stage_count = 0;
-	}
-	weir_flow_cache_begin_walk(fastpath->cache);
-	weir_count(&fastpath->ledger.walks, part.count);
-	for (unsigned int i = 0; i < stage_count && part.count > 0; i++) {
-		uint64_t start = ledger ? rte_rdtsc() : 0;
-
-		weir_count(&stages[i].ledger.packets_in, part.count);
-		walk_stage(fastpath, &stages[i], i, &walking, &part);
-		weir_count(&stages[i].ledger.packets_out, part.count);
-		if (ledger)
-			weir_count(&stages[i].ledger.cycles, rte_rdtsc() - start);
-	}
-	for (uint16_t i = 0; i < part.count; i++) {
-		uint16_t place = walking.place[i];
-
-		remember(fastpath->cache, &walking, i, &part.headers[i].tuple);
-		batch->packet[place] = part.packet[i];
-		batch->headers[place] = part.headers[i];
-		batch->egress[place] = part.egress[i];
-	}
-}
-
 static void
 find(struct weir_fastpath *fastpath, const struct weir_batch *batch, uint16_t first,
      struct weir_flow_entry **entries)
@@ -305,9 +115,9 @@ find(struct weir_fastpath *fastpath, const struct weir_batch *batch, uint16_t fi
 
 	for (uint16_t i = first; i < batch->count; i++) {
 		entries[i] = NULL;
-		if (!may_be_known(&batch->headers[i]))
+		if (!weir_flow_may_be_known(&batch->headers[i]))
 			continue;
-		keys[count] = key_of(fastpath, &batch->headers[i]);
+		keys[count] = weir_flow_key(fastpath, &batch->headers[i]);
 		asked[count] = &keys[count];
 		place[count++] = i;
 	}
@@ -402,7 +212,7 @@ weir_fastpath_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 			end++;
 		uint64_t before = ledger ? rte_rdtsc() : 0;
 
-		walk(fastpath, stages, stage_count, batch, i, end, ledger);
+		weir_fastpath_walk(fastpath, stages, stage_count, batch, i, end, ledger);
 		if (ledger)
 			walked += rte_rdtsc() - before;
 		dropped = true;
