@@ -90,6 +90,7 @@ tester_from_json(const json_t *object, enum weir_area_kind kind, const char *nam
 			  port_name);
 		return NULL;
 	}
+	port->has_area = true;
 	if (kind == WEIR_AREA_GENERATOR)
 		return weir_generator_create(name, core, &port->queue, port->id, error);
 	return weir_receiver_create(name, core, &port->queue, port->id, error);
@@ -119,7 +120,9 @@ weir_area_from_json(const json_t *object, const char *where, struct weir_error *
 	enum weir_area_kind kind = WEIR_AREA_CHAIN;
 	struct weir_area *area;
 
-	if (weir_take_string(object, "name", true, where, &name, error) < 0 ||
+	if (!json_is_object(object))
+		return weir_refuse_unknown(object, where, keys_of(kind), error);
+	if (weir_take_name(object, "name", true, WEIR_NAME_BYTES_MAX, where, &name, error) < 0 ||
 	    weir_take_string(object, "kind", true, where, &kind_name, error) < 0 ||
 	    weir_take_count(object, "core", 0, 4095, where, &core, error) < 0)
 		return -1;
@@ -134,6 +137,9 @@ weir_area_from_json(const json_t *object, const char *where, struct weir_error *
 		return -1;
 	if (core == UINT64_MAX)
 		return weir_missing(where, "core", error);
+	if (area_named(name) != NULL)
+		return weir_fail(error, "bad_argument", weir_at(where, "name").text,
+				 "a name of its own", NULL, "there is an area '%s' already", name);
 	if (weir_dataplane.area_count == WEIR_AREAS_MAX)
 		return weir_fail(error, "bad_argument", where, "at most 256 areas", NULL,
 				 "too many areas");

@@ -77,6 +77,21 @@ weir_take_string(const json_t *object, const char *key, bool required, const cha
 }
 
 int
+weir_take_name(const json_t *object, const char *key, bool required, size_t bytes_max,
+	       const char *where, const char **value, struct weir_error *error)
+{
+	char expected[32];
+
+	if (weir_take_string(object, key, required, where, value, error) < 0)
+		return -1;
+	if (*value == NULL || (**value != '\0' && strlen(*value) <= bytes_max))
+		return 0;
+	snprintf(expected, sizeof(expected), "1 to %zu bytes", bytes_max);
+	return weir_fail(error, "bad_argument", weir_at(where, key).text, expected, NULL,
+			 "'%.40s' is no name: it has %zu bytes", *value, strlen(*value));
+}
+
+int
 weir_take_count(const json_t *object, const char *key, uint64_t min, uint64_t max,
 		const char *where, uint64_t *value, struct weir_error *error)
 {

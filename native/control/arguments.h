@@ -14,6 +14,8 @@
 
 #include "core/error.h"
 
+#define WEIR_NAME_BYTES_MAX 63 /* of areas and their paths */
+
 /* A place in a request; longer ones than any that is accepted are cut. */
 struct weir_place {
 	char text[96];
@@ -29,6 +31,9 @@ int weir_missing(const char *where, const char *key, struct weir_error *error);
  * `object`. */
 int weir_take_string(const json_t *object, const char *key, bool required, const char *where,
 		     const char **value, struct weir_error *error);
+/* A string that names something: 1 to `bytes_max` bytes, as it would be cut elsewhere. */
+int weir_take_name(const json_t *object, const char *key, bool required, size_t bytes_max,
+		   const char *where, const char **value, struct weir_error *error);
 /* A whole number within [min, max]; absent leaves `*value`. */
 int weir_take_count(const json_t *object, const char *key, uint64_t min, uint64_t max,
 		    const char *where, uint64_t *value, struct weir_error *error);

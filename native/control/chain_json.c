@@ -56,7 +56,8 @@ stage_from_json(const json_t *object, const char *where, const struct weir_chain
 
 	if (weir_refuse_unknown(object, where, known, error) < 0 ||
 	    weir_take_string(object, "nf", true, where, &nf, error) < 0 ||
-	    weir_take_string(object, "name", false, where, &name, error) < 0 ||
+	    weir_take_name(object, "name", false, sizeof(stage->name) - 1, where, &name, error) <
+		    0 ||
 	    weir_options_from_json(options, options_at.text, &values, error) < 0)
 		return -1;
 	stage->nf = weir_nf_find(nf);
@@ -123,7 +124,7 @@ path_from_json(const json_t *object, const char *where, const struct weir_chain 
 	json_t *stage;
 
 	if (weir_refuse_unknown(object, where, known, error) < 0 ||
-	    weir_take_string(object, "name", true, where, &name, error) < 0 ||
+	    weir_take_name(object, "name", true, WEIR_NAME_BYTES_MAX, where, &name, error) < 0 ||
 	    weir_take_string(object, "in", true, where, &in, error) < 0 ||
 	    weir_take_array(object, "stages", where, &stages, error) < 0 ||
 	    weir_direction_from_json(object, where, &path->direction, error) < 0 ||

@@ -69,13 +69,15 @@ port_from_json(const json_t *object, const char *where, struct weir_error *error
 	uint64_t rx = QUEUE_SIZE_DEFAULT, tx = QUEUE_SIZE_DEFAULT;
 
 	if (weir_refuse_unknown(object, where, known, error) < 0 ||
-	    weir_take_string(object, "name", true, where, &config.name, error) < 0 ||
+	    weir_take_name(object, "name", true, WEIR_PORT_NAME_MAX - 1, where, &config.name,
+			   error) < 0 ||
 	    weir_take_string(object, "kind", false, where, &config.kind, error) < 0 ||
 	    weir_take_string(object, "devargs", false, where, &config.devargs, error) < 0 ||
 	    weir_take_string(object, "interface", false, where, &config.interface, error) < 0 ||
 	    weir_take_string(object, "netns", false, where, &config.netns, error) < 0 ||
 	    weir_take_string(object, "mac", false, where, &config.mac, error) < 0 ||
-	    weir_take_string(object, "peer", false, where, &peer, error) < 0 ||
+	    weir_take_name(object, "peer", false, WEIR_PORT_NAME_MAX - 1, where, &peer, error) <
+		    0 ||
 	    weir_take_string(object, "wire", false, where, &wire, error) < 0 ||
 	    weir_take_count(object, "rx_queue_size", 32, QUEUE_SIZE_MAX, where, &rx, error) < 0 ||
 	    weir_take_count(object, "tx_queue_size", 32, QUEUE_SIZE_MAX, where, &tx, error) < 0)
@@ -92,11 +94,13 @@ port_from_json(const json_t *object, const char *where, struct weir_error *error
 	config.tx_queue_size = tx;
 	config.virtual_wire = strcmp(wire, "virtual") == 0;
 	if (config.kind != NULL && strcmp(config.kind, "memory") == 0) {
+		const struct weir_port *open = weir_port_find(config.name);
+
 		if (peer == NULL)
 			return weir_fail(error, "bad_argument", where, "`peer`", NULL,
 					 "in-memory port '%s' has no peer", config.name);
 		/* The pair opens with the first of the two that the request names. */
-		return weir_port_find(config.name) != NULL
+		return open != NULL && strcmp(open->peer, peer) == 0
 			       ? 0
 			       : weir_port_open_memory(config.name, peer, error);
 	}
@@ -112,12 +116,15 @@ ring_from_json(const json_t *object, const char *where, struct weir_error *error
 	struct rte_ring *ring;
 
 	if (weir_refuse_unknown(object, where, known, error) < 0 ||
-	    weir_take_string(object, "name", true, where, &name, error) < 0 ||
+	    weir_take_name(object, "name", true, RTE_RING_NAMESIZE - 1, where, &name, error) < 0 ||
 	    weir_take_count(object, "size", 2, 1 << 20, where, &size, error) < 0)
 		return -1;
 	if (weir_dataplane.ring_count == WEIR_RINGS_MAX)
-		return weir_fail(error, "bad_argument", where, "at most 128 rings", NULL,
+		return weir_fail(error, "bad_argument", where, "at most 1024 rings", NULL,
 				 "too many rings");
+	if (weir_ring_find(name) != NULL || weir_port_find(name) != NULL)
+		return weir_fail(error, "bad_argument", weir_at(where, "name").text,
+				 "a name of its own", NULL, "there is a '%s' already", name);
 	/* Exact: a ring holds as many packets as asked for. One area feeds it, one drains it. */
 	ring = rte_ring_create(name, size, SOCKET_ID_ANY,
 			       RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
@@ -131,15 +138,21 @@ ring_from_json(const json_t *object, const char *where, struct weir_error *error
 static int
 thresholds_from_json(const json_t *args, struct weir_error *error)
 {
-	json_t *object = json_object_get(args, "stall_threshold_us");
-	char key[16];
+	char keys[WEIR_CORES_MAX][16];
+	const char *known[WEIR_CORES_MAX + 1] = {NULL};
+	const json_t *object = json_object_get(args, "stall_threshold_us");
 
+	for (unsigned int i = 0; i < weir_core_count(); i++) {
+		snprintf(keys[i], sizeof(keys[i]), "%u", weir_core_number(i));
+		known[i] = keys[i];
+	}
+	if (object != NULL && weir_refuse_unknown(object, "stall_threshold_us", known, error) < 0)
+		return -1;
 	for (unsigned int i = 0; i < weir_core_count(); i++) {
 		uint64_t threshold_us = 50;
 
-		snprintf(key, sizeof(key), "%u", weir_core_number(i));
-		if (weir_take_count(object, key, 1, 10000000, "stall_threshold_us", &threshold_us,
-				    error) < 0)
+		if (weir_take_count(object, keys[i], 1, 10000000, "stall_threshold_us",
+				    &threshold_us, error) < 0)
 			return -1;
 		weir_dataplane.loop.stall_threshold_us[i] = threshold_us;
 	}

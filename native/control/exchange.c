@@ -34,6 +34,9 @@ end_from_json(const char *name, const json_t *frames, struct end *end, struct we
 		return weir_fail(error, "bad_argument", "frames",
 				 "names of ports, each with a list of frames", NULL,
 				 "there is no port '%s'", name);
+	if (end->port->has_area)
+		return weir_fail(error, "bad_argument", "frames", "ports that no area uses", NULL,
+				 "port '%s' is an area's", name);
 	if (!json_is_array(frames))
 		return weir_fail(error, "bad_argument", "frames", "a list of frames for each port",
 				 NULL, "no list for port '%s'", name);

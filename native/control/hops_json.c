@@ -31,7 +31,7 @@ hop_from_json(const json_t *object, const struct shape *shape, const char *where
 	struct weir_place in = weir_at(where, "in"), out = weir_at(where, "out");
 
 	if (weir_refuse_unknown(object, where, known, error) < 0 ||
-	    weir_take_string(object, "name", true, where, &name, error) < 0 ||
+	    weir_take_name(object, "name", true, WEIR_NAME_BYTES_MAX, where, &name, error) < 0 ||
 	    weir_direction_from_json(object, where, &hop->direction, error) < 0 ||
 	    weir_queues_from_json(json_object_get(object, "in"), in.text, hop->inputs,
 				  shape->inputs, &hop->input_count, error) < 0 ||

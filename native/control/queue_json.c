@@ -16,6 +16,7 @@ weir_queue_from_name(const char *name, const char *where, struct weir_queue *que
 
 	if (port != NULL) {
 		*queue = port->queue;
+		port->has_area = true;
 		return 0;
 	}
 	snprintf(queue->name, sizeof(queue->name), "%s", name);

@@ -155,7 +155,7 @@ listen_on(const char *path, struct weir_error *error)
 	umask(0077);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    listen(fd, 8) < 0) {
-		weir_fail(error, "socket_failed", "--socket", "a path that does not exist yet",
+		weir_fail(error, "bad_argument", "--socket", "a path that does not exist yet",
 			  "remove the old socket, or choose another path",
 			  "cannot listen on %s: %s", path, strerror(errno));
 		if (fd >= 0)

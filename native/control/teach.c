@@ -11,6 +11,7 @@
 #include "arguments.h"
 #include "dataplane.h"
 #include "port/port.h"
+#include "traffic/traffic.h"
 #include "verbs.h"
 
 static bool
@@ -40,6 +41,9 @@ weir_verb_teach(const json_t *args, json_t **result, struct weir_error *error)
 	if (!weir_dataplane.configured)
 		return weir_fail(error, "bad_state", NULL, NULL, "send `configure` first",
 				 "nothing is configured");
+	if (weir_run_poll() == WEIR_RUN_RUNNING)
+		return weir_fail(error, "bad_state", NULL, NULL,
+				 "wait for its end with traffic.result", "a run goes on");
 	/* A transmit queue belongs to one thread at a time. */
 	weir_loops_stop();
 	for (uint64_t i = 0; i < times; i++) {

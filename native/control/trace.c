@@ -132,7 +132,9 @@ weir_verb_trace(const json_t *args, json_t **result, struct weir_error *error)
 		if (weir_loops_running())
 			return weir_fail(error, "bad_state", "at_us", NULL, "send `stop` first",
 					 "the time cannot be set while the loops run");
-		trace.now_tsc = at_us * rte_get_tsc_hz() / 1000000;
+		/* In two parts: 49 days in microseconds times gigahertz is more than 64 bits. */
+		trace.now_tsc = at_us / 1000000 * rte_get_tsc_hz() +
+				at_us % 1000000 * rte_get_tsc_hz() / 1000000;
 	}
 	trace.outcomes = json_array();
 	weir_area_run(&trace.chain->area, run, &trace);

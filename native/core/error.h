@@ -4,7 +4,8 @@
 #define WEIR_CORE_ERROR_H
 
 struct weir_error {
-	char code[32]; /* for machines: "bad_argument", "port_failed", "no_memory", "bad_state" */
+	char code[32];	    /* for machines; those of the control protocol:
+			       src/weir/dataplane/protocol.py */
 	char message[256];  /* what happened */
 	char where[96];	    /* "areas[2].core" */
 	char expected[192]; /* "a CPU given with --cores: 0, 1" */
@@ -12,7 +13,7 @@ struct weir_error {
 };
 
 /* Fills `error` (expected, fix and where may be NULL) and returns -1, so that callers can `return
- * weir_fail(…)`. */
+ * weir_fail(…)`. What is too long is cut, and what is not UTF-8 becomes question marks. */
 int weir_fail(struct weir_error *error, const char *code, const char *where, const char *expected,
 	      const char *fix, const char *format, ...) __attribute__((format(printf, 6, 7)));
 

@@ -24,7 +24,8 @@ weir_port_rings_free(void)
 }
 
 static int
-open_end(const char *name, struct rte_ring *in, struct rte_ring *out, struct weir_error *error)
+open_end(const char *name, const char *peer, struct rte_ring *in, struct rte_ring *out,
+	 struct weir_error *error)
 {
 	struct weir_port *port = weir_port_room(name, error);
 	const struct rte_eth_conf plain = {0};
@@ -42,6 +43,7 @@ open_end(const char *name, struct rte_ring *in, struct rte_ring *out, struct wei
 	port->virtual_wire = true;
 	snprintf(port->device, sizeof(port->device), "net_ring_%s", name);
 	snprintf(port->driver, sizeof(port->driver), "memory");
+	snprintf(port->peer, sizeof(port->peer), "%s", peer);
 	if (rte_eth_dev_configure(id, 1, 1, &plain) != 0 ||
 	    rte_eth_rx_queue_setup(id, 0, RING_SLOTS, SOCKET_ID_ANY, NULL, weir_ports_mempool()) !=
 		    0 ||
@@ -64,7 +66,7 @@ weir_port_open_memory(const char *left, const char *right, struct weir_error *er
 		if (wire_count == RTE_DIM(wires))
 			return weir_fail(error, "bad_argument", left, NULL, NULL,
 					 "too many in-memory ports");
-		snprintf(name, sizeof(name), "wm%u-%.20s", i, left);
+		snprintf(name, sizeof(name), "wire-%u", wire_count);
 		rings[i] = rte_ring_create(name, RING_SLOTS, SOCKET_ID_ANY,
 					   RING_F_SP_ENQ | RING_F_SC_DEQ);
 		if (rings[i] == NULL) {
@@ -74,8 +76,8 @@ weir_port_open_memory(const char *left, const char *right, struct weir_error *er
 		}
 		wires[wire_count++] = rings[i];
 	}
-	if (open_end(left, rings[0], rings[1], error) < 0 ||
-	    open_end(right, rings[1], rings[0], error) < 0)
+	if (open_end(left, right, rings[0], rings[1], error) < 0 ||
+	    open_end(right, left, rings[1], rings[0], error) < 0)
 		return -1;
 	return 0;
 }

@@ -32,10 +32,12 @@ struct weir_port {
 	char name[WEIR_PORT_NAME_MAX];
 	char device[64]; /* DPDK's name, for removal */
 	char driver[32];
-	uint16_t id; /* in this table; not DPDK's, which queue.ethdev_id is */
+	char peer[WEIR_PORT_NAME_MAX]; /* of an in-memory port: the other end */
+	uint16_t id;		       /* in this table; not DPDK's, which queue.ethdev_id is */
 	struct weir_queue queue;
 	struct rte_ether_addr mac;
 	bool has_mac;
+	bool has_area; /* an area reads it or writes to it: its queues are that area's thread's */
 	bool virtual_wire;
 	bool vdev;	  /* removed by rte_eal_hotplug_remove */
 	int flags_socket; /* in the interface's namespace; -1: no kernel interface */
