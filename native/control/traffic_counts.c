@@ -8,30 +8,57 @@
 #include "traffic/traffic.h"
 
 static json_t *
-streams_counted(void)
+latency_json(const struct weir_latency_ns *latency)
+{
+	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "count",
+			 (json_int_t)latency->count, "min_ns", latency->min, "mean_ns",
+			 latency->mean, "p50_ns", latency->p50, "p90_ns", latency->p90, "p99_ns",
+			 latency->p99, "p999_ns", latency->p999, "p9999_ns", latency->p9999,
+			 "max_ns", latency->max);
+}
+
+static json_t *
+ipdv_json(const struct weir_variation_ns *variation)
+{
+	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "pairs",
+			 (json_int_t)variation->pairs, "min_ns", variation->min, "max_ns",
+			 variation->max, "mean_size_ns", variation->mean_size, "p50_size_ns",
+			 variation->p50_size, "p90_size_ns", variation->p90_size, "p99_size_ns",
+			 variation->p99_size, "p999_size_ns", variation->p999_size, "p9999_size_ns",
+			 variation->p9999_size);
+}
+
+static json_t *
+stream_json(unsigned int index)
+{
+	struct weir_stream_count c;
+	json_t *stream;
+
+	weir_stream_counted(index, &c);
+	stream = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "id",
+			   weir_stream_id(index), "intended", (json_int_t)c.intended, "offered",
+			   (json_int_t)c.offered, "tx_refused", (json_int_t)c.tx_refused,
+			   "delivered", (json_int_t)c.delivered, "duplicates",
+			   (json_int_t)c.duplicates, "reordered", (json_int_t)c.reordered,
+			   "late_from_earlier_run", (json_int_t)c.stale, "too_late",
+			   (json_int_t)c.too_late, "latency", latency_json(&c.latency));
+	if (c.has_variation) {
+		json_object_set_new(stream, "ipdv", ipdv_json(&c.variation));
+		json_object_set_new(stream, "jitter",
+				    json_pack("{s:f, s:f, s:f}", "mean_ns", c.variation.jitter_mean,
+					      "max_ns", c.variation.jitter_max, "last_ns",
+					      c.variation.jitter_last));
+	}
+	return stream;
+}
+
+json_t *
+weir_streams_counted(void)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < weir_stream_count(); i++) {
-		struct weir_stream_count c;
-
-		weir_stream_counted(i, &c);
-		json_array_append_new(
-			list,
-			json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:f, s:f, "
-				  "s:f, "
-				  "s:f, s:f, s:f, s:f}}",
-				  "id", weir_stream_id(i), "intended", (json_int_t)c.intended,
-				  "offered", (json_int_t)c.offered, "tx_refused",
-				  (json_int_t)c.tx_refused, "delivered", (json_int_t)c.delivered,
-				  "duplicates", (json_int_t)c.duplicates, "reordered",
-				  (json_int_t)c.reordered, "late_from_earlier_run",
-				  (json_int_t)c.stale, "too_late", (json_int_t)c.too_late,
-				  "latency", "count", (json_int_t)c.latency.count, "min_ns",
-				  c.latency.min, "mean_ns", c.latency.mean, "p50_ns", c.latency.p50,
-				  "p90_ns", c.latency.p90, "p99_ns", c.latency.p99, "p999_ns",
-				  c.latency.p999, "max_ns", c.latency.max));
-	}
+	for (unsigned int i = 0; i < weir_stream_count(); i++)
+		json_array_append_new(list, stream_json(i));
 	return list;
 }
 
@@ -52,8 +79,8 @@ receivers_counted(void)
 	return list;
 }
 
-static json_t *
-stalls_since(const struct weir_stalls *before)
+json_t *
+weir_stalls_since(const struct weir_stalls *before)
 {
 	double us = 1e6 / (double)rte_get_tsc_hz();
 	json_t *list = json_array();
@@ -88,6 +115,6 @@ weir_traffic_counts(const struct weir_stalls *before)
 {
 	return json_pack("{s:s, s:i, s:I, s:o, s:o, s:o, s:o}", "state", "done", "run",
 			 weir_run_number(), "tx_duration_ns", (json_int_t)weir_run_tx_duration_ns(),
-			 "streams", streams_counted(), "receivers", receivers_counted(), "stalls",
-			 stalls_since(before), "gone_ports", weir_gone_ports());
+			 "streams", weir_streams_counted(), "receivers", receivers_counted(),
+			 "stalls", weir_stalls_since(before), "gone_ports", weir_gone_ports());
 }

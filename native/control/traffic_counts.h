@@ -9,6 +9,10 @@
 
 /* The answer for a run that is done. `before`: the stalls of each core at its start. */
 json_t *weir_traffic_counts(const struct weir_stalls *before);
+/* What each stream counted up to now. */
+json_t *weir_streams_counted(void);
+/* Of each core, since `before`. */
+json_t *weir_stalls_since(const struct weir_stalls *before);
 /* Names of the ports behind which nothing is any more. */
 json_t *weir_gone_ports(void);
 

@@ -108,27 +108,54 @@ rates_of(const json_t *args, double *rates_pps, struct weir_error *error)
 	return 0;
 }
 
+/* Whose delays are measured. */
+static int
+delay_of(const json_t *args, struct weir_run_options *options, struct weir_error *error)
+{
+	static const char *const known[] = {"settle_ns", "first_packets", "variation", NULL};
+	const json_t *delay = json_object_get(args, "delay");
+
+	if (delay == NULL)
+		return 0;
+	if (!json_is_object(delay))
+		return weir_fail(error, "bad_argument", "delay", "an object", NULL,
+				 "'delay' has the wrong type");
+	if (weir_refuse_unknown(delay, "delay", known, error) < 0 ||
+	    weir_take_count(delay, "settle_ns", 0, DURATION_MAX_NS, "delay", &options->settle_ns,
+			    error) < 0 ||
+	    weir_take_bool(delay, "first_packets", "delay", &options->first_packets, error) < 0 ||
+	    weir_take_bool(delay, "variation", "delay", &options->delay_variation, error) < 0)
+		return -1;
+	if (options->settle_ns > 0 && options->first_packets)
+		return weir_fail(
+			error, "bad_argument", "delay", "one of the two", NULL,
+			"the first packets are sent in the time that settle_ns leaves out");
+	return 0;
+}
+
 int
 weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *error)
 {
-	static const char *const known[] = {"duration_ns", "rates_pps", "drain_ns", NULL};
+	static const char *const known[] = {"duration_ns", "rates_pps", "drain_ns", "delay", NULL};
 	struct weir_stalls stalls[WEIR_CORES_MAX];
 	double rates_pps[WEIR_STREAMS_MAX];
-	uint64_t duration_ns = 0, drain_ns = 100000000;
+	struct weir_run_options options = {.rates_pps = rates_pps, .drain_ns = 100000000};
 	int number;
 
 	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_count(args, "duration_ns", 1000000, DURATION_MAX_NS, "", &duration_ns,
+	    weir_take_count(args, "duration_ns", 1000000, DURATION_MAX_NS, "", &options.duration_ns,
 			    error) < 0 ||
-	    weir_take_count(args, "drain_ns", 0, DURATION_MAX_NS, "", &drain_ns, error) < 0)
+	    weir_take_count(args, "drain_ns", 0, DURATION_MAX_NS, "", &options.drain_ns, error) <
+		    0 ||
+	    delay_of(args, &options, error) < 0)
 		return -1;
-	if (duration_ns == 0)
+	if (options.duration_ns == 0)
 		return weir_missing("", "duration_ns", error);
 	if (rates_of(args, rates_pps, error) < 0)
 		return -1;
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		stalls[i] = weir_core_stalls(i);
-	number = weir_run_start(rates_pps, duration_ns, drain_ns, error);
+	number = weir_run_start(&options, error);
 	if (number < 0)
 		return -1;
 	memcpy(stalls_before, stalls, sizeof(stalls[0]) * weir_core_count());
@@ -162,5 +189,21 @@ weir_verb_traffic_result(const json_t *args, json_t **result, struct weir_error 
 			  : json_pack("{s:s, s:i, s:o}", "state",
 				      state == WEIR_RUN_RUNNING ? "running" : "stopped", "run",
 				      weir_run_number(), "gone_ports", weir_gone_ports());
+	return 0;
+}
+
+int
+weir_verb_traffic_so_far(const json_t *args, json_t **result, struct weir_error *error)
+{
+	static const char *const known[] = {NULL};
+
+	if (weir_refuse_unknown(args, "", known, error) < 0)
+		return -1;
+	if (weir_run_poll() == WEIR_RUN_NONE)
+		return weir_fail(error, "bad_state", NULL, NULL, "send traffic.start first",
+				 "there has been no run");
+	*result = json_pack("{s:i, s:o, s:o, s:o}", "run", weir_run_number(), "streams",
+			    weir_streams_counted(), "stalls", weir_stalls_since(stalls_before),
+			    "gone_ports", weir_gone_ports());
 	return 0;
 }

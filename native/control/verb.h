@@ -25,6 +25,8 @@ int weir_verb_nf_report(const json_t *args, json_t **result, struct weir_error *
 int weir_verb_traffic_configure(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_traffic_result(const json_t *args, json_t **result, struct weir_error *error);
+int weir_verb_traffic_so_far(const json_t *args, json_t **result, struct weir_error *error);
+int weir_verb_traffic_delays(const json_t *args, json_t **result, struct weir_error *error);
 
 /* Forgets streams and runs; called before the ports close. */
 void weir_traffic_forget(void);

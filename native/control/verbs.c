@@ -110,6 +110,10 @@ const struct weir_verb weir_verbs[] = {
 	{"traffic.start", "Starts one run.", weir_verb_traffic_start},
 	{"traffic.result", "The state of the run, and its counts when it is done.",
 	 weir_verb_traffic_result},
+	{"traffic.so_far", "What the streams of a run counted up to now.",
+	 weir_verb_traffic_so_far},
+	{"traffic.delays", "A stream's delays, or their variation, as a histogram.",
+	 weir_verb_traffic_delays},
 	{"ledger", "All counters of ports, areas and stages.", ledger},
 	{"quit", "Ends this process.", quit},
 };

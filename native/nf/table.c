@@ -9,6 +9,7 @@ extern const struct weir_nf weir_nf_acl;
 extern const struct weir_nf weir_nf_dpi;
 #endif
 extern const struct weir_nf weir_nf_firewall;
+extern const struct weir_nf weir_nf_impair;
 extern const struct weir_nf weir_nf_l2fwd;
 extern const struct weir_nf weir_nf_l3fwd;
 extern const struct weir_nf weir_nf_lb;
@@ -24,6 +25,7 @@ const struct weir_nf *const weir_nf_table[] = {
 	&weir_nf_dpi,
 #endif
 	&weir_nf_firewall,
+	&weir_nf_impair,
 	&weir_nf_l2fwd,
 	&weir_nf_l3fwd,
 	&weir_nf_lb,

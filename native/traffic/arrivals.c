@@ -41,7 +41,8 @@ unwrap(const struct weir_arrivals *arrivals, uint32_t sequence)
 }
 
 void
-weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t latency_cycles)
+weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t tx_tsc,
+		  uint64_t rx_tsc)
 {
 	uint64_t sequence = unwrap(arrivals, low_sequence);
 	uint64_t bit = 1ull << sequence % 64;
@@ -64,12 +65,12 @@ weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_
 	}
 	*word |= bit;
 	arrivals->delivered++;
-	weir_histogram_add(&arrivals->latency_cycles, latency_cycles);
+	weir_delays_add(&arrivals->delays, sequence, tx_tsc, rx_tsc);
 }
 
 void
 weir_arrivals_clear(struct weir_arrivals *arrivals)
 {
 	memset(arrivals, 0, sizeof(*arrivals));
-	weir_histogram_clear(&arrivals->latency_cycles);
+	weir_delays_clear(&arrivals->delays);
 }

@@ -15,7 +15,7 @@ static void
 add(const uint32_t *sequences, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
-		weir_arrivals_add(&arrivals, sequences[i], 100);
+		weir_arrivals_add(&arrivals, sequences[i], 0, 100);
 }
 
 static void
@@ -29,7 +29,7 @@ duplicates_and_reordering_are_told_apart(void **state)
 	assert_int_equal(arrivals.delivered, 5);
 	assert_int_equal(arrivals.duplicates, 2);
 	assert_int_equal(arrivals.reordered, 1);
-	assert_int_equal(arrivals.latency_cycles.count, 5);
+	assert_int_equal(arrivals.delays.latency_cycles.count, 5);
 }
 
 static void
@@ -39,7 +39,7 @@ what_is_missing_is_neither_delivered_nor_reordered(void **state)
 	weir_arrivals_clear(&arrivals);
 	for (uint32_t sequence = 5; sequence < 300000; sequence++) {
 		if (sequence % 7 != 0)
-			weir_arrivals_add(&arrivals, sequence, 100);
+			weir_arrivals_add(&arrivals, sequence, 0, 100);
 	}
 	assert_int_equal(arrivals.delivered, 299995 - (300000 / 7));
 	assert_int_equal(arrivals.reordered + arrivals.duplicates + arrivals.too_late, 0);
@@ -59,7 +59,7 @@ a_random_order_is_counted_as_a_model_counts_it(void **state)
 		uint32_t back = weir_random_next(&random) % 1000;
 		uint32_t sequence = i < back ? i : i - back;
 
-		weir_arrivals_add(&arrivals, sequence, 100);
+		weir_arrivals_add(&arrivals, sequence, 0, 100);
 		if (seen[sequence]++ != 0)
 			duplicates++;
 		else if (delivered++ != 0 && sequence < highest)
@@ -94,7 +94,7 @@ sequence_numbers_go_on_when_their_32_bits_wrap(void **state)
 	(void)state;
 	weir_arrivals_clear(&arrivals);
 	for (uint64_t sequence = 0; sequence < (1ull << 32); sequence += 1ull << 28)
-		weir_arrivals_add(&arrivals, (uint32_t)sequence, 100);
+		weir_arrivals_add(&arrivals, (uint32_t)sequence, 0, 100);
 	assert_int_equal(arrivals.delivered, 16);
 	add(order, 5);
 	assert_int_equal(arrivals.delivered, 20);

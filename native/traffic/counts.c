@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run counted, for the control thread. */
+#include <assert.h>
 #include <string.h>
 
 #include <rte_cycles.h>
 
 #include "stream.h"
 
+static_assert(WEIR_HISTOGRAM_BUCKETS == WEIR_DELAY_BUCKETS_MAX, "room for all of them");
+
+static double
+ns_per_cycle(void)
+{
+	return 1e9 / (double)rte_get_tsc_hz();
+}
+
 static void
 summarise(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
 {
-	double ns = 1e9 / (double)rte_get_tsc_hz();
+	double ns = ns_per_cycle();
 
 	memset(latency, 0, sizeof(*latency));
 	latency->count = cycles->count;
@@ -21,13 +30,43 @@ summarise(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
 	latency->p90 = (double)weir_histogram_quantile(cycles, 0.90) * ns;
 	latency->p99 = (double)weir_histogram_quantile(cycles, 0.99) * ns;
 	latency->p999 = (double)weir_histogram_quantile(cycles, 0.999) * ns;
+	latency->p9999 = (double)weir_histogram_quantile(cycles, 0.9999) * ns;
 	latency->max = (double)cycles->max * ns;
+}
+
+static void
+summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *variation)
+{
+	double ns = ns_per_cycle();
+	struct weir_latency_ns size;
+
+	summarise(&delays->ipdv_cycles, &size);
+	*variation = (struct weir_variation_ns){
+		.pairs = size.count,
+		.mean_size = size.mean,
+		.p50_size = size.p50,
+		.p90_size = size.p90,
+		.p99_size = size.p99,
+		.p999_size = size.p999,
+		.p9999_size = size.p9999,
+	};
+	if (size.count > 0) {
+		variation->min = (double)delays->ipdv_min_cycles * ns;
+		variation->max = (double)delays->ipdv_max_cycles * ns;
+	}
+	if (delays->jitter_count > 0) {
+		variation->jitter_mean =
+			(double)delays->jitter_sum / (double)delays->jitter_count * ns;
+		variation->jitter_max = (double)delays->jitter_max / 16 * ns;
+		variation->jitter_last = (double)delays->jitter / 16 * ns;
+	}
 }
 
 void
 weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 {
 	const struct weir_stream *stream = weir_stream_at(index);
+	const struct weir_delays *delays = &stream->arrivals.delays;
 
 	*count = (struct weir_stream_count){
 		.intended = stream->sender.intended,
@@ -38,8 +77,37 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 		.reordered = stream->arrivals.reordered,
 		.stale = stream->arrivals.stale,
 		.too_late = stream->arrivals.too_late,
+		.has_variation = delays->wanted.variation,
 	};
-	summarise(&stream->arrivals.latency_cycles, &count->latency);
+	summarise(&delays->latency_cycles, &count->latency);
+	if (delays->wanted.variation)
+		summarise_variation(delays, &count->variation);
+}
+
+unsigned int
+weir_stream_buckets(unsigned int index, enum weir_delay_histogram which,
+		    struct weir_bucket_ns *buckets, unsigned int room)
+{
+	const struct weir_delays *delays = &weir_stream_at(index)->arrivals.delays;
+	const struct weir_histogram *histogram =
+		which == WEIR_DELAY_LATENCY ? &delays->latency_cycles : &delays->ipdv_cycles;
+	double ns = ns_per_cycle();
+	unsigned int found = 0;
+
+	for (uint32_t i = 0; i < WEIR_HISTOGRAM_BUCKETS; i++) {
+		uint64_t count = weir_counted(&histogram->buckets[i]);
+
+		if (count == 0)
+			continue;
+		if (found < room)
+			buckets[found] = (struct weir_bucket_ns){
+				.from = (double)weir_histogram_from(i) * ns,
+				.to = (double)weir_histogram_from(i + 1) * ns,
+				.count = count,
+			};
+		found++;
+	}
+	return found;
 }
 
 const char *

@@ -108,8 +108,13 @@ void
 start_run(double rate_pps, uint64_t duration_ns, uint64_t drain_ns)
 {
 	struct weir_error error;
+	const struct weir_run_options options = {
+		.rates_pps = &rate_pps,
+		.duration_ns = duration_ns,
+		.drain_ns = drain_ns,
+	};
 
-	assert_int_not_equal(weir_run_start(&rate_pps, duration_ns, drain_ns, &error), -1);
+	assert_int_not_equal(weir_run_start(&options, &error), -1);
 }
 
 struct weir_stream_count

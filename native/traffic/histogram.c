@@ -3,16 +3,23 @@
 
 #include <math.h>
 
-static uint64_t
-middle(uint32_t bucket)
+uint64_t
+weir_histogram_from(uint32_t bucket)
 {
 	uint32_t shift;
 
 	if (bucket < 2 * WEIR_HISTOGRAM_OCTAVE)
 		return bucket;
 	shift = (bucket >> WEIR_HISTOGRAM_BITS) - 1;
-	return ((uint64_t)(bucket - (shift << WEIR_HISTOGRAM_BITS)) << shift) +
-	       ((1ull << shift) >> 1);
+	return (uint64_t)(bucket - (shift << WEIR_HISTOGRAM_BITS)) << shift;
+}
+
+static uint64_t
+middle(uint32_t bucket)
+{
+	uint64_t from = weir_histogram_from(bucket);
+
+	return from + (weir_histogram_from(bucket + 1) - from) / 2;
 }
 
 uint64_t

@@ -53,6 +53,9 @@ weir_histogram_add(struct weir_histogram *histogram, uint64_t value)
 	histogram->buckets[weir_histogram_bucket(value)]++;
 }
 
+/* The smallest value that counts in a bucket; of the one behind the last, where that would end. */
+uint64_t weir_histogram_from(uint32_t bucket);
+
 /* The middle of the bucket below which `fraction` of the values lie; 0 for an empty histogram. */
 uint64_t weir_histogram_quantile(const struct weir_histogram *histogram, double fraction);
 

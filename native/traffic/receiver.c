@@ -70,8 +70,7 @@ count_packet(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t 
 		stream->arrivals.too_late++;
 		return;
 	}
-	weir_arrivals_add(&stream->arrivals, stamp.sequence,
-			  now > stamp.tx_tsc ? now - stamp.tx_tsc : 0);
+	weir_arrivals_add(&stream->arrivals, stamp.sequence, stamp.tx_tsc, now);
 }
 
 static uint32_t

@@ -39,17 +39,21 @@ weir_run_stop(void)
 
 /* The loops have stopped: counters and senders belong to the control thread. */
 static void
-ready_streams(const double *rates_pps, uint64_t duration_ns)
+ready_streams(const struct weir_run_options *options)
 {
 	uint64_t tsc_hz = rte_get_tsc_hz();
 
 	for (unsigned int i = 0; i < weir_stream_count(); i++) {
 		struct weir_stream *stream = weir_stream_at(i);
+		struct weir_delays *delays = &stream->arrivals.delays;
 
 		weir_arrivals_clear(&stream->arrivals);
+		delays->wanted.variation = options->delay_variation;
+		if (options->first_packets)
+			delays->wanted.sequence_limit = stream->config.flow_count;
 		weir_sender_ready(&stream->sender, run.number,
-				  weir_pacing_of(rates_pps[i], duration_ns, tsc_hz,
-						 stream->config.poisson,
+				  weir_pacing_of(options->rates_pps[i], options->duration_ns,
+						 tsc_hz, stream->config.poisson,
 						 stream->config.seed + run.number));
 	}
 	for (unsigned int i = 0; i < weir_receiver_count(); i++)
@@ -59,10 +63,26 @@ ready_streams(const double *rates_pps, uint64_t duration_ns)
 		weir_core_stalls_begin(i);
 }
 
-int
-weir_run_start(const double *rates_pps, uint64_t duration_ns, uint64_t drain_ns,
-	       struct weir_error *error)
+/* The first packets are those of one turn through the flows: there must be turns. */
+static int
+check_first_packets(struct weir_error *error)
 {
+	for (unsigned int i = 0; i < weir_stream_count(); i++) {
+		if (weir_stream_at(i)->config.zipf)
+			return weir_fail(error, "bad_argument", "delay.first_packets",
+					 "streams whose flows are sent in turn",
+					 "use the uniform distribution",
+					 "stream %u draws its flows by Zipf's law",
+					 weir_stream_id(i));
+	}
+	return 0;
+}
+
+int
+weir_run_start(const struct weir_run_options *options, struct weir_error *error)
+{
+	double cycles_per_ns = (double)rte_get_tsc_hz() / 1e9;
+
 	if (weir_stream_count() == 0)
 		return weir_fail(error, "bad_state", NULL, NULL, "send traffic.configure first",
 				 "there are no streams");
@@ -72,20 +92,27 @@ weir_run_start(const double *rates_pps, uint64_t duration_ns, uint64_t drain_ns,
 	if (weir_run_poll() == WEIR_RUN_RUNNING)
 		return weir_fail(error, "bad_state", NULL, NULL,
 				 "wait for its end with traffic.result", "a run goes on");
+	if (options->first_packets && check_first_packets(error) < 0)
+		return -1;
 	weir_loops_stop();
 	__atomic_store_n(&weir_epoch, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&weir_run_closed, false, __ATOMIC_RELEASE);
 	run.number = run.number == UINT16_MAX ? 1 : run.number + 1;
-	run.drain_cycles = (uint64_t)((double)drain_ns * (double)rte_get_tsc_hz() / 1e9);
+	run.drain_cycles = (uint64_t)((double)options->drain_ns * cycles_per_ns);
 	run.seen_at_tsc = 0;
-	ready_streams(rates_pps, duration_ns);
+	ready_streams(options);
 	weir_loops_resume();
 	/* The clock starts when every loop runs: a thread that the system wakes late is no late
 	 * sender. Until the epoch is set, the generators leave their senders alone. */
 	weir_loops_pass();
 	run.start_tsc = rte_rdtsc();
-	for (unsigned int i = 0; i < weir_stream_count(); i++)
-		weir_sender_begin(&weir_stream_at(i)->sender, run.start_tsc);
+	for (unsigned int i = 0; i < weir_stream_count(); i++) {
+		struct weir_stream *stream = weir_stream_at(i);
+
+		stream->arrivals.delays.wanted.from_tsc =
+			run.start_tsc + (uint64_t)((double)options->settle_ns * cycles_per_ns);
+		weir_sender_begin(&stream->sender, run.start_tsc);
+	}
 	run.state = WEIR_RUN_RUNNING;
 	__atomic_store_n(&weir_epoch, run.number, __ATOMIC_RELEASE);
 	return run.number;

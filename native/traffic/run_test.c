@@ -146,13 +146,14 @@ a_second_run_is_refused_while_one_goes_on(void **state)
 	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
 	struct weir_error error;
 	double rate_pps = 1;
+	const struct weir_run_options second = {.rates_pps = &rate_pps, .duration_ns = MS_NS};
 
 	(void)state;
 	place(generator);
 	configure(&config);
 	weir_loops_start(&options);
 	start_run(10000, 1000 * MS_NS, 0);
-	assert_int_equal(weir_run_start(&rate_pps, MS_NS, 0, &error), -1);
+	assert_int_equal(weir_run_start(&second, &error), -1);
 	assert_string_equal(error.code, "bad_state");
 	assert_int_equal(weir_streams_configure(&config, 1, &error), -1);
 	assert_string_equal(error.code, "bad_state");

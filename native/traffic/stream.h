@@ -5,8 +5,8 @@
 
 #include <rte_mempool.h>
 
+#include "delays.h"
 #include "flows.h"
-#include "histogram.h"
 #include "pacing.h"
 
 /* Packets that may be missing at once before a late one is taken for lost. */
@@ -40,7 +40,7 @@ struct weir_arrivals {
 	uint64_t highest; /* sequence, not wrapped */
 	uint64_t delivered, duplicates, reordered, stale, too_late;
 	uint64_t window[WEIR_WINDOW_WORDS];
-	struct weir_histogram latency_cycles;
+	struct weir_delays delays;
 };
 
 struct weir_stream {
@@ -55,8 +55,9 @@ extern uint16_t weir_epoch;
 /* The drain is over: packets that arrive now are too late. */
 extern bool weir_run_closed;
 
-/* Counts the arrival of `sequence` (wrapping 32 bits). */
-void weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t sequence, uint64_t latency_cycles);
+/* Counts the arrival of `sequence` (wrapping 32 bits), and how long it was under way. */
+void weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t sequence, uint64_t tx_tsc,
+		       uint64_t rx_tsc);
 void weir_arrivals_clear(struct weir_arrivals *arrivals);
 
 /* Areas of the tester announce themselves, and say when they end. -1 with `error`: the port has one

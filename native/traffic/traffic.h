@@ -79,13 +79,21 @@ int weir_streams_configure(const struct weir_stream_config *configs, unsigned in
 unsigned int weir_stream_count(void);
 uint16_t weir_stream_id(unsigned int index);
 
-/*
- * Starts a run: stream i (index, not id) at rates_pps[i], WEIR_RATE_MAX_PPS at most, 0 meaning as
- * fast as its core can. The loops must run. Returns the run's number (1 … 65535), or -1 with
- * `error`.
- */
-int weir_run_start(const double *rates_pps, uint64_t duration_ns, uint64_t drain_ns,
-		   struct weir_error *error);
+struct weir_run_options {
+	/* Stream i (index, not id) at rates_pps[i], WEIR_RATE_MAX_PPS at most, 0 meaning as fast as
+	 * its core can. */
+	const double *rates_pps;
+	uint64_t duration_ns;
+	uint64_t drain_ns;
+	/* Whose delay is measured: packets sent from this time on; or of these the first of each
+	 * flow alone, where flows are sent in turn. */
+	uint64_t settle_ns;
+	bool first_packets;
+	bool delay_variation; /* IPDV and jitter too, which costs the receiver a little */
+};
+
+/* Starts a run. The loops must run. Returns its number (1 … 65535), or -1 with `error`. */
+int weir_run_start(const struct weir_run_options *options, struct weir_error *error);
 
 enum weir_run_state { WEIR_RUN_NONE, WEIR_RUN_RUNNING, WEIR_RUN_DONE, WEIR_RUN_STOPPED };
 /* Looks at the counters; ends the drain. Call it every few milliseconds while a run goes on. */
@@ -98,7 +106,16 @@ uint64_t weir_run_tx_duration_ns(void);
 
 struct weir_latency_ns {
 	uint64_t count;
-	double min, mean, p50, p90, p99, p999, max;
+	double min, mean, p50, p90, p99, p999, p9999, max;
+};
+
+/* IPDV of RFC 5481: pairs of packets sent one after the other that also arrived so. Quantiles and
+ * mean are of its size, without the sign. And the jitter of RFC 3550, in order of arrival. */
+struct weir_variation_ns {
+	uint64_t pairs;
+	double min, max;
+	double mean_size, p50_size, p90_size, p99_size, p999_size, p9999_size;
+	double jitter_mean, jitter_max, jitter_last;
 };
 
 struct weir_stream_count {
@@ -107,6 +124,8 @@ struct weir_stream_count {
 	uint64_t stale;	   /* stamped by an earlier run */
 	uint64_t too_late; /* after the drain, or after 65,536 later ones: lost */
 	struct weir_latency_ns latency;
+	bool has_variation;
+	struct weir_variation_ns variation;
 };
 
 struct weir_receiver_count {
@@ -116,8 +135,20 @@ struct weir_receiver_count {
 	uint64_t stale;
 };
 
-/* Counts of the last run; only when it is done. */
+/* Counts of the last run; while it goes on, those of about now, and `intended` is not known. */
 void weir_stream_counted(unsigned int index, struct weir_stream_count *count);
+
+/* One bucket of a histogram that is not empty: from_ns <= value < to_ns. */
+struct weir_bucket_ns {
+	double from, to;
+	uint64_t count;
+};
+#define WEIR_DELAY_BUCKETS_MAX 5120
+enum weir_delay_histogram { WEIR_DELAY_LATENCY, WEIR_DELAY_IPDV };
+/* Up to `room` of a stream's buckets, smallest first, into `buckets`; returns how many there are.
+ */
+unsigned int weir_stream_buckets(unsigned int index, enum weir_delay_histogram which,
+				 struct weir_bucket_ns *buckets, unsigned int room);
 unsigned int weir_receiver_count(void);
 const char *weir_receiver_port(unsigned int index);
 void weir_receiver_counted(unsigned int index, struct weir_receiver_count *count);

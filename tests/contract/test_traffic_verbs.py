@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,78 +16,10 @@ from weir.dataplane import DataPlaneClient, DataPlaneError
 from weir.dataplane.protocol import protocol_schema
 from weir.dataplane.requests import TrafficConfigure, TrafficStart
 from weir.dataplane.tester import DataPlaneTester
-from weir.fabric import private_data_plane
 
-CORE = max(os.sched_getaffinity(0))
+from .wire import PORTS, area_of, refused, result, started, stream, template
+
 TAP = "weir-test-tap"
-PORTS = [
-    {"name": "left", "kind": "memory", "peer": "right"},
-    {"name": "right", "kind": "memory", "peer": "left"},
-]
-
-
-def area_of(kind: str, port: str) -> dict[str, Any]:
-    return {"name": f"{kind}-{port}", "core": CORE, "kind": kind, "port": port}
-
-
-@pytest.fixture(scope="module")
-def weir_dp() -> Iterator[DataPlaneClient]:
-    """A weir-dp in ordinary memory."""
-    with (
-        private_data_plane(CORE, memory_mb=256, huge=False) as path,
-        DataPlaneClient(path, connect_s=20) as client,
-    ):
-        yield client
-
-
-@pytest.fixture
-def client(weir_dp: DataPlaneClient) -> Iterator[DataPlaneClient]:
-    """With a generator at port left and a receiver at port right of an in-memory wire."""
-    areas = [area_of("generator", "left"), area_of("receiver", "right")]
-    weir_dp.configure({"ports": PORTS, "areas": areas})
-    yield weir_dp
-    weir_dp.reset()
-
-
-def stream(**changes: Any) -> dict[str, Any]:
-    """A valid stream, or one with such changes; None leaves the key out."""
-    whole = {
-        "id": 0,
-        "port": "left",
-        "to": "right",
-        "frame": {"bytes": 64},
-        "template": {
-            "src_mac": "02:00:00:00:00:01",
-            "dst_mac": "02:00:00:00:00:02",
-            "src_ip": "198.18.0.1",
-            "dst_ip": "198.19.0.1",
-        },
-        **changes,
-    }
-    return {key: value for key, value in whole.items() if value is not None}
-
-
-def template(**changes: Any) -> dict[str, Any]:
-    return {"template": {**stream()["template"], **changes}}
-
-
-def started(client: DataPlaneClient, **changes: Any) -> None:
-    client.configure_traffic({"streams": [stream(**changes)]})
-    client.start()
-
-
-def result(client: DataPlaneClient) -> Any:
-    deadline = time.monotonic() + 5
-    while (found := client.traffic_result(100)) is None:
-        assert time.monotonic() < deadline
-    return found
-
-
-def refused(client: DataPlaneClient, command: str, arguments: dict[str, Any]) -> DataPlaneError:
-    with pytest.raises(DataPlaneError) as caught:
-        client.call(command, arguments)
-    assert caught.value.code == "bad_argument"
-    return caught.value
 
 
 @pytest.mark.parametrize(

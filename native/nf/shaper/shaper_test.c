@@ -8,57 +8,22 @@
 #include <cmocka.h>
 #include <rte_cycles.h>
 
-#include "core/chain.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
 #include "testing/report.h"
+#include "testing/wired.h"
 
 extern const struct weir_nf weir_nf_shaper;
 
 #define PACKET_BYTES 1000 /* of IP */
-#define RING_PACKETS 1024
-
-static struct weir_chain *chain;
-static struct rte_ring *in, *out;
-static uint64_t now_tsc;
-
-static void
-stop_chain(void)
-{
-	struct rte_mbuf *packet;
-
-	if (chain == NULL)
-		return;
-	while (rte_ring_dequeue(out, (void **)&packet) == 0)
-		rte_pktmbuf_free(packet);
-	weir_chain_destroy(chain);
-	chain = NULL;
-}
 
 static void
 start(const char *tenants, const char *queue_packets)
 {
 	const char *const options[][2] = {
 		{"tenants", tenants}, {"queue_packets", queue_packets}, {NULL, NULL}};
-	struct weir_error error;
-	struct weir_path *path;
 
-	stop_chain();
-	if (in == NULL) {
-		in = rte_ring_create("in", RING_PACKETS, SOCKET_ID_ANY, 0);
-		out = rte_ring_create("out", RING_PACKETS, SOCKET_ID_ANY, 0);
-	}
-	chain = weir_chain_create("chain", 0, true);
-	chain->path_count = 1;
-	path = &chain->paths[0];
-	path->in = (struct weir_queue){.kind = WEIR_QUEUE_RING, .ring = in};
-	path->out.queue[0] = (struct weir_queue){.kind = WEIR_QUEUE_RING, .ring = out};
-	path->out.count = 1;
-	path->stage_count = 1;
-	path->stages[0].nf = &weir_nf_shaper;
-	path->stages[0].state = weir_test_state(&weir_nf_shaper, options);
-	assert_int_equal(weir_chain_complete(chain, 0, &error), 0);
-	now_tsc = 1000 * rte_get_tsc_hz();
+	weir_test_wire(&weir_nf_shaper, options);
 }
 
 static void
@@ -69,7 +34,8 @@ offer(const char *src, unsigned int count)
 		.src = src, .payload = payload, .payload_bytes = PACKET_BYTES - 28};
 
 	for (unsigned int i = 0; i < count; i++)
-		assert_int_equal(rte_ring_enqueue(in, weir_test_ipv4_packet(&what)), 0);
+		assert_int_equal(rte_ring_enqueue(weir_test_wired.in, weir_test_ipv4_packet(&what)),
+				 0);
 }
 
 /* Packets that leave in one poll; `last` is the last byte of the source of the last one. */
@@ -79,19 +45,13 @@ poll_once(uint8_t *last)
 	struct rte_mbuf *packet;
 	unsigned int count = 0;
 
-	chain->area.poll(&chain->area, now_tsc);
-	for (; rte_ring_dequeue(out, (void **)&packet) == 0; count++) {
+	weir_test_poll_wired();
+	for (; rte_ring_dequeue(weir_test_wired.out, (void **)&packet) == 0; count++) {
 		if (last != NULL)
 			*last = rte_pktmbuf_mtod(packet, uint8_t *)[29];
 		rte_pktmbuf_free(packet);
 	}
 	return count;
-}
-
-static void
-pass_us(double us)
-{
-	now_tsc += us * rte_get_tsc_hz() / 1e6;
 }
 
 /* Packets that leave in so much time, polled every `step_us`; their tenant always has more. */
@@ -103,15 +63,9 @@ run_full(const char *src, double us, double step_us)
 	for (double t = 0; t < us; t += step_us) {
 		offer(src, 2);
 		left += poll_once(NULL);
-		pass_us(step_us);
+		weir_test_pass_us(step_us);
 	}
 	return left;
-}
-
-static const struct weir_stage_ledger *
-ledger(void)
-{
-	return &chain->paths[0].stages[0].ledger;
 }
 
 static void
@@ -123,12 +77,12 @@ test_a_burst_passes_at_once_and_the_rest_at_the_rate(void **state)
 	start("10.1.0.0/16 rate_bps=8000000 burst_bytes=5000", "256");
 	offer("10.1.0.1", 20);
 	assert_int_equal(poll_once(NULL), 5);
-	assert_int_equal(ledger()->held, 15);
+	assert_int_equal(weir_test_wired_ledger()->held, 15);
 	for (unsigned int ms = 0; ms < 10; ms++) {
-		pass_us(990);
+		weir_test_pass_us(990);
 		sent += poll_once(NULL);
 		assert_int_equal(sent, ms); /* none comes early */
-		pass_us(10.1);
+		weir_test_pass_us(10.1);
 		sent += poll_once(NULL);
 		assert_int_equal(sent, ms + 1);
 	}
@@ -176,7 +130,7 @@ test_irregular_polls_do_not_change_the_rate(void **state)
 		step_us = 1 + (random >> 16) % 300;
 		offer("10.1.0.1", 8);
 		sent += poll_once(NULL);
-		pass_us(step_us);
+		weir_test_pass_us(step_us);
 		us += step_us;
 	}
 	assert_in_range(sent, 12.5 * us / PACKET_BYTES * 0.995, 12.5 * us / PACKET_BYTES * 1.005);
@@ -192,7 +146,7 @@ test_a_poll_that_comes_later_than_a_burst_takes_costs_no_rate(void **state)
 	offer("10.1.0.1", 100);
 	poll_once(NULL);
 	for (unsigned int i = 0; i < 3; i++) {
-		pass_us(3001);
+		weir_test_pass_us(3001);
 		sent += poll_once(NULL);
 	}
 	assert_in_range(sent, 89, 91);
@@ -208,17 +162,17 @@ test_a_full_queue_drops_and_every_packet_is_accounted_for(void **state)
 	start("10.1.0.0/16 rate_bps=8000000 burst_bytes=5000", "10");
 	offer("10.1.0.1", 30);
 	assert_int_equal(poll_once(NULL), 5);
-	counts = ledger();
+	counts = weir_test_wired_ledger();
 	assert_int_equal(counts->held, 10);
 	assert_int_equal(counts->drops[0], 15);
-	assert_int_equal(
-		weir_test_counted(&weir_nf_shaper, chain->paths[0].stages[0].state, dropped)
-			.packets,
-		15);
-	pass_us(3001);
+	assert_int_equal(weir_test_counted(&weir_nf_shaper,
+					   weir_test_wired.chain->paths[0].stages[0].state, dropped)
+				 .packets,
+			 15);
+	weir_test_pass_us(3001);
 	assert_int_equal(poll_once(NULL), 3);
 	assert_int_equal(counts->packets_in, counts->packets_out + counts->drops[0] + counts->held);
-	assert_int_equal(chain->paths[0].out.tx_packets, 8);
+	assert_int_equal(weir_test_wired.chain->paths[0].out.tx_packets, 8);
 }
 
 static void
@@ -236,15 +190,15 @@ test_tenants_get_their_own_rates_whatever_others_send(void **state)
 		for (unsigned int i = 0; i < 10; i++) {
 			struct rte_mbuf *packet;
 
-			chain->area.poll(&chain->area, now_tsc);
-			while (rte_ring_dequeue(out, (void **)&packet) == 0) {
+			weir_test_poll_wired();
+			while (rte_ring_dequeue(weir_test_wired.out, (void **)&packet) == 0) {
 				bool is_greedy = rte_pktmbuf_mtod(packet, uint8_t *)[29] == 1;
 
 				greedy += is_greedy;
 				modest += !is_greedy;
 				rte_pktmbuf_free(packet);
 			}
-			pass_us(100.1);
+			weir_test_pass_us(100.1);
 		}
 	}
 	assert_in_range(modest, 99, 100);
@@ -266,13 +220,13 @@ test_a_tenants_packets_stay_in_order(void **state)
 						    .payload = payload,
 						    .payload_bytes = i % 3 * 400};
 
-		rte_ring_enqueue(in, weir_test_ipv4_packet(&what));
-		chain->area.poll(&chain->area, now_tsc);
-		pass_us(100);
+		rte_ring_enqueue(weir_test_wired.in, weir_test_ipv4_packet(&what));
+		weir_test_poll_wired();
+		weir_test_pass_us(100);
 	}
-	for (unsigned int i = 0; i < 200; i++, pass_us(500))
-		chain->area.poll(&chain->area, now_tsc);
-	while (rte_ring_dequeue(out, (void **)&packet) == 0) {
+	for (unsigned int i = 0; i < 200; i++, weir_test_pass_us(500))
+		weir_test_poll_wired();
+	while (rte_ring_dequeue(weir_test_wired.out, (void **)&packet) == 0) {
 		const uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
 
 		assert_int_equal(frame[18] << 8 | frame[19], next++);
@@ -288,9 +242,9 @@ test_a_packet_larger_than_the_burst_passes_and_is_paid_for(void **state)
 	start("10.1.0.0/16 rate_bps=8000000 burst_bytes=100", "64");
 	offer("10.1.0.1", 2);
 	assert_int_equal(poll_once(NULL), 1);
-	pass_us(990);
+	weir_test_pass_us(990);
 	assert_int_equal(poll_once(NULL), 0);
-	pass_us(11);
+	weir_test_pass_us(11);
 	assert_int_equal(poll_once(NULL), 1);
 }
 
@@ -312,12 +266,12 @@ test_packets_that_still_wait_are_freed_with_the_chain(void **state)
 	unsigned int before;
 
 	(void)state;
-	stop_chain();
+	weir_test_unwire();
 	before = rte_mempool_avail_count(weir_test_pool());
 	start("10.1.0.0/16 rate_bps=8000 burst_bytes=1000", "64");
 	offer("10.1.0.1", 30);
 	assert_int_equal(poll_once(NULL), 1);
-	stop_chain();
+	weir_test_unwire();
 	assert_int_equal(rte_mempool_avail_count(weir_test_pool()), before);
 }
 
@@ -328,19 +282,19 @@ test_two_paths_of_one_direction_cannot_share_a_shaper(void **state)
 
 	(void)state;
 	start("10.1.0.0/16 rate_bps=8000", "64");
-	chain->paths[1] = chain->paths[0];
-	chain->paths[1].stages[0].shares_state = true;
-	chain->path_count = 2;
-	assert_int_equal(weir_chain_complete(chain, 0, &error), -1);
-	chain->paths[1].direction = WEIR_INBOUND;
-	assert_int_equal(weir_chain_complete(chain, 0, &error), 0);
+	weir_test_wired.chain->paths[1] = weir_test_wired.chain->paths[0];
+	weir_test_wired.chain->paths[1].stages[0].shares_state = true;
+	weir_test_wired.chain->path_count = 2;
+	assert_int_equal(weir_chain_complete(weir_test_wired.chain, 0, &error), -1);
+	weir_test_wired.chain->paths[1].direction = WEIR_INBOUND;
+	assert_int_equal(weir_chain_complete(weir_test_wired.chain, 0, &error), 0);
 }
 
 static int
 stop(void **state)
 {
 	(void)state;
-	stop_chain();
+	weir_test_unwire();
 	return 0;
 }
 

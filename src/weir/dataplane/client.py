@@ -14,12 +14,22 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from weir.dataplane.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
-from weir.dataplane.messages import ConfiguredPort, Hello, Ledger, NfReport, Outcome, TrafficResult
+from weir.dataplane.messages import (
+    ConfiguredPort,
+    DelayHistogram,
+    Hello,
+    Ledger,
+    NfReport,
+    Outcome,
+    TrafficResult,
+    TrafficSoFar,
+)
+from weir.dataplane.requests import DelayWanted
 
 PROTOCOL = 1
 RECEIVE_BYTES = 65_536
@@ -102,10 +112,18 @@ class DataPlaneClient:
         """Sets the streams of the runs that follow."""
         self.call("traffic.configure", config)
 
-    def start_traffic(self, rates_pps: Mapping[int, float], duration_ns: int, drain_ns: int) -> int:
+    def start_traffic(
+        self,
+        rates_pps: Mapping[int, float],
+        duration_ns: int,
+        drain_ns: int,
+        delay: DelayWanted | None = None,
+    ) -> int:
         """Starts a run and returns its number. A rate of 0 is as fast as the core can."""
         rates = {str(stream): rate for stream, rate in rates_pps.items()}
-        args = {"duration_ns": duration_ns, "rates_pps": rates, "drain_ns": drain_ns}
+        args: dict[str, Any] = {"duration_ns": duration_ns, "rates_pps": rates, "drain_ns": drain_ns}
+        if delay is not None:
+            args["delay"] = delay.model_dump()
         return int(self.call("traffic.start", args)["run"])
 
     def traffic_result(self, wait_ms: int) -> TrafficResult | None:
@@ -121,6 +139,14 @@ class DataPlaneClient:
                 fix="start it again, and let it end before `stop`",
             )
         return _parsed(TrafficResult, result) if result.get("state") == "done" else None
+
+    def traffic_so_far(self) -> TrafficSoFar:
+        """What the run that goes on, or the last one, has counted."""
+        return _parsed(TrafficSoFar, self.call("traffic.so_far"))
+
+    def delays(self, stream: int, of: Literal["latency", "ipdv"] = "latency") -> DelayHistogram:
+        """One stream's delays in the run that goes on, or the last one."""
+        return _parsed(DelayHistogram, self.call("traffic.delays", {"stream": stream, "of": of}))
 
     def command(self, area: str, stage: str, command: str, args: Mapping[str, str | int | bool]) -> None:
         """Changes a function while packets flow."""

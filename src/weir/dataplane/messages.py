@@ -51,7 +51,33 @@ class LatencySummary(_Reply):
     p90_ns: float
     p99_ns: float
     p999_ns: float
+    p9999_ns: float = 0.0
     max_ns: float
+
+
+class IpdvSummary(_Reply):
+    """IPDV (RFC 5481, 4.1): a packet's delay less that of the packet sent before it, both received in order.
+
+    `size` is without the sign.
+    """
+
+    pairs: int
+    min_ns: float
+    max_ns: float
+    mean_size_ns: float
+    p50_size_ns: float
+    p90_size_ns: float
+    p99_size_ns: float
+    p999_size_ns: float
+    p9999_size_ns: float
+
+
+class JitterSummary(_Reply):
+    """Interarrival jitter (RFC 3550, 6.4.1) after each packet, in order of arrival."""
+
+    mean_ns: float
+    max_ns: float
+    last_ns: float
 
 
 class StreamResult(_Reply):
@@ -71,6 +97,9 @@ class StreamResult(_Reply):
     late_from_earlier_run: int = 0
     too_late: int = 0
     latency: LatencySummary | None = None
+    ipdv: IpdvSummary | None = None
+    """Where the run was asked for it, as `jitter`."""
+    jitter: JitterSummary | None = None
 
 
 class ReceiverResult(_Reply):
@@ -91,6 +120,21 @@ class TrafficResult(_Reply):
     receivers: tuple[ReceiverResult, ...] = ()
     stalls: tuple[StallCount, ...] = ()
     gone_ports: tuple[str, ...] = ()
+
+
+class TrafficSoFar(_Reply):
+    """What a run has counted up to now; `intended` is not known before its end."""
+
+    run: int
+    streams: tuple[StreamResult, ...]
+    stalls: tuple[StallCount, ...] = ()
+    gone_ports: tuple[str, ...] = ()
+
+
+class DelayHistogram(_Reply):
+    """Buckets that are not empty, smallest first: from (ns), up to but without (ns), packets."""
+
+    buckets: tuple[tuple[float, float, int], ...]
 
 
 class StageLedger(_Reply):

@@ -110,6 +110,8 @@ COMMANDS = (
     Command("traffic.configure", requests.TrafficConfigure, None),
     Command("traffic.start", requests.TrafficStart, Started),
     Command("traffic.result", requests.TrafficWait, RunState),
+    Command("traffic.so_far", requests.Nothing, messages.TrafficSoFar),
+    Command("traffic.delays", requests.DelaysAsked, messages.DelayHistogram),
     Command("ledger", requests.Nothing, messages.Ledger),
     Command("quit", requests.Nothing, None),
 )

@@ -276,6 +276,17 @@ class TrafficConfigure(_Arguments):
     streams: Annotated[tuple[StreamConfig, ...], Field(min_length=1, max_length=64)]
 
 
+class DelayWanted(_Arguments):
+    """Which packets' delays a run measures."""
+
+    settle_ns: int = Field(default=0, ge=0, le=NANOSECONDS_MAX)
+    """Packets sent in this time from the start are counted, but not measured."""
+    first_packets: bool = False
+    """The first packet of each flow alone, of streams whose flows are sent in turn; not with settle_ns."""
+    variation: bool = False
+    """IPDV and jitter too."""
+
+
 class TrafficStart(_Arguments):
     """One run."""
 
@@ -284,6 +295,16 @@ class TrafficStart(_Arguments):
     """Stream → packets a second, for each stream; 0 or "max": as fast as the core can."""
     drain_ns: int = Field(default=100_000_000, ge=0, le=NANOSECONDS_MAX)
     """Longest wait for the last packets."""
+    delay: DelayWanted | None = None
+    """Absent: the latency of all packets."""
+
+
+class DelaysAsked(_Arguments):
+    """Which histogram of the last run, or of the one that goes on."""
+
+    stream: int = Field(ge=0, le=63)
+    of: Literal["latency", "ipdv"] = "latency"
+    """IPDV without its sign."""
 
 
 class TrafficWait(_Arguments):

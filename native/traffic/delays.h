@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One-way delay of a stream's packets, and how it varies: IPDV (RFC 5481, section 4.1: the delay of
+ * a packet less that of the packet sent before it, both received) and interarrival jitter (RFC
+ * 3550, section 6.4.1 and appendix A.8: in order of arrival). PDV (RFC 5481, section 4.2) is the
+ * delay less the least delay, so its quantiles are those of the delay, less its minimum.
+ */
+#ifndef WEIR_TRAFFIC_DELAYS_H
+#define WEIR_TRAFFIC_DELAYS_H
+
+#include <stdbool.h>
+
+#include "histogram.h"
+
+/* Which packets' delays a run measures; the others are counted all the same. */
+struct weir_delays_wanted {
+	uint64_t from_tsc;	 /* not those sent before: the first seconds have slow paths */
+	uint64_t sequence_limit; /* not those from this number on: the first packets alone */
+	bool variation;
+};
+
+struct weir_delays {
+	struct weir_delays_wanted wanted;
+	bool any;
+	uint64_t last_sequence;
+	uint64_t last_cycles;
+	int64_t ipdv_min_cycles, ipdv_max_cycles;
+	/* RFC 3550's estimate in sixteenths of a cycle, as its appendix A.8 keeps it. */
+	uint64_t jitter, jitter_max, jitter_sum, jitter_count;
+	struct weir_histogram latency_cycles;
+	struct weir_histogram ipdv_cycles; /* without its sign */
+};
+
+static inline void
+weir_delays_clear(struct weir_delays *delays)
+{
+	memset(delays, 0, sizeof(*delays));
+	delays->wanted.sequence_limit = UINT64_MAX;
+	delays->ipdv_min_cycles = INT64_MAX;
+	delays->ipdv_max_cycles = INT64_MIN;
+	weir_histogram_clear(&delays->latency_cycles);
+	weir_histogram_clear(&delays->ipdv_cycles);
+}
+
+/* The difference between this packet's delay and that of the packet that arrived before it. */
+static inline void
+weir_delays_add_variation(struct weir_delays *delays, uint64_t sequence, uint64_t cycles)
+{
+	int64_t difference = (int64_t)(cycles - delays->last_cycles);
+	uint64_t size = (uint64_t)(difference < 0 ? -difference : difference);
+
+	delays->jitter += size - ((delays->jitter + 8) >> 4);
+	delays->jitter_sum += delays->jitter >> 4;
+	delays->jitter_count++;
+	if (delays->jitter > delays->jitter_max)
+		delays->jitter_max = delays->jitter;
+	if (sequence != delays->last_sequence + 1)
+		return;
+	weir_histogram_add(&delays->ipdv_cycles, size);
+	if (difference < delays->ipdv_min_cycles)
+		delays->ipdv_min_cycles = difference;
+	if (difference > delays->ipdv_max_cycles)
+		delays->ipdv_max_cycles = difference;
+}
+
+/* A packet that counts as delivered. A receiving clock behind the sending one gives no delay. */
+static inline void
+weir_delays_add(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc, uint64_t rx_tsc)
+{
+	uint64_t cycles = rx_tsc > tx_tsc ? rx_tsc - tx_tsc : 0;
+
+	if (tx_tsc < delays->wanted.from_tsc || sequence >= delays->wanted.sequence_limit)
+		return;
+	weir_histogram_add(&delays->latency_cycles, cycles);
+	if (!delays->wanted.variation)
+		return;
+	if (delays->any)
+		weir_delays_add_variation(delays, sequence, cycles);
+	delays->any = true;
+	delays->last_sequence = sequence;
+	delays->last_cycles = cycles;
+}
+
+#endif

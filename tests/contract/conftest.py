@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A running weir-dp for the tests of its verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from weir.dataplane import DataPlaneClient
+from weir.fabric import private_data_plane
+
+from .wire import CORE, PORTS, area_of
+
+
+@pytest.fixture(scope="module")
+def weir_dp() -> Iterator[DataPlaneClient]:
+    """A weir-dp in ordinary memory."""
+    with (
+        private_data_plane(CORE, memory_mb=256, huge=False) as path,
+        DataPlaneClient(path, connect_s=20) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def client(weir_dp: DataPlaneClient) -> Iterator[DataPlaneClient]:
+    """With a generator at port left and a receiver at port right of an in-memory wire."""
+    areas = [area_of("generator", "left"), area_of("receiver", "right")]
+    weir_dp.configure({"ports": PORTS, "areas": areas})
+    yield weir_dp
+    weir_dp.reset()
