@@ -16,7 +16,7 @@ EXIT_CODES = """\
 | exit code | |
 |---|---|
 | 0 | done |
-| 1 | the measurement failed, or a service level was missed |
+| 1 | the measurement failed, or a service level was missed; `doctor`: something costs speed |
 | 2 | wrong usage, or a lab file with errors |
 | 3 | this machine lacks something; the message names it |
 | 130 | interrupted by Ctrl-C; what had finished is stored |"""

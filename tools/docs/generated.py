@@ -13,6 +13,7 @@ from pathlib import Path
 from tools.docs import cli_page, dataplane_pages, schema_page
 from weir.cli.main import app
 from weir.dataplane import protocol
+from weir.host import diagnosis
 from weir.report import json_document, lean_table
 from weir.spec.schema import lab_schema, schema_text
 
@@ -33,6 +34,11 @@ packet that enters the chain, for stages too, so that they add up. How a number 
 [method](../design/method.md#lean-measurement). JSON Schema:
 [schema/lean.schema.json](../../schema/lean.schema.json)."""
 
+DOCTOR_INTRO = """\
+What `weir doctor --json` writes: findings, worst first, and the facts that they rest on. What to do about
+them: [tune a host](../how-to/tune-a-host.md). JSON Schema:
+[schema/doctor.schema.json](../../schema/doctor.schema.json)."""
+
 
 def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
@@ -42,10 +48,12 @@ def files(root: Path) -> dict[str, str]:
         "schema/dataplane.schema.json": protocol.schema_text(),
         "schema/result.schema.json": json_document.schema_text(),
         "schema/lean.schema.json": lean_table.schema_text(),
+        "schema/doctor.schema.json": diagnosis.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
         "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean_table.schema()),
+        "docs/reference/doctor.md": schema_page.page("Doctor's findings", DOCTOR_INTRO, diagnosis.schema()),
         "docs/reference/data-plane.md": dataplane_pages.protocol(),
         "docs/reference/functions.md": dataplane_pages.functions(functions, root),
     }

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weir import __version__
-from weir.cli import deploy, destroy, inspect, lean, report, run, validate
+from weir.cli import deploy, destroy, doctor, inspect, lean, report, run, validate
 from weir.cli.exits import reporting
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ COMMANDS = (
     deploy.deploy,
     inspect.inspect,
     destroy.destroy,
+    doctor.doctor,
 )
 for command in COMMANDS:
     app.command()(reporting(command))

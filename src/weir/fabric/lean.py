@@ -13,11 +13,13 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from weir.fabric.errors import FabricError
+from weir.spec.cores import parse_cpus
 
 ANSWER_S = 120.0
 _CALLGRIND = ("--tool=callgrind", "--collect-atstart=no", "--instr-atstart=no")
@@ -58,24 +60,36 @@ class LeanProcess:
         huge: bool = False,
         inject: str | None = None,
     ) -> None:
-        """FabricError with weir-lean's own words if it cannot do what is asked. `huge`: in hugepages."""
+        """`huge`: in hugepages. FabricError if it cannot be started; `ready` raises what it refuses."""
         argv = [str(binary), "--request", str(request), "--cores", str(cpu), "--memory-mb", str(memory_mb)]
         argv += [] if huge else ["--no-huge"]
         argv += [] if inject is None else ["--inject", inject]
         self._process = _start(argv)
-        try:
-            self.ready = _answer(self._process)
-        except BaseException:
-            self.close()
-            raise
+
+    @cached_property
+    def ready(self) -> dict[str, Any]:
+        """What it says when it is ready to measure: waits for it. Several may get ready at once."""
+        return _answer(self._process)
 
     def time(self, batches: int) -> dict[str, Any]:
-        """What so many batches of 32 packets cost, by the time-stamp counter."""
-        return _ask(self._process, f"time {batches}")
+        """What so many batches of 32 packets cost, by the time-stamp counter, with what `inject` adds."""
+        return self._ask(f"time {batches}")
+
+    def plain(self, batches: int) -> dict[str, Any]:
+        """The same without what `inject` adds."""
+        return self._ask(f"plain {batches}")
 
     def count(self, batches: int) -> dict[str, Any]:
         """The same by hardware counters: only if `ready` says that there are some."""
-        return _ask(self._process, f"count {batches}")
+        return self._ask(f"count {batches}")
+
+    def _ask(self, line: str) -> dict[str, Any]:
+        _ = self.ready  # its first line is not the answer
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it has ended: the answer says so
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        return _answer(self._process)
 
     def close(self) -> None:
         """Ends it."""
@@ -98,14 +112,6 @@ def _start(argv: list[str]) -> subprocess.Popen[str]:
         raise FabricError(
             f"cannot start {argv[0]}: {error.strerror}", "build it with `make native`"
         ) from error
-
-
-def _ask(process: subprocess.Popen[str], line: str) -> dict[str, Any]:
-    assert process.stdin is not None
-    with contextlib.suppress(BrokenPipeError):  # it has ended: the answer says so
-        process.stdin.write(line + "\n")
-        process.stdin.flush()
-    return _answer(process)
 
 
 def _answer(process: subprocess.Popen[str]) -> dict[str, Any]:
@@ -152,9 +158,7 @@ def callgrind_missing() -> str | None:
     return None if shutil.which("valgrind") else "valgrind is not installed"
 
 
-def callgrind(
-    binary: Path, request: Path, cpu: int, *, memory_mb: int, batches: int, inject: str | None = None
-) -> dict[str, Any]:
+def callgrind(binary: Path, request: Path, cpu: int, *, memory_mb: int, batches: int) -> dict[str, Any]:
     """What `LeanProcess.count` answers, with `instructions` that callgrind counted: the same each time.
 
     FabricError if valgrind cannot run the program: it knows no AVX-512, for example.
@@ -170,8 +174,6 @@ def callgrind(
             str(request),
         ]
         argv += ["--cores", str(cpu), "--memory-mb", str(memory_mb), "--no-huge"]
-        if inject is not None:
-            argv += ["--inject", inject]
         done = subprocess.run(
             argv, input=f"count {batches}\n", capture_output=True, text=True, check=False, timeout=ANSWER_S
         )
@@ -226,12 +228,6 @@ def separate_cpus() -> list[int]:
     allowed = sorted(os.sched_getaffinity(0))
     first = allowed[0]
     siblings = Path(f"/sys/devices/system/cpu/cpu{first}/topology/thread_siblings_list")
-    same_core = set(_cpus(siblings.read_text().strip())) if siblings.exists() else {first}
+    same_core = set(parse_cpus(siblings.read_text())) if siblings.exists() else {first}
     others = [cpu for cpu in allowed if cpu not in same_core]
     return [first, *others[:1]]
-
-
-def _cpus(text: str) -> Iterator[int]:
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        yield from range(int(first), int(last or first) + 1)

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import platform
 import socket
+import struct
 from functools import cache
 
 from pyroute2 import IPRoute
@@ -16,6 +19,10 @@ from pyroute2.netlink.generic import GenericNetlinkSocket
 from weir.fabric import namespace
 
 _ARGUMENTS: dict[str, dict[str, object]] = {"veth": {"peer": {"ifname": "peer"}}, "bridge": {}}
+_PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
+_PERF_ATTRIBUTES_BYTES = 112
+_PERF_TYPE_HARDWARE, _PERF_COUNT_CPU_CYCLES = 0, 0
+_PERF_EXCLUDE_KERNEL, _PERF_EXCLUDE_HYPERVISOR = 1 << 5, 1 << 6
 _OFFLOADS = ("checksum", "scatter-gather", "segmentation", "gro", "lro", "vlan")
 
 
@@ -63,11 +70,40 @@ def veth_offloads() -> str:
     if os.geteuid() != 0:
         return "unknown: only root can see them"
     try:
-        with namespace.nameless(), IPRoute() as route, Ethtool() as ethtool:
+        with namespace.nameless(), IPRoute() as route:
             route.link("add", ifname="probe", kind="veth", **_ARGUMENTS["veth"])
-            features = ethtool.get_features("probe").features.values()
+            kinds = _offloads("probe")
     except (NetlinkError, OSError) as error:
         return f"unknown: {error}"
+    return "veth: " + (", ".join(kinds) or "none")
+
+
+def offloads(interface: str) -> tuple[str, ...] | None:
+    """Kinds of offload that are on in that interface; None if the kernel does not say."""
+    try:
+        return _offloads(interface)
+    except (NetlinkError, OSError):
+        return None
+
+
+def _offloads(interface: str) -> tuple[str, ...]:
+    with Ethtool() as ethtool:
+        features = ethtool.get_features(interface).features.values()
     on = [feature.name for feature in features if feature.enable]
-    kinds = {f"{name[:2]} {kind}" for name in on for kind in _OFFLOADS if kind in name}
-    return "veth: " + (", ".join(sorted(kinds)) or "none")
+    return tuple(sorted({f"{name[:2]} {kind}" for name in on for kind in _OFFLOADS if kind in name}))
+
+
+def counts_cycles() -> bool:
+    """Whether the kernel counts this process's cycles in hardware: perf_event_open(2), as weir-lean asks."""
+    attributes = bytearray(_PERF_ATTRIBUTES_BYTES)
+    struct.pack_into("=IIQ", attributes, 0, _PERF_TYPE_HARDWARE, len(attributes), _PERF_COUNT_CPU_CYCLES)
+    struct.pack_into("=Q", attributes, 40, _PERF_EXCLUDE_KERNEL | _PERF_EXCLUDE_HYPERVISOR)
+    number = _PERF_EVENT_OPEN.get(platform.machine())
+    if number is None:
+        return False
+    buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
+    fd = ctypes.CDLL(None, use_errno=True).syscall(number, buffer, 0, -1, -1, 0)
+    if fd < 0:
+        return False
+    os.close(fd)
+    return True

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from weir.spec.complaint import Complaint, show
+from weir.spec.cores import cpus_text
 from weir.spec.frames import IMIX_PREFIX, frame_sizes_bytes, max_frame_bytes, min_frame_bytes
 from weir.spec.function_check import function_complaints
 from weir.spec.lab import Lab
@@ -162,7 +163,7 @@ def _cpus(path: KeyPath, chosen: Sequence[int] | None, cpus: Sequence[int] | Non
     for index, cpu in enumerate(chosen or ()):
         if cpus is not None and cpu not in cpus:
             yield Complaint(
-                (*path, index), f"this machine has no core {cpu} to give", f"cores of {_ranges(cpus)}"
+                (*path, index), f"this machine has no core {cpu} to give", f"cores of {cpus_text(cpus, ', ')}"
             )
         if cpu in (chosen or ())[:index]:
             yield Complaint((*path, index), f"names core {cpu} twice", "each core once")
@@ -184,7 +185,9 @@ def _starving(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
             "two polling processes on one core starve each other"
         )
         free = [cpu for cpu in cpus or () if cpu not in polling]
-        wanted = f"cores of {_ranges(free)} for the switch" if free else "a core of its own for the switch"
+        wanted = (
+            f"cores of {cpus_text(free, ', ')} for the switch" if free else "a core of its own for the switch"
+        )
         yield Complaint(
             _chosen_at(lab, index), message, wanted, about=(("cores",), ("technologies", "ovs-dpdk"))
         )
@@ -198,17 +201,6 @@ def _chosen_at(lab: Lab, index: int) -> KeyPath:
     if options.cores is not None:
         return ("technologies", "ovs-dpdk", "cores")
     return ("cores",) if lab.cores is not None else ("technology", index)
-
-
-def _ranges(cpus: Sequence[int]) -> str:
-    """0-3, 6."""
-    runs: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if runs and cpu == runs[-1][-1] + 1:
-            runs[-1].append(cpu)
-        else:
-            runs.append([cpu])
-    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def _durations(lab: Lab) -> Iterator[Complaint]:

@@ -7,7 +7,7 @@ somebody else's code: a polling switch (ovs-dpdk) must never share a core with w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -38,6 +38,33 @@ class Cores(Part):
             functions=self.functions or other.functions,
             switch=self.switch or other.switch,
         )
+
+
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """(0, 1, 2, 3, 8) from "0-3,8", as the kernel lists CPUs. ValueError if it is no list."""
+    found: list[int] = []
+    for part in text.strip().split(","):
+        if part.strip():
+            first, _, last = part.partition("-")
+            found.extend(range(int(first), int(last or first) + 1))
+    return tuple(found)
+
+
+def cpus_text(cpus: Iterable[int], separator: str = ",") -> str:
+    """ "0-3,8": the reverse; nothing for no CPUs."""
+    runs: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if runs and cpu == runs[-1][-1] + 1:
+            runs[-1].append(cpu)
+        else:
+            runs.append([cpu])
+    return separator.join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def named_cpus(cpus: Iterable[int]) -> str:
+    """ "CPU 1", "CPUs 0-3,8"."""
+    text = cpus_text(cpus)
+    return f"CPU {text}" if text.isdigit() else f"CPUs {text}"
 
 
 def default_cores(technology: str, cpus: Sequence[int]) -> Cores:

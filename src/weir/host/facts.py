@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The facts about a machine that `weir doctor` judges. None, or nothing, where they could not be seen."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Facts(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Node(_Facts):
+    """One NUMA node."""
+
+    number: int
+    cpus: tuple[int, ...]
+    memory_mb: int | None = None
+
+
+class Cpus(_Facts):
+    """Processors, and who may run on them."""
+
+    model: str = "unknown"
+    flags: tuple[str, ...] = ()
+    """Of those flags in /proc/cpuinfo that checks ask for."""
+    online: tuple[int, ...] = ()
+    allowed: tuple[int, ...] = ()
+    """CPUs that this process may use."""
+    siblings: tuple[tuple[int, ...], ...] = ()
+    """Threads of each core that has more than one online."""
+    smt_control: str | None = None
+    """on, off, forceoff, notsupported, notimplemented."""
+    packages: int = 1
+    nodes: tuple[Node, ...] = ()
+    hypervisor: str = ""
+    """Vendor that a virtual machine shows, or `unknown`; empty on bare metal."""
+
+
+class Partition(_Facts):
+    """A cpuset partition of cgroup v2."""
+
+    path: str
+    cpus: tuple[int, ...]
+    state: str
+    """As cpuset.cpus.partition says: `isolated`, `root`, `isolated invalid (…)`."""
+
+
+class Isolation(_Facts):
+    """CPUs that the scheduler leaves alone."""
+
+    cmdline: str | None = None
+    isolated: tuple[int, ...] = ()
+    """By isolcpus or a partition, as the kernel lists them."""
+    nohz_full: tuple[int, ...] = ()
+    rcu_nocbs: tuple[int, ...] = ()
+    cgroup: Literal["v2", "v1", "both", "none"] = "none"
+    cpuset_in_v2: bool = False
+    """The root of cgroup v2 has the cpuset controller."""
+    partitions: tuple[Partition, ...] = ()
+
+
+class IdleState(_Facts):
+    """One C state."""
+
+    name: str
+    latency_us: int
+    """To leave it, as the kernel believes."""
+    disabled: bool
+
+
+class Power(_Facts):
+    """Frequencies and sleep."""
+
+    governors: dict[str, tuple[int, ...]] = {}
+    """CPUs by frequency governor."""
+    driver: str | None = None
+    """Of cpufreq."""
+    pstate_status: str | None = None
+    """Of intel_pstate or amd_pstate: active, passive, guided, off."""
+    turbo: bool | None = None
+    idle_driver: str | None = None
+    idle_governor: str | None = None
+    idle_states: tuple[IdleState, ...] = ()
+    """Of the first CPU."""
+
+
+class Irq(_Facts):
+    """One interrupt line."""
+
+    number: int
+    name: str
+    cpus: tuple[int, ...]
+    """Where it may be served."""
+
+
+class Interrupts(_Facts):
+    """What takes a CPU from whoever runs there."""
+
+    irqs: tuple[Irq, ...] = ()
+    default_cpus: tuple[int, ...] = ()
+    """Where new interrupts go."""
+    irqbalance: bool | None = None
+    nmi_watchdog: bool | None = None
+    rt_runtime_us: int | None = None
+    """Of rt_period_us; -1: realtime threads are not throttled."""
+    rt_period_us: int | None = None
+    realtime_kernel: bool = False
+
+
+class HugepagePool(_Facts):
+    """Hugepages of one size on one NUMA node (-1: of the whole machine, where the kernel names no nodes)."""
+
+    node: int
+    page_kb: int
+    total: int
+    free: int
+
+
+class Memory(_Facts):
+    """Pages."""
+
+    pools: tuple[HugepagePool, ...] = ()
+    transparent: str | None = None
+    """always, madvise or never."""
+    numa_balancing: bool | None = None
+    ksm: bool | None = None
+
+
+class Nic(_Facts):
+    """A network interface with a device behind it."""
+
+    name: str
+    driver: str
+    node: int | None
+    """NUMA node; None where there is only one."""
+    up: bool
+    speed_mbps: int | None = None
+    vfs_offered: int | None = None
+    """Virtual functions that the card can have; None: no SR-IOV."""
+    vfs_made: int = 0
+    offloads: tuple[str, ...] | None = None
+    """Kinds that are on; None: not seen."""
+
+
+class Devices(_Facts):
+    """Network cards, and what hands them to a program."""
+
+    nics: tuple[Nic, ...] = ()
+    iommu_groups: int = 0
+    vfio_loaded: bool = False
+
+
+KvmState = Literal["absent", "forbidden", "refuses", "hangs", "software", "works"]
+
+
+class Probes(_Facts):
+    """What was found out by trying it. None: not tried."""
+
+    kvm: KvmState | None = None
+    """software: a guest runs, but this CPU shows no virtualisation, so stock guests may not boot."""
+    cycle_counter: bool | None = None
+    """Whether the kernel counts cycles in hardware for this process."""
+    namespaces: bool | None = None
+    packet_sockets: bool | None = None
+    links: dict[str, bool] = {}
+    """By kind of interface: whether the kernel makes it."""
+    ovs_datapath: bool | None = None
+
+
+class Software(_Facts):
+    """Versions, and settings of the kernel."""
+
+    kernel: str = "unknown"
+    clocksource: str | None = None
+    mitigations: dict[str, str] = {}
+    """By flaw, those that cost something: what the kernel does about it."""
+    versions: dict[str, str] = {}
+    """By program; empty where it is not installed."""
+
+
+class Unseen(_Facts):
+    """Something that this process was not allowed to look at."""
+
+    what: str
+    why: str
+
+
+class Facts(_Facts):
+    """All of it."""
+
+    cpus: Cpus = Cpus()
+    isolation: Isolation = Isolation()
+    power: Power = Power()
+    interrupts: Interrupts = Interrupts()
+    memory: Memory = Memory()
+    devices: Devices = Devices()
+    probes: Probes = Probes()
+    software: Software = Software()
+    unseen: tuple[Unseen, ...] = ()
+
+    def polling_cpus(self) -> tuple[int, ...]:
+        """Where Weir would poll by itself: all that this process may use, but the first of several."""
+        return self.cpus.allowed[1:] or self.cpus.allowed
