@@ -33,7 +33,7 @@ struct weir_fragments {
 struct weir_fragments *
 weir_fragments_create(uint32_t datagrams)
 {
-	uint32_t places = rte_align32pow2(RTE_MAX(datagrams / WAYS, 1U));
+	uint32_t places = rte_align32pow2((datagrams + WAYS - 1) / WAYS);
 	struct weir_fragments *fragments = rte_zmalloc(
 		"fragments", sizeof(*fragments) + places * WAYS * sizeof(struct datagram),
 		RTE_CACHE_LINE_SIZE);

@@ -18,7 +18,7 @@
 
 struct weir_fragments;
 
-/* Room for `datagrams` at once, rounded up to a power of two. NULL: no memory. */
+/* Room for `datagrams` (1 or more) at once, rounded up to a power of two. NULL: no memory. */
 struct weir_fragments *weir_fragments_create(uint32_t datagrams);
 void weir_fragments_free(struct weir_fragments *fragments);
 

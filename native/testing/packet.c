@@ -138,6 +138,27 @@ weir_test_ipv4_frame(const struct weir_test_ipv4 *what, uint8_t *frame)
 	return bytes < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : bytes;
 }
 
+size_t
+weir_test_icmp_error_frame(const struct weir_test_icmp_error *what, uint8_t *frame)
+{
+	uint8_t inside[WEIR_TEST_FRAME_BYTES];
+	size_t ip_at = what->inside.tagged ? 18 : 14;
+
+	weir_test_ipv4_frame(&what->inside, inside);
+	return weir_test_ipv4_frame(
+		&(struct weir_test_ipv4){
+			.src = what->src,
+			.dst = what->dst,
+			.protocol = IPPROTO_ICMP,
+			.icmp_type = what->type != 0 ? what->type : 3,
+			.icmp_code = what->code,
+			.payload = inside + ip_at,
+			.payload_bytes = what->inside_bytes != 0 ? what->inside_bytes
+								 : get(inside + ip_at + 2),
+		},
+		frame);
+}
+
 struct rte_mbuf *
 weir_test_packet(const void *frame, size_t bytes)
 {

@@ -34,6 +34,16 @@ struct weir_test_ipv4 {
 /* Writes the frame, padded to 60 bytes, checksums right; returns its length. */
 size_t weir_test_ipv4_frame(const struct weir_test_ipv4 *what, uint8_t *frame);
 
+/* An ICMP error message about the packet `inside`, as that was where the error arose. */
+struct weir_test_icmp_error {
+	const char *src, *dst;
+	uint8_t type; /* 3, destination unreachable */
+	uint8_t code;
+	struct weir_test_ipv4 inside;
+	uint16_t inside_bytes; /* how many of it are there, from its IP header on; 0: all */
+};
+size_t weir_test_icmp_error_frame(const struct weir_test_icmp_error *what, uint8_t *frame);
+
 /* That frame, or any bytes, in a buffer of weir_test_pool(). */
 struct rte_mbuf *weir_test_ipv4_packet(const struct weir_test_ipv4 *what);
 struct rte_mbuf *weir_test_packet(const void *frame, size_t bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ICMP errors (RFC 5508) and fragments (RFC 4787, REQ-14). */
+/* ICMP errors: RFC 5508, section 4. */
 #include "nat_fixture_test.h"
 
 #include <arpa/inet.h>
@@ -16,43 +16,14 @@
 #define IP_AT 14
 #define INNER_AT (IP_AT + 20 + 8)
 
-/* An ICMP error about a packet: `inner` as it was where the error arose, `inner_bytes` of it. */
-struct error {
-	const char *src, *dst;
-	uint8_t type;
-	struct weir_test_ipv4 inner;
-	uint16_t inner_bytes; /* 0: all */
-};
-
-static size_t
-error_frame(const struct error *error, uint8_t *frame)
-{
-	uint8_t inner[WEIR_TEST_FRAME_BYTES];
-	uint16_t all;
-
-	weir_test_ipv4_frame(&error->inner, inner);
-	all = inner[IP_AT + 2] << 8 | inner[IP_AT + 3];
-	return weir_test_ipv4_frame(
-		&(struct weir_test_ipv4){
-			.src = error->src,
-			.dst = error->dst,
-			.protocol = ICMP,
-			.icmp_type = error->type != 0 ? error->type : 3,
-			.icmp_code = 1,
-			.payload = inner + IP_AT,
-			.payload_bytes = error->inner_bytes != 0 ? error->inner_bytes : all,
-		},
-		frame);
-}
-
 /* Passes the error; what leaves must have the packet `expected` inside, byte for byte, checksums
  * included, and the type and code that it had. Returns what is seen outside. */
 static struct seen
-pass_error(enum weir_direction direction, const struct error *error,
+pass_error(enum weir_direction direction, const struct weir_test_icmp_error *error,
 	   const struct weir_test_ipv4 *expected)
 {
 	uint8_t frame[WEIR_TEST_FRAME_BYTES], inner[WEIR_TEST_FRAME_BYTES];
-	size_t bytes = error_frame(error, frame);
+	size_t bytes = weir_test_icmp_error_frame(error, frame);
 	struct weir_test_outcome outcome =
 		weir_test_run(&weir_nf_nat, nat, direction, weir_test_packet(frame, bytes),
 			      now_s * rte_get_tsc_hz());
@@ -80,10 +51,34 @@ begin(void)
 	START({"external", EXTERNAL "/32"}, {"hairpin_output", "1"});
 }
 
+/* What a router outside says about packets of an inside host's mapping. */
+static struct weir_test_icmp_error
+error_of_router(void)
+{
+	return (struct weir_test_icmp_error){
+		.src = ROUTER,
+		.dst = EXTERNAL,
+		.code = 1,
+		.inside = {.src = EXTERNAL, .dst = REMOTE, .dst_port = 80},
+	};
+}
+
 static uint16_t
 map(uint8_t protocol, const char *inside, uint16_t port)
 {
 	return port_in(leaves_from(protocol, inside, port, REMOTE, 80, ACK));
+}
+
+/* The packet that `error` is about as INSIDE sent it; `error` then names its mapping. */
+static struct weir_test_ipv4
+as_sent_from_inside(struct weir_test_icmp_error *error)
+{
+	struct weir_test_ipv4 sent = error->inside;
+
+	sent.src = INSIDE;
+	sent.src_port = 5000;
+	error->inside.src_port = map(sent.protocol != 0 ? sent.protocol : UDP, INSIDE, 5000);
+	return sent;
 }
 
 /* RFC 5508, REQ-4. */
@@ -95,21 +90,13 @@ test_an_error_from_outside_reaches_the_host_whose_packet_it_is_about(void **stat
 	(void)state;
 	begin();
 	for (unsigned int i = 0; i < RTE_DIM(protocols); i++) {
-		map(protocols[i], OTHER_INSIDE, 5000);
-		struct error error = {
-			.src = ROUTER,
-			.dst = EXTERNAL,
-			.inner = {.src = EXTERNAL,
-				  .dst = REMOTE,
-				  .protocol = protocols[i],
-				  .dst_port = 80},
-		};
-		struct weir_test_ipv4 sent = error.inner;
+		struct weir_test_icmp_error error = error_of_router();
+		struct weir_test_ipv4 sent;
 		struct seen seen;
 
-		error.inner.src_port = map(protocols[i], INSIDE, 5000);
-		sent.src = INSIDE;
-		sent.src_port = 5000;
+		map(protocols[i], OTHER_INSIDE, 5000);
+		error.inside.protocol = protocols[i];
+		sent = as_sent_from_inside(&error);
 		seen = pass_error(WEIR_INBOUND, &error, &sent);
 		assert_null(seen.drop);
 		assert_string_equal(seen.source, ROUTER);
@@ -121,12 +108,12 @@ test_an_error_from_outside_reaches_the_host_whose_packet_it_is_about(void **stat
 static void
 test_an_error_from_inside_is_about_what_the_remote_sent(void **state)
 {
-	struct error error = {
+	struct weir_test_icmp_error error = {
 		.src = INSIDE,
 		.dst = REMOTE,
-		.inner = {.src = REMOTE, .src_port = 80, .dst = INSIDE, .dst_port = 5000},
+		.inside = {.src = REMOTE, .src_port = 80, .dst = INSIDE, .dst_port = 5000},
 	};
-	struct weir_test_ipv4 sent = error.inner;
+	struct weir_test_ipv4 sent = error.inside;
 	struct seen seen;
 
 	(void)state;
@@ -144,17 +131,17 @@ test_an_error_from_inside_is_about_what_the_remote_sent(void **state)
 static void
 test_an_error_about_a_hairpinned_packet_goes_back_inside(void **state)
 {
-	struct error error = {
+	struct weir_test_icmp_error error = {
 		.src = OTHER_INSIDE,
 		.dst = EXTERNAL,
-		.inner = {.src = EXTERNAL, .dst = OTHER_INSIDE, .dst_port = 6000},
+		.inside = {.src = EXTERNAL, .dst = OTHER_INSIDE, .dst_port = 6000},
 	};
 	struct weir_test_ipv4 sent = {.src = INSIDE, .src_port = 5000, .dst = EXTERNAL};
 	struct seen seen;
 
 	(void)state;
 	begin();
-	error.inner.src_port = map(UDP, INSIDE, 5000);
+	error.inside.src_port = map(UDP, INSIDE, 5000);
 	sent.dst_port = map(UDP, OTHER_INSIDE, 6000);
 	seen = pass_error(WEIR_OUTBOUND, &error, &sent);
 	assert_null(seen.drop);
@@ -166,22 +153,17 @@ test_an_error_about_a_hairpinned_packet_goes_back_inside(void **state)
 static void
 test_eight_bytes_of_the_transport_inside_are_enough(void **state)
 {
-	struct error error = {
-		.src = ROUTER,
-		.dst = EXTERNAL,
-		.type = 11,
-		.inner = {.src = EXTERNAL, .dst = REMOTE, .dst_port = 80, .payload_bytes = 100},
-		.inner_bytes = 28,
-	};
-	struct weir_test_ipv4 sent = error.inner;
+	struct weir_test_icmp_error error = error_of_router();
+	struct weir_test_ipv4 sent;
 
 	(void)state;
 	begin();
-	error.inner.src_port = map(UDP, INSIDE, 5000);
-	sent.src = INSIDE;
-	sent.src_port = 5000;
+	error.type = 11;
+	error.inside.payload_bytes = 100;
+	error.inside_bytes = 28;
+	sent = as_sent_from_inside(&error);
 	assert_null(pass_error(WEIR_INBOUND, &error, &sent).drop);
-	error.inner_bytes = 27;
+	error.inside_bytes = 27;
 	assert_string_equal(pass_error(WEIR_INBOUND, &error, &sent).drop, "icmp");
 }
 
@@ -189,18 +171,13 @@ test_eight_bytes_of_the_transport_inside_are_enough(void **state)
 static void
 test_ip_options_inside_are_traversed(void **state)
 {
-	struct error error = {
-		.src = ROUTER,
-		.dst = EXTERNAL,
-		.inner = {.src = EXTERNAL, .dst = REMOTE, .dst_port = 80, .option_bytes = 8},
-	};
-	struct weir_test_ipv4 sent = error.inner;
+	struct weir_test_icmp_error error = error_of_router();
+	struct weir_test_ipv4 sent;
 
 	(void)state;
 	begin();
-	error.inner.src_port = map(UDP, INSIDE, 5000);
-	sent.src = INSIDE;
-	sent.src_port = 5000;
+	error.inside.option_bytes = 8;
+	sent = as_sent_from_inside(&error);
 	assert_null(pass_error(WEIR_INBOUND, &error, &sent).drop);
 }
 
@@ -208,24 +185,20 @@ test_ip_options_inside_are_traversed(void **state)
 static void
 test_a_damaged_error_or_one_about_no_mapping_is_dropped(void **state)
 {
-	struct error error = {
-		.src = ROUTER,
-		.dst = EXTERNAL,
-		.inner = {.src = EXTERNAL, .dst = REMOTE, .dst_port = 80},
-	};
+	struct weir_test_icmp_error error = error_of_router();
 	uint8_t frame[WEIR_TEST_FRAME_BYTES];
 	size_t bytes;
 
 	(void)state;
 	begin();
-	error.inner.src_port = map(UDP, INSIDE, 5000);
-	bytes = error_frame(&error, frame);
+	error.inside.src_port = map(UDP, INSIDE, 5000);
+	bytes = weir_test_icmp_error_frame(&error, frame);
 	frame[IP_AT + 22] ^= 1; /* its checksum */
 	assert_string_equal(pass_bytes(WEIR_INBOUND, frame, bytes).drop, "icmp");
 	frame[INNER_AT + 10] ^= 1; /* that of the IP header inside; the message's is right again */
 	assert_string_equal(pass_bytes(WEIR_INBOUND, frame, bytes).drop, "icmp");
-	error.inner.src_port++;
-	bytes = error_frame(&error, frame);
+	error.inside.src_port++;
+	bytes = weir_test_icmp_error_frame(&error, frame);
 	assert_string_equal(pass_bytes(WEIR_INBOUND, frame, bytes).drop, "icmp");
 }
 
@@ -233,21 +206,15 @@ test_a_damaged_error_or_one_about_no_mapping_is_dropped(void **state)
 static void
 test_an_error_neither_ends_nor_refreshes_a_mapping(void **state)
 {
-	struct error error = {
-		.src = ROUTER,
-		.dst = EXTERNAL,
-		.inner = {.src = EXTERNAL, .dst = REMOTE, .dst_port = 80},
-	};
-	struct weir_test_ipv4 sent = error.inner;
+	struct weir_test_icmp_error error = error_of_router();
+	struct weir_test_ipv4 sent;
 
 	(void)state;
 	begin();
-	error.inner.src_port = map(UDP, INSIDE, 5000);
-	sent.src = INSIDE;
-	sent.src_port = 5000;
+	sent = as_sent_from_inside(&error);
 	wait_s(200);
 	assert_null(pass_error(WEIR_INBOUND, &error, &sent).drop);
-	assert_int_equal(map(UDP, INSIDE, 5000), error.inner.src_port);
+	assert_int_equal(map(UDP, INSIDE, 5000), error.inside.src_port);
 	wait_s(200);
 	assert_null(pass_error(WEIR_INBOUND, &error, &sent).drop);
 	wait_s(101);
@@ -265,81 +232,6 @@ test_other_icmp_is_dropped(void **state)
 		"icmp");
 }
 
-static struct weir_test_ipv4
-fragment(uint16_t identification, uint16_t offset_bytes)
-{
-	return (struct weir_test_ipv4){
-		.src = INSIDE,
-		.src_port = 5000,
-		.dst = REMOTE,
-		.identification = identification,
-		.fragment_offset_bytes = offset_bytes,
-		.more_fragments = offset_bytes == 0,
-		.payload_bytes = 64,
-	};
-}
-
-static void
-test_later_fragments_follow_the_first_in_both_directions(void **state)
-{
-	struct weir_test_ipv4 first = fragment(7, 0), later = fragment(7, 72);
-
-	(void)state;
-	begin();
-	map(UDP, OTHER_INSIDE, 5000);
-	assert_null(pass(WEIR_OUTBOUND, &first).drop);
-	assert_string_equal(pass(WEIR_OUTBOUND, &later).source, EXTERNAL ":0");
-	first.dst_port = map(UDP, INSIDE, 5000);
-	first.src = later.src = REMOTE;
-	first.dst = later.dst = EXTERNAL;
-	assert_string_equal(pass(WEIR_INBOUND, &first).destination, INSIDE ":5000");
-	assert_string_equal(pass(WEIR_INBOUND, &later).destination, INSIDE ":0");
-}
-
-static void
-test_a_fragment_before_its_first_is_dropped_and_counted(void **state)
-{
-	struct weir_test_ipv4 first = fragment(7, 0), later = fragment(7, 72);
-
-	(void)state;
-	begin();
-	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "fragment_unknown");
-	assert_null(pass(WEIR_OUTBOUND, &first).drop);
-	later.identification = 8;
-	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "fragment_unknown");
-	later.identification = 7;
-	now_s += 61;
-	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "fragment_unknown");
-}
-
-static void
-test_fragments_of_a_mapping_that_ended_are_not_known(void **state)
-{
-	struct weir_test_ipv4 first = fragment(7, 0), later = fragment(7, 72);
-
-	(void)state;
-	START({"external", EXTERNAL "/32"}, {"udp_timeout_s", "1"});
-	assert_null(pass(WEIR_OUTBOUND, &first).drop);
-	wait_s(3);
-	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "fragment_unknown");
-}
-
-/* RFC 4787, REQ-14a. */
-static void
-test_a_flood_of_first_fragments_stays_within_its_memory(void **state)
-{
-	(void)state;
-	START({"external", EXTERNAL "/32"}, {"fragments", "4"});
-	for (uint16_t id = 1; id <= 1000; id++) {
-		struct weir_test_ipv4 first = fragment(id, 0), later = fragment(id, 72);
-
-		assert_null(pass(WEIR_OUTBOUND, &first).drop);
-		assert_null(pass(WEIR_OUTBOUND, &later).drop);
-	}
-	assert_string_equal(leaves_from(UDP, INSIDE, 5000, REMOTE, 80, 0),
-			    leaves_from(UDP, INSIDE, 5000, OTHER_REMOTE, 80, 0));
-}
-
 int
 main(void)
 {
@@ -353,11 +245,7 @@ main(void)
 		cmocka_unit_test(test_a_damaged_error_or_one_about_no_mapping_is_dropped),
 		cmocka_unit_test(test_an_error_neither_ends_nor_refreshes_a_mapping),
 		cmocka_unit_test(test_other_icmp_is_dropped),
-		cmocka_unit_test(test_later_fragments_follow_the_first_in_both_directions),
-		cmocka_unit_test(test_a_fragment_before_its_first_is_dropped_and_counted),
-		cmocka_unit_test(test_fragments_of_a_mapping_that_ended_are_not_known),
-		cmocka_unit_test(test_a_flood_of_first_fragments_stays_within_its_memory),
 	};
 
-	return cmocka_run_group_tests_name("nat icmp and fragments", tests, weir_test_eal, NULL);
+	return cmocka_run_group_tests_name("nat icmp", tests, weir_test_eal, NULL);
 }
