@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 
-from weir.dataplane.protocol import COMMANDS, PROTOCOL_VERSION, protocol_schema
+from weir.dataplane.protocol import COMMANDS, PROTOCOL_VERSION, Failure, protocol_schema
 from weir.dataplane.requests import Configure, PortConfig, TrafficConfigure
 from weir.plan import build_topology, dataplane_config, streams
 from weir.spec import load_lab
@@ -41,6 +42,15 @@ def described() -> dict[str, Any]:
 def test_documented_commands_are_those_of_weir_dp(described: dict[str, Any]) -> None:
     assert [command.name for command in COMMANDS] == [command["name"] for command in described["commands"]]
     assert described["protocol"] == PROTOCOL_VERSION
+
+
+def test_documented_failures_are_those_that_native_code_tells() -> None:
+    call = re.compile(r'weir_fail\(\s*[^,()]+,\s*("?\w+"?),')
+    sources = [path.read_text() for path in (ROOT / "native").rglob("*.c") if path.name != "error.c"]
+    told = {code for source in sources for code in call.findall(source)}
+    assert sum(source.count("weir_fail(") for source in sources) == sum(len(call.findall(s)) for s in sources)
+    documented = set(get_args(Failure.model_fields["code"].annotation))
+    assert {f'"{code}"' for code in documented} == told
 
 
 def test_documented_port_kinds_are_those_of_weir_dp(described: dict[str, Any]) -> None:

@@ -64,7 +64,7 @@ class RunState(_Shape):
 class Failure(_Shape):
     """Why a command was not done."""
 
-    code: Literal["bad_request", "bad_argument", "bad_state", "port_failed", "no_memory"]
+    code: Literal["bad_request", "bad_argument", "bad_rule", "bad_state", "port_failed", "no_memory"]
     """For programs."""
     message: str
     """What happened."""
