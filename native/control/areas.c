@@ -24,8 +24,8 @@ weir_area_kind_name(enum weir_area_kind kind)
 	return names[kind];
 }
 
-static const struct weir_placed_area *
-area_named(const char *name)
+const struct weir_placed_area *
+weir_area_named(const char *name)
 {
 	for (unsigned int i = 0; i < weir_dataplane.area_count; i++) {
 		if (strcmp(weir_dataplane.areas[i].area->name, name) == 0)
@@ -37,7 +37,7 @@ area_named(const char *name)
 struct weir_chain *
 weir_chain_named(const char *name)
 {
-	const struct weir_placed_area *placed = area_named(name);
+	const struct weir_placed_area *placed = weir_area_named(name);
 
 	return placed != NULL && weir_area_runs_functions(placed->kind)
 		       ? (struct weir_chain *)placed->area
@@ -137,7 +137,7 @@ weir_area_from_json(const json_t *object, const char *where, struct weir_error *
 		return -1;
 	if (core == UINT64_MAX)
 		return weir_missing(where, "core", error);
-	if (area_named(name) != NULL)
+	if (weir_area_named(name) != NULL)
 		return weir_fail(error, "bad_argument", weir_at(where, "name").text,
 				 "a name of its own", NULL, "there is an area '%s' already", name);
 	if (weir_dataplane.area_count == WEIR_AREAS_MAX)
@@ -161,7 +161,7 @@ int
 weir_area_connect(const json_t *object, const char *where, struct weir_error *error)
 {
 	const struct weir_placed_area *placed =
-		area_named(json_string_value(json_object_get(object, "name")));
+		weir_area_named(json_string_value(json_object_get(object, "name")));
 
 	return placed->kind == WEIR_AREA_DISPATCHER
 		       ? weir_dispatcher_connect(object, (struct weir_hops *)placed->area, where,

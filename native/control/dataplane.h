@@ -61,15 +61,13 @@ int weir_area_from_json(const json_t *object, const char *where, struct weir_err
 /* Once all areas are made: joins the one that `object` describes with those that it names. */
 int weir_area_connect(const json_t *object, const char *where, struct weir_error *error);
 void weir_area_destroy(const struct weir_placed_area *placed);
+/* The area of that name, or NULL. */
+const struct weir_placed_area *weir_area_named(const char *name);
 /* The area of functions of that name, or NULL. */
 struct weir_chain *weir_chain_named(const char *name);
 /* Its stage of that name, or of that function where it has none; NULL: there is none. */
 struct weir_stage *weir_chain_stage_named(struct weir_chain *chain, const char *name);
 struct rte_ring *weir_ring_find(const char *name);
-/* The stage that the arguments `area` and `stage` name, the one that owns its function's state. -1
- * with `error`. */
-int weir_take_stage(const json_t *args, struct weir_chain **chain, struct weir_stage **stage,
-		    struct weir_error *error);
 
 /* Stops the loops and frees everything that configure made. */
 void weir_dataplane_reset(void);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `nf.command`: changes a function while packets flow, without losing one. */
+/* `nf.command`: changes a function while packets flow, without losing one; all its workers or none.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "arguments.h"
 #include "dataplane.h"
 #include "options_json.h"
+#include "stages.h"
 #include "verb.h"
 
 static const struct weir_command *
@@ -20,9 +22,8 @@ command_named(const struct weir_nf *nf, const char *name)
 
 struct change {
 	const struct weir_command *command;
-	void *state;
+	const struct weir_named_stage *of;
 	void *prepared;
-	struct weir_flow_cache *flows;
 };
 
 static void
@@ -30,18 +31,32 @@ commit(void *argument)
 {
 	struct change *change = argument;
 
-	change->command->commit(change->state, change->prepared, change->flows);
+	change->command->commit(change->of->stage->state, change->prepared,
+				change->of->chain->flows);
+}
+
+/* One for each state, in `changes`, or none of them: -1 with `error`. */
+static int
+prepare(const struct weir_command *command, const struct weir_named_stage *stages,
+	unsigned int count, const void *arguments, struct change *changes, struct weir_error *error)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		changes[i] = (struct change){.command = command, .of = &stages[i]};
+		if (command->prepare(stages[i].stage->state, arguments, "args",
+				     &changes[i].prepared, error) == 0)
+			continue;
+		while (command->release != NULL && i-- > 0)
+			command->release(changes[i].prepared);
+		return -1;
+	}
+	return 0;
 }
 
 static int
-run(struct weir_chain *chain, struct weir_stage *stage, const struct weir_command *command,
+run(const struct weir_command *command, const struct weir_named_stage *stages, unsigned int count,
     const struct weir_option_values *values, struct weir_error *error)
 {
-	struct change change = {
-		.command = command,
-		.state = stage->state,
-		.flows = chain->flows,
-	};
+	struct change changes[WEIR_WORKERS_MAX];
 	void *arguments = calloc(1, command->arguments_size > 0 ? command->arguments_size : 1);
 	int status;
 
@@ -50,34 +65,15 @@ run(struct weir_chain *chain, struct weir_stage *stage, const struct weir_comman
 	status = weir_options_parse(command->name, command->options, command->option_count,
 				    values->value, values->count, arguments, "args", error);
 	if (status == 0)
-		status = command->prepare(stage->state, arguments, "args", &change.prepared, error);
+		status = prepare(command, stages, count, arguments, changes, error);
 	free(arguments);
 	if (status < 0)
 		return -1;
-	weir_area_run(&chain->area, commit, &change);
+	for (unsigned int i = 0; i < count; i++)
+		weir_area_run(&stages[i].chain->area, commit, &changes[i]);
 	weir_loops_pass(); /* a dispatcher may still read what was taken out */
-	if (command->release != NULL)
-		command->release(change.prepared);
-	return 0;
-}
-
-int
-weir_take_stage(const json_t *args, struct weir_chain **chain, struct weir_stage **stage,
-		struct weir_error *error)
-{
-	const char *area = NULL, *name = NULL;
-
-	if (weir_take_string(args, "area", true, "", &area, error) < 0 ||
-	    weir_take_string(args, "stage", true, "", &name, error) < 0)
-		return -1;
-	*chain = weir_chain_named(area);
-	if (*chain == NULL)
-		return weir_fail(error, "bad_argument", "area", "the name of an area of functions",
-				 NULL, "there is no area '%s'", area);
-	*stage = weir_chain_stage_named(*chain, name);
-	if (*stage == NULL)
-		return weir_fail(error, "bad_argument", "stage", "the name of a stage of that area",
-				 NULL, "area '%s' has no stage '%s'", area, name);
+	for (unsigned int i = 0; i < count && command->release != NULL; i++)
+		command->release(changes[i].prepared);
 	return 0;
 }
 
@@ -88,19 +84,23 @@ weir_verb_nf_command(const json_t *args, json_t **result, struct weir_error *err
 	const char *name = NULL;
 	const struct weir_command *command;
 	struct weir_option_values values;
-	struct weir_chain *chain;
-	struct weir_stage *stage;
+	struct weir_named_stage stages[WEIR_WORKERS_MAX];
+	const struct weir_nf *nf;
+	int count;
 
 	(void)result;
 	if (weir_refuse_unknown(args, "", known, error) < 0 ||
 	    weir_take_string(args, "command", true, "", &name, error) < 0 ||
-	    weir_options_from_json(json_object_get(args, "args"), "args", &values, error) < 0 ||
-	    weir_take_stage(args, &chain, &stage, error) < 0)
+	    weir_options_from_json(json_object_get(args, "args"), "args", &values, error) < 0)
 		return -1;
-	command = command_named(stage->nf, name);
+	count = weir_take_stages(args, stages, error);
+	if (count < 0)
+		return -1;
+	nf = stages[0].stage->nf;
+	command = command_named(nf, name);
 	if (command == NULL)
 		return weir_fail(error, "bad_argument", "command",
 				 "a command that weir-dp --describe lists", NULL,
-				 "%s has no command '%s'", stage->nf->name, name);
-	return run(chain, stage, command, &values, error);
+				 "%s has no command '%s'", nf->name, name);
+	return run(command, stages, count, &values, error);
 }

@@ -3,13 +3,15 @@
 #include "core/report.h"
 #include "arguments.h"
 #include "dataplane.h"
+#include "stages.h"
 #include "verb.h"
 
 #define COUNTERS_MAX 65536
 
 struct to_json {
 	struct weir_report report; /* first */
-	json_t *figures;
+	const char *area;	   /* whose function is telling */
+	json_t *figures;	   /* of that area */
 	json_t *counters;
 	uint64_t from, limit; /* of the counters */
 	uint64_t total;
@@ -37,9 +39,9 @@ counter(struct weir_report *report, const struct weir_report_label *labels,
 	for (unsigned int i = 0; i < label_count; i++)
 		json_object_set_new(whose, labels[i].name, json_string(labels[i].text));
 	json_array_append_new(json->counters,
-			      json_pack("{s:o, s:I, s:I}", "labels", whose, "packets",
-					(json_int_t)weir_counted(&counter->packets), "bytes",
-					(json_int_t)weir_counted(&counter->bytes)));
+			      json_pack("{s:s, s:o, s:I, s:I}", "area", json->area, "labels", whose,
+					"packets", (json_int_t)weir_counted(&counter->packets),
+					"bytes", (json_int_t)weir_counted(&counter->bytes)));
 }
 
 int
@@ -50,21 +52,31 @@ weir_verb_nf_report(const json_t *args, json_t **result, struct weir_error *erro
 		.report = {.figure = figure, .counter = counter},
 		.limit = 1000,
 	};
-	struct weir_chain *chain;
-	struct weir_stage *stage;
+	struct weir_named_stage stages[WEIR_WORKERS_MAX];
+	const struct weir_nf *nf;
+	json_t *figures;
+	int count;
 
 	if (weir_refuse_unknown(args, "", known, error) < 0 ||
 	    weir_take_count(args, "from", 0, UINT32_MAX, "", &json.from, error) < 0 ||
-	    weir_take_count(args, "limit", 0, COUNTERS_MAX, "", &json.limit, error) < 0 ||
-	    weir_take_stage(args, &chain, &stage, error) < 0)
+	    weir_take_count(args, "limit", 0, COUNTERS_MAX, "", &json.limit, error) < 0)
 		return -1;
-	if (stage->nf->report == NULL)
+	count = weir_take_stages(args, stages, error);
+	if (count < 0)
+		return -1;
+	nf = stages[0].stage->nf;
+	if (nf->report == NULL)
 		return weir_fail(error, "bad_argument", "stage", "a function that reports", NULL,
-				 "%s counts nothing but what the ledger has", stage->nf->name);
-	json.figures = json_object();
+				 "%s counts nothing but what the ledger has", nf->name);
+	figures = json_object();
 	json.counters = json_array();
-	stage->nf->report(stage->state, &json.report);
-	*result = json_pack("{s:o, s:o, s:I}", "figures", json.figures, "counters", json.counters,
+	for (int i = 0; i < count; i++) {
+		json.area = stages[i].chain->name;
+		json.figures = json_object();
+		nf->report(stages[i].stage->state, &json.report);
+		json_object_set_new(figures, json.area, json.figures);
+	}
+	*result = json_pack("{s:o, s:o, s:I}", "figures", figures, "counters", json.counters,
 			    "total", (json_int_t)json.total);
 	return 0;
 }

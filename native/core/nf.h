@@ -66,7 +66,8 @@ struct weir_command {
 	 * `prepared`. `cache`: where decisions that this changes must be forgotten; NULL: there is
 	 * none. */
 	void (*commit)(void *state, void *prepared, struct weir_flow_cache *cache);
-	/* Control thread, after commit(): frees `prepared`. */
+	/* Control thread, after commit(), or instead of it where another state refused the command:
+	 * frees `prepared`. */
 	void (*release)(void *prepared);
 };
 

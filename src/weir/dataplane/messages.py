@@ -155,14 +155,16 @@ class NfCounter(_Reply):
     labels: dict[str, str]
     """Such as {"subscriber": "10.0.0.1", "rule": "1001"}."""
     packets: int
+    area: str
+    """Whose function counted it: one of several workers, it may be."""
     bytes: int
 
 
 class NfReport(_Reply):
     """What a function counts by itself."""
 
-    figures: dict[str, int]
-    """Such as {"flows": 17}."""
+    figures: dict[str, dict[str, int]]
+    """By area, such as {"f1.worker0": {"flows": 17}}."""
     counters: tuple[NfCounter, ...]
     total: int
     """How many counters there are, of which these are a part."""

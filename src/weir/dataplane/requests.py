@@ -150,9 +150,10 @@ class HopArea(_Arguments):
 
 
 class NfCommand(_Arguments):
-    """A change of a function while packets flow."""
+    """A change of a function while packets flow, of all its workers or of none."""
 
     area: str
+    """That of the functions; or of their dispatcher, which stands for all its workers."""
     stage: str
     """The stage's name, or its function's where it has none."""
     command: str
@@ -164,6 +165,7 @@ class NfReportAsked(_Arguments):
     """Which function, and which of its counters: they may be many."""
 
     area: str
+    """That of the functions; or of their dispatcher, which stands for all its workers."""
     stage: str
     """The stage's name, or its function's where it has none."""
     from_: int = Field(default=0, ge=0, alias="from")

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages.h"
+
+#include "core/hops.h"
+
+#include "arguments.h"
+#include "dataplane.h"
+
+static bool
+is_fed_by(const struct weir_chain *chain, const struct weir_outputs *out)
+{
+	for (unsigned int i = 0; i < chain->path_count; i++) {
+		for (unsigned int j = 0; j < out->count; j++) {
+			if (chain->paths[i].in.kind == WEIR_QUEUE_RING &&
+			    chain->paths[i].in.ring == out->queue[j].ring)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The areas of functions that `dispatcher` brings packets to. */
+static unsigned int
+workers_of(const struct weir_hops *dispatcher, struct weir_named_stage *workers)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < weir_dataplane.area_count && count < WEIR_WORKERS_MAX; i++) {
+		const struct weir_placed_area *placed = &weir_dataplane.areas[i];
+
+		if (weir_area_runs_functions(placed->kind) &&
+		    is_fed_by((struct weir_chain *)placed->area, &dispatcher->hops[0].out))
+			workers[count++].chain = (struct weir_chain *)placed->area;
+	}
+	return count;
+}
+
+int
+weir_take_stages(const json_t *args, struct weir_named_stage *stages, struct weir_error *error)
+{
+	const char *area = NULL, *name = NULL;
+	const struct weir_placed_area *placed;
+	unsigned int count = 0;
+
+	if (weir_take_string(args, "area", true, "", &area, error) < 0 ||
+	    weir_take_string(args, "stage", true, "", &name, error) < 0)
+		return -1;
+	placed = weir_area_named(area);
+	if (placed != NULL && placed->kind == WEIR_AREA_DISPATCHER)
+		count = workers_of((struct weir_hops *)placed->area, stages);
+	else if (placed != NULL && weir_area_runs_functions(placed->kind))
+		stages[count++].chain = (struct weir_chain *)placed->area;
+	if (count == 0)
+		return weir_fail(error, "bad_argument", "area",
+				 "the name of an area of functions, or of their dispatcher", NULL,
+				 "there is no such area '%s'", area);
+	for (unsigned int i = 0; i < count; i++) {
+		stages[i].stage = weir_chain_stage_named(stages[i].chain, name);
+		if (stages[i].stage == NULL)
+			return weir_fail(
+				error, "bad_argument", "stage", "the name of a stage of that area",
+				NULL, "area '%s' has no stage '%s'", stages[i].chain->name, name);
+	}
+	return (int)count;
+}

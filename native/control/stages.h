@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The function that a request means, in each area that has a state of it. */
+#ifndef WEIR_CONTROL_STAGES_H
+#define WEIR_CONTROL_STAGES_H
+
+#include <jansson.h>
+
+#include "core/chain.h"
+
+#define WEIR_WORKERS_MAX WEIR_OUTPUTS_MAX
+
+/* One state of it. */
+struct weir_named_stage {
+	struct weir_chain *chain;
+	struct weir_stage *stage; /* the one that owns the state */
+};
+
+/*
+ * The stages that the arguments `area` and `stage` name: one where `area` runs functions, one of
+ * each worker where it is a dispatcher. Gives how many, WEIR_WORKERS_MAX at most, or -1 with
+ * `error`.
+ */
+int weir_take_stages(const json_t *args, struct weir_named_stage *stages, struct weir_error *error);
+
+#endif
