@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tools.docs import cli_page, dataplane_pages, schema_page
+from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
 from weir.cli.main import app
 from weir.dataplane import protocol
 from weir.host import diagnosis
-from weir.report import json_document, lean_table
+from weir.report import json_document, kernel_vnf, lean_table
 from weir.spec.schema import lab_schema, schema_text
 
 LAB_INTRO = """\
@@ -40,6 +40,14 @@ them: [tune a host](../how-to/tune-a-host.md). JSON Schema:
 [schema/doctor.schema.json](../../schema/doctor.schema.json)."""
 
 
+KERNEL_VNF_INTRO = """\
+What `weir predict` and `weir plan` print with `--model kernel-vnf --json`: a list of these entries. `predict`
+has one for each flow count, and within it for each frame size, in the order of the options; `plan` has for
+each of these all configurations that fit, best first. How a number comes about:
+[the model](../design/kernel-vnf-model.md). JSON Schema:
+[schema/kernel-vnf.schema.json](../../schema/kernel-vnf.schema.json)."""
+
+
 def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
     functions = json.loads((root / "src" / "weir" / "spec" / "nf.json").read_text(encoding="utf-8"))
@@ -49,11 +57,16 @@ def files(root: Path) -> dict[str, str]:
         "schema/result.schema.json": json_document.schema_text(),
         "schema/lean.schema.json": lean_table.schema_text(),
         "schema/doctor.schema.json": diagnosis.schema_text(),
+        "schema/kernel-vnf.schema.json": kernel_vnf.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
         "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean_table.schema()),
         "docs/reference/doctor.md": schema_page.page("Doctor's findings", DOCTOR_INTRO, diagnosis.schema()),
+        "docs/reference/kernel-vnf.md": schema_page.page(
+            "Prediction by kernel-vnf", KERNEL_VNF_INTRO, kernel_vnf.schema()
+        ),
+        kernel_vnf_page.PAGE: kernel_vnf_page.page(root),
         "docs/reference/data-plane.md": dataplane_pages.protocol(),
         "docs/reference/functions.md": dataplane_pages.functions(functions, root),
     }

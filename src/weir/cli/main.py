@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weir import __version__
-from weir.cli import deploy, destroy, doctor, inspect, lean, report, run, validate
+from weir.cli import deploy, destroy, doctor, inspect, lean, plan, predict, report, run, validate
 from weir.cli.exits import reporting
 
 app = typer.Typer(
@@ -23,6 +23,8 @@ app = typer.Typer(
 COMMANDS = (
     run.run,
     lean.lean,
+    predict.predict,
+    plan.plan,
     report.report,
     validate.validate,
     deploy.deploy,

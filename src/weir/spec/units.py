@@ -14,7 +14,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 _QUANTITY = re.compile(
-    r"\s*([0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)\s*([A-Za-zµ]*)\s*", re.ASCII
+    r"\s*([0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)\s*([A-Za-zµ/]*)\s*", re.ASCII
 )
 SECONDS = {
     "ns": Decimal("1e-9"),
@@ -26,6 +26,15 @@ SECONDS = {
     "h": Decimal(3600),
 }
 PPS = {"pps": Decimal(1), "kpps": Decimal("1e3"), "Mpps": Decimal("1e6"), "Gpps": Decimal("1e9")}
+
+_PREFIXES = {"": "1", "k": "1e3", "M": "1e6", "G": "1e9", "T": "1e12"}
+# Links are named by their rate: "10G" says as much as "10Gbps" and "10Gbit/s".
+BPS = {
+    prefix + unit: Decimal(factor)
+    for unit in ("bps", "bit/s", "")
+    for prefix, factor in _PREFIXES.items()
+    if prefix or unit
+}
 
 
 def quantity(text: str, units: Mapping[str, Decimal], unit: str) -> float:
