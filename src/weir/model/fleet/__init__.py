@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many chains on many hosts: who stands where at the least cost, and how far that is from the least possible.
+
+`Search` does it; `instance` says of what. HiGHS solves the linear and integer programs.
+"""
+
+from __future__ import annotations
+
+from weir.model.fleet.instance import ChainClass, Fleet, HostClass, Rule
+from weir.model.fleet.room import Room
+from weir.model.fleet.search import Answer, Search, Standing
+from weir.model.fleet.stop import Stop
+
+__all__ = ["Answer", "ChainClass", "Fleet", "HostClass", "Room", "Rule", "Search", "Standing", "Stop"]
