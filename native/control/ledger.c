@@ -77,12 +77,13 @@ area_to_json(const struct weir_placed_area *placed)
 		for (unsigned int i = 0; i < hops->count; i++)
 			json_array_append_new(paths, hop_to_json(&hops->hops[i]));
 	}
-	return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "name", area->name, "core",
-			 area->core, "kind", weir_area_kind_name(placed->kind), "polls",
-			 count(&area->ledger.polls), "empty_polls",
-			 count(&area->ledger.empty_polls), "busy_cycles",
-			 count(&area->ledger.busy_cycles), "idle_cycles",
-			 count(&area->ledger.idle_cycles), "paths", paths);
+	return json_pack(
+		"{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", area->name, "core",
+		area->core, "kind", weir_area_kind_name(placed->kind), "polls",
+		count(&area->ledger.polls), "empty_polls", count(&area->ledger.empty_polls),
+		"busy_cycles", count(&area->ledger.busy_cycles), "idle_cycles",
+		count(&area->ledger.idle_cycles), "long_polls", count(&area->ledger.long_polls),
+		"long_cycles", count(&area->ledger.long_cycles), "paths", paths);
 }
 
 /*

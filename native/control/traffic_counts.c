@@ -90,10 +90,12 @@ weir_stalls_since(const struct weir_stalls *before)
 
 		json_array_append_new(
 			list,
-			json_pack("{s:i, s:I, s:f, s:f}", "core", weir_core_number(i), "count",
-				  (json_int_t)(now.count - before[i].count), "total_us",
+			json_pack("{s:i, s:I, s:f, s:f, s:I, s:f}", "core", weir_core_number(i),
+				  "count", (json_int_t)(now.count - before[i].count), "total_us",
 				  (double)(now.total_cycles - before[i].total_cycles) * us,
-				  "longest_us", (double)now.longest_cycles * us));
+				  "longest_us", (double)now.longest_cycles * us, "host_count",
+				  (json_int_t)(now.host_count - before[i].host_count), "host_us",
+				  (double)(now.host_cycles - before[i].host_cycles) * us));
 	}
 	return list;
 }

@@ -48,6 +48,10 @@ struct weir_area_ledger {
 	uint64_t empty_polls;
 	uint64_t busy_cycles; /* polls that handled at least one packet */
 	uint64_t idle_cycles; /* empty polls */
+	/* Polls with packets that took longer than the core's stall threshold, and not because the
+	 * host had taken the core away. */
+	uint64_t long_polls;
+	uint64_t long_cycles;
 };
 
 #endif

@@ -15,6 +15,9 @@ struct core {
 	struct weir_area *areas[WEIR_AREAS_PER_CORE_MAX];
 	bool ledger;
 	uint64_t stall_cycles;
+	uint64_t time_cycles;	    /* until both clocks are read again */
+	struct weir_core_time time; /* the loop's own */
+	bool attributed;	    /* the gap that ends now, to whoever had the long poll */
 	/* Written by the loop, read by the control thread. */
 	uint64_t loops;
 	struct weir_stalls stalls;
@@ -94,6 +97,39 @@ weir_areas_clear(void)
 		cores[i].area_count = 0;
 }
 
+/* Between two readings little time must be stolen that no gap shows. */
+#define CORE_TIME_READS_PER_S 250
+
+static inline void
+keep_time(struct core *core, uint64_t now_tsc)
+{
+	if (unlikely(now_tsc - core->time.tsc > core->time_cycles))
+		core->time = weir_core_time_read();
+}
+
+static bool
+is_hosts(struct core *core, uint64_t cycles)
+{
+	if (!weir_stall_is_hosts(&core->time, cycles))
+		return false;
+	weir_count(&core->stalls.host_count, 1);
+	weir_count(&core->stalls.host_cycles, cycles);
+	return true;
+}
+
+/* One poll took as long as a stall. */
+static void
+attribute(struct core *core, struct weir_area *area, uint64_t cycles, bool had_packets)
+{
+	core->attributed = true;
+	if (is_hosts(core, cycles))
+		return;
+	if (had_packets) {
+		weir_count(&area->ledger.long_polls, 1);
+		weir_count(&area->ledger.long_cycles, cycles);
+	}
+}
+
 static inline void
 watch_for_stall(struct core *core, uint64_t gap)
 {
@@ -103,6 +139,9 @@ watch_for_stall(struct core *core, uint64_t gap)
 	weir_count(&core->stalls.total_cycles, gap);
 	if (gap > weir_counted(&core->stalls.longest_cycles))
 		__atomic_store_n(&core->stalls.longest_cycles, gap, __ATOMIC_RELAXED);
+	if (!core->attributed)
+		is_hosts(core, gap);
+	core->attributed = false;
 }
 
 static void
@@ -133,9 +172,11 @@ poll_all(struct core *core, const bool ledger)
 	uint64_t now = rte_rdtsc();
 	uint64_t last = now;
 
+	core->time = weir_core_time_read();
 	while (!__atomic_load_n(&stop_asked, __ATOMIC_RELAXED)) {
 		watch_for_stall(core, now - last);
 		last = now;
+		keep_time(core, now);
 		for (unsigned int i = 0; i < core->area_count; i++) {
 			struct weir_area *area = core->areas[i];
 			struct weir_area_call *call =
@@ -147,6 +188,8 @@ poll_all(struct core *core, const bool ledger)
 			handled = area->poll(area, now);
 			uint64_t end = rte_rdtsc();
 
+			if (unlikely(end - now > core->stall_cycles))
+				attribute(core, area, end - now, handled != 0);
 			if (ledger) {
 				weir_count(&area->ledger.polls, 1);
 				if (handled != 0) {
@@ -191,6 +234,7 @@ weir_loops_start(const struct weir_loop_options *options)
 		cores[i].ledger = options->ledger;
 		cores[i].stall_cycles =
 			(uint64_t)options->stall_threshold_us[i] * rte_get_tsc_hz() / 1000000;
+		cores[i].time_cycles = rte_get_tsc_hz() / CORE_TIME_READS_PER_S;
 		rte_eal_remote_launch(loop, &cores[i], cores[i].lcore);
 	}
 	running = true;
@@ -250,6 +294,8 @@ weir_core_stalls(unsigned int index)
 		.count = weir_counted(&stalls->count),
 		.total_cycles = weir_counted(&stalls->total_cycles),
 		.longest_cycles = weir_counted(&stalls->longest_cycles),
+		.host_count = weir_counted(&stalls->host_count),
+		.host_cycles = weir_counted(&stalls->host_cycles),
 	};
 }
 

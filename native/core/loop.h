@@ -8,17 +8,10 @@
 
 #include "area.h"
 #include "error.h"
+#include "stall.h"
 
 #define WEIR_CORES_MAX 64
 #define WEIR_AREAS_PER_CORE_MAX 256
-
-/* Gaps of a polling loop above its threshold: the host, or a driver's system call, took the core
- * away. */
-struct weir_stalls {
-	uint64_t count;
-	uint64_t total_cycles;
-	uint64_t longest_cycles; /* since weir_core_stalls_begin() */
-};
 
 /* The CPUs given with --cores, in that order; set once at start. Each has a DPDK lcore of its own.
  */

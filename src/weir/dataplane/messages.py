@@ -39,6 +39,9 @@ class StallCount(_Reply):
     count: int
     total_us: float
     longest_us: float
+    host_count: int = 0
+    """Those of them for which the kernel's clock of the thread stood still: the host had the core."""
+    host_us: float = 0.0
 
 
 class LatencySummary(_Reply):
@@ -152,11 +155,11 @@ class StageLedger(_Reply):
 class NfCounter(_Reply):
     """Packets and bytes (L2 without FCS) that a function counted for what the labels say."""
 
+    area: str
+    """Whose function counted it: one of several workers, it may be."""
     labels: dict[str, str]
     """Such as {"subscriber": "10.0.0.1", "rule": "1001"}."""
     packets: int
-    area: str
-    """Whose function counted it: one of several workers, it may be."""
     bytes: int
 
 
@@ -215,6 +218,9 @@ class AreaLedger(_Reply):
     empty_polls: int = 0
     busy_cycles: int = 0
     idle_cycles: int = 0
+    long_polls: int = 0
+    """With packets, above the core's stall threshold, and not because the host had the core."""
+    long_cycles: int = 0
     paths: tuple[PathLedger, ...] = ()
 
 

@@ -41,6 +41,10 @@ class Stall(_Record):
     total_us: float
     """Their sum."""
     longest_us: float
+    host_count: int = 0
+    """Those that the host made: the kernel's clock of the thread stood still."""
+    host_us: float = 0.0
+    """Their sum."""
 
 
 class Latency(_Record):

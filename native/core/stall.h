@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A gap of a polling loop, and who made it. The kernel's clock of the thread stands still while
+ * somebody else has the core (another program, a stop, a hypervisor that tells what it steals): a
+ * gap most of which that clock did not see is the host's. One that it saw was work: of the area
+ * whose poll it was, if that poll handled packets. A hypervisor that does not tell looks like work.
+ */
+#ifndef WEIR_CORE_STALL_H
+#define WEIR_CORE_STALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Gaps above the threshold; one writer. */
+struct weir_stalls {
+	uint64_t count;
+	uint64_t total_cycles;
+	uint64_t longest_cycles; /* since weir_core_stalls_begin() */
+	/* Those of them that the host made. */
+	uint64_t host_count;
+	uint64_t host_cycles;
+};
+
+/* Two clocks read together. */
+struct weir_core_time {
+	uint64_t tsc;
+	uint64_t thread_ns;
+};
+
+/* Reads both on the thread that calls; some microseconds in a virtual machine. */
+struct weir_core_time weir_core_time_read(void);
+
+/* Whether a gap of so many cycles that has just ended was the host's. `last`: an earlier reading on
+ * this thread, not long before the gap; it is brought up to date. */
+bool weir_stall_is_hosts(struct weir_core_time *last, uint64_t gap_cycles);
+
+#endif
