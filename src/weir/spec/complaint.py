@@ -11,10 +11,11 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from weir.spec.problem import nearest
+from weir.spec.problem import Problem, nearest
 from weir.spec.schema import lab_schema
-from weir.spec.source import KeyPath
+from weir.spec.source import KeyPath, Source, dotted
 
+Schema = dict[str, Any]
 _TYPES = {
     "integer": "a whole number",
     "number": "a number",
@@ -38,19 +39,31 @@ class Complaint:
     about: tuple[KeyPath, ...] = ()
 
 
-def complaints_about(error: ValidationError) -> list[Complaint]:
-    """The complaints behind an error of `Lab.model_validate_json`."""
+def located(source: Source, one: Complaint) -> Problem:
+    """The complaint with its place in the file."""
+    known = next(one.path[:end] for end in range(len(one.path), -1, -1) if one.path[:end] in source.places)
+    place = source.places[known]
+    missing = tuple(part for part in one.path[len(known) :] if isinstance(part, str))
+    key = ".".join(part for part in (place.key, dotted(missing)) if part)
+    return Problem(source.file, place.line, place.column, key, one.message, one.expected, one.nearest)
+
+
+def complaints_about(error: ValidationError, schema: Schema | None = None) -> list[Complaint]:
+    """The complaints behind an error of `model_validate_json`, of a lab or of what has that schema."""
+    root = schema or _lab_schema()
     details = error.errors()
     # A list of which no item is good is also called too short; the items' own errors say more.
     faulty = {one["loc"][:end] for one in details for end in range(len(one["loc"]))}
-    return [_complaint(one) for one in details if one["type"] != "too_short" or one["loc"] not in faulty]
+    return [
+        _complaint(one, root) for one in details if one["type"] != "too_short" or one["loc"] not in faulty
+    ]
 
 
-def _complaint(error: ErrorDetails) -> Complaint:
+def _complaint(error: ErrorDetails, root: Schema) -> Complaint:
     path, value, context = error["loc"], error["input"], error.get("ctx", {})
     kind = error["type"]
     if kind == "extra_forbidden":
-        known = sorted(_schema_at(path[:-1])[1].get("properties", ()))
+        known = sorted(_schema_at(path[:-1], root)[1].get("properties", ()))
         return _choice(path, "unknown key", path[-1], known)
     if kind == "literal_error":
         names = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))
@@ -59,15 +72,15 @@ def _complaint(error: ErrorDetails) -> Complaint:
     if kind == "value_error":
         return _said(path, value, str(context["error"]))
     if kind == "missing":
-        message, expected = "is missing", _wanted(path)
+        message, expected = "is missing", _wanted(path, root)
     elif kind in ("model_type", "model_attributes_type", "dict_type"):
         message, expected = f"is {show(value)}", "a mapping of keys and values"
     elif path[-1:] == ("[key]",):
         path = path[:-1]
         message, expected = "is not a usable name", "small letters, digits and hyphens, 16 at most"
     else:
-        path, _ = _schema_at(path)
-        message, expected = f"is {show(value)}", _wanted(path)
+        path, _ = _schema_at(path, root)
+        message, expected = f"is {show(value)}", _wanted(path, root)
     return Complaint(path, message, expected)
 
 
@@ -99,16 +112,16 @@ def _said(path: KeyPath, value: Any, text: str) -> Complaint:
 
 
 @functools.cache
-def _schema() -> dict[str, Any]:
+def _lab_schema() -> Schema:
     return lab_schema()
 
 
-def _schema_at(path: KeyPath) -> tuple[KeyPath, dict[str, Any]]:
+def _schema_at(path: KeyPath, root: Schema) -> tuple[KeyPath, Schema]:
     """The schema of what `path` leads to, and as much of `path` as the schema knows."""
-    schema = _schema()
+    schema = root
     for depth, part in enumerate(path):
         inner: dict[str, Any] | None = None
-        for option in _options(schema):
+        for option in _options(schema, root):
             if isinstance(part, int):
                 prefix = option.get("prefixItems", [])
                 inner = inner or (prefix[part] if part < len(prefix) else option.get("items"))
@@ -117,7 +130,7 @@ def _schema_at(path: KeyPath) -> tuple[KeyPath, dict[str, Any]]:
                 inner = inner or named or option.get("additionalProperties") or _by_pattern(option)
         if not isinstance(inner, dict):
             return path[:depth], schema
-        schema = _resolved(inner)
+        schema = _resolved(inner, root)
     return path, schema
 
 
@@ -126,23 +139,23 @@ def _by_pattern(schema: dict[str, Any]) -> dict[str, Any] | None:
     return next(iter(schema.get("patternProperties", {}).values()), None)
 
 
-def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
+def _resolved(schema: Schema, root: Schema) -> Schema:
     if "$ref" in schema:
-        return {**_schema()["$defs"][schema["$ref"].rpartition("/")[2]], **schema}
+        return {**root["$defs"][schema["$ref"].rpartition("/")[2]], **schema}
     return schema
 
 
-def _options(schema: dict[str, Any]) -> list[dict[str, Any]]:
+def _options(schema: Schema, root: Schema) -> list[Schema]:
     if "anyOf" not in schema:
-        return [_resolved(schema)]
-    return [inner for option in schema["anyOf"] for inner in _options(_resolved(option))]
+        return [_resolved(schema, root)]
+    return [inner for option in schema["anyOf"] for inner in _options(_resolved(option, root), root)]
 
 
-def _wanted(path: KeyPath) -> str:
+def _wanted(path: KeyPath, root: Schema) -> str:
     """What the schema says a value must be: its kind, its range, and what it is for."""
-    schema = _schema_at(path)[1]
+    schema = _schema_at(path, root)[1]
     kinds = dict.fromkeys(
-        _kind(option, schema) for option in _options(schema) if option.get("type") != "null"
+        _kind(option, schema) for option in _options(schema, root) if option.get("type") != "null"
     )
     text = " or ".join(kinds) if len(kinds) < 3 else "one of these"
     return f"{text} ({schema['description']})" if "description" in schema else text

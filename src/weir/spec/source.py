@@ -27,6 +27,21 @@ _SCALARS = ("null", "bool", "int", "float", "str")
 
 
 @dataclass(frozen=True)
+class FileKind:
+    """How errors call a file."""
+
+    name: str
+    """ "a lab": what it describes."""
+    file: str
+    """Its name in a directory of its own."""
+    keys: str
+    """With which it begins."""
+
+
+LAB = FileKind("a lab", "lab.yml", "weir, name, chain, technology, …")
+
+
+@dataclass(frozen=True)
 class Place:
     """Where something stands in the file, and its dotted key there. Lines and columns count from 1."""
 
@@ -71,10 +86,10 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path, kind: FileKind = LAB) -> Source:
     """Reads a YAML file. SpecError if there is no text or no mapping; smaller problems stay in the source."""
     file = str(path)
-    text = _text(path)
+    text = _text(path, kind)
     source = Source(file)
     yaml = YAML(typ="rt", pure=True)
     try:
@@ -88,32 +103,33 @@ def read_source(path: Path) -> Source:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SpecError([Problem(file, 1, 1, "", f"not valid YAML: {said}", "YAML")]) from None
     if node is None:
-        raise SpecError([Problem(file, 1, 1, "", "is empty", "a lab: weir, name, chain, technology, …")])
+        raise SpecError([Problem(file, 1, 1, "", "is empty", f"{kind.name}: {kind.keys}")])
     if not isinstance(node, MappingNode):
         raise SpecError([Problem(file, 1, 1, "", "is not a mapping", "keys and values: weir: 1, name: …")])
     source.values = _Reader(source).value(node, ())
     return source
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, kind: FileKind) -> str:
     def fail(message: str, expected: str) -> SpecError:
         return SpecError([Problem(str(path), 0, 0, "", message, expected)])
 
     try:
         if path.is_dir():
             raise fail(
-                "is a directory without lab.yml", "a lab file, or a directory that holds one as lab.yml"
+                f"is a directory without {kind.file}",
+                f"{kind.name} file, or a directory that holds one as {kind.file}",
             )
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise fail("is too large", f"a lab file of at most {MAX_FILE_BYTES} bytes")
+            raise fail("is too large", f"{kind.name} file of at most {MAX_FILE_BYTES} bytes")
         return path.read_bytes()[: MAX_FILE_BYTES + 1].decode("utf-8")
     except UnicodeDecodeError:
-        raise fail("is not text", "a lab file: YAML in UTF-8") from None
+        raise fail("is not text", f"{kind.name} file: YAML in UTF-8") from None
     except FileNotFoundError:
-        raise fail("does not exist", "the path of a lab file") from None
+        raise fail("does not exist", f"the path of {kind.name} file") from None
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise fail(f"cannot be read: {said}", "a lab file") from None
+        raise fail(f"cannot be read: {said}", f"{kind.name} file") from None
 
 
 class _Reader:
@@ -129,7 +145,7 @@ class _Reader:
         if not path:
             self._note(path, node)
         if len(path) > MAX_DEPTH or self.count > MAX_VALUES:
-            self.source.complain(path, "is nested too deeply, or too large", "a lab of ordinary size")
+            self.source.complain(path, "is nested too deeply, or too large", "a file of ordinary size")
             raise SpecError(self.source.problems)
         if isinstance(node, MappingNode):
             return self._mapping(node, path)

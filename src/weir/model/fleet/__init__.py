@@ -6,9 +6,23 @@
 
 from __future__ import annotations
 
+from weir.model.fleet.answer import placement_of
+from weir.model.fleet.from_file import fleet_of
 from weir.model.fleet.instance import ChainClass, Fleet, HostClass, Rule
 from weir.model.fleet.room import Room
 from weir.model.fleet.search import Answer, Search, Standing
 from weir.model.fleet.stop import Stop
 
-__all__ = ["Answer", "ChainClass", "Fleet", "HostClass", "Room", "Rule", "Search", "Standing", "Stop"]
+__all__ = [
+    "Answer",
+    "ChainClass",
+    "Fleet",
+    "HostClass",
+    "Room",
+    "Rule",
+    "Search",
+    "Standing",
+    "Stop",
+    "fleet_of",
+    "placement_of",
+]
