@@ -10,18 +10,15 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import __version__, fabric, plan
-from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
-from weir.dataplane.messages import Hello
+from weir.built import built
+from weir.dataplane import DataPlaneError, DataPlaneTester
 from weir.fabric import interrupts
 from weir.measure import Traffic, ceilings, measure_setup
 from weir.measure.events import Event, TrialFinished
-from weir.plan.steps import SOCKET
 from weir.spec import Chain, Lab
 from weir.spec.frames import mean_frame_bytes
 from weir.spec.topology import Topology
@@ -137,7 +134,7 @@ class Campaign:
         if kind not in self._ceilings:
             deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
             loop = plan.loopback(topology, deployment)
-            with self._deployed(loop) as (_, client, _hello):
+            with built(self._lab, loop) as (_, client, _hello):
                 self._ceilings[kind] = ceilings(
                     self._lab.measure, self._traffic(loop), DataPlaneTester(client), self._progress.event
                 )
@@ -147,7 +144,7 @@ class Campaign:
         self, result: Result, setup: Setup, number: int, topology: Topology, found: dict[str, Ceiling]
     ) -> None:
         began = time.monotonic()
-        with self._deployed(topology) as (deployment, client, hello):
+        with built(self._lab, topology) as (deployment, client, hello):
             setup.bring_up_s = round(time.monotonic() - began, 3)
             setup.topology = topology
             setup.datapath = deployment.datapath()
@@ -181,24 +178,6 @@ class Campaign:
                 setup.cases.append(case)
                 self._store.add_case(number, case)
                 self._progress.case(case)
-
-    @contextmanager
-    def _deployed(self, topology: Topology) -> Iterator[tuple[fabric.Deployment, DataPlaneClient, Hello]]:
-        """Built, configured and polling for the body; taken down after it, however it ends.
-
-        Ctrl-C, held by `run`, is let through in the body alone.
-        """
-        deployment = fabric.Deployment.deploy(plan.steps(topology, self._lab), topology)
-        try:
-            with interrupts.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
-                hello = client.hello()
-                client.configure(
-                    plan.dataplane_config(topology, self._lab, str(deployment.run_dir), deployment.devices)
-                )
-                client.start()
-                yield deployment, client, hello
-        finally:
-            deployment.destroy()
 
 
 def _now() -> str:
