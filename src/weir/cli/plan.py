@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from weir.cli import kernel_vnf
+from weir.cli import fleet, kernel_vnf
 from weir.cli.predict import AsJson, Cores, CpuGhz, FlowCounts, Frames, Link, Model, ParameterSource
 from weir.cli.variant import Variant, chosen
 
@@ -19,6 +20,7 @@ VARIANTS = (
         said="--model kernel-vnf",
         takes=kernel_vnf.TAKES | {"rate"},
     ),
+    Variant("fleet", asked_by="fleet_path", said="--fleet", takes=fleet.TAKES),
 )
 
 
@@ -36,11 +38,46 @@ def plan(
         typer.Option("--rate", help="What must be carried, such as 2Mpps; absent: as much as possible."),
     ] = None,
     parameters: ParameterSource = None,
+    fleet_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--fleet",
+            metavar="FILE",
+            help="Place the chains of a fleet file on its hosts instead; a directory: its fleet.yml.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit", min=0.1, max=86400, metavar="SECONDS", help="Of a fleet's search; absent: 60."
+        ),
+    ] = None,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            "--gap",
+            min=0,
+            max=1,
+            metavar="SHARE",
+            help="A fleet's search ends when this is proved; absent: 0.01.",
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of a fleet's search; absent: 0.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write the placement of a fleet there, as --json prints it."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the best configuration, its runners-up, and why: the fastest, or the smallest that carries a rate.
 
     Touches nothing and needs no root. Exit code 1 if nothing carries the rate.
+
+    With --fleet: which host carries which chains, for the fewest chains without a place, then the least
+    cost of hosts, then balance. It says what is proved of that; exit code 1 if some chains have no place.
+    Ctrl-C ends the search with the best placement so far.
     """
     match chosen(VARIANTS, context.params):
         case "kernel-vnf":
@@ -48,3 +85,6 @@ def plan(
                 cpu_ghz=cpu_ghz, cores=cores, link=link, frame=frame, flows=flows, parameters=parameters
             )
             kernel_vnf.plan(asked, rate=rate, as_json=as_json)
+        case "fleet":
+            assert fleet_path is not None
+            fleet.plan(fleet_path, time_limit=time_limit, gap=gap, seed=seed, out=out, as_json=as_json)

@@ -62,4 +62,5 @@ def _check_values(asked: Sequence[Variant], given: Mapping[str, Any]) -> None:
 
 def option(parameter: str) -> str:
     """How the command line writes a parameter: `cpu_ghz` is --cpu-ghz, `lab` is LAB."""
-    return {"lab": "LAB", "as_json": "--json"}.get(parameter, "--" + parameter.replace("_", "-"))
+    named = {"lab": "LAB", "as_json": "--json", "fleet_path": "--fleet"}
+    return named.get(parameter, "--" + parameter.replace("_", "-"))

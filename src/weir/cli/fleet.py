@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir plan --fleet`: where many chains stand on many hosts, and how far that is from the best there is."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from weir.cli.exits import ENVIRONMENT, FAILED, INTERRUPTED, USAGE, CommandError
+
+if TYPE_CHECKING:
+    from weir.model.fleet import Standing, Stop
+
+TAKES = frozenset({"time_limit", "gap", "seed", "out", "as_json"})
+TIME_LIMIT_S = 60.0
+GAP = 0.01
+SAY_EVERY_S = 5.0  # where nobody looks, a line now and then
+
+
+def plan(
+    path: Path,
+    *,
+    time_limit: float | None,
+    gap: float | None,
+    seed: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Places the fleet's chains, says how far from the best, and ends with 1 if some chains have no place."""
+    from weir.model.fleet import Search, Stop, fleet_of, placement_of
+    from weir.report import placement_table
+    from weir.spec.fleet_load import load_fleet
+
+    file = load_fleet(path)
+    if out is not None and not out.parent.is_dir():
+        raise CommandError(f"--out {out}: there is no directory {out.parent}", USAGE)
+    stop = Stop(TIME_LIMIT_S if time_limit is None else time_limit, time.monotonic)
+    progress = _Progress()
+    with _ctrl_c(stop):
+        search = Search(
+            fleet_of(file), stop, gap=GAP if gap is None else gap, seed=seed or 0, tell=progress.show
+        )
+        answer = search.run()
+    progress.clear()
+    placement = placement_of(file, answer, seed or 0)
+    document = placement.model_dump_json(indent=2) + "\n"
+    if out is not None:
+        try:
+            out.write_text(document, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"--out {out}: {error.strerror}", ENVIRONMENT) from None
+    print(document if as_json else placement_table.render(placement), end="")
+    if placement.ended == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+    if placement.unplaced:
+        raise typer.Exit(FAILED)
+
+
+@contextmanager
+def _ctrl_c(stop: Stop) -> Iterator[None]:
+    """The first Ctrl-C ends the search, which keeps its best placement; a second one ends the program."""
+
+    def ask(number: int, _: object) -> None:
+        stop.ask()
+        signal.signal(number, before)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Progress:
+    """One line that moves in a terminal; elsewhere a line every few seconds."""
+
+    def __init__(self) -> None:
+        self._moving = sys.stderr.isatty()
+        self._said_s = 0.0
+
+    def show(self, standing: Standing) -> None:
+        """Called after each step of the search."""
+        if self._moving:
+            print(f"\r\x1b[K{_sentence(standing)}", end="", file=sys.stderr, flush=True)
+        elif standing.passed_s - self._said_s >= SAY_EVERY_S:
+            self._said_s = standing.passed_s
+            print(_sentence(standing), file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Leaves an empty line for what follows."""
+        if self._moving:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _sentence(standing: Standing) -> str:
+    unplaced = f"{standing.unplaced:,} chains without a place, " if standing.unplaced else ""
+    return (
+        f"{standing.passed_s:5.1f} s  {standing.step}: {unplaced}{standing.hosts:,} hosts, cost "
+        f"{standing.cost:,.6g}, at least {standing.cost_bound:,.6g}, gap {standing.gap:.2%}"
+    )
