@@ -38,6 +38,8 @@ BENCHES = {
     "bring-up": "bring_up",
     "stage-cycles": "lean_stages",
     "lean-detector": "lean_detector",
+    "placement-2000": "placement_2000",
+    "placement-10000": "placement_10000",
 }
 
 MEMORY_MB = 1024  # one weir-dp and one testpmd, which does not start without hugepages

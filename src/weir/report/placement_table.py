@@ -53,7 +53,7 @@ def _lines(placement: Placement) -> Iterator[str]:
         yield ""
         yield f"without a place: {placement.chains - placement.placed:,} chains"
     for one in placement.unplaced:
-        yield f"– {one.chain}: {one.count:,} of {one.of:,}, for lack of {one.binds}: {one.reason}"
+        yield f"– {one.chain}: {one.count:,} of {one.of:,}, for lack of {one.reason}"
 
 
 def _proved(placement: Placement) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from weir.model.fleet.instance import CORES, LINK, RESOURCES, UNLIMITED, Fleet
 from weir.model.fleet.room import Room
 
-_WORDS = ("cores", "GB of memory", "GB of hugepages", "Gbit/s of link")
+_WORDS = ("", "GB of memory", "GB of hugepages", "Gbit/s of link")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def reason(room: Room, chain: int) -> Reason:
     needs = fleet.chains[chain].needs
     wanted = [host for host, need in enumerate(needs) if need is not None and fleet.hosts[host].count]
     if not wanted:
-        return Reason("hosts", "there are no hosts of a class and zone that it may stand on")
+        return Reason("hosts", "hosts: there are no hosts of a class and zone that it may stand on")
     if not fleet.allowed[chain].any():
         return _too_large(fleet, chain, wanted)
     nodes = np.flatnonzero(fleet.allowed[chain][room.class_of])
@@ -38,17 +38,17 @@ def reason(room: Room, chain: int) -> Reason:
     blocked["host link"] = int((room.link_free[room.host_of[nodes]] < need[:, LINK]).sum())
     blocked["anti-affinity"] = int(_separated(room, chain)[nodes].sum())
     binds = max(blocked, key=lambda name: blocked[name])
-    said = f"{binds} short on {blocked[binds]} of the {len(nodes)} NUMA nodes that are large enough for it"
+    said = f"{binds}: on {blocked[binds]} of the {len(nodes)} NUMA nodes that are large enough when empty"
     if binds in RESOURCES:
         index = RESOURCES.index(binds)
         free = room.free[nodes, index]
         most_free = int(free[short[:, index]].max())
         said += (
-            f": it needs {amount(int(need[:, index].min()), index)}, and no more than "
-            f"{amount(most_free, index)} are free on one of them"
+            f" it needs {amount(int(need[:, index].min()), index)} or more, and at most "
+            f"{amount(most_free, index)} of one are free"
         )
     elif binds == "anti-affinity":
-        said += f": {', '.join(_rules(fleet, chain))}"
+        said += f" others are in the way: {', '.join(_rules(fleet, chain))}"
     others = [f"{name} on {count}" for name, count in blocked.most_common() if count and name != binds]
     if others:
         said += f"; also {', '.join(others)}"
@@ -57,7 +57,9 @@ def reason(room: Room, chain: int) -> Reason:
 
 def amount(value: int, resource: int) -> str:
     """A whole number of the solver's as people read it."""
-    return f"{value} cores" if resource == CORES else f"{value / 1000:g} {_WORDS[resource]}"
+    if resource == CORES:
+        return "1 core" if value == 1 else f"{value} cores"
+    return f"{value / 1000:g} {_WORDS[resource]}"
 
 
 def _too_large(fleet: Fleet, chain: int, wanted: list[int]) -> Reason:
@@ -78,10 +80,9 @@ def _too_large(fleet: Fleet, chain: int, wanted: list[int]) -> Reason:
         link = fleet.hosts[host].link_mbps
         lacks.append(max(min(worst), (need[LINK] / max(link, 1), LINK, need[LINK], min(link, UNLIMITED))))
     _, resource, need_amount, have = min(lacks)
-    return Reason(
-        RESOURCES[resource],
-        f"needs {amount(need_amount, resource)}, and an empty NUMA node has {amount(have, resource)} at most",
-    )
+    needed, had = amount(need_amount, resource), amount(have, resource)
+    said = f"{RESOURCES[resource]}: it needs {needed}, and an empty NUMA node has {had} at most"
+    return Reason(RESOURCES[resource], said)
 
 
 def _separated(room: Room, chain: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

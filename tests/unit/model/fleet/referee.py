@@ -8,9 +8,22 @@ import math
 from collections import Counter
 from functools import cache
 
-from weir.model.fleet import Fleet
+from weir.model.fleet import Fleet, Room
 
 Place = tuple[int, int, int, int]  # host class, host of that class, node, chain class
+
+
+def places(room: Room) -> list[Place]:
+    """Where each chain of a placement stands."""
+    found: list[Place] = []
+    seen: dict[int, int] = {}
+    for host, kind in enumerate(room.class_of_host.tolist()):
+        index = seen.get(kind, 0)
+        seen[kind] = index + 1
+        for node, row in enumerate(room.nodes(host)):
+            for chain, count in room.standing[row].items():
+                found += [(kind, index, node, chain)] * count
+    return found
 
 
 def broken(fleet: Fleet, places: list[Place]) -> list[str]:
