@@ -36,13 +36,14 @@ def predictions(found: Sequence[Prediction], asked: Question) -> str:
     for one in found:
         table.add_row(str(one.case.flows), _size(one.case), *_cells(one))
     said = [reasons.limits(found[0])] if len(found) == 1 else []
-    said += [*reasons.caveats(found), *_other_table(found, asked)]
-    return _text(_heading(asked), table, *_points(said), _legend())
+    said += [*reasons.caveats(found, basis=_basis(asked)), *_other_table(found, asked)]
+    return _text(_heading(asked), Text(""), table, *_points(said), _legend())
 
 
 def plans(rankings: Sequence[Sequence[Prediction]], asked: Question, rate_pps: float | None) -> str:
     """A table for each case, best first, with the reasons below."""
     parts: list[RenderableType] = [_heading(asked)]
+    basis = _basis(asked)
     for ranked in rankings:
         case = ranked[0].case
         flows = "1 flow" if case.flows == 1 else f"{case.flows} flows"
@@ -51,13 +52,19 @@ def plans(rankings: Sequence[Sequence[Prediction]], asked: Question, rate_pps: f
         for place, one in enumerate(ranked, start=1):
             missing = rate_pps is not None and not one.meets(rate_pps)
             table.add_row(str(place), *_cells(one), style="dim" if missing else "")
-        said = [reasons.verdict(ranked, rate_pps=rate_pps)]
+        said = [reasons.verdict(ranked, rate_pps=rate_pps, basis=basis)]
         if rate_pps is None or not ranked[0].meets(rate_pps):
             said.append(reasons.limits(ranked[0]))
-        said += [*reasons.caveats(ranked[:1]), *_left_out(ranked, asked)]
+        said += [*reasons.caveats(ranked[:1], basis=basis), *_left_out(ranked, asked)]
         said += _other_winner(ranked, asked, rate_pps)
         parts += [table, *_points(said)]
     return _text(*parts, _legend())
+
+
+def _basis(asked: Question) -> reasons.Basis:
+    if asked.source in PUBLISHED:
+        return reasons.PAPER
+    return reasons.basis_of_points(asked.configurations.values())
 
 
 def _heading(asked: Question) -> Text:
@@ -110,12 +117,14 @@ def _other_table(found: Sequence[Prediction], asked: Question) -> Iterator[str]:
         name = one.configuration.name
         apart = reasons.disagreement(one, published(other)[name]) or 0.0
         far[name] = max(far.get(name, 0.0), apart, key=abs)
-    listed = [f"{name} by {apart:+.1%}" for name, apart in far.items() if abs(apart) >= WORTH_SAYING]
+    listed = [
+        f"{abs(apart):.1%} {'more' if apart > 0 else 'less'} for {name}"
+        for name, apart in far.items()
+        if abs(apart) >= WORTH_SAYING
+    ]
     if listed:
-        yield (
-            f"The paper's tables disagree here: this is apart from --parameters {other} for "
-            f"{', '.join(listed)}{' at most' if len(found) > 1 else ''}."
-        )
+        most = "at most " if len(found) > 1 else ""
+        yield f"The paper's tables disagree: against --parameters {other} this is {most}{', '.join(listed)}."
 
 
 def _other_winner(ranked: Sequence[Prediction], asked: Question, rate_pps: float | None) -> Iterator[str]:

@@ -100,13 +100,13 @@ class Work:
 
 
 def memory_bounded(
-    scale: float, cores_scaled: float, kinds: Sequence[Work], *, workload: float = 1.0
+    total_scale: float, cores_scaled: float, kinds: Sequence[Work], *, workload: float = 1.0
 ) -> float:
     """Equation (2): f_t w / Σ g / (m perf(r)), over dispatch, processing and access between threads."""
     time = sum(kind.amount / (cores_scaled * kind.performance) for kind in kinds)
     if time <= 0:
         raise ValueError("no work at all; expected some in at least one kind")
-    return scale * workload / time
+    return total_scale * workload / time
 
 
 def best_cores(factors: Factors) -> int | None:

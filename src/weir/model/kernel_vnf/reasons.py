@@ -5,16 +5,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from weir.model.kernel_vnf.configuration import Configuration
 from weir.model.kernel_vnf.ranking import Prediction, at_scale
 
-VALIDATED_BYTES = (64, 1500)
-"""Frame sizes of the paper's measurements (section 4.1)."""
-MEAN_DEVIATION = 0.0374
-"""Of the paper's measurements from its predictions (section 5)."""
 UNEVEN = 0.01
 """Uneven shares that cost less than that are not worth a sentence."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The measurements behind the parameters."""
+
+    frame_bytes: tuple[float, float]
+    """The smallest and the largest frame."""
+    mean_deviation: float | None = None
+    """Of measurements from predictions, relative; None: nobody has looked."""
+
+
+PAPER = Basis((64, 1500), 0.0374)
+"""Sections 4.1 and 5."""
+
+
+def basis_of_points(configurations: Iterable[Configuration]) -> Basis:
+    """For parameters that were calibrated from these points alone."""
+    sizes_bytes = [point.frame_bytes for one in configurations for point in one.points]
+    return Basis((min(sizes_bytes), max(sizes_bytes)))
 
 
 def limits(one: Prediction) -> str:
@@ -33,11 +50,11 @@ def limits(one: Prediction) -> str:
     return f"{said} and leaves {_counted(left, 'core')} free." if left else f"{said}: all cores."
 
 
-def verdict(ranking: Sequence[Prediction], *, rate_pps: float | None = None) -> str:
+def verdict(ranking: Sequence[Prediction], *, rate_pps: float | None = None, basis: Basis = PAPER) -> str:
     """Why the first of the ranking is the best one; `ranking` is not empty."""
     best = ranking[0]
     if rate_pps is not None:
-        return _for_rate(best, ranking[1:], rate_pps)
+        return _for_rate(best, ranking[1:], rate_pps, basis)
     reason = f"{_name(best)} is best: {_mpps(best)} on {_counted(best.cores, 'core')}."
     if len(ranking) == 1:
         return f"{reason} No other configuration fits on {_counted(best.case.cores, 'core')}."
@@ -46,15 +63,15 @@ def verdict(ranking: Sequence[Prediction], *, rate_pps: float | None = None) -> 
         return f"{reason} {_name(second)} fills the link too, on {_counted(second.cores, 'core')}."
     less = 1 - second.throughput.pps / best.throughput.pps
     reason += f" {_name(second)} follows with {less:.1%} less: {_contrast(best, second)}."
-    if less < MEAN_DEVIATION and second.cores < best.cores:
+    if _within(less, basis) and second.cores < best.cores:
         reason += (
-            f" That is within the paper's mean error of {MEAN_DEVIATION:.2%}, and {_name(second)} takes "
-            f"{_counted(second.cores, 'core')}."
+            f" That is within the paper's mean error of {basis.mean_deviation:.2%}, and {_name(second)} "
+            f"takes {_counted(second.cores, 'core')}."
         )
     return reason
 
 
-def _for_rate(best: Prediction, others: Sequence[Prediction], rate_pps: float) -> str:
+def _for_rate(best: Prediction, others: Sequence[Prediction], rate_pps: float, basis: Basis) -> str:
     wanted = f"{rate_pps / 1e6:.3f} Mpps"
     if not best.meets(rate_pps):
         full = "the link" if best.throughput.limited_by == "link" else "the processor"
@@ -64,8 +81,8 @@ def _for_rate(best: Prediction, others: Sequence[Prediction], rate_pps: float) -
     reason = (
         f"{_name(best)} is best: {wanted} on {_counted(best.cores, 'core')}, with a margin of {margin:.1%}"
     )
-    if margin < MEAN_DEVIATION:
-        reason += f", less than the paper's mean error of {MEAN_DEVIATION:.2%}"
+    if _within(margin, basis):
+        reason += f", less than the paper's mean error of {basis.mean_deviation:.2%}"
     second = next((one for one in others if one.meets(rate_pps)), None)
     if second is None:
         return f"{reason}. No other configuration carries it."
@@ -85,11 +102,15 @@ def _contrast(best: Prediction, second: Prediction) -> str:
     return f"{sets}, and {theirs:,.0f} cycles a packet on the fullest core instead of {ours:,.0f}"
 
 
-def caveats(predictions: Sequence[Prediction]) -> list[str]:
-    """Where predictions lie outside what the paper measured or assumed, a sentence each."""
+def _within(share: float, basis: Basis) -> bool:
+    return basis.mean_deviation is not None and share < basis.mean_deviation
+
+
+def caveats(predictions: Sequence[Prediction], *, basis: Basis = PAPER) -> list[str]:
+    """Where predictions lie outside what was measured, or the model assumes, a sentence each."""
     return [
         *dict.fromkeys(said for one in predictions for said in (*_scales(one), *_shares(one))),
-        *_frames({one.case.frame_bytes for one in predictions}),
+        *_frames({one.case.frame_bytes for one in predictions}, basis),
     ]
 
 
@@ -113,12 +134,12 @@ def _shares(one: Prediction) -> Iterator[str]:
         )
 
 
-def _frames(sizes_bytes: Iterable[float]) -> Iterator[str]:
-    low, high = VALIDATED_BYTES
+def _frames(sizes_bytes: Iterable[float], basis: Basis) -> Iterator[str]:
+    low, high = basis.frame_bytes
     outside = sorted(size for size in sizes_bytes if not low <= size <= high)
     if outside:
         listed = ", ".join(f"{size:g}" for size in outside)
-        yield f"Frames of {listed} bytes are extrapolated: the paper measured {low} to {high}."
+        yield f"Frames of {listed} bytes are extrapolated: {low:g} to {high:g} were measured."
 
 
 def disagreement(one: Prediction, other: Configuration) -> float | None:

@@ -130,6 +130,15 @@ def test_what_lies_outside_the_papers_measurements_is_said(name: str, case: Case
     assert said in sentence
 
 
+def test_with_points_of_ones_own_their_frames_count_and_the_papers_error_does_not() -> None:
+    basis = reasons.basis_of_points(published("table-1").values())
+    assert basis == reasons.Basis((64, 1024), None)
+    (sentence,) = reasons.caveats(ranked(frame_bytes=1400, link_bps=int(100e9))[:1], basis=basis)
+    assert sentence == "Frames of 1400 bytes are extrapolated: 64 to 1024 were measured."
+    assert "mean error" not in reasons.verdict(ranked(flows=1), basis=basis)
+    assert "mean error" not in reasons.verdict(ranked(1.02e6), rate_pps=1.02e6, basis=basis)
+
+
 def test_inside_the_papers_measurements_nothing_is_said() -> None:
     assert reasons.caveats([predict(one, HOST) for one in list(TABLE_2.values())[:5]]) == []
 
