@@ -19,13 +19,15 @@
 static const char usage[] =
 	"weir-dp: Weir's data plane. It forwards, generates and counts packets, and is told what "
 	"to do over a socket.\n"
-	"usage: weir-dp --socket PATH --cores CPU[,CPU...] [--memory-mb N] [--no-huge] [--pci "
-	"ADDRESS]...\n"
+	"usage: weir-dp --socket PATH --cores CPU[,CPU...] [--memory-mb N] [--no-huge] "
+	"[--unpinned] [--pci ADDRESS]...\n"
 	"       weir-dp --describe | --version | --help\n"
 	"  --socket PATH    control socket to listen on (JSON lines)\n"
 	"  --cores LIST     CPUs that poll, one loop each\n"
 	"  --memory-mb N    memory for packets, in MiB (default 512)\n"
 	"  --no-huge        do without hugepages; also the fall-back when too few are free\n"
+	"  --unpinned       leave each loop to whoever started this: it may run on every CPU that\n"
+	"                   this process may use\n"
 	"  --pci ADDRESS    a PCI device that may be opened (none by default)\n"
 	"  --describe       print network functions, options, drop reasons and commands as JSON\n"
 	"exit status: 0 ended as asked, 2 usage, 3 this machine lacks something\n";
@@ -43,6 +45,7 @@ parse(int argc, char **argv, struct arguments *arguments)
 		{"cores", required_argument, NULL, 'c'},
 		{"memory-mb", required_argument, NULL, 'm'},
 		{"no-huge", no_argument, NULL, 'n'},
+		{"unpinned", no_argument, NULL, 'u'},
 		{"pci", required_argument, NULL, 'p'},
 		{"describe", no_argument, NULL, 'd'},
 		{"version", no_argument, NULL, 'v'},
@@ -73,6 +76,9 @@ parse(int argc, char **argv, struct arguments *arguments)
 			break;
 		case 'n':
 			arguments->start.no_huge = true;
+			break;
+		case 'u':
+			arguments->start.unpinned = true;
 			break;
 		case 'p':
 			if (arguments->start.pci_count < RTE_DIM(arguments->start.pci))

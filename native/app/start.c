@@ -47,10 +47,30 @@ free_huge_mb(void)
 	return pages * 2;
 }
 
+/* "0-3,8-8": in ranges, so that it stays short. */
+static void
+list_cpus(const cpu_set_t *set, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int cpu = 0; cpu < CPU_SETSIZE && used < size; cpu++) {
+		int last = cpu;
+
+		if (!CPU_ISSET(cpu, set))
+			continue;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
+			last++;
+		used += snprintf(text + used, size - used, "%s%d-%d", used > 0 ? "," : "", cpu,
+				 last);
+		cpu = last;
+	}
+}
+
 int
 weir_start_dpdk(const struct weir_start *start)
 {
-	char lcores[2048], memory[16], limit[32];
+	char lcores[4096], everywhere[2048], memory[16], limit[32];
 	unsigned int lcore_of[WEIR_CORES_MAX];
 	char *argv[32];
 	int argc = 0;
@@ -58,17 +78,14 @@ weir_start_dpdk(const struct weir_start *start)
 	cpu_set_t allowed;
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
-	used = snprintf(lcores, sizeof(lcores), "--lcores=0@(");
-	for (unsigned int cpu = 0, listed = 0; cpu < CPU_SETSIZE && used < sizeof(lcores); cpu++) {
-		if (CPU_ISSET(cpu, &allowed))
-			used += snprintf(lcores + used, sizeof(lcores) - used, "%s%u",
-					 listed++ ? "," : "", cpu);
-	}
-	used += snprintf(lcores + used, sizeof(lcores) - used, ")");
+	list_cpus(&allowed, everywhere, sizeof(everywhere));
+	used = snprintf(lcores, sizeof(lcores), "--lcores=(0-%u)@(%s)",
+			start->unpinned ? start->cpu_count : 0, everywhere);
 	for (unsigned int i = 0; i < start->cpu_count && used < sizeof(lcores); i++) {
 		lcore_of[i] = i + 1;
-		used += snprintf(lcores + used, sizeof(lcores) - used, ",%u@%u", i + 1,
-				 start->cpus[i]);
+		if (!start->unpinned)
+			used += snprintf(lcores + used, sizeof(lcores) - used, ",%u@%u", i + 1,
+					 start->cpus[i]);
 	}
 	weir_memory_is_huge = !start->no_huge && free_huge_mb() >= start->memory_mb;
 	snprintf(memory, sizeof(memory), "%u", start->memory_mb);

@@ -14,7 +14,8 @@ struct weir_start {
 	unsigned int cpus[WEIR_CORES_MAX]; /* poll, or measure: one lcore each */
 	unsigned int cpu_count;
 	unsigned int memory_mb;
-	bool no_huge; /* do without hugepages even if there are enough */
+	bool no_huge;  /* do without hugepages even if there are enough */
+	bool unpinned; /* loops run where the main lcore may, until somebody places their threads */
 	const char *pci[WEIR_PCI_MAX];
 	unsigned int pci_count;
 };

@@ -56,6 +56,7 @@ class Pages:
 @pytest.fixture
 def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pages:
     monkeypatch.setattr(hugepages, "DIRECTORY", tmp_path)
+    monkeypatch.setattr(hugepages, "NODES", tmp_path / "no-nodes")
     return Pages(tmp_path)
 
 
@@ -111,20 +112,22 @@ def test_a_killed_one_among_others_gives_back_its_own(pages: Pages) -> None:
     killed = Notes([other])
     pages.set(total=pages.total, free=0)
     done(killed)
-    del killed.facts["got"]
+    del killed.facts[str(pages.directory)]["got"]
     Hugepages().undo({}, killed.facts, killed)
     assert pages.total == 50 + NEEDED
 
 
 def test_killed_before_the_kernel_was_asked(pages: Pages) -> None:
     pages.set(total=50, free=0)
-    Hugepages().undo({}, {"base": 50, "before": 50, "asked": 50 + NEEDED}, Notes())
+    facts = {str(pages.directory): {"base": 50, "before": 50, "asked": 50 + NEEDED}}
+    Hugepages().undo({}, facts, Notes())
     assert pages.total == 50
 
 
 def test_killed_when_the_kernel_had_given_fewer_than_asked(pages: Pages) -> None:
     pages.set(total=50 + NEEDED // 2, free=0)
-    Hugepages().undo({}, {"base": 50, "before": 50, "asked": 50 + NEEDED}, Notes())
+    facts = {str(pages.directory): {"base": 50, "before": 50, "asked": 50 + NEEDED}}
+    Hugepages().undo({}, facts, Notes())
     assert pages.total == 50
 
 

@@ -17,8 +17,8 @@ import pytest
 
 from weir import host
 from weir.cli.doctor import EXIT_CODES
-from weir.fabric.host import facts
 from weir.fabric.host.guest import TIMEOUT_S, kvm
+from weir.fabric.host.reading import facts
 from weir.fabric.host.tree import Tree
 from weir.host.diagnosis import Diagnosis, Finding, schema
 from weir.host.facts import Cpus, Devices, Facts, Nic, Probes, Software

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import ENVIRONMENT, CommandError
-from weir.cli.labfile import LabPath, Quick, chosen_chain, chosen_technology, machine_cpus
+from weir.cli.labfile import LabPath, Quick, chosen_chain, chosen_technology, here
 
 if TYPE_CHECKING:
     from weir.fabric import Deployment
@@ -41,9 +41,8 @@ def deploy(
 ) -> None:
     """Build a chain of the lab and leave it forwarding. `weir destroy` takes it down."""
     from weir import plan
-    from weir.spec import load_lab
 
-    lab = load_lab(lab_path, quick=quick, cpus=machine_cpus())
+    lab = here(lab_path, quick=quick)
     technology = chosen_technology(lab, technology)
     chosen = chosen_chain(lab, chain)
     deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))

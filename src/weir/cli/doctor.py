@@ -28,7 +28,7 @@ def doctor(
     Exit code: 0 nothing that hurts, 1 something costs speed or repeatability, 3 Weir cannot do its work here.
     """
     from weir import host
-    from weir.fabric.host import facts
+    from weir.fabric.host.reading import facts
 
     began = time.monotonic()
     seen = facts()

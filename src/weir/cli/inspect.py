@@ -33,6 +33,9 @@ def inspect(
         print(json.dumps([_summary(one) for one in found], indent=2) if as_json else _overview(found))
         return
     deployment = one_of(found, deployment_id)
+    if deployment.tuning is not None and not as_json:
+        print(_overview([deployment]))
+        return
     ledger = _ledger(deployment)
     if as_json:
         counted = ledger.model_dump(mode="json") if ledger else None
@@ -59,6 +62,7 @@ def _summary(deployment: Deployment) -> dict[str, Any]:
         "id": deployment.id,
         "run_dir": str(deployment.run_dir),
         "topology": topology.model_dump(mode="json") if topology else None,
+        "tuning": deployment.tuning.model_dump(mode="json") if deployment.tuning else None,
     }
 
 
@@ -67,12 +71,18 @@ def _overview(found: list[Deployment]) -> str:
         return "nothing is deployed"
     lines = []
     for deployment in found:
-        topology = deployment.topology
-        what = (
-            f"{topology.chain} under {topology.technology}" if topology else "made in part: weir destroy it"
-        )
-        lines.append(f"{deployment.id}  {what}")
+        lines.append(f"{deployment.id}  {_what(deployment)}")
     return "\n".join(lines)
+
+
+def _what(deployment: Deployment) -> str:
+    if deployment.topology is not None:
+        return f"{deployment.topology.chain} under {deployment.topology.technology}"
+    if deployment.tuning is not None:
+        from weir.spec.cores import named_cpus
+
+        return f"this host, tuned for {deployment.tuning.lab} on {named_cpus(deployment.tuning.cpus)}"
+    return "made in part: weir destroy it"
 
 
 def _show(deployment: Deployment, ledger: Ledger | None) -> None:

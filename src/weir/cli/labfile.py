@@ -26,6 +26,21 @@ def machine_cpus() -> tuple[int, ...]:
     return tuple(sorted(os.sched_getaffinity(0)))
 
 
+def here(lab_path: Path, *, quick: bool) -> Lab:
+    """The lab, checked against this machine's NUMA nodes and CPUs: those of this process, and those that
+    `weir tune` keeps for it.
+    """
+    from weir.fabric.host import isolated
+    from weir.fabric.host.cpus import nodes
+    from weir.fabric.host.tree import Tree
+    from weir.spec import load_lab
+
+    there = {node.number: node.cpus for node in nodes(Tree())}
+    tuned = {cpu for cpus in isolated.partitions().values() for cpu in cpus}
+    cpus = sorted({*machine_cpus(), *tuned})
+    return load_lab(lab_path, quick=quick, cpus=cpus, nodes=there or None)
+
+
 def chosen_technology(lab: Lab, name: str | None) -> str:
     """The technology of that name in the lab, or its first. CommandError lists those that there are."""
     return _chosen("technology", name, lab.technology)

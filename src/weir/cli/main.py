@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weir import __version__
-from weir.cli import deploy, destroy, doctor, inspect, lean, plan, predict, report, run, validate
+from weir.cli import deploy, destroy, doctor, inspect, lean, plan, predict, report, run, tune, validate
 from weir.cli.exits import reporting
 
 app = typer.Typer(
@@ -31,6 +31,7 @@ COMMANDS = (
     inspect.inspect,
     destroy.destroy,
     doctor.doctor,
+    tune.tune,
 )
 for command in COMMANDS:
     app.command()(reporting(command))

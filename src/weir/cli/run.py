@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from weir.cli.exits import FAILED, INTERRUPTED
-from weir.cli.labfile import LabPath, Quick, machine_cpus
+from weir.cli.labfile import LabPath, Quick, here
 from weir.cli.stored import StoreLocation
 
 
@@ -30,11 +30,10 @@ def run(
     from weir.campaign import Campaign
     from weir.cli.progress import Progress
     from weir.report import FORMATS, render, terminal
-    from weir.spec import load_lab
     from weir.store import Store
 
     console = Console(stderr=False, highlight=False)
-    lab = load_lab(lab_path, quick=quick, cpus=machine_cpus())
+    lab = here(lab_path, quick=quick)
     fabric.require_root()
     with Store(store) as database, Progress(console) as progress:
         campaign = Campaign(lab, quick=quick, store=database, progress=progress)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import USAGE
-from weir.cli.labfile import LabPath, Quick, machine_cpus
+from weir.cli.labfile import LabPath, Quick, here
 
 if TYPE_CHECKING:
     from weir.spec import Lab
@@ -31,7 +31,7 @@ def validate(
     from weir.spec import SpecError, load_lab
 
     try:
-        lab = load_lab(lab_path, quick=quick, cpus=None if any_machine else machine_cpus())
+        lab = load_lab(lab_path, quick=quick) if any_machine else here(lab_path, quick=quick)
     except SpecError as error:
         if not as_json:
             raise

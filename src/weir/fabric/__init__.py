@@ -10,6 +10,7 @@ from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import fingerprint
 from weir.fabric.private_data_plane import private_data_plane
+from weir.fabric.registry import lacking
 
 __all__ = [
     "Counter",
@@ -22,6 +23,7 @@ __all__ = [
     "deployments",
     "fidelity",
     "fingerprint",
+    "lacking",
     "private_data_plane",
     "require_root",
 ]

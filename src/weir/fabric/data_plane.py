@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.fabric.errors import FabricError
+from weir.fabric.host import isolated, polling
 from weir.fabric.listening import wait_for
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
@@ -28,17 +29,25 @@ class WeirDp:
 
     def do(self, step: Step, site: Site) -> Facts:
         """Starts it and waits until its socket answers."""
-        cores = step.params["cores"]
-        assert isinstance(cores, list)
+        cores = step.numbers("cores")
         path = site.directory / str(step.params["socket"])
         argv = [str(binary()), "--socket", str(path), "--cores", ",".join(map(str, cores))]
         argv += ["--memory-mb", str(step.params["memory_mb"])]
         cards = step.params["pci"]
         assert isinstance(cards, list)
+        if isolated.holding(cores) or not step.params["pinned"]:
+            argv.append("--unpinned")  # it could not pin loops to CPUs that are not its own yet
+        if not step.params["huge"]:
+            argv.append("--no-huge")
         for address in [*cards, *site.noted("address")]:
             argv += ["--pci", str(address)]
         pid = site.spawn(step.name, argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
         wait_for("weir-dp", path, pid, site.directory / str(step.params["log"]))
+        if step.params["pinned"]:
+            realtime = bool(step.params["rt"])
+            polling.place(pid, {"rte-worker-" + str(at): cpu for at, cpu in enumerate(cores, 1)}, realtime)
+            for switch in site.noted("polling_switch"):
+                polling.place_switch(switch, realtime)
         return {"pid": pid}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002

@@ -19,7 +19,7 @@ from weir.fabric.kernel_counters import kernel_counters
 from weir.fabric.openvswitch_counters import openvswitch_counters
 from weir.fabric.registry import step_kind
 from weir.fabric.step_kind import Site
-from weir.plan import Step
+from weir.plan import Step, Tuning
 from weir.spec.topology import Topology
 
 # A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
@@ -45,7 +45,7 @@ def _ignore(event: Event) -> None:
 
 
 class Deployment:
-    """One deployment that stands, or what is left of one."""
+    """One deployment that stands, or what is left of one: a chain, or a host that is tuned for a lab."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -53,17 +53,18 @@ class Deployment:
         self.topology: Topology | None = (
             Topology.model_validate(header["begin"]) if "begin" in header else None
         )
+        self.tuning: Tuning | None = Tuning.model_validate(header["tune"]) if "tune" in header else None
         self.id = journal.path.name.removesuffix(SUFFIX)
         self.run_dir: Path = journal.path.with_suffix("")
 
     @classmethod
-    def deploy(cls, steps: list[Step], topology: Topology, on_event: OnEvent = _ignore) -> Deployment:
+    def deploy(cls, steps: list[Step], about: Topology | Tuning, on_event: OnEvent = _ignore) -> Deployment:
         """Does all steps. On an error or Ctrl-C, which acts between two steps, everything is undone first.
 
         The next run takes it down if this process dies before `keep`.
         """
         with interrupts.held():
-            deployment = cls(Journal.begin(topology))
+            deployment = cls(Journal.begin(about))
             site = deployment._site()
             try:
                 for step in steps:
@@ -143,6 +144,16 @@ class Deployment:
         for entry in self._journal.standing():
             if "address" in entry.facts:
                 found[str(entry.step.params["port"])] = str(entry.facts["address"])
+        return found
+
+    def refused(self) -> list[str]:
+        """Settings of the host that the kernel did not let go, a sentence for each step."""
+        found = []
+        for entry in self._journal.standing():
+            paths = entry.facts.get("refused", [])
+            if paths:
+                more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+                found.append(f"{entry.step.text}: the kernel keeps /{paths[0]}{more} as it is")
         return found
 
     def counters(self, delivered: Mapping[str, int]) -> list[Counter]:

@@ -29,7 +29,7 @@ def fingerprint(tsc_hz: int, memory: str, versions: dict[str, str]) -> Fingerpri
         cmdline=isolation.cmdline or _UNKNOWN,
         governor=", ".join(power(tree).governors) or _UNKNOWN,
         smt=cpus.smt_control or _UNKNOWN,
-        isolated=cpus_text(isolation.isolated) or "none",
+        isolated=cpus_text(isolation.alone()) or "none",
         numa_nodes=max(1, len(cpus.nodes)),
         hugepages_2m=sum(pool.total for pool in pages(tree).pools if pool.page_kb == _PAGE_KB),
         memory=memory,

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kind hugepages: enough free 2 MiB pages, and the old number back afterwards.
+"""Step kind hugepages: enough free 2 MiB pages where the cores are, and the old numbers back afterwards.
 
-Deployments may overlap and go in any order, so what counts is how many pages each has added. The number that
-the machine had without any of them is journalled too: where their sum no longer explains the number found,
-somebody else has set it, and it stays.
+Deployments may overlap and go in any order, so what counts is how many pages each has added to the pool of a
+NUMA node. The number that the pool had without any of them is journalled too: where their sum no longer
+explains the number found, somebody else has set it, and it stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from weir.fabric.errors import FabricError
+from weir.fabric.host.cpus import nodes
+from weir.fabric.host.tree import Tree
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
 
 DIRECTORY = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
+NODES = Path("/sys/devices/system/node")
 PAGE_MB = 2
 MARGIN_MB = 64  # DPDK's own structures besides packet buffers
 
@@ -24,43 +28,80 @@ class Hugepages:
     """Raises the number of pages only if too few are free. Still too few: weir-dp does without, says so."""
 
     def do(self, step: Step, site: Site) -> Facts:
-        """The number before and the number asked for are journalled before anything changes."""
+        """Numbers before and asked for are journalled before anything changes.
+
+        FabricError if the lab requires them, and the kernel gives fewer.
+        """
         memory_mb = step.params["memory_mb"]
         assert isinstance(memory_mb, int)
+        lacking = 0
         try:
             with site.alone():
-                before = _number("nr_hugepages")
-                missing = (memory_mb + MARGIN_MB + PAGE_MB - 1) // PAGE_MB - _number("free_hugepages")
-                if missing <= 0:
-                    return {}
-                base = before - _added(site)
-                site.note({"base": base, "before": before, "asked": before + missing})
-                (DIRECTORY / "nr_hugepages").write_text(str(before + missing))
-                facts = {"got": _number("nr_hugepages")}
-                site.note(facts)
-                return facts
+                for pool, share_mb in _shares(memory_mb, step.numbers("cpus")):
+                    lacking += _raise(pool, share_mb, site)
         except OSError:
-            return {}  # no hugepages here, or not ours to change: weir-dp falls back
+            lacking = memory_mb // PAGE_MB  # no hugepages here, or not ours to change: weir-dp falls back
+        if lacking > 0 and step.params.get("required"):
+            raise FabricError(
+                f"{lacking} hugepages of 2 MiB are lacking, and the lab requires them",
+                "free memory, reserve them at boot, or set host.hugepages to auto",
+            )
+        return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
-        """Takes away the pages that this step has added, unless somebody else has changed the number."""
-        if "before" not in facts:
-            return
+        """Takes away the pages that this step has added, unless somebody else has changed a number."""
         with site.alone():
-            rest = int(facts["base"]) + _added(site)
-            ours = _number("nr_hugepages") - rest
-            # Killed before "got" was journalled: the kernel may have given any part of what was asked for.
-            asked = facts["asked"] - facts["before"]
-            known = ours == facts["got"] - facts["before"] if "got" in facts else ours <= asked
-            if known and ours > 0:
-                (DIRECTORY / "nr_hugepages").write_text(str(rest))
-                site.note({"got": facts["before"]})  # from now on it has added none
+            for place, pool in facts.items():
+                _lower(Path(place), pool, site)
 
 
-def _number(name: str) -> int:
-    return int((DIRECTORY / name).read_text())
+def node_of(cpu: int) -> int:
+    """The NUMA node of a CPU; 0 where the kernel names none."""
+    return next((node.number for node in nodes(Tree()) if cpu in node.cpus), 0)
 
 
-def _added(site: Site) -> int:
-    """Pages that the other deployments which stand have added."""
-    return sum(facts["got"] - facts["before"] for facts in site.elsewhere("hugepages") if "got" in facts)
+def _shares(memory_mb: int, cpus: Sequence[int]) -> Iterator[tuple[Path, int]]:
+    """Pools, and how much memory is to be free in each: by node, as many cores as there are."""
+    homes = [node_of(cpu) for cpu in cpus]
+    pools = {node: NODES / f"node{node}/hugepages" / DIRECTORY.name for node in sorted(set(homes))}
+    if not DIRECTORY.exists() or not pools or not all(pool.exists() for pool in pools.values()):
+        yield DIRECTORY, memory_mb
+        return
+    for node, pool in pools.items():
+        yield pool, -(-memory_mb * homes.count(node) // len(homes))
+
+
+def _raise(pool: Path, memory_mb: int, site: Site) -> int:
+    """Pages that are still lacking afterwards."""
+    before = _number(pool, "nr_hugepages")
+    missing = (memory_mb + MARGIN_MB + PAGE_MB - 1) // PAGE_MB - _number(pool, "free_hugepages")
+    if missing <= 0:
+        return 0
+    base = before - _added(pool, site)
+    facts = {"base": base, "before": before, "asked": before + missing}
+    site.note({str(pool): facts})
+    (pool / "nr_hugepages").write_text(str(before + missing))
+    got = _number(pool, "nr_hugepages")
+    site.note({str(pool): facts | {"got": got}})
+    return before + missing - got
+
+
+def _lower(pool: Path, facts: Facts, site: Site) -> None:
+    rest = int(facts["base"]) + _added(pool, site)
+    ours = _number(pool, "nr_hugepages") - rest
+    # Killed before "got" was journalled: the kernel may have given any part of what was asked for.
+    asked = facts["asked"] - facts["before"]
+    known = ours == facts["got"] - facts["before"] if "got" in facts else ours <= asked
+    if known and ours > 0:
+        (pool / "nr_hugepages").write_text(str(rest))
+        site.note({str(pool): facts | {"got": facts["before"]}})  # from now on it has added none
+
+
+def _number(pool: Path, name: str) -> int:
+    return int((pool / name).read_text())
+
+
+def _added(pool: Path, site: Site) -> int:
+    """Pages that the other deployments which stand have added to that pool."""
+    found = [facts[str(pool)] for facts in site.elsewhere("hugepages") if str(pool) in facts]
+    return sum(one["got"] - one["before"] for one in found if "got" in one)

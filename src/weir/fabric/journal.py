@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from weir.fabric.errors import FabricError
-from weir.plan import Step
+from weir.plan import Step, Tuning
 from weir.spec.topology import Topology
 
 SUFFIX = ".journal"
+_HEADERS = {Topology: "begin", Tuning: "tune"}
 
 
 def root() -> Path:
@@ -48,16 +49,16 @@ class Journal:
             raise FabricError(f"cannot open the journal {path}: {error.strerror}", "is it yours?") from error
 
     @classmethod
-    def begin(cls, topology: Topology) -> Journal:
+    def begin(cls, about: Topology | Tuning) -> Journal:
         """A new journal, locked before anybody can see it."""
-        path = root() / f"{topology.deployment}{SUFFIX}"
+        path = root() / f"{about.deployment}{SUFFIX}"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_TMPFILE | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
             journal = cls(path, os.open(path.parent, flags, 0o644))
             try:
                 journal.lock()
-                journal.write({"begin": topology.model_dump(mode="json")})
+                journal.write({_HEADERS[type(about)]: about.model_dump(mode="json")})
                 # With a directory descriptor, because plain link(2) would not follow the symbolic link.
                 descriptors = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 try:

@@ -7,6 +7,7 @@ One `ovs-vsctl` call makes a bridge or a port; it returns when ovs-vswitchd has 
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 
 from weir.fabric import probe
 from weir.fabric.errors import FabricError
+from weir.fabric.host import isolated
+from weir.fabric.hugepages import node_of
 from weir.fabric.listening import wait_for
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
@@ -85,13 +88,13 @@ class OvsVswitchd:
         directory = site.directory / str(params["directory"])
         cores = params["cores"]
         assert isinstance(cores, list)
-        settings = []
+        settings, pmd_cores = [], step.numbers("pmd_cores")
         if params["dpdk"]:
             settings = [
                 "other_config:dpdk-init=true",
                 f"other_config:pmd-cpu-mask={_mask(params['pmd_cores'])}",
-                f"other_config:dpdk-lcore-mask={_mask(params['lcores'])}",
-                f"other_config:dpdk-socket-mem={params['socket_memory_mb']}",
+                f"other_config:dpdk-lcore-mask={_mask(_outside(step.numbers('lcores')))}",
+                f"other_config:dpdk-socket-mem={_by_node(pmd_cores, params['socket_memory_mb'])}",
                 # In memory: no file in hugetlbfs that a killed switch would leave.
                 'other_config:dpdk-extra="--in-memory --no-telemetry --no-pci"',
             ]
@@ -110,7 +113,7 @@ class OvsVswitchd:
             log=f"{params['directory']}/ovs-vswitchd.out",
         )  # fmt: skip
         wait_for("ovs-vswitchd", control_socket(site), pid, directory / "ovs-vswitchd.log")
-        return {"pid": pid}
+        return {"pid": pid, "polling_switch": pid} if params["dpdk"] else {"pid": pid}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it; its bridges and ports go with it and with the run directory."""
@@ -172,6 +175,18 @@ def version() -> str:
 
 def _mask(cores: Any) -> str:
     return hex(sum(1 << int(core) for core in cores))
+
+
+def _outside(lcores: list[int]) -> list[int]:
+    """Isolated CPUs are for polling threads alone: the switch's other threads stay where this process is."""
+    held = isolated.holding(lcores)
+    return [cpu for cpu in lcores if cpu not in held] or [min(os.sched_getaffinity(0))]
+
+
+def _by_node(pmd_cores: list[int], memory_mb: object) -> str:
+    """ "0,512": memory on the nodes of the cores that poll, and none on others."""
+    homes = {node_of(int(cpu)) for cpu in pmd_cores}
+    return ",".join(str(memory_mb if node in homes else 0) for node in range(max(homes) + 1))
 
 
 def ports_shown(site: Site, directory: str = "ovs") -> str:

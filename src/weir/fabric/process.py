@@ -16,6 +16,7 @@ from pathlib import Path
 
 from weir.fabric import namespace
 from weir.fabric.errors import FabricError
+from weir.fabric.host import isolated
 
 MARKER = "WEIR_RESOURCE"
 TERM_S = 5.0
@@ -25,11 +26,17 @@ KILL_ROUNDS = 5
 def spawn(
     argv: list[str], *, marker: str, netns: str | None, env: dict[str, str], cores: list[int], log: Path
 ) -> int:
-    """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed."""
+    """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed.
+
+    `cores`: where it may run; empty: everywhere. Isolated ones of Weir's own partitions are entered.
+    """
+    inside = set(isolated.holding(cores).values())
 
     def prepare() -> None:
         if netns is not None:
             namespace.enter(netns)
+        for one in inside:
+            isolated.enter(one)
         if cores:
             os.sched_setaffinity(0, cores)
 

@@ -7,11 +7,16 @@ import importlib
 from functools import cache
 from typing import cast
 
-from weir.fabric.step_kind import StepKind
+from weir.fabric.step_kind import Judging, StepKind
+from weir.plan import Step
 
 _KINDS = {
     "run-directory": ("weir.fabric.run_directory", "RunDirectory"),
     "hugepages": ("weir.fabric.hugepages", "Hugepages"),
+    "interrupts": ("weir.fabric.host.settings", "Interrupts"),
+    "governor": ("weir.fabric.host.settings", "Governor"),
+    "rt-throttle": ("weir.fabric.host.settings", "RtThrottle"),
+    "isolation": ("weir.fabric.host.partition", "Partition"),
     "netns": ("weir.fabric.namespaces", "Netns"),
     "sysctl": ("weir.fabric.namespaces", "Sysctl"),
     "veth": ("weir.fabric.links", "Veth"),
@@ -24,6 +29,12 @@ _KINDS = {
     "sriov-vf": ("weir.fabric.sriov", "SriovVf"),
     "weir-dp": ("weir.fabric.data_plane", "WeirDp"),
 }
+
+
+def lacking(step: Step) -> str | None:
+    """Why this machine cannot do a step that changes the host; None if it can, or if only doing shows it."""
+    kind = step_kind(step.kind)
+    return kind.lacking(step.params) if isinstance(kind, Judging) else None
 
 
 @cache

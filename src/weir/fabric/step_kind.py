@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pyroute2 import IPRoute
 
@@ -120,3 +120,11 @@ class StepKind(Protocol):
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """Takes down what do() made, or had begun to make when it was killed. Idempotent."""
+
+
+@runtime_checkable
+class Judging(Protocol):
+    """A kind that can tell beforehand, without touching anything, whether this machine can do its steps."""
+
+    def lacking(self, params: Mapping[str, Any]) -> str | None:
+        """Why it cannot; None if it can."""

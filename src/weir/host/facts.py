@@ -61,6 +61,11 @@ class Isolation(_Facts):
     """The root of cgroup v2 has the cpuset controller."""
     partitions: tuple[Partition, ...] = ()
 
+    def alone(self) -> set[int]:
+        """CPUs that are isolated, by boot parameters or by a partition that is valid."""
+        valid = (one.cpus for one in self.partitions if one.state == "isolated")
+        return {*self.isolated, *(cpu for cpus in valid for cpu in cpus)}
+
 
 class IdleState(_Facts):
     """One C state."""

@@ -88,7 +88,7 @@ def isolation(facts: Facts) -> Iterator[Finding]:
                 cost="the kernel does not isolate its CPUs",
                 mend="take the reason away, then write `isolated` to its cpuset.cpus.partition again",
             )  # fmt: skip
-    alone = {*seen.isolated, *(cpu for one in seen.partitions if one.state == "isolated" for cpu in one.cpus)}
+    alone = seen.alone()
     if alone:
         yield Finding(subject="isolation", severity="ok", what=f"{named_cpus(alone)} are isolated")
         ticking = alone - set(seen.nohz_full)

@@ -8,14 +8,18 @@ from weir.plan.step import Step
 from weir.plan.steps import steps
 from weir.plan.streams import streams
 from weir.plan.topology import build_topology, deployment_id, loopback
+from weir.plan.tuning import Tuning, tuning, tuning_steps
 
 __all__ = [
     "PlanError",
     "Step",
+    "Tuning",
     "build_topology",
     "dataplane_config",
     "deployment_id",
     "loopback",
     "steps",
     "streams",
+    "tuning",
+    "tuning_steps",
 ]

@@ -52,6 +52,12 @@ def memory_mb(topology: Topology, lab: Lab) -> int:
     return -(-needed_mb // _GRAIN_MB) * _GRAIN_MB
 
 
+def switch_memory_mb(topology: Topology, lab: Lab) -> int:
+    """Hugepage memory of a switch that is a DPDK program, in MiB."""
+    switched = any(link.network for link in topology.links)
+    return lab.technologies.ovs_dpdk.socket_memory_mb if switched and topology.technology == "ovs-dpdk" else 0
+
+
 def _state_mb(node: Node) -> int:
     """Of the functions' states, each as often as there are instances, and of fast paths."""
     instances = {"dispatch": node.workers, "separated": node.owners}.get(node.architecture, 1)

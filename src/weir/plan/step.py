@@ -10,6 +10,10 @@ from pydantic import BaseModel, ConfigDict
 StepKind = Literal[
     "run-directory",
     "hugepages",
+    "interrupts",
+    "governor",
+    "rt-throttle",
+    "isolation",
     "netns",
     "sysctl",
     "bridge",
@@ -35,3 +39,8 @@ class Step(BaseModel):
     params: dict[str, Param]
     text: str  # one line: what the step does
     undo_text: str  # one line: what destroy does about it; empty: it vanishes with another step
+
+    def numbers(self, key: str) -> list[int]:
+        """A parameter that is a list of numbers; empty if there is none of that name."""
+        found = self.params.get(key, [])
+        return [int(one) for one in found] if isinstance(found, list) else []

@@ -10,6 +10,7 @@ from weir.plan.memory import memory_mb
 from weir.plan.ovs_steps import ovs, ovs_dpdk
 from weir.plan.sriov_steps import sriov
 from weir.plan.step import Step
+from weir.plan.tuning import deployment_steps, hugepages
 from weir.spec.lab import Lab
 from weir.spec.topology import Topology
 
@@ -32,10 +33,13 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
         middle = kernel_wire(topology)
     else:
         middle = []
-    switch_mb = (
-        lab.technologies.ovs_dpdk.socket_memory_mb if switched and topology.technology == "ovs-dpdk" else 0
-    )
-    return [_run_directory(topology), _hugepages(topology, lab, switch_mb), *middle, _weir_dp(topology, lab)]
+    return [
+        _run_directory(topology),
+        *hugepages(topology, lab),
+        *deployment_steps(topology, lab),
+        *middle,
+        _weir_dp(topology, lab),
+    ]
 
 
 def _run_directory(topology: Topology) -> Step:
@@ -45,17 +49,6 @@ def _run_directory(topology: Topology) -> Step:
         params={"deployment": topology.deployment, "lab": topology.lab},
         text=f"make the run directory of {topology.deployment}",
         undo_text="remove the run directory",
-    )
-
-
-def _hugepages(topology: Topology, lab: Lab, switch_mb: int) -> Step:
-    total_mb = memory_mb(topology, lab) + switch_mb
-    return Step(
-        kind="hugepages",
-        name="hugepages",
-        params={"memory_mb": total_mb},
-        text=f"make sure that {total_mb} MiB of 2 MiB hugepages are free",
-        undo_text="set the number of hugepages to what it was",
     )
 
 
@@ -71,7 +64,17 @@ def _weir_dp(topology: Topology, lab: Lab) -> Step:
             "pci": [port.interface for port in topology.ports if port.kind == "physical" and port.interface],
             "socket": SOCKET,
             "log": LOG,
+            "huge": lab.host.hugepages != "none",
+            "pinned": lab.host.pinning,
+            "rt": lab.host.rt,
         },
-        text=f"start weir-dp, polling on core{'s' if len(cores) > 1 else ''} {listed}",
+        text=f"start weir-dp, polling on core{'s' if len(cores) > 1 else ''} {listed}" + _how(lab),
         undo_text="end weir-dp",
     )
+
+
+def _how(lab: Lab) -> str:
+    said = ["" if lab.host.pinning else "unpinned", "realtime" if lab.host.rt else ""]
+    said.append("in 4 KiB pages" if lab.host.hugepages == "none" else "")
+    listed = ", ".join(word for word in said if word)
+    return f" ({listed})" if listed else ""

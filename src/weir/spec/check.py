@@ -9,6 +9,7 @@ from weir.spec.complaint import Complaint, show
 from weir.spec.cores import cpus_text
 from weir.spec.frames import IMIX_PREFIX, frame_sizes_bytes, max_frame_bytes, min_frame_bytes
 from weir.spec.function_check import function_complaints
+from weir.spec.host_check import Nodes, host_complaints
 from weir.spec.lab import Lab
 from weir.spec.nf import network_functions
 from weir.spec.problem import nearest
@@ -20,8 +21,8 @@ TESTER_AREAS = 4
 DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's and Ubuntu's packages
 
 
-def complaints(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
-    """Everything impossible in `lab`, on a machine with these CPUs (None: whatever machine)."""
+def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None) -> Iterator[Complaint]:
+    """Everything impossible in `lab`, on a machine with these CPUs and nodes (None: whatever machine)."""
     yield from _frames(lab)
     yield from function_complaints(lab.functions)
     yield from _chains(lab)
@@ -29,6 +30,7 @@ def complaints(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
     yield from _areas(lab)
     yield from _technologies(lab)
     yield from _cores(lab, cpus)
+    yield from host_complaints(lab, cpus, nodes)
     yield from _durations(lab)
 
 

@@ -22,6 +22,7 @@ from pydantic_core import CoreSchema
 
 from weir.spec.cores import Cores, default_cores
 from weir.spec.function import FunctionOptions
+from weir.spec.host import Host
 from weir.spec.measure import Measure
 from weir.spec.part import Part
 from weir.spec.technology import Technologies, TechnologyName, TechnologyOptions, technology_fields
@@ -119,6 +120,7 @@ class Lab(Part):
     traffic: Traffic = Field(default=Traffic(), description="what the tester sends")
     measure: Measure = Field(default=Measure(), description="what to search for, and how long")
     cores: Cores | None = Field(default=None, description="CPUs; absent: chosen from the machine")
+    host: Host = Field(default=Host(), description="what is asked of the machine beyond its cores")
     technologies: Technologies = Field(default=Technologies(), description="options of each technology")
 
     @field_validator("chain", "technology")
@@ -145,6 +147,12 @@ class Lab(Part):
         if pmd_cores:
             chosen = chosen.model_copy(update={"switch": pmd_cores})
         return chosen.over(default_cores(technology, cpus))
+
+    def polling_cpus(self, technology: str, cpus: Sequence[int] = (0, 1)) -> tuple[int, ...]:
+        """CPUs that loops of weir-dp, and of a switch that polls, keep busy all the time."""
+        chosen = self.cores_for(technology, cpus)
+        switch = chosen.switch if technology == "ovs-dpdk" else ()
+        return tuple(sorted({*(chosen.tester or ()), *(chosen.functions or ()), *(switch or ())}))
 
 
 def _chain(form: ChainForm) -> Chain:

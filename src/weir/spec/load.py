@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from weir.spec.check import complaints
 from weir.spec.complaint import Complaint, complaints_about
 from weir.spec.files import missing_files, with_whole_paths
+from weir.spec.host_check import Nodes
 from weir.spec.lab import Lab
 from weir.spec.overlay import split_overlay
 from weir.spec.problem import Problem, SpecError
@@ -25,12 +26,15 @@ _ATTEMPTS = 4  # taking one part out may show that another cannot stand without 
 _STAND_INS: dict[str, Any] = {"weir": 1, "name": "lab", "chain": ["PVP"], "technology": ["direct"]}
 
 
-def load_lab(path: str | Path, *, quick: bool = False, cpus: Sequence[int] | None = None) -> Lab:
+def load_lab(
+    path: str | Path, *, quick: bool = False, cpus: Sequence[int] | None = None, nodes: Nodes | None = None
+) -> Lab:
     """Reads and checks a lab file, or `lab.yml` in a directory. Pure but for reading the file.
 
     `quick` lays the file's `quick` over it; both variants are checked in any case. `cpus` are the CPU
     numbers that the machine can give: cores that the lab leaves open are chosen from them (default 0 and 1,
-    unchecked). Raises SpecError with all problems.
+    unchecked). `nodes`: CPUs by NUMA node; a lab that names its node gets cores of it. Raises SpecError with
+    all problems.
     """
     path = Path(path)
     if path.is_dir() and (path / LAB_FILE).is_file():
@@ -39,7 +43,7 @@ def load_lab(path: str | Path, *, quick: bool = False, cpus: Sequence[int] | Non
     base, overlaid = split_overlay(source)
     problems = list(source.problems)
     variants = [variant for variant in (base, overlaid) if variant is not None]
-    labs = [_check(variant, problems, cpus) for variant in variants]
+    labs = [_check(variant, problems, cpus, nodes) for variant in variants]
     for variant, checked in zip(variants, labs, strict=True):
         if checked is not None:
             problems.extend(_located(variant, one) for one in missing_files(checked, path.parent))
@@ -47,10 +51,19 @@ def load_lab(path: str | Path, *, quick: bool = False, cpus: Sequence[int] | Non
         raise SpecError(dict.fromkeys(problems))
     lab = labs[-1 if quick else 0]
     assert lab is not None
-    return with_whole_paths(_complete(lab, cpus or (0, 1)), path.parent)
+    return with_whole_paths(_complete(lab, _near(lab, cpus, nodes) or (0, 1)), path.parent)
 
 
-def _check(source: Source, problems: list[Problem], cpus: Sequence[int] | None) -> Lab | None:
+def _near(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None) -> Sequence[int] | None:
+    """The CPUs of the lab's NUMA node, or all of them if it names none."""
+    if lab.host.numa is None or nodes is None or cpus is None:
+        return cpus
+    return [cpu for cpu in cpus if cpu in nodes.get(lab.host.numa, ())] or cpus
+
+
+def _check(
+    source: Source, problems: list[Problem], cpus: Sequence[int] | None, nodes: Nodes | None
+) -> Lab | None:
     """Adds what is wrong with `source`. Where parts are unusable, the rest is checked without them."""
     values = copy.deepcopy(source.values)
     removed: set[KeyPath] = set()
@@ -66,7 +79,7 @@ def _check(source: Source, problems: list[Problem], cpus: Sequence[int] | None) 
             removed.update([_remove(values, one.path) for one in found])
     if lab is None:
         return None
-    for one in complaints(lab, cpus):
+    for one in complaints(lab, cpus, nodes):
         if not any(_overlap(path, gone) for path in (one.path, *one.about) for gone in removed):
             problems.append(_located(source, one))
     return None if removed else lab

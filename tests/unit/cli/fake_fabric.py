@@ -23,6 +23,7 @@ class FakeDeployment:
         self.id = deployment
         self.run_dir = Path("/nonexistent") / deployment
         self.topology = topology(deployment) if whole else None
+        self.tuning = None
         self.destroyed = False
 
     def destroy(self) -> None:

@@ -65,7 +65,7 @@ def test_a_complete_lab_is_machine_readable_on_demand() -> None:
 
 
 def test_a_dry_run_lists_the_steps_in_order_with_their_undoing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weir.cli.deploy.machine_cpus", lambda: (0, 1))
+    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
     done = runner.invoke(app, ["deploy", LAB, "-t", "linux-bridge", "--chain", "PVVP", "--dry-run"])
     lines = done.stdout.splitlines()
     assert done.exit_code == 0
@@ -76,7 +76,7 @@ def test_a_dry_run_lists_the_steps_in_order_with_their_undoing(monkeypatch: pyte
 
 
 def test_a_dry_run_is_machine_readable_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weir.cli.deploy.machine_cpus", lambda: (0, 1))
+    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
     steps = json.loads(runner.invoke(app, ["deploy", LAB, "--dry-run", "--json"]).stdout)
     assert [step["kind"] for step in steps] == ["run-directory", "hugepages", "weir-dp"]
 
@@ -88,7 +88,7 @@ def test_a_dry_run_is_machine_readable_on_demand(monkeypatch: pytest.MonkeyPatch
 def test_a_technology_or_chain_that_the_lab_lacks_is_refused(
     option: str, value: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weir.cli.deploy.machine_cpus", lambda: (0, 1))
+    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
     done = runner.invoke(app, ["deploy", LAB, "--dry-run", option, value])
     assert done.exit_code == exits.USAGE
     assert hint in done.stderr

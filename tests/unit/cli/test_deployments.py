@@ -114,7 +114,7 @@ def test_what_this_machine_lacks_ends_with_3_and_the_remedy(monkeypatch: pytest.
     refusal = fabric.Refusal("this kernel has no namespaces", "use another one")
     monkeypatch.setattr(fabric, "require_root", lambda: None)
     monkeypatch.setattr(fabric, "check", lambda _technology, _options: refusal)
-    monkeypatch.setattr("weir.cli.deploy.machine_cpus", lambda: (0, 1))
+    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
     done = runner.invoke(app, ["deploy", LAB])
     assert done.exit_code == exits.ENVIRONMENT
     assert "direct cannot run here: this kernel has no namespaces; use another one" in done.stderr

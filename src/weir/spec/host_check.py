@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `host` of a lab asks for, held against its cores and the machine's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from weir.spec.complaint import Complaint
+from weir.spec.cores import cpus_text, named_cpus
+from weir.spec.lab import Lab
+
+Nodes = Mapping[int, Sequence[int]]
+
+
+def host_complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None) -> Iterator[Complaint]:
+    """Everything impossible in `host`. `cpus`, `nodes`: the machine's; None: whatever machine."""
+    host = lab.host
+    for key, asked in (("isolation", host.isolation == "partition"), ("rt", host.rt)):
+        if asked and not host.pinning:
+            yield Complaint(
+                ("host", key), "needs threads that stay where they are, and `pinning` is off",
+                "pinning: true, or no " + key, about=(("host", "pinning"),),
+            )  # fmt: skip
+        elif asked:
+            yield from _rest(lab, key, cpus)
+    if host.numa is not None and nodes is not None:
+        yield from _node(lab, host.numa, nodes)
+    if "ovs-dpdk" in lab.technology and host.isolation == "partition":
+        yield from _lcores(lab, cpus)
+    if "ovs-dpdk" in lab.technology and host.hugepages == "none":
+        yield Complaint(
+            ("host", "hugepages"), "ovs-dpdk needs hugepages: its ports share memory with weir-dp",
+            "auto or required, or no ovs-dpdk", about=(("technology",),),
+        )  # fmt: skip
+
+
+def _rest(lab: Lab, key: str, cpus: Sequence[int] | None) -> Iterator[Complaint]:
+    """Whoever takes every CPU stops the machine."""
+    if cpus is None:
+        return
+    for technology in lab.technology:
+        polling = lab.polling_cpus(technology, cpus)
+        if set(cpus) <= set(polling):
+            message = (
+                f"every CPU of this machine ({cpus_text(cpus)}) polls under {technology}: none would be left "
+                "to the system"
+            )
+            wanted = "`cores` that leave one CPU out, or a machine with more"
+            yield Complaint(("host", key), message, wanted, about=(("cores",), ("technologies",)))
+            return
+
+
+def _node(lab: Lab, number: int, nodes: Nodes) -> Iterator[Complaint]:
+    if number not in nodes:
+        listed = ", ".join(map(str, sorted(nodes)))
+        yield Complaint(("host", "numa"), f"this machine has no NUMA node {number}", f"one of {listed}")
+        return
+    here = set(nodes[number])
+    for technology in lab.technology:
+        away = sorted(set(lab.polling_cpus(technology, tuple(nodes[number]))) - here)
+        if away:
+            message = f"{technology} would poll on {named_cpus(away)}, which another NUMA node has"
+            wanted = f"cores of node {number}: {cpus_text(here)}"
+            yield Complaint(("host", "numa"), message, wanted, about=(("cores",), ("technologies",)))
+            return
+
+
+def _lcores(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
+    lcores = set(getattr(lab.options("ovs-dpdk"), "lcores", None) or ())
+    shared = sorted(lcores & set(lab.polling_cpus("ovs-dpdk", cpus or (0, 1))))
+    if shared:
+        yield Complaint(
+            ("technologies", "ovs-dpdk", "lcores"),
+            f"{named_cpus(shared)} would be isolated for polling, and lcores are the switch's other threads",
+            "CPUs that do not poll",
+            about=(("host", "isolation"), ("cores",)),
+        )
