@@ -33,6 +33,7 @@ BENCHES = {
     "fastpath-chain-a": "fastpath_chain_a",
     "fastpath-chain-b": "fastpath_chain_b",
     "fastpath-length": "fastpath_length",
+    "flow-index": "flow_index",
     "handover": "handover",
     "search": "search",
     "bring-up": "bring_up",
@@ -40,6 +41,7 @@ BENCHES = {
     "lean-detector": "lean_detector",
     "placement-2000": "placement_2000",
     "placement-10000": "placement_10000",
+    "placement-direct": "placement_direct",
 }
 
 MEMORY_MB = 1024  # one weir-dp and one testpmd, which does not start without hugepages
