@@ -173,6 +173,7 @@ class Campaign:
                 ),
                 ceilings=found,
                 on_event=on_event,
+                sla=self._lab.sla,
             )
             for case in cases:
                 setup.cases.append(case)

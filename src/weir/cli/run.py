@@ -52,3 +52,6 @@ def run(
     throughputs = (one for setup in result.setups for case in setup.cases for one in case.throughput)
     if not any(throughput.status == "found" for throughput in throughputs):
         raise typer.Exit(FAILED)
+    verdicts = [one for setup in result.setups for case in setup.cases for one in case.verdicts]
+    if not all(verdict.met for verdict in verdicts):
+        raise typer.Exit(FAILED)

@@ -9,7 +9,8 @@ from typing import Any
 
 from weir.dataplane.client import LOG_HINT, DataPlaneClient
 from weir.dataplane.errors import DataPlaneTimeoutError
-from weir.dataplane.messages import Ledger, TrafficResult
+from weir.dataplane.messages import DelayHistogram, Ledger, TrafficResult
+from weir.dataplane.requests import DelayWanted
 
 WAIT_MS = 100
 LATE_S = 10.0  # how long after its planned end a run may still be under way
@@ -33,12 +34,22 @@ class DataPlaneTester:
         """Everything counted since `configure`."""
         return self._client.ledger()
 
-    def run(self, rates_pps: Mapping[int, float], duration_s: float, drain_s: float) -> TrafficResult:
+    def delays(self, stream: int) -> DelayHistogram:
+        """One stream's latencies in the last run."""
+        return self._client.delays(stream)
+
+    def run(
+        self,
+        rates_pps: Mapping[int, float],
+        duration_s: float,
+        drain_s: float,
+        delay: DelayWanted | None = None,
+    ) -> TrafficResult:
         """One run of traffic. Asleep on the socket meanwhile: weir-dp polls on the same cores.
 
         DataPlaneTimeoutError when the run does not end `LATE_S` after it should have.
         """
-        run = self._client.start_traffic(rates_pps, round(duration_s * 1e9), round(drain_s * 1e9))
+        run = self._client.start_traffic(rates_pps, round(duration_s * 1e9), round(drain_s * 1e9), delay)
         self._client.wait(duration_s)
         deadline = time.monotonic() + drain_s + LATE_S
         while time.monotonic() < deadline:

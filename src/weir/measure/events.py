@@ -8,7 +8,7 @@ from typing import Literal
 
 from weir.store.result import Throughput, Trial
 
-Phase = Literal["calibrate", "warm-up", "search", "confirm", "curve"]
+Phase = Literal["calibrate", "warm-up", "search", "confirm", "curve", "latency"]
 
 
 @dataclass(frozen=True)

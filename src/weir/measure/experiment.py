@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weir.measure.curve import curve, curve_loads_pps
+from weir.measure.delay import delays
 from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.search import Found, search
+from weir.measure.service_level import judged
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.spec.measure import Measure
-from weir.store.result import Case, Ceiling, Throughput, Trial
+from weir.spec.sla import Sla
+from weir.store.result import Case, Ceiling, DelayPoint, Throughput, Trial
 
 TEACHING_FRAMES = 3
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
@@ -38,6 +41,7 @@ def measure_setup(
     ceilings: Mapping[str, Ceiling],
     on_event: Callable[[Event], None],
     timing: Time | None = None,
+    sla: Sla | None = None,
 ) -> Iterator[Case]:
     """Yields one finished Case for each of `traffic`, in order; store it before asking for the next.
 
@@ -58,6 +62,7 @@ def measure_setup(
             ceiling=ceilings.get(one.frame),
             on_event=on_event,
             timing=timing,
+            sla=sla,
         )
         try:
             case.measure()
@@ -86,6 +91,7 @@ class _OneFrame:
         ceiling: Ceiling | None,
         on_event: Callable[[Event], None],
         timing: Time,
+        sla: Sla | None,
     ) -> None:
         self._measure = measure
         self._traffic = traffic
@@ -93,10 +99,12 @@ class _OneFrame:
         self._ceiling = ceiling
         self._on_event = on_event
         self._timing = timing
+        self._sla = sla
         self._began_s = timing.clock()
         self._trials: list[Trial] = []
         self._curve: list[Trial] = []
         self._throughput: list[Throughput] = []
+        self._delays: list[DelayPoint] = []
         self._problem: str | None = None
         self._runner = TrialRunner(
             tester,
@@ -135,16 +143,28 @@ class _OneFrame:
         self._curve = curve(
             self._runner, self._measure.curve, loads, lambda step, steps: self._phase("curve", step, steps)
         )
+        if self._measure.latency is not None:
+            self._delays = delays(
+                self._runner,
+                self._measure.latency,
+                self._throughput,
+                mean_frame_bytes=self._traffic.mean_frame_bytes,
+                on_point=lambda step, steps: self._phase("latency", step, steps),
+                sleep=self._timing.sleep,
+            )
 
     def finished(self, problem: str | None = None) -> Case:
-        """What has been measured. Trials of the curve are in `curve` only, except invalid ones repeated."""
+        """What has been measured. Trials of curve and delays are there only, except invalid ones repeated."""
+        kept = [*self._curve, *(trial for point in self._delays for trial in point.trials)]
         return Case(
             frame=self._traffic.frame,
             mean_frame_bytes=self._traffic.mean_frame_bytes,
             ceiling=self._ceiling,
             throughput=self._throughput,
             curve=self._curve,
-            trials=[trial for trial in self._trials if not any(trial is point for point in self._curve)],
+            trials=[trial for trial in self._trials if not any(trial is other for other in kept)],
+            delays=self._delays,
+            verdicts=judged(self._sla, self._throughput, self._delays) if self._sla else [],
             problem=problem or self._problem,
             seconds=self._timing.clock() - self._began_s,
         )

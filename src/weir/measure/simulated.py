@@ -6,6 +6,7 @@ A trial of d seconds moves the clock by d + `overhead_s`, and by the drain time 
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Mapping
@@ -14,6 +15,9 @@ from typing import Any
 
 from weir.dataplane.messages import (
     AreaLedger,
+    DelayHistogram,
+    IpdvSummary,
+    JitterSummary,
     LatencySummary,
     Ledger,
     PathLedger,
@@ -23,6 +27,7 @@ from weir.dataplane.messages import (
     StreamResult,
     TrafficResult,
 )
+from weir.dataplane.requests import DelayWanted
 from weir.measure.device import Passage, Response, passage
 from weir.measure.tester import Traffic
 
@@ -59,6 +64,7 @@ class SimulatedDut:
         self._random = random.Random(self.seed)
         self._dropped = 0
         self._missed = 0
+        self._inside = Passage(0, (), (0.0,))
 
     def clock(self) -> float:
         """Virtual time in seconds."""
@@ -74,7 +80,19 @@ class SimulatedDut:
     def teach(self, count: int) -> None:
         """Needs no teaching."""
 
-    def run(self, rates_pps: Mapping[int, float], duration_s: float, drain_s: float) -> TrafficResult:
+    def delays(self, stream: int) -> DelayHistogram:
+        """The last trial's; all streams pass the same device."""
+        del stream
+        ns = [(WIRE_S + wait) * 1e9 for wait in self._inside.waits_s]
+        return DelayHistogram(buckets=tuple((value, value + 1, 1) for value in sorted(set(ns))))
+
+    def run(
+        self,
+        rates_pps: Mapping[int, float],
+        duration_s: float,
+        drain_s: float,
+        delay: DelayWanted | None = None,
+    ) -> TrafficResult:
         """One trial. The last stream takes what rounding leaves of loss."""
         self.trials += 1
         wrong, misbehaves = self.wrong, True
@@ -90,6 +108,7 @@ class SimulatedDut:
         share = load_pps / wanted_pps if wanted_pps else 1.0
         offered = [math.floor(count * share) for count in intended]
         inside = passage(self.response, load_pps, duration_s, self._random)
+        self._inside = inside
         lost = min(inside.dropped, sum(offered))
         self._dropped += lost
         missed = 0
@@ -114,6 +133,8 @@ class SimulatedDut:
                     delivered=delivered[index],
                     duplicates=wrong.duplicates if misbehaves and index == 0 else 0,
                     latency=_latency(inside, delivered[index]),
+                    ipdv=_ipdv(inside, delivered[index]) if delay and delay.variation else None,
+                    jitter=_jitter(inside) if delay and delay.variation else None,
                 )
                 for index, stream in enumerate(rates_pps)
             ),
@@ -160,8 +181,36 @@ def _latency(inside: Passage, packets: int) -> LatencySummary:
         p90_ns=quantile_ns(0.9),
         p99_ns=quantile_ns(0.99),
         p999_ns=quantile_ns(0.999),
+        p9999_ns=quantile_ns(0.9999),
         max_ns=quantile_ns(1),
     )
+
+
+def _ipdv(inside: Passage, packets: int) -> IpdvSummary:
+    """As if the waits were of packets one after the other."""
+    steps = [(after - before) * 1e9 for before, after in itertools.pairwise(inside.waits_s)] or [0.0]
+    sizes = sorted(abs(step) for step in steps)
+
+    def size_ns(share: float) -> float:
+        return sizes[min(len(sizes) - 1, math.floor(share * len(sizes)))]
+
+    return IpdvSummary(
+        pairs=packets - 1,
+        min_ns=min(steps),
+        max_ns=max(steps),
+        mean_size_ns=sum(sizes) / len(sizes),
+        p50_size_ns=size_ns(0.5),
+        p90_size_ns=size_ns(0.9),
+        p99_size_ns=size_ns(0.99),
+        p999_size_ns=size_ns(0.999),
+        p9999_size_ns=size_ns(0.9999),
+    )
+
+
+def _jitter(inside: Passage) -> JitterSummary:
+    steps = [abs(after - before) * 1e9 for before, after in itertools.pairwise(inside.waits_s)] or [0.0]
+    mean_ns = sum(steps) / len(steps)
+    return JitterSummary(mean_ns=mean_ns, max_ns=max(steps), last_ns=mean_ns)
 
 
 def simulated_traffic(frame: str = "64", mean_frame_bytes: float = 64.0) -> Traffic:

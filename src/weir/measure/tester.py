@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from weir.dataplane.messages import Ledger, TrafficResult
+from weir.dataplane.messages import DelayHistogram, Ledger, TrafficResult
+from weir.dataplane.requests import DelayWanted
 
 Direction = Literal["left-to-right", "right-to-left"]
 
@@ -34,6 +35,7 @@ class Traffic:
     mean_frame_bytes: float  # L2 with FCS
     config: Mapping[str, Any]  # arguments of traffic.configure
     streams: tuple[Stream, ...]
+    flows: int = 1  # of each stream
 
     @classmethod
     def from_config(cls, frame: str, mean_frame_bytes: float, config: Mapping[str, Any]) -> Traffic:
@@ -47,7 +49,8 @@ class Traffic:
             )
             for stream in config["streams"]
         )
-        return cls(frame, mean_frame_bytes, config, streams)
+        flows = max(int((stream.get("flows") or {}).get("count", 1)) for stream in config["streams"])
+        return cls(frame, mean_frame_bytes, config, streams, flows)
 
 
 class Tester(Protocol):
@@ -59,8 +62,17 @@ class Tester(Protocol):
     def teach(self, count: int) -> None:
         """Each port sends `count` frames with its own address, so that switches learn where it is."""
 
-    def run(self, rates_pps: Mapping[int, float], duration_s: float, drain_s: float) -> TrafficResult:
+    def run(
+        self,
+        rates_pps: Mapping[int, float],
+        duration_s: float,
+        drain_s: float,
+        delay: DelayWanted | None = None,
+    ) -> TrafficResult:
         """Sends each stream at its rate (0: as fast as it can) and waits for the end without using a core."""
+
+    def delays(self, stream: int) -> DelayHistogram:
+        """One stream's latencies in the last run."""
 
     def ledger(self) -> Ledger:
         """Everything counted so far."""

@@ -11,15 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.dataplane.messages import LatencySummary, TrafficResult
+from weir.dataplane.messages import TrafficResult
+from weir.dataplane.requests import DelayWanted
 from weir.measure.accounting import Balance, Counts, balance, counted
 from weir.measure.backlog import backlog_packets
+from weir.measure.delay_units import in_us, ipdv, jitter, latency, pdv
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.validity import Fault, faults
 from weir.spec.measure import TrialOptions
-from weir.store.result import Latency, Stall, StreamCount, Trial
+from weir.store.result import Stall, StreamCount, Trial
 
-Purpose = Literal["calibration", "search", "curve", "confirm"]
+Purpose = Literal["calibration", "search", "curve", "confirm", "latency", "first-packets"]
 
 # A switch may publish its counters a little late; a balance is read again this often before it is believed.
 SETTLE_READS = 3
@@ -63,7 +65,9 @@ class TrialRunner:
         self._sleep = sleep
         self._gone_ports: list[str] = []  # by the last ledger read
 
-    def once(self, purpose: Purpose, load_pps: float, duration_s: float) -> Outcome:
+    def once(
+        self, purpose: Purpose, load_pps: float, duration_s: float, delay: DelayWanted | None = None
+    ) -> Outcome:
         """One trial at `load_pps` in all directions together; 0: as fast as the tester can.
 
         PortGoneError after the trial has been handed on, when a port disappeared during it.
@@ -74,6 +78,7 @@ class TrialRunner:
             {stream.id: load_pps / len(streams) for stream in streams},
             duration_s,
             self._options.drain_ms / 1e3,
+            delay,
         )
         counts = self._settled(before, result)
         found = faults(
@@ -85,19 +90,24 @@ class TrialRunner:
             as_fast_as_possible=load_pps == 0,
         )
         trial = self._trial(purpose, load_pps, duration_s, counts=counts, result=result, found=found)
+        if delay is not None:
+            for stream in trial.streams:
+                stream.histogram = in_us(self._tester.delays(stream.stream))
         self._on_trial(trial)
         gone = [fault for fault in found if fault.kind == "gone"]
         if gone:
             raise PortGoneError(gone[0].sentence)
         return Outcome(trial, tuple(found))
 
-    def valid(self, purpose: Purpose, load_pps: float, duration_s: float) -> Outcome:
+    def valid(
+        self, purpose: Purpose, load_pps: float, duration_s: float, delay: DelayWanted | None = None
+    ) -> Outcome:
         """A trial repeated while it is invalid, `retries` times at most; the last outcome, valid or not."""
-        outcome = self.once(purpose, load_pps, duration_s)
+        outcome = self.once(purpose, load_pps, duration_s, delay)
         for _ in range(self._options.retries):
             if outcome.trial.valid:
                 break
-            outcome = self.once(purpose, load_pps, duration_s)
+            outcome = self.once(purpose, load_pps, duration_s, delay)
         return outcome
 
     def _counted(self) -> Counts:
@@ -154,23 +164,11 @@ class TrialRunner:
                     delivered=stream.delivered,
                     duplicates=stream.duplicates,
                     reordered=stream.reordered,
-                    latency=_latency(stream.latency),
+                    latency=latency(stream.latency),
+                    pdv=pdv(stream.latency) if stream.ipdv is not None else None,
+                    ipdv=ipdv(stream.ipdv),
+                    jitter=jitter(stream.jitter),
                 )
                 for stream in result.streams
             ],
         )
-
-
-def _latency(summary: LatencySummary | None) -> Latency | None:
-    if summary is None or not summary.count:
-        return None
-    return Latency(
-        packets=summary.count,
-        min_us=summary.min_ns / 1e3,
-        mean_us=summary.mean_ns / 1e3,
-        p50_us=summary.p50_ns / 1e3,
-        p90_us=summary.p90_ns / 1e3,
-        p99_us=summary.p99_ns / 1e3,
-        p999_us=summary.p999_ns / 1e3,
-        max_us=summary.max_ns / 1e3,
-    )

@@ -25,6 +25,7 @@ from weir.spec.function import FunctionOptions
 from weir.spec.host import Host
 from weir.spec.measure import Measure
 from weir.spec.part import Part
+from weir.spec.sla import Sla
 from weir.spec.technology import Technologies, TechnologyName, TechnologyOptions, technology_fields
 from weir.spec.traffic import TesterOptions, Traffic
 
@@ -119,6 +120,9 @@ class Lab(Part):
     tester: TesterOptions = Field(default=TesterOptions(), description="the two ends of the chain")
     traffic: Traffic = Field(default=Traffic(), description="what the tester sends")
     measure: Measure = Field(default=Measure(), description="what to search for, and how long")
+    sla: Sla | None = Field(
+        default=None, description="service level that is promised; absent: none is judged"
+    )
     cores: Cores | None = Field(default=None, description="CPUs; absent: chosen from the machine")
     host: Host = Field(default=Host(), description="what is asked of the machine beyond its cores")
     technologies: Technologies = Field(default=Technologies(), description="options of each technology")

@@ -11,6 +11,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from weir.spec.delay import LatencyOptions, load_of
 from weir.spec.part import Part
 from weir.spec.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Seconds
 
@@ -105,6 +106,9 @@ class Measure(Part):
     time_limit_s: Duration = Field(default=300, description="for all searches of one frame")
     curve: CurveOptions = CurveOptions()
     calibration: CalibrationOptions = CalibrationOptions()
+    latency: LatencyOptions | None = Field(
+        default=None, description="delay and its variation at given loads; absent: not measured"
+    )
     stall_threshold_us: Microseconds = Field(
         default=50,
         gt=0,
@@ -119,4 +123,13 @@ class Measure(Part):
         ratios = [goal.loss_ratio for goal in self.goals]
         if len(set(names)) < len(names) or len(set(ratios)) < len(ratios):
             raise ValueError("expected goals that differ in name and in loss_ratio")
+        return self
+
+    @model_validator(mode="after")
+    def _loads_of_goals(self) -> Self:
+        names = [goal.name for goal in self.goals]
+        for text in self.latency.loads if self.latency else ():
+            goal = load_of(text).goal
+            if goal is not None and goal not in names:
+                raise ValueError(f"latency load {text!r} is of no goal; there are {', '.join(names)}")
         return self

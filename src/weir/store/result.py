@@ -57,7 +57,43 @@ class Latency(_Record):
     p90_us: float
     p99_us: float
     p999_us: float
+    p9999_us: float = 0.0
     max_us: float
+
+
+class Pdv(_Record):
+    """Delay above the least one of the trial (RFC 5481, 4.2): quantiles of the latency, less its minimum."""
+
+    p50_us: float
+    p90_us: float
+    p99_us: float
+    p999_us: float
+    p9999_us: float
+    max_us: float
+
+
+class Ipdv(_Record):
+    """Delay less that of the packet sent before it, both received in order (RFC 5481, 4.1)."""
+
+    pairs: int
+    min_us: float
+    """With its sign, as max_us."""
+    max_us: float
+    mean_size_us: float
+    """Without its sign, as all that follow."""
+    p50_size_us: float
+    p90_size_us: float
+    p99_size_us: float
+    p999_size_us: float
+    p9999_size_us: float
+
+
+class Jitter(_Record):
+    """Interarrival jitter (RFC 3550, 6.4.1) after each packet, in order of arrival."""
+
+    mean_us: float
+    max_us: float
+    last_us: float
 
 
 class StreamCount(_Record):
@@ -78,12 +114,18 @@ class StreamCount(_Record):
     reordered: int
     """Packets received after a later one."""
     latency: Latency | None = None
+    pdv: Pdv | None = None
+    """Of trials that measure delay, as what follows."""
+    ipdv: Ipdv | None = None
+    jitter: Jitter | None = None
+    histogram: list[tuple[float, float, int]] = []
+    """Latency: from (us), up to but without (us), packets; only where there are any."""
 
 
 class Trial(_Record):
     """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0."""
 
-    purpose: Literal["calibration", "search", "curve", "confirm"]
+    purpose: Literal["calibration", "search", "curve", "confirm", "latency", "first-packets"]
     intended_load_pps: float
     """Both directions together; for calibration what was reached."""
     intended_duration_s: float
@@ -164,6 +206,38 @@ class Ceiling(_Record):
     """A sentence: what stops it."""
 
 
+class DelayPoint(_Record):
+    """Delay at one load."""
+
+    load: str
+    """As the lab says it: "50% PDR"."""
+    load_pps: float
+    """Both directions together."""
+    first_packets: bool = False
+    """Only the first packet of each flow was measured."""
+    trials: list[Trial] = []
+    """One for each repeat, the last of its retries; `streams` have the distributions."""
+    worst_direction: str | None = None
+    """The one with the highest P99 over all trials."""
+
+
+class Verdict(_Record):
+    """One limit of the service level, judged."""
+
+    criterion: str
+    """What is limited: "latency P99"."""
+    load: str | None = None
+    """The latency load; none for a throughput."""
+    direction: str | None = None
+    limit: float
+    found: float | None
+    """None: it could not be measured, and so is not met."""
+    unit: str
+    share: float | None
+    """Of the limit that is used up: above 1 it is not met. None where there is no such number."""
+    met: bool
+
+
 class Case(_Record):
     """One frame size (or IMIX) on one built chain."""
 
@@ -178,6 +252,10 @@ class Case(_Record):
     """Received against offered."""
     trials: list[Trial] = []
     """All others, valid or not, in order."""
+    delays: list[DelayPoint] = []
+    """Latency, PDV, IPDV and jitter at given loads."""
+    verdicts: list[Verdict] = []
+    """One for each limit of the lab's service level."""
     problem: str | None = None
     """Why the case was given up."""
     seconds: float = 0.0

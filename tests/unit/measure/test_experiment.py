@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from weir.dataplane.messages import TrafficResult
+from weir.dataplane.requests import DelayWanted
 from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
 from weir.measure.curve import curve_loads_pps
 from weir.measure.device import Response
@@ -112,10 +113,16 @@ def test_ctrl_c_yields_the_unfinished_case_before_it_is_raised() -> None:
 
 def test_a_tester_that_is_lost_yields_the_unfinished_case_before_its_error_is_raised() -> None:
     class Lost(SimulatedDut):
-        def run(self, rates_pps: Mapping[int, float], duration_s: float, drain_s: float) -> TrafficResult:
+        def run(
+            self,
+            rates_pps: Mapping[int, float],
+            duration_s: float,
+            drain_s: float,
+            delay: DelayWanted | None = None,
+        ) -> TrafficResult:
             if self.trials == 5:
                 raise ConnectionError("weir-dp has ended")
-            return super().run(rates_pps, duration_s, drain_s)
+            return super().run(rates_pps, duration_s, drain_s, delay)
 
     dut = Lost(STEADY, tester_max_pps=5e6)
     cases = measure_setup(

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delay and its variation at given loads, after the search: RFC 5481 and RFC 3550 from the same packets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from weir.dataplane.requests import DelayWanted
+from weir.measure.trial import TrialRunner
+from weir.spec.delay import LatencyOptions, Load, load_of
+from weir.store.result import DelayPoint, Throughput, Trial
+
+BITS_PER_BYTE = 8
+SHORTEST_S = 0.001
+
+
+def load_pps(load: Load, throughput: Iterable[Throughput], mean_frame_bytes: float) -> float | None:
+    """The load in packets a second, all directions together; None if its goal has no throughput."""
+    if load.pps is not None:
+        return load.pps
+    if load.bps is not None:
+        return load.bps / (mean_frame_bytes * BITS_PER_BYTE)
+    found = next((one.load_pps for one in throughput if one.goal == load.goal), None)
+    return None if found is None or load.share is None else found * load.share
+
+
+def delays(
+    runner: TrialRunner,
+    options: LatencyOptions,
+    throughput: Sequence[Throughput],
+    *,
+    mean_frame_bytes: float,
+    on_point: Callable[[int, int], None],
+    sleep: Callable[[float], None],
+) -> list[DelayPoint]:
+    """One point a load that can be known, in the lab's order; first packets, where asked for, before each."""
+    points: list[DelayPoint] = []
+    for index, text in enumerate(options.loads):
+        on_point(index + 1, len(options.loads))
+        pps = load_pps(load_of(text), throughput, mean_frame_bytes)
+        if pps is None:
+            continue
+        if options.first_packets:
+            sleep(options.idle_s)
+            duration_s = max(SHORTEST_S, runner.traffic.flows * len(runner.traffic.streams) / pps)
+            trial = runner.once("first-packets", pps, duration_s, DelayWanted(first_packets=True)).trial
+            points.append(_point(text, pps, [trial], first_packets=True))
+        wanted = DelayWanted(settle_ns=round(options.settle_s * 1e9), variation=True)
+        whole_s = options.settle_s + options.duration_s
+        trials = [runner.valid("latency", pps, whole_s, wanted).trial for _ in range(options.repeats)]
+        points.append(_point(text, pps, trials))
+    return points
+
+
+def _point(text: str, pps: float, trials: list[Trial], *, first_packets: bool = False) -> DelayPoint:
+    worst: dict[str, float] = {}
+    for trial in trials:
+        for stream in trial.streams:
+            if stream.latency is not None:
+                worst[stream.direction] = max(worst.get(stream.direction, 0.0), stream.latency.p99_us)
+    return DelayPoint(
+        load=text,
+        load_pps=pps,
+        first_packets=first_packets,
+        trials=trials,
+        worst_direction=max(worst, key=lambda direction: worst[direction]) if worst else None,
+    )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lab's service level against what was measured: one verdict a limit, load and direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from weir.spec.sla import G114_ONE_WAY_US, Sla
+from weir.store.result import DelayPoint, StreamCount, Throughput, Verdict
+
+_NAMES = {"p50": "P50", "p90": "P90", "p99": "P99", "p999": "P99.9", "p9999": "P99.99"}
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """An upper limit on one number of a stream; None: the stream does not have it."""
+
+    name: str
+    most: float
+    unit: str
+    of: Callable[[StreamCount], float | None]
+
+
+def judged(sla: Sla, throughput: Sequence[Throughput], points: Sequence[DelayPoint]) -> list[Verdict]:
+    """Every limit of `sla`. Of repeats the worst counts; what was not measured validly meets none."""
+    found = [_floor(one.goal, one.pps, throughput) for one in sla.throughput]
+    measured = [point for point in points if not point.first_packets]
+    for limit in _limits(sla):
+        if not measured:
+            found.append(_verdict(limit, None))
+        for point in measured:
+            found.extend(_of_point(limit, point))
+    return found
+
+
+def _of_point(limit: _Limit, point: DelayPoint) -> Iterator[Verdict]:
+    streams = [stream for trial in point.trials for stream in trial.streams]
+    valid = all(trial.valid for trial in point.trials)
+    for direction in dict.fromkeys(stream.direction for stream in streams):
+        values = [limit.of(stream) for stream in streams if stream.direction == direction]
+        known = [value for value in values if value is not None]
+        worst = max(known) if valid and known and len(known) == len(values) else None
+        yield _verdict(limit, worst, point.load, direction)
+
+
+def _limits(sla: Sla) -> Iterator[_Limit]:
+    """In the order of the lab's keys."""
+    if sla.loss_ratio is not None:
+        yield _Limit("loss ratio", sla.loss_ratio, "", _loss_ratio)
+    for key, most in sla.latency_us.given().items():
+        yield _Limit(f"latency {_NAMES.get(key, key)}", most, "us", _reader("latency", f"{key}_us"))
+    for key, most in sla.pdv_us.given().items():
+        yield _Limit(f"PDV {_NAMES.get(key, key)}", most, "us", _reader("pdv", f"{key}_us"))
+    for key, most in sla.ipdv_us.given().items():
+        read = _greatest_ipdv if key == "max" else _reader("ipdv", f"{key}_size_us")
+        yield _Limit(f"IPDV {_NAMES.get(key, key)}", most, "us", read)
+    if sla.jitter_us is not None:
+        yield _Limit("jitter (RFC 3550) max", sla.jitter_us, "us", _reader("jitter", "max_us"))
+    if sla.budget == "g114":
+        yield _Limit("latency max (ITU-T G.114)", G114_ONE_WAY_US, "us", _reader("latency", "max_us"))
+
+
+def _reader(part: str, name: str) -> Callable[[StreamCount], float | None]:
+    return lambda stream: getattr(getattr(stream, part), name, None)
+
+
+def _greatest_ipdv(stream: StreamCount) -> float | None:
+    return None if stream.ipdv is None else max(-stream.ipdv.min_us, stream.ipdv.max_us)
+
+
+def _loss_ratio(stream: StreamCount) -> float | None:
+    return 1 - stream.delivered / stream.offered if stream.offered else None
+
+
+def _verdict(
+    limit: _Limit, found: float | None, load: str | None = None, direction: str | None = None
+) -> Verdict:
+    return Verdict(
+        criterion=limit.name,
+        load=load,
+        direction=direction,
+        limit=limit.most,
+        found=found,
+        unit=limit.unit,
+        share=found / limit.most if found is not None and limit.most else None,
+        met=found is not None and found <= limit.most,
+    )
+
+
+def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Verdict:
+    found = next((one.load_pps for one in throughput if one.goal == goal), None)
+    return Verdict(
+        criterion=f"{goal} at least",
+        limit=least_pps,
+        found=found,
+        unit="pps",
+        share=least_pps / found if found else None,
+        met=found is not None and found >= least_pps,
+    )

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`measure.latency` of a lab: at which loads delay and its variation are measured, and for how long."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+
+from weir.spec.part import Part
+from weir.spec.units import BPS, IN_SECONDS, PPS, quantity
+
+_SHARE = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%\s*(?:of\s+)?(\S+)\s*", re.ASCII)
+EXPECTED = 'a share of a goal such as "50% PDR", or a rate such as 1.5Mpps or 100Mbit/s'
+Time = Annotated[float, Field(ge=0, le=7 * 24 * 3600), IN_SECONDS]
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load, over all directions together: a share of a goal's throughput, packets or L2 bits a second."""
+
+    text: str
+    share: float | None = None
+    goal: str | None = None
+    pps: float | None = None
+    bps: float | None = None
+
+
+def load_of(text: str) -> Load:
+    """Reads "50% PDR", "1.5Mpps" or "100Mbit/s". ValueError says what was expected."""
+    match = _SHARE.fullmatch(text)
+    if match is not None:
+        if not 0 < float(match[1]) <= 200:
+            raise ValueError(f"is {match[1]} % of {match[2]}; expected above 0 and at most 200 %")
+        return Load(text, share=float(match[1]) / 100, goal=match[2])
+    for units, unit in ((PPS, "pps"), (BPS, "bit/s")):
+        if any(text.rstrip().endswith(name) for name in units if name):
+            try:
+                value = quantity(text, units, unit)
+            except ValueError:
+                continue
+            if value <= 0:
+                raise ValueError(f"is a load of {text}; expected above 0")
+            return Load(text, pps=value) if unit == "pps" else Load(text, bps=value)
+    raise ValueError(f"is {text!r}; expected {EXPECTED}")
+
+
+def _load_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"is {value!r}; expected {EXPECTED}")
+    return load_of(value).text
+
+
+LoadText = Annotated[
+    str, PlainValidator(_load_text), WithJsonSchema({"type": "string", "examples": ["50% PDR", "100Mbit/s"]})
+]
+
+
+class LatencyOptions(Part):
+    """Delay at given loads: latency, PDV, IPDV and jitter of the same packets."""
+
+    loads: tuple[LoadText, ...] = Field(
+        default=("10% PDR", "50% PDR", "90% PDR"),
+        min_length=1,
+        max_length=64,
+        description="shares of a goal's throughput, or rates (bits are L2); both directions together",
+    )
+    duration_s: Time = Field(default=60, gt=0, description="time whose packets are measured, at each load")
+    settle_s: Time = Field(
+        default=20, description="traffic before it, counted but not measured: slow paths of first packets"
+    )
+    first_packets: bool = Field(
+        default=False,
+        description="also measure the first packet of each flow alone, after idle_s without traffic",
+    )
+    idle_s: Time = Field(
+        default=12, description="so long that switches forget flows: Open vSwitch does after 10 s"
+    )
+    repeats: int = Field(default=1, ge=1, le=100, description="trials at each load")
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        if len(set(self.loads)) < len(self.loads):
+            raise ValueError("names a load twice; expected each of them once")
+        return self

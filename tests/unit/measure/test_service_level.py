@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A service level is met, or it is not: by the worst repeat, and never by what was not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from weir.measure.service_level import judged
+from weir.spec.sla import Sla
+from weir.store.result import DelayPoint, Ipdv, Jitter, Latency, Pdv, StreamCount, Throughput, Trial
+
+SIZES = ("mean", "p50", "p90", "p99", "p999", "p9999")
+
+
+def stream(latency_max_us: float, *, delivered: int = 100, ipdv_min_us: float = -3.0) -> StreamCount:
+    latency = {f"{name}_us": 10.0 for name in SIZES}
+    return StreamCount(
+        stream=0,
+        direction="left-to-right",
+        intended=100,
+        offered=100,
+        delivered=delivered,
+        duplicates=0,
+        reordered=0,
+        latency=Latency(packets=delivered, min_us=1, max_us=latency_max_us, **latency),
+        pdv=Pdv(max_us=latency_max_us - 1, **{k: v - 1 for k, v in latency.items() if k != "mean_us"}),
+        ipdv=Ipdv(pairs=99, min_us=ipdv_min_us, max_us=2, **{f"{name}_size_us": 1 for name in SIZES}),
+        jitter=Jitter(mean_us=1, max_us=4, last_us=2),
+    )
+
+
+def point(*streams: StreamCount, valid: bool = True) -> DelayPoint:
+    trials = [
+        Trial(
+            purpose="latency",
+            intended_load_pps=1,
+            intended_duration_s=1,
+            duration_s=1,
+            intended=100,
+            offered=100,
+            delivered=one.delivered,
+            loss_ratio=0,
+            valid=valid,
+            streams=[one],
+        )
+        for one in streams
+    ]
+    return DelayPoint(load="1pps", load_pps=1, trials=trials)
+
+
+def met(limits: Mapping[str, object], *points: DelayPoint) -> list[tuple[str, Any, bool]]:
+    verdicts = judged(Sla.model_validate(limits), [], points)
+    return [(one.criterion, one.share, one.met) for one in verdicts]
+
+
+@pytest.mark.parametrize(
+    ("limits", "criterion", "share"),
+    [
+        ({"latency_us": {"max": 100}}, "latency max", 0.5),
+        ({"latency_us": {"p999": "20us"}}, "latency P99.9", 0.5),
+        ({"pdv_us": {"p99": 18}}, "PDV P99", 0.5),
+        ({"ipdv_us": {"max": 6}}, "IPDV max", 0.5),
+        ({"ipdv_us": {"p50": 2}}, "IPDV P50", 0.5),
+        ({"jitter_us": 8}, "jitter (RFC 3550) max", 0.5),
+        ({"budget": "g114"}, "latency max (ITU-T G.114)", 50 / 150_000),
+    ],
+)
+def test_a_limit_that_is_kept_says_how_much_of_it_is_used(
+    limits: dict[str, object], criterion: str, share: float
+) -> None:
+    assert met(limits, point(stream(50.0))) == [(criterion, pytest.approx(share), True)]
+
+
+def test_of_repeats_the_worst_counts() -> None:
+    limits = {"latency_us": {"max": 100}}
+    assert met(limits, point(stream(50.0), stream(150.0))) == [("latency max", 1.5, False)]
+
+
+def test_what_was_lost_is_judged_against_what_was_offered() -> None:
+    assert met({"loss_ratio": 0.02}, point(stream(1.0, delivered=99))) == [
+        ("loss ratio", pytest.approx(0.5), True)
+    ]
+    assert met({"loss_ratio": 0}, point(stream(1.0, delivered=99))) == [("loss ratio", None, False)]
+    assert met({"loss_ratio": 0}, point(stream(1.0))) == [("loss ratio", None, True)]
+
+
+def test_what_was_not_measured_validly_meets_no_limit() -> None:
+    limits = {"latency_us": {"max": 100}}
+    assert met(limits, point(stream(50.0), valid=False)) == [("latency max", None, False)]
+    assert met(limits) == [("latency max", None, False)]
+
+
+def test_first_packets_are_not_judged_with_the_others() -> None:
+    first = point(stream(500.0)).model_copy(update={"first_packets": True})
+    assert met({"latency_us": {"max": 100}}, first, point(stream(50.0))) == [("latency max", 0.5, True)]
+
+
+@pytest.mark.parametrize(("found_pps", "is_met"), [(2e6, True), (0.5e6, False), (None, False)])
+def test_a_throughput_must_reach_its_floor(found_pps: float | None, is_met: bool) -> None:
+    sla = Sla.model_validate({"throughput": [{"goal": "NDR", "pps": "1Mpps"}]})
+    throughput = Throughput(
+        goal="NDR",
+        goal_loss_ratio=0,
+        status="found" if found_pps else "irregular",
+        load_pps=found_pps,
+    )
+    (verdict,) = judged(sla, [throughput], [])
+    assert (verdict.criterion, verdict.met) == ("NDR at least", is_met)
