@@ -30,13 +30,12 @@ static const char usage[] =
 	"  --cores CPU      where it measures; with --machine also the other core\n"
 	"  --memory-mb N    memory for packets and tables, in MiB (default 1024)\n"
 	"  --no-huge        do without hugepages; also the fall-back when too few are free\n"
-	"  --inject S=P     make stage S slower by P percent, to try a detector\n"
+	"  --inject S=P[:C] make stage S slower by P percent, to try a detector; C: the\n"
+	"                   `inject_cost_cycles` of an earlier launch, else measured anew\n"
 	"  --machine SIZES  cycles of a load, over so many bytes of memory and from another core\n"
 	"Prints a line of JSON when it is ready. Then lines of standard input: `time N` and `count "
-	"N` "
-	"run N\nbatches of 32 packets and print what they cost, by time-stamp counter or by "
-	"hardware "
-	"counters\n(or callgrind).\n"
+	"N` run N\nbatches of 32 packets and print what they cost, by time-stamp counter or by "
+	"hardware counters\n(or callgrind); `plain N` is `time N` without what --inject adds.\n"
 	"exit status: 0 ended as asked, 2 usage or a bad request, 3 this machine lacks something\n";
 
 struct arguments {
@@ -158,6 +157,7 @@ struct task {
 	uint64_t batches;
 	unsigned int stage;
 	double percent;
+	double cost_cycles; /* of injecting; 0: not known */
 	struct weir_lean_timed timed;
 	struct weir_lean_counted counted[WEIR_LEAN_TARGETS_MAX];
 	unsigned int counted_count;
@@ -184,7 +184,8 @@ warm_up(struct task *task)
 	weir_probe_open(&probe, weir_probe_hardware, weir_probe_hardware_count);
 	weir_lean_warm_up(&lean);
 	if (task->percent != 0)
-		weir_slowdown_begin(&lean, task->stage, task->percent);
+		task->cost_cycles =
+			weir_slowdown_begin(&lean, task->stage, task->percent, task->cost_cycles);
 	return 0;
 }
 
@@ -213,11 +214,12 @@ obey(const char *line)
 	if (sscanf(line, "%15s %lu", word, &batches) != 2 || batches == 0 ||
 	    batches > WEIR_LEAN_BATCHES_MAX) {
 		print(json_pack("{s:s}", "error",
-				"expected `time N` or `count N`, N from 1 to 65536"));
+				"expected `time N`, `plain N` or `count N`, N from 1 to 65536"));
 		return;
 	}
 	task.batches = batches;
-	if (strcmp(word, "time") == 0) {
+	weir_slowdown_switch(strcmp(word, "time") == 0);
+	if (strcmp(word, "time") == 0 || strcmp(word, "plain") == 0) {
 		task.run = time_path;
 		measure(&task);
 		print(weir_lean_timed_json(&lean, &task.timed));
@@ -227,15 +229,16 @@ obey(const char *line)
 		print(weir_lean_counted_json(&probe, task.counted, task.counted_count));
 	} else {
 		print(json_pack("{s:s}", "error",
-				"expected `time N` or `count N`, N from 1 to 65536"));
+				"expected `time N`, `plain N` or `count N`, N from 1 to 65536"));
 	}
 }
 
-/* "nat=2.5" into the task. */
+/* "nat=2.5" or "nat=2.5:40" into the task. */
 static int
 injection(char *text, const struct weir_path *path, struct task *task)
 {
 	char *percent = text == NULL ? NULL : strchr(text, '=');
+	char *end;
 	int stage;
 
 	if (text == NULL)
@@ -245,8 +248,10 @@ injection(char *text, const struct weir_path *path, struct task *task)
 	*percent++ = '\0';
 	stage = weir_slowdown_stage(path, text);
 	task->stage = stage;
-	task->percent = strtod(percent, NULL);
-	return stage < 0 || task->percent < 0 ? -1 : 0;
+	task->percent = strtod(percent, &end);
+	if (*end == ':')
+		task->cost_cycles = strtod(end + 1, &end);
+	return stage < 0 || task->percent < 0 || task->cost_cycles < 0 || *end != '\0' ? -1 : 0;
 }
 
 static int
@@ -270,7 +275,7 @@ measure_path(const struct arguments *arguments)
 	if (injection(arguments->inject, path, &task) < 0)
 		refuse();
 	measure(&task);
-	print(weir_lean_ready(&lean, &probe));
+	print(weir_lean_ready(&lean, &probe, task.cost_cycles));
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		obey(line);
 	weir_lean_close(&lean);

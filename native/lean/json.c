@@ -104,7 +104,8 @@ name_of(const struct weir_stage *stage)
 }
 
 json_t *
-weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe)
+weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe,
+		double inject_cost_cycles)
 {
 	static const char *const kinds[] = {
 		[WEIR_PROBE_NONE] = "none",
@@ -115,13 +116,14 @@ weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe)
 
 	for (unsigned int i = 0; i < lean->path->stage_count; i++)
 		json_array_append_new(stages, json_string(name_of(&lean->path->stages[i])));
-	return json_pack("{s:i, s:s, s:s, s:I, s:s, s:o, s:b, s:i, s:i, s:s, s:s}", "format",
+	return json_pack("{s:i, s:s, s:s, s:I, s:s, s:o, s:b, s:i, s:i, s:s, s:s, s:f}", "format",
 			 FORMAT, "version", WEIR_VERSION, "dpdk", strchr(rte_version(), ' ') + 1,
 			 "tsc_hz", (json_int_t)rte_get_tsc_hz(), "memory",
 			 weir_memory_is_huge ? "hugepages" : "no-huge", "stages", stages,
 			 "fastpath", lean->path->fastpath.cache != NULL, "frames",
 			 lean->frames->count, "left_out", lean->frames->left_out, "counters",
-			 kinds[probe->kind], "no_counters", probe->reason);
+			 kinds[probe->kind], "no_counters", probe->reason, "inject_cost_cycles",
+			 inject_cost_cycles);
 }
 
 static json_t *
@@ -161,10 +163,11 @@ weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed 
 		"cycles", (json_int_t)timed->cycles, "middle", timed->middle, "stages", stages);
 	if (path->fastpath.cache != NULL)
 		json_object_set_new(result, "fastpath",
-				    json_pack("{s:I, s:I, s:I}", "hits",
+				    json_pack("{s:I, s:I, s:I, s:f}", "hits",
 					      (json_int_t)timed->fastpath.hits, "walks",
 					      (json_int_t)timed->fastpath.walks, "cycles",
-					      (json_int_t)timed->fastpath.cycles));
+					      (json_int_t)timed->fastpath.cycles, "middle",
+					      timed->fastpath_middle));
 	return result;
 }
 

@@ -45,7 +45,7 @@ weir_lean_open(struct weir_lean *lean, struct weir_chain *chain, struct weir_pat
 	/* A time at which nothing looks as old as the beginning of time. */
 	lean->now_tsc = 3600 * rte_get_tsc_hz();
 	lean->cycles =
-		malloc((path->stage_count + 1) * WEIR_LEAN_BATCHES_MAX * sizeof(*lean->cycles));
+		malloc((path->stage_count + 2) * WEIR_LEAN_BATCHES_MAX * sizeof(*lean->cycles));
 	for (unsigned int i = 0; i < WEIR_LEAN_AHEAD; i++) {
 		if (lean->cycles == NULL || !refill(lean, lean->ahead[i])) {
 			weir_lean_close(lean);
@@ -180,28 +180,33 @@ subtract(const struct weir_path *path, const struct weir_lean_timed *before,
 	}
 	timed->fastpath.hits = after.fastpath.hits - before->fastpath.hits;
 	timed->fastpath.walks = after.fastpath.walks - before->fastpath.walks;
-	timed->fastpath.cycles = after.fastpath.cycles - before->fastpath.cycles;
 }
 
-/* Runs a batch; `series[0]` becomes its cycles, `series[(i + 1) * stride]` those of stage i. */
+/* Runs a batch; `series[0]` becomes its cycles, `series[(i + 1) * stride]` those of stage i, and
+ * one behind the last stage what is left of the batch's. */
 static void
 time_stages(struct weir_lean *lean, struct weir_batch *batch, uint32_t *series, uint64_t stride)
 {
 	const struct weir_path *path = lean->path;
 	uint64_t before[WEIR_STAGES_MAX];
+	uint32_t rest;
 
 	for (unsigned int i = 0; i < path->stage_count; i++)
 		before[i] = path->stages[i].ledger.cycles;
-	series[0] = RTE_MIN(time_batch(lean, batch), (uint64_t)UINT32_MAX);
-	for (unsigned int i = 0; i < path->stage_count; i++)
+	series[0] = rest = RTE_MIN(time_batch(lean, batch), (uint64_t)UINT32_MAX);
+	for (unsigned int i = 0; i < path->stage_count; i++) {
 		series[(i + 1) * stride] = path->stages[i].ledger.cycles - before[i];
+		rest -= RTE_MIN(rest, series[(i + 1) * stride]);
+	}
+	series[(path->stage_count + 1) * stride] = rest;
 }
 
 /* The sums over the batches that nothing interrupted, then the middles: they sort. */
 static void
 sum_up(struct weir_lean *lean, uint64_t batches, struct weir_lean_timed *timed)
 {
-	uint32_t *cycles = lean->cycles;
+	unsigned int stages = lean->path->stage_count;
+	uint32_t *cycles = lean->cycles, *rest = cycles + (stages + 1) * batches;
 
 	for (uint64_t i = 0; i < batches; i++) {
 		if (cycles[i] > lean->threshold_cycles) {
@@ -209,12 +214,14 @@ sum_up(struct weir_lean *lean, uint64_t batches, struct weir_lean_timed *timed)
 			continue;
 		}
 		timed->cycles += cycles[i];
-		for (unsigned int j = 0; j < lean->path->stage_count; j++)
+		timed->fastpath.cycles += rest[i];
+		for (unsigned int j = 0; j < stages; j++)
 			timed->stages[j].cycles += cycles[(j + 1) * batches + i];
 	}
 	timed->cycled = (batches - timed->interrupted) * WEIR_BURST;
 	timed->middle = middle_of(cycles, batches);
-	for (unsigned int j = 0; j < lean->path->stage_count; j++)
+	timed->fastpath_middle = middle_of(rest, batches);
+	for (unsigned int j = 0; j < stages; j++)
 		timed->stages[j].middle = middle_of(cycles + (j + 1) * batches, batches);
 }
 

@@ -38,7 +38,10 @@ struct weir_lean_timed {
 	double middle; /* cycles of a batch: mean of the middle half, which few disturbed ones
 			  hardly move */
 	struct weir_lean_stage stages[WEIR_STAGES_MAX];
+	/* With a fast path stages are what walks cost, and `cycles` all that is in no stage:
+	 * look-ups, what entries did, and remembering what walks decided. */
 	struct weir_fastpath_ledger fastpath;
+	double fastpath_middle; /* the same of a batch, as above */
 };
 
 /* What a probe counted around one thing: nothing at all, the whole path, or one stage. */
@@ -58,7 +61,7 @@ struct weir_lean {
 	uint64_t now_tsc;
 	uint64_t batch_number;
 	uint64_t threshold_cycles; /* a batch that took longer was interrupted */
-	uint32_t *cycles;	   /* of each batch: the path's, then each stage's */
+	uint32_t *cycles;	   /* of each batch: the path's, each stage's, the rest */
 	struct rte_mbuf *ahead[WEIR_LEAN_AHEAD][WEIR_BURST];
 };
 

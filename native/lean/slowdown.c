@@ -4,34 +4,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALIBRATION_BATCHES 256
-#define CALIBRATIONS 25
-#define CORRECTIONS 4
+#include <rte_cycles.h>
+
+#define BLOCK_BATCHES 128 /* with and without in turn: what drifts, drifts for both */
+#define PAIRS 48
+#define ROUNDS 7
+#define REMEMBERED 64 /* batches: what the stage takes by itself is their mean */
+#define CARRIED_MAX_CYCLES 100.0
 
 static const struct weir_nf *original;
 static struct weir_nf slow;
-static uint64_t spins_a_batch;
+static struct weir_stage *slow_stage;
+static double share;	/* of its own cycles that the stage is to take more */
+static double own_cost; /* cycles that waiting takes besides what it waits for */
+static double plain;	/* cycles of a batch of the stage by itself, lately */
+static double carried;	/* cycles that were to be waited, and were not */
+static double waited;	/* cycles of the batch before */
+static bool resumed;
+static uint64_t counted; /* the stage's cycles when the batch before was waited for */
 
-/* One decrement after the other: an even cost, in steps of about a cycle. */
+/* What the last batch took tells what the stage takes now: with a disturbed machine it is more, and
+ * so is a share of it. A batch that was interrupted counts as one that was merely dear. */
 static void
-spin(uint64_t count)
+look_back(void)
 {
-	if (count > 0)
-		__asm__ volatile("1:\n\tdec %0\n\tjnz 1b" : "+r"(count) : : "cc");
+	uint64_t now = slow_stage->ledger.cycles;
+	double took = (double)(now - counted) - waited;
+
+	counted = now;
+	if (resumed) { /* there is no batch before */
+		resumed = false;
+		return;
+	}
+	if (plain == 0)
+		plain = took;
+	plain += (RTE_MIN(took, 1.25 * plain) - plain) / REMEMBERED;
+}
+
+/* Waits by the clock that measures; what it waited too long, it waits less with the next batch. */
+static void
+wait_a_share(void)
+{
+	uint64_t start, now;
+	double wanted;
+
+	look_back();
+	wanted = plain * share - own_cost + carried;
+	start = now = rte_rdtsc();
+	while ((double)(now - start) < wanted)
+		now = rte_rdtsc();
+	carried = RTE_MAX(wanted - (double)(now - start),
+			  -CARRIED_MAX_CYCLES); /* more: interrupted */
+	waited = now - start + own_cost;
 }
 
 static void
 decide_slowly(void *state, const struct weir_batch *batch, struct weir_action *actions)
 {
 	original->decide(state, batch, actions);
-	spin(spins_a_batch);
+	wait_a_share();
 }
 
 static void
 process_slowly(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
 {
 	original->process(state, batch, ledger);
-	spin(spins_a_batch);
+	wait_a_share();
 }
 
 int
@@ -57,52 +95,71 @@ by_size(const void *one, const void *other)
 }
 
 static double
-cycles_with(struct weir_lean *lean, unsigned int stage, uint64_t spins)
+cycles_of_stage(struct weir_lean *lean, unsigned int stage)
 {
 	struct weir_lean_timed timed;
 
-	spins_a_batch = spins;
-	weir_lean_time(lean, CALIBRATION_BATCHES, &timed);
+	weir_lean_time(lean, BLOCK_BATCHES, &timed);
 	return timed.stages[stage].middle;
 }
 
-/* Cycles that so many spins add to a batch of the stage, where they run: a processor does some of
- * them beside what comes before and after. The median, because a host disturbs some. */
+/* Cycles by which own_cost is too small. They are waited too long, and make the stage look dearer
+ * by as much, of which the share is waited too. Mean of the middle half of the pairs. */
 static double
-added_by(struct weir_lean *lean, unsigned int stage, uint64_t spins)
+missing_cost(struct weir_lean *lean, unsigned int stage)
 {
-	double added[CALIBRATIONS];
+	double found[PAIRS], sum = 0;
 
-	for (unsigned int i = 0; i < CALIBRATIONS; i++) {
-		double with = cycles_with(lean, stage, spins);
+	for (unsigned int i = 0; i < PAIRS; i++) {
+		double with;
 
-		added[i] = with - cycles_with(lean, stage, 0);
+		weir_slowdown_switch(true);
+		with = cycles_of_stage(lean, stage);
+		weir_slowdown_switch(false);
+		found[i] = with - cycles_of_stage(lean, stage) * (1 + share);
 	}
-	qsort(added, CALIBRATIONS, sizeof(added[0]), by_size);
-	return added[CALIBRATIONS / 2];
+	qsort(found, PAIRS, sizeof(found[0]), by_size);
+	for (unsigned int i = PAIRS / 4; i < PAIRS - PAIRS / 4; i++)
+		sum += found[i];
+	return sum / (PAIRS / 2) / (1 + share);
 }
 
-void
-weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent)
+/* The median of several rounds: the host disturbs some of them. */
+static double
+calibrated(struct weir_lean *lean, unsigned int stage)
 {
-	struct weir_lean_timed timed;
-	double wanted, spins;
+	double found[ROUNDS];
 
-	weir_lean_time(lean, CALIBRATION_BATCHES * CALIBRATIONS, &timed);
-	wanted = timed.stages[stage].middle * percent / 100;
-	original = lean->path->stages[stage].nf;
+	own_cost = missing_cost(lean, stage);
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		found[i] = own_cost + missing_cost(lean, stage);
+	qsort(found, ROUNDS, sizeof(found[0]), by_size);
+	return found[ROUNDS / 2];
+}
+
+double
+weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent, double cost_cycles)
+{
+	slow_stage = &lean->path->stages[stage];
+	original = slow_stage->nf;
 	slow = *original;
 	if (slow.decide != NULL)
 		slow.decide = decide_slowly;
 	else
 		slow.process = process_slowly;
-	lean->path->stages[stage].nf = &slow;
-	spins = wanted;
-	for (unsigned int i = 0; i < CORRECTIONS; i++) {
-		double added = added_by(lean, stage, spins + 0.5);
+	share = percent / 100;
+	own_cost = cost_cycles > 0 ? cost_cycles : calibrated(lean, stage);
+	weir_slowdown_switch(true);
+	return own_cost;
+}
 
-		/* In steps: a disturbed measurement must not lead far away. */
-		spins *= added > 0 ? RTE_MAX(0.7, RTE_MIN(wanted / added, 1.5)) : 1.5;
-	}
-	spins_a_batch = spins + 0.5;
+void
+weir_slowdown_switch(bool on)
+{
+	if (slow_stage == NULL)
+		return;
+	slow_stage->nf = on ? &slow : original;
+	counted = slow_stage->ledger.cycles;
+	waited = 0;
+	resumed = on;
 }

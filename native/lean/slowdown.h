@@ -8,8 +8,15 @@
 /* Index of the stage of that name, or of the first with that function. -1: there is none. */
 int weir_slowdown_stage(const struct weir_path *path, const char *name);
 
-/* After the warm-up, on the thread that measures: from now on the stage takes `percent` more cycles
- * a batch than it does now. One stage of a process. */
-void weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent);
+/*
+ * After the warm-up, on the thread that measures: from now on a batch of the stage takes `percent`
+ * more cycles than it takes by itself, at that moment. One stage of a process. `cost_cycles`: what
+ * a wait costs besides its cycles, as an earlier process returned it; 0: it is measured, which
+ * takes a quarter of a second. Returns it.
+ */
+double weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent,
+			   double cost_cycles);
+/* Off and on again: how a bench sees what is added. */
+void weir_slowdown_switch(bool on);
 
 #endif

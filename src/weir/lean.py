@@ -15,10 +15,10 @@ from weir.fabric import lean_build
 from weir.measure import lean as numbers
 from weir.measure import regression
 from weir.store import differences
-from weir.store.lean import Comparison, LeanCost, LeanResult, LeanTraffic
+from weir.store.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanTraffic, StageVerdict
 from weir.store.result import Fingerprint
 
-LAUNCHES = 8
+LAUNCHES = 8  # at most: a comparison ends sooner when nothing is open
 BATCHES = 150  # a repeat: short, so that two programs in turn see the same machine
 REPEATS = 60  # a launch
 COUNTED_BATCHES = 256
@@ -95,19 +95,18 @@ class LeanRun:
 
     def against_program(self, program: Program, baseline: Program) -> LeanResult:
         """The same, and whether it is slower than an earlier program; both run in turn."""
-        present, earlier = self._found([(program, self.inject), (baseline, None)])
+        present, earlier = self._found([(program, self.inject), (baseline, None)], until=_decided)
         result = self._result(present)
         ratios = _instruction_ratios(_by_name(earlier), _by_name(present))
-        verdicts = [
-            regression.verdict(old, new, interleaved=True, instructions_ratio=ratios.get(new.name))
-            for old, new in zip(numbers.samples(earlier.launches), result.samples, strict=True)
-        ]
+        verdicts = _verdicts(
+            numbers.samples(earlier.launches), result.samples, interleaved=True, ratios=ratios
+        )
         return _compared(result, Comparison(baseline=baseline.name, interleaved=True, verdicts=verdicts))
 
     def against_result(self, program: Program, baseline: LeanResult, name: str) -> LeanResult:
         """The same, and whether it is slower than a stored result was."""
         result = self.measure(program)
-        if [one.name for one in baseline.samples] != [one.name for one in result.samples]:
+        if [one.name for one in baseline.stages] != [one.name for one in result.stages]:
             raise fabric.FabricError(f"{name} is of other stages", "compare equal chains")
         ratios = _instruction_ratios(
             *(
@@ -115,10 +114,7 @@ class LeanRun:
                 for one in (baseline, result)
             )
         )
-        verdicts = [
-            regression.verdict(old, new, interleaved=False, instructions_ratio=ratios.get(new.name))
-            for old, new in zip(baseline.samples, result.samples, strict=True)
-        ]
+        verdicts = _verdicts(baseline.samples, result.samples, interleaved=False, ratios=ratios)
         comparison = Comparison(
             baseline=name,
             interleaved=False,
@@ -130,17 +126,23 @@ class LeanRun:
         )
         return _compared(result, comparison)
 
-    def _found(self, programs: Sequence[tuple[Program, str | None]]) -> list[_Found]:
-        """What the programs answer, their repeats in turn."""
+    def _found(
+        self,
+        programs: Sequence[tuple[Program, str | None]],
+        until: Callable[[Sequence[_Found]], bool] = lambda _: False,
+    ) -> list[_Found]:
+        """What the programs answer, their repeats in turn; no more launches than `until` asks for."""
         found = [_Found() for _ in programs]
         # The same memory for all launches, decided once: others take pages and give them back.
         huge = process.free_hugepages_mb() >= len(programs) * MEMORY_MB
         with process.request_file(self.request) as request:
-            for (program, inject), one in zip(programs, found, strict=True):
-                self._count(program, request, inject, one)
+            for (program, _), one in zip(programs, found, strict=True):
+                self._count(program, request, one)
             for number in range(self.launches):
                 self.progress(f"launch {number + 1} of {self.launches}")
                 self._launch(programs, request, huge, found)
+                if number + 1 >= regression.LAUNCHES_MIN and until(found):
+                    break
         return found
 
     def _launch(
@@ -157,8 +159,9 @@ class LeanRun:
                     program.path, request, self.cpu, memory_mb=MEMORY_MB, huge=huge, inject=inject
                 )
                 launched.append(stack.enter_context(launch))
-                one.ready = launch.ready
                 one.launches.append([])
+            for launch, one in zip(launched, found, strict=True):
+                one.ready = launch.ready
             if any(launch.ready["stages"] != found[0].ready["stages"] for launch in launched):
                 raise fabric.FabricError("the baseline has other stages", "compare equal chains")
             for index in _turns(len(programs), REPEATS):
@@ -167,8 +170,11 @@ class LeanRun:
                     counted = numbers.Counted.model_validate(launched[index].count(BATCHES))
                     found[index].hardware += [] if counted.shared else [counted]
 
-    def _count(self, program: Program, request: Path, inject: str | None, found: _Found) -> None:
-        """Instructions by callgrind. Hardware counters, where there are some, come with the repeats."""
+    def _count(self, program: Program, request: Path, found: _Found) -> None:
+        """Instructions by callgrind, without what is injected: that waits by the clock.
+
+        Hardware counters, where there are some, come with the repeats.
+        """
         missing = process.callgrind_missing()
         if missing is not None or not self.count:
             found.uncounted = missing or "not asked for"
@@ -181,7 +187,6 @@ class LeanRun:
                 self.cpu,
                 memory_mb=MEMORY_MB,
                 batches=COUNTED_BATCHES,
-                inject=inject,
             )
         except fabric.FabricError as error:
             found.uncounted = str(error)
@@ -222,6 +227,31 @@ def _turns(programs: int, repeats: int) -> Iterator[int]:
     for repeat in range(repeats):
         order = range(programs)
         yield from order if repeat % 2 == 0 else reversed(order)
+
+
+def _verdicts(
+    baseline: Sequence[LeanSamples],
+    present: Sequence[LeanSamples],
+    *,
+    interleaved: bool,
+    ratios: dict[str, float],
+) -> list[StageVerdict]:
+    """Of what both have measured."""
+    before = {one.name: one for one in baseline}
+    return [
+        regression.verdict(
+            before[new.name], new, interleaved=interleaved, instructions_ratio=ratios.get(new.name)
+        )
+        for new in present
+        if new.name in before
+    ]
+
+
+def _decided(found: Sequence[_Found]) -> bool:
+    """No verdict of the first program against the second is open."""
+    present, earlier = (numbers.samples(one.launches) for one in found)
+    verdicts = _verdicts(earlier, present, interleaved=True, ratios={})
+    return all(one.verdict != "none" for one in verdicts)
 
 
 def _by_name(found: _Found) -> dict[str, float | None]:

@@ -17,6 +17,7 @@ from weir import lean as whole
 from weir.cli.exits import FAILED, USAGE
 from weir.fabric import FabricError
 from weir.fabric import lean as process
+from weir.measure.lean import Timed
 from weir.plan.lean import chain_of_text, lean_request
 from weir.spec.traffic import Flows, Traffic
 from weir.store.lean import LeanResult, LeanTraffic
@@ -57,6 +58,18 @@ def test_instruction_counts_are_the_same_each_time() -> None:
     assert counted[0] == counted[1]
     assert counted[0]["stage 0"] == counted[0]["stage 1"] > counted[0]["empty"] > 0
     assert counted[0]["path"] > 2 * (counted[0]["stage 0"] - counted[0]["empty"])
+
+
+def test_the_fast_path_and_the_stages_that_were_walked_add_up_to_the_chain() -> None:
+    with (
+        process.request_file(request("nat,l3fwd", fastpath=True)) as path,
+        process.LeanProcess(process.lean_binary(), path, 0, memory_mb=256) as launch,
+    ):
+        timed = Timed.model_validate(launch.time(512))
+    assert timed.fastpath is not None
+    assert timed.fastpath.hits + timed.fastpath.walks == timed.packets
+    assert timed.fastpath.cycles + sum(stage.cycles for stage in timed.stages) == timed.cycles
+    assert timed.fastpath.hits > 0.9 * timed.packets
 
 
 def test_packets_of_a_capture_are_sent(tmp_path: Path) -> None:
@@ -120,9 +133,9 @@ def test_mistakes_are_said_without_a_traceback(words: list[str], said: str) -> N
     assert "Traceback" not in done.stderr
 
 
-def request(chain: str, pcap: Path | None = None) -> dict[str, object]:
+def request(chain: str, pcap: Path | None = None, *, fastpath: bool = False) -> dict[str, object]:
     return lean_request(
-        chain_of_text(chain),
+        chain_of_text(chain, fastpath=fastpath),
         0,
         traffic=Traffic(flows=Flows(count=100)),
         frame="64",

@@ -34,6 +34,12 @@ packet that enters the chain, for stages too, so that they add up. How a number 
 [method](../design/method.md#lean-measurement). JSON Schema:
 [schema/lean.schema.json](../../schema/lean.schema.json)."""
 
+LEAN_MACHINE_INTRO = """\
+What `weir lean --machine --json` writes: cycles of one load, by where its data was. How it is measured
+and what it cannot show:
+[what a machine costs](../how-to/measure-without-a-tester.md#what-does-this-machine-cost). JSON
+Schema: [schema/lean-machine.schema.json](../../schema/lean-machine.schema.json)."""
+
 DOCTOR_INTRO = """\
 What `weir doctor --json` writes: findings, worst first, and the facts that they rest on. What to do about
 them: [tune a host](../how-to/tune-a-host.md). JSON Schema:
@@ -56,12 +62,16 @@ def files(root: Path) -> dict[str, str]:
         "schema/dataplane.schema.json": protocol.schema_text(),
         "schema/result.schema.json": json_document.schema_text(),
         "schema/lean.schema.json": lean_table.schema_text(),
+        "schema/lean-machine.schema.json": lean_table.machine_schema_text(),
         "schema/doctor.schema.json": diagnosis.schema_text(),
         "schema/kernel-vnf.schema.json": kernel_vnf.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
         "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean_table.schema()),
+        "docs/reference/lean-machine.md": schema_page.page(
+            "Lean machine", LEAN_MACHINE_INTRO, lean_table.machine_schema()
+        ),
         "docs/reference/doctor.md": schema_page.page("Doctor's findings", DOCTOR_INTRO, diagnosis.schema()),
         "docs/reference/kernel-vnf.md": schema_page.page(
             "Prediction by kernel-vnf", KERNEL_VNF_INTRO, kernel_vnf.schema()

@@ -14,6 +14,7 @@ from weir.store.lean import FastPathUse, LeanCost, LeanSamples, Prediction, Spre
 
 BATCH = 32
 CHAIN = "chain"
+FASTPATH = "fast path"
 InstructionsSource = Literal["hardware counter", "callgrind"]
 
 
@@ -34,11 +35,13 @@ class TimedStage(_Answer):
 
 
 class TimedFastPath(_Answer):
-    """Packets that the fast path knew, and those that walked."""
+    """Packets that the fast path knew, and those that walked; cycles that are in no stage."""
 
     hits: int
     walks: int
     cycles: int
+    middle: float | None = None
+    """Cycles of a batch, as of stages; an older weir-lean does not tell them."""
 
 
 class Timed(_Answer):
@@ -175,26 +178,36 @@ def _added(drops: Iterable[dict[str, int]]) -> dict[str, int]:
 
 
 def samples(launches: Sequence[Sequence[Timed]]) -> list[LeanSamples]:
-    """Cycles per packet of each repeat, of the chain and then of each stage."""
-    names = [CHAIN, *(stage.name for stage in launches[0][0].stages)]
-    return [
-        LeanSamples(
-            name=name, launches=[[_middle(one, index) / BATCH for one in launch] for launch in launches]
-        )
-        for index, name in enumerate(names)
-    ]
+    """Cycles per packet of each repeat: of the chain, of the fast path, and of each stage.
+
+    Stages that some repeat did not meet, as behind a fast path, have none: there is nothing to compare.
+    """
+    found = []
+    for name in _middles(launches[0][0]):
+        all_ = [[_middles(one)[name] / BATCH for one in launch] for launch in launches]
+        if all(cycles > 0 for launch in all_ for cycles in launch):
+            found.append(LeanSamples(name=name, launches=all_))
+    return found
 
 
-def _middle(timed: Timed, index: int) -> float:
-    return timed.middle if index == 0 else timed.stages[index - 1].middle
+def _middles(timed: Timed) -> dict[str, float]:
+    """Cycles of a batch."""
+    found = {CHAIN: timed.middle}
+    if timed.fastpath is not None and timed.fastpath.middle is not None:
+        found[FASTPATH] = timed.fastpath.middle
+    return found | {stage.name: stage.middle for stage in timed.stages}
 
 
 def fastpath_use(timed: Sequence[Timed]) -> FastPathUse | None:
-    """Hits and walks of all repeats; None without a fast path."""
-    used = [one.fastpath for one in timed if one.fastpath is not None]
+    """Hits, walks and cycles of all repeats; None without a fast path."""
+    used = [(one.fastpath, one.cycled) for one in timed if one.fastpath is not None]
     if not used:
         return None
-    return FastPathUse(hits=sum(one.hits for one in used), walks=sum(one.walks for one in used))
+    return FastPathUse(
+        hits=sum(one.hits for one, _ in used),
+        walks=sum(one.walks for one, _ in used),
+        cycles_per_packet=spread([one.cycles / cycled for one, cycled in used if cycled]),
+    )
 
 
 def predicted(cost: LeanCost, frequency_hz: float, cur: float) -> Prediction:

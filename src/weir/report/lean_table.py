@@ -7,7 +7,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from weir.store.lean import LEAN_VERSION, Comparison, LeanCost, LeanResult, MachineResult
+from pydantic import BaseModel
+
+from weir.store.lean import LEAN_VERSION, Comparison, FastPathUse, LeanCost, LeanResult, MachineResult, Spread
 
 _HEAD = ("", "packets", "drops", "CPP", "min–max", "IPP", "IPC=eIPC")
 
@@ -23,22 +25,25 @@ def _lines(result: LeanResult) -> Iterator[str]:
     yield f"{result.chain}: {result.repeats} repeats of {result.batches} batches of 32 on CPU {result.cpu}"
     yield f"{source}; {traffic.frames:,} frames in memory; {result.fingerprint.cpu}"
     yield ""
-    rows = [_HEAD, *(_row(cost) for cost in (*result.stages, result.total))]
+    costs = (*result.stages, result.total)
+    rows = [_HEAD, *(_row(cost) for cost in costs)]
     misses = result.total.l1d_misses_per_packet is not None or result.total.llc_misses_per_packet is not None
     if misses:
         rows = [
             (*row, *extra)
             for row, extra in zip(
                 rows,
-                [("L1 misses", "LLC misses"), *(_misses(cost) for cost in (*result.stages, result.total))],
+                [("L1 misses", "LLC misses"), *(_misses(cost) for cost in costs)],
                 strict=True,
             )
         ]
+    if result.fastpath is not None:
+        cells = _fastpath(result.fastpath)
+        rows.insert(1, cells + ("–",) * (len(_HEAD) + 2 * misses - len(cells)))
     yield from table(rows)
     yield ""
     if result.fastpath is not None:
-        used = result.fastpath
-        yield f"fast path: {used.hits:,} packets of known flows, {used.walks:,} walked the stages"
+        yield _walked(result.fastpath)
     prediction = result.prediction
     yield (
         f"predicted: {prediction.pps / 1e6:.2f} Mpps = {prediction.frequency_hz / 1e9:.2f} GHz x CUR "
@@ -52,14 +57,29 @@ def _lines(result: LeanResult) -> Iterator[str]:
         yield from _comparison(result.comparison)
 
 
+def _fastpath(used: FastPathUse) -> tuple[str, ...]:
+    return ("fast path", f"{used.hits + used.walks:,}", "–", *_cycles(used.cycles_per_packet))
+
+
+def _walked(used: FastPathUse) -> str:
+    if used.walks == 0:
+        return f"fast path: all {used.hits:,} packets were of known flows, and none walked the stages"
+    return (
+        f"fast path: {used.hits:,} packets of known flows; stages are about the {used.walks:,} that walked, "
+        "their cycles per packet of the chain"
+    )
+
+
+def _cycles(cycles: Spread) -> tuple[str, str]:
+    return f"{cycles.median:.1f}", f"{cycles.min:.1f}–{cycles.max:.1f}"
+
+
 def _row(cost: LeanCost) -> tuple[str, ...]:
-    cycles = cost.cycles_per_packet
     return (
         cost.name,
         f"{cost.packets_in:,}",
         ", ".join(f"{reason} {packets:,}" for reason, packets in cost.drops.items()) or "0",
-        f"{cycles.median:.1f}",
-        f"{cycles.min:.1f}–{cycles.max:.1f}",
+        *(_cycles(cost.cycles_per_packet) if cost.packets_in else ("–", "–")),
         _number(cost.instructions_per_packet, 1),
         _number(cost.ipc, 2),
     )
@@ -123,14 +143,32 @@ def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of what `weir lean --json` writes."""
-    body = LeanResult.model_json_schema(mode="serialization")
+    return _schema(LeanResult, "lean result")
+
+
+def machine_schema() -> dict[str, Any]:
+    """The same of `weir lean --machine --json`."""
+    return _schema(MachineResult, "lean machine")
+
+
+def _schema(shape: type[BaseModel], title: str) -> dict[str, Any]:
+    body = shape.model_json_schema(mode="serialization")
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Weir lean result, version {LEAN_VERSION}",
+        "title": f"Weir {title}, version {LEAN_VERSION}",
     }
     return head | {key: value for key, value in body.items() if key != "title"}
 
 
 def schema_text() -> str:
-    """The schema as it is committed."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    """The schema of lean results as it is committed."""
+    return _text(schema())
+
+
+def machine_schema_text() -> str:
+    """The schema of machines as it is committed."""
+    return _text(machine_schema())
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

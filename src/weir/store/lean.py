@@ -58,7 +58,10 @@ class FastPathUse(_Record):
     hits: int
     """Packets of known flows."""
     walks: int
-    """Packets that went through the stages."""
+    """Packets that went through the stages: all that the stages' figures are about."""
+    cycles_per_packet: Spread
+    """All that is in no stage: look-ups, what entries did, and remembering what walks decided. Per packet
+    that enters the chain, as for stages."""
 
 
 class Prediction(_Record):

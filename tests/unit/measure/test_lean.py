@@ -118,9 +118,26 @@ def test_equation_6(timed: list[Timed]) -> None:
     assert found.pps == pytest.approx(2e9 * 0.85 / total.cycles_per_packet.median)
 
 
-def test_a_fast_path_tells_hits_and_walks(timed: list[Timed]) -> None:
+def test_a_fast_path_tells_hits_walks_and_what_is_in_no_stage(timed: list[Timed]) -> None:
     assert fastpath_use(timed) is None
-    one = Timed.model_validate(FIRST | {"fastpath": {"hits": 63000, "walks": 1000, "cycles": 1}})
+    one = with_fastpath(cycles=319680)
     used = fastpath_use([one, one])
     assert used is not None
     assert (used.hits, used.walks) == (126000, 2000)
+    assert used.cycles_per_packet.median == pytest.approx(319680 / 63936)
+
+
+def test_a_fast_path_is_compared_and_stages_that_nobody_walked_are_not() -> None:
+    nat, l2fwd = (dict(stage) for stage in FIRST["stages"])
+    one = with_fastpath(cycles=319680, stages=[nat | {"middle": 0.0}, l2fwd])
+    assert [samples.name for samples in samples([[one, one]])] == ["chain", "fast path", "l2fwd"]
+
+
+def test_an_older_weir_lean_does_not_tell_the_middle_of_its_fast_path() -> None:
+    one = Timed.model_validate(FIRST | {"fastpath": {"hits": 63000, "walks": 1000, "cycles": 1}})
+    assert "fast path" not in [samples.name for samples in samples([[one]])]
+
+
+def with_fastpath(cycles: int, **changed: Any) -> Timed:
+    fastpath = {"hits": 63000, "walks": 1000, "cycles": cycles, "middle": 160.0}
+    return Timed.model_validate(FIRST | {"fastpath": fastpath} | changed)
