@@ -38,6 +38,7 @@ BENCHES = {
     "search": "search",
     "bring-up": "bring_up",
     "stage-cycles": "lean_stages",
+    "lean-injection": "lean_injection",
     "lean-detector": "lean_detector",
     "placement-2000": "placement_2000",
     "placement-10000": "placement_10000",

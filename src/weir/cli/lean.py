@@ -146,10 +146,10 @@ def _chain(target: str, name: str | None, fastpath: bool) -> tuple[LeanChain, Tr
     from weir.spec import load_lab
     from weir.spec.traffic import Flows, Traffic
 
-    if Path(target).exists():
-        lab = load_lab(Path(target), cpus=machine_cpus())
-        return chain_of_lab(lab, chosen_chain(lab, name)), lab.traffic
     try:
+        if Path(target).exists():
+            lab = load_lab(Path(target), cpus=machine_cpus())
+            return chain_of_lab(lab, chosen_chain(lab, name)), lab.traffic
         return chain_of_text(target, fastpath=fastpath), Traffic(flows=Flows(count=FLOWS))
     except LeanError as error:
         raise CommandError(str(error), USAGE) from None

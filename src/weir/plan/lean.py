@@ -44,6 +44,8 @@ class LeanChain:
     name: str
     stages: tuple[Stage, ...]
     fastpath_flows: int = 0
+    both_ways: bool = False
+    """A function may send packets back where they came from."""
 
 
 def chain_of_text(text: str, *, fastpath: bool = False) -> LeanChain:
@@ -53,13 +55,31 @@ def chain_of_text(text: str, *, fastpath: bool = False) -> LeanChain:
 
 
 def chain_of_lab(lab: Lab, chain: Chain) -> LeanChain:
-    """All functions of one chain of a lab, as if one area ran them; the fast path if all have it."""
-    functions = [lab.functions[name] for name in chain.functions]
-    stages = [Stage(one.nf, one.nf, dict(one.options)) for function in functions for one in function.nfs()]
-    flows = [function.fastpath_flows or DEFAULT_FASTPATH_FLOWS for function in functions if function.fastpath]
-    return LeanChain(
-        f"{lab.name} {chain.name}", _numbered(stages), max(flows) if len(flows) == len(functions) else 0
-    )
+    """All functions of one chain of a lab, as if one area ran them.
+
+    LeanError if one of them runs in several areas, or only some have the fast path: then no one area does
+    what the lab asks for.
+    """
+    functions = {name: lab.functions[name] for name in chain.functions}
+    for name, function in functions.items():
+        if function.architecture != "run-to-completion":
+            raise LeanError(
+                f"{name} runs as {function.architecture}, in areas that hand packets to each other; expected "
+                "run-to-completion: a lean measurement is of one area on one core. Choose another chain with "
+                "--chain, or measure this one with `weir run`"
+            )
+    quick = [name for name, function in functions.items() if function.fastpath]
+    if 0 < len(quick) < len(functions):
+        without = next(name for name in functions if name not in quick)
+        raise LeanError(
+            f"{quick[0]} has the fast path and {without} has none; expected all functions of the chain or "
+            "none: a lean measurement is of one area"
+        )
+    stages = [
+        Stage(one.nf, one.nf, dict(one.options)) for function in functions.values() for one in function.nfs()
+    ]
+    flows = [functions[name].fastpath_flows or DEFAULT_FASTPATH_FLOWS for name in quick]
+    return LeanChain(f"{lab.name} {chain.name}", _numbered(stages), max(flows, default=0))
 
 
 def _numbered(stages: Sequence[Stage]) -> tuple[Stage, ...]:
@@ -131,7 +151,7 @@ def lean_request(
             {
                 "name": PATH,
                 "in": "left",
-                "out": "right",
+                "out": ["right", "left"] if chain.both_ways else "right",
                 "stages": [
                     {"nf": stage.nf, "name": stage.name, "options": stage.options} for stage in chain.stages
                 ],
