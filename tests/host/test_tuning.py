@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a lab changes of its host, on recorded machines: undone exactly, overlapping, killed at every write."""
+"""What a lab changes of its host, on recorded ones: undone exactly, overlapping, killed at every write."""
 
 from __future__ import annotations
 
