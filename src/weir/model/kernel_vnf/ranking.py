@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from weir.model.kernel_vnf.configuration import Configuration
-from weir.model.kernel_vnf.equations import Throughput, throughput
+from weir.model.kernel_vnf.equations import Throughput, system_pps, throughput
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,13 @@ class Prediction:
         """f (x + y)"""
         return self.scale * self.configuration.cores
 
+    @property
+    def evenness(self) -> float:
+        """Share of what the sets could carry when the one with the most flows is full: 1 if flows divide."""
+        return self.case.flows / (self.scale * math.ceil(self.case.flows / self.scale))
+
     def meets(self, rate_pps: float) -> bool:
-        """It carries that rate."""
+        """It carries that rate, by the model: with flows shared evenly."""
         return self.throughput.pps >= rate_pps
 
 
@@ -76,24 +81,31 @@ def _place(one: Prediction, wanted_pps: float) -> tuple[float, float, float]:
 
 def at_scale(configuration: Configuration, case: Case, scale: int) -> Prediction:
     """With that many sets, whether they fit or not. ValueError: (4) gives no cost."""
-    carried = throughput(
-        configuration.parameters,
-        scale=scale,
-        frequency_hz=case.frequency_hz,
-        frame_bytes=case.frame_bytes,
-        link_bps=case.link_bps,
-    )
+    try:
+        carried = throughput(
+            configuration.parameters,
+            scale=scale,
+            frequency_hz=case.frequency_hz,
+            frame_bytes=case.frame_bytes,
+            link_bps=case.link_bps,
+        )
+    except ValueError as error:
+        raise ValueError(f"{configuration.name}: {error}") from None
     return Prediction(case, configuration, scale, carried)
 
 
 def _with_fewest_sets(most: Prediction, wanted_pps: float) -> Prediction:
-    """The same configuration with no more sets than the rate takes, or what `most` carries of it."""
+    """The same configuration with no more sets than the rate takes, or what `most` carries of it.
+
+    To leave sets out must not rest on an even sharing that whole flows do not allow.
+    """
     enough_pps = min(wanted_pps, most.throughput.pps)
     for scale in range(1, most.scale):
         try:
             fewer = at_scale(most.configuration, most.case, scale)
         except ValueError:  # f far below the points that it was calibrated from
             continue
-        if fewer.meets(enough_pps):
+        by_cores_pps = system_pps(scale, most.case.frequency_hz, fewer.throughput.core_cycles)
+        if fewer.meets(enough_pps) and by_cores_pps * fewer.evenness >= enough_pps:
             return fewer
     return most

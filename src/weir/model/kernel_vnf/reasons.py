@@ -125,12 +125,11 @@ def _scales(one: Prediction) -> Iterator[str]:
 
 def _shares(one: Prediction) -> Iterator[str]:
     flows, scale = one.case.flows, one.scale
-    most = math.ceil(flows / scale)
-    even = flows / (scale * most)
-    if 1 - even > UNEVEN:
+    if 1 - one.evenness > UNEVEN:
         yield (
-            f"{flows} flows do not share {scale} sets evenly, as the model assumes: a set with {most} of "
-            f"them is full when all together carry {even:.0%} of what is said of {_name(one)}."
+            f"{flows} flows do not share {scale} sets evenly, as the model assumes: a set with "
+            f"{math.ceil(flows / scale)} of them is full when all together carry {one.evenness:.0%} of "
+            f"what is said of {_name(one)}."
         )
 
 

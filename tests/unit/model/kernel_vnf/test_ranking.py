@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from weir.model.kernel_vnf import reasons
 from weir.model.kernel_vnf.configuration import PUBLISHED, named, published
 from weir.model.kernel_vnf.equations import Parameters
-from weir.model.kernel_vnf.ranking import Case, Prediction, predict, rank
+from weir.model.kernel_vnf.ranking import Case, Prediction, at_scale, predict, rank
 
 TABLE_2 = published("table-2")
 HOST = Case(frequency_hz=3.7e9, cores=8, link_bps=10e9, flows=4, frame_bytes=64)
@@ -75,6 +75,14 @@ def test_a_full_link_is_filled_with_no_more_cores_than_that_takes() -> None:
     assert best.cores == min(one.cores for one in [best, *others] if one.throughput.limited_by == "link")
     said = reasons.verdict([best, *others])
     assert said == "4+1 is best: 0.822 Mpps on 5 cores. 2+1/ic125 fills the link too, on 6 cores."
+
+
+def test_sets_are_left_out_only_where_whole_flows_can_do_without() -> None:
+    found = {one.configuration.name: one for one in ranked(0.9e6, cores=8, flows=4)}
+    three = at_scale(TABLE_2["1+1/ic125"], HOST, 3)
+    assert three.meets(0.9e6)  # but with two flows on one of three sets it is full at two thirds of that
+    assert found["1+1/ic125"].scale == 4
+    assert {one.configuration.name: one.scale for one in ranked(0.9e6, flows=99)}["1+1/ic125"] == 3
 
 
 def test_the_reason_compares_sets_and_costs_with_the_runner_up() -> None:
@@ -145,7 +153,7 @@ def test_inside_the_papers_measurements_nothing_is_said() -> None:
 
 def test_costs_that_are_none_are_refused_or_passed_over() -> None:
     odd = named("1+1", Parameters(0, 0, 1000, -1000))  # nothing at f = 1
-    with pytest.raises(ValueError, match="would cost 0 cycles"):
+    with pytest.raises(ValueError, match=r"1\+1: f = 1 .* would cost 0 cycles"):
         predict(odd, dataclasses.replace(HOST, flows=1))
     assert [one.scale for one in rank([odd], HOST, rate_pps=1.0)] == [2]
     assert reasons.disagreement(predict(TABLE_2["3+1"], dataclasses.replace(HOST, flows=1)), odd) is None
