@@ -9,23 +9,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weir.model.fleet.greedy import fill, host_ranks, sizes
+from weir.model.fleet.greedy import fill, sizes
 from weir.model.fleet.instance import Floats
 from weir.model.fleet.room import Room
 from weir.model.fleet.stop import Stop
 
 HOSTS_AT_ONCE = (1, 5)  # beside the weak one
+CHEAPEST = 0.1  # share of rounds in which the cheapest host is opened, not the best for its cost
+RANK_NOISE = 0.1  # of the rank of a class of hosts
 NOISE = 0.3  # of a chain's size when it is placed anew
 
 
 class Repair:
     """Improves one placement step by step."""
 
-    def __init__(self, room: Room, missing: Counter[int], draw: random.Random) -> None:
+    def __init__(self, room: Room, missing: Counter[int], ranks: Floats, draw: random.Random) -> None:
         self.room, self.missing, self._draw = room, missing, draw
         fleet = room.fleet
         self._size = sizes(fleet)
-        self._ranks = host_ranks(fleet)
+        self._ranks = ranks
         self._costs: Floats = np.array([host.cost for host in fleet.hosts], dtype=float)
         self._value = self._rating(missing)
 
@@ -59,8 +61,8 @@ class Repair:
             chain: float(self._size[chain]) * draw.uniform(1 - NOISE, 1 + NOISE) for chain in sorted(waiting)
         }
         order = sorted(waiting, key=lambda chain: -noisy[chain])
-        base = self._costs if draw.random() < 0.3 else self._ranks
-        ranks = base * np.array([draw.uniform(0.7, 1.3) for _ in base])
+        base = self._costs if draw.random() < CHEAPEST else self._ranks
+        ranks = base * np.array([draw.uniform(1 - RANK_NOISE, 1 + RANK_NOISE) for _ in base])
         left = fill(room, waiting, order, ranks)
         value = self._rating(left)
         if value > self._value:

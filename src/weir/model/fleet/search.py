@@ -154,11 +154,12 @@ class Search:
         )
         if found is not None:
             self._bound = max(self._bound, found.bound)
+            self._ranks = 1 + found.dearness
             self._take(*self._greedy([math.ceil(hosts - ROUNDING) for hosts in found.hosts]))
 
     def _repair(self, share: float, rounds: int) -> None:
         self._step = "repair"
-        repair = Repair(self.room, self.missing, self._draw)
+        repair = Repair(self.room, self.missing, self._ranks, self._draw)
 
         def better() -> None:
             self.missing = repair.missing

@@ -41,6 +41,8 @@ class Liquid:
     duals: Duals
     hosts: Floats
     """[host class]: how many it uses."""
+    dearness: Floats
+    """[host class]: what a host costs beyond what it is worth there, as a share of its cost."""
     bound: float
     """What no placement costs less than."""
 
@@ -91,8 +93,11 @@ def liquid(master: Master, stop: Stop) -> Liquid | None:
         )
         for host, columns in enumerate(carried)
     ]
-    used = np.array(rows.model.getSolution().col_value)[hosts]
-    return Liquid(duals, used, master.bound(duals, np.array(worths)))
+    solution = rows.model.getSolution()
+    costs = np.array([host.cost for host in fleet.hosts])
+    dearness = np.array(solution.col_dual)[hosts] / costs
+    used = np.array(solution.col_value)[hosts]
+    return Liquid(duals, used, dearness, master.bound(duals, np.array(worths)))
 
 
 def _zone_row(rows: _Rows, master: Master, carried: list[dict[int, int]], rule: int, zone: int) -> int:
