@@ -21,7 +21,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "model": frozenset(),
     "store": frozenset(),
     "host": frozenset(),
-    "report": frozenset({"store.result", "store.lean", "host.diagnosis"}),
+    "report": frozenset({"store.result", "store.lean", "store.model", "host.diagnosis"}),
     "fabric": frozenset({"plan", "store.result", "host.facts"}),
     "dataplane": frozenset(),
     "measure": frozenset({"store.result", "store.lean", "dataplane.messages"}),

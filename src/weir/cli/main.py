@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 from weir import __version__
-from weir.cli import deploy, destroy, doctor, inspect, lean, plan, predict, report, run, tune, validate
+from weir.cli import (
+    calibrate,
+    deploy,
+    destroy,
+    doctor,
+    inspect,
+    lean,
+    plan,
+    predict,
+    report,
+    run,
+    tune,
+    validate,
+    validate_model,
+)
 from weir.cli.exits import reporting
 
 app = typer.Typer(
@@ -23,8 +37,10 @@ app = typer.Typer(
 COMMANDS = (
     run.run,
     lean.lean,
+    calibrate.calibrate,
     predict.predict,
     plan.plan,
+    validate_model.validate_model,
     report.report,
     validate.validate,
     deploy.deploy,

@@ -3,16 +3,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from weir.cli import kernel_vnf
+from weir.cli import kernel_vnf, lab_model
 from weir.cli.variant import Variant, chosen
 
 Model = Annotated[
     str | None,
     typer.Option("--model", help="A published model: kernel-vnf, of VMs behind Open vSwitch in the kernel."),
+]
+PredictionModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="kernel-vnf, of VMs behind Open vSwitch in the kernel; with LAB a file of `weir calibrate`, "
+        "absent: $WEIR_MODEL, or the one in the data directory.",
+    ),
 ]
 CpuGhz = Annotated[float | None, typer.Option("--cpu-ghz", min=0.1, max=10, help="Clock of the cores.")]
 Cores = Annotated[
@@ -40,6 +49,7 @@ ParameterSource = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 VARIANTS = (
+    Variant("lab", asked_by="lab", said="a LAB", takes=lab_model.TAKES),
     Variant(
         "kernel-vnf",
         asked_by="model",
@@ -52,8 +62,15 @@ VARIANTS = (
 
 def predict(
     context: typer.Context,
+    lab: Annotated[
+        Path | None,
+        typer.Argument(metavar="LAB", help="A lab of this machine, by the model of `weir calibrate`."),
+    ] = None,
     *,
-    model: Model = None,  # noqa: ARG001  (read from the context)
+    model: PredictionModel = None,
+    chain: Annotated[
+        str | None, typer.Option("--chain", help="With LAB: one of its chains; absent: all of them.")
+    ] = None,
     cpu_ghz: CpuGhz = None,
     cores: Cores = None,
     link: Link = None,
@@ -71,6 +88,18 @@ def predict(
     Touches nothing and needs no root.
     """
     match chosen(VARIANTS, context.params):
+        case "lab":
+            assert lab is not None
+            lab_model.predict(
+                lab,
+                model=model,
+                chain=chain,
+                frame=frame,
+                flows=flows,
+                cores=cores,
+                cpu_ghz=cpu_ghz,
+                as_json=as_json,
+            )
         case "kernel-vnf":
             asked = kernel_vnf.question(
                 cpu_ghz=cpu_ghz, cores=cores, link=link, frame=frame, flows=flows, parameters=parameters

@@ -32,6 +32,8 @@ def chosen(variants: Sequence[Variant], parameters: Mapping[str, Any]) -> str:
     """
     given = {name: value for name, value in parameters.items() if value is not None and value is not False}
     asked = [one for one in variants if one.asked_by in given]
+    taken = {name for one in asked for name in one.takes}
+    asked = [one for one in asked if one.asked_by not in taken]
     _check_values(asked, given)
     asked = [one for one in asked if one.value in (None, given[one.asked_by])]
     if len(asked) != 1:
@@ -48,13 +50,12 @@ def chosen(variants: Sequence[Variant], parameters: Mapping[str, Any]) -> str:
 
 
 def _check_values(asked: Sequence[Variant], given: Mapping[str, Any]) -> None:
-    from weir.spec.problem import nearest
+    from weir.spec.problem import did_you_mean
 
     for name in {one.asked_by for one in asked}:
         known = [one.value for one in asked if one.asked_by == name and one.value is not None]
         if known and given[name] not in known:
-            near = nearest(given[name], known)
-            hint = f" (did you mean {near}?)" if near else ""
+            hint = did_you_mean(given[name], known)
             raise CommandError(
                 f"unknown {option(name)} {given[name]!r}; known: {', '.join(known)}{hint}", USAGE
             )

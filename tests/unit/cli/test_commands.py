@@ -32,7 +32,7 @@ def test_the_version_is_the_packages() -> None:
 
 def test_without_a_command_help_lists_all_commands() -> None:
     shown = runner.invoke(app, []).output
-    assert all(f"  {command.__name__}" in shown for command in COMMANDS)
+    assert all(f"  {command.__name__.replace('_', '-')}" in shown for command in COMMANDS)
 
 
 def test_a_good_lab_is_summarised() -> None:

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir calibrate` as a whole: trials planned and measured, and the cost model that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from weir import __version__, fabric, plan
+from weir.cost_model import parameters_of
+from weir.fabric import lean as process
+from weir.measure.costs import AreaCost, Costs
+from weir.model.capacity import predict
+from weir.model.design import chosen
+from weir.model.fit import Row
+from weir.model.quality import Measured, calibrated, errors
+from weir.model.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
+from weir.plan.execution import execution
+from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
+from weir.spec import Lab
+from weir.spec.execution import TESTER_KINDS, Area, Execution
+from weir.spec.function import ARCHITECTURES
+from weir.store.model import MemoryPoint, ModelDocument, ModelQuality, ModelRange, ModelTrial
+from weir.visits import Say, Visited, setup, visited
+
+MOST_TRIALS = 15
+MEMORY_BYTES = tuple(16 << 10 << (2 * step) for step in range(7))  # 16 KiB to 64 MiB
+FULL_IDLE_SHARE = 0.05
+"""A core that finds less than this to be idle is full."""
+PARTLY_FULL_NOISE = 3.0
+"""Costs on cores that are not full are of smaller bursts: not what they cost at the limit."""
+LOST_MAX = 0.001
+
+
+def planned(
+    lab: Lab, cpus: Sequence[int], memory: MemoryCurve, most: int = MOST_TRIALS
+) -> list[PlannedTrial]:
+    """The trials to run, fewest first. PlanError if nothing can be told from any."""
+    options = candidates(lab, cpus)
+    if not options:
+        raise plan.PlanError(f"lab {lab.name} has no function that returns packets: nothing to calibrate")
+    executions = [_execution_of(lab, one) for one in options]
+    rows = [_row_terms(one, memory) for one in executions]
+    wanted = [area_terms(area, one, memory) for one in executions for area in one.areas if area.share()]
+    return [options[index] for index in chosen(rows, wanted, most, _turns(options))]
+
+
+def _turns(options: Sequence[PlannedTrial]) -> list[list[int]]:
+    """Every other trial is run to completion, on one core and on two; the others are of each architecture."""
+    plain = {
+        alone: [
+            index
+            for index, one in enumerate(options)
+            if one.architecture == ARCHITECTURES[0] and one.alone() == alone
+        ]
+        for alone in (True, False)
+    }
+    turns = []
+    for number, architecture in enumerate(ARCHITECTURES[1:]):
+        turns.append(plain[number % 2 == 1])
+        turns.append([index for index, one in enumerate(options) if one.architecture == architecture])
+    return [turn for turn in turns if turn]
+
+
+def _execution_of(lab: Lab, trial: PlannedTrial) -> Execution:
+    its = trial_lab(lab, trial)
+    topology = plan.build_topology(its, "direct", trial_chain(its), plan.deployment_id(lab.name, "00000000"))
+    return execution(topology, its, trial_chain(its), trial.frame)
+
+
+def _row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
+    found = []
+    for area in one.areas:
+        excess = memory.excess_cycles(state_bytes(one, area.core))
+        for path in area.paths:
+            if path.share:
+                stages, rest = path_terms(area, path, one.frame_bytes, excess)
+                found += [*stages, rest]
+    return found
+
+
+def rows(one: Execution, found: Costs, trial: int, memory: MemoryCurve) -> list[Row]:
+    """What one trial tells of the parameters."""
+    idle = dict.fromkeys(one.cores(), 0.0)
+    for area, cost in zip(one.areas, found.areas, strict=True):
+        idle[area.core] += cost.idle_share
+    testers = {area.core for area in one.areas if area.kind in TESTER_KINDS}
+    full = {core for core, share in idle.items() if core not in testers and share < FULL_IDLE_SHARE}
+    result = []
+    for area, cost in zip(one.areas, found.areas, strict=True):
+        limits = area.core in full if full else area.core in testers
+        if not area.share() or not cost.packets or (area.kind == "generator" and not limits):
+            continue
+        noise = 1.0 if limits else PARTLY_FULL_NOISE
+        result += _area_rows(one, area, cost, memory, trial=trial, noise=noise)
+    return result
+
+
+def _area_rows(
+    one: Execution, area: Area, cost: AreaCost, memory: MemoryCurve, *, trial: int, noise: float
+) -> list[Row]:
+    if area.kind in TESTER_KINDS:
+        terms = rest_terms(area, area.paths[0], one.frame_bytes)
+        return [Row(trial, terms, cost.rest_cycles / area.share(), noise)]
+    excess = memory.excess_cycles(state_bytes(one, area.core))
+    found, rest = [], []
+    for path, measured in zip(area.paths, cost.paths, strict=True):
+        if measured.packets:
+            stages, others = path_terms(area, path, one.frame_bytes, excess)
+            rest.append((measured.packets / cost.packets, others))
+            found += [
+                Row(trial, terms, stage.cycles, noise)
+                for terms, stage in zip(stages, measured.stages, strict=True)
+            ]
+    return [*found, Row(trial, weighted(rest), cost.rest_cycles, noise)]
+
+
+def memory_curve() -> tuple[MemoryCurve, int]:
+    """Of this machine, and the rate of its time-stamp counter. FabricError without weir-lean."""
+    lines = process.measure_machine(process.lean_binary(), list(MEMORY_BYTES), process.separate_cpus())
+    points = [(float(line["bytes"]), min(line["cycles"])) for line in lines if "bytes" in line]
+    rising = [
+        (size, max(cycles for _, cycles in points[: index + 1])) for index, (size, _) in enumerate(points)
+    ]
+    return MemoryCurve(tuple(rising)), int(lines[0]["tsc_hz"])
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The trials of one lab, to be run; then the model that they make."""
+
+    lab: Lab
+    memory: MemoryCurve
+    counter_hz: int
+    trials: tuple[PlannedTrial, ...]
+
+    def run(self, say: Say) -> ModelDocument:
+        """Measures all trials. FabricError or DataPlaneError when one cannot be built."""
+        setups = []
+        for trial in self.trials:
+            its = trial_lab(self.lab, trial)
+            setups.append(setup(its, trial_chain(its), trial.frame, trial.text()))
+        distance = visited(setups, say)
+        return document(self.lab, setups, self.memory, distance)
+
+
+def calibration(lab: Lab, cpus: Sequence[int], most: int = MOST_TRIALS) -> Calibration:
+    """Measures the machine's memory and plans the trials; takes some seconds."""
+    memory, counter_hz = memory_curve()
+    return Calibration(lab, memory, counter_hz, tuple(planned(lab, cpus, memory, most)))
+
+
+def document(
+    lab: Lab, setups: Sequence[Visited], memory: MemoryCurve, distance: float | None
+) -> ModelDocument:
+    """The model that the set-ups, all visited, make; `distance` of the cores at which it holds."""
+    hello = setups[0].hello
+    assert hello is not None
+    found = [one.costs(distance) for one in setups]
+    trials = [
+        Measured(one.execution, cost.pps, tuple(rows(one.execution, cost, number, memory)))
+        for number, (one, cost) in enumerate(zip(setups, found, strict=True))
+    ]
+    model, fitted = calibrated(trials, memory, float(hello.tsc_hz))
+    said = [predict(model, trial.execution).pps for trial in trials]
+    summary = errors(said, [trial.pps for trial in trials])
+    return ModelDocument(
+        weir=__version__,
+        lab=lab.name,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        technology="direct",
+        wire=lab.technologies.direct.wire,
+        counter_hz=model.hz,
+        utilisation=model.utilisation,
+        core_distance_cycles=distance,
+        memory=[MemoryPoint(size_bytes=int(size), cycles=cycles) for size, cycles in memory.points],
+        parameters=parameters_of(model.parameters),
+        covariance=model.parameters.covariance.tolist(),
+        ranges=[
+            ModelRange(name=name, low=covered.low, high=covered.high)
+            for name, covered in sorted(model.ranges.items())
+        ],
+        options={one.nf: dict(one.options) for one in reversed(library(lab))},
+        quality=ModelQuality(
+            mean_error=summary.mean,
+            worst_error=summary.worst,
+            left_out_deviation=model.scatter,
+            row_deviation=float(fitted.residuals.std()),
+        ),
+        trials=[
+            ModelTrial(
+                text=one.name,
+                measured_pps=cost.pps,
+                windows_pps=list(cost.rates_pps),
+                fitted_pps=pps,
+                host_factor=fitted.factors.get(number, 1.0),
+                lost_in_functions=cost.lost_in_functions,
+                settled=one.settled,
+            )
+            for number, (one, cost, pps) in enumerate(zip(setups, found, said, strict=True))
+        ],
+        notes=list(_notes(setups, found, distance)),
+        fingerprint=fabric.fingerprint(hello.tsc_hz, hello.memory, {"dpdk": hello.dpdk}),
+    )
+
+
+def _notes(setups: Sequence[Visited], found: Sequence[Costs], distance: float | None) -> Iterator[str]:
+    moved = [one.name for one in setups if not one.usable(distance)]
+    if moved:
+        yield (
+            f"The cores were nearer to each other, or farther, than the usual {distance:.0f} cycles whenever "
+            f"these were measured: {'; '.join(moved)}."
+        )
+    unsettled = [one.name for one in setups if not one.settled]
+    if unsettled:
+        yield f"Rates did not stand still before the measurement: {'; '.join(unsettled)}."
+    lossy = [one.name for one, cost in zip(setups, found, strict=True) if cost.lost_in_functions > LOST_MAX]
+    if lossy:
+        yield f"Functions dropped packets, which cost less than forwarded ones: {'; '.join(lossy)}."

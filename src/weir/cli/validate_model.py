@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir validate-model`: measures set-ups that the model was not made of, and says how far off it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weir.cli.calibrate import ModelFile, say
+from weir.cli.exits import USAGE, CommandError
+from weir.cli.labfile import machine_cpus
+
+
+def validate_model(
+    lab_paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="LAB...", help="Lab files: each chain with each frame size is one set-up."),
+    ],
+    *,
+    model: ModelFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
+) -> None:
+    """Predict set-ups, then measure them: the errors, and how many intervals held.
+
+    Beside each error stands that of the naive sum of stage costs.
+    """
+    from weir import fabric
+    from weir.cli.lab_model import model_here
+    from weir.report import model_table
+    from weir.spec import load_lab
+    from weir.validation import validate
+
+    cpus = machine_cpus()
+    labs = [load_lab(path, cpus=cpus) for path in lab_paths]
+    document = model_here(model)
+    fabric.require_root()
+    try:
+        found = validate(labs, document, say)
+    except ValueError as error:
+        raise CommandError(f"{error}; calibrate a lab that has them", USAGE) from None
+    print(found.model_dump_json(indent=2) if as_json else model_table.render_validation(found))

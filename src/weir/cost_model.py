@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cost model between its document and its mathematics; and whether it is of this machine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weir.model.capacity import CostModel, Range
+from weir.model.fit import Parameters
+from weir.model.terms import MemoryCurve
+from weir.store import differences
+from weir.store.model import ModelDocument, ModelParameter
+from weir.store.result import Fingerprint
+
+_MACHINE = ("cpu", "hypervisor", "smt")
+"""What makes another machine; that the rest of the fingerprint differs is worth a notice."""
+_IGNORED = frozenset({"tsc_hz", "memory", "hugepages_2m", "offloads", "cores"})
+
+
+def model_of(document: ModelDocument) -> CostModel:
+    """For predictions."""
+    names = tuple(one.name for one in document.parameters)
+    return CostModel(
+        parameters=Parameters(
+            names,
+            np.array([one.cycles for one in document.parameters]),
+            np.array(document.covariance).reshape(len(names), len(names)),
+        ),
+        memory=MemoryCurve(tuple((float(one.size_bytes), one.cycles) for one in document.memory)),
+        hz=document.counter_hz,
+        utilisation=document.utilisation,
+        scatter=document.quality.left_out_deviation,
+        trials=len(document.trials),
+        ranges={one.name: Range(one.low, one.high) for one in document.ranges},
+    )
+
+
+def parameters_of(parameters: Parameters) -> list[ModelParameter]:
+    """For the document."""
+    deviations = np.sqrt(np.diag(parameters.covariance))
+    return [
+        ModelParameter(name=name, cycles=round(float(cycles), 4), deviation_cycles=round(float(sd), 4))
+        for name, cycles, sd in zip(parameters.names, parameters.cycles, deviations, strict=True)
+    ]
+
+
+def other_machine(document: ModelDocument, here: Fingerprint) -> list[str]:
+    """Why the model is of another machine; nothing if it is not."""
+    there = document.fingerprint
+    same = here.model_copy(
+        update={name: getattr(there, name) for name in _fields(here) if name not in _MACHINE}
+    )
+    return differences(there, same)
+
+
+def otherwise_different(document: ModelDocument, here: Fingerprint) -> list[str]:
+    """What else differs between this machine now and when the model was made."""
+    there = document.fingerprint
+    ignored = _IGNORED | set(_MACHINE)
+    same = here.model_copy(update={name: getattr(there, name) for name in _fields(here) if name in ignored})
+    versions = {name: version for name, version in there.versions.items() if name not in here.versions}
+    return differences(there, same.model_copy(update={"versions": same.versions | versions}))
+
+
+def _fields(fingerprint: Fingerprint) -> list[str]:
+    return list(type(fingerprint).model_fields)

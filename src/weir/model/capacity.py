@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rate of a set-up from the costs of its areas: the least that one of its cores can carry.
+
+What is predicted is the forwarding rate at maximum offered load (RFC 2285, 3.6.2): the tester, which is a
+part of the set-up, sends as fast as its core can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scipy.stats import t as student
+
+from weir.model.fit import Parameters
+from weir.model.terms import MemoryCurve, area_terms, core_terms
+from weir.spec.execution import TESTER_KINDS, Execution
+
+COVERAGE = 0.95
+DOUBTFUL = 0.1
+"""A cost whose standard deviation is above this share of it is not known."""
+CLOSE = 0.1
+"""Two cores within this share of each other both limit."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """What the trials covered."""
+
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        """Whether the value lies in it, within a tenth."""
+        return self.low * 0.9 <= value <= self.high * 1.1
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """Everything that a prediction needs."""
+
+    parameters: Parameters
+    memory: MemoryCurve
+    hz: float
+    """Cycles a second of the counter in which costs are."""
+    utilisation: float
+    """Share of a full core's time that its areas had."""
+    scatter: float
+    """Standard deviation of the error of a rate that was left out of the fit, as a share of it."""
+    trials: int
+    ranges: Mapping[str, Range]
+    """Of `frame_bytes`, `flows`, `rules NF`, `functions`."""
+
+
+@dataclass(frozen=True)
+class CoreLoad:
+    """One core."""
+
+    core: int
+    cycles: float
+    """Of all its areas, for each packet that the tester sends."""
+    utilisation: float
+    """Share of its time that it is busy at the predicted rate."""
+    areas: tuple[tuple[str, float], ...]
+    """Its areas and their cycles, dearest first."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A rate, its interval, and what it rests on."""
+
+    pps: float
+    low_pps: float
+    high_pps: float
+    functions_pps: float
+    """What the functions' areas could carry if the tester took no time on their cores."""
+    limited_by: str
+    """The core, and its dearest area."""
+    cores: tuple[CoreLoad, ...]
+    naive_pps: float
+    """The same from the sum of stage costs, each as alone in an area: no interference, no hand-over."""
+    notices: tuple[str, ...]
+    """Where it extrapolates, and what it does not know."""
+
+
+def predict(model: CostModel, execution: Execution) -> Prediction:
+    """The rate of `execution`. ValueError names the functions that were never measured."""
+    _require_known(model, execution)
+    loads = [_core(model, execution, core) for core in execution.cores()]
+    full = max(loads, key=lambda load: load.cycles)
+    budget = model.hz * model.utilisation
+    pps = budget / full.cycles
+    share = _deviation(model, execution, full.core)
+    reach = float(student.ppf((1 + COVERAGE) / 2, max(2, model.trials - 1))) * share
+    close = [load for load in loads if load.cycles > (1 - CLOSE) * full.cycles]
+    return Prediction(
+        pps=pps,
+        low_pps=pps / (1 + reach),
+        high_pps=pps * (1 + reach),
+        functions_pps=budget / max(_function_cycles(model, execution, core) for core in execution.cores()),
+        limited_by=f"core {full.core}" + (f": {full.areas[0][0]}" if full.areas else ""),
+        cores=tuple(_at(load, pps, budget) for load in loads),
+        naive_pps=budget / max(naive_cycles(model, execution, core) for core in execution.cores()),
+        notices=(*notices(model, execution), *_close(close)),
+    )
+
+
+def _require_known(model: CostModel, execution: Execution) -> None:
+    measured = {name.removeprefix("nf ") for name in model.parameters.names if name.count(" ") == 1}
+    asked = {stage.nf for area in execution.areas for path in area.paths for stage in path.stages}
+    missing = sorted(asked - measured)
+    if missing:
+        known = sorted(name.removeprefix("nf ") for name in model.parameters.names if name.startswith("nf "))
+        listed = ", ".join(name for name in known if " " not in name)
+        raise ValueError(f"the model has no cost of {', '.join(missing)}; it has {listed}")
+
+
+def _core(model: CostModel, execution: Execution, core: int) -> CoreLoad:
+    areas = [
+        (area.name, model.parameters.value(area_terms(area, execution, model.memory)))
+        for area in execution.on(core)
+        if area.share()
+    ]
+    cycles = model.parameters.value(core_terms(execution, core, model.memory))
+    return CoreLoad(core, cycles, 0.0, tuple(sorted(areas, key=lambda one: -one[1])))
+
+
+def _at(load: CoreLoad, pps: float, budget: float) -> CoreLoad:
+    return CoreLoad(load.core, load.cycles, load.cycles * pps / budget, load.areas)
+
+
+def _deviation(model: CostModel, execution: Execution, core: int) -> float:
+    """Of a rate, as a share of it: the scatter of rates left out, and how well this core's cost is known."""
+    terms = core_terms(execution, core, model.memory)
+    own = model.parameters.deviation(terms) / max(model.parameters.value(terms), 1e-9)
+    return float((model.scatter**2 + own**2) ** 0.5)
+
+
+def _function_cycles(model: CostModel, execution: Execution, core: int) -> float:
+    return sum(
+        model.parameters.value(area_terms(area, execution, model.memory))
+        for area in execution.on(core)
+        if area.kind not in TESTER_KINDS and area.share()
+    ) or min(1.0, model.parameters.value({"idle area": 1.0}) or 1.0)
+
+
+def naive_cycles(model: CostModel, execution: Execution, core: int) -> float:
+    """Of one core: each stage as it costs alone in an area of its own with few flows, and the tester."""
+    parameters = model.parameters
+    total = 0.0
+    for area in execution.on(core):
+        if area.kind in TESTER_KINDS and area.share():
+            total += parameters.value(area_terms(area, execution, model.memory))
+        for path in area.paths:
+            for stage in path.stages:
+                alone = {
+                    f"nf {stage.nf}": 1.0,
+                    "headers": float(stage.decides),
+                    "headers from another core": 1.0,
+                }
+                total += path.share * parameters.value(alone)
+    return total
+
+
+def notices(model: CostModel, execution: Execution) -> list[str]:
+    """Sentences about what lies outside of what was measured."""
+    found = []
+    longest = max((len(path.stages) for area in execution.areas for path in area.paths), default=0)
+    values = {"frame_bytes": execution.frame_bytes, "flows": float(execution.flows), "functions": longest}
+    for area in execution.areas:
+        for path in area.paths:
+            values |= {f"rules {stage.nf}": float(stage.rules) for stage in path.stages if stage.rules}
+    for name, value in values.items():
+        covered = model.ranges.get(name)
+        if covered is not None and not covered.holds(value):
+            what = f"{name.replace('_', ' ')} {value:g}"
+            found.append(f"Extrapolates: {what}, measured {covered.low:g} to {covered.high:g}.")
+    terms = {name for core in execution.cores() for name in core_terms(execution, core, model.memory)}
+    unknown = sorted(name for name in terms if name not in model.parameters.names)
+    if unknown:
+        found.append(f"Never measured, and taken as nothing: {', '.join(unknown)}.")
+    for core in execution.cores():
+        needed = core_terms(execution, core, model.memory)
+        deviation, value = model.parameters.deviation(needed), model.parameters.value(needed)
+        if value and deviation > DOUBTFUL * value:
+            found.append(
+                f"The trials hardly tell the cost of core {core}: {value:.0f} ± {deviation:.0f} cycles."
+            )
+    if execution.fastpath:
+        found.append("The fast path was not measured: what it saves is not in the prediction.")
+    return found
+
+
+def _close(loads: Sequence[CoreLoad]) -> list[str]:
+    if len(loads) < 2:
+        return []
+    named = " and ".join(str(load.core) for load in loads)
+    return [
+        f"Cores {named} are nearly as full as each other: both limit, and the rate may lie a little lower."
+    ]

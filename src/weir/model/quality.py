@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How good a fitted model is: the error of each trial's rate, predicted without that trial."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from weir.model.capacity import DOUBTFUL, CostModel, Range, predict
+from weir.model.fit import Fitted, Row, fit
+from weir.model.terms import MemoryCurve, core_terms
+from weir.spec.execution import Execution
+
+SCATTER_MIN = 0.005
+"""No rate on a shared host is known better."""
+LEFT_OUT_MIN = 3
+SCATTER_UNKNOWN = 0.05
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One trial: what was set up, its rate, and the costs of its areas."""
+
+    execution: Execution
+    pps: float
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class ErrorSummary:
+    """Absolute relative errors of predicted rates."""
+
+    mean: float
+    p90: float
+    worst: float
+    bias: float
+    """Mean with its sign: above zero the prediction is too high."""
+
+
+def errors(predicted: Sequence[float], measured: Sequence[float]) -> ErrorSummary:
+    """Of each prediction against its measurement. ValueError without any."""
+    if not predicted:
+        raise ValueError("nothing was measured")
+    signed = np.array(predicted) / np.array(measured) - 1
+    sizes = np.abs(signed)
+    return ErrorSummary(
+        mean=float(sizes.mean()),
+        p90=float(np.quantile(sizes, 0.9)),
+        worst=float(sizes.max()),
+        bias=float(signed.mean()),
+    )
+
+
+def calibrated(trials: Sequence[Measured], memory: MemoryCurve, hz: float) -> tuple[CostModel, Fitted]:
+    """The model of all trials, with the scatter of rates that were left out of the fit."""
+    fitted = fit([row for trial in trials for row in trial.rows])
+    model = CostModel(
+        parameters=fitted.parameters,
+        memory=memory,
+        hz=hz,
+        utilisation=1.0,
+        scatter=SCATTER_UNKNOWN,
+        trials=len(trials),
+        ranges=ranges(trials),
+    )
+    model = replace(model, utilisation=_utilisation(model, trials))
+    return replace(model, scatter=_scatter(model, trials)), fitted
+
+
+def ranges(trials: Sequence[Measured]) -> dict[str, Range]:
+    """Of all that predictions may differ in."""
+    values: dict[str, list[float]] = {}
+    for trial in trials:
+        execution = trial.execution
+        values.setdefault("frame_bytes", []).append(execution.frame_bytes)
+        values.setdefault("flows", []).append(float(execution.flows))
+        for area in execution.areas:
+            for path in area.paths:
+                if path.stages:
+                    values.setdefault("functions", []).append(float(len(path.stages)))
+                for stage in path.stages:
+                    if stage.rules:
+                        values.setdefault(f"rules {stage.nf}", []).append(float(stage.rules))
+    return {name: Range(min(seen), max(seen)) for name, seen in values.items()}
+
+
+def _utilisation(model: CostModel, trials: Sequence[Measured]) -> float:
+    """The share of a full core's time that explains the rates: the median over the trials."""
+    return statistics.median(trial.pps / predict(model, trial.execution).pps for trial in trials)
+
+
+def _scatter(model: CostModel, trials: Sequence[Measured]) -> float:
+    """Root mean square of the errors of rates that the fit did not know."""
+    found = []
+    for index, trial in enumerate(trials):
+        others = [row for other in (*trials[:index], *trials[index + 1 :]) for row in other.rows]
+        if not others:
+            continue
+        without = replace(model, parameters=fit(others).parameters)
+        if _tells(without, trial.execution):
+            found.append(trial.pps / predict(without, trial.execution).pps - 1)
+    if len(found) < LEFT_OUT_MIN:
+        return SCATTER_UNKNOWN
+    return max(SCATTER_MIN, float(np.sqrt(np.mean(np.square(found)))))
+
+
+def _tells(model: CostModel, execution: Execution) -> bool:
+    """Whether the model knows all that the execution costs."""
+    for core in execution.cores():
+        terms = core_terms(execution, core, model.memory)
+        if model.parameters.unknown(terms):
+            return False
+        if model.parameters.deviation(terms) > DOUBTFUL * model.parameters.value(terms):
+            return False
+    return True

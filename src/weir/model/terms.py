@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an execution area's cost is made of: named terms, and how much of each there is.
+
+The cost of an area on one path, in cycles a packet that comes in, is linear in its parameters: the sum over
+its terms of amount x parameter. Terms are called by what costs:
+
+- `nf NAME`: the function's own work; `nf NAME rules`, times log2(1 + entries of its lists);
+  `nf NAME memory`, times the latency of the memory that the state of this core's functions lies in;
+- `headers`: parsing them, once an area; `headers from another core`: they lie in that core's cache;
+- `bytes KIND`: a kilobyte of frame, at a kind of port that copies it;
+- `take KIND`, `give KIND`: the driver of a kind of port, or a ring; each also `across cores`;
+- `generator`, `receiver`, `dispatcher`, `forwarder`, `owner`, `applier`, `collector`: these areas' own work;
+- `idle area`: polling an area to which nothing comes, once a burst.
+
+Sources: equation (1) of the execution-area paper (a + b S); f_i of the paper on lean measurements, II.C.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weir.spec.execution import Area, AreaPath, Execution, StageUse
+
+Terms = Mapping[str, float]
+_BURST = 32
+_KILOBYTE = 1000.0
+COPYING = frozenset({"virtio-user", "vhost"})
+"""Kinds of port whose driver touches every byte of a frame."""
+
+
+@dataclass(frozen=True)
+class MemoryCurve:
+    """Cycles of one load that depends on the last, by the bytes over which loads wander, ascending."""
+
+    points: tuple[tuple[float, float], ...]
+
+    def excess_cycles(self, size_bytes: float) -> float:
+        """Above that of the smallest size: between points linear in the size's logarithm, flat beyond."""
+        sizes = np.log2([size for size, _ in self.points])
+        cycles = [cycles for _, cycles in self.points]
+        return float(np.interp(math.log2(max(size_bytes, 1.0)), sizes, cycles)) - cycles[0]
+
+
+def state_bytes(execution: Execution, core: int) -> float:
+    """Bytes of flows' state that one core goes through, over and over."""
+    return sum(
+        path.share * execution.flows * stage.state_bytes
+        for area in execution.on(core)
+        for path in area.paths
+        for stage in path.stages
+    )
+
+
+def stage_terms(
+    stage: StageUse, *, first: bool, cold: float, handed_over: bool, excess_cycles: float
+) -> dict[str, float]:
+    """Of one stage. `first`: no function before it in the area has looked at the packet.
+
+    `handed_over`: an owner runs it, which has parsed the headers before.
+    """
+    found = {f"nf {stage.nf}": 1.0}
+    if stage.rules:
+        found[f"nf {stage.nf} rules"] = math.log2(1 + stage.rules)
+    if excess_cycles:
+        found[f"nf {stage.nf} memory"] = excess_cycles
+    if first and not handed_over:
+        if stage.decides:
+            found["headers"] = 1.0
+        if cold:
+            found["headers from another core"] = cold
+    return found
+
+
+def rest_terms(area: Area, path: AreaPath, frame_bytes: float) -> dict[str, float]:
+    """Of an area on one path, without its stages: ports, rings, and its own work."""
+    found: dict[str, float] = {}
+    if area.kind == "dispatcher" and path.outputs < 2:
+        found["forwarder"] = 1
+    elif area.kind != "chain":
+        found[area.kind] = 1
+    if path.entry != "nothing":
+        found[f"take {path.entry}"] = 1
+        found[f"take {path.entry} across cores"] = path.crossing
+    if path.leaving != "nothing":
+        found[f"give {path.leaving}"] = 1
+        found[f"give {path.leaving} across cores"] = path.parting
+    if path.cold and area.kind in ("receiver", "owner", "dispatcher", "applier"):
+        found[f"{area.kind} from another core"] = path.cold
+    for kind in {path.entry, path.leaving} & COPYING:
+        found[f"bytes {kind}"] = frame_bytes / _KILOBYTE
+    return {name: amount for name, amount in found.items() if amount}
+
+
+def path_terms(
+    area: Area, path: AreaPath, frame_bytes: float, excess_cycles: float
+) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """Of each stage of a path, and of the rest of its area."""
+    stages = []
+    looked = parsed = False
+    for stage in path.stages:
+        first = not looked or (stage.decides and not parsed)
+        stages.append(
+            stage_terms(
+                stage,
+                first=first,
+                cold=0.0 if looked else path.cold,
+                handed_over=area.kind == "owner",
+                excess_cycles=excess_cycles,
+            )
+        )
+        looked = True
+        parsed = parsed or stage.decides
+    return stages, rest_terms(area, path, frame_bytes)
+
+
+def area_terms(area: Area, execution: Execution, memory: MemoryCurve) -> dict[str, float]:
+    """Of a whole area, for each packet that the tester sends."""
+    excess = memory.excess_cycles(state_bytes(execution, area.core))
+    parts = []
+    for path in area.paths:
+        if not path.share:
+            continue
+        stages, rest = path_terms(area, path, execution.frame_bytes, excess)
+        parts += [(path.share, terms) for terms in (*stages, rest)]
+    return weighted(parts)
+
+
+def core_terms(execution: Execution, core: int, memory: MemoryCurve) -> dict[str, float]:
+    """Of all areas on one core, for each packet that the tester sends."""
+    areas = execution.on(core)
+    parts = [(1.0, area_terms(area, execution, memory)) for area in areas if area.share()]
+    return weighted([*parts, (1.0, idle_terms(areas))])
+
+
+def idle_terms(areas: Sequence[Area]) -> dict[str, float]:
+    """Of polling areas that get nothing: once for each burst that the others handle."""
+    idle = sum(1 for area in areas if not area.share())
+    busiest = max((area.share() for area in areas), default=0.0)
+    return {"idle area": idle * busiest / _BURST} if idle and busiest else {}
+
+
+def weighted(parts: Iterable[tuple[float, Terms]]) -> dict[str, float]:
+    """The sum of the parts, each times its weight."""
+    total: dict[str, float] = {}
+    for weight, terms in parts:
+        for name, amount in terms.items():
+            total[name] = total.get(name, 0.0) + weight * amount
+    return total

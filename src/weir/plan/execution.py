@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a topology to its execution areas, as the cost model sees them: who takes packets from whom, where.
+
+The same areas that weir-dp is configured with; packets are followed from the generators through every queue.
+Nothing is dropped on the way.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from weir.plan.dataplane_config import PlanError, dataplane_config
+from weir.spec.execution import Area, AreaPath, Execution, StageUse
+from weir.spec.frames import mean_frame_bytes
+from weir.spec.lab import Chain, Lab
+from weir.spec.nf import NfOption, Scalar, network_functions
+from weir.spec.topology import Topology
+
+# Bytes that a function keeps for each flow, from its page under native/nf/; others keep nothing.
+STATE_BYTES = {"nat": 140, "firewall": 100, "lb": 100, "dpi": 240}
+_PRIVATE = "/"  # of sockets' paths, which no area has
+
+
+_Amounts = dict[int, float]  # of packets, by core
+
+
+@dataclass
+class _Queue:
+    """A ring, or one direction of a wire."""
+
+    kind: str
+    put_by: _Amounts = field(default_factory=lambda: defaultdict(float))
+    """Packets by the core that put them there."""
+    touched_by: _Amounts = field(default_factory=lambda: defaultdict(float))
+    """Packets by the core that read or wrote their bytes last."""
+    taken_on: int | None = None
+
+    @property
+    def share(self) -> float:
+        return sum(self.put_by.values())
+
+
+def _elsewhere(amounts: Mapping[int, float], core: int) -> float:
+    """Share of the amounts that is another core's."""
+    total = sum(amounts.values())
+    return 1 - amounts.get(core, 0.0) / total if total else 0.0
+
+
+def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Execution:
+    """The areas of `topology`, which is of `chain`. PlanError if something forwards there that is no area of
+    weir-dp: a switch."""
+    if topology.technology != "direct":
+        raise PlanError(
+            f"the cost model knows the areas of weir-dp, not the switch of {topology.technology}; expected "
+            "technology: direct"
+        )
+    config = dataplane_config(topology, lab, _PRIVATE)
+    queues = _queues(topology, config)
+    stages = _stage_uses(lab, chain)
+    streams = 2 if lab.tester.direction == "bidirectional" else 1
+    areas = [_Area(one, topology, queues, stages, 1 / streams) for one in config["areas"]]
+    for area in areas:
+        area.claim()
+    _follow(areas)
+    return Execution(
+        areas=tuple(area.described() for area in areas),
+        frame_bytes=mean_frame_bytes(frame),
+        flows=lab.traffic.flows.count * streams,
+        fastpath=any("fastpath_flows" in one for one in config["areas"]),
+    )
+
+
+def _queues(topology: Topology, config: Mapping[str, Any]) -> dict[str, _Queue]:
+    """By name: rings, and wires by the port that receives."""
+    queues = {port.name: _Queue(port.kind) for port in topology.ports}
+    return queues | {str(ring["name"]): _Queue("ring") for ring in config["rings"]}
+
+
+def _stage_uses(lab: Lab, chain: Chain) -> dict[str, StageUse]:
+    """By node and stage, as `f1.nat`: nodes are numbered, stages called as weir-dp's are."""
+    found: dict[str, StageUse] = {}
+    for index, name in enumerate(chain.functions):
+        seen: dict[str, int] = {}
+        for one in lab.functions[name].nfs():
+            seen[one.nf] = seen.get(one.nf, 0) + 1
+            stage = one.nf if seen[one.nf] == 1 else f"{one.nf}{seen[one.nf]}"
+            found[f"f{index + 1}.{stage}"] = StageUse(
+                nf=one.nf,
+                decides=network_functions()[one.nf].decides,
+                rules=sum(
+                    _entries(option, one.options[option.name])
+                    for option in network_functions()[one.nf].options
+                    if option.name in one.options
+                ),
+                state_bytes=STATE_BYTES.get(one.nf, 0),
+            )
+    return found
+
+
+def _entries(option: NfOption, value: Scalar) -> int:
+    """Entries of a list that stands in the option or in the file that it names."""
+    if option.type == "file":
+        lines = Path(str(value)).read_text(encoding="utf-8", errors="replace").splitlines()
+        return sum(1 for line in lines if line.partition("#")[0].strip())
+    return str(value).count(",") + 1 if option.type == "text" else 0
+
+
+class _Area:
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        topology: Topology,
+        queues: Mapping[str, _Queue],
+        stages: Mapping[str, StageUse],
+        sent: float,
+    ) -> None:
+        self.name, self.core, self.kind = str(config["name"]), int(config["core"]), config["kind"]
+        self._queues = queues
+        self._sent = sent
+        node = self.name.partition(".")[0]
+        self._peers: dict[str, str] = {}
+        for link in topology.links:
+            self._peers |= {link.left: link.right, link.right: link.left}
+        paths = config.get("paths", [{"in": config.get("port"), "out": config.get("port")}])
+        self._paths = [
+            (
+                [] if self.kind == "generator" else _listed(path["in"]),
+                []
+                if self.kind == "receiver"
+                else [self._peers.get(out, out) for out in _listed(path["out"])],
+                tuple(stages[f"{node}.{stage.get('name', stage['nf'])}"] for stage in path.get("stages", [])),
+            )
+            for path in paths
+        ]
+        self._given = [0.0] * len(paths)
+
+    def claim(self) -> None:
+        """Says from which core its queues are emptied."""
+        for entries, _, _ in self._paths:
+            for entry in entries:
+                self._queues[entry].taken_on = self.core
+
+    def pass_on(self) -> bool:
+        """Gives on what came in since it was last asked; whether there was something."""
+        moved = False
+        for index, (entries, outputs, _) in enumerate(self._paths):
+            share = self._share(entries)
+            new = share - self._given[index]
+            if new <= 0:
+                continue
+            moved = True
+            self._given[index] = share
+            touched = self._touched(index)
+            for output in outputs:
+                self._queues[output].put_by[self.core] += new / len(outputs)
+                for core, part in touched.items():
+                    self._queues[output].touched_by[core] += part * new / len(outputs)
+        return moved
+
+    def _touched(self, index: int) -> dict[int, float]:
+        """Shares by core of who touched the bytes of what it gives on."""
+        entries, outputs, stages = self._paths[index]
+        looks = self.kind in ("generator", "owner", "applier") or bool(stages)
+        if looks or (self.kind == "dispatcher" and len(outputs) > 1):
+            return {self.core: 1.0}
+        before = _sum(self._queues[entry].touched_by for entry in entries)
+        return {core: part / sum(before.values()) for core, part in before.items()}
+
+    def _share(self, entries: list[str]) -> float:
+        if self.kind == "generator":
+            return self._sent
+        return sum(self._queues[entry].share for entry in entries)
+
+    def described(self) -> Area:
+        """The area with what passes through it."""
+        return Area(self.name, self.core, self.kind, tuple(self._path(*path) for path in self._paths))
+
+    def _path(self, entries: list[str], outputs: list[str], stages: tuple[StageUse, ...]) -> AreaPath:
+        came = [self._queues[entry] for entry in entries]
+        left = [self._queues[output] for output in outputs]
+        share = self._share(entries)
+        return AreaPath(
+            share=share,
+            entry=came[0].kind if came else "nothing",
+            crossing=_elsewhere(_sum(queue.put_by for queue in came), self.core),
+            cold=_elsewhere(_sum(queue.touched_by for queue in came), self.core),
+            leaving=left[0].kind if left else "nothing",
+            parting=sum(queue.taken_on not in (None, self.core) for queue in left) / len(left)
+            if left
+            else 0.0,
+            outputs=len(left),
+            stages=stages,
+        )
+
+
+def _sum(amounts: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    total: dict[int, float] = {}
+    for one in amounts:
+        for core, part in one.items():
+            total[core] = total.get(core, 0.0) + part
+    return total
+
+
+def _listed(names: Any) -> list[str]:
+    return [str(names)] if isinstance(names, str) else [str(name) for name in names]
+
+
+def _follow(areas: list[_Area]) -> None:
+    """Lets packets through until nothing moves: chains have no way back to an earlier queue."""
+    moving = list(areas)
+    while moving:
+        moving = [area for area in areas if area.pass_on()]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trials from which a cost model can be made: the functions of a lab in many orders, ways and places."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from weir.spec.check import complaints
+from weir.spec.cores import Cores
+from weir.spec.frames import frame_sizes_bytes
+from weir.spec.function import ARCHITECTURES, Architecture, FunctionOptions, NfOptions
+from weir.spec.lab import Chain, Lab
+from weir.spec.nf import network_functions
+
+FUNCTION = "trial"
+FEW_FLOWS, MANY_FLOWS = 64, 40_000
+FRAMES = ("64", "1518")
+SATURATING = 3
+"""Functions that keep a core busier than the tester on another one can be."""
+_NF_OPTIONS_MIN = 2
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """One set-up to measure."""
+
+    functions: tuple[NfOptions, ...]
+    architecture: Architecture
+    frame: str
+    flows: int
+    tester: tuple[int, ...]
+    cores: tuple[int, ...]
+
+    def alone(self) -> bool:
+        """Tester and functions share one core."""
+        return len({*self.tester, *self.cores}) == 1
+
+    def text(self) -> str:
+        """For people."""
+        names = ", ".join(one.nf for one in self.functions)
+        where = f"tester on {_listed(self.tester)}, functions on {_listed(self.cores)}"
+        return f"{names}: {self.architecture}, {self.frame} B, {self.flows} flows, {where}"
+
+
+def library(lab: Lab) -> tuple[NfOptions, ...]:
+    """The different functions of a lab that return packets, with their options, as they come."""
+    found: dict[str, NfOptions] = {}
+    for function in lab.functions.values():
+        for one in function.nfs():
+            if network_functions()[one.nf].returns:
+                found.setdefault(one.model_dump_json(), one)
+    return tuple(found.values())
+
+
+def candidates(lab: Lab, cpus: Sequence[int]) -> list[PlannedTrial]:
+    """Every trial that may be worth running; those that weir-dp would refuse are left out."""
+    functions = library(lab)
+    return [one for one in _all(lab, functions, cpus) if not list(complaints(trial_lab(lab, one), cpus))]
+
+
+def _all(lab: Lab, functions: tuple[NfOptions, ...], cpus: Sequence[int]) -> Iterator[PlannedTrial]:
+    frames = sorted({*FRAMES, *map(str, lab.traffic.frames)}, key=lambda one: max(frame_sizes_bytes(one)))
+    flows = sorted({FEW_FLOWS, MANY_FLOWS})
+    ends = (frames[0], frames[-1])
+    for chain, (frame, count) in itertools.product(_chains(functions), itertools.product(ends, flows)):
+        for architecture, (tester, cores) in itertools.product(ARCHITECTURES, _places(cpus)):
+            trial = PlannedTrial(chain, architecture, frame, count, tester, cores)
+            if trial.alone() or len(chain) >= min(SATURATING, len(functions)):
+                yield trial
+
+
+def _chains(functions: tuple[NfOptions, ...]) -> Iterator[tuple[NfOptions, ...]]:
+    """All of them, begun with each in turn; and each half of them."""
+    for at in range(len(functions)):
+        yield functions[at:] + functions[:at]
+    half = (len(functions) + 1) // 2
+    if len(functions) > _NF_OPTIONS_MIN:
+        for at in range(len(functions)):
+            yield (functions[at:] + functions[:at])[:half]
+
+
+def _places(cpus: Sequence[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Cores of the tester and of the functions."""
+    yield (cpus[0],), (cpus[0],)
+    if len(cpus) > 1:
+        yield (cpus[0],), (cpus[1],)
+        yield (cpus[0],), (cpus[0], cpus[1])
+
+
+def trial_lab(lab: Lab, trial: PlannedTrial) -> Lab:
+    """The lab with the trial's one chain in place of its own."""
+    function = FunctionOptions(chain=trial.functions, architecture=trial.architecture)
+    flows = lab.traffic.flows.model_copy(update={"count": trial.flows})
+    direct = lab.technologies.direct.model_copy(
+        update={"cores": Cores(tester=trial.tester, functions=trial.cores)}
+    )
+    return lab.model_copy(
+        update={
+            "chain": ((FUNCTION,),),
+            "technology": ("direct",),
+            "baseline": "direct",
+            "functions": {FUNCTION: function},
+            "traffic": lab.traffic.model_copy(update={"frames": (trial.frame,), "flows": flows}),
+            "tester": lab.tester.model_copy(update={"direction": "left-to-right"}),
+            "technologies": lab.technologies.model_copy(update={"direct": direct}),
+        }
+    )
+
+
+def trial_chain(lab: Lab) -> Chain:
+    """The one chain of a trial's lab."""
+    return lab.chains()[0]
+
+
+def _listed(cores: Sequence[int]) -> str:
+    return " and ".join(map(str, cores))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A set-up as the cost model sees it: execution areas on cores, and the packets that pass through each.
+
+Amounts of packets are relative to what the tester sends, so a path that half of the packets take has 0.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+AreaKind = Literal["generator", "receiver", "chain", "dispatcher", "owner", "applier", "collector"]
+TESTER_KINDS: frozenset[AreaKind] = frozenset({"generator", "receiver"})
+
+
+@dataclass(frozen=True)
+class StageUse:
+    """One network function on a path."""
+
+    nf: str
+    decides: bool
+    """It reads the packet's headers, which the first such function of an area has to parse."""
+    rules: int
+    """Entries of the lists that it is given: rules, routes, services, tenants."""
+    state_bytes: int
+    """Of memory for each flow."""
+
+
+@dataclass(frozen=True)
+class AreaPath:
+    """One way through an area."""
+
+    share: float
+    """Packets that come in, relative to what the tester sends."""
+    entry: str
+    """What it takes packets from: a kind of port ("memory"), "ring", or "nothing"."""
+    crossing: float
+    """Share of these packets that another core put there."""
+    cold: float
+    """Share of these packets whose bytes another core touched last."""
+    leaving: str
+    """What it gives packets to; "nothing" for a receiver."""
+    parting: float
+    """Share of what it puts there that another core takes."""
+    outputs: int
+    """To how many places."""
+    stages: tuple[StageUse, ...] = ()
+
+
+@dataclass(frozen=True)
+class Area:
+    """One execution area."""
+
+    name: str
+    core: int
+    kind: AreaKind
+    paths: tuple[AreaPath, ...]
+
+    def share(self) -> float:
+        """Packets that come in on all paths."""
+        return sum(path.share for path in self.paths)
+
+
+@dataclass(frozen=True)
+class Execution:
+    """All areas of one chain, and the traffic through them."""
+
+    areas: tuple[Area, ...]
+    frame_bytes: float
+    """Mean L2 size with FCS."""
+    flows: int
+    """Different five-tuples, all directions together."""
+    fastpath: bool = False
+    """Some area remembers what its functions decided on a flow."""
+
+    def cores(self) -> tuple[int, ...]:
+        """The cores that run areas, ascending."""
+        return tuple(sorted({area.core for area in self.areas}))
+
+    def on(self, core: int) -> tuple[Area, ...]:
+        """The areas of one core."""
+        return tuple(area for area in self.areas if area.core == core)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir import plan
+from weir.plan.execution import execution
+from weir.plan.trials import candidates, library, trial_chain, trial_lab
+from weir.spec.execution import Area, Execution
+from weir.spec.lab import Lab
+
+CHAIN = [{"nf": "nat", "options": {"external": "192.0.2.0/24"}}, {"nf": "acl"}, {"nf": "l3fwd"}]
+
+
+def lab_of(**changes: object) -> Lab:
+    function = {"chain": CHAIN} | {key: changes.pop(key) for key in ("architecture",) if key in changes}
+    spec = {
+        "weir": 1,
+        "name": "costs",
+        "chain": [["f"]],
+        "technology": "direct",
+        "functions": {"f": function},
+        "technologies": {"direct": {"wire": "memory"}},
+        "tester": {"direction": "left-to-right"},
+        "cores": {"tester": [0], "functions": [0, 1]},
+        "traffic": {"flows": {"count": 500}},
+    }
+    return Lab.model_validate(spec | changes)
+
+
+def of(lab: Lab) -> Execution:
+    chain = lab.chains()[0]
+    topology = plan.build_topology(lab, lab.technology[0], chain, "costs-00000000")
+    return execution(topology, lab, chain, "64")
+
+
+def area(found: Execution, name: str) -> Area:
+    return next(one for one in found.areas if one.name == name)
+
+
+def test_run_to_completion_has_all_stages_in_one_area_on_the_first_core() -> None:
+    found = of(lab_of())
+    there = area(found, "f1").paths[0]
+    assert [stage.nf for stage in there.stages] == ["nat", "acl", "l3fwd"]
+    assert (there.share, there.entry, there.crossing) == (1.0, "memory", 0.0)
+    assert area(found, "receiver.right").share() == 1.0
+    assert area(found, "receiver.left").share() == 0.0
+
+
+def test_the_stage_of_a_pipeline_on_the_other_core_gets_packets_from_this_one() -> None:
+    found = of(lab_of(architecture="pipeline"))
+    last = area(found, "f1.l3fwd")
+    assert last.core == 1
+    assert (last.paths[0].entry, last.paths[0].crossing, last.paths[0].cold) == ("ring", 1.0, 1.0)
+    assert area(found, "f1.acl").paths[0].parting == 1.0
+
+
+def test_workers_share_what_the_dispatcher_gets_and_the_receiver_finds_it_cold() -> None:
+    found = of(lab_of(architecture="dispatch"))
+    assert [area(found, f"f1.worker{number}").share() for number in (0, 1)] == [0.5, 0.5]
+    receiver = area(found, "receiver.right").paths[0]
+    assert (receiver.crossing, receiver.cold) == (0.0, 1.0)
+
+
+def test_owners_decide_on_everything_and_appliers_share_it() -> None:
+    found = of(lab_of(architecture="separated"))
+    assert area(found, "f1.owner0").share() == 1.0
+    assert [area(found, f"f1.applier{number}").share() for number in (0, 1)] == [0.5, 0.5]
+    assert area(found, "f1.collector").share() == 1.0
+
+
+def test_in_both_directions_each_path_takes_half_and_there_are_twice_as_many_flows() -> None:
+    found = of(lab_of(tester={"direction": "bidirectional"}))
+    assert [path.share for path in area(found, "f1").paths] == [0.5, 0.5]
+    assert found.flows == 1000
+
+
+def test_entries_of_lists_are_counted_in_options_and_files(tmp_path: Path) -> None:
+    rules = tmp_path / "rules"
+    rules.write_text("# first\npermit udp any any\n\ndeny tcp any any # last\n")
+    lab = lab_of(
+        functions={"f": {"chain": [{"nf": "acl", "options": {"rules": str(rules)}}, {"nf": "l3fwd"}]}}
+    )
+    stages = area(of(lab), "f1").paths[0].stages
+    assert [stage.rules for stage in stages] == [2, 0]
+
+
+def test_a_switch_is_no_area_that_the_model_knows() -> None:
+    lab = lab_of(technology="linux-bridge", technologies={})
+    with pytest.raises(plan.PlanError, match="not the switch of linux-bridge; expected technology: direct"):
+        of(lab)
+
+
+def test_trials_have_the_functions_of_the_lab_in_every_architecture_on_one_core_and_two() -> None:
+    lab = lab_of()
+    found = candidates(lab, (0, 1))
+    assert {one.architecture for one in found} == {"run-to-completion", "pipeline", "dispatch", "separated"}
+    assert {one.alone() for one in found} == {True, False}
+    assert {function.nf for one in found for function in one.functions} == {"nat", "acl", "l3fwd"}
+    assert len(library(lab)) == 3
+
+
+def test_a_trials_lab_can_be_built_as_it_says() -> None:
+    lab = lab_of()
+    trial = next(one for one in candidates(lab, (0, 1)) if one.architecture == "pipeline" and not one.alone())
+    its = trial_lab(lab, trial)
+    topology = plan.build_topology(its, "direct", trial_chain(its), "costs-00000000")
+    assert tuple(topology.nodes[0].cores) == trial.tester
+    assert its.traffic.flows.count == trial.flows
+
+
+def test_on_one_core_no_trial_asks_for_another() -> None:
+    assert all(one.alone() for one in candidates(lab_of(cores=None), (0,)))
