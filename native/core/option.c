@@ -72,8 +72,8 @@ accepted(const struct weir_option *option, char *text, size_t size)
 	}
 }
 
-static bool
-parse_prefix(const char *text, struct weir_prefix *prefix)
+bool
+weir_prefix_parse(const char *text, struct weir_prefix *prefix)
 {
 	const char *slash = strchr(text, '/');
 	char address[INET_ADDRSTRLEN];
@@ -133,7 +133,7 @@ parse(const struct weir_option *option, const char *text, void *field)
 	case WEIR_OPTION_IPV4:
 		return inet_pton(AF_INET, text, field) == 1;
 	case WEIR_OPTION_PREFIX:
-		return parse_prefix(text, field);
+		return weir_prefix_parse(text, field);
 	case WEIR_OPTION_FILE:
 		return parse_text(text, field) && access(text, R_OK) == 0;
 	case WEIR_OPTION_TEXT:

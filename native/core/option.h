@@ -21,7 +21,7 @@ enum weir_option_type {
 	WEIR_OPTION_FILE, /* char[WEIR_OPTION_TEXT_BYTES]: the path of a file that init() reads */
 };
 
-#define WEIR_OPTION_TEXT_BYTES 256
+#define WEIR_OPTION_TEXT_BYTES 16384
 
 /* An IPv4 prefix; network byte order. */
 struct weir_prefix {
@@ -41,6 +41,9 @@ struct weir_option {
 	const char *help;
 	size_t offset; /* in the NF's state, or in the arguments of the command */
 };
+
+/* "10.0.0.0/8", or an address alone; false: it is none, or has host bits. */
+bool weir_prefix_parse(const char *text, struct weir_prefix *prefix);
 
 const char *weir_option_type_name(enum weir_option_type type);
 

@@ -114,6 +114,7 @@ class Router:
 
     src_mac: str
     routes: dict[Network, tuple[str, int]] = field(default_factory=dict)
+    src_macs: dict[int, str] = field(default_factory=dict)  # by egress, where it is not src_mac
 
     def add(self, prefix: str, next_hop: str, egress: int = 0) -> None:
         """Adds a route, or leads its prefix elsewhere."""
@@ -138,7 +139,7 @@ class Router:
             return Dropped("ttl_expired", "l3fwd")
         next_hop, egress = self.routes[max(matching, key=lambda network: network.prefixlen)]
         out = bytearray(frame)
-        out[:12] = mac(next_hop) + mac(self.src_mac)
+        out[:12] = mac(next_hop) + mac(self.src_macs.get(egress, self.src_mac))
         out[ttl_at] -= 1
         if kind == IPV4:
             checksum = int.from_bytes(frame[at + 10 : at + 12], "big")

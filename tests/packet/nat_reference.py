@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .ipv4 import ICMP, TCP, UDP, Packet, changed, ip_at, ipv4_end, mix
@@ -51,7 +51,7 @@ class RefusedError(Exception):
 
 
 class Nat:
-    """`external`: a prefix. `filtering`, `lanes`, ports and `seed` as the options."""
+    """`external`: a prefix. `filtering`, `lanes`, ports, `seed` and `untranslated` as the options."""
 
     def __init__(
         self,
@@ -61,7 +61,9 @@ class Nat:
         ports: tuple[int, int] = (1024, 65535),
         filtering: str = "endpoint-independent",
         seed: int = 1,
+        untranslated: Sequence[str] = (),
     ) -> None:
+        self.untranslated = [ipaddress.IPv4Network(prefix) for prefix in untranslated]
         self.addresses = [int(address) for address in ipaddress.IPv4Network(external)]
         self.lanes, self.ports, self.filtering, self.seed = lanes, ports, filtering, seed
         self.by_inside: dict[Endpoint, Mapping] = {}
@@ -95,6 +97,9 @@ class Nat:
         if end is None:
             raise RefusedError("malformed")
         packet = Packet(frame, at, end)
+        to = ipaddress.IPv4Address(packet.address("dst"))
+        if direction == "outbound" and any(to in network for network in self.untranslated):
+            return bytes(frame)
         if _is_cut(packet):
             raise RefusedError("truncated")
         if packet.protocol not in (TCP, UDP, ICMP):

@@ -11,6 +11,8 @@
  * `not_ipv4` says. Command: reload. Example: {"nf": "acl", "options": {"rules": "edge.rules"}}
  */
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/flow_cache.h"
 #include "core/fragments.h"
@@ -33,7 +35,7 @@ struct acl {
 	unsigned int scope;	      /* enum scope */
 	unsigned int not_ipv4;	      /* enum other */
 	uint64_t fragment_count;
-	char path[WEIR_OPTION_TEXT_BYTES];
+	char path[WEIR_OPTION_TEXT_BYTES], rule_list[WEIR_OPTION_TEXT_BYTES];
 };
 static_assert(offsetof(struct acl, path) <= RTE_CACHE_LINE_SIZE, "packets need one cache line");
 
@@ -44,6 +46,12 @@ static const struct weir_option options[] = {
 		.help = "File with one rule a line, such as: permit tcp 10.0.0.0/8 any 1024-65535 "
 			"80. None: only `default` decides.",
 		.offset = offsetof(struct acl, path),
+	},
+	{
+		.name = "rule_list",
+		.type = WEIR_OPTION_TEXT,
+		.help = "In place of a file: its lines, joined by commas.",
+		.offset = offsetof(struct acl, rule_list),
 	},
 	{
 		.name = "default",
@@ -97,13 +105,29 @@ fini(void *state)
 	weir_fragments_free(acl->fragments);
 }
 
+static struct weir_rule_set *
+read_list(const struct acl *acl, bool permits, const char *where, struct weir_error *error)
+{
+	char lines[WEIR_OPTION_TEXT_BYTES];
+
+	snprintf(lines, sizeof(lines), "%s", acl->rule_list);
+	for (char *comma = lines; (comma = strchr(comma, ',')) != NULL;)
+		*comma = '\n';
+	return weir_rule_set_parse(lines, strlen(lines), "rule_list", permits, where, error);
+}
+
 static int
 init(void *state, const char *where, struct weir_error *error)
 {
 	struct acl *acl = state;
 	bool permits = acl->default_verdict == VERDICT_PERMIT;
 
-	acl->rules = weir_rule_set_of_option(acl->path, permits, where, error);
+	if (acl->path[0] != '\0' && acl->rule_list[0] != '\0')
+		return weir_fail(error, "bad_argument", where, "rules or rule_list", NULL,
+				 "acl has both a file and a list of rules");
+	acl->rules = acl->rule_list[0] != '\0'
+			     ? read_list(acl, permits, where, error)
+			     : weir_rule_set_of_option(acl->path, permits, where, error);
 	if (acl->rules == NULL)
 		return -1;
 	acl->fragments = weir_fragments_create(acl->fragment_count);

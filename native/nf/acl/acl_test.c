@@ -197,6 +197,26 @@ a_reload_of_an_acl_without_a_file_asks_which(void **state)
 	ends(acl);
 }
 
+static void
+rules_come_as_a_list_too_whose_mistakes_are_named(void **state)
+{
+	static const char *const options[][2] = {
+		{"rule_list", "deny any any 10.2.0.0/24, permit any any 10.0.0.0/8"}, {NULL, NULL}};
+	const struct weir_option_value wrong[] = {{"rule_list", "permit any any any, permit icmq"}};
+	const struct weir_option_value both[] = {{"rule_list", "permit any any any"},
+						 {"rules", rules_file("")}};
+	struct weir_error error = {0};
+	void *acl = weir_test_state(&weir_nf_acl, options);
+
+	(void)state;
+	assert_null(OUT(.dst = "10.1.0.1"));
+	assert_string_equal(OUT(.dst = "10.2.0.1"), "denied");
+	ends(acl);
+	assert_null(weir_nf_create(&weir_nf_acl, wrong, 1, "options", &error));
+	assert_non_null(strstr(error.message, "rule_list:2"));
+	assert_null(weir_nf_create(&weir_nf_acl, both, 2, "options", &error));
+}
+
 static int
 remove_file(void **state)
 {
@@ -219,6 +239,7 @@ main(void)
 			frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says),
 		cmocka_unit_test(a_reload_puts_new_rules_in_place),
 		cmocka_unit_test(a_reload_of_an_acl_without_a_file_asks_which),
+		cmocka_unit_test(rules_come_as_a_list_too_whose_mistakes_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, weir_test_eal, remove_file);

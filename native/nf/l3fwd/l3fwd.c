@@ -16,14 +16,21 @@
  */
 #include "l3fwd.h"
 
+#include "core/outputs.h"
+
 static const struct weir_option options[] = {
 	{
 		.name = "routes",
 		.type = WEIR_OPTION_FILE,
-		.help = "One route a line: prefix, MAC address of the next hop and, if it is not "
-			"0, "
-			"the output of the path; # begins a comment.",
+		.help = "One route a line: prefix, MAC address of the next hop, or `default`, and, "
+			"if it is not 0, the output of the path; # begins a comment.",
 		.offset = offsetof(struct l3fwd, routes),
+	},
+	{
+		.name = "route_list",
+		.type = WEIR_OPTION_TEXT,
+		.help = "In place of a file: its lines, joined by commas.",
+		.offset = offsetof(struct l3fwd, route_list),
 	},
 	{
 		.name = "src_mac",
@@ -34,8 +41,8 @@ static const struct weir_option options[] = {
 	{
 		.name = "dst_mac",
 		.type = WEIR_OPTION_MAC,
-		.help = "Where there is no file of routes: the next hop of packets that no other "
-			"route leads anywhere. A lab fills it in.",
+		.help = "The `default` next hop; where no routes are given, that of packets that "
+			"no other route leads anywhere. A lab fills it in.",
 		.offset = offsetof(struct l3fwd, dst_mac),
 	},
 	{
@@ -103,6 +110,16 @@ static const struct weir_option options[] = {
 		.help = "Room for next hops: pairs of MAC address and output.",
 		.offset = offsetof(struct l3fwd, next_hops_max),
 	},
+	{
+		.name = "inside_output",
+		.type = WEIR_OPTION_INT,
+		.default_text = "0",
+		.max = WEIR_OUTPUTS_MAX - 1,
+		.help = "The output that leads inside, where a path has outputs to both sides: "
+			"what leaves by it has the inbound addresses, all else the outbound ones. "
+			"0: addresses go by the direction of the path.",
+		.offset = offsetof(struct l3fwd, inside_output),
+	},
 };
 
 static const struct weir_drop_reason drop_reasons[L3FWD_DROPS] = {
@@ -132,6 +149,13 @@ init(void *state, const char *where, struct weir_error *error)
 		l3fwd->inbound_src_mac = l3fwd->src_mac;
 	if (rte_is_zero_ether_addr(&l3fwd->inbound_dst_mac))
 		l3fwd->inbound_dst_mac = l3fwd->dst_mac;
+	if (l3fwd->routes[0] != '\0' && l3fwd->route_list[0] != '\0')
+		return weir_fail(error, "bad_argument", where, "routes or route_list", NULL,
+				 "l3fwd has both a file and a list of routes");
+	if (l3fwd->route_list[0] != '\0') {
+		l3fwd->routing = l3fwd_routing_read(l3fwd, l3fwd->route_list, where, error);
+		return l3fwd->routing != NULL ? 0 : -1;
+	}
 	if (l3fwd->routes[0] == '\0' && !l3fwd_is_station(&l3fwd->dst_mac))
 		return weir_fail(error, "bad_argument", where, "routes, or dst_mac", NULL,
 				 "l3fwd has nowhere to send packets to");

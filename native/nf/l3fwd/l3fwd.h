@@ -12,7 +12,7 @@
 
 enum l3fwd_family { L3FWD_IPV4, L3FWD_IPV6, L3FWD_FAMILIES };
 
-/* Where a route leads, and a key: no holes. */
+/* Where a route leads, and a key: no holes. MAC address zero: the next hop that options name. */
 struct l3fwd_target {
 	struct rte_ether_addr mac;
 	uint8_t egress;
@@ -40,12 +40,13 @@ struct l3fwd_routing {
 
 struct l3fwd {
 	struct l3fwd_routing *routing;
-	char routes[WEIR_OPTION_TEXT_BYTES];
+	char routes[WEIR_OPTION_TEXT_BYTES], route_list[WEIR_OPTION_TEXT_BYTES];
 	struct rte_ether_addr src_mac, dst_mac;
 	struct rte_ether_addr inbound_src_mac, inbound_dst_mac;
 	uint64_t routes_max[L3FWD_FAMILIES];
 	uint64_t groups_max[L3FWD_FAMILIES];
 	uint64_t next_hops_max;
+	uint64_t inside_output; /* 0: addresses go by direction */
 };
 
 struct l3fwd_route {
@@ -68,10 +69,13 @@ enum l3fwd_drop {
 	L3FWD_DROPS,
 };
 
-/* None but dst_mac, or those of the file at `path`. NULL with `error`. */
+/* None but dst_mac; those of the file at `path`; those of `list`, joined by commas. NULL with
+ * `error`. */
 struct l3fwd_routing *l3fwd_routing_create(const struct l3fwd *l3fwd, const char *where,
 					   struct weir_error *error);
 struct l3fwd_routing *l3fwd_routing_load(const struct l3fwd *l3fwd, const char *path,
+					 const char *where, struct weir_error *error);
+struct l3fwd_routing *l3fwd_routing_read(const struct l3fwd *l3fwd, const char *list,
 					 const char *where, struct weir_error *error);
 void l3fwd_routing_free(struct l3fwd_routing *routing);
 

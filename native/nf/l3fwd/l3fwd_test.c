@@ -286,6 +286,77 @@ source_routes_are_dropped_and_other_options_pass(void **state)
 	assert_string_equal(with_options("\7\11\4\0\0\0\0\0"), "malformed");
 }
 
+/* Destination and source, "last byte from last byte", of a packet that goes that way. */
+static const char *
+addressed(enum weir_direction direction, const char *destination)
+{
+	static char text[16];
+	const struct weir_test_ipv4 what = {.dst = destination};
+	struct weir_test_outcome outcome =
+		weir_test_run(&weir_nf_l3fwd, l3fwd, direction, weir_test_ipv4_packet(&what), 0);
+	const uint8_t *frame = rte_pktmbuf_mtod(outcome.packet, const uint8_t *);
+
+	snprintf(text, sizeof(text), "%02x from %02x", frame[5], frame[11]);
+	rte_pktmbuf_free(outcome.packet);
+	return text;
+}
+
+#define BOTH_SIDES                                                                                 \
+	{"src_mac", SRC_MAC}, {"dst_mac", "02:00:00:00:00:0b"},                                    \
+		{"inbound_src_mac", "02:00:00:00:00:1a"},                                          \
+	{                                                                                          \
+		"inbound_dst_mac", "02:00:00:00:00:1b"                                             \
+	}
+
+static void
+the_output_that_leads_inside_has_the_inbound_addresses_whatever_the_direction(void **state)
+{
+	static const char *const options[][2] = {BOTH_SIDES,
+						 {"inside_output", "1"},
+						 {"route_list",
+						  "0.0.0.0/0 default, 10.1.0.0/24 default 1, "
+						  "10.2.0.0/24 02:00:00:00:00:2b 1"},
+						 {NULL, NULL}};
+
+	(void)state;
+	start(options);
+	for (enum weir_direction way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++) {
+		assert_string_equal(addressed(way, "192.0.2.1"), "0b from 0a");
+		assert_string_equal(addressed(way, "10.1.0.1"), "1b from 1a");
+		assert_string_equal(addressed(way, "10.2.0.1"), "2b from 1a");
+	}
+	assert_string_equal(to("10.2.0.1"), "2b/1");
+	assert_string_equal(to("10.3.0.1"), "0b/0");
+}
+
+static void
+without_such_an_output_the_default_next_hop_is_that_of_the_direction(void **state)
+{
+	static const char *const options[][2] = {
+		BOTH_SIDES, {"route_list", "10.0.0.0/8 default"}, {NULL, NULL}};
+
+	(void)state;
+	start(options);
+	assert_string_equal(addressed(WEIR_OUTBOUND, "10.1.0.1"), "0b from 0a");
+	assert_string_equal(addressed(WEIR_INBOUND, "10.1.0.1"), "1b from 1a");
+	assert_string_equal(to("192.0.2.1"), "no_route");
+}
+
+static void
+a_wrong_route_in_a_list_is_named_by_its_number(void **state)
+{
+	const struct weir_option_value wrong[] = {{"route_list", "10.0.0.0/8 default"}};
+	const struct weir_option_value later[] = {
+		{"route_list", "10.0.0.0/8 02:00:00:00:00:01, 10.1.0.0/8 02:00:00:00:00:01"}};
+	struct weir_error error = {0};
+
+	(void)state;
+	assert_null(weir_nf_create(&weir_nf_l3fwd, wrong, 1, "options", &error));
+	assert_non_null(strstr(error.message, "there is no default next hop"));
+	assert_null(weir_nf_create(&weir_nf_l3fwd, later, 1, "options", &error));
+	assert_non_null(strstr(error.message, "route_list, route 2"));
+}
+
 /* --- files and commands --------------------------------------------------------------------------
  */
 
@@ -511,6 +582,11 @@ main(void)
 		cmocka_unit_test(addresses_that_belong_on_no_wire_are_dropped),
 		cmocka_unit_test(frames_that_a_router_does_not_forward_are_dropped),
 		cmocka_unit_test(source_routes_are_dropped_and_other_options_pass),
+		cmocka_unit_test(
+			the_output_that_leads_inside_has_the_inbound_addresses_whatever_the_direction),
+		cmocka_unit_test(
+			without_such_an_output_the_default_next_hop_is_that_of_the_direction),
+		cmocka_unit_test(a_wrong_route_in_a_list_is_named_by_its_number),
 		cmocka_unit_test(a_wrong_line_is_named_by_file_and_number),
 		cmocka_unit_test(routes_come_change_and_go),
 		cmocka_unit_test(next_hops_that_no_route_needs_make_room),

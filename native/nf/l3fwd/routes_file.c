@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of routes: one a line, `prefix next-hop-mac [egress]`; # begins a comment. */
+/* Routes as text: a line each, `prefix next-hop-mac [egress]`; # begins a comment. In a list,
+ * commas stand for the ends of lines. */
 #include "l3fwd.h"
 
 #include <arpa/inet.h>
@@ -61,12 +62,29 @@ egress_parse(const char *text, uint8_t *egress)
 	return text[0] >= '0' && text[0] <= '9' && *end == '\0' && index < WEIR_OUTPUTS_MAX;
 }
 
+/* "default" is the zero address. */
+static const char *
+next_hop_parse(const struct l3fwd *l3fwd, const char *text, struct rte_ether_addr *mac)
+{
+	if (text != NULL && strcmp(text, "default") == 0) {
+		memset(mac, 0, sizeof(*mac));
+		return l3fwd_is_station(&l3fwd->dst_mac) &&
+				       l3fwd_is_station(&l3fwd->inbound_dst_mac)
+			       ? NULL
+			       : "there is no default next hop: dst_mac is not the address of a "
+				 "station";
+	}
+	return text != NULL && rte_ether_unformat_addr(text, mac) == 0 && l3fwd_is_station(mac)
+		       ? NULL
+		       : "the next hop is not the MAC address of a station";
+}
+
 /* What is wrong with the line, or NULL. An empty one has `*empty` set. */
 static const char *
-line_parse(char *line, struct l3fwd_route *route, bool *empty)
+line_parse(const struct l3fwd *l3fwd, char *line, struct l3fwd_route *route, bool *empty)
 {
 	char *rest;
-	const char *prefix, *mac, *egress;
+	const char *prefix, *mac, *egress, *wrong;
 
 	line[strcspn(line, "#")] = '\0';
 	prefix = strtok_r(line, BLANKS, &rest);
@@ -78,9 +96,9 @@ line_parse(char *line, struct l3fwd_route *route, bool *empty)
 	memset(route, 0, sizeof(*route));
 	if (!l3fwd_prefix_parse(prefix, route))
 		return "not a prefix, or one with host bits";
-	if (mac == NULL || rte_ether_unformat_addr(mac, &route->target.mac) != 0 ||
-	    !l3fwd_is_station(&route->target.mac))
-		return "the next hop is not the MAC address of a station";
+	wrong = next_hop_parse(l3fwd, mac, &route->target.mac);
+	if (wrong != NULL)
+		return wrong;
 	if (egress != NULL && !egress_parse(egress, &route->target.egress))
 		return "the egress is not a number from 0 to 15";
 	if (strtok_r(NULL, BLANKS, &rest) != NULL)
@@ -94,7 +112,7 @@ line_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing, char *line, c
 {
 	struct l3fwd_route route;
 	bool empty;
-	const char *wrong = line_parse(line, &route, &empty);
+	const char *wrong = line_parse(l3fwd, line, &route, &empty);
 
 	if (wrong == NULL && empty)
 		return 0;
@@ -108,6 +126,17 @@ line_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing, char *line, c
 		return -1;
 	l3fwd_route_add(l3fwd, routing, &route, NULL);
 	return 0;
+}
+
+/* Without the route to dst_mac: routes are given. */
+static struct l3fwd_routing *
+routing_begin(const struct l3fwd *l3fwd, const char *where, struct weir_error *error)
+{
+	struct l3fwd_routing *routing = l3fwd_routing_create(l3fwd, where, error);
+
+	if (routing != NULL)
+		routing->next_hops[0].usable = false;
+	return routing;
 }
 
 struct l3fwd_routing *
@@ -125,9 +154,7 @@ l3fwd_routing_load(const struct l3fwd *l3fwd, const char *path, const char *wher
 			  path, strerror(errno));
 		return NULL;
 	}
-	routing = l3fwd_routing_create(l3fwd, where, error);
-	if (routing != NULL)
-		routing->next_hops[0].usable = false;
+	routing = routing_begin(l3fwd, where, error);
 	for (unsigned long number = 1;
 	     routing != NULL && status == 0 && getline(&line, &line_size, file) >= 0; number++) {
 		snprintf(place, sizeof(place), "%s:%lu", path, number);
@@ -135,6 +162,27 @@ l3fwd_routing_load(const struct l3fwd *l3fwd, const char *path, const char *wher
 	}
 	free(line);
 	fclose(file);
+	if (status == 0)
+		return routing;
+	l3fwd_routing_free(routing);
+	return NULL;
+}
+
+struct l3fwd_routing *
+l3fwd_routing_read(const struct l3fwd *l3fwd, const char *list, const char *where,
+		   struct weir_error *error)
+{
+	struct l3fwd_routing *routing = routing_begin(l3fwd, where, error);
+	char lines[WEIR_OPTION_TEXT_BYTES], place[48];
+	char *rest = lines, *line;
+	int status = 0;
+
+	snprintf(lines, sizeof(lines), "%s", list);
+	for (unsigned int number = 1;
+	     routing != NULL && status == 0 && (line = strsep(&rest, ",")) != NULL; number++) {
+		snprintf(place, sizeof(place), "route_list, route %u", number);
+		status = line_add(l3fwd, routing, line, place, where, error);
+	}
 	if (status == 0)
 		return routing;
 	l3fwd_routing_free(routing);

@@ -39,13 +39,26 @@ addresses_set(struct l3fwd_next_hop *hop, enum weir_direction direction,
 	memcpy(hop->addresses[direction] + RTE_ETHER_ADDR_LEN, source, RTE_ETHER_ADDR_LEN);
 }
 
+/* Where the target leads, from each direction. */
 static void
 next_hop_set(const struct l3fwd *l3fwd, struct l3fwd_next_hop *hop,
-	     const struct rte_ether_addr *outbound, const struct rte_ether_addr *inbound)
+	     const struct l3fwd_target *target)
 {
-	addresses_set(hop, WEIR_OUTBOUND, outbound, &l3fwd->src_mac);
-	addresses_set(hop, WEIR_INBOUND, inbound, &l3fwd->inbound_src_mac);
-	hop->usable = !rte_is_zero_ether_addr(outbound);
+	const struct rte_ether_addr *sources[] = {&l3fwd->src_mac, &l3fwd->inbound_src_mac};
+	const struct rte_ether_addr *defaults[] = {&l3fwd->dst_mac, &l3fwd->inbound_dst_mac};
+
+	for (enum weir_direction way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++) {
+		enum weir_direction side = way;
+
+		if (l3fwd->inside_output != 0)
+			side = target->egress == l3fwd->inside_output ? WEIR_INBOUND
+								      : WEIR_OUTBOUND;
+		addresses_set(hop, way,
+			      rte_is_zero_ether_addr(&target->mac) ? defaults[side] : &target->mac,
+			      sources[side]);
+	}
+	hop->egress = target->egress;
+	hop->usable = true;
 }
 
 struct l3fwd_routing *
@@ -69,7 +82,8 @@ l3fwd_routing_create(const struct l3fwd *l3fwd, const char *where, struct weir_e
 		l3fwd_routing_free(routing);
 		goto failed;
 	}
-	next_hop_set(l3fwd, &routing->next_hops[0], &l3fwd->dst_mac, &l3fwd->inbound_dst_mac);
+	if (!rte_is_zero_ether_addr(&l3fwd->dst_mac))
+		next_hop_set(l3fwd, &routing->next_hops[0], &(struct l3fwd_target){.egress = 0});
 	return routing;
 failed:
 	weir_fail(error, "no_memory", where, NULL, "give weir-dp more with --memory-mb",
@@ -151,22 +165,21 @@ next_hop_take(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
 	struct l3fwd_next_hop *hop = &routing->next_hops[position + 1];
 
 	assert(position >= 0);
-	if (hop->routes++ == 0) {
-		next_hop_set(l3fwd, hop, &target->mac, &target->mac);
-		hop->egress = target->egress;
-	}
+	if (hop->routes++ == 0)
+		next_hop_set(l3fwd, hop, target);
 	return position + 1;
 }
 
 static void
 next_hop_release(struct l3fwd_routing *routing, uint16_t number)
 {
-	struct l3fwd_next_hop *hop = &routing->next_hops[number];
-	struct l3fwd_target target = {.egress = hop->egress};
+	struct l3fwd_target target;
+	void *key;
 
-	if (--hop->routes > 0)
+	if (--routing->next_hops[number].routes > 0)
 		return;
-	memcpy(&target.mac, hop->addresses[WEIR_OUTBOUND], sizeof(target.mac));
+	rte_hash_get_key_with_position(routing->targets, number - 1, &key);
+	memcpy(&target, key, sizeof(target));
 	rte_hash_del_key(routing->targets, &target);
 }
 

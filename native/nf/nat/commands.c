@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changes while packets flow: static mappings (port forwarding), and the end of all others. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "nat.h"
 
@@ -93,21 +92,6 @@ read_endpoint(const struct nat *nat, const struct endpoint_arguments *arguments,
 	return 0;
 }
 
-/* The static mapping in slot `number`, or NULL if that is free. */
-static struct nat_session *
-static_at(const struct nat *nat, uint32_t number)
-{
-	uint32_t slot = nat->session_count + number;
-
-	return nat->lives[slot].used ? &nat->sessions[slot] : NULL;
-}
-
-static bool
-is_same(const struct nat_endpoint *one, const struct nat_endpoint *other)
-{
-	return memcmp(one, other, sizeof(*one)) == 0;
-}
-
 static int
 add_prepare(const void *state, const void *arguments, const char *where, void **prepared,
 	    struct weir_error *error)
@@ -121,20 +105,8 @@ add_prepare(const void *state, const void *arguments, const char *where, void **
 	if (change.session.inside.ip == 0)
 		return weir_fail(error, "bad_argument", where, "inside", NULL,
 				 "no inside address was given");
-	for (uint32_t i = 0; i < NAT_STATICS_MAX; i++) {
-		const struct nat_session *other = static_at(nat, i);
-
-		if (other == NULL)
-			change.number = RTE_MIN(change.number, i);
-		else if (is_same(&other->external, &change.session.external) ||
-			 is_same(&other->inside, &change.session.inside))
-			return weir_fail(error, "bad_argument", where, NULL,
-					 "delete that mapping first",
-					 "one of the two endpoints has a static mapping already");
-	}
-	if (change.number == NAT_NONE)
-		return weir_fail(error, "bad_state", where, "at most 1024 static mappings", NULL,
-				 "there are as many static mappings as there can be");
+	if (nat_static_room(nat, &change.session, where, &change.number, error) < 0)
+		return -1;
 	kept = malloc(sizeof(*kept));
 	if (kept == NULL)
 		return weir_fail(error, "no_memory", where, NULL, NULL, "no memory");
@@ -181,9 +153,9 @@ delete_prepare(const void *state, const void *arguments, const char *where, void
 	if (read_endpoint(nat, arguments, where, &change->session, error) < 0)
 		goto failed;
 	for (change->number = 0; change->number < NAT_STATICS_MAX; change->number++) {
-		const struct nat_session *session = static_at(nat, change->number);
+		const struct nat_session *session = nat_static_at(nat, change->number);
 
-		if (session != NULL && is_same(&session->external, &change->session.external)) {
+		if (session != NULL && nat_is_same(&session->external, &change->session.external)) {
 			*prepared = change;
 			return 0;
 		}
@@ -201,7 +173,7 @@ delete_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 	const struct static_change *change = prepared;
 	struct nat *nat = state;
 
-	nat_static_end(nat, static_at(nat, change->number), cache);
+	nat_static_end(nat, nat_static_at(nat, change->number), cache);
 }
 
 static int

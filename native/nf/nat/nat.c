@@ -173,6 +173,20 @@ static const struct weir_option options[] = {
 		.offset = offsetof(struct nat, hairpin_output),
 	},
 	{
+		.name = "untranslated",
+		.type = WEIR_OPTION_TEXT,
+		.help = "Prefixes, joined by commas: what goes out to them is forwarded as it is. "
+			"For networks that a router joins inside.",
+		.offset = offsetof(struct nat, untranslated_list),
+	},
+	{
+		.name = "forwards",
+		.type = WEIR_OPTION_TEXT,
+		.help = "Static mappings, joined by commas: tcp or udp, external and inside "
+			"endpoint, such as tcp 203.0.113.1:80 10.0.0.1:8080.",
+		.offset = offsetof(struct nat, forwards),
+	},
+	{
 		.name = "seed",
 		.type = WEIR_OPTION_INT,
 		.default_text = "1",
@@ -254,7 +268,9 @@ init(void *state, const char *where, struct weir_error *error)
 {
 	struct nat *nat = state;
 
-	if (check_options(nat, where, error) < 0)
+	if (check_options(nat, where, error) < 0 ||
+	    nat_spans_read(&nat->untranslated, nat->untranslated_list, "nat: untranslated", where,
+			   error) < 0)
 		return -1;
 	nat->lane_bits = __builtin_ctzl(nat->lanes);
 	nat->workers = 1;
@@ -265,8 +281,12 @@ init(void *state, const char *where, struct weir_error *error)
 	nat->sources = weir_fragments_create(nat->fragment_count);
 	nat->destinations = weir_fragments_create(nat->fragment_count);
 	if (nat_sessions_init(nat) == 0 && nat_remotes_init(nat) == 0 && nat->sources != NULL &&
-	    nat->destinations != NULL)
-		return 0;
+	    nat->destinations != NULL) {
+		if (nat_forwards_init(nat, where, error) == 0)
+			return 0;
+		fini(nat);
+		return -1;
+	}
 	fini(nat);
 	return weir_fail(error, "no_memory", where, NULL,
 			 "give weir-dp more memory, or nat fewer `sessions` and `remotes`",

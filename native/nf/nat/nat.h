@@ -20,6 +20,7 @@
 #include "core/nf.h"
 
 #include "port_pool.h"
+#include "spans.h"
 
 #define NAT_STATICS_MAX 1024
 #define NAT_NONE UINT32_MAX /* no mapping, no remote */
@@ -129,10 +130,13 @@ struct nat {
 	uint64_t lanes;
 	uint64_t hairpin_output;
 	uint64_t seed;
+	char untranslated_list[WEIR_OPTION_TEXT_BYTES];
+	char forwards[WEIR_OPTION_TEXT_BYTES];
 
 	/* From them. */
 	uint32_t lane_bits;
 	uint32_t worker, workers;
+	struct nat_spans untranslated;
 	uint32_t udp_timeout, tcp_established_timeout, tcp_transitory_timeout, icmp_timeout;
 
 	/* `session_count` dynamic ones, then those that an operator gave. */
@@ -302,6 +306,18 @@ void nat_decide(void *state, const struct weir_batch *batch, struct weir_action 
 /* report.c */
 
 void nat_report(const void *state, struct weir_report *report);
+
+/* statics.c */
+
+/* The static mappings of option `forwards`. -1 with `error`. */
+int nat_forwards_init(struct nat *nat, const char *where, struct weir_error *error);
+/* A slot for a static mapping, in `*number`, if both its endpoints are free. Reads configuration
+ * alone. -1 with `error`. */
+int nat_static_room(const struct nat *nat, const struct nat_session *wanted, const char *where,
+		    uint32_t *number, struct weir_error *error);
+/* The static mapping in slot `number`, or NULL if that is free. */
+struct nat_session *nat_static_at(const struct nat *nat, uint32_t number);
+bool nat_is_same(const struct nat_endpoint *one, const struct nat_endpoint *other);
 
 /* commands.c */
 

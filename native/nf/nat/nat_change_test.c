@@ -226,6 +226,95 @@ test_what_comes_back_has_the_bytes_that_were_sent(void **state)
 	}
 }
 
+static struct seen
+sent_to(const char *destination)
+{
+	return pass(WEIR_OUTBOUND, &(struct weir_test_ipv4){.src = INSIDE,
+							    .dst = destination,
+							    .protocol = UDP,
+							    .src_port = 5000,
+							    .dst_port = 80});
+}
+
+static void
+test_what_goes_to_an_untranslated_prefix_stays_as_it_is(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	START({"untranslated", "10.2.0.0/24, 10.1.0.0/24,10.9.9.9/32"});
+	seen = sent_to("10.1.0.0");
+	assert_string_equal(seen.source, INSIDE ":5000");
+	assert_string_equal(seen.destination, "10.1.0.0:80");
+	assert_string_equal(sent_to("10.2.0.255").source, INSIDE ":5000");
+	assert_string_equal(sent_to("10.9.9.9").source, INSIDE ":5000");
+	assert_string_not_equal(sent_to("10.0.255.255").source, INSIDE ":5000");
+	assert_string_not_equal(sent_to("10.2.1.0").source, INSIDE ":5000");
+	assert_string_not_equal(sent_to("10.9.9.10").source, INSIDE ":5000");
+}
+
+static void
+test_packets_of_any_kind_go_to_an_untranslated_prefix_but_malformed_ones(void **state)
+{
+	(void)state;
+	START({"untranslated", "10.1.0.0/24"});
+	assert_null(pass(WEIR_OUTBOUND, &(struct weir_test_ipv4){.dst = "10.1.0.1",
+								 .protocol = UDP,
+								 .fragment_offset_bytes = 64,
+								 .payload = "later",
+								 .payload_bytes = 5})
+			    .drop);
+	assert_null(pass(WEIR_OUTBOUND, &(struct weir_test_ipv4){.dst = "10.1.0.1", .protocol = 47})
+			    .drop);
+	assert_string_equal(
+		pass(WEIR_INBOUND,
+		     &(struct weir_test_ipv4){.src = REMOTE, .dst = "10.1.0.1", .protocol = UDP})
+			.drop,
+		"no_mapping");
+}
+
+static void
+test_forwarded_ports_given_as_an_option_are_static_mappings(void **state)
+{
+	(void)state;
+	START({"forwards",
+	       "tcp " EXTERNAL ":80 " INSIDE ":8080, udp 203.0.113.2:53 " OTHER_INSIDE ":5353"});
+	wait_s(100000);
+	assert_string_equal(arrives_at(TCP, REMOTE, 1234, EXTERNAL ":80", SYN), INSIDE ":8080");
+	assert_string_equal(arrives_at(UDP, REMOTE, 1234, "203.0.113.2:53", 0),
+			    OTHER_INSIDE ":5353");
+	assert_string_equal(arrives_at(UDP, REMOTE, 1234, EXTERNAL ":80", 0), "no_mapping");
+	assert_non_null(COMMAND("static-add", WEB_SERVER));
+	assert_null(COMMAND("static-delete", {"external", EXTERNAL}, {"external_port", "80"}));
+}
+
+static void
+test_bad_lists_are_refused(void **state)
+{
+	static const struct weir_option_value wrong[] = {
+		{"untranslated", "10.1.0.0/33"},
+		{"untranslated", "10.1.0.1/24"},
+		{"untranslated", "10.1.0.0/24,"},
+		{"untranslated", "10.1.0.0/24, 10.0.0.0/8"},
+		{"forwards", "tcp 203.0.113.1:80"},
+		{"forwards", "icmp 203.0.113.1:80 10.0.0.1:80"},
+		{"forwards", "tcp 203.0.113.1:0 10.0.0.1:80"},
+		{"forwards", "tcp 203.0.113.1:80 10.0.0.1:65536"},
+		{"forwards", "tcp 203.0.113.4:80 10.0.0.1:80"},
+		{"forwards", "tcp 203.0.113.1:80 10.0.0.1:80, tcp 203.0.113.2:80 10.0.0.1:80"},
+	};
+	struct weir_error error;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(wrong); i++) {
+		const struct weir_option_value options[] = {{"external", "203.0.113.0/30"},
+							    wrong[i]};
+
+		if (weir_nf_create(&weir_nf_nat, options, 2, "options", &error) != NULL)
+			fail_msg("%s '%s' was taken", wrong[i].name, wrong[i].text);
+	}
+}
+
 int
 main(void)
 {
@@ -239,6 +328,11 @@ main(void)
 		cmocka_unit_test(
 			test_both_directions_of_an_endpoint_meet_the_same_worker_and_what_one_nat_does),
 		cmocka_unit_test(test_what_comes_back_has_the_bytes_that_were_sent),
+		cmocka_unit_test(test_what_goes_to_an_untranslated_prefix_stays_as_it_is),
+		cmocka_unit_test(
+			test_packets_of_any_kind_go_to_an_untranslated_prefix_but_malformed_ones),
+		cmocka_unit_test(test_forwarded_ports_given_as_an_option_are_static_mappings),
+		cmocka_unit_test(test_bad_lists_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("nat changes", tests, weir_test_eal, NULL);

@@ -52,6 +52,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		{"inbound_refresh", (choice & 8) != 0 ? "true" : "false"},
 		{"subscriber_ports", (choice & 16) != 0 ? "3" : "0"},
 		{"hairpin_output", (choice & 32) != 0 ? "1" : "0"},
+		{"untranslated", (choice & 64) != 0 ? "10.0.0.2/31, 10.1.0.0/16" : ""},
+		{"forwards", (choice & 128) != 0 ? "udp 203.0.113.0:3001 10.0.0.1:7" : ""},
 	};
 	struct weir_error error;
 	void *state;

@@ -16,7 +16,8 @@ enum kind {
 	KIND_ENDPOINT, /* has ports or an identifier: translated by its endpoint */
 	KIND_LATER_FRAGMENT,
 	KIND_OTHER_ICMP, /* an error, or nothing that is translated */
-	KIND_DROP,	 /* + enum nat_drop */
+	KIND_UNTRANSLATED,
+	KIND_DROP, /* + enum nat_drop */
 };
 
 static inline bool
@@ -25,6 +26,16 @@ is_icmp_echo(const struct rte_mbuf *packet, const struct weir_headers *headers)
 	uint8_t type = *rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l4_offset);
 
 	return type == RTE_IP_ICMP_ECHO_REQUEST || type == RTE_IP_ICMP_ECHO_REPLY;
+}
+
+/* Whether it goes from one inside network to another. */
+static inline bool
+stays_inside(const struct nat *nat, const struct weir_headers *headers,
+	     enum weir_direction direction)
+{
+	return unlikely(nat->untranslated.count != 0) && direction == WEIR_OUTBOUND &&
+	       headers->network == WEIR_NETWORK_IPV4 &&
+	       nat_spans_hold(&nat->untranslated, headers->tuple.dst_ip);
 }
 
 static inline unsigned int
@@ -261,6 +272,8 @@ unusual(const struct work *work, uint16_t index, unsigned int kind, struct weir_
 	const struct weir_headers *headers = &batch->headers[index];
 
 	switch (kind) {
+	case KIND_UNTRANSLATED:
+		break;
 	case KIND_LATER_FRAGMENT:
 		nat_fragment_follow(work->nat, batch, index, action);
 		break;
@@ -286,7 +299,9 @@ decide(struct nat *nat, const struct weir_batch *batch, struct weir_action *acti
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_tuple *tuple = &batch->headers[i].tuple;
 
-		kinds[i] = kind_of(batch->packet[i], &batch->headers[i]);
+		kinds[i] = stays_inside(nat, &batch->headers[i], direction)
+				   ? KIND_UNTRANSLATED
+				   : kind_of(batch->packet[i], &batch->headers[i]);
 		endpoints[i] = (struct nat_endpoint){
 			.ip = direction == WEIR_OUTBOUND ? tuple->src_ip : tuple->dst_ip,
 			.port = direction == WEIR_OUTBOUND ? tuple->src_port : tuple->dst_port,

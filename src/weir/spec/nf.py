@@ -17,7 +17,7 @@ Scalar = str | int | float | bool
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 
 
-_TEXT_BYTES = 255  # WEIR_OPTION_TEXT_BYTES, less its end
+_TEXT_BYTES = 16383  # WEIR_OPTION_TEXT_BYTES, less its end
 
 
 def _is(kind: Callable[[str], object], text: str) -> bool:
