@@ -26,11 +26,8 @@ def one_of(deployments: Sequence[Deployment], wanted: str | None) -> Deployment:
     if wanted is None:
         raise CommandError(f"which deployment? There are: {', '.join(known)}", USAGE)
     if wanted not in known:
-        from weir.spec.problem import nearest
+        from weir.spec.problem import did_you_mean
 
-        near = nearest(wanted, known)
         listed = f"there are: {', '.join(known)}" if known else "nothing is deployed"
-        raise CommandError(
-            f"no deployment {wanted!r}; {listed}" + (f" (did you mean {near}?)" if near else ""), USAGE
-        )
+        raise CommandError(f"no deployment {wanted!r}; {listed}{did_you_mean(wanted, known)}", USAGE)
     return deployments[known.index(wanted)]

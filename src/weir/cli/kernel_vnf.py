@@ -113,13 +113,12 @@ def _computed(compute: Callable[..., Value], *arguments: object) -> Value:
 
 
 def _chosen(name: str, asked: Question) -> Configuration:
-    from weir.spec.problem import nearest
+    from weir.spec.problem import did_you_mean
 
     if name in asked.configurations:
         return asked.configurations[name]
     known = list(asked.configurations)
-    near = nearest(name, known)
-    hint = f" (did you mean {near}?)" if near else ""
+    hint = did_you_mean(name, known)
     raise CommandError(f"unknown --config {name!r}; {asked.source} has {', '.join(known)}{hint}", USAGE)
 
 

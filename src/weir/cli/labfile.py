@@ -56,9 +56,8 @@ def _chosen(what: str, name: str | None, known: Sequence[str]) -> str:
     if name is None:
         return known[0]
     if name not in known:
-        from weir.spec.problem import nearest
+        from weir.spec.problem import did_you_mean
 
-        near = nearest(name, known)
-        hint = f" (did you mean {near}?)" if near else ""
+        hint = did_you_mean(name, known)
         raise CommandError(f"the lab has no {what} {name!r}; it has {', '.join(known)}{hint}", USAGE)
     return name

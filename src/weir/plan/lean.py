@@ -12,7 +12,7 @@ from weir.spec.frames import IMIX_PREFIX
 from weir.spec.function import DEFAULT_FASTPATH_FLOWS
 from weir.spec.lab import Chain, Lab
 from weir.spec.nf import NfOption, Scalar, network_functions
-from weir.spec.problem import nearest
+from weir.spec.problem import did_you_mean
 from weir.spec.traffic import Traffic
 
 AREA = "chain"
@@ -109,8 +109,7 @@ def _stage_of_text(text: str) -> Stage:
     name, *settings = text.split(":")
     functions = network_functions()
     if name not in functions:
-        near = nearest(name, list(functions))
-        hint = f" (did you mean {near}?)" if near else ""
+        hint = did_you_mean(name, list(functions))
         raise LeanError(
             f"there is no lab and no function {name!r}{hint}; expected a lab file, or functions joined by "
             f"commas: {', '.join(functions)}"

@@ -38,6 +38,12 @@ class SpecError(ValueError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+def did_you_mean(name: object, known: Sequence[str]) -> str:
+    """The end of an error about an unknown name: " (did you mean ovs?)"; empty if no known one is near."""
+    near = nearest(name, known)
+    return f" (did you mean {near}?)" if near else ""
+
+
 def nearest(name: object, known: Sequence[str]) -> str | None:
     """The known name that `name` most likely stands for, or None."""
     text = str(name)

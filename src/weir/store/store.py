@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from weir.spec.problem import nearest
+from weir.spec.problem import did_you_mean
 from weir.store.database import StoreError, UnknownRunError, default_location, explained, open_database
 from weir.store.result import Case, Result, Setup, Trial
 from weir.store.tables import CaseRow, RunRow, SetupRow, TrialRow
@@ -159,10 +159,9 @@ class Store:
         if near:
             raise UnknownRunError(f"{self.name}: {len(near)} runs begin with {run_id!r}; give more of the id")
         known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc())).all()
-        close = nearest(run_id, known)
         raise UnknownRunError(
             f"{self.name}: has no run {run_id!r}; expected one of {', '.join(known[:LISTED]) or 'none yet'}"
-            + (f" (did you mean {close}?)" if close else "")
+            + did_you_mean(run_id, known)
         )
 
     @staticmethod
