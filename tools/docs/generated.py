@@ -15,6 +15,7 @@ from weir.cli.main import app
 from weir.dataplane import protocol
 from weir.host import diagnosis
 from weir.report import json_document, kernel_vnf, lean_table
+from weir.spec import fleet_load, placement
 from weir.spec.schema import lab_schema, schema_text
 
 LAB_INTRO = """\
@@ -54,6 +55,16 @@ each of these all configurations that fit, best first. How a number comes about:
 [schema/kernel-vnf.schema.json](../../schema/kernel-vnf.schema.json)."""
 
 
+FLEET_INTRO = """\
+A fleet file is YAML, for [`weir plan --fleet`](../how-to/plan-a-fleet.md). Unknown keys and bad values are
+refused with file, line, what was expected and the nearest valid name. JSON Schema, for editors:
+[schema/fleet.schema.json](../../schema/fleet.schema.json)."""
+
+PLACEMENT_INTRO = """\
+What `weir plan --fleet` prints with `--json` and writes with `--out`. Units are in the names. JSON Schema:
+[schema/placement.schema.json](../../schema/placement.schema.json)."""
+
+
 def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
     functions = json.loads((root / "src" / "weir" / "spec" / "nf.json").read_text(encoding="utf-8"))
@@ -65,6 +76,8 @@ def files(root: Path) -> dict[str, str]:
         "schema/lean-machine.schema.json": lean_table.machine_schema_text(),
         "schema/doctor.schema.json": diagnosis.schema_text(),
         "schema/kernel-vnf.schema.json": kernel_vnf.schema_text(),
+        "schema/fleet.schema.json": fleet_load.schema_text(),
+        "schema/placement.schema.json": placement.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
@@ -77,6 +90,10 @@ def files(root: Path) -> dict[str, str]:
             "Prediction by kernel-vnf", KERNEL_VNF_INTRO, kernel_vnf.schema()
         ),
         kernel_vnf_page.PAGE: kernel_vnf_page.page(root),
+        "docs/reference/fleet.md": schema_page.page("Fleet file", FLEET_INTRO, fleet_load.fleet_schema()),
+        "docs/reference/placement.md": schema_page.page(
+            "Placement", PLACEMENT_INTRO, placement.placement_schema()
+        ),
         "docs/reference/data-plane.md": dataplane_pages.protocol(),
         "docs/reference/functions.md": dataplane_pages.functions(functions, root),
     }
