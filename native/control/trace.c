@@ -120,6 +120,8 @@ weir_verb_trace(const json_t *args, json_t **result, struct weir_error *error)
 	    weir_take_count(args, "at_us", 0, UINT32_MAX * 1000ULL, "", &at_us, error) < 0 ||
 	    weir_frames_check(trace.frames, FRAMES_MAX, "frames", error) < 0)
 		return -1;
+	if (trace.frames == NULL)
+		return weir_missing("", "frames", error);
 	trace.chain = weir_chain_named(area);
 	if (trace.chain == NULL)
 		return weir_fail(error, "bad_argument", "area", "the name of an area of functions",

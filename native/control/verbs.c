@@ -15,10 +15,11 @@ static const char *const no_keys[] = {NULL};
 static int
 hello(const json_t *args, json_t **result, struct weir_error *error)
 {
-	json_t *cores = json_array();
+	json_t *cores;
 
-	(void)args;
-	(void)error;
+	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
+		return -1;
+	cores = json_array();
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		json_array_append_new(cores, json_integer(weir_core_number(i)));
 	*result = json_pack("{s:s, s:i, s:s, s:i, s:I, s:o, s:s}", "version", WEIR_VERSION,
@@ -31,8 +32,8 @@ hello(const json_t *args, json_t **result, struct weir_error *error)
 static int
 describe(const json_t *args, json_t **result, struct weir_error *error)
 {
-	(void)args;
-	(void)error;
+	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
+		return -1;
 	*result = weir_describe();
 	return 0;
 }
@@ -83,9 +84,9 @@ ledger(const json_t *args, json_t **result, struct weir_error *error)
 static int
 quit(const json_t *args, json_t **result, struct weir_error *error)
 {
-	(void)args;
 	(void)result;
-	(void)error;
+	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
+		return -1;
 	weir_quit_asked = true;
 	return 0;
 }
