@@ -16,30 +16,26 @@
 
 #include "core/flow_cache.h"
 #include "core/fragments.h"
+#include "core/option_rows.h"
 #include "core/report.h"
 #include "core/rule_reload.h"
-
-enum verdict_option { VERDICT_DENY, VERDICT_PERMIT };
-static const char *const verdict_names[] = {"deny", "permit", NULL};
 
 enum scope { SCOPE_BOTH, SCOPE_OUTBOUND, SCOPE_INBOUND };
 static const char *const scope_names[] = {"both", "outbound", "inbound", NULL};
 
-enum other { OTHER_DROP, OTHER_FORWARD };
-static const char *const other_names[] = {"drop", "forward", NULL};
-
 struct acl {
 	struct weir_rule_set *rules;
 	struct weir_fragments *fragments;
-	unsigned int default_verdict; /* enum verdict_option */
+	unsigned int default_verdict; /* enum weir_default */
 	unsigned int scope;	      /* enum scope */
-	unsigned int not_ipv4;	      /* enum other */
+	unsigned int not_ipv4;	      /* enum weir_not_ipv4 */
 	uint64_t fragment_count;
 	char path[WEIR_OPTION_TEXT_BYTES], rule_list[WEIR_OPTION_TEXT_BYTES];
 };
 static_assert(offsetof(struct acl, path) <= RTE_CACHE_LINE_SIZE, "packets need one cache line");
 
 static const struct weir_option options[] = {
+<<<<<<< Updated upstream
 	{
 		.name = "rules",
 		.type = WEIR_OPTION_FILE,
@@ -61,6 +57,10 @@ static const struct weir_option options[] = {
 		.help = "What happens to packets that match no rule.",
 		.offset = offsetof(struct acl, default_verdict),
 	},
+=======
+	WEIR_RULES_ROW(struct acl),
+	WEIR_DEFAULT_ROW(struct acl, "packets"),
+>>>>>>> Stashed changes
 	{
 		.name = "direction",
 		.type = WEIR_OPTION_ENUM,
@@ -69,23 +69,8 @@ static const struct weir_option options[] = {
 		.help = "Which packets the rules are for; all others are forwarded.",
 		.offset = offsetof(struct acl, scope),
 	},
-	{
-		.name = "not_ipv4",
-		.type = WEIR_OPTION_ENUM,
-		.default_text = "drop",
-		.values = other_names,
-		.help = "What happens to frames that are not IPv4: ARP, IPv6 and others.",
-		.offset = offsetof(struct acl, not_ipv4),
-	},
-	{
-		.name = "fragments",
-		.type = WEIR_OPTION_INT,
-		.default_text = "4096",
-		.min = 4,
-		.max = 1048576,
-		.help = "Fragmented packets known at a time.",
-		.offset = offsetof(struct acl, fragment_count),
-	},
+	WEIR_NOT_IPV4_ROW(struct acl),
+	WEIR_FRAGMENTS_ROW(struct acl, "Fragmented packets known at a time."),
 };
 
 enum { DROP_DENIED, DROP_NOT_IPV4, DROP_MALFORMED, DROP_TRUNCATED };
@@ -120,7 +105,7 @@ static int
 init(void *state, const char *where, struct weir_error *error)
 {
 	struct acl *acl = state;
-	bool permits = acl->default_verdict == VERDICT_PERMIT;
+	bool permits = acl->default_verdict == WEIR_DEFAULT_PERMIT;
 
 	if (acl->path[0] != '\0' && acl->rule_list[0] != '\0')
 		return weir_fail(error, "bad_argument", where, "rules or rule_list", NULL,
@@ -156,7 +141,7 @@ needs_rules(const struct acl *acl, const struct weir_headers *headers, struct we
 		drop(action, DROP_MALFORMED);
 	else if (headers->network == WEIR_NETWORK_IPV4)
 		drop(action, DROP_TRUNCATED);
-	else if (acl->not_ipv4 == OTHER_DROP)
+	else if (acl->not_ipv4 == WEIR_NOT_IPV4_DROP)
 		drop(action, DROP_NOT_IPV4);
 	action->once = true;
 	return false;
@@ -220,8 +205,8 @@ reload_prepare(const void *state, const void *arguments, const char *where, void
 	const struct acl *acl = state;
 
 	return weir_rule_reload_prepare(arguments, acl->path,
-					acl->default_verdict == VERDICT_PERMIT, where, prepared,
-					error);
+					acl->default_verdict == WEIR_DEFAULT_PERMIT, where,
+					prepared, error);
 }
 
 struct change {

@@ -20,27 +20,12 @@
 
 #include <rte_cycles.h>
 
+#include "core/option_rows.h"
 #include "core/report.h"
 
-static const char *const default_names[] = {"deny", "permit", NULL};
-static const char *const other_names[] = {"drop", "forward", NULL};
-
 static const struct weir_option options[] = {
-	{
-		.name = "rules",
-		.type = WEIR_OPTION_FILE,
-		.help = "File with one rule a line, such as: permit tcp 10.0.0.0/8 any 1024-65535 "
-			"80. None: only `default` decides.",
-		.offset = offsetof(struct firewall, path),
-	},
-	{
-		.name = "default",
-		.type = WEIR_OPTION_ENUM,
-		.default_text = "deny",
-		.values = default_names,
-		.help = "What happens to connections that match no rule.",
-		.offset = offsetof(struct firewall, default_verdict),
-	},
+	WEIR_RULES_ROW(struct firewall),
+	WEIR_DEFAULT_ROW(struct firewall, "connections"),
 	{
 		.name = "sessions",
 		.type = WEIR_OPTION_INT,
@@ -59,74 +44,16 @@ static const struct weir_option options[] = {
 			"RST: connections that were there before the firewall go on.",
 		.offset = offsetof(struct firewall, syn_first),
 	},
-	{
-		.name = "tcp_established_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "7440",
-		.min = 1,
-		.max = 864000,
-		.help = "Idle time of an established TCP connection (RFC 5382: 7440 or more).",
-		.offset = offsetof(struct firewall, tcp_established_timeout_s),
-	},
-	{
-		.name = "tcp_transitory_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "240",
-		.min = 1,
-		.max = 86400,
-		.help = "Idle time of a TCP connection that is not answered yet, was reset, or "
-			"was closed by both sides (RFC 5382: 240 or more).",
-		.offset = offsetof(struct firewall, tcp_transitory_timeout_s),
-	},
-	{
-		.name = "udp_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "300",
-		.min = 1,
-		.max = 86400,
-		.help = "Idle time of a UDP session (RFC 4787: 120 or more, 300 recommended).",
-		.offset = offsetof(struct firewall, udp_timeout_s),
-	},
-	{
-		.name = "icmp_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "60",
-		.min = 1,
-		.max = 86400,
-		.help = "Idle time of a session of ICMP echo (RFC 5508: 60 or more).",
-		.offset = offsetof(struct firewall, icmp_timeout_s),
-	},
-	{
-		.name = "other_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "600",
-		.min = 1,
-		.max = 86400,
-		.help = "Idle time of a session of any other protocol.",
-		.offset = offsetof(struct firewall, other_timeout_s),
-	},
-	{
-		.name = "not_ipv4",
-		.type = WEIR_OPTION_ENUM,
-		.default_text = "drop",
-		.values = other_names,
-		.help = "What happens to frames that are not IPv4: ARP, IPv6 and others.",
-		.offset = offsetof(struct firewall, not_ipv4),
-	},
-	{
-		.name = "fragments",
-		.type = WEIR_OPTION_INT,
-		.default_text = "4096",
-		.min = 4,
-		.max = 1048576,
-		.help = "Fragmented packets known at a time.",
-		.offset = offsetof(struct firewall, fragment_count),
-	},
+	WEIR_TCP_ESTABLISHED_TIMEOUT_ROW(struct firewall, "an established TCP connection"),
+	WEIR_TCP_TRANSITORY_TIMEOUT_ROW(struct firewall,
+					"a TCP connection that is not answered yet, was reset, or "
+					"was closed by both sides"),
+	WEIR_UDP_TIMEOUT_ROW(struct firewall, "session"),
+	WEIR_ICMP_TIMEOUT_ROW(struct firewall, "session"),
+	WEIR_TIMEOUT_ROW(struct firewall, other_timeout_s, "600", 86400,
+			 "Idle time of a session of any other protocol."),
+	WEIR_NOT_IPV4_ROW(struct firewall),
+	WEIR_FRAGMENTS_ROW(struct firewall, "Fragmented packets known at a time."),
 };
 
 static const struct weir_drop_reason drop_reasons[] = {
@@ -151,7 +78,7 @@ time_of_s(uint64_t seconds)
 static bool
 default_permits(const struct firewall *firewall)
 {
-	return firewall->default_verdict == FIREWALL_DEFAULT_PERMIT;
+	return firewall->default_verdict == WEIR_DEFAULT_PERMIT;
 }
 
 static void

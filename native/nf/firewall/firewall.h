@@ -23,9 +23,6 @@ enum firewall_drop {
 	FIREWALL_DROP_TRUNCATED,
 };
 
-enum firewall_default { FIREWALL_DEFAULT_DENY, FIREWALL_DEFAULT_PERMIT };
-enum firewall_other { FIREWALL_OTHER_DROP, FIREWALL_OTHER_FORWARD };
-
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 #define TCP_RST 0x04
@@ -73,8 +70,8 @@ struct firewall {
 	uint64_t tcp_established_timeout_s, tcp_transitory_timeout_s;
 	uint64_t udp_timeout_s, icmp_timeout_s, other_timeout_s;
 	uint64_t fragment_count;
-	unsigned int default_verdict; /* enum firewall_default */
-	unsigned int not_ipv4;	      /* enum firewall_other */
+	unsigned int default_verdict; /* enum weir_default */
+	unsigned int not_ipv4;	      /* enum weir_not_ipv4 */
 	bool syn_first;
 	char path[WEIR_OPTION_TEXT_BYTES];
 };

@@ -3,6 +3,7 @@
 #include "firewall.h"
 
 #include "core/icmp_error.h"
+#include "core/option_rows.h"
 
 /* By the rules alone: no session is begun. */
 static void
@@ -77,7 +78,7 @@ firewall_decide_rare(struct firewall *firewall, const struct weir_batch *batch, 
 	if (headers->network == WEIR_NETWORK_MALFORMED) {
 		firewall_drop(action, FIREWALL_DROP_MALFORMED);
 	} else if (headers->network != WEIR_NETWORK_IPV4) {
-		if (firewall->not_ipv4 == FIREWALL_OTHER_DROP)
+		if (firewall->not_ipv4 == WEIR_NOT_IPV4_DROP)
 			firewall_drop(action, FIREWALL_DROP_NOT_IPV4);
 	} else if ((headers->flags & WEIR_HEADER_L4_CUT) != 0) {
 		firewall_drop(action, FIREWALL_DROP_TRUNCATED);

