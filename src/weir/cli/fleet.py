@@ -42,7 +42,7 @@ def plan(
     if out is not None and not out.parent.is_dir():
         raise CommandError(f"--out {out}: there is no directory {out.parent}", USAGE)
     stop = Stop(TIME_LIMIT_S if time_limit is None else time_limit, time.monotonic)
-    progress = _Progress()
+    progress = Progress()
     with _ctrl_c(stop):
         search = Search(
             fleet_of(file), stop, gap=GAP if gap is None else gap, seed=seed or 0, tell=progress.show
@@ -78,7 +78,7 @@ def _ctrl_c(stop: Stop) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class _Progress:
+class Progress:
     """One line that moves in a terminal; elsewhere a line every few seconds."""
 
     def __init__(self) -> None:

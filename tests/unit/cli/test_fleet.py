@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir plan --fleet`: what it prints, writes and ends with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from weir.cli import exits, fleet
+from weir.cli.main import app
+from weir.model.fleet import Standing
+from weir.spec.placement import Placement
+
+runner = CliRunner()
+FLEET = """\
+weir: 1
+name: small
+hosts:
+  h: {count: 3, numa: [{cores: 8, memory_gb: 32, link_gbps: 25}]}
+chains:
+  a: {count: 4, cores: 4, memory_gb: 1}
+"""
+TOO_MUCH = FLEET + "  b: {count: 2, cores: 9}\n"
+
+
+def written(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "fleet.yml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_fleet_that_fits_is_summed_up_with_what_is_proved(tmp_path: Path) -> None:
+    done = runner.invoke(app, ["plan", "--fleet", written(tmp_path, FLEET)])
+    assert done.exit_code == 0
+    assert done.stdout.startswith(
+        "small: 4 of 4 chains placed on 2 hosts, cost 2\n"
+        "proved: no placement of them costs less than 2: gap 0.00%\n"
+    )
+
+
+def test_chains_without_a_place_are_named_with_the_reason_and_end_with_1(tmp_path: Path) -> None:
+    done = runner.invoke(app, ["plan", "--fleet", written(tmp_path, TOO_MUCH)])
+    assert done.exit_code == exits.FAILED
+    assert "proved: no placement has more of them" in done.stdout
+    assert (
+        "– b: 2 of 2, for lack of cores: it needs 9 cores, and an empty NUMA node has 8 cores at most"
+        in done.stdout
+    )
+
+
+def test_json_and_out_are_the_same_document(tmp_path: Path) -> None:
+    out = tmp_path / "placement.json"
+    command = ["plan", "--fleet", written(tmp_path, TOO_MUCH), "--json", "--out", str(out)]
+    done = runner.invoke(app, command)
+    assert done.stdout == out.read_text()
+    placement = Placement.model_validate_json(done.stdout)
+    assert (placement.placed, placement.placed_bound, placement.chains) == (4, 4, 6)
+    assert [(one.chain, one.binds) for one in placement.unplaced] == [("b", "cores")]
+    assert json.loads(done.stdout)["hosts"][0]["nodes"][0]["chains"] == {"a": [1, 2]}
+
+
+def test_a_bad_fleet_ends_with_2_and_its_line(tmp_path: Path) -> None:
+    done = runner.invoke(app, ["plan", "--fleet", written(tmp_path, FLEET.replace("cores: 4", "cores: x"))])
+    assert done.exit_code == exits.USAGE
+    assert "fleet.yml:6:17: chains.a.cores: is 'x'; expected a whole number" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--out", "/nowhere/at/all.json"], "there is no directory /nowhere/at"),
+        (["--cores", "4"], "--fleet does not go with --cores"),
+    ],
+)
+def test_options_that_cannot_be_met_are_refused_at_once(tmp_path: Path, more: list[str], said: str) -> None:
+    done = runner.invoke(app, ["plan", "--fleet", written(tmp_path, FLEET), *more])
+    assert done.exit_code == exits.USAGE
+    assert said in done.stderr
+
+
+def test_ctrl_c_prints_the_best_so_far_and_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = str(Path(__file__).parents[3] / "labs" / "fleet")
+    before = signal.getsignal(signal.SIGINT)
+    pressed: list[Standing] = []
+
+    def press(_: fleet.Progress, standing: Standing) -> None:
+        if not pressed:
+            os.kill(os.getpid(), signal.SIGINT)
+        pressed.append(standing)
+
+    monkeypatch.setattr(fleet.Progress, "show", press)
+    done = runner.invoke(app, ["plan", "--fleet", lab, "--gap", "0", "--time-limit", "30"])
+    assert done.exit_code == exits.INTERRUPTED
+    assert "interrupted: the best so far" in done.stdout
+    assert signal.getsignal(signal.SIGINT) is before
