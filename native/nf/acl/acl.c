@@ -35,32 +35,14 @@ struct acl {
 static_assert(offsetof(struct acl, path) <= RTE_CACHE_LINE_SIZE, "packets need one cache line");
 
 static const struct weir_option options[] = {
-<<<<<<< Updated upstream
-	{
-		.name = "rules",
-		.type = WEIR_OPTION_FILE,
-		.help = "File with one rule a line, such as: permit tcp 10.0.0.0/8 any 1024-65535 "
-			"80. None: only `default` decides.",
-		.offset = offsetof(struct acl, path),
-	},
+	WEIR_RULES_ROW(struct acl),
 	{
 		.name = "rule_list",
 		.type = WEIR_OPTION_TEXT,
 		.help = "In place of a file: its lines, joined by commas.",
 		.offset = offsetof(struct acl, rule_list),
 	},
-	{
-		.name = "default",
-		.type = WEIR_OPTION_ENUM,
-		.default_text = "deny",
-		.values = verdict_names,
-		.help = "What happens to packets that match no rule.",
-		.offset = offsetof(struct acl, default_verdict),
-	},
-=======
-	WEIR_RULES_ROW(struct acl),
 	WEIR_DEFAULT_ROW(struct acl, "packets"),
->>>>>>> Stashed changes
 	{
 		.name = "direction",
 		.type = WEIR_OPTION_ENUM,
