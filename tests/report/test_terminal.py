@@ -152,3 +152,16 @@ def test_a_lab_title_is_text_and_not_console_markup() -> None:
 def test_a_result_without_setups_is_still_a_report() -> None:
     for name in report.FORMATS:
         assert report.render(result(setups=[]), name)
+
+
+def test_chains_under_one_technology_are_rows_of_one_table() -> None:
+    whole = result()
+    alone = whole.model_copy(
+        update={"setups": [setup for setup in whole.setups if setup.technology == "direct"]}
+    )
+    said = terminal.render(alone.model_copy(update={"baseline": "direct"}))
+    lines = [line for line in said.splitlines() if "PVP" in line or "PVVP" in line]
+    assert "Chain" in said
+    assert "ratio" not in said.split("Flags")[0]
+    assert lines[0].split()[:2] == ["64", "PVP"]
+    assert lines[1].split()[0] == "PVVP"

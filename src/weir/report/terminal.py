@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table in the terminal: for each chain and frame size a row for each technology.
 
+Chains under one technology are compared with each other instead: a row for each chain.
+
 With two goals it fits 80 columns; goals that do not fit side by side get a table each.
 """
 
@@ -43,16 +45,18 @@ def render(result: Result) -> str:
 
 def table(result: Result) -> RenderableType:
     """The same for a rich console, with colours. Lab texts are never read as markup."""
-    chains = [_Chain(result, chain) for chain in summary.chains(result)]
+    names: list[str] = summary.chains(result)
+    alone = len(summary.technologies(result)) == 1 < len(names)
+    chains = [_Chain(result, None)] if alone else [_Chain(result, chain) for chain in names]
     return Group(_heading(result), *chains, *_notes(result))
 
 
 @dataclass(frozen=True)
 class _Chain:
-    """One chain: as many goals side by side as the console has columns for, never fewer than one."""
+    """One chain, or all: as many goals side by side as the console has columns for, at least one."""
 
     result: Result
-    name: str
+    name: str | None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         goals = summary.goals(self.result)
@@ -79,37 +83,42 @@ def _heading(result: Result) -> Text:
     return head
 
 
-def _chain_table(result: Result, chain: str, goals: list[str]) -> Table:
-    title = Text(f"\n{chain}, ratios to {result.baseline}", overflow="fold")
-    out = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+def _chain_table(result: Result, chain: str | None, goals: list[str]) -> Table:
+    """Technologies of one chain, with their ratios; or, of None, all chains under their one technology."""
+    title = f"\n{result.baseline}" if chain is None else f"\n{chain}, ratios to {result.baseline}"
+    out = Table(
+        title=Text(title, overflow="fold"), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
+    )
     out.show_edge, out.padding = False, 0
     out.add_column("Frame", overflow="fold", max_width=FRAME_COLUMNS)
-    out.add_column("Technology", overflow="fold", max_width=13)
+    out.add_column("Chain" if chain is None else "Technology", overflow="fold", max_width=13)
     for goal in goals:
         out.add_column(f"{goal}\nMpps", justify="right", style="bold", overflow="fold", min_width=6)
         out.add_column("", justify="right", style="dim", no_wrap=True, min_width=4)
         out.add_column("Gbit/s", justify="right", no_wrap=True)
-        out.add_column("ratio", justify="right", no_wrap=True)
+        if chain is not None:
+            out.add_column("ratio", justify="right", no_wrap=True)
     out.add_column("Flag")
     for frame in summary.frames(result, chain):
         named = False
         for setup, case in _cases(result, chain, frame):
-            cells = list(_cells(result, setup, case, goals))
-            out.add_row(Text("" if named else summary.frame_label(frame)), Text(setup.technology), *cells)
+            cells = list(_cells(result, setup, case, goals, ratios=chain is not None))
+            name = setup.chain if chain is None else setup.technology
+            out.add_row(Text("" if named else summary.frame_label(frame)), Text(name), *cells)
             named = True
         out.add_section()
     return out
 
 
-def _cases(result: Result, chain: str, frame: str) -> Iterator[tuple[Setup, Case]]:
+def _cases(result: Result, chain: str | None, frame: str) -> Iterator[tuple[Setup, Case]]:
     for setup in result.setups:
-        if setup.chain == chain:
+        if chain in (None, setup.chain):
             for case in setup.cases:
                 if case.frame == frame:
                     yield setup, case
 
 
-def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> Iterator[Text]:
+def _cells(result: Result, setup: Setup, case: Case, goals: list[str], *, ratios: bool) -> Iterator[Text]:
     rows = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
     letters = "X" if case.problem is not None else ""
     for goal in goals:
@@ -118,8 +127,9 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> Iterat
         yield Text(numbers.mpps(found.load_pps if found else None))
         yield Text(numbers.around(summary.farthest(found) if found else None))
         yield Text(numbers.gbps(found.l2_bps if found else None))
-        own = row is not None and row.ratio is not None and setup.technology == result.baseline
-        yield Text("1" if own else numbers.times(row.ratio if row else None))
+        if ratios:
+            own = row is not None and row.ratio is not None and setup.technology == result.baseline
+            yield Text("1" if own else numbers.times(row.ratio if row else None))
         letters += row.flags if row else ""
     yield Text("".join(letter for letter in legend.FLAGS if letter in letters), style="yellow")
 
