@@ -41,15 +41,6 @@ class Room:
         """While it is a list: every `put`, so that `undo` can take it back."""
         self._rules_of = [np.flatnonzero(column) for column in fleet.rule_members.T]
 
-    def copy(self) -> Room:
-        """An independent room with the same chains in it."""
-        twin = object.__new__(Room)
-        twin.__dict__.update(self.__dict__)
-        for name in ("free", "link_free", "chains_on", "on_host", "in_zone"):
-            setattr(twin, name, getattr(self, name).copy())
-        twin.standing = [counter.copy() for counter in self.standing]
-        return twin
-
     def fits(self, chain: int) -> Mask:
         """[node]: whether one more chain of that class may stand there."""
         need = self.fleet.needs[chain][self.class_of]

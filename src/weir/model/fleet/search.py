@@ -30,7 +30,6 @@ from weir.model.fleet.volume import liquid
 
 LIQUID_KINDS = 3000
 SHARES = {"repair": 0.25, "columns": 0.5, "integers": 0.65, "end": 0.95}  # of the time limit
-BLOCK = 25  # rounds of repair between looks at the clock's share
 ROUNDING = 1e-6
 Step = Literal["greedy", "bound", "repair", "columns", "integers", "balance"]
 
@@ -63,7 +62,7 @@ class Answer:
 
 
 class Search:
-    """One search. Same fleet, seed and rounds, same answer, unless time or Ctrl-C ends it."""
+    """One search. Same fleet, seed and rounds, same answer, while no step ends by the clock or Ctrl-C."""
 
     def __init__(
         self, fleet: Fleet, stop: Stop, *, gap: float, seed: int, tell: Callable[[Standing], None]

@@ -21,7 +21,6 @@ class _Rows:
 
     def __init__(self, stop: Stop) -> None:
         self.model = empty_model(stop)
-        self.rows = 0
 
     def column(self, cost: float, most: float) -> int:
         self.model.addCol(cost, 0, most, 0, np.array([], dtype=np.int32), np.array([]))
@@ -30,8 +29,7 @@ class _Rows:
     def row(self, least: float, most: float, entries: dict[int, float]) -> int:
         indices = np.array(list(entries), dtype=np.int32)
         self.model.addRow(least, most, len(entries), indices, np.array(list(entries.values()), dtype=float))
-        self.rows += 1
-        return self.rows - 1
+        return int(self.model.getNumRow()) - 1
 
 
 @dataclass(frozen=True)
