@@ -38,17 +38,22 @@ class _Way:
     name: str  # of the side towards which it goes
     direction: str
     entry: str  # port or ring
-    exit: str
+    exits: tuple[str, ...]
+    order: tuple[int, ...]  # of the functions that it passes
 
-    def through(self, entry: str, exit_: str) -> _Way:
+    def through(self, entry: str, *exits: str) -> _Way:
         """The same way between other places."""
-        return _Way(self.name, self.direction, entry, exit_)
+        return _Way(self.name, self.direction, entry, exits, self.order)
 
 
 def function_areas(topology: Topology, node: Node) -> FunctionAreas:
     """The areas and rings of `node`, in the order in which packets from the left meet them."""
     left, right = f"{node.name}.left", f"{node.name}.right"
-    ways = (_Way("right", "outbound", left, right), _Way("left", "inbound", right, left))
+    exits = [(right, left), (right, left)] if node.both_ways else [(right,), (left,)]
+    ways = (
+        _Way("right", "outbound", left, exits[0], tuple(range(len(node.chain)))),
+        _Way("left", "inbound", right, exits[1], node.inbound),
+    )
     builder = _Builder(topology, node)
     {
         "run-to-completion": builder.run_to_completion,
@@ -91,30 +96,39 @@ class _Builder:
     def pipeline(self, ways: tuple[_Way, _Way]) -> None:
         """One area a function, rings between them."""
         node, count = self.node, len(self.node.chain)
-        there, back = ways
-        out, home = there.entry, back.exit
+        legs: list[list[_Way]] = [[] for _ in range(count)]
+        for way in ways:
+            entry = way.entry
+            for index, following in zip(way.order, [*way.order[1:], None], strict=True):
+                if following is None:
+                    legs[index].append(way.through(entry, *way.exits))
+                    continue
+                ring = self.made.ring(f"{node.name}.{way.name}.{max(index, following)}")
+                legs[index].append(way.through(entry, ring))
+                entry = ring
         for index, name in enumerate(_stage_names(node)):
-            last = index == count - 1
-            forth = there.exit if last else self.made.ring(f"{node.name}.right.{index + 1}")
-            coming = back.entry if last else self.made.ring(f"{node.name}.left.{index + 1}")
             core = node.cores[index * len(node.cores) // count]
-            pair = (there.through(out, forth), back.through(coming, home))
-            self._chain(f"{node.name}.{name}", core, pair, only=index)
-            out, home = forth, coming
+            self._chain(f"{node.name}.{name}", core, tuple(legs[index]), only=index)
 
     def dispatch(self, ways: tuple[_Way, _Way]) -> None:
         """A dispatcher, workers with private state, and for each port an area that takes from the workers."""
         name, workers = self.node.name, range(self.node.workers)
         fed = [[self.made.ring(f"{name}.{way.name}.{index}") for index in workers] for way in ways]
-        done = [[self.made.ring(f"{name}.{way.name}.{index}.done") for index in workers] for way in ways]
+        # A worker's ring to a port takes what it sends there, wherever that came from.
+        done = {
+            f"{name}.{way.name}": [self.made.ring(f"{name}.{way.name}.{index}.done") for index in workers]
+            for way in ways
+        }
         self._dispatcher(ways, fed, f"{name}.worker0")
         for index in workers:
-            pair = tuple(way.through(fed[at][index], done[at][index]) for at, way in enumerate(ways))
+            done_by = {port: rings[index] for port, rings in done.items()}
+            pair = tuple(
+                way.through(fed[at][index], *(done_by[port] for port in way.exits))
+                for at, way in enumerate(ways)
+            )
             self._chain(f"{name}.worker{index}", self._other(index), pair, instance=(index, len(workers)))
-        for way, rings in zip(ways, done, strict=True):
-            paths = [
-                {"name": f"worker{index}", "in": ring, "out": way.exit} for index, ring in enumerate(rings)
-            ]
+        for way, (port, rings) in zip(ways, done.items(), strict=True):
+            paths = [{"name": f"worker{index}", "in": ring, "out": port} for index, ring in enumerate(rings)]
             self._add(f"{name}.collector.{way.name}", self.node.cores[0], "chain", paths)
 
     def separated(self, ways: tuple[_Way, _Way]) -> None:
@@ -133,7 +147,7 @@ class _Builder:
                 for index in workers:
                     path = {"name": f"{way.name}{owner}", "in": dealt[index], "out": done[index]}
                     applied[index].append(path)
-                collected.append({"name": f"{way.name}{owner}", "in": done, "out": way.exit})
+                collected.append({"name": f"{way.name}{owner}", "in": done, "out": _out(way.exits)})
                 stages = self._stages(way, instance=(owner, len(owners)))
                 paths.append(_path(way, fed[at][owner], stages, dealt))
             self._add(f"{name}.owner{owner}", self._other(owner), "owner", paths, **self._fastpath())
@@ -174,7 +188,8 @@ class _Builder:
         instance: tuple[int, int] = (0, 1),
     ) -> None:
         paths = [
-            _path(way, way.entry, self._stages(way, only=only, instance=instance), way.exit) for way in ways
+            _path(way, way.entry, self._stages(way, only=only, instance=instance), _out(way.exits))
+            for way in ways
         ]
         self._add(name, core, "chain", paths, **self._fastpath())
 
@@ -182,12 +197,12 @@ class _Builder:
         self, way: _Way, *, only: int | None = None, instance: tuple[int, int] = (0, 1)
     ) -> list[dict[str, Any]]:
         """The functions in the order of that way. One that decides is the same, by its name, on both."""
-        stages = [
-            self._stage(way, stage, one, instance)
-            for index, (stage, one) in enumerate(zip(_stage_names(self.node), self.node.chain, strict=True))
+        names = list(_stage_names(self.node))
+        return [
+            self._stage(way, names[index], self.node.chain[index], instance)
+            for index in way.order
             if only in (None, index)
         ]
-        return stages if way.direction == "outbound" else stages[::-1]
 
     def _stage(self, way: _Way, name: str, one: NodeNf, instance: tuple[int, int]) -> dict[str, Any]:
         if not network_functions()[one.nf].decides:
@@ -216,6 +231,10 @@ class _Builder:
 
 def _path(way: _Way, entry: str, stages: list[dict[str, Any]], out: str | list[str]) -> dict[str, Any]:
     return {"name": way.name, "direction": way.direction, "in": entry, "stages": stages, "out": out}
+
+
+def _out(exits: tuple[str, ...]) -> str | list[str]:
+    return exits[0] if len(exits) == 1 else list(exits)
 
 
 def _stage_names(node: Node) -> Iterator[str]:

@@ -79,7 +79,8 @@ def chain_of_lab(lab: Lab, chain: Chain) -> LeanChain:
         Stage(one.nf, one.nf, dict(one.options)) for function in functions.values() for one in function.nfs()
     ]
     flows = [functions[name].fastpath_flows or DEFAULT_FASTPATH_FLOWS for name in quick]
-    return LeanChain(f"{lab.name} {chain.name}", _numbered(stages), max(flows, default=0))
+    both_ways = any(function.router is not None for function in functions.values())
+    return LeanChain(f"{lab.name} {chain.name}", _numbered(stages), max(flows, default=0), both_ways)
 
 
 def _numbered(stages: Sequence[Stage]) -> tuple[Stage, ...]:

@@ -81,6 +81,8 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
         options=nfs[0].options if len(nfs) == 1 else {},
         cores=cores[:1] if architecture == "run-to-completion" else cores,
         chain=tuple(NodeNf(nf=one.nf, options=one.options) for one in nfs),
+        inbound=function.inbound(),
+        both_ways=function.router is not None,
         architecture=architecture,
         workers=workers if architecture in ("dispatch", "separated") else 1,
         owners=(function.owners or DEFAULT_OWNERS) if architecture == "separated" else 1,

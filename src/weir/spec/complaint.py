@@ -63,7 +63,8 @@ def _complaint(error: ErrorDetails, root: Schema) -> Complaint:
     path, value, context = error["loc"], error["input"], error.get("ctx", {})
     kind = error["type"]
     if kind == "extra_forbidden":
-        known = sorted(_schema_at(path[:-1], root)[1].get("properties", ()))
+        around = _options(_schema_at(path[:-1], root)[1], root)
+        known = sorted(key for option in around for key in option.get("properties", ()))
         return _choice(path, "unknown key", path[-1], known)
     if kind == "literal_error":
         names = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from weir.spec.nf import Scalar
 from weir.spec.part import Part
+from weir.spec.router import RouterOptions
 
 Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
@@ -28,12 +29,15 @@ class NfOptions(Part):
 class FunctionOptions(Part):
     """What chains can name: a network function, or several between two ports, and how they are run."""
 
-    nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain`")
+    nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain` and `router`")
     options: dict[str, Scalar] = Field(default={}, description="its options")
     chain: tuple[NfOptions, ...] = Field(
         default=(),
         max_length=16,
         description="instead of `nf`: network functions from the inside, left, to the outside",
+    )
+    router: RouterOptions | None = Field(
+        default=None, description="instead of `nf`: joins tenants' networks and an external one"
     )
     architecture: Architecture = Field(
         default="run-to-completion",
@@ -68,4 +72,10 @@ class FunctionOptions(Part):
 
     def nfs(self) -> tuple[NfOptions, ...]:
         """The network functions, inside first."""
+        if self.router is not None:
+            return tuple(NfOptions(nf=nf, options=options) for nf, options in self.router.stages())
         return self.chain if self.nf is None else (NfOptions(nf=self.nf, options=self.options),)
+
+    def inbound(self) -> tuple[int, ...]:
+        """Which of `nfs` packets on their way back pass, in their order."""
+        return self.router.inbound() if self.router is not None else tuple(reversed(range(len(self.nfs()))))

@@ -9,6 +9,7 @@ from weir.spec.complaint import Complaint, show
 from weir.spec.function import FunctionOptions, NfOptions
 from weir.spec.nf import Nf, network_functions
 from weir.spec.problem import nearest
+from weir.spec.router_check import router_complaints
 from weir.spec.source import KeyPath
 
 _SHARED_OUT = ("dispatch", "separated")
@@ -19,6 +20,8 @@ def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Co
     for name, function in functions.items():
         path: KeyPath = ("functions", name)
         yield from _one_or_several(path, function)
+        if function.router is not None:
+            yield from router_complaints((*path, "router"), function.router)
         for at, one in _places(path, function):
             yield from _function(at, one)
         if all(one.nf in network_functions() for one in function.nfs()):
@@ -32,10 +35,13 @@ def _places(path: KeyPath, function: FunctionOptions) -> list[tuple[KeyPath, NfO
 
 
 def _one_or_several(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
-    if function.nf is None and not function.chain:
-        yield Complaint(path, "names no network function", "nf: one, or chain: a list of them")
-    if function.nf is not None and function.chain:
-        yield Complaint((*path, "chain"), "stands beside nf", "either nf or chain", about=((*path, "nf"),))
+    given = [key for key in ("nf", "chain", "router") if getattr(function, key)]
+    if not given:
+        message = "names no network function"
+        yield Complaint(path, message, "nf: one, or chain: a list of them, or router: its networks")
+    for other in given[1:]:
+        message, about = f"stands beside {given[0]}", ((*path, given[0]),)
+        yield Complaint((*path, other), message, "one of nf, chain and router", about=about)
     if function.nf is None and function.options:
         message = "belong to no function: each function of a chain has its own"
         yield Complaint((*path, "options"), message, "options within chain", about=((*path, "nf"),))
@@ -63,7 +69,12 @@ def _function(path: KeyPath, function: NfOptions) -> Iterator[Complaint]:
 
 
 def _way_of_running(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
-    about: tuple[KeyPath, ...] = ((*path, "nf"), (*path, "chain"), (*path, "architecture"))
+    about: tuple[KeyPath, ...] = (
+        (*path, "nf"),
+        (*path, "chain"),
+        (*path, "router"),
+        (*path, "architecture"),
+    )
     nfs = [network_functions()[one.nf] for one in function.nfs()]
     architecture = function.architecture
     if function.workers is not None and architecture not in _SHARED_OUT:

@@ -76,6 +76,10 @@ class Node(_Frozen):
     cores: tuple[int, ...] = ()
     chain: tuple[NodeNf, ...] = ()
     """Its network functions, from the left port to the right."""
+    inbound: tuple[int, ...] = ()
+    """Which of them packets from the right pass, in their order."""
+    both_ways: bool = False
+    """Packets may leave by either port, wherever they came from: paths have the right port, then the left."""
     architecture: Architecture = "run-to-completion"
     workers: int = 1
     owners: int = 1

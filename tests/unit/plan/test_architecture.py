@@ -116,3 +116,27 @@ def test_a_second_function_of_a_kind_has_a_name_of_its_own() -> None:
     config = plan.dataplane_config(topology("direct", **parts), lab(**parts), RUN_DIR)
     (area,) = function_areas(config)
     assert [stage["name"] for stage in area["paths"][0]["stages"]] == ["l3fwd", "l3fwd2"]
+
+
+ROUTER = {"tenants": [{"prefix": "10.1.0.0/24"}], "external": "203.0.113.1/32", "isolate": True}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_router_sends_by_both_ports_whichever_a_packet_came_from(architecture: str) -> None:
+    node, config = made(architecture, chain=[], router=ROUTER)
+    areas = function_areas(config)
+    by_port: dict[str, set[str]] = {"f1.left": set(), "f1.right": set()}
+    for area in areas:
+        for path in area["paths"]:
+            for port in set(names(path["out"])) & set(by_port):
+                by_port[port].add(area["name"])
+    assert all(len(senders) == 1 for senders in by_port.values())
+    assert len(config["rings"]) <= ring_count(node)
+
+
+def test_what_comes_from_outside_is_translated_before_it_is_routed() -> None:
+    _, config = made("run-to-completion", chain=[], router=ROUTER)
+    ((out, back),) = (area["paths"] for area in function_areas(config))
+    assert [stage["nf"] for stage in out["stages"]] == ["acl", "nat", "l3fwd"]
+    assert [stage["nf"] for stage in back["stages"]] == ["nat", "l3fwd"]
+    assert out["out"] == back["out"] == ["f1.right", "f1.left"]

@@ -95,3 +95,23 @@ def test_a_capture_takes_the_place_of_flows() -> None:
 def test_the_fast_path_has_room_for_flows() -> None:
     request = lean_request(chain_of_text("nat", fastpath=True), 1, traffic=Traffic(), frame="64")
     assert request["configure"]["areas"][0]["fastpath_flows"] == 65536
+
+
+ROUTER = """
+weir: 1
+name: lean
+technology: direct
+chain: [[edge]]
+functions:
+  edge: {router: {tenants: [{prefix: 10.0.0.0/8}], external: 203.0.113.1/32}, fastpath: true}
+"""
+
+
+def test_a_router_is_measured_with_both_its_sides_as_outputs(tmp_path: Path) -> None:
+    file = tmp_path / "lab.yml"
+    file.write_text(ROUTER, encoding="utf-8")
+    lab = load_lab(file)
+    chain = chain_of_lab(lab, lab.chains()[0])
+    assert [stage.nf for stage in chain.stages] == ["nat", "l3fwd"]
+    request = lean_request(chain, 0, traffic=Traffic(), frame="64")
+    assert request["configure"]["areas"][0]["paths"][0]["out"] == ["right", "left"]

@@ -33,7 +33,7 @@ def test_every_architecture_can_be_asked_for(text: str) -> None:
     ("text", "key", "expected"),
     [
         ("architecture: dispatch", "functions.default", "nf: one"),
-        ("nf: l3fwd, chain: [{nf: l3fwd}]", "functions.default.chain", "either"),
+        ("nf: l3fwd, chain: [{nf: l3fwd}]", "functions.default.chain", "one of nf, chain and router"),
         ("chain: [{nf: l3fwd}], options: {a: 1}", "functions.default.options", "within chain"),
         ("chain: [{nf: l3fwd}, {nf: natt}]", "functions.default.chain[1].nf", "nat"),
         ("chain: [{nf: l3fwd, options: {route: x}}]", "functions.default.chain[0].options.route", "routes"),
