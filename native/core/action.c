@@ -72,8 +72,9 @@ tuple_after(const struct weir_action *action, const struct weir_tuple *before)
 	return after;
 }
 
-static inline void
-rewrite_tuple(const struct weir_action *action, uint8_t *frame, struct weir_headers *headers)
+void
+weir_action_rewrite_tuple(const struct weir_action *action, uint8_t *frame,
+			  struct weir_headers *headers)
 {
 	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(frame + headers->l3_offset);
 	struct weir_tuple after = tuple_after(action, &headers->tuple);
@@ -89,26 +90,14 @@ rewrite_tuple(const struct weir_action *action, uint8_t *frame, struct weir_head
 }
 
 void
-weir_action_apply(const struct weir_action *action, struct rte_mbuf *packet,
-		  struct weir_headers *headers)
-{
-	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
-
-	if ((action->set & WEIR_SET_TUPLE) != 0 && headers->network == WEIR_NETWORK_IPV4)
-		rewrite_tuple(action, frame, headers);
-	if (action->ttl_decrement != 0 && headers->l3_offset != 0)
-		weir_ttl_decrement(frame, headers, action->ttl_decrement);
-	if ((action->set & WEIR_SET_MAC) != 0)
-		memcpy(frame, &action->dst_mac, 2 * RTE_ETHER_ADDR_LEN);
-}
-
-void
 weir_action_foresee(const struct weir_action *action, struct weir_headers *headers)
 {
 	if ((action->set & WEIR_SET_TUPLE) != 0 && headers->network == WEIR_NETWORK_IPV4)
 		headers->tuple = tuple_after(action, &headers->tuple);
 	if (action->ttl_decrement != 0 && headers->l3_offset != 0)
 		headers->ttl -= action->ttl_decrement;
+	if ((action->set & WEIR_SET_MAC) != 0)
+		weir_headers_set_group(headers, &action->dst_mac);
 }
 
 void

@@ -88,26 +88,36 @@ weir_action_clear(struct weir_action *action)
 	action->dependents = NULL;
 }
 
-/* The frame has an IP header. A TTL is the high byte of its word: one less is 0x0100 less in
- * network byte order. */
+/* The frame has an IP header whose TTL is larger than `by`. TTL is the first byte of its word: `by`
+ * less there is `by` more in the first byte of the checksum (RFC 1624, equation 3). */
 static inline void
 weir_ttl_decrement(uint8_t *frame, struct weir_headers *headers, uint8_t by)
 {
 	uint8_t *ip = frame + headers->l3_offset;
-	uint16_t before, after, checksum;
+	uint16_t checksum;
+	uint32_t sum;
 
 	headers->ttl -= by;
-	if (headers->network == WEIR_NETWORK_IPV6) {
-		ip[WEIR_IPV6_HOP_LIMIT_OFFSET] -= by;
+	if (unlikely(headers->network == WEIR_NETWORK_IPV6)) {
+		ip[WEIR_IPV6_HOP_LIMIT_OFFSET] = headers->ttl;
 		return;
 	}
-	/* Not read back: the load of a word waits for the store of one of its bytes. */
-	memcpy(&before, ip + WEIR_IPV4_TTL_OFFSET, 2);
-	after = before - rte_cpu_to_be_16((uint16_t)(by << 8));
 	ip[WEIR_IPV4_TTL_OFFSET] = headers->ttl;
 	memcpy(&checksum, ip + WEIR_IPV4_CHECKSUM_OFFSET, 2);
-	checksum = weir_checksum_changed(checksum, weir_checksum_change16(before, after));
+	sum = checksum + rte_cpu_to_be_16((uint16_t)(by << 8));
+	checksum = (uint16_t)(sum + (sum >= UINT16_MAX));
 	memcpy(ip + WEIR_IPV4_CHECKSUM_OFFSET, &checksum, 2);
+}
+
+/* The addresses and ports of an IPv4 packet. */
+void weir_action_rewrite_tuple(const struct weir_action *action, uint8_t *frame,
+			       struct weir_headers *headers);
+
+static inline void
+weir_headers_set_group(struct weir_headers *headers, const struct rte_ether_addr *destination)
+{
+	headers->flags &= ~WEIR_HEADER_GROUP;
+	headers->flags |= rte_is_multicast_ether_addr(destination) * WEIR_HEADER_GROUP;
 }
 
 /*
@@ -115,8 +125,21 @@ weir_ttl_decrement(uint8_t *frame, struct weir_headers *headers, uint8_t by)
  * 0 stays 0, RFC 768; ICMP's follows its identifier). Addresses are rewritten in IPv4 only. The
  * caller has looked at verdict, counter and effect.
  */
-void weir_action_apply(const struct weir_action *action, struct rte_mbuf *packet,
-		       struct weir_headers *headers);
+static inline void
+weir_action_apply(const struct weir_action *action, struct rte_mbuf *packet,
+		  struct weir_headers *headers)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
+
+	if ((action->set & WEIR_SET_TUPLE) != 0 && headers->network == WEIR_NETWORK_IPV4)
+		weir_action_rewrite_tuple(action, frame, headers);
+	if (action->ttl_decrement != 0 && headers->l3_offset != 0)
+		weir_ttl_decrement(frame, headers, action->ttl_decrement);
+	if ((action->set & WEIR_SET_MAC) != 0) {
+		memcpy(frame, &action->dst_mac, 2 * RTE_ETHER_ADDR_LEN);
+		weir_headers_set_group(headers, &action->dst_mac);
+	}
+}
 
 /* Brings `headers` up to date as weir_action_apply() does, for whoever applies later. */
 void weir_action_foresee(const struct weir_action *action, struct weir_headers *headers);

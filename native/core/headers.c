@@ -8,10 +8,10 @@
 #include <rte_ether.h>
 #include <rte_icmp.h>
 #include <rte_ip.h>
+#include <rte_prefetch.h>
 #include <rte_tcp.h>
 #include <rte_udp.h>
-
-#include "checksum.h"
+#include <rte_vect.h>
 
 #define VLAN_TAGS_MAX 2
 #define EXTENSIONS_MAX 8
@@ -84,7 +84,11 @@ cut:
 	headers->flags |= WEIR_HEADER_L4_CUT;
 }
 
-/* RFC 1071 over a header of so many 32-bit words. */
+/*
+ * RFC 1071 over a header of so many 32-bit words. One's complement arithmetic is arithmetic modulo
+ * 0xffff; that the sum is 0 there, and not for want of anything but zeros, is what is asked: a
+ * header's version is not 0.
+ */
 static inline bool
 checksum_is_right(const uint8_t *ip, const unsigned int words)
 {
@@ -96,8 +100,7 @@ checksum_is_right(const uint8_t *ip, const unsigned int words)
 		memcpy(&word, ip + 4 * i, sizeof(word));
 		sum += word;
 	}
-	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
-	return weir_checksum_fold((uint32_t)sum) == 0xffff;
+	return sum % 0xffff == 0;
 }
 
 static inline void
@@ -201,13 +204,10 @@ parse_ipv6(struct view view, uint32_t offset, struct weir_headers *headers)
 		parse_l4(view, l4, end, headers);
 }
 
-void
-weir_headers_parse(const struct rte_mbuf *packet, struct weir_headers *headers)
+/* Any frame. */
+static void
+parse_any(struct view view, struct weir_headers *headers)
 {
-	const struct view view = {
-		.data = rte_pktmbuf_mtod(packet, const uint8_t *),
-		.length = packet->data_len,
-	};
 	uint32_t offset = RTE_ETHER_HDR_LEN;
 	uint16_t type;
 
@@ -234,4 +234,88 @@ weir_headers_parse(const struct rte_mbuf *packet, struct weir_headers *headers)
 		parse_ipv6(view, offset, headers);
 	if (headers->network == WEIR_NETWORK_IPV4 || headers->network == WEIR_NETWORK_IPV6)
 		headers->l3_offset = offset;
+}
+
+/*
+ * The frame that nearly all are, straight through: to one station, untagged, IPv4 without options
+ * in one piece, its checksum right, TCP or UDP with its header whole. False: it is another one, and
+ * nothing was read of it. Gives what parse_any() does, for fewer than half the instructions.
+ */
+static inline bool
+parse_plain(struct view view, struct weir_headers *headers)
+{
+	const uint8_t *ip = view.data + RTE_ETHER_HDR_LEN;
+	enum { l4 = RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr) };
+	/* Bytes from TTL to ports, and where the five-tuple wants them; 0x80: zero. */
+	const __m128i to_tuple = _mm_setr_epi8(4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 1,
+					       (char)0x80, (char)0x80, (char)0x80);
+	static const struct weir_headers udp = {
+		.network = WEIR_NETWORK_IPV4,
+		.l3_offset = RTE_ETHER_HDR_LEN,
+		.l4_offset = l4,
+		.payload_offset = l4 + sizeof(struct rte_udp_hdr),
+	};
+	uint32_t type_and_version, total_bytes, l4_bytes = sizeof(struct rte_udp_hdr);
+	bool tcp;
+
+	if (!has(view, l4, l4_bytes))
+		return false;
+	tcp = ip[9] == IPPROTO_TCP;
+	memcpy(&type_and_version, ip - 2, sizeof(type_and_version));
+	total_bytes = rte_be_to_cpu_16(word_at(view, RTE_ETHER_HDR_LEN + 2));
+	if ((type_and_version & rte_cpu_to_be_32(0xffffff00)) != rte_cpu_to_be_32(0x08004500) ||
+	    (word_at(view, RTE_ETHER_HDR_LEN + 6) &
+	     rte_cpu_to_be_16(FRAGMENT_OFFSET_MASK | MORE_FRAGMENTS)) != 0 ||
+	    (view.data[0] & RTE_ETHER_GROUP_ADDR) != 0 ||
+	    RTE_ETHER_HDR_LEN + total_bytes > view.length || !checksum_is_right(ip, 5))
+		return false;
+	if (tcp) {
+		if (!has(view, l4, sizeof(struct rte_tcp_hdr)))
+			return false;
+		l4_bytes = (view.data[l4 + 12] >> 4) * 4;
+		if (l4_bytes < sizeof(struct rte_tcp_hdr))
+			return false;
+	} else if (ip[9] != IPPROTO_UDP) {
+		return false;
+	}
+	if (total_bytes < sizeof(struct rte_ipv4_hdr) + l4_bytes)
+		return false;
+	*headers = udp;
+	_mm_storeu_si128((__m128i *)&headers->tuple,
+			 _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(ip + 8)), to_tuple));
+	headers->ttl = ip[8];
+	headers->l3_bytes = total_bytes;
+	if (tcp) {
+		headers->tcp_flags = view.data[l4 + 13];
+		headers->payload_offset = l4 + l4_bytes;
+	}
+	return true;
+}
+
+static inline void
+parse(const struct rte_mbuf *packet, struct weir_headers *headers)
+{
+	const struct view view = {
+		.data = rte_pktmbuf_mtod(packet, const uint8_t *),
+		.length = packet->data_len,
+	};
+
+	if (unlikely(!parse_plain(view, headers)))
+		parse_any(view, headers);
+}
+
+void
+weir_headers_parse(const struct rte_mbuf *packet, struct weir_headers *headers)
+{
+	parse(packet, headers);
+}
+
+void
+weir_headers_parse_all(struct rte_mbuf *const *packets, struct weir_headers *headers,
+		       unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(packets[i], const void *));
+	for (unsigned int i = 0; i < count; i++)
+		parse(packets[i], &headers[i]);
 }

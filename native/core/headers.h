@@ -63,4 +63,8 @@ static_assert(sizeof(struct weir_headers) == 32, "two packets' headers a cache l
  * outside. */
 void weir_headers_parse(const struct rte_mbuf *packet, struct weir_headers *headers);
 
+/* The same for `count` packets, whose frames may still be in memory. */
+void weir_headers_parse_all(struct rte_mbuf *const *packets, struct weir_headers *headers,
+			    unsigned int count);
+
 #endif

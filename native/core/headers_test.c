@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <cmocka.h>
+#include <rte_ether.h>
 #include <rte_tcp.h>
 
 #include "core/headers.h"
@@ -202,6 +203,44 @@ no_bytes_whatever_are_read_outside(void **state)
 	}
 }
 
+/* A frame with a tag never takes the straight path of those without. */
+static void
+a_priority_tag_moves_what_is_read_by_four_bytes_and_changes_nothing_else(void **state)
+{
+	uint8_t frame[WEIR_TEST_FRAME_BYTES], tagged[WEIR_TEST_FRAME_BYTES + 4];
+
+	(void)state;
+	srand(5);
+	for (unsigned int round = 0; round < 100000; round++) {
+		size_t bytes = weir_test_ipv4_frame(
+			&(struct weir_test_ipv4){.protocol = rand() % 2 ? IPPROTO_TCP : IPPROTO_UDP,
+						 .tcp_flags = rand(),
+						 .payload_bytes = rand() % 8,
+						 .option_bytes = rand() % 8 == 0 ? 4 : 0},
+			frame);
+		struct weir_headers plain, moved;
+
+		for (int changes = rand() % 3; changes > 0; changes--)
+			frame[rand() % 56] ^= 1 << rand() % 8;
+		if (rand() % 4 == 0)
+			bytes = rand() % (bytes + 1);
+		if (bytes < RTE_ETHER_HDR_LEN || frame[12] == 0x81)
+			continue; /* another tag makes two */
+		memcpy(tagged, frame, 12);
+		memcpy(tagged + 12, (uint8_t[]){0x81, 0, 0, 0}, 4);
+		memcpy(tagged + 16, frame + 12, bytes - 12);
+		plain = parsed(frame, bytes);
+		moved = parsed(tagged, bytes + 4);
+		if (plain.l3_offset != 0)
+			plain.l3_offset += 4;
+		if (plain.l4_offset != 0) {
+			plain.l4_offset += 4;
+			plain.payload_offset += 4;
+		}
+		assert_memory_equal(&plain, &moved, sizeof(plain));
+	}
+}
+
 int
 main(void)
 {
@@ -215,6 +254,8 @@ main(void)
 		cmocka_unit_test(an_l4_header_beyond_the_ip_length_is_cut),
 		cmocka_unit_test(ipv6_extension_headers_are_walked),
 		cmocka_unit_test(no_bytes_whatever_are_read_outside),
+		cmocka_unit_test(
+			a_priority_tag_moves_what_is_read_by_four_bytes_and_changes_nothing_else),
 	};
 
 	return cmocka_run_group_tests_name("headers", tests, weir_test_eal, NULL);

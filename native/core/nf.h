@@ -46,7 +46,7 @@ struct weir_batch {
 	struct weir_flow_cache *cache;
 	struct rte_mbuf *packet[WEIR_BURST];
 	uint8_t egress[WEIR_BURST]; /* output of the path, where it has more than one */
-	struct weir_headers headers[WEIR_BURST];
+	struct weir_headers headers[WEIR_BURST] __rte_cache_aligned;
 };
 
 /* A change while packets flow: "route-add", "reload", "backend-drain". */
@@ -102,6 +102,12 @@ struct weir_nf {
 	 * path has not settled: weir_flow_cache_settle_for() before one of them decides something.
 	 */
 	void (*decide)(void *state, const struct weir_batch *batch, struct weir_action *actions);
+	/*
+	 * May be NULL. decide() and what the core then does, at once: for a batch of which every
+	 * packet is forwarded as most are, and whose rewrites nobody else waits for. False: it is
+	 * another batch, and nothing was done to it.
+	 */
+	bool (*forward)(void *state, struct weir_batch *batch);
 	/* May be NULL. About every millisecond: ends what timed out, a bounded amount of work. What
 	 * went through the fast path is in its counters within a quarter of a second. */
 	void (*tick)(void *state, uint64_t now_tsc, struct weir_flow_cache *cache);

@@ -125,7 +125,15 @@ weir_prefix_wide(const struct weir_prefix_table *table, uint32_t first_bits)
 	return table->wide != NULL ? table->wide[first_bits >> (32 - WEIR_PREFIX_WIDE_BITS)] : 0;
 }
 
-/* Looks up to 32 IPv4 addresses up at once, host byte order. */
+/* An address that is looked up soon: its entry is on the way then. */
+static inline void
+weir_prefix_prefetch_ipv4(const struct weir_prefix_table *table, uint32_t address)
+{
+	if (likely(table->top != NULL))
+		rte_prefetch0(&table->top[address >> 8]);
+}
+
+/* Looks up to 32 IPv4 addresses up at once, host byte order; each better prefetched. */
 static inline void
 weir_prefix_lookup_ipv4(const struct weir_prefix_table *table, const uint32_t *addresses,
 			weir_prefix_found *found, unsigned int count)
@@ -139,8 +147,6 @@ weir_prefix_lookup_ipv4(const struct weir_prefix_table *table, const uint32_t *a
 			found[i] = weir_prefix_wide(table, addresses[i]);
 		return;
 	}
-	for (unsigned int i = 0; i < count; i++)
-		rte_prefetch0(&table->top[addresses[i] >> 8]);
 	for (unsigned int i = 0; i < count; i++) {
 		weir_prefix_entry entry = table->top[addresses[i] >> 8];
 

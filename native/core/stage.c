@@ -8,10 +8,7 @@ weir_batch_parse(struct weir_batch *batch)
 {
 	if (batch->parsed)
 		return;
-	for (uint16_t i = 0; i < batch->count; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(batch->packet[i], void *));
-	for (uint16_t i = 0; i < batch->count; i++)
-		weir_headers_parse(batch->packet[i], &batch->headers[i]);
+	weir_headers_parse_all(batch->packet, batch->headers, batch->count);
 	batch->parsed = true;
 }
 
@@ -19,17 +16,19 @@ void
 weir_stage_decide(struct weir_stage *stage, struct weir_batch *batch, struct weir_action *actions)
 {
 	weir_batch_parse(batch);
-	for (uint16_t i = 0; i < batch->count; i++)
+	for (uint16_t i = 0, count = batch->count; i < count; i++)
 		weir_action_clear(&actions[i]);
 	stage->nf->decide(stage->state, batch, actions);
 }
 
-void
-weir_batch_rewrite(struct weir_batch *batch, uint16_t index, const struct weir_action *action)
+/* `hands_over` is the batch's, known while compiling where it can be. */
+static __rte_always_inline void
+rewrite(struct weir_batch *batch, uint16_t index, const struct weir_action *action,
+	const bool hands_over)
 {
 	struct rte_mbuf *packet = batch->packet[index];
 
-	if (!batch->hands_over) {
+	if (!hands_over) {
 		weir_action_apply(action, packet, &batch->headers[index]);
 		return;
 	}
@@ -37,31 +36,53 @@ weir_batch_rewrite(struct weir_batch *batch, uint16_t index, const struct weir_a
 	weir_action_foresee(action, &batch->headers[index]);
 }
 
-bool
-weir_stage_apply(struct weir_batch *batch, uint16_t index, const struct weir_action *action,
-		 uint8_t *drop_reason)
+void
+weir_batch_rewrite(struct weir_batch *batch, uint16_t index, const struct weir_action *action)
 {
-	struct rte_mbuf *packet = batch->packet[index];
+	rewrite(batch, index, action, batch->hands_over);
+}
 
+static inline void
+count(const struct weir_action *action, const struct rte_mbuf *packet)
+{
 	for (unsigned int i = 0; i < RTE_DIM(action->counters); i++) {
 		if (action->counters[i] != NULL) {
 			weir_count(&action->counters[i]->packets, 1);
 			weir_count(&action->counters[i]->bytes, packet->pkt_len);
 		}
 	}
+}
+
+static __rte_always_inline bool
+apply(struct weir_batch *batch, uint16_t index, const struct weir_action *action,
+      uint8_t *drop_reason, const bool hands_over)
+{
+	struct rte_mbuf *packet = batch->packet[index];
+	const bool plain = action->counters[0] == NULL && action->counters[1] == NULL &&
+			   action->effect == NULL;
+
+	if (!plain)
+		count(action, packet);
 	if (unlikely(action->verdict == WEIR_DROP)) {
 		*drop_reason = action->drop_reason;
 		return false;
 	}
-	if (action->effect != NULL &&
+	if (!plain && action->effect != NULL &&
 	    unlikely(!action->effect->run(action->effect, packet, batch->now_tsc))) {
 		*drop_reason = action->effect->drop_reason;
 		return false;
 	}
 	if (action->has_egress)
 		batch->egress[index] = action->egress;
-	weir_batch_rewrite(batch, index, action);
+	rewrite(batch, index, action, hands_over);
 	return true;
+}
+
+bool
+weir_stage_apply(struct weir_batch *batch, uint16_t index, const struct weir_action *action,
+		 uint8_t *drop_reason)
+{
+	return apply(batch, index, action, drop_reason, batch->hands_over);
 }
 
 static void
@@ -72,22 +93,17 @@ keep(struct weir_batch *batch, uint16_t from, uint16_t to)
 	batch->headers[to] = batch->headers[from];
 }
 
-void
-weir_stage_run(struct weir_stage *stage, struct weir_batch *batch)
+static __rte_always_inline void
+apply_all(struct weir_stage *stage, struct weir_batch *batch, const struct weir_action *actions,
+	  const bool hands_over)
 {
-	struct weir_action actions[WEIR_BURST];
+	const uint16_t count = batch->count;
 	uint16_t kept = 0;
 
-	if (stage->nf->decide == NULL) {
-		stage->nf->process(stage->state, batch, &stage->ledger);
-		batch->parsed = false;
-		return;
-	}
-	weir_stage_decide(stage, batch, actions);
-	for (uint16_t i = 0; i < batch->count; i++) {
+	for (uint16_t i = 0; i < count; i++) {
 		uint8_t reason;
 
-		if (likely(weir_stage_apply(batch, i, &actions[i], &reason))) {
+		if (likely(apply(batch, i, &actions[i], &reason, hands_over))) {
 			if (unlikely(kept != i))
 				keep(batch, i, kept);
 			kept++;
@@ -97,4 +113,24 @@ weir_stage_run(struct weir_stage *stage, struct weir_batch *batch)
 		}
 	}
 	batch->count = kept;
+}
+
+void
+weir_stage_run(struct weir_stage *stage, struct weir_batch *batch)
+{
+	struct weir_action actions[WEIR_BURST];
+
+	if (stage->nf->decide == NULL) {
+		stage->nf->process(stage->state, batch, &stage->ledger);
+		batch->parsed = false;
+		return;
+	}
+	weir_batch_parse(batch);
+	if (batch->hands_over) {
+		weir_stage_decide(stage, batch, actions);
+		apply_all(stage, batch, actions, true);
+	} else if (stage->nf->forward == NULL || !stage->nf->forward(stage->state, batch)) {
+		weir_stage_decide(stage, batch, actions);
+		apply_all(stage, batch, actions, false);
+	}
 }

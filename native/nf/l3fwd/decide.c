@@ -14,13 +14,20 @@
 
 #define FORWARDED L3FWD_DROPS
 
-/* What the first byte of an IPv4 address says; RFC 1812, 5.3.7 and 4.2.2.11. */
-enum octet { NO_SOURCE = 1 << 0, NO_DESTINATION = 1 << 1, GROUP = 1 << 2 };
-static const uint8_t octets[256] = {
-	[0] = NO_SOURCE | NO_DESTINATION,	    /* "this network" */
-	[127] = NO_SOURCE | NO_DESTINATION,	    /* loopback */
-	[224 ... 239] = NO_SOURCE | GROUP,	    /* multicast */
-	[240 ... 255] = NO_SOURCE | NO_DESTINATION, /* class E, limited broadcast */
+/* What the first byte of an IPv4 address says of a packet from there, or to there; RFC 1812, 5.3.7
+ * and 4.2.2.11. */
+static const uint8_t martian_source[256] = {
+	[0] = 1,	   /* "this network" */
+	[127] = 1,	   /* loopback */
+	[224 ... 239] = 1, /* multicast */
+	[240 ... 255] = 1, /* class E, limited broadcast */
+};
+enum { TO_MARTIAN = 1, TO_GROUP = 2 };
+static const uint8_t special_destination[256] = {
+	[0] = TO_MARTIAN,
+	[127] = TO_MARTIAN,
+	[224 ... 239] = TO_GROUP,
+	[240 ... 255] = TO_MARTIAN,
 };
 
 static inline uint8_t
@@ -54,19 +61,32 @@ check_options(const uint8_t *ip)
 	return FORWARDED;
 }
 
-static inline enum l3fwd_drop
-check_ipv4(const struct rte_mbuf *packet, const struct weir_headers *headers)
+/* An IPv4 packet of which nothing more need be asked. */
+static inline bool
+is_plain(const struct weir_headers *headers)
 {
-	const uint8_t *ip = rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l3_offset);
-	const bool plain = (headers->flags & WEIR_HEADER_OPTIONS) == 0;
-	uint8_t special = (octets[first_octet(headers->tuple.src_ip)] & NO_SOURCE) |
-			  (octets[first_octet(headers->tuple.dst_ip)] & ~NO_SOURCE);
+	return headers->network == WEIR_NETWORK_IPV4 &&
+	       (headers->flags &
+		(WEIR_HEADER_GROUP | WEIR_HEADER_OPTIONS | WEIR_HEADER_BAD_CHECKSUM)) == 0 &&
+	       (martian_source[first_octet(headers->tuple.src_ip)] |
+		special_destination[first_octet(headers->tuple.dst_ip)]) == 0;
+}
 
-	if (unlikely((headers->flags & WEIR_HEADER_BAD_CHECKSUM) != 0))
+static enum l3fwd_drop
+check_ipv4(const uint8_t *ip, const struct weir_headers *headers)
+{
+	if ((headers->flags & WEIR_HEADER_BAD_CHECKSUM) != 0)
 		return L3FWD_DROP_BAD_CHECKSUM;
-	if (unlikely(special != 0))
-		return special == GROUP ? L3FWD_DROP_MULTICAST : L3FWD_DROP_MARTIAN;
-	return likely(plain) ? FORWARDED : check_options(ip);
+	if (martian_source[first_octet(headers->tuple.src_ip)] != 0)
+		return L3FWD_DROP_MARTIAN;
+	switch (special_destination[first_octet(headers->tuple.dst_ip)]) {
+	case TO_MARTIAN:
+		return L3FWD_DROP_MARTIAN;
+	case TO_GROUP:
+		return L3FWD_DROP_MULTICAST;
+	default:
+		return (headers->flags & WEIR_HEADER_OPTIONS) != 0 ? check_options(ip) : FORWARDED;
+	}
 }
 
 /* ::, ::1 (RFC 4291, 2.5.2 and 2.5.3) and fe80::/10 (2.5.6) are not forwarded. */
@@ -80,7 +100,7 @@ ipv6_stays(const uint8_t *address)
 	return memcmp(address, zero, sizeof(zero)) == 0 && address[15] <= 1;
 }
 
-static inline enum l3fwd_drop
+static enum l3fwd_drop
 check_ipv6(const struct rte_ipv6_hdr *ip)
 {
 	if (ipv6_stays(ip->src_addr) || ip->src_addr[0] == 0xff || ipv6_stays(ip->dst_addr))
@@ -98,63 +118,55 @@ drop(struct weir_action *action, enum l3fwd_drop reason)
 		       reason != L3FWD_DROP_NO_ROUTE;
 }
 
-/* What remains to be looked up of one family. */
+/* What is to be looked up of one family. */
 struct asked {
-	uint8_t count;
+	unsigned int count;
 	uint8_t place[WEIR_BURST]; /* in the batch */
-	union {
-		uint32_t ipv4[WEIR_BURST]; /* host byte order */
-		const uint8_t *ipv6[WEIR_BURST];
-	} address;
 };
 
-/* Checks each packet; what can be forwarded is to be looked up. */
-static inline void
-sort(const struct weir_batch *batch, struct weir_action *actions, struct asked *asked)
+struct asked_ipv6 {
+	struct asked asked;
+	const uint8_t *address[WEIR_BURST];
+};
+
+/* A packet that is not plain. True: IPv4 to be looked up. */
+static __rte_noinline bool
+check(const struct weir_batch *batch, uint16_t index, struct weir_action *action,
+      struct asked_ipv6 *ipv6)
 {
-	for (uint16_t i = 0; i < batch->count; i++) {
-		const struct rte_mbuf *packet = batch->packet[i];
-		const struct weir_headers *headers = &batch->headers[i];
-		const uint8_t *frame = rte_pktmbuf_mtod(packet, const uint8_t *);
-		enum l3fwd_drop reason = FORWARDED;
-		struct asked *family = &asked[L3FWD_IPV4];
+	const struct weir_headers *headers = &batch->headers[index];
+	const uint8_t *ip =
+		rte_pktmbuf_mtod_offset(batch->packet[index], const uint8_t *, headers->l3_offset);
+	enum l3fwd_drop reason = FORWARDED;
 
-		if (unlikely(headers->network == WEIR_NETWORK_OTHER)) {
-			drop(&actions[i], L3FWD_DROP_NOT_IP);
-			continue;
-		}
-		if (unlikely(headers->network == WEIR_NETWORK_MALFORMED)) {
-			drop(&actions[i], L3FWD_DROP_MALFORMED);
-			continue;
-		}
-		if (unlikely((frame[0] & RTE_ETHER_GROUP_ADDR) != 0)) {
-			drop(&actions[i], L3FWD_DROP_LINK_BROADCAST);
-			continue;
-		}
-		if (likely(headers->network == WEIR_NETWORK_IPV4)) {
-			reason = check_ipv4(packet, headers);
-			family->address.ipv4[family->count] =
-				rte_be_to_cpu_32(headers->tuple.dst_ip);
-		} else {
-			const struct rte_ipv6_hdr *ip =
-				(const struct rte_ipv6_hdr *)(frame + headers->l3_offset);
-
-			family = &asked[L3FWD_IPV6];
-			reason = check_ipv6(ip);
-			family->address.ipv6[family->count] = ip->dst_addr;
-		}
-		if (unlikely(reason != FORWARDED))
-			drop(&actions[i], reason);
-		else
-			family->place[family->count++] = i;
+	if (headers->network == WEIR_NETWORK_OTHER)
+		reason = L3FWD_DROP_NOT_IP;
+	else if (headers->network == WEIR_NETWORK_MALFORMED)
+		reason = L3FWD_DROP_MALFORMED;
+	else if ((headers->flags & WEIR_HEADER_GROUP) != 0)
+		reason = L3FWD_DROP_LINK_BROADCAST;
+	else if (headers->network == WEIR_NETWORK_IPV4)
+		reason = check_ipv4(ip, headers);
+	else
+		reason = check_ipv6((const struct rte_ipv6_hdr *)ip);
+	if (reason != FORWARDED) {
+		drop(action, reason);
+		return false;
 	}
+	if (headers->network == WEIR_NETWORK_IPV4)
+		return true;
+	ipv6->address[ipv6->asked.count] = ((const struct rte_ipv6_hdr *)ip)->dst_addr;
+	ipv6->asked.place[ipv6->asked.count++] = index;
+	return false;
 }
 
 static inline void
-forward(const struct l3fwd_routing *routing, const struct weir_dependents *dependents,
-	const struct weir_batch *batch, const struct asked *asked, const weir_prefix_found *found,
-	struct weir_action *actions)
+decide(const struct l3fwd_routing *routing, enum l3fwd_family family,
+       const struct weir_batch *batch, const struct asked *asked, const weir_prefix_found *found,
+       struct weir_action *actions)
 {
+	struct weir_dependents *dependents = routing->dependents[family];
+
 	for (unsigned int i = 0; i < asked->count; i++) {
 		uint8_t place = asked->place[i];
 		struct weir_action *action = &actions[place];
@@ -176,8 +188,7 @@ forward(const struct l3fwd_routing *routing, const struct weir_dependents *depen
 		memcpy(&action->dst_mac, hop->addresses[batch->direction],
 		       sizeof(hop->addresses[0]));
 		if (found[i] != 0)
-			action->dependents =
-				(struct weir_dependents *)&dependents[weir_prefix_route(found[i])];
+			action->dependents = &dependents[weir_prefix_route(found[i])];
 	}
 }
 
@@ -186,24 +197,78 @@ l3fwd_decide(void *state, const struct weir_batch *batch, struct weir_action *ac
 {
 	const struct l3fwd *l3fwd = state;
 	const struct l3fwd_routing *routing = l3fwd->routing;
-	struct asked asked[L3FWD_FAMILIES];
+	const struct weir_prefix_table *table = &routing->tables[L3FWD_IPV4];
+	struct asked asked;
+	struct asked_ipv6 ipv6;
+	uint32_t addresses[WEIR_BURST]; /* host byte order */
+	weir_prefix_found found[WEIR_BURST];
+	unsigned int count = 0;
+
+	ipv6.asked.count = 0;
+	for (uint16_t i = 0; i < batch->count; i++) {
+		const struct weir_headers *headers = &batch->headers[i];
+
+		addresses[count] = rte_be_to_cpu_32(headers->tuple.dst_ip);
+		asked.place[count] = i;
+		weir_prefix_prefetch_ipv4(table, addresses[count]);
+		if (likely(is_plain(headers)) || check(batch, i, &actions[i], &ipv6))
+			count++;
+	}
+	asked.count = count;
+	weir_prefix_lookup_ipv4(table, addresses, found, count);
+	decide(routing, L3FWD_IPV4, batch, &asked, found, actions);
+	if (ipv6.asked.count > 0) {
+		weir_prefix_lookup_ipv6(&routing->tables[L3FWD_IPV6], ipv6.address, found,
+					ipv6.asked.count);
+		decide(routing, L3FWD_IPV6, batch, &ipv6.asked, found, actions);
+	}
+}
+
+/* Only that of packets without a route, number 0, may be none. */
+static inline bool
+lead_somewhere(const struct l3fwd_routing *routing, const weir_prefix_found *found,
+	       unsigned int count)
+{
+	bool nowhere = false;
+
+	if (routing->next_hops[0].usable)
+		return true;
+	for (unsigned int i = 0; i < count; i++)
+		nowhere |= weir_prefix_next_hop(found[i]) == 0;
+	return !nowhere;
+}
+
+/* What l3fwd_decide() decides for plain packets that have a route, done. */
+bool
+l3fwd_forward(void *state, struct weir_batch *batch)
+{
+	const struct l3fwd *l3fwd = state;
+	const struct l3fwd_routing *routing = l3fwd->routing;
+	const struct weir_prefix_table *table = &routing->tables[L3FWD_IPV4];
+	const enum weir_direction direction = batch->direction;
+	const uint16_t count = batch->count;
+	uint32_t addresses[WEIR_BURST]; /* host byte order */
 	weir_prefix_found found[WEIR_BURST];
 
-	asked[L3FWD_IPV4].count = 0;
-	asked[L3FWD_IPV6].count = 0;
-	sort(batch, actions, asked);
-	if (asked[L3FWD_IPV4].count > 0) {
-		weir_prefix_lookup_ipv4(&routing->tables[L3FWD_IPV4],
-					asked[L3FWD_IPV4].address.ipv4, found,
-					asked[L3FWD_IPV4].count);
-		forward(routing, routing->dependents[L3FWD_IPV4], batch, &asked[L3FWD_IPV4], found,
-			actions);
+	for (uint16_t i = 0; i < count; i++) {
+		const struct weir_headers *headers = &batch->headers[i];
+
+		if (unlikely(!is_plain(headers) || headers->ttl <= 1))
+			return false;
+		addresses[i] = rte_be_to_cpu_32(headers->tuple.dst_ip);
+		weir_prefix_prefetch_ipv4(table, addresses[i]);
 	}
-	if (asked[L3FWD_IPV6].count > 0) {
-		weir_prefix_lookup_ipv6(&routing->tables[L3FWD_IPV6],
-					asked[L3FWD_IPV6].address.ipv6, found,
-					asked[L3FWD_IPV6].count);
-		forward(routing, routing->dependents[L3FWD_IPV6], batch, &asked[L3FWD_IPV6], found,
-			actions);
+	weir_prefix_lookup_ipv4(table, addresses, found, count);
+	if (unlikely(!lead_somewhere(routing, found, count)))
+		return false;
+	for (uint16_t i = 0; i < count; i++) {
+		const struct l3fwd_next_hop *hop =
+			&routing->next_hops[weir_prefix_next_hop(found[i])];
+		uint8_t *frame = rte_pktmbuf_mtod(batch->packet[i], uint8_t *);
+
+		batch->egress[i] = hop->egress;
+		weir_ttl_decrement(frame, &batch->headers[i], 1);
+		memcpy(frame, hop->addresses[direction], sizeof(hop->addresses[0]));
 	}
+	return true;
 }

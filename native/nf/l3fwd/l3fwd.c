@@ -189,4 +189,5 @@ const struct weir_nf weir_nf_l3fwd = {
 	.commands = l3fwd_commands,
 	.command_count = RTE_DIM(l3fwd_commands),
 	.decide = l3fwd_decide,
+	.forward = l3fwd_forward,
 };

@@ -97,6 +97,7 @@ bool l3fwd_prefix_parse(const char *text, struct l3fwd_route *route);
 bool l3fwd_is_station(const struct rte_ether_addr *mac);
 
 void l3fwd_decide(void *state, const struct weir_batch *batch, struct weir_action *actions);
+bool l3fwd_forward(void *state, struct weir_batch *batch);
 
 extern const struct weir_command l3fwd_commands[3];
 

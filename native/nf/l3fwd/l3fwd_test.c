@@ -554,6 +554,62 @@ a_new_file_of_routes_forgets_all_flows(void **state)
 	weir_flow_cache_free(fast.fastpath.cache);
 }
 
+/* Both ways of the core: a batch of plain packets at once, or each by its action. */
+static void
+forwarding_at_once_does_what_deciding_and_applying_do(void **state)
+{
+	struct weir_stage stage;
+
+	(void)state;
+	start_with_routes("10.0.0.0/8 02:00:00:00:00:01\n10.7.0.0/16 02:00:00:00:00:02 3\n"
+			  "10.7.7.0/25 02:00:00:00:00:03 1\n");
+	stage = (struct weir_stage){.nf = &weir_nf_l3fwd, .state = l3fwd};
+	srand(6);
+	for (unsigned int round = 0; round < 2000; round++) {
+		struct weir_batch once = {.direction = rand() % 2}, each;
+		struct weir_action actions[WEIR_BURST];
+		const bool plain = rand() % 2;
+
+		once.count = 1 + rand() % WEIR_BURST;
+		each = once;
+		for (unsigned int i = 0; i < once.count; i++) {
+			char text[INET_ADDRSTRLEN];
+			const struct weir_test_ipv4 what = {
+				.dst = text,
+				.ttl = plain ? 2 + rand() % 254 : 1 + rand() % 3,
+				.protocol = rand() % 2 ? IPPROTO_TCP : IPPROTO_UDP,
+				.tagged = rand() % 2,
+				.identification = rand(),
+			};
+
+			snprintf(text, sizeof(text), "%u.%u.7.%u", plain || rand() % 9 ? 10 : 11,
+				 7 + rand() % 2, rand() % 256);
+			once.packet[i] = weir_test_ipv4_packet(&what);
+			each.packet[i] = weir_test_ipv4_packet(&what);
+		}
+		weir_stage_run(&stage, &once);
+		weir_stage_decide(&stage, &each, actions);
+		for (unsigned int i = 0, j = 0; i < each.count; i++) {
+			uint8_t reason;
+
+			if (weir_stage_apply(&each, i, &actions[i], &reason)) {
+				assert_true(j < once.count);
+				assert_int_equal(each.egress[i], once.egress[j]);
+				assert_memory_equal(&each.headers[i], &once.headers[j],
+						    sizeof(each.headers[i]));
+				assert_memory_equal(rte_pktmbuf_mtod(each.packet[i], void *),
+						    rte_pktmbuf_mtod(once.packet[j], void *),
+						    each.packet[i]->data_len);
+				j++;
+			}
+		}
+		rte_pktmbuf_free_bulk(each.packet, each.count);
+		if (plain)
+			assert_int_equal(once.count, each.count);
+		rte_pktmbuf_free_bulk(once.packet, once.count);
+	}
+}
+
 static int
 begin(void **state)
 {
@@ -594,6 +650,7 @@ main(void)
 		cmocka_unit_test(
 			a_change_of_routes_forgets_the_flows_that_it_concerns_and_no_others),
 		cmocka_unit_test(a_new_file_of_routes_forgets_all_flows),
+		cmocka_unit_test(forwarding_at_once_does_what_deciding_and_applying_do),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
