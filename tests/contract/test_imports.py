@@ -24,7 +24,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "report": frozenset({"store.result", "store.lean", "store.model", "host.diagnosis"}),
     "fabric": frozenset({"plan", "store.result", "host.facts"}),
     "dataplane": frozenset(),
-    "measure": frozenset({"store.result", "store.lean", "dataplane.messages"}),
+    "measure": frozenset({"store.result", "store.lean", "dataplane.messages", "dataplane.requests"}),
     "explain": frozenset({"store.result", "model"}),
     "verify": frozenset({"store.result", "measure"}),
 }

@@ -59,6 +59,15 @@ def us(microseconds: float | None) -> str:
     return f"{microseconds:.1f} µs"
 
 
+def in_us(microseconds: float | None) -> str:
+    """ "1.23", "12.3", "1 234": for a column whose head has the unit."""
+    if microseconds is None:
+        return NONE
+    if microseconds < 10:
+        return f"{microseconds:.2f}"
+    return f"{microseconds:.1f}" if microseconds < 100 else f"{microseconds:,.0f}".replace(",", " ")
+
+
 def seconds(value: float) -> str:
     """ "4 min 12 s", "3.2 s"."""
     if value < 60:

@@ -19,7 +19,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from weir.report import legend, numbers, summary
+from weir.report import delay_rows, delay_table, legend, numbers, summary
 from weir.report.format import Format
 from weir.store.result import Case, Result, Setup
 
@@ -48,7 +48,7 @@ def table(result: Result) -> RenderableType:
     names: list[str] = summary.chains(result)
     alone = len(summary.technologies(result)) == 1 < len(names)
     chains = [_Chain(result, None)] if alone else [_Chain(result, chain) for chain in names]
-    return Group(_heading(result), *chains, *_notes(result))
+    return Group(_heading(result), *chains, *delay_table.tables(result), *_notes(result))
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,8 @@ def _notes(result: Result) -> Iterator[RenderableType]:
     yield from _list("Refused here", _points(refused), "yellow")
     yield from _list("Read with care", _points(summary.reasons(result)), "yellow")
     yield from _list("This machine was noisy", _points(summary.noise(result)), "yellow")
-    yield from _list("How to read it", _points([*legend.sentences(result), SPREAD]), "bold")
+    delays = [delay_rows.MEANING] if any(True for _ in delay_rows.delay_rows(result)) else []
+    yield from _list("How to read it", _points([*legend.sentences(result), SPREAD, *delays]), "bold")
     rests = [
         sentence + (f" ({', '.join(names)})" if names else "") for sentence, names in summary.fidelity(result)
     ]

@@ -7,7 +7,7 @@ The lists of trials are long, so the page's script writes them from the embedded
 from __future__ import annotations
 
 from weir.report import numbers, summary
-from weir.report.page.markup import Markup, tag
+from weir.report.page.markup import Markup, sheet, tag
 from weir.store.result import Case, Result, Setup
 
 
@@ -100,7 +100,7 @@ def _found(case: Case) -> Markup | None:
         ]
         for found in case.throughput
     ]
-    return _sheet("What the search found", head, lines, text_columns=2)
+    return sheet("What the search found", head, lines, text_columns=2)
 
 
 def _ceiling(case: Case) -> Markup | None:
@@ -124,24 +124,6 @@ def _drops(case: Case) -> Markup:
         [drop.place, drop.reason, f"{drop.packets:,}".replace(",", " "), f"{drop.packets / total:.1%}"]
         for drop in drops
     ]
-    return _sheet(
+    return sheet(
         "Where packets were dropped, all valid trials", ("place", "reason", "packets", "share"), lines, 2
     )
-
-
-def _sheet(title: str, head: tuple[str, ...], lines: list[list[str]], text_columns: int) -> Markup:
-    """A small table; the first `text_columns` columns are words, the others numbers."""
-    side = [None if index < text_columns else "n" for index in range(len(head))]
-    titles = [tag("th", name, scope="col", class_=css) for name, css in zip(head, side, strict=True)]
-    body = [
-        tag("tr", [tag("td", cell, class_=css) for cell, css in zip(line, side, strict=True)])
-        for line in lines
-    ]
-    inner = tag(
-        "table",
-        tag("caption", title),
-        tag("thead", tag("tr", titles)),
-        tag("tbody", body),
-        class_="sheet small",
-    )
-    return tag("div", inner, class_="scroll", tabindex=0, role="region", aria_label=title)

@@ -13,7 +13,7 @@ import hashlib
 from importlib.resources import files
 
 from weir.report import summary
-from weir.report.page import basis, cases, readings, throughput_table
+from weir.report.page import basis, cases, delays, readings, throughput_table
 from weir.report.page.markup import Child, Markup, raw, tag
 from weir.store.result import Result
 
@@ -94,6 +94,8 @@ def _sections(result: Result) -> list[Markup]:
             "One way, software timestamps, the slower direction. Past the throughput: full queues.",
             tag("div", class_="controls", id="latency-controls"),
             tag("div", class_="rows", id="latency-plots"),
+            delays.delays(result),
+            delays.service_level(result),
         ),
         _section(
             "built",

@@ -55,3 +55,21 @@ def _attribute(key: str, value: Attribute) -> str:
         return ""
     name = key.rstrip("_").replace("_", "-")
     return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
+
+
+def sheet(title: str, head: tuple[str, ...], lines: list[list[str]], text_columns: int) -> Markup:
+    """A small table; the first `text_columns` columns are words, the others numbers."""
+    side = [None if index < text_columns else "n" for index in range(len(head))]
+    titles = [tag("th", name, scope="col", class_=css) for name, css in zip(head, side, strict=True)]
+    body = [
+        tag("tr", [tag("td", cell, class_=css) for cell, css in zip(line, side, strict=True)])
+        for line in lines
+    ]
+    inner = tag(
+        "table",
+        tag("caption", title),
+        tag("thead", tag("tr", titles)),
+        tag("tbody", body),
+        class_="sheet small",
+    )
+    return tag("div", inner, class_="scroll", tabindex=0, role="region", aria_label=title)
