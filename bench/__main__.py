@@ -34,6 +34,7 @@ BENCHES = {
     "fastpath-chain-b": "fastpath_chain_b",
     "fastpath-length": "fastpath_length",
     "flow-index": "flow_index",
+    "prefix-table": "prefix_table",
     "handover": "handover",
     "search": "search",
     "bring-up": "bring_up",
