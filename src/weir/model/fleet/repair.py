@@ -15,7 +15,7 @@ from weir.model.fleet.room import Room
 from weir.model.fleet.stop import Stop
 
 HOSTS_AT_ONCE = (1, 5)  # beside the weak one
-CHEAPEST = 0.1  # share of rounds in which the cheapest host is opened, not the best for its cost
+CHEAPEST = 0.3  # share of rounds in which the cheapest host is opened, not the best for its cost
 RANK_NOISE = 0.1  # of the rank of a class of hosts
 NOISE = 0.3  # of a chain's size when it is placed anew
 
