@@ -13,7 +13,6 @@ from pydantic import (
     BeforeValidator,
     Field,
     GetJsonSchemaHandler,
-    PlainValidator,
     WithJsonSchema,
     field_validator,
 )
@@ -79,7 +78,7 @@ def _listed(value: Any) -> Any:
 
 _ChainForm = Annotated[
     ChainForm,
-    PlainValidator(_chain_form),
+    BeforeValidator(_chain_form),
     WithJsonSchema(
         {
             "anyOf": [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from weir.spec import load_lab
+from weir.spec import Lab, load_lab
 from weir.spec.frames import mean_frame_bytes
 from weir.spec.nf import NfOption
 
@@ -88,3 +88,13 @@ def test_options_of_a_function_take_what_their_table_says(
     assert option.accepts(good)  # type: ignore[arg-type]
     assert not option.accepts(bad)  # type: ignore[arg-type]
     assert option.expected()
+
+
+def test_a_chain_of_names_is_written_as_it_was_read_without_a_warning(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    lab = Lab.model_validate(
+        {"weir": 1, "name": "one", "chain": [["default"], "PVP"], "technology": "direct"}
+    )
+    assert lab.model_dump(mode="json")["chain"] == [["default"], "PVP"]
+    assert not recwarn.list
