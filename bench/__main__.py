@@ -39,6 +39,7 @@ BENCHES = {
     "search": "search",
     "bring-up": "bring_up",
     "stage-cycles": "lean_stages",
+    "crossover": "crossover",
     "lean-injection": "lean_injection",
     "lean-detector": "lean_detector",
     "placement-2000": "placement_2000",

@@ -15,14 +15,15 @@ _END_S = 20
 
 
 @contextmanager
-def private_data_plane(core: int, *, memory_mb: int, huge: bool) -> Iterator[Path]:
-    """The socket of a weir-dp that polls on that CPU, ended after the body; `huge`: in hugepages.
+def private_data_plane(*cores: int, memory_mb: int, huge: bool) -> Iterator[Path]:
+    """The socket of a weir-dp that polls on these CPUs, ended after the body; `huge`: in hugepages.
 
     FabricError if weir-dp is not built. Its socket is there only when it is ready: a client waits for it.
     """
     with tempfile.TemporaryDirectory(prefix="weir-", dir="/tmp") as directory:
         path = Path(directory) / "dp.sock"
-        argv = [str(binary()), "--socket", str(path), "--cores", str(core), "--memory-mb", str(memory_mb)]
+        argv = [str(binary()), "--socket", str(path), "--cores", ",".join(map(str, cores))]
+        argv += ["--memory-mb", str(memory_mb)]
         process = subprocess.Popen([*argv, *([] if huge else ["--no-huge"])], stderr=subprocess.DEVNULL)
         try:
             yield path
