@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from statistics import median
 
 from weir import __version__, fabric, plan
 from weir.cost_model import parameters_of
@@ -14,7 +15,7 @@ from weir.measure.costs import AreaCost, Costs
 from weir.model.capacity import predict
 from weir.model.design import chosen
 from weir.model.fit import Row
-from weir.model.quality import Measured, calibrated, errors
+from weir.model.quality import Measured, calibrated, errors, undisturbed
 from weir.model.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
 from weir.plan.execution import execution
 from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
@@ -75,16 +76,14 @@ def _row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
         excess = memory.excess_cycles(state_bytes(one, area.core))
         for path in area.paths:
             if path.share:
-                stages, rest = path_terms(area, path, one.frame_bytes, excess)
+                stages, rest = path_terms(area, path, one, excess)
                 found += [*stages, rest]
     return found
 
 
 def rows(one: Execution, found: Costs, trial: int, memory: MemoryCurve) -> list[Row]:
     """What one trial tells of the parameters."""
-    idle = dict.fromkeys(one.cores(), 0.0)
-    for area, cost in zip(one.areas, found.areas, strict=True):
-        idle[area.core] += cost.idle_share
+    idle = _idle(one, found)
     testers = {area.core for area in one.areas if area.kind in TESTER_KINDS}
     full = {core for core, share in idle.items() if core not in testers and share < FULL_IDLE_SHARE}
     result = []
@@ -97,17 +96,25 @@ def rows(one: Execution, found: Costs, trial: int, memory: MemoryCurve) -> list[
     return result
 
 
+def _idle(one: Execution, found: Costs) -> dict[int, float]:
+    """Share of each core's time in which its areas found nothing."""
+    idle = dict.fromkeys(one.cores(), 0.0)
+    for area, cost in zip(one.areas, found.areas, strict=True):
+        idle[area.core] += cost.idle_share
+    return idle
+
+
 def _area_rows(
     one: Execution, area: Area, cost: AreaCost, memory: MemoryCurve, *, trial: int, noise: float
 ) -> list[Row]:
     if area.kind in TESTER_KINDS:
-        terms = rest_terms(area, area.paths[0], one.frame_bytes)
+        terms = rest_terms(area, area.paths[0], one)
         return [Row(trial, terms, cost.rest_cycles / area.share(), noise)]
     excess = memory.excess_cycles(state_bytes(one, area.core))
     found, rest = [], []
     for path, measured in zip(area.paths, cost.paths, strict=True):
         if measured.packets:
-            stages, others = path_terms(area, path, one.frame_bytes, excess)
+            stages, others = path_terms(area, path, one, excess)
             rest.append((measured.packets / cost.packets, others))
             found += [
                 Row(trial, terms, stage.cycles, noise)
@@ -141,8 +148,8 @@ class Calibration:
         for trial in self.trials:
             its = trial_lab(self.lab, trial)
             setups.append(setup(its, trial_chain(its), trial.frame, trial.text()))
-        distance = visited(setups, say)
-        return document(self.lab, setups, self.memory, distance)
+        visited(setups, say)
+        return document(self.lab, setups, self.memory)
 
 
 def calibration(lab: Lab, cpus: Sequence[int], most: int = MOST_TRIALS) -> Calibration:
@@ -151,20 +158,31 @@ def calibration(lab: Lab, cpus: Sequence[int], most: int = MOST_TRIALS) -> Calib
     return Calibration(lab, memory, counter_hz, tuple(planned(lab, cpus, memory, most)))
 
 
-def document(
-    lab: Lab, setups: Sequence[Visited], memory: MemoryCurve, distance: float | None
-) -> ModelDocument:
-    """The model that the set-ups, all visited, make; `distance` of the cores at which it holds."""
+def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
+    """Every measurement of every set-up, as the mathematics take it."""
+    found: list[Measured] = []
+    for group, one in enumerate(setups):
+        for each in one.measurements():
+            told = rows(each.execution, each.costs, len(found), memory)
+            busiest = 1 - min(_idle(each.execution, each.costs).values())
+            found.append(Measured(each.execution, each.costs.pps, tuple(told), group, busiest))
+    return found
+
+
+def document(lab: Lab, setups: Sequence[Visited], memory: MemoryCurve) -> ModelDocument:
+    """The model that the set-ups, all visited, make."""
     hello = setups[0].hello
     assert hello is not None
-    found = [one.costs(distance) for one in setups]
-    trials = [
-        Measured(one.execution, cost.pps, tuple(rows(one.execution, cost, number, memory)))
-        for number, (one, cost) in enumerate(zip(setups, found, strict=True))
-    ]
+    trials = measured(setups, memory)
     model, fitted = calibrated(trials, memory, float(hello.tsc_hz))
-    said = [predict(model, trial.execution).pps for trial in trials]
-    summary = errors(said, [trial.pps for trial in trials])
+    best = undisturbed(trials)
+    said = [predict(model, trial.execution).pps for trial in best]
+    summary = errors(said, [trial.pps for trial in best])
+    distances = [length for one in setups for visit in one.visits for length in visit.distances]
+    factors = [
+        min(fitted.factors.get(number, 1.0) for number, trial in enumerate(trials) if trial.group == group)
+        for group in range(len(setups))
+    ]
     return ModelDocument(
         weir=__version__,
         lab=lab.name,
@@ -173,7 +191,7 @@ def document(
         wire=lab.technologies.direct.wire,
         counter_hz=model.hz,
         utilisation=model.utilisation,
-        core_distance_cycles=distance,
+        core_distances_cycles=[min(distances), median(distances), max(distances)] if distances else [],
         memory=[MemoryPoint(size_bytes=int(size), cycles=cycles) for size, cycles in memory.points],
         parameters=parameters_of(model.parameters),
         covariance=model.parameters.covariance.tolist(),
@@ -191,30 +209,31 @@ def document(
         trials=[
             ModelTrial(
                 text=one.name,
-                measured_pps=cost.pps,
-                windows_pps=list(cost.rates_pps),
+                measured_pps=trial.pps,
+                visits_pps=[each.costs.pps for each in one.measurements()],
                 fitted_pps=pps,
-                host_factor=fitted.factors.get(number, 1.0),
-                lost_in_functions=cost.lost_in_functions,
+                host_factor=factor,
+                lost_in_functions=max(each.costs.lost_in_functions for each in one.measurements()),
                 settled=one.settled,
             )
-            for number, (one, cost, pps) in enumerate(zip(setups, found, said, strict=True))
+            for one, trial, pps, factor in zip(setups, best, said, factors, strict=True)
         ],
-        notes=list(_notes(setups, found, distance)),
+        notes=list(_notes(setups)),
         fingerprint=fabric.fingerprint(hello.tsc_hz, hello.memory, {"dpdk": hello.dpdk}),
     )
 
 
-def _notes(setups: Sequence[Visited], found: Sequence[Costs], distance: float | None) -> Iterator[str]:
-    moved = [one.name for one in setups if not one.usable(distance)]
-    if moved:
-        yield (
-            f"The cores were nearer to each other, or farther, than the usual {distance:.0f} cycles whenever "
-            f"these were measured: {'; '.join(moved)}."
-        )
+def _notes(setups: Sequence[Visited]) -> Iterator[str]:
     unsettled = [one.name for one in setups if not one.settled]
     if unsettled:
         yield f"Rates did not stand still before the measurement: {'; '.join(unsettled)}."
-    lossy = [one.name for one, cost in zip(setups, found, strict=True) if cost.lost_in_functions > LOST_MAX]
+    lossy = [
+        one.name
+        for one in setups
+        if max(each.costs.lost_in_functions for each in one.measurements()) > LOST_MAX
+    ]
     if lossy:
         yield f"Functions dropped packets, which cost less than forwarded ones: {'; '.join(lossy)}."
+    moved = [one.name for one in setups if not any(visit.steady for visit in one.visits)]
+    if moved:
+        yield f"The host moved the cores in every visit: {'; '.join(moved)}."

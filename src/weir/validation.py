@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from weir.cost_model import model_of
-from weir.model.capacity import Prediction, predict
+from weir.model.capacity import CostModel, predict
 from weir.model.quality import errors
 from weir.spec import Lab
 from weir.store.model import ErrorShares, ModelDocument, ModelValidation, ValidationCase
@@ -19,9 +19,10 @@ def validate(labs: Sequence[Lab], document: ModelDocument, say: Say) -> ModelVal
     before anything is measured."""
     setups = held_out(labs)
     model = model_of(document)
-    predictions = [predict(model, one.execution) for one in setups]
-    visited(setups, say, document.core_distance_cycles)
-    return compared(setups, predictions, document)
+    for one in setups:
+        predict(model, one.execution)
+    visited(setups, say)
+    return compared(setups, model, document.created_at)
 
 
 def held_out(labs: Sequence[Lab]) -> list[Visited]:
@@ -34,38 +35,33 @@ def held_out(labs: Sequence[Lab]) -> list[Visited]:
     ]
 
 
-def compared(
-    setups: Sequence[Visited], predictions: Sequence[Prediction], document: ModelDocument
-) -> ModelValidation:
-    """Set-ups that were visited, against what was said of them."""
-    rates_pps = [one.costs(document.core_distance_cycles).pps for one in setups]
-    found = list(zip(setups, predictions, rates_pps, strict=True))
-    measured_pps = [pps for _, _, pps in found]
-    return ModelValidation(
-        model_created_at=document.created_at,
-        cases=[
+def compared(setups: Sequence[Visited], model: CostModel, model_created_at: str) -> ModelValidation:
+    """Set-ups that were visited, against what the model says of them at the distance that their cores had."""
+    cases = []
+    for one in setups:
+        found = one.undisturbed()
+        said = predict(model, found.execution)
+        cases.append(
             ValidationCase(
                 name=one.name,
-                measured_pps=pps,
+                measured_pps=found.costs.pps,
+                visits_pps=[each.costs.pps for each in one.measurements()],
                 predicted_pps=said.pps,
                 low_pps=said.low_pps,
                 high_pps=said.high_pps,
                 naive_pps=said.naive_pps,
                 limited_by=said.limited_by,
-                notices=[*said.notices, *_moved(one, document)],
+                notices=list(said.notices),
             )
-            for one, said, pps in found
-        ],
-        error=_shares([said.pps for _, said, _ in found], measured_pps),
-        naive_error=_shares([said.naive_pps for _, said, _ in found], measured_pps),
-        covered=sum(said.low_pps <= pps <= said.high_pps for _, said, pps in found) / len(found),
+        )
+    measured_pps = [case.measured_pps for case in cases]
+    return ModelValidation(
+        model_created_at=model_created_at,
+        cases=cases,
+        error=_shares([case.predicted_pps for case in cases], measured_pps),
+        naive_error=_shares([case.naive_pps for case in cases], measured_pps),
+        covered=sum(case.low_pps <= case.measured_pps <= case.high_pps for case in cases) / len(cases),
     )
-
-
-def _moved(one: Visited, document: ModelDocument) -> list[str]:
-    if one.usable(document.core_distance_cycles):
-        return []
-    return ["Measured while the cores were at another distance than when the model was made."]
 
 
 def _shares(predicted_pps: Sequence[float], measured_pps: Sequence[float]) -> ErrorShares:

@@ -10,7 +10,7 @@ import secrets
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weir import fabric, plan
 from weir.built import built
@@ -28,7 +28,7 @@ LONGEST_S = 30
 NEAR = 0.2
 """Distances of cores that differ by less than this share are the same."""
 EXTRA_ROUNDS = 4
-"""More visits to set-ups that were only seen while the cores were at another distance."""
+"""More visits to set-ups that were never seen steady."""
 _PROBE_BYTES = 4096
 
 Say = Callable[[str], None]
@@ -40,14 +40,20 @@ class Visit:
 
     ledgers: tuple[Ledger, ...]
     distances: tuple[float, ...]
-    """Cycles that a cache line took from one core to the other before and after; none on one core.
+    """Of the cores, in cycles, before and after; none on one core."""
 
-    A hypervisor moves virtual cores between near and far ones.
-    """
+    @property
+    def steady(self) -> bool:
+        """The cores were as far from each other after it as before: no hypervisor moved them."""
+        return not self.distances or max(self.distances) <= (1 + NEAR) * min(self.distances)
 
-    def at(self, distance: float | None) -> bool:
-        """The cores were that far from each other all the time."""
-        return distance is None or all(abs(one - distance) <= NEAR * distance for one in self.distances)
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one visit measured, of the set-up as it was then."""
+
+    execution: Execution
+    costs: Costs
 
 
 @dataclass
@@ -63,13 +69,19 @@ class Visited:
     settled: bool = True
     hello: Hello | None = None
 
-    def usable(self, distance: float | None) -> list[Visit]:
-        """Visits at that distance of the cores."""
-        return [one for one in self.visits if one.at(distance)]
+    def measurements(self) -> list[Measurement]:
+        """One for each visit that was steady; for all if none was."""
+        chosen = [one for one in self.visits if one.steady] or self.visits
+        return [Measurement(self._at(one), costs([one.ledgers])) for one in chosen]
 
-    def costs(self, distance: float | None) -> Costs:
-        """Of the windows that the host disturbed least; of visits at that distance, if there were some."""
-        return costs([one.ledgers for one in self.usable(distance) or self.visits])
+    def undisturbed(self) -> Measurement:
+        """Of the fastest visit."""
+        return max(self.measurements(), key=lambda one: one.costs.pps)
+
+    def _at(self, visit: Visit) -> Execution:
+        if not visit.distances:
+            return self.execution
+        return replace(self.execution, core_distance_cycles=statistics.mean(visit.distances))
 
 
 def setup(lab: Lab, chain: Chain, frame: str, name: str) -> Visited:
@@ -105,23 +117,16 @@ def visit(one: Visited) -> None:
     one.visits.append(Visit(ledgers, before + _distances(cores)))
 
 
-def visited(setups: Sequence[Visited], say: Say, distance: float | None = None) -> float | None:
-    """All of them in turn, again and again: what drifts, drifts for all. Ctrl-C takes down what stands.
-
-    `distance` of the cores at which to measure; None: at the usual one. Returns it; None on one core.
-    """
+def visited(setups: Sequence[Visited], say: Say) -> None:
+    """All of them in turn, again and again: what drifts, drifts for all. Ctrl-C takes down what stands."""
     with interrupts.held():
         for name in fabric.clean_leftovers():
             say(f"took down {name}, which a killed run had left")
         for number in range(VISITS):
             _round(setups, f"round {number + 1} of {VISITS}", say)
-        if distance is None:
-            seen = [length for one in setups for single in one.visits for length in single.distances]
-            distance = statistics.median(seen) if seen else None
         for number in range(EXTRA_ROUNDS):
-            missed = [one for one in setups if not one.usable(distance)]
-            _round(missed, f"extra round {number + 1}, other cores than usual before", say)
-    return distance
+            moved = [one for one in setups if not any(visit.steady for visit in one.visits)]
+            _round(moved, f"extra round {number + 1}, since the host moved the cores", say)
 
 
 def _round(setups: Sequence[Visited], name: str, say: Say) -> None:

@@ -2,7 +2,7 @@
 """Costs of execution areas from the ledger: what a trial for the cost model measured.
 
 While the tester sends as fast as it can, ledgers are read again and again. Each pair of neighbours is a
-*window*. The host disturbs some of them; the fastest eighth is used, which is disturbed least.
+*window*. The host disturbs some of them; the fastest quarter is used, which is disturbed least.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from weir.dataplane.messages import AreaLedger, Ledger, PathLedger
 
 WINDOWS = 12
 WINDOW_S = 0.05
-USED_SHARE = 0.125
+USED_SHARE = 0.25
 SETTLING_S = 0.1
 SETTLED_SHARE = 0.03
 """Rates of two neighbouring windows that differ by less are of a chain whose flows are all known."""
@@ -102,7 +102,7 @@ def delivered_pps(before: Ledger, after: Ledger) -> float:
 
 
 def costs(series: Sequence[Sequence[Ledger]]) -> Costs:
-    """Of the fastest eighth of all windows of these series, which are of one set-up. ValueError without any
+    """Of the fastest quarter of all windows of these series, which are of one set-up. ValueError without any
     that packets came through."""
     pairs = [pair for ledgers in series for pair in itertools.pairwise(ledgers)]
     rated = sorted(((delivered_pps(*pair), index) for index, pair in enumerate(pairs)), reverse=True)

@@ -141,7 +141,7 @@ def _function_cycles(model: CostModel, execution: Execution, core: int) -> float
         model.parameters.value(area_terms(area, execution, model.memory))
         for area in execution.on(core)
         if area.kind not in TESTER_KINDS and area.share()
-    ) or min(1.0, model.parameters.value({"idle area": 1.0}) or 1.0)
+    )
 
 
 def naive_cycles(model: CostModel, execution: Execution, core: int) -> float:

@@ -22,11 +22,15 @@ SCATTER_UNKNOWN = 0.05
 
 @dataclass(frozen=True)
 class Measured:
-    """One trial: what was set up, its rate, and the costs of its areas."""
+    """One measurement of a trial: what was set up, its rate, and the costs of its areas."""
 
     execution: Execution
     pps: float
     rows: tuple[Row, ...]
+    group: int
+    """Measurements of one set-up have the same."""
+    utilisation: float = 1.0
+    """Share of the fullest core's time in which something was done."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +65,23 @@ def calibrated(trials: Sequence[Measured], memory: MemoryCurve, hz: float) -> tu
         parameters=fitted.parameters,
         memory=memory,
         hz=hz,
-        utilisation=1.0,
+        utilisation=statistics.median(trial.utilisation for trial in trials),
         scatter=SCATTER_UNKNOWN,
-        trials=len(trials),
+        trials=len({trial.group for trial in trials}),
         ranges=ranges(trials),
     )
-    model = replace(model, utilisation=_utilisation(model, trials))
-    return replace(model, scatter=_scatter(model, trials)), fitted
+    best = undisturbed(trials)
+    return replace(model, scatter=_scatter(model, trials, best)), fitted
+
+
+def undisturbed(trials: Sequence[Measured]) -> list[Measured]:
+    """of each set-up the fastest measurement."""
+    best: dict[int, Measured] = {}
+    for trial in trials:
+        known = best.get(trial.group)
+        if known is None or trial.pps > known.pps:
+            best[trial.group] = trial
+    return [best[group] for group in sorted(best)]
 
 
 def ranges(trials: Sequence[Measured]) -> dict[str, Range]:
@@ -87,16 +101,11 @@ def ranges(trials: Sequence[Measured]) -> dict[str, Range]:
     return {name: Range(min(seen), max(seen)) for name, seen in values.items()}
 
 
-def _utilisation(model: CostModel, trials: Sequence[Measured]) -> float:
-    """The share of a full core's time that explains the rates: the median over the trials."""
-    return statistics.median(trial.pps / predict(model, trial.execution).pps for trial in trials)
-
-
-def _scatter(model: CostModel, trials: Sequence[Measured]) -> float:
+def _scatter(model: CostModel, trials: Sequence[Measured], best: Sequence[Measured]) -> float:
     """Root mean square of the errors of rates that the fit did not know."""
     found = []
-    for index, trial in enumerate(trials):
-        others = [row for other in (*trials[:index], *trials[index + 1 :]) for row in other.rows]
+    for trial in best:
+        others = [row for other in trials if other.group != trial.group for row in other.rows]
         if not others:
             continue
         without = replace(model, parameters=fit(others).parameters)

@@ -6,11 +6,12 @@ its terms of amount x parameter. Terms are called by what costs:
 
 - `nf NAME`: the function's own work; `nf NAME rules`, times log2(1 + entries of its lists);
   `nf NAME memory`, times the latency of the memory that the state of this core's functions lies in;
-- `headers`: parsing them, once an area; `headers from another core`: they lie in that core's cache;
+- `headers`: parsing them, once an area;
 - `bytes KIND`: a kilobyte of frame, at a kind of port that copies it;
-- `take KIND`, `give KIND`: the driver of a kind of port, or a ring; each also `across cores`;
-- `generator`, `receiver`, `dispatcher`, `forwarder`, `owner`, `applier`, `collector`: these areas' own work;
-- `idle area`: polling an area to which nothing comes, once a burst.
+- `take KIND`, `give KIND`: the driver of a kind of port, or a ring;
+- `take KIND across cores`, `headers from another core` …: what comes from another core's cache, times the
+  distance of the cores in hundreds of cycles;
+- `generator`, `receiver`, `dispatcher`, `forwarder`, `owner`, `applier`, `collector`: these areas' own work.
 
 Sources: equation (1) of the execution-area paper (a + b S); f_i of the paper on lean measurements, II.C.
 """
@@ -18,15 +19,14 @@ Sources: equation (1) of the execution-area paper (a + b S); f_i of the paper on
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from weir.spec.execution import Area, AreaPath, Execution, StageUse
+from weir.spec.execution import NEAR_CYCLES, Area, AreaPath, Execution, StageUse
 
 Terms = Mapping[str, float]
-_BURST = 32
 _KILOBYTE = 1000.0
 COPYING = frozenset({"virtio-user", "vhost"})
 """Kinds of port whose driver touches every byte of a frame."""
@@ -56,10 +56,11 @@ def state_bytes(execution: Execution, core: int) -> float:
 
 
 def stage_terms(
-    stage: StageUse, *, first: bool, cold: float, handed_over: bool, excess_cycles: float
+    stage: StageUse, *, first: bool, far: float, handed_over: bool, excess_cycles: float
 ) -> dict[str, float]:
     """Of one stage. `first`: no function before it in the area has looked at the packet.
 
+    `far`: distance from which its headers come, in hundreds of cycles; 0: from this core.
     `handed_over`: an owner runs it, which has parsed the headers before.
     """
     found = {f"nf {stage.nf}": 1.0}
@@ -70,33 +71,34 @@ def stage_terms(
     if first and not handed_over:
         if stage.decides:
             found["headers"] = 1.0
-        if cold:
-            found["headers from another core"] = cold
+        if far:
+            found["headers from another core"] = far
     return found
 
 
-def rest_terms(area: Area, path: AreaPath, frame_bytes: float) -> dict[str, float]:
+def rest_terms(area: Area, path: AreaPath, execution: Execution) -> dict[str, float]:
     """Of an area on one path, without its stages: ports, rings, and its own work."""
     found: dict[str, float] = {}
+    distance = execution.core_distance_cycles / NEAR_CYCLES
     if area.kind == "dispatcher" and path.outputs < 2:
         found["forwarder"] = 1
     elif area.kind != "chain":
         found[area.kind] = 1
     if path.entry != "nothing":
         found[f"take {path.entry}"] = 1
-        found[f"take {path.entry} across cores"] = path.crossing
+        found[f"take {path.entry} across cores"] = path.crossing * distance
     if path.leaving != "nothing":
         found[f"give {path.leaving}"] = 1
-        found[f"give {path.leaving} across cores"] = path.parting
+        found[f"give {path.leaving} across cores"] = path.parting * distance
     if path.cold and area.kind in ("receiver", "owner", "dispatcher", "applier"):
-        found[f"{area.kind} from another core"] = path.cold
+        found[f"{area.kind} from another core"] = path.cold * distance
     for kind in {path.entry, path.leaving} & COPYING:
-        found[f"bytes {kind}"] = frame_bytes / _KILOBYTE
+        found[f"bytes {kind}"] = execution.frame_bytes / _KILOBYTE
     return {name: amount for name, amount in found.items() if amount}
 
 
 def path_terms(
-    area: Area, path: AreaPath, frame_bytes: float, excess_cycles: float
+    area: Area, path: AreaPath, execution: Execution, excess_cycles: float
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
     """Of each stage of a path, and of the rest of its area."""
     stages = []
@@ -107,14 +109,14 @@ def path_terms(
             stage_terms(
                 stage,
                 first=first,
-                cold=0.0 if looked else path.cold,
+                far=0.0 if looked else path.cold * execution.core_distance_cycles / NEAR_CYCLES,
                 handed_over=area.kind == "owner",
                 excess_cycles=excess_cycles,
             )
         )
         looked = True
         parsed = parsed or stage.decides
-    return stages, rest_terms(area, path, frame_bytes)
+    return stages, rest_terms(area, path, execution)
 
 
 def area_terms(area: Area, execution: Execution, memory: MemoryCurve) -> dict[str, float]:
@@ -124,7 +126,7 @@ def area_terms(area: Area, execution: Execution, memory: MemoryCurve) -> dict[st
     for path in area.paths:
         if not path.share:
             continue
-        stages, rest = path_terms(area, path, execution.frame_bytes, excess)
+        stages, rest = path_terms(area, path, execution, excess)
         parts += [(path.share, terms) for terms in (*stages, rest)]
     return weighted(parts)
 
@@ -132,15 +134,7 @@ def area_terms(area: Area, execution: Execution, memory: MemoryCurve) -> dict[st
 def core_terms(execution: Execution, core: int, memory: MemoryCurve) -> dict[str, float]:
     """Of all areas on one core, for each packet that the tester sends."""
     areas = execution.on(core)
-    parts = [(1.0, area_terms(area, execution, memory)) for area in areas if area.share()]
-    return weighted([*parts, (1.0, idle_terms(areas))])
-
-
-def idle_terms(areas: Sequence[Area]) -> dict[str, float]:
-    """Of polling areas that get nothing: once for each burst that the others handle."""
-    idle = sum(1 for area in areas if not area.share())
-    busiest = max((area.share() for area in areas), default=0.0)
-    return {"idle area": idle * busiest / _BURST} if idle and busiest else {}
+    return weighted((1.0, area_terms(area, execution, memory)) for area in areas if area.share())
 
 
 def weighted(parts: Iterable[tuple[float, Terms]]) -> dict[str, float]:

@@ -12,6 +12,9 @@ from typing import Literal
 AreaKind = Literal["generator", "receiver", "chain", "dispatcher", "owner", "applier", "collector"]
 TESTER_KINDS: frozenset[AreaKind] = frozenset({"generator", "receiver"})
 
+NEAR_CYCLES = 100.0
+"""Distance of two cores of one chip, in cycles of its time-stamp counter."""
+
 
 @dataclass(frozen=True)
 class StageUse:
@@ -72,6 +75,8 @@ class Execution:
     """Different five-tuples, all directions together."""
     fastpath: bool = False
     """Some area remembers what its functions decided on a flow."""
+    core_distance_cycles: float = NEAR_CYCLES
+    """To read a cache line that another of the cores has."""
 
     def cores(self) -> tuple[int, ...]:
         """The cores that run areas, ascending."""

@@ -53,12 +53,12 @@ class ModelTrial(_Record):
     """Functions, architecture, frame, flows, cores."""
     measured_pps: float
     """Forwarding rate at maximum offered load."""
-    windows_pps: list[float]
-    """Of all windows; the rate is that of the fastest eighth."""
+    visits_pps: list[float]
+    """Of each visit; the rate is that of the fastest."""
     fitted_pps: float
     """What the model says of it."""
     host_factor: float
-    """How much slower than in the other trials everything was."""
+    """How much slower than undisturbed everything was, in the best of its visits."""
     lost_in_functions: float
     """Share of the packets that functions dropped."""
     settled: bool
@@ -94,9 +94,9 @@ class ModelDocument(_Record):
     """Cycles a second of the time-stamp counter, in which all costs are."""
     utilisation: float
     """Share of a full core's time that its areas had."""
-    core_distance_cycles: float | None = None
-    """To read a cache line that another core has; absent: measured on one core. A hypervisor that moves
-    virtual cores changes it, and with it all costs across cores."""
+    core_distances_cycles: list[float]
+    """To read a cache line that another core has: least, median and most over the trials; empty on one core.
+    A hypervisor that moves virtual cores changes it, and with it all costs across cores."""
     memory: list[MemoryPoint]
     parameters: list[ModelParameter]
     covariance: list[list[float]]
@@ -117,7 +117,8 @@ class ValidationCase(_Record):
     name: str
     """Lab, chain, frame size."""
     measured_pps: float
-    """Forwarding rate at maximum offered load."""
+    """Forwarding rate at maximum offered load, of the fastest visit."""
+    visits_pps: list[float]
     predicted_pps: float
     low_pps: float
     high_pps: float

@@ -56,10 +56,10 @@ def test_what_the_tester_received_is_what_its_areas_cost_is_of() -> None:
 def test_windows_that_the_host_disturbed_are_not_used() -> None:
     calm = [ledger(0, 0), ledger(1, 1_000_000)]
     disturbed = [ledger(0, 0, stretch=2), ledger(1, 500_000, stretch=2)]
-    found = costs([calm, *[disturbed] * 7])
+    found = costs([calm, *[disturbed] * 3])
     assert found.pps == pytest.approx(1e6)
     assert found.areas[0].paths[0].stages[0].cycles == pytest.approx(100)
-    assert len(found.rates_pps) == 8
+    assert len(found.rates_pps) == 4
 
 
 def test_packets_that_functions_drop_are_told() -> None:

@@ -27,7 +27,6 @@ TRUTH: Mapping[str, float] = {
     "take ring across cores": 20,
     "give ring": 3,
     "give ring across cores": 4,
-    "idle area": 30,
     "nf nat": 80,
     "nf nat memory": 0.2,
     "nf dpi": 115,
@@ -52,21 +51,24 @@ def chain(names: Sequence[str], *, core: int = 0, flows: int = 64, split: int | 
     """
     stages = tuple(FUNCTIONS[name] for name in names)
     parts = [(core, stages)] if split is None else [(core, stages[:split]), (1, stages[split:])]
-    areas = [Area("generator.left", 0, "generator", (_path("nothing", "memory", 0, 0, parts[0][0]),))]
+    areas = [Area("generator.left", 0, "generator", (_path("nothing", "memory", (0, 0, parts[0][0])),))]
     before = 0
     for index, (here, part) in enumerate(parts):
         last = index == len(parts) - 1
         after = 0 if last else parts[index + 1][0]
         entry, leaving = "ring" if index else "memory", "memory" if last else "ring"
-        areas.append(Area(f"f1.{index}", here, "chain", (_path(entry, leaving, before, here, after, part),)))
+        areas.append(
+            Area(f"f1.{index}", here, "chain", (_path(entry, leaving, (before, here, after), part),))
+        )
         before = here
-    areas.append(Area("receiver.right", 0, "receiver", (_path("memory", "nothing", before, 0, 0),)))
+    areas.append(Area("receiver.right", 0, "receiver", (_path("memory", "nothing", (before, 0, 0)),)))
     return Execution(tuple(areas), frame_bytes=64, flows=flows)
 
 
 def _path(
-    entry: str, leaving: str, before: int, here: int, after: int, stages: tuple[StageUse, ...] = ()
+    entry: str, leaving: str, cores: tuple[int, int, int], stages: tuple[StageUse, ...] = ()
 ) -> AreaPath:
+    before, here, after = cores
     away = float(before != here)
     return AreaPath(1.0, entry, away, away, leaving, float(after != here), 1, stages)
 
@@ -87,7 +89,7 @@ def measured(execution: Execution, trial: int, draw: Random, noise: float, host:
     for area in execution.areas:
         excess = MEMORY.excess_cycles(state_bytes(execution, area.core))
         for path in area.paths:
-            stages, rest = path_terms(area, path, execution.frame_bytes, excess)
+            stages, rest = path_terms(area, path, execution, excess)
             for terms in (*stages, rest):
                 rows.append(Row(trial, terms, cycles(terms) * host * draw.gauss(1, noise)))
-    return Measured(execution, true_pps(execution) / host * draw.gauss(1, noise / 2), tuple(rows))
+    return Measured(execution, true_pps(execution) / host * draw.gauss(1, noise / 2), tuple(rows), trial)

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -134,18 +136,17 @@ def test_memory_costs_more_the_more_state_the_functions_of_a_core_have_together(
     assert state_bytes(chain(("nat", "dpi"), flows=1000), 0) == alone + 240 * 1000
 
 
+def all_terms(one: Execution) -> Iterator[dict[str, float]]:
+    for area in one.areas:
+        for path in area.paths:
+            stages, rest = path_terms(area, path, one, 10.0)
+            yield from (*stages, rest)
+
+
 def test_few_trials_are_chosen_and_tell_everything_that_is_wanted() -> None:
-    rows = [
-        [
-            terms
-            for area in one.areas
-            for path in area.paths
-            for terms in (lambda found: [*found[0], found[1]])(path_terms(area, path, 64, 10.0))
-        ]
-        for one in TRIALS
-    ]
+    rows = [list(all_terms(one)) for one in TRIALS]
     wanted = [core_terms(one, core, MEMORY) for one in TRIALS for core in one.cores()]
-    names = set(itertools.chain.from_iterable(wanted)) - {"idle area"}
+    names = set(itertools.chain.from_iterable(wanted))
     found = chosen(rows, [{n: t[n] for n in t if n in names} for t in wanted], 8, [range(len(rows))])
     assert len(found) == len(set(found)) <= 8
     told = {name for index in found for row in rows[index] for name in row}
@@ -157,3 +158,11 @@ def test_errors_are_shares_of_what_was_measured() -> None:
     assert found.mean == pytest.approx(0.2 / 3)
     assert found.worst == pytest.approx(0.1)
     assert found.bias == pytest.approx(0.0)
+
+
+def test_cores_that_are_farther_from_each_other_carry_less() -> None:
+    model = model_of(0.0)
+    near = chain(("nat", "acl", "dpi"), core=1)
+    far = replace(near, core_distance_cycles=3 * near.core_distance_cycles)
+    assert predict(model, far).pps == pytest.approx(true_pps(far), rel=0.02)
+    assert true_pps(far) < 0.8 * true_pps(near)
