@@ -97,9 +97,9 @@ def test_a_virtual_machine_is_told_whose_the_cores_are(machine: Facts) -> None:
 @of("sriov-server")
 def test_a_server_tuned_at_boot_has_little_to_mend(machine: Facts) -> None:
     worst = [one for one in host.diagnose(machine, 0.5).findings if one.severity in ("error", "warning")]
-    assert [one.subject for one in worst] == ["isolation", "interrupts"]
+    assert [one.subject for one in worst] == ["isolation"]
     assert worst[0].what.startswith("cpuset partition guests.slice (CPU 1) is isolated invalid (Cpu list")
-    assert worst[1].what == "1 may be served on CPUs 1-7: nvme0q0"
+    assert said(machine, "interrupts") == [("ok", "none on CPUs 2-7")]
     assert ("ok", "CPUs 2-7 are isolated") in said(machine, "isolation")
     assert said(machine, "smt") == [("ok", "one thread a core")]
     assert said(machine, "c-states") == [("ok", "none that takes 10 µs to leave")]
@@ -126,6 +126,18 @@ def test_isolated_cores_with_a_tick_and_threads_apart_are_told_so(tmp_path: Path
     apart = seen.model_copy(update={"cpus": seen.cpus.model_copy(update={"allowed": (0, 1, 2, 3, 4)})})
     assert said(apart, "smt") == [("ok", "on, but no core has two threads that may poll")]
     assert said(apart, "cores") == [("ok", "5 CPUs (0-4) of 16 for this process")]
+
+
+def test_cpus_that_weir_tune_keeps_count_as_its_own(tmp_path: Path) -> None:
+    root = planted("two-socket-server", tmp_path)
+    (root / "sys/fs/cgroup/weir-lab-1a2b3c4d").mkdir()
+    (root / "sys/fs/cgroup/weir-lab-1a2b3c4d/cpuset.cpus.partition").write_text("isolated\n")
+    (root / "sys/fs/cgroup/weir-lab-1a2b3c4d/cpuset.cpus").write_text("5-6\n")
+    seen = facts(root)
+    tuned = seen.model_copy(update={"cpus": seen.cpus.model_copy(update={"allowed": (0, 1)})})
+    assert said(tuned, "cores") == [("ok", "4 CPUs (0-1,5-6) of 16 for this process")]
+    assert tuned.polling_cpus() == (5, 6)
+    assert said(tuned, "smt")[0][0] == "ok"
 
 
 @pytest.mark.parametrize(

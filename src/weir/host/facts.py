@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+OWN_PARTITIONS = "weir-"  # what the cgroups of Weir's own partitions begin with
+
 
 class _Facts(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -206,6 +208,12 @@ class Facts(_Facts):
     software: Software = Software()
     unseen: tuple[Unseen, ...] = ()
 
+    def usable_cpus(self) -> tuple[int, ...]:
+        """CPUs that this process may use, and those that `weir tune` keeps for Weir."""
+        kept = (one.cpus for one in self.isolation.partitions if one.path.startswith(OWN_PARTITIONS))
+        return tuple(sorted({*self.cpus.allowed, *(cpu for cpus in kept for cpu in cpus)}))
+
     def polling_cpus(self) -> tuple[int, ...]:
-        """Where Weir would poll by itself: all that this process may use, but the first of several."""
-        return self.cpus.allowed[1:] or self.cpus.allowed
+        """Where Weir would poll: on isolated CPUs if there are any, else on all usable but the first."""
+        usable = self.usable_cpus()
+        return tuple(sorted(self.isolation.alone())) or usable[1:] or usable

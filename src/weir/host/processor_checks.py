@@ -16,7 +16,7 @@ _TUNE = "weir tune LAB"
 
 def cores(facts: Facts) -> Iterator[Finding]:
     """Enough of them?"""
-    allowed, online = facts.cpus.allowed, facts.cpus.online
+    allowed, online = facts.usable_cpus(), facts.cpus.online
     said = f"{len(allowed)} CPU{'s' if len(allowed) > 1 else ''} ({cpus_text(allowed)})"
     if len(allowed) < len(online):
         said += f" of {len(online)} for this process"
@@ -168,7 +168,7 @@ def interrupts(facts: Facts) -> Iterator[Finding]:
     """Are devices served where loops poll?"""
     seen, polling = facts.interrupts, set(facts.polling_cpus())
     on_them = [irq for irq in seen.irqs if irq.name and polling & set(irq.cpus)]
-    if on_them and len(facts.cpus.allowed) > 1:
+    if on_them and len(facts.usable_cpus()) > 1:
         names = ", ".join(dict.fromkeys(irq.name for irq in on_them[:3]))
         yield Finding(
             subject="interrupts", severity="warning",

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from weir.fabric.host.cpus import cgroup_root
 from weir.fabric.host.tree import Tree
+from weir.host.facts import OWN_PARTITIONS
 from weir.spec.cores import parse_cpus
-
-PREFIX = "weir-"
 
 
 def partitions(root: Path = Path("/")) -> dict[Path, tuple[int, ...]]:
@@ -18,7 +17,7 @@ def partitions(root: Path = Path("/")) -> dict[Path, tuple[int, ...]]:
     tree = Tree(root)
     top = cgroup_root(tree)
     found = {}
-    for place in tree.glob(f"{top}/{PREFIX}*/cpuset.cpus.partition") if top else ():
+    for place in tree.glob(f"{top}/{OWN_PARTITIONS}*/cpuset.cpus.partition") if top else ():
         if tree.text(str(place)) == "isolated":
             found[root / place.parent] = parse_cpus(tree.text(str(place.with_name("cpuset.cpus"))) or "")
     return found

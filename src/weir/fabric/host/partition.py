@@ -14,10 +14,10 @@ from typing import Any
 
 from weir.fabric.errors import FabricError
 from weir.fabric.host.cpus import cgroup_root, isolation
-from weir.fabric.host.isolated import PREFIX
 from weir.fabric.host.settings import Write
 from weir.fabric.host.tree import Tree
 from weir.fabric.step_kind import Facts, Site
+from weir.host.facts import OWN_PARTITIONS
 from weir.plan import Step
 from weir.spec.cores import cpus_text
 
@@ -53,7 +53,7 @@ class Partition:
             if not cpus:
                 return {}
             top = self._top()
-            path = top / f"{PREFIX}{site.deployment}"
+            path = top / f"{OWN_PARTITIONS}{site.deployment}"
             controls = (top / "cgroup.subtree_control").read_text().split()
             site.note({"partition": str(path), "cpus": cpus, "enabled": "cpuset" not in controls})
             if "cpuset" not in controls:
