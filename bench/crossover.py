@@ -92,13 +92,14 @@ def _show(name: str, flows: int, rtc: Cost, pipeline: Cost) -> None:
         print(f"    {what:<24}" + "".join(f"{value:10.1f}" for value in values) + f"{cost.whole:10.2f}")
     hops = len(rtc.functions) - 1
     saved = sum(rtc.functions.values()) - sum(pipeline.functions.values())
-    fewer = "fewer" if saved >= 0 else "more"
+    measured = f"a hand-over took {(pipeline.queues - rtc.queues) / hops:.1f}"
+    if saved > 0:
+        said = f"fewer in the pipeline: cheaper below {saved / hops:.1f} cycles a hand-over; {measured}"
+    else:
+        said = f"more in the pipeline: dearer however cheap a hand-over is; {measured}"
     both = 2 * pipeline.dearer_core / rtc.cpp
-    print(
-        f"    functions take {abs(saved):.1f} cycles {fewer} in the pipeline: it costs less below "
-        f"{saved / hops:.1f} cycles a hand-over; measured {(pipeline.queues - rtc.queues) / hops:.1f}. "
-        f"On two cores run-to-completion is {both:.2f} times as fast"
-    )
+    print(f"    functions take {abs(saved):.1f} cycles {said}")
+    print(f"    on two cores run-to-completion is {both:.2f} times as fast", flush=True)
 
 
 def _measured(lab: Lab, function: str, flows: int, cpus: Sequence[int]) -> Cost:
