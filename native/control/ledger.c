@@ -30,6 +30,16 @@ stage_to_json(const struct weir_stage *stage)
 }
 
 static json_t *
+queue_names(const struct weir_queue *queues, unsigned int queue_count)
+{
+	json_t *names = json_array();
+
+	for (unsigned int i = 0; i < queue_count; i++)
+		json_array_append_new(names, json_string(queues[i].name));
+	return names;
+}
+
+static json_t *
 path_to_json(const struct weir_path *path)
 {
 	json_t *stages = json_array();
@@ -43,8 +53,9 @@ path_to_json(const struct weir_path *path)
 				     count(&path->fastpath.ledger.walks), "cycles",
 				     count(&path->fastpath.ledger.cycles), "flows",
 				     (json_int_t)weir_flow_cache_count(path->fastpath.cache));
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:o, s:o}, s:o, s:o?}", "name", path->name,
-			 "in", path->in.name, "out", path->out.queue[0].name, "rx_packets",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:o?}", "name", path->name,
+			 "inputs", queue_names(&path->in, 1), "outputs",
+			 queue_names(path->out.queue, path->out.count), "rx_packets",
 			 count(&path->rx_packets), "tx_packets", count(&path->out.tx_packets),
 			 "drops", "tx_queue_full", count(&path->out.tx_queue_full), "no_output",
 			 count(&path->out.no_output), "stages", stages, "fastpath", fastpath);
@@ -53,8 +64,9 @@ path_to_json(const struct weir_path *path)
 static json_t *
 hop_to_json(const struct weir_hop *hop)
 {
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:o, s:o}, s:[]}", "name", hop->name, "in",
-			 hop->inputs[0].name, "out", hop->out.queue[0].name, "rx_packets",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:[]}", "name", hop->name,
+			 "inputs", queue_names(hop->inputs, hop->input_count), "outputs",
+			 queue_names(hop->out.queue, hop->out.count), "rx_packets",
 			 count(&hop->rx_packets), "tx_packets", count(&hop->out.tx_packets),
 			 "drops", "tx_queue_full", count(&hop->out.tx_queue_full), "no_output",
 			 count(&hop->out.no_output), "stages");

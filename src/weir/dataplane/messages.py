@@ -201,6 +201,10 @@ class PathLedger(_Reply):
     """One path of an area, from a port or ring to another."""
 
     name: str
+    inputs: tuple[str, ...] = ()
+    """Ports or rings that it empties; the receiving port's own name."""
+    outputs: tuple[str, ...] = ()
+    """Ports or rings that it fills."""
     rx_packets: int
     tx_packets: int
     drops: dict[str, int] = {}

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.dataplane.messages import TrafficResult
+from weir.dataplane.messages import Ledger, TrafficResult
 from weir.dataplane.requests import DelayWanted
 from weir.measure.accounting import Balance, Counts, balance, counted
+from weir.measure.areas import area_loads
 from weir.measure.backlog import backlog_packets
 from weir.measure.delay_units import in_us, ipdv, jitter, latency, pdv
 from weir.measure.tester import SutCounters, Tester, Traffic
@@ -26,6 +27,9 @@ Purpose = Literal["calibration", "search", "curve", "confirm", "latency", "first
 # A switch may publish its counters a little late; a balance is read again this often before it is believed.
 SETTLE_READS = 3
 SETTLE_S = 0.02
+
+# Of the hundreds of trials of a search an explanation needs no ledger.
+LEDGERED: frozenset[Purpose] = frozenset({"calibration", "curve", "confirm"})
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class TrialRunner:
         self._options = options
         self._on_trial = on_trial
         self._sleep = sleep
-        self._gone_ports: list[str] = []  # by the last ledger read
+        self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
     def once(
         self, purpose: Purpose, load_pps: float, duration_s: float, delay: DelayWanted | None = None
@@ -74,6 +78,7 @@ class TrialRunner:
         """
         streams = self.traffic.streams
         before = self._counted()
+        began = self._ledger
         result = self._tester.run(
             {stream.id: load_pps / len(streams) for stream in streams},
             duration_s,
@@ -86,10 +91,12 @@ class TrialRunner:
             result,
             streams,
             duration_s,
-            gone_ports=self._gone_ports,
+            gone_ports=[port.name for port in self._ledger.ports if port.gone],
             as_fast_as_possible=load_pps == 0,
         )
         trial = self._trial(purpose, load_pps, duration_s, counts=counts, result=result, found=found)
+        if purpose in LEDGERED:
+            trial.areas = area_loads(began, self._ledger)
         if delay is not None:
             for stream in trial.streams:
                 stream.histogram = in_us(self._tester.delays(stream.stream))
@@ -111,9 +118,8 @@ class TrialRunner:
         return outcome
 
     def _counted(self) -> Counts:
-        ledger = self._tester.ledger()
-        self._gone_ports = [port.name for port in ledger.ports if port.gone]
-        return counted(ledger, self._counters())
+        self._ledger = self._tester.ledger()
+        return counted(self._ledger, self._counters())
 
     def _settled(self, before: Counts, result: TrafficResult) -> Balance:
         counts = balance(before, self._counted(), result, self.traffic.streams)

@@ -122,6 +122,52 @@ class StreamCount(_Record):
     """Latency: from (us), up to but without (us), packets; only where there are any."""
 
 
+class StageLoad(_Record):
+    """One stage of a path in one trial."""
+
+    nf: str
+    packets_in: int
+    cycles: int
+    dropped: int
+    """By its own decision, for whatever reason."""
+
+
+class PathLoad(_Record):
+    """One path of an area in one trial: packets from its inputs, through its stages, to its outputs."""
+
+    name: str
+    inputs: list[str]
+    """Ports, or rings, that it empties."""
+    outputs: list[str]
+    """Ports, or rings, that it fills."""
+    packets_in: int
+    packets_out: int
+    dropped: int
+    """Found no room in an output."""
+    fastpath_cycles: int = 0
+    """Of what the fast path decided; walks through the stages are theirs."""
+    stages: list[StageLoad] = []
+    """In their order."""
+
+
+class AreaLoad(_Record):
+    """Time and packets of one execution area in one trial. Cycles are of the time-stamp counter."""
+
+    name: str
+    core: int
+    kind: str
+    """chain, dispatcher, owner, applier, collector, generator or receiver."""
+    busy_cycles: int
+    """Of polls that handled a packet."""
+    idle_cycles: int
+    """Of polls that found none, from before the trial until its last packets were waited for."""
+    long_polls: int = 0
+    """With packets, longer than the lab's `stall_threshold_us`, and not because the host had the core."""
+    long_cycles: int = 0
+    paths: list[PathLoad] = []
+    """None of the tester's areas."""
+
+
 class Trial(_Record):
     """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0."""
 
@@ -157,6 +203,8 @@ class Trial(_Record):
     """Sentences with numbers; empty for a valid trial."""
     streams: list[StreamCount] = []
     """The same for each direction."""
+    areas: list[AreaLoad] = []
+    """Where the time went; of the warm-up ("calibration"), curve and confirming trials."""
 
 
 class Throughput(_Record):

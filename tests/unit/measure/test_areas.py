@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an execution area did in a trial, as the difference of two ledgers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weir.dataplane.messages import Ledger
+from weir.measure.areas import area_loads
+from weir.measure.device import Response
+from weir.measure.simulated import SimulatedDut
+
+from .rig import CAPACITY_PPS, STEADY, Rig
+
+
+def ledger(times: int) -> Ledger:
+    """As weir-dp writes it, after `times` trials that were alike."""
+    stage = {"nf": "acl", "in": 90 * times, "out": 80 * times, "cycles": 700 * times, "held": 0}
+    path: dict[str, Any] = {
+        "name": "right",
+        "inputs": ["f1.left"],
+        "outputs": ["f1.right.0", "f1.right.1"],
+        "rx_packets": 100 * times,
+        "tx_packets": 75 * times,
+        "drops": {"tx_queue_full": 5 * times},
+        "fastpath": {"hits": 10 * times, "walks": 90 * times, "cycles": 30 * times, "flows": 3},
+        "stages": [stage | {"drops": {"no_rule": 8 * times, "damaged": 2 * times}}],
+    }
+    area: dict[str, Any] = {"name": "f1", "core": 1, "kind": "chain", "paths": [path]}
+    area |= {"busy_cycles": 1000 * times, "idle_cycles": 50 * times, "long_polls": times, "long_cycles": 9}
+    return Ledger.model_validate({"tsc": times, "tsc_hz": 1, "areas": [area]})
+
+
+def test_an_areas_counters_are_those_of_the_trial_alone() -> None:
+    (area,) = area_loads(ledger(2), ledger(3))
+    assert (area.name, area.core, area.kind) == ("f1", 1, "chain")
+    assert (area.busy_cycles, area.idle_cycles, area.long_polls, area.long_cycles) == (1000, 50, 1, 0)
+    (path,) = area.paths
+    assert path.inputs == ["f1.left"]
+    assert path.outputs == ["f1.right.0", "f1.right.1"]
+    assert (path.packets_in, path.packets_out, path.dropped, path.fastpath_cycles) == (100, 75, 5, 30)
+    (stage,) = path.stages
+    assert (stage.nf, stage.packets_in, stage.cycles, stage.dropped) == ("acl", 90, 700, 10)
+
+
+def test_trials_that_an_explanation_reads_have_their_areas_and_those_of_a_search_have_none() -> None:
+    runner = Rig(SimulatedDut(Response(CAPACITY_PPS, STEADY.saturation_pps))).runner()
+    curve = runner.once("curve", 2 * CAPACITY_PPS, 0.1).trial
+    assert [area.name for area in curve.areas] == ["dut"]
+    assert curve.areas[0].paths[0].dropped == curve.offered - curve.delivered
+    assert runner.once("search", 2 * CAPACITY_PPS, 0.1).trial.areas == []
