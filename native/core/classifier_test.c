@@ -86,8 +86,8 @@ assert_agrees(const struct weir_rule *rules, uint32_t count, unsigned int batche
 static void
 agrees_with_a_linear_search_on_rule_sets_of_each_kind(void **state)
 {
-	static const uint32_t counts[] = {0, 1, 2, 3, 5, 17, 200, 3000};
-	static struct weir_rule rules[3000];
+	static const uint32_t counts[] = {0, 1, 2, 3, 5, 17, 200, 3000, 40000};
+	static struct weir_rule rules[40000];
 	uint64_t random = 1;
 
 	(void)state;
