@@ -239,7 +239,7 @@ parse_any(struct view view, struct weir_headers *headers)
 /*
  * The frame that nearly all are, straight through: to one station, untagged, IPv4 without options
  * in one piece, its checksum right, TCP or UDP with its header whole. False: it is another one, and
- * nothing was read of it. Gives what parse_any() does, for fewer than half the instructions.
+ * nothing was read of it. Gives what parse_any() does.
  */
 static inline bool
 parse_plain(struct view view, struct weir_headers *headers)

@@ -82,21 +82,19 @@ draw(struct bench *bench)
 	}
 }
 
+/* Of the process, and of DPDK's heap in hugepages, which was taken before it was needed. */
 static double
-resident_mib(void)
+used_mib(void)
 {
-	FILE *file = fopen("/proc/self/smaps_rollup", "r");
-	unsigned long kib, sum = 0;
-	char line[128];
+	struct rte_malloc_socket_stats heap = {0};
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
 
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-		if (sscanf(line, "Rss: %lu", &kib) == 1 ||
-		    sscanf(line, "Private_Hugetlb: %lu", &kib) == 1)
-			sum += kib;
-	}
-	if (file != NULL)
-		fclose(file);
-	return sum / 1024.0;
+	if (file == NULL || fscanf(file, "%*u %lu", &pages) != 1)
+		rte_exit(1, "prefix-table-bench: /proc/self/statm cannot be read\n");
+	fclose(file);
+	rte_malloc_get_socket_stats(0, &heap);
+	return (pages * sysconf(_SC_PAGESIZE) + heap.heap_allocsz_bytes) / (double)(1 << 20);
 }
 
 static void
@@ -133,12 +131,12 @@ fill_fib(struct bench *bench)
 static void
 build(struct bench *bench, void (*fill)(struct bench *bench), double *add_us, double *mib)
 {
-	double before_mib = resident_mib();
+	double before_mib = used_mib();
 	uint64_t begin = rte_rdtsc();
 
 	fill(bench);
 	*add_us = (rte_rdtsc() - begin) * 1e6 / rte_get_tsc_hz() / bench->routes;
-	*mib = resident_mib() - before_mib;
+	*mib = used_mib() - before_mib;
 }
 
 static double
