@@ -7,7 +7,7 @@ its terms of amount x parameter. Terms are called by what costs:
 - `nf NAME`: the function's own work; `nf NAME rules`, times log2(1 + entries of its lists);
   `nf NAME memory`, times the latency of the memory that the state of this core's functions lies in;
 - `headers`: parsing them, once an area;
-- `bytes KIND`: a kilobyte of frame, at a kind of port that copies it;
+- `bytes KIND`: a kilobyte of frame, at a kind of port;
 - `take KIND`, `give KIND`: the driver of a kind of port, or a ring;
 - `take KIND across cores`, `headers from another core` …: what comes from another core's cache, times the
   distance of the cores in hundreds of cycles;
@@ -28,8 +28,8 @@ from weir.spec.execution import NEAR_CYCLES, Area, AreaPath, Execution, StageUse
 
 Terms = Mapping[str, float]
 _KILOBYTE = 1000.0
-COPYING = frozenset({"virtio-user", "vhost"})
-"""Kinds of port whose driver touches every byte of a frame."""
+NO_PORT = frozenset({"ring", "nothing"})
+"""Ends of a path that are no port: nobody touches a frame's bytes there."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def rest_terms(area: Area, path: AreaPath, execution: Execution) -> dict[str, fl
         found[f"give {path.leaving} across cores"] = path.parting * distance
     if path.cold and area.kind in ("receiver", "owner", "dispatcher", "applier"):
         found[f"{area.kind} from another core"] = path.cold * distance
-    for kind in {path.entry, path.leaving} & COPYING:
+    for kind in {path.entry, path.leaving} - NO_PORT:
         found[f"bytes {kind}"] = execution.frame_bytes / _KILOBYTE
     return {name: amount for name, amount in found.items() if amount}
 

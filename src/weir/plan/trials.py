@@ -67,6 +67,8 @@ def _all(lab: Lab, functions: tuple[NfOptions, ...], cpus: Sequence[int]) -> Ite
     for chain, (frame, count) in itertools.product(_chains(functions), itertools.product(ends, flows)):
         for architecture, (tester, cores) in itertools.product(ARCHITECTURES, _places(cpus)):
             trial = PlannedTrial(chain, architecture, frame, count, tester, cores)
+            if architecture == ARCHITECTURES[0] and len(cores) > 1:  # it would leave the second one idle
+                continue
             if trial.alone() or len(chain) >= min(SATURATING, len(functions)):
                 yield trial
 

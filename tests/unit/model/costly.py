@@ -18,6 +18,7 @@ TRUTH: Mapping[str, float] = {
     "receiver": 85,
     "receiver from another core": 40,
     "headers": 30,
+    "bytes memory": 4,
     "headers from another core": 60,
     "take memory": 8,
     "take memory across cores": 15,
