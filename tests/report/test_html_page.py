@@ -142,3 +142,12 @@ def test_many_remarks_of_one_kind_are_folded_so_that_the_numbers_come_first() ->
     many = report.render(made, "html").partition('id="throughput"')[0]
     assert re.search(r"Read with care\.</b> \d+ remarks</summary>", many)
     assert many.count("given up: the port tester.left is gone") == 32
+
+
+def test_chains_under_one_technology_stand_side_by_side_without_a_ratio() -> None:
+    whole = result()
+    setups = [setup for setup in whole.setups if setup.technology == "direct"]
+    page = report.render(whole.model_copy(update={"setups": setups, "baseline": "direct"}), "html")
+    assert page.count('class="dials"') == 1
+    assert 'class="dial-ratio"' not in page
+    assert 'class="dials"' in report.render(whole, "html")

@@ -60,6 +60,11 @@ def frames(result: Result, chain: str | None = None) -> list[str]:
     return list(dict.fromkeys(case.frame for setup in chosen for case in setup.cases))
 
 
+def compares_chains(result: Result) -> bool:
+    """Several chains under one technology: there is nothing else to compare them with than each other."""
+    return len(technologies(result)) == 1 < len(chains(result))
+
+
 def frame_label(frame: str) -> str:
     """ "64", "IMIX a7d4g": an IMIX genome (RFC 6985) with its runs counted, short enough for a column."""
     kind, _, genome = frame.partition(":")

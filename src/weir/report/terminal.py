@@ -45,9 +45,8 @@ def render(result: Result) -> str:
 
 def table(result: Result) -> RenderableType:
     """The same for a rich console, with colours. Lab texts are never read as markup."""
-    names: list[str] = summary.chains(result)
-    alone = len(summary.technologies(result)) == 1 < len(names)
-    chains = [_Chain(result, None)] if alone else [_Chain(result, chain) for chain in names]
+    names: list[str | None] = [None] if summary.compares_chains(result) else [*summary.chains(result)]
+    chains = [_Chain(result, name) for name in names]
     return Group(_heading(result), *chains, *delay_table.tables(result), *_notes(result))
 
 

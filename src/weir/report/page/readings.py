@@ -78,22 +78,31 @@ def _group(title: str, sentences: list[str]) -> Markup:
 
 
 def readings(result: Result) -> Markup | None:
-    """For each chain one big number a technology: the first goal at the smallest frame."""
+    """For each chain one big number a technology: the first goal at the smallest frame.
+
+    Chains that are compared with each other stand side by side, as technologies do.
+    """
     goals, frames = summary.goals(result), summary.frames(result)
     if not goals or not frames:
         return None
     goal, frame = goals[0], frames[0]
     order = summary.technologies(result)
-    groups = []
-    for chain in summary.chains(result):
-        cells = [
-            _reading(result, row, order.index(row.setup.technology))
-            for row in summary.rows(result)
-            if (row.setup.chain, row.case.frame, row.throughput.goal) == (chain, frame, goal)
+    rows = [row for row in summary.rows(result) if (row.case.frame, row.throughput.goal) == (frame, goal)]
+    if summary.compares_chains(result):
+        groups = [_dials(goal, order[0], [_reading(result, row, 0, row.setup.chain) for row in rows])]
+    else:
+        groups = [
+            _dials(
+                goal,
+                chain,
+                [
+                    _reading(result, row, order.index(row.setup.technology), row.setup.technology)
+                    for row in rows
+                    if row.setup.chain == chain
+                ],
+            )
+            for chain in summary.chains(result)
         ]
-        groups.append(
-            tag("section", tag("h3", chain), tag("ul", cells), class_="dials", aria_label=f"{goal}, {chain}")
-        )
     label = summary.frame_label(frame)
     unit = f"{label} B frames" if label.isdigit() else label
     return tag(
@@ -104,9 +113,16 @@ def readings(result: Result) -> Markup | None:
     )
 
 
-def _reading(result: Result, row: summary.Row, index: int) -> Markup:
+def _dials(goal: str, name: str, cells: list[Markup]) -> Markup:
+    return tag("section", tag("h3", name), tag("ul", cells), class_="dials", aria_label=f"{goal}, {name}")
+
+
+def _reading(result: Result, row: summary.Row, index: int, name: str) -> Markup:
     found = row.throughput
-    if row.setup.technology == result.baseline:
+    ratio: str | None
+    if summary.compares_chains(result):
+        ratio = None
+    elif row.setup.technology == result.baseline:
         ratio = "the baseline"
     else:
         ratio = f"{numbers.times(row.ratio)} × {result.baseline}" if row.ratio is not None else "no ratio"
@@ -117,9 +133,9 @@ def _reading(result: Result, row: summary.Row, index: int) -> Markup:
     )
     return tag(
         "li",
-        tag("span", tag("i", class_=f"key k{index % 6}"), row.setup.technology, class_="dial-name"),
+        tag("span", tag("i", class_=f"key k{index % 6}"), name, class_="dial-name"),
         tag("span", numbers.mpps(found.load_pps), class_="dial-value"),
-        tag("span", ratio, class_="dial-ratio"),
+        tag("span", ratio, class_="dial-ratio") if ratio is not None else None,
         tag(
             "span",
             detail,
