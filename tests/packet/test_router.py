@@ -219,7 +219,7 @@ def macs(stages: list[dict[str, Any]]) -> dict[str, str]:
 )
 def test_packets_become_what_the_reference_says(client: DataPlaneClient, name: str, isolate: bool) -> None:
     shared = name.startswith(SHARED)
-    config, _ = areas_of({**WAYS, **FAST}[name] | {"router": {**ROUTER, "isolate": isolate}})
+    config, _ = areas_of({**{**WAYS, **FAST}[name], "router": {**ROUTER, "isolate": isolate}})
     with running(client, config):
         for step in script(isolate):
             if step.hairpins and shared:

@@ -12,13 +12,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from weir.spec.check import complaints
-from weir.spec.complaint import Complaint, complaints_about
+from weir.spec.complaint import complaints_about, located
 from weir.spec.files import missing_files, with_whole_paths
 from weir.spec.host_check import Nodes
 from weir.spec.lab import Lab
 from weir.spec.overlay import split_overlay
 from weir.spec.problem import Problem, SpecError
-from weir.spec.source import KeyPath, Source, dotted, read_source
+from weir.spec.source import KeyPath, Source, read_source
 from weir.spec.technology import technology_fields
 
 LAB_FILE = "lab.yml"
@@ -46,7 +46,7 @@ def load_lab(
     labs = [_check(variant, problems, cpus, nodes) for variant in variants]
     for variant, checked in zip(variants, labs, strict=True):
         if checked is not None:
-            problems.extend(_located(variant, one) for one in missing_files(checked, path.parent))
+            problems.extend(located(variant, one) for one in missing_files(checked, path.parent))
     if problems:
         raise SpecError(dict.fromkeys(problems))
     lab = labs[-1 if quick else 0]
@@ -75,13 +75,13 @@ def _check(
         except ValidationError as error:
             found = complaints_about(error)
             if attempt == 0:
-                problems.extend(_located(source, one) for one in found)
+                problems.extend(located(source, one) for one in found)
             removed.update([_remove(values, one.path) for one in found])
     if lab is None:
         return None
     for one in complaints(lab, cpus, nodes):
         if not any(_overlap(path, gone) for path in (one.path, *one.about) for gone in removed):
-            problems.append(_located(source, one))
+            problems.append(located(source, one))
     return None if removed else lab
 
 
@@ -102,14 +102,6 @@ def _remove(values: dict[str, Any], path: KeyPath) -> KeyPath:
 def _overlap(path: KeyPath, other: KeyPath) -> bool:
     shorter = min(len(path), len(other))
     return path[:shorter] == other[:shorter]
-
-
-def _located(source: Source, one: Complaint) -> Problem:
-    known = next(one.path[:end] for end in range(len(one.path), -1, -1) if one.path[:end] in source.places)
-    place = source.places[known]
-    missing = tuple(part for part in one.path[len(known) :] if isinstance(part, str))
-    key = ".".join(part for part in (place.key, dotted(missing)) if part)
-    return Problem(source.file, place.line, place.column, key, one.message, one.expected, one.nearest)
 
 
 def _complete(lab: Lab, cpus: Sequence[int]) -> Lab:
