@@ -46,6 +46,7 @@ BENCHES = {
     "crossover": "crossover",
     "lean-injection": "lean_injection",
     "lean-detector": "lean_detector",
+    "model-error": "model_error",
     "placement-2000": "placement_2000",
     "placement-10000": "placement_10000",
     "placement-direct": "placement_direct",
