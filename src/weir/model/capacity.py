@@ -173,8 +173,8 @@ def notices(model: CostModel, execution: Execution) -> list[str]:
     for name, value in values.items():
         covered = model.ranges.get(name)
         if covered is not None and not covered.holds(value):
-            what = f"{name.replace('_', ' ')} {value:g}"
-            found.append(f"Extrapolates: {what}, measured {covered.low:g} to {covered.high:g}.")
+            what = f"{name.replace('_', ' ')} {value:.10g}"
+            found.append(f"Extrapolates: {what}, measured {covered.low:.10g} to {covered.high:.10g}.")
     terms = {name for core in execution.cores() for name in core_terms(execution, core, model.memory)}
     unknown = sorted(name for name in terms if name not in model.parameters.names)
     if unknown:

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.unit.model.costly import HZ, MEMORY, chain, measured
+from weir import fabric
+from weir.cli.main import app
+from weir.cost_model import parameters_of
+from weir.model.quality import calibrated
+from weir.store.model import (
+    MemoryPoint,
+    ModelDocument,
+    ModelQuality,
+    ModelRange,
+    ModelTrial,
+    write_model,
+)
+
+LAB = """
+weir: 1
+name: told
+chain: [[known], [unknown]]
+technology: direct
+functions:
+  known: {chain: [{nf: nat, options: {external: 192.0.2.0/24}}, {nf: l3fwd}]}
+  unknown: {nf: lb, options: {services: "198.19.0.1:80/tcp 198.19.1.1:80"}}
+technologies: {direct: {wire: memory}}
+cores: {tester: [0], functions: [0]}
+"""
+runner = CliRunner()
+
+
+def document(cpu: str | None = None) -> ModelDocument:
+    draw = Random(1)
+    names = (("nat", "acl", "l3fwd"), ("l3fwd", "nat"), ("dpi", "nat", "l3fwd"), ("acl", "l3fwd"))
+    trials = [measured(chain(one), number, draw, 0.0) for number, one in enumerate(names)]
+    model = calibrated(trials, MEMORY, HZ)[0]
+    here = fabric.fingerprint(0, "unknown", {})
+    return ModelDocument(
+        weir="0",
+        lab="library",
+        created_at="2026-01-01T00:00:00+00:00",
+        technology="direct",
+        wire="memory",
+        counter_hz=HZ,
+        utilisation=model.utilisation,
+        core_distances_cycles=[],
+        memory=[MemoryPoint(size_bytes=int(size), cycles=cycles) for size, cycles in MEMORY.points],
+        parameters=parameters_of(model.parameters),
+        covariance=model.parameters.covariance.tolist(),
+        ranges=[ModelRange(name=name, low=one.low, high=one.high) for name, one in model.ranges.items()],
+        options={},
+        quality=ModelQuality(mean_error=0, worst_error=0, left_out_deviation=0.02, row_deviation=0.01),
+        trials=[
+            ModelTrial(
+                text="a trial",
+                measured_pps=1e6,
+                visits_pps=[1e6],
+                fitted_pps=1e6,
+                host_factor=1.0,
+                lost_in_functions=0.0,
+                settled=True,
+            )
+        ],
+        fingerprint=here.model_copy(update={"cpu": cpu} if cpu else {}),
+    )
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
+    path = tmp_path / "lab.yml"
+    path.write_text(LAB)
+    return path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.json"
+    write_model(document(), path)
+    return path
+
+
+def predicted(*arguments: str) -> tuple[int, str]:
+    done = runner.invoke(app, ["predict", *arguments])
+    return done.exit_code, done.output
+
+
+def test_a_chain_of_known_functions_has_a_rate_and_its_interval(lab: Path, model: Path) -> None:
+    code, said = predicted(str(lab), "--chain", "known", "--model", str(model), "--json")
+    (answer,) = json.loads(said)
+    assert code == 0
+    assert answer["low_pps"] < answer["pps"] < answer["high_pps"]
+    assert answer["limited_by"] == "core 0: f1"
+
+
+def test_every_frame_and_number_of_flows_has_its_line(lab: Path, model: Path) -> None:
+    given = ("--frame", "64,512", "--flows", "10,900000", "--chain", "known", "--model", str(model))
+    code, said = predicted(str(lab), *given)
+    assert code == 0
+    assert said.count("known  ") == 4
+    assert "known: Extrapolates: flows 1800000, measured 64 to 64." in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--chain", "unknown"), "the model has no cost of lb; it has acl, dpi, l3fwd, nat"),
+        (("--chain", "nowhere"), "the lab has no chain 'nowhere'"),
+        (("--chain", "known", "--frame", "9"), "--frame"),
+        (("--chain", "known", "--flows", "none"), "--flows none"),
+        (("--link", "10G"), "does not go with --link"),
+    ],
+)
+def test_what_cannot_be_predicted_is_said(
+    lab: Path, model: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    code, output = predicted(str(lab), "--model", str(model), *arguments)
+    assert code == 2
+    assert said in output
+
+
+def test_without_a_model_it_says_how_to_get_one(lab: Path, tmp_path: Path) -> None:
+    code, said = predicted(str(lab), "--model", str(tmp_path / "none.json"))
+    assert code == 3
+    assert "`weir calibrate LAB` measures one" in said
+
+
+def test_a_model_of_another_machine_is_refused_unless_its_clock_is_named(lab: Path, tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    write_model(document(cpu="Another CPU"), path)
+    code, said = predicted(str(lab), "--chain", "known", "--model", str(path))
+    assert (code, "is the model of another machine: The CPU differs" in said) == (3, True)
+    assert predicted(str(lab), "--chain", "known", "--model", str(path), "--cpu-ghz", "3.0")[0] == 0
+
+
+def test_what_is_no_model_is_said(lab: Path, tmp_path: Path) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text("{}")
+    code, said = predicted(str(lab), "--model", str(path))
+    assert code == 3
+    assert "no model of version 1: weir: Field required" in said
