@@ -14,7 +14,7 @@ from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
 from weir.cli.main import app
 from weir.dataplane import protocol
 from weir.host import diagnosis
-from weir.report import json_document, kernel_vnf, lean_table
+from weir.report import json_document, kernel_vnf, lean_table, model_table
 from weir.spec import fleet_load, placement
 from weir.spec.schema import lab_schema, schema_text
 
@@ -34,6 +34,11 @@ What `weir lean --json` writes, and `--baseline FILE` reads. Units are in the na
 packet that enters the chain, for stages too, so that they add up. How a number comes about:
 [method](../design/method.md#lean-measurement). JSON Schema:
 [schema/lean.schema.json](../../schema/lean.schema.json)."""
+
+MODEL_INTRO = """\
+What `weir calibrate` writes, and `weir predict LAB` reads. How it is measured and fitted:
+[the cost model](../design/model.md). JSON Schema:
+[schema/model.schema.json](../../schema/model.schema.json)."""
 
 LEAN_MACHINE_INTRO = """\
 What `weir lean --machine --json` writes: cycles of one load, by where its data was. How it is measured
@@ -73,6 +78,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/dataplane.schema.json": protocol.schema_text(),
         "schema/result.schema.json": json_document.schema_text(),
         "schema/lean.schema.json": lean_table.schema_text(),
+        "schema/model.schema.json": model_table.schema_text(),
         "schema/lean-machine.schema.json": lean_table.machine_schema_text(),
         "schema/doctor.schema.json": diagnosis.schema_text(),
         "schema/kernel-vnf.schema.json": kernel_vnf.schema_text(),
@@ -82,6 +88,7 @@ def files(root: Path) -> dict[str, str]:
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
         "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean_table.schema()),
+        "docs/reference/model.md": schema_page.page("Cost model", MODEL_INTRO, model_table.schema()),
         "docs/reference/lean-machine.md": schema_page.page(
             "Lean machine", LEAN_MACHINE_INTRO, lean_table.machine_schema()
         ),
