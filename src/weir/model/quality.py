@@ -102,15 +102,19 @@ def ranges(trials: Sequence[Measured]) -> dict[str, Range]:
 
 
 def _scatter(model: CostModel, trials: Sequence[Measured], best: Sequence[Measured]) -> float:
-    """Root mean square of the errors of rates that the fit did not know."""
+    """Root mean square of the errors of rates that the fit did not know.
+
+    Where no other trial tells what one costs, the error that the fit leaves: its rate may be less than the sum
+    of its costs says.
+    """
     found = []
     for trial in best:
         others = [row for other in trials if other.group != trial.group for row in other.rows]
         if not others:
             continue
         without = replace(model, parameters=fit(others).parameters)
-        if _tells(without, trial.execution):
-            found.append(trial.pps / predict(without, trial.execution).pps - 1)
+        known = without if _tells(without, trial.execution) else model
+        found.append(trial.pps / predict(known, trial.execution).pps - 1)
     if len(found) < LEFT_OUT_MIN:
         return SCATTER_UNKNOWN
     return max(SCATTER_MIN, float(np.sqrt(np.mean(np.square(found)))))

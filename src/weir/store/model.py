@@ -72,7 +72,7 @@ class ModelQuality(_Record):
     """Mean absolute error of the trials' rates, as a share of them."""
     worst_error: float
     left_out_deviation: float
-    """Standard deviation of the error of a trial's rate when it is predicted without that trial."""
+    """Standard deviation of the error of a trial's rate, predicted without it where the others tell it."""
     row_deviation: float
     """The same of single costs of stages and areas, fitted."""
 
