@@ -104,8 +104,8 @@ def ranges(trials: Sequence[Measured]) -> dict[str, Range]:
 def _scatter(model: CostModel, trials: Sequence[Measured], best: Sequence[Measured]) -> float:
     """Root mean square of the errors of rates that the fit did not know.
 
-    Where no other trial tells what one costs, the error that the fit leaves: its rate may be less than the sum
-    of its costs says.
+    Where no other trial tells what one costs, the error that the fit leaves: its rate may be less than the
+    sum of its costs says.
     """
     found = []
     for trial in best:
