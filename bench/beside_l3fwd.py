@@ -1,27 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cycles a packet of a function on its own, against l3fwd on the same packets: build/native/stage-bench."""
+"""A function against l3fwd: packets a second of one core, with the same port and packets for both.
+
+The port gives one packet of each flow in a random order, again and again (bench.pcap_port); every flow has
+passed before. Beside it, in the details, cycles of the two functions alone, without any port: stage-bench.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import json
+import random
+import statistics
 import subprocess
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 
+from bench.data_plane import forwarded_pps
 from bench.hugepages import hugepages
-from bench.pairs import PAIRS, Line, SkipError, line
+from bench.pairs import Line, SkipError, interleave, line
+from bench.pcap_port import pcap_port, udp_frame
+from weir.dataplane import DataPlaneClient
+from weir.fabric import private_data_plane
 from weir.fabric.data_plane import binary
 
 CORE = 1
-MEMORY_MB = 1024
+SECONDS = 0.3
+PAIRS, PAIRS_OF_MANY = 10, 5
+MANY_FLOWS = 500_000  # the port takes seconds to load them
+MEMORY_MB = 1024  # of the function
+PACKET_BYTES = 2560  # of the port's memory
+MBUFS = 16_384  # besides: on their way, and in queues
 TIMEOUT_S = 300
+WARM_UP_S = 60
 L3FWD = {"dst_mac": "02:00:00:00:00:09"}
+FIRST_PORT, PORTS = 1024, 32768
 
 
 def against_l3fwd(
     name: str, nf: str, options: Mapping[str, str], *, flows: int, to: tuple[str, int], target: float
 ) -> Line:
-    """Ratio of l3fwd's cycles (with a default route alone) to those of `nf`, on UDP packets of so many flows
-    to that address and port."""
+    """Ratio of packets a second of `nf` to those of l3fwd with a default route, on UDP packets of so many
+    flows to that address and port."""
+    pairs = PAIRS_OF_MANY if flows > MANY_FLOWS else PAIRS
+    memory_mb = MEMORY_MB + flows * PACKET_BYTES // 2**20
+    with (
+        hugepages(memory_mb),
+        pcap_port(_frames(flows, to)) as (_, devargs),
+        private_data_plane(CORE, memory_mb=memory_mb, huge=True) as path,
+        DataPlaneClient(path, connect_s=20) as client,
+    ):
+        taken = interleave(
+            lambda: _rate_pps(client, devargs, nf, options, flows),
+            lambda: _rate_pps(client, devargs, "l3fwd", L3FWD, flows),
+            pairs=pairs,
+        )
+    found = line(name, taken, target=target, unit="pps")
+    found.detail["functions_alone_cycles_a_packet"] = _alone(nf, options, flows, to)
+    return found
+
+
+def _frames(flows: int, to: tuple[str, int]) -> Iterator[bytes]:
+    first = int(ipaddress.IPv4Address("198.18.0.0"))  # RFC 2544
+    destination = int(ipaddress.IPv4Address(to[0]))
+    order = list(range(flows))
+    random.Random(1).shuffle(order)
+    for flow in order:
+        yield udp_frame(first + flow // PORTS, destination, FIRST_PORT + flow % PORTS, to[1])
+
+
+def _rate_pps(
+    client: DataPlaneClient, devargs: str, nf: str, options: Mapping[str, str], flows: int
+) -> float:
+    stage = {"nf": nf, "options": dict(options)}
+    path = {"name": "through", "in": "port", "out": "port", "stages": [stage]}
+    client.configure(
+        {
+            "ports": [{"name": "port", "devargs": devargs}],
+            "areas": [{"name": nf, "core": CORE, "kind": "chain", "paths": [path]}],
+            "mbufs": flows + MBUFS,  # the port keeps one for each packet
+        }
+    )
+    client.start()
+    deadline = time.monotonic() + WARM_UP_S
+    while client.ledger().ports[0].tx_packets < 2 * flows:
+        if time.monotonic() > deadline:
+            raise SkipError(f"{nf} does not forward {2 * flows} packets within {WARM_UP_S} s")
+        client.wait(0.05)
+    pps = forwarded_pps(client, SECONDS)
+    client.reset()
+    return pps
+
+
+def _alone(nf: str, options: Mapping[str, str], flows: int, to: tuple[str, int]) -> dict[str, float]:
+    """Medians over the rounds of stage-bench."""
     program = binary().with_name("stage-bench")
     if not program.exists():
         raise SkipError(f"{program} is missing: run 'make native'")
@@ -33,8 +104,7 @@ def against_l3fwd(
     if done.returncode != 0:
         raise SkipError(f"stage-bench ended with {done.returncode}: {done.stderr.strip()[-200:]}")
     rounds = [json.loads(text) for text in done.stdout.splitlines()]
-    taken = [(float(cycles[nf]), float(cycles["l3fwd"])) for cycles in rounds]
-    return line(name, taken, target=target, unit="cycles_a_packet", less_is_better=True)
+    return {one: statistics.median(float(cycles[one]) for cycles in rounds) for one in (nf, "l3fwd")}
 
 
 def _contender(nf: str, options: Mapping[str, str]) -> list[str]:

@@ -11,6 +11,6 @@ SERVICES = ", ".join(f"{VIP[0]}:{VIP[1]}/udp 10.0.0.{i}:8080" for i in range(1, 
 
 
 def at(name: str, connections: int, target: float) -> Line:
-    """Ratio of l3fwd's cycles to the balancer's."""
+    """Ratio of the balancer's packets a second to l3fwd's."""
     options = {"services": SERVICES, "connections_max": str(connections)}
     return against_l3fwd(name, "lb", options, flows=connections, to=VIP, target=target)

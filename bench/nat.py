@@ -10,6 +10,6 @@ REMOTE = ("198.51.100.1", 80)
 
 
 def at(name: str, mappings: int, target: float) -> Line:
-    """Ratio of l3fwd's cycles to the NAT's."""
+    """Ratio of the NAT's packets a second to l3fwd's."""
     options = {"external": "203.0.113.0/27", "sessions": str(mappings)}
     return against_l3fwd(name, "nat", options, flows=mappings, to=REMOTE, target=target)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What l3fwd-dpdk and l3fwd-fastclick share: the same routes, packets and port for both sides, one core.
 
-The port is DPDK's pcap driver: it copies 4,096 packets of 64 bytes (with FCS) again and again into fresh
-buffers, and drops what is sent to it. Destinations are drawn from 1,000 routes, /24 each.
+The port gives 4,096 packets again and again (bench.pcap_port). Destinations are drawn from 1,000 routes, /24
+each.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ from __future__ import annotations
 import ipaddress
 import os
 import random
-import struct
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from bench.data_plane import forwarded_pps, weir_dp
 from bench.dpdk_peer import DpdkPeer
 from bench.pairs import Line, SkipError, interleave, line
+from bench.pcap_port import pcap_port, udp_frame
 
 CORE = 1
 SECONDS = 0.5
@@ -34,33 +32,12 @@ def prefixes() -> list[str]:
     return [f"{ipaddress.IPv4Address(first + (index * 65 << 8))}/24" for index in range(ROUTES)]
 
 
-def _frame(destination: int) -> bytes:
-    source = int(ipaddress.IPv4Address("198.51.100.1"))
-    header = struct.pack("!BBHHHBBHII", 0x45, 0, 46, 0, 0, 64, 17, 0, source, destination)
-    total = sum(struct.unpack("!10H", header))
-    total = (total & 0xFFFF) + (total >> 16)
-    checksum = struct.pack("!H", ~(total + (total >> 16)) & 0xFFFF)
-    ethernet = bytes.fromhex("020000000002 020000000001 0800")
-    return ethernet + header[:10] + checksum + header[12:] + struct.pack("!4H", 1024, 80, 26, 0) + bytes(18)
-
-
-def _write_packets(path: Path) -> None:
+def _frames() -> Iterator[bytes]:
     dice = random.Random(1)
+    source = int(ipaddress.IPv4Address("198.51.100.1"))
     networks = [int(ipaddress.IPv4Network(prefix).network_address) for prefix in prefixes()]
-    with path.open("wb") as file:
-        file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-        for _ in range(PACKETS):
-            frame = _frame(dice.choice(networks) + dice.randrange(1, 255))
-            file.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
-
-
-@contextmanager
-def _folder() -> Iterator[tuple[Path, str]]:
-    """A folder with the packets, and the port that sends them."""
-    with tempfile.TemporaryDirectory(prefix="weir-bench-") as name:
-        packets = Path(name, "packets.pcap")
-        _write_packets(packets)
-        yield Path(name), f"net_pcap0,rx_pcap={packets},infinite_rx=1"
+    for _ in range(PACKETS):
+        yield udp_frame(source, dice.choice(networks) + dice.randrange(1, 255), 1024, 80)
 
 
 def program(variable: str, what: str) -> str:
@@ -77,7 +54,7 @@ def against(
     name: str, peer: str, binary: str, *, target: float, application: Callable[[Path], list[str]]
 ) -> Line:
     """Ratio of packets a second. `application`: the peer's arguments, given a folder for its files."""
-    with _folder() as (folder, devargs), weir_dp(CORE) as client:
+    with pcap_port(_frames()) as (folder, devargs), weir_dp(CORE) as client:
         routes = folder / "routes"
         routes.write_text("".join(f"{prefix} {NEXT_HOP}\n" for prefix in prefixes()))
         stage = {"nf": "l3fwd", "options": {"routes": str(routes), "src_mac": SRC_MAC}}
