@@ -44,6 +44,7 @@ BENCHES = {
     "bring-up": "bring_up",
     "stage-cycles": "lean_stages",
     "crossover": "crossover",
+    "explain-planted": "explain_planted",
     "lean-injection": "lean_injection",
     "lean-detector": "lean_detector",
     "model-error": "model_error",

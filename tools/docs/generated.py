@@ -13,6 +13,7 @@ from pathlib import Path
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
 from weir.cli.main import app
 from weir.dataplane import protocol
+from weir.explain import explanation
 from weir.host import diagnosis
 from weir.report import json_document, kernel_vnf, lean_table, model_table
 from weir.spec import fleet_load, placement
@@ -69,6 +70,11 @@ PLACEMENT_INTRO = """\
 What `weir plan --fleet` prints with `--json` and writes with `--out`. Units are in the names. JSON Schema:
 [schema/placement.schema.json](../../schema/placement.schema.json)."""
 
+EXPLANATION_INTRO = """\
+What `weir explain --json` prints. Units are in the names. How a verdict comes about, and what it cannot know:
+[explain a result](../how-to/explain-a-result.md). JSON Schema:
+[schema/explanation.schema.json](../../schema/explanation.schema.json)."""
+
 
 def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
@@ -84,6 +90,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/kernel-vnf.schema.json": kernel_vnf.schema_text(),
         "schema/fleet.schema.json": fleet_load.schema_text(),
         "schema/placement.schema.json": placement.schema_text(),
+        "schema/explanation.schema.json": explanation.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
@@ -100,6 +107,9 @@ def files(root: Path) -> dict[str, str]:
         "docs/reference/fleet.md": schema_page.page("Fleet file", FLEET_INTRO, fleet_load.fleet_schema()),
         "docs/reference/placement.md": schema_page.page(
             "Placement", PLACEMENT_INTRO, placement.placement_schema()
+        ),
+        "docs/reference/explanation.md": schema_page.page(
+            "Explanation", EXPLANATION_INTRO, explanation.schema()
         ),
         "docs/reference/data-plane.md": dataplane_pages.protocol(),
         "docs/reference/functions.md": dataplane_pages.functions(functions, root),

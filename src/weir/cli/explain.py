@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir explain`: what limits a measured chain, and what can be done about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.cli.exits import USAGE, CommandError
+from weir.cli.stored import LATEST, StoreLocation, stored
+
+if TYPE_CHECKING:
+    from weir.store.result import Result
+
+
+def explain(
+    run: Annotated[
+        str,
+        typer.Argument(metavar="RUN", help="A run's id or its beginning, `latest`, or a result.json."),
+    ] = LATEST,
+    *,
+    technology: Annotated[str | None, typer.Option("--technology", help="Only that; absent: all.")] = None,
+    chain: Annotated[str | None, typer.Option("--chain", help="Only that; absent: all.")] = None,
+    frame: Annotated[
+        str | None, typer.Option("--frame", help="Only that, in bytes or as the lab says it; absent: all.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
+    store: StoreLocation = None,
+) -> None:
+    """Explain a stored run: what limits each chain, with its evidence, what is next, and what can help.
+
+    Reads the result alone. Measures nothing and needs no root.
+    """
+    from rich.console import Console
+
+    from weir.explain import Wanted, text
+    from weir.explain import explain as explained
+
+    result = stored(run, store)
+    found = explained(result, Wanted(technology, chain, frame))
+    if not found.cases:
+        raise CommandError(_nothing(result), USAGE)
+    if as_json:
+        print(found.model_dump_json(indent=2))
+    else:
+        text.show(found, Console(highlight=False))
+
+
+def _nothing(result: Result) -> str:
+    """What to say where no case is left."""
+    known = [
+        f"{setup.technology} {setup.chain} {case.frame}" for setup in result.setups for case in setup.cases
+    ]
+    if known:
+        return f"{result.id} has no such case; it has {', '.join(known)}"
+    refused = [
+        f"{setup.technology} {setup.chain}: {setup.refused}" for setup in result.setups if setup.refused
+    ]
+    why = f": {'; '.join(refused)}" if refused else ""
+    return f"{result.id} measured nothing that could be explained{why}"

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the cores' time went in a trial: by core, area and part of an area, in cycles a packet.
+
+Cycles a packet are of packets that came to the areas that do the same work side by side (workers of one
+dispatcher, say), so that a core's sum is what it spends on each packet of the chain that reaches it, and
+f / sum is the rate at which it is full (design rule: rate = min over cores of f / Σ cost).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from weir.store.result import AreaLoad, Trial
+
+TESTER_KINDS = frozenset({"generator", "receiver"})
+FULL_SHARE = 0.9
+"""Busy for more than this share of the time a core is full: what is left are polls between two bursts."""
+
+_SIDE_BY_SIDE = re.compile(r"\.(worker|owner|applier|collector)(\d+|\.\w+)?$")
+
+PartKind = Literal["stage", "fastpath", "rest"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that an area does."""
+
+    area: str
+    kind: PartKind
+    """rest: receiving, sending, and what an area does beside its stages."""
+    nf: str | None
+    cycles: float
+    """A packet."""
+    tester: bool
+
+    def name(self) -> str:
+        """ "f1/nat", "f1 (ports)", "generator.left"."""
+        if self.kind == "stage":
+            return f"{self.area}/{self.nf}"
+        if self.kind == "fastpath":
+            return f"{self.area}/fast path"
+        return self.area if self.tester else f"{self.area} (ports)"
+
+
+@dataclass(frozen=True)
+class Core:
+    """One core in one trial."""
+
+    number: int
+    busy: float
+    """Share of the time while packets were sent, 0 to 1."""
+    parts: tuple[Part, ...]
+    """Dearest first."""
+    long_s: float
+    """In polls longer than a stall that were its areas' own."""
+
+    @property
+    def cycles(self) -> float:
+        """Of all its parts, a packet."""
+        return sum(part.cycles for part in self.parts)
+
+    @property
+    def full(self) -> bool:
+        return self.busy >= FULL_SHARE
+
+    def dearest(self) -> Part:
+        """The dearest part; one of the tester only where the tester takes more than all functions."""
+        tester = sum(part.cycles for part in self.parts if part.tester)
+        wanted = 2 * tester > self.cycles
+        return next(part for part in self.parts if part.tester == wanted)
+
+
+def cores(trial: Trial, hz: float) -> list[Core]:
+    """Those that ran areas; `hz` is the counter's. Areas that no packet reached cost nothing."""
+    packets = _packets(trial)
+    found: dict[int, list[AreaLoad]] = defaultdict(list)
+    for area in trial.areas:
+        found[area.core].append(area)
+    available = trial.duration_s * hz
+    return [
+        Core(
+            number=number,
+            busy=min(1.0, sum(area.busy_cycles for area in areas) / available) if available else 0.0,
+            parts=tuple(sorted(_parts(areas, packets), key=lambda part: -part.cycles)),
+            long_s=sum(area.long_cycles for area in areas) / hz,
+        )
+        for number, areas in sorted(found.items())
+    ]
+
+
+def _level(area: AreaLoad) -> str:
+    """What areas that share the packets of one step have in common."""
+    return area.kind if area.kind in TESTER_KINDS else _SIDE_BY_SIDE.sub(r".\1", area.name)
+
+
+def _packets(trial: Trial) -> Mapping[str, int]:
+    packets: dict[str, int] = defaultdict(int)
+    for area in trial.areas:
+        packets[_level(area)] += sum(path.packets_in for path in area.paths)
+    return packets | {"generator": trial.offered, "receiver": trial.delivered}
+
+
+def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Part]:
+    for area in areas:
+        count = packets[_level(area)]
+        if not count or not area.busy_cycles:
+            continue
+        tester = area.kind in TESTER_KINDS
+        stages: dict[str, int] = defaultdict(int)
+        for path in area.paths:
+            for stage in path.stages:
+                stages[stage.nf] += stage.cycles
+        followed = sum(path.fastpath_cycles for path in area.paths)
+        rest = area.busy_cycles - followed - sum(stages.values())
+        for nf, cycles in stages.items():
+            yield Part(area.name, "stage", nf, cycles / count, tester)
+        if followed:
+            yield Part(area.name, "fastpath", None, followed / count, tester)
+        yield Part(area.name, "rest", None, max(0, rest) / count, tester)

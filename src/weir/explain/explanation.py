@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An explanation, as `weir explain --json` prints it. Units are in the names."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+EXPLANATION_VERSION = 1
+
+LimitKind = Literal[
+    "stage",
+    "ports",
+    "queue",
+    "switch",
+    "tester",
+    "link",
+    "own-stall",
+    "host-stall",
+    "oversubscription",
+    "decision",
+    "nothing",
+    "unknown",
+]
+Factor = Literal["f_t", "f_a", "f_s", "f_i"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class Limit(_Record):
+    """What limits."""
+
+    kind: LimitKind
+    """stage: a function on a full core. ports: what its area needs to receive and send. queue: too short for
+    bursts, no core is full. switch, tester, link. own-stall: a function lets packets wait, now and then.
+    host-stall: the host took a core away for a moment; oversubscription: for a good part of the time.
+    decision: a function drops by its rules. nothing: all was carried. unknown: the evidence does not do."""
+    name: str
+    """The stage as "f1/nat", the queue, the core, "switch", "generator.left" …"""
+    core: int | None = None
+    sentence: str
+
+
+class Evidence(_Record):
+    """One observation behind the verdict."""
+
+    what: str
+    """What was observed: "core 1 busy"."""
+    value: float
+    unit: Literal["share", "cycles/packet", "packets", "pps", "bit/s", "us"]
+    note: str = ""
+    """Where it was counted, or what it means."""
+
+
+class Second(_Record):
+    """What limits next."""
+
+    name: str
+    core: int
+    cycles_per_packet: float
+    share_of_limit: float
+    """Its cycles to those of the limit: at 1 both limit."""
+    sentence: str
+
+
+class Advice(_Record):
+    """One measure that can help here."""
+
+    measure: str
+    factor: Factor | None
+    """Of the speed-up model, equation (3): which one it lowers."""
+    metric: str
+    """What will show whether it helped."""
+    gain_at_most: float | None = None
+    """Share of the rate: 0.4 is 40 % more, by rate = min over cores of f / cycles a packet; None: no such
+    number."""
+    gain_is: str
+    """What the number takes for granted, or why there is none."""
+    when_not: str
+
+
+class CaseExplanation(_Record):
+    """One chain under one technology with one frame size."""
+
+    technology: str
+    chain: str
+    frame: str
+    carried_pps: float | None = None
+    """Delivered in the trial that was judged, both directions together; None: there is no such trial."""
+    offered_pps: float | None = None
+    purpose: str | None = None
+    """What that trial was for."""
+    limit: Limit
+    evidence: list[Evidence] = []
+    second: Second | None = None
+    advice: list[Advice] = []
+
+
+class Explanation(_Record):
+    """Of a whole result."""
+
+    version: int = EXPLANATION_VERSION
+    result: str
+    """The run's id."""
+    cases: list[CaseExplanation]
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12)."""
+    body = Explanation.model_json_schema(mode="serialization")
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Weir explanation, version {EXPLANATION_VERSION}",
+    }
+    return head | {key: value for key, value in body.items() if key != "title"}
+
+
+def schema_text() -> str:
+    """The schema as it is committed."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a trial's packets were lost: which queue overflowed, and who should have emptied it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weir.spec.topology import Topology
+from weir.store.result import Drop, Trial
+
+SWITCH = "switch"
+_NO_ROOM = frozenset({"tx_queue_full"})
+_NOT_TAKEN = frozenset({"rx_missed", "rx_nombuf", "rx_ring_full"})
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """Packets that found a queue full."""
+
+    queue: str
+    """For people: "ring f1.right.1", "wire0 from tester.left"."""
+    place: str
+    reason: str
+    packets: int
+    emptied_by: tuple[str, ...]
+    """Names of areas, or "switch"; none: not known."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Packets that a function dropped."""
+
+    stage: str
+    """As "f1/firewall"."""
+    place: str
+    reason: str
+    packets: int
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Most packets first."""
+
+    overflows: tuple[Overflow, ...]
+    decisions: tuple[Decision, ...]
+
+    @property
+    def overflowed(self) -> int:
+        return sum(one.packets for one in self.overflows)
+
+    @property
+    def decided(self) -> int:
+        return sum(one.packets for one in self.decisions)
+
+
+def losses(trial: Trial, topology: Topology | None) -> Losses:
+    """All of a trial's drops."""
+    queues = _Queues(trial, topology)
+    stages = {area.name for area in trial.areas}
+    overflows, decisions = [], []
+    for drop in sorted(trial.drops, key=lambda one: -one.packets):
+        parts = drop.place.split("/")
+        if len(parts) == 3 and (not stages or parts[0] in stages) and drop.reason != "held":
+            decisions.append(Decision(f"{parts[0]}/{parts[2]}", drop.place, drop.reason, drop.packets))
+        else:
+            overflows.append(queues.overflow(drop))
+    return Losses(tuple(overflows), tuple(decisions))
+
+
+class _Queues:
+    """Who empties what."""
+
+    def __init__(self, trial: Trial, topology: Topology | None) -> None:
+        self._topology = topology
+        self._ports = {port.name for port in topology.ports} if topology else set()
+        self._emptied_by: dict[str, str] = {}
+        self._filled: dict[str, list[str]] = {}
+        for area in trial.areas:
+            if area.kind == "receiver":
+                self._emptied_by[area.name.replace("receiver", "tester", 1)] = area.name
+            for path in area.paths:
+                self._filled[f"{area.name}/{path.name}"] = path.outputs
+                self._emptied_by |= dict.fromkeys(path.inputs, area.name)
+
+    def overflow(self, drop: Drop) -> Overflow:
+        """The queue behind a drop."""
+        name, takers = drop.place, list[str]()
+        if drop.place in self._filled and drop.reason in _NO_ROOM:
+            outputs = self._filled[drop.place]
+            found = [self._behind(queue) for queue in outputs]
+            name = found[0][0] if len(found) == 1 else f"rings {outputs[0]} to {outputs[-1]}"
+            takers = [taker for _, one in found for taker in one]
+        elif drop.place in self._ports and drop.reason in _NO_ROOM:
+            name, takers = self._behind(drop.place)
+        elif drop.place in self._ports and drop.reason in _NOT_TAKEN:
+            name, takers = f"receive queue of {drop.place}", self._taker(drop.place)
+        elif drop.place.partition(":")[0] == SWITCH:
+            port = drop.place.partition(":")[2]
+            to_port = port in self._ports and drop.reason in _NO_ROOM
+            name = f"switch port {port}" if port else SWITCH
+            takers = self._taker(port) if to_port else [SWITCH]
+        return Overflow(name, drop.place, drop.reason, drop.packets, tuple(dict.fromkeys(takers)))
+
+    def _taker(self, queue: str) -> list[str]:
+        return [self._emptied_by[queue]] if queue in self._emptied_by else []
+
+    def _behind(self, queue: str) -> tuple[str, list[str]]:
+        """What a full ring or sending port leads to."""
+        if self._topology is None or queue not in self._ports:
+            return f"ring {queue}", self._taker(queue)
+        link = self._topology.links[self._topology.port(queue).link]
+        if link.network:
+            return f"{queue} into {link.name}", [SWITCH]
+        peer = link.right if queue == link.left else link.left
+        return f"{link.name} from {queue}", self._taker(peer)

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What limited one trial.
+
+In this order: cores that were taken away; a full core behind a queue that overflows (of several the one that
+spends most cycles on a packet); the link; then an overflow behind which no core is full: a switch, a
+function's own stalls, the host's, or a queue that is too short for bursts. Without loss: who fell behind, or
+nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weir.explain.cores import Core, Part
+from weir.explain.explanation import Evidence, Limit
+from weir.explain.losses import SWITCH, Overflow
+from weir.explain.seen import Seen, busy, lost, share
+from weir.explain.trial_choice import LOST_SHARE, balanced, lossy
+
+TAKEN_SHARE = 0.1
+"""A core that the host has for a larger share of the time is oversubscribed."""
+COUNTED_SHARE = 0.01
+"""A queue with less than this share of what was lost in queues does not overflow."""
+THROTTLED_SHARE = 0.1
+"""A core that sends and is full limits, unless a larger share of what it sent is lost elsewhere."""
+STALL_EXPLAINS = 0.5
+"""Share of the lost packets that must have come during stalls for these to be the cause."""
+TESTER_BOUND = 0.9
+LINE_SHARE = 0.97
+LINE_RATES_BPS = tuple(gbps * 1e9 for gbps in (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400))
+_OVERHEAD_BYTES = 20
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What limits, and what shows it. `core` and `part`: where a core is full."""
+
+    limit: Limit
+    evidence: tuple[Evidence, ...] = ()
+    core: Core | None = None
+    part: Part | None = None
+
+
+def judged(one: Seen) -> Verdict:
+    """The verdict, "unknown" where the evidence does not do."""
+    trial = one.trial
+    if not balanced(trial):
+        return _unknown(
+            f"{abs(trial.unaccounted)} packets of the trial are unaccounted for, or {trial.duplicates} came "
+            "twice: its counters cannot be believed."
+        )
+    taken = _oversubscribed(one)
+    if taken is not None:
+        return taken
+    if not lossy(trial):
+        return _without_loss(one)
+    if one.losses.decided > one.losses.overflowed:
+        return _decision(one)
+    return _overflowing(one)
+
+
+def _unknown(why: str) -> Verdict:
+    return Verdict(Limit(kind="unknown", name="unknown", sentence=f"Cannot tell: {why}"))
+
+
+def _oversubscribed(one: Seen) -> Verdict | None:
+    used = {core.number for core in one.cores}
+    stalls = [stall for stall in one.trial.stalls if stall.core in used]
+    worst = max(stalls, key=lambda stall: stall.host_us, default=None)
+    if worst is None or worst.host_us < TAKEN_SHARE * one.trial.duration_s * 1e6:
+        return None
+    taken = min(1.0, worst.host_us / 1e6 / one.trial.duration_s)  # stalls are counted in the drain too
+    shared = set(one.topology.switch_cores) if one.topology else set()
+    who = "the switch polls there too" if worst.core in shared else "other programs, or guests, run there"
+    return Verdict(
+        Limit(
+            kind="oversubscription",
+            name=f"core {worst.core}",
+            core=worst.core,
+            sentence=f"Core {worst.core} was taken away for {taken:.0%} of the time: {who}.",
+        ),
+        (
+            share(f"core {worst.core} taken away", taken, "the kernel's clock of the thread stood still"),
+            Evidence(what="longest stall", value=worst.longest_us, unit="us"),
+        ),
+    )
+
+
+def _overflowing(one: Seen) -> Verdict:
+    counted = [
+        overflow
+        for overflow in one.losses.overflows
+        if overflow.packets >= COUNTED_SHARE * one.losses.overflowed
+    ]
+    confirmed = {
+        core.number: core
+        for overflow in counted
+        for core in map(one.core_of, overflow.emptied_by)
+        if core is not None and core.full and core.parts
+    }
+    if confirmed:
+        core = max(confirmed.values(), key=lambda core: core.cycles)
+        ahead = [
+            overflow for overflow in counted if any(one.core_of(area) is core for area in overflow.emptied_by)
+        ]
+        return _full(one, core, ahead)
+    throttling = _full_with_generator(one)
+    if throttling is not None and one.losses.overflowed < THROTTLED_SHARE * one.trial.offered:
+        return _full(one, throttling, [])
+    link = _link(one)
+    if link is not None:
+        return link
+    if not counted:
+        return _unknown("packets were lost where no queue of the chain says so.")
+    return _no_core_full(one, counted[0])
+
+
+def _full(one: Seen, core: Core, ahead: Sequence[Overflow]) -> Verdict:
+    part = core.dearest()
+    most = part.cycles / core.cycles
+    overflows = f", and {ahead[0].queue} ahead of it overflows" if ahead else ""
+    evidence = (
+        share(f"core {core.number} busy", core.busy, "of the time in which packets were sent"),
+        *(
+            Evidence(
+                what=each.name(),
+                value=each.cycles,
+                unit="cycles/packet",
+                note=f"{each.cycles / core.cycles:.0%} of core {core.number}'s",
+            )
+            for each in core.parts[:3]
+        ),
+        *lost(one, ahead),
+        Evidence(
+            what=f"core {core.number} by its cycles",
+            value=one.hz / core.cycles,
+            unit="pps",
+            note=f"f / {core.cycles:.0f} cycles; carried {one.carried_pps / 1e6:.3f} Mpps",
+        ),
+    )
+    if part.tester:
+        says = f"The tester takes most of core {core.number}, which is full{overflows}."
+        limit = Limit(kind="tester", name=part.area, core=core.number, sentence=says)
+    else:
+        does = {"stage": "runs", "fastpath": "follows its fast path", "rest": "receives and sends"}[part.kind]
+        what = f"runs {part.nf}" if part.kind == "stage" else does
+        says = f"Core {core.number} is full{overflows}; {most:.0%} of its cycles go where {part.area} {what}."
+        kind = "ports" if part.kind == "rest" else "stage"
+        limit = Limit(kind=kind, name=part.name(), core=core.number, sentence=says)  # type: ignore[arg-type]
+    return Verdict(limit, evidence, core, part)
+
+
+def _no_core_full(one: Seen, worst: Overflow) -> Verdict:
+    evidence = lost(one, [worst])
+    if SWITCH in worst.emptied_by:
+        says = f"{worst.queue} overflows, and the switch should empty it: its thread is full, or away."
+        return Verdict(Limit(kind="switch", name="switch", sentence=says), (*evidence, *busy(one)))
+    found = [core for core in map(one.core_of, worst.emptied_by) if core is not None]
+    if not found:
+        return _unknown(f"{worst.queue} overflows, but who empties it is not in this result.")
+    core = max(found, key=lambda core: core.busy)
+    needed_s = STALL_EXPLAINS * worst.packets / one.offered_pps
+    host_s = sum(stall.host_us for stall in one.trial.stalls if stall.core == core.number) / 1e6
+    if core.long_s >= max(needed_s, host_s) and core.parts:
+        return _own_stall(one, core, worst)
+    if host_s >= needed_s:
+        says = f"The host took core {core.number} away for {host_s:.4f} s, and {worst.queue} overflowed then."
+        stalled = Evidence(what=f"core {core.number} taken away", value=host_s * 1e6, unit="us")
+        limit = Limit(kind="host-stall", name=f"core {core.number}", core=core.number, sentence=says)
+        return Verdict(limit, (*evidence, stalled, *busy(one)))
+    if any(area.startswith("receiver") for area in worst.emptied_by):
+        says = f"The tester's receiver lets {worst.queue} overflow."
+        return Verdict(
+            Limit(kind="tester", name=worst.emptied_by[0], core=core.number, sentence=says),
+            (*evidence, *busy(one)),
+        )
+    says = (
+        f"{worst.queue} overflows though core {core.number}, which empties it, is busy only {core.busy:.0%} "
+        "of the time: it is too short for the bursts that come."
+    )
+    return Verdict(
+        Limit(kind="queue", name=worst.queue, core=core.number, sentence=says), (*evidence, *busy(one))
+    )
+
+
+def _own_stall(one: Seen, core: Core, worst: Overflow) -> Verdict:
+    stages = [part for part in core.parts if part.kind == "stage" and part.area in worst.emptied_by]
+    part = stages[0] if stages else core.dearest()
+    which = " (its dearest stage: the ledger tells only whose area had the long polls)" if stages else ""
+    says = (
+        f"{worst.queue} overflows while {part.name()}{which} keeps core {core.number} for long at once, "
+        f"{core.long_s:.3f} s in all; otherwise the core is not full."
+    )
+    stalled = Evidence(what="in long polls of its own", value=core.long_s * 1e6, unit="us")
+    limit = Limit(kind="own-stall", name=part.name(), core=core.number, sentence=says)
+    return Verdict(limit, (*lost(one, [worst]), stalled, *busy(one)), core, part)
+
+
+def _full_with_generator(one: Seen) -> Core | None:
+    """A full core that sends too: no queue ahead of its areas overflows, as it cannot send any more."""
+    generators = {area.core for area in one.trial.areas if area.kind == "generator"}
+    full = [core for core in one.cores if core.number in generators and core.full and core.parts]
+    return max(full, key=lambda core: core.cycles, default=None)
+
+
+def _without_loss(one: Seen) -> Verdict:
+    trial = one.trial
+    full = _full_with_generator(one)
+    short = trial.intended - trial.offered > LOST_SHARE * trial.intended
+    if full is not None and (short or trial.purpose == "calibration"):
+        return _full(one, full, [])
+    if short:
+        return _unknown(
+            f"the tester sent {trial.intended - trial.offered} packets too few, though its core is not full."
+        )
+    link = _link(one)
+    if link is not None:
+        return link
+    if one.ceiling is not None and one.offered_pps >= TESTER_BOUND * one.ceiling.max_pps:
+        says = "All was carried, and the tester itself can hardly offer more."
+        ceiling = Evidence(what="tester alone", value=one.ceiling.max_pps, unit="pps", note="in loopback")
+        return Verdict(Limit(kind="tester", name="tester", sentence=says), (ceiling, *busy(one)))
+    says = (
+        f"Nothing yet: all of {one.offered_pps / 1e6:.3f} Mpps was carried, the highest load with a ledger."
+    )
+    return Verdict(Limit(kind="nothing", name="nothing", sentence=says), busy(one))
+
+
+def _decision(one: Seen) -> Verdict:
+    worst = one.losses.decisions[0]
+    says = f"{worst.stage} drops packets by its own decision ({worst.reason}): that is no lack of speed."
+    dropped = Evidence(
+        what=f"dropped at {worst.place}", value=worst.packets, unit="packets", note=worst.reason
+    )
+    return Verdict(Limit(kind="decision", name=worst.stage, sentence=says), (dropped, *busy(one)))
+
+
+def _link(one: Seen) -> Verdict | None:
+    """Only for physical wires: their speed is not in the result, so a usual one must be nearly reached."""
+    if one.topology is None or one.topology.wire != "physical":
+        return None
+    each = max((stream.delivered for stream in one.trial.streams), default=0) / one.trial.duration_s
+    bps = each * (one.mean_frame_bytes + _OVERHEAD_BYTES) * 8
+    line = next((rate for rate in LINE_RATES_BPS if LINE_SHARE * rate <= bps <= rate * 1.005), None)
+    if line is None:
+        return None
+    says = f"The link is full: one direction carries {bps / line:.1%} of {line / 1e9:g} Gbit/s."
+    evidence = Evidence(what="one direction, with preamble and gap", value=bps, unit="bit/s")
+    return Verdict(Limit(kind="link", name="link", sentence=says), (evidence, *busy(one)))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir explain`: text in 80 columns, JSON as its schema says, and errors that help."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+from tests.report.synthetic import result
+from tests.unit.explain.made import area, machine, the_tester, topology, trial
+from weir.cli import exits
+from weir.cli.main import app
+from weir.explain.explanation import Explanation, schema
+from weir.store.result import Case, Setup
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> str:
+    """A result.json with one chain that nat limits."""
+    areas = [*the_tester(), area("f1", 0.98, {"nat": 600_000_000}), area("f2", 0.5, {"acl": 250_000_000})]
+    judged = trial(areas, {("tester.left", "tx_queue_full"): 300_000})
+    case = Case(frame="64", mean_frame_bytes=64, curve=[judged])
+    setup = Setup(technology="direct", chain="PVVP", datapath="none", topology=topology(), cases=[case])
+    path = tmp_path / "result.json"
+    path.write_text(result(setups=[setup], fingerprint=machine()).model_dump_json())
+    return str(path)
+
+
+def said(*arguments: str) -> str:
+    done = runner.invoke(app, ["explain", *arguments])
+    assert done.exit_code == exits.OK, done.output
+    return done.stdout
+
+
+def test_the_text_has_verdict_evidence_what_is_next_and_what_helps_in_80_columns(run: str) -> None:
+    shown = said(run)
+    heads = ("Limited by: f1/nat (stage)", "Evidence", "Next: f2", "What can help")
+    assert sorted(heads, key=shown.index) == list(heads)
+    assert "lost at tester.left" in shown
+    assert "lowers f_t" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_json_is_what_the_schema_says(run: str) -> None:
+    document = json.loads(said(run, "--json"))
+    jsonschema.validate(document, schema())
+    (case,) = Explanation.model_validate(document).cases
+    assert (case.limit.kind, case.limit.name, case.limit.core) == ("stage", "f1/nat", 1)
+
+
+def test_many_cases_get_a_sentence_each_and_one_of_them_can_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(result().model_dump_json())
+    every = said(str(path))
+    assert "What can help" not in every
+    assert "Name one with --technology" in every
+    assert said(str(path), "--technology", "direct", "--chain", "PVP", "--frame", "64").count("PVP") == 1
+
+
+def test_what_cannot_be_told_is_said_with_the_reason_and_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(result().model_dump_json())
+    shown = said(str(path), "--technology", "ovs-dpdk", "--chain", "PVP", "--frame", "64")
+    assert "Cannot tell: no trial of it has a ledger of its areas" in shown
+
+
+def test_a_case_that_is_not_there_is_answered_with_those_that_are(run: str) -> None:
+    done = runner.invoke(app, ["explain", run, "--chain", "PVP"])
+    assert done.exit_code == exits.USAGE
+    assert "has no such case; it has direct PVVP 64" in done.stderr
+
+
+@pytest.mark.parametrize("wrong", ["nowhere/result.json", "no-such-run"])
+def test_a_run_that_is_not_there_is_wrong_usage(wrong: str, tmp_path: Path) -> None:
+    done = runner.invoke(app, ["explain", wrong, "--store", str(tmp_path / "empty.db")])
+    assert done.exit_code == exits.USAGE
+    assert wrong in done.stderr

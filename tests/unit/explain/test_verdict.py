@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each kind of limit, from made-up ledgers that show it, and from such as almost do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weir.store.result import Ceiling
+
+from .made import OFFERED, area, explained, stall, stream, the_tester, topology, trial, verdict
+
+FULL, HALF = 0.98, 0.5
+AHEAD_OF_F1 = {("tester.left", "tx_queue_full"): 300_000}
+AHEAD_OF_F2 = {("f1/right", "tx_queue_full"): 300_000}
+NAT, ACL = {"nat": 600_000_000, "acl": 200_000_000}, {"acl": 250_000_000}
+
+
+def test_a_stage_on_a_full_core_behind_a_queue_that_overflows() -> None:
+    found = explained(trial([*the_tester(), area("f1", FULL, NAT), area("f2", HALF, ACL)], AHEAD_OF_F1))
+    assert verdict(found) == ("stage", "f1/nat")
+    assert found.limit.core == 1
+    assert "wire0 from tester.left" in found.limit.sentence
+    assert [row.value for row in found.evidence if row.what == "f1/nat"] == [pytest.approx(600)]
+    assert [row.value for row in found.evidence if row.unit == "packets"] == [300_000]
+
+
+def test_what_is_next_is_the_core_that_spends_most_on_a_packet_after_the_limit() -> None:
+    found = explained(trial([*the_tester(), area("f1", FULL, NAT), area("f2", HALF, ACL)], AHEAD_OF_F1))
+    assert found.second is not None
+    assert (found.second.name, found.second.core) == ("f2/acl", 2) or found.second.name == "f2 (ports)"
+    assert found.second.share_of_limit == pytest.approx(HALF / FULL)
+
+
+def test_of_two_full_cores_the_one_that_spends_more_cycles_on_a_packet() -> None:
+    slow = area("f2", FULL, {"acl": 900_000_000}, packets=500_000)
+    drops = AHEAD_OF_F1 | {("f1/right", "tx_queue_full"): 200_000}
+    found = explained(trial([*the_tester(), area("f1", FULL, NAT), slow], drops))
+    assert verdict(found) == ("stage", "f2/acl")
+
+
+def test_ports_where_receiving_and_sending_take_most_of_a_full_core() -> None:
+    found = explained(
+        trial([*the_tester(), area("f1", FULL, {"nat": 90_000_000}), area("f2", HALF, ACL)], AHEAD_OF_F1)
+    )
+    assert verdict(found) == ("ports", "f1 (ports)")
+
+
+def test_a_ring_that_overflows_though_nobody_is_full_is_too_short() -> None:
+    first = area("f1.nat", HALF, NAT, core=1, outputs=["f1.right.1"])
+    last = area("f1.acl", 0.2, ACL, core=2, inputs=["f1.right.1"])
+    drops = {("f1.nat/right", "tx_queue_full"): 50_000}
+    found = explained(trial([*the_tester(), first, last], drops))
+    assert verdict(found) == ("queue", "ring f1.right.1")
+    assert "busy only 20%" in found.limit.sentence
+
+
+def test_a_function_that_keeps_its_core_for_long_now_and_then() -> None:
+    stalling = area("f1", 0.4, NAT, long_polls=30, long_cycles=300_000_000)
+    found = explained(trial([*the_tester(), stalling, area("f2", 0.2, ACL)], AHEAD_OF_F1))
+    assert verdict(found) == ("own-stall", "f1/nat")
+
+
+def test_long_polls_that_cannot_have_cost_the_packets_are_not_blamed() -> None:
+    stalling = area("f1", 0.4, NAT, long_polls=3, long_cycles=3_000_000)
+    found = explained(trial([*the_tester(), stalling, area("f2", 0.2, ACL)], AHEAD_OF_F1))
+    assert found.limit.kind == "queue"
+
+
+def test_a_stall_of_the_host_during_which_the_packets_came() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, {("tester.left", "tx_queue_full"): 20_000}, stalls=[stall(1, 0.03)]))
+    assert verdict(found) == ("host-stall", "core 1")
+
+
+def test_a_core_that_the_host_has_for_a_good_part_of_the_time_is_oversubscribed() -> None:
+    areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.25)]))
+    assert verdict(found) == ("oversubscription", "core 1")
+
+
+def test_a_core_that_runs_nothing_of_the_trial_may_be_taken_away() -> None:
+    areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(3, 0.9)]))
+    assert verdict(found) == ("stage", "f1/nat")
+
+
+def test_the_switch_where_the_queue_into_it_overflows_and_no_function_is_full() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, AHEAD_OF_F1), built=topology(network=True))
+    assert verdict(found) == ("switch", "switch")
+
+
+def test_the_function_where_the_switch_cannot_hand_packets_to_it() -> None:
+    areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
+    drops = {("switch:f1.left", "tx_queue_full"): 200_000}
+    found = explained(trial(areas, drops), built=topology(network=True))
+    assert verdict(found) == ("stage", "f1/nat")
+
+
+def test_the_tester_where_its_core_is_full_and_nothing_is_lost() -> None:
+    areas = [*the_tester(FULL), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, offered=900_000, valid=False))
+    assert verdict(found)[0] == "tester"
+
+
+def test_the_tester_where_it_nears_what_it_can_do_alone() -> None:
+    alone = Ceiling(
+        max_pps=1.05 * OFFERED, latency_floor_us=1, timestamp_resolution_ns=1, limited_by="sending"
+    )
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    assert verdict(explained(trial(areas), ceiling=alone)) == ("tester", "tester")
+
+
+def test_the_function_where_it_takes_most_of_the_core_that_it_shares_with_the_tester() -> None:
+    areas = [*the_tester(0.2), area("f1", 0.78, NAT, core=0)]
+    assert verdict(explained(trial(areas, offered=900_000))) == ("stage", "f1/nat")
+
+
+def test_a_full_core_that_sends_too_limits_unless_much_is_lost_behind_it() -> None:
+    shared = area("f1", 0.78, NAT, core=0)
+    areas = [*the_tester(0.2), shared, area("f2", 0.3, ACL)]
+    assert verdict(explained(trial(areas, {("f1/right", "tx_queue_full"): 5_000}))) == ("stage", "f1/nat")
+    assert explained(trial(areas, {("f1/right", "tx_queue_full"): 200_000})).limit.kind == "queue"
+
+
+def test_the_receiver_that_lets_the_last_wire_overflow() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, {("f2/right", "tx_queue_full"): 10_000}))
+    assert verdict(found) == ("tester", "receiver.right")
+
+
+def test_a_physical_link_at_its_speed() -> None:
+    line_pps = int(10e9 / 8 / (1518 + 20))
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    full = trial(areas, {("tester.left", "tx_queue_full"): 100_000}, streams=[stream(line_pps)])
+    assert verdict(explained(full, built=topology(wire="physical"), frame_bytes=1518))[0] == "link"
+    assert explained(full, frame_bytes=1518).limit.kind == "queue"
+
+
+def test_what_a_function_drops_by_its_rules_is_no_lack_of_speed() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, {("f2/right/acl", "no_rule"): 100_000}))
+    assert verdict(found) == ("decision", "f2/acl")
+
+
+def test_nothing_where_all_was_carried() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    assert explained(trial(areas)).limit.kind == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"unaccounted": 5000}, "5000 packets of the trial are unaccounted for"),
+        ({"intended": 1_100_000}, "the tester sent 100000 packets too few, though its core is not full"),
+    ],
+)
+def test_it_says_so_where_the_evidence_does_not_do(wrong: dict[str, Any], words: str) -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, **wrong))
+    assert found.limit.kind == "unknown"
+    assert words in found.limit.sentence
+
+
+def test_a_result_without_ledgers_cannot_be_explained() -> None:
+    found = explained(trial([], AHEAD_OF_F1))
+    assert found.limit.kind == "unknown"
+    assert "run the lab again" in found.limit.sentence
+
+
+def test_the_trial_judged_is_one_that_lost_packets_and_whose_counters_can_be_believed() -> None:
+    fine = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    full = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
+    overload = trial(full, AHEAD_OF_F1)
+    broken = trial(fine, AHEAD_OF_F1, intended_load_pps=2 * OFFERED, unaccounted=50_000)
+    assert verdict(explained(trial(fine), overload, broken)) == ("stage", "f1/nat")
