@@ -7,7 +7,6 @@ weir-dp describes.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import models_json_schema
 
 from weir.dataplane import messages, requests
+from weir.spec.document_schema import SCHEMA_ID, as_text
 
 PROTOCOL_VERSION = 1
 
@@ -124,7 +124,7 @@ def protocol_schema() -> dict[str, Any]:
     shapes += [messages.TrafficResult, Answer]
     _, body = models_json_schema([(shape, "validation") for shape in dict.fromkeys(shapes)])
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": SCHEMA_ID,
         "title": f"Request to weir-dp, protocol {PROTOCOL_VERSION}",
         "oneOf": [_request(command) for command in COMMANDS],
         "$defs": body["$defs"],
@@ -133,7 +133,7 @@ def protocol_schema() -> dict[str, Any]:
 
 def schema_text() -> str:
     """The schema as it is committed."""
-    return json.dumps(protocol_schema(), indent=2, ensure_ascii=False) + "\n"
+    return as_text(protocol_schema())
 
 
 def _request(command: Command) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+from weir.spec.document_schema import as_text, document_schema
 
 EXPLANATION_VERSION = 1
 
@@ -111,14 +112,9 @@ class Explanation(_Record):
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12)."""
-    body = Explanation.model_json_schema(mode="serialization")
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Weir explanation, version {EXPLANATION_VERSION}",
-    }
-    return head | {key: value for key, value in body.items() if key != "title"}
+    return document_schema(Explanation, f"Weir explanation, version {EXPLANATION_VERSION}")
 
 
 def schema_text() -> str:
     """The schema as it is committed."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return as_text(schema())

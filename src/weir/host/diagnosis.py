@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from weir.host.facts import Facts
+from weir.spec.document_schema import as_text, document_schema
 
 DOCTOR_VERSION = 1
 Severity = Literal["error", "warning", "note", "ok"]
@@ -52,14 +52,9 @@ class Diagnosis(_Record):
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of the document."""
-    body = Diagnosis.model_json_schema(mode="serialization")
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Weir doctor's findings, version {DOCTOR_VERSION}",
-    }
-    return head | {key: value for key, value in body.items() if key != "title"}
+    return document_schema(Diagnosis, f"Weir doctor's findings, version {DOCTOR_VERSION}")
 
 
 def schema_text() -> str:
     """The schema as it is committed."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return as_text(schema())

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from weir.report.format import Format
+from weir.spec.document_schema import as_text, document_schema
 from weir.store.result import RESULT_VERSION, Result
 
 
@@ -17,17 +17,12 @@ def render(result: Result) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of what `render` writes."""
-    body = Result.model_json_schema(mode="serialization")
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Weir result, version {RESULT_VERSION}",
-    }
-    return head | {key: value for key, value in body.items() if key != "title"}
+    return document_schema(Result, f"Weir result, version {RESULT_VERSION}")
 
 
 def schema_text() -> str:
     """The schema as it is committed."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return as_text(schema())
 
 
 FORMAT = Format("json", ".json", "everything that was measured; schema/result.schema.json", render)

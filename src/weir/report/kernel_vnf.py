@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from weir.spec.document_schema import SCHEMA_ID, as_text
 
 
 class KernelVnfEntry(BaseModel):
@@ -36,7 +37,7 @@ def render(entries: Sequence[KernelVnfEntry]) -> str:
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of the list."""
     head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": SCHEMA_ID,
         "title": "Weir prediction by the model kernel-vnf",
     }
     return head | _ENTRIES.json_schema(mode="serialization")
@@ -44,4 +45,4 @@ def schema() -> dict[str, Any]:
 
 def schema_text() -> str:
     """The schema as it is committed."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return as_text(schema())

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
+from weir.spec.document_schema import SCHEMA_ID, as_text
 from weir.store.lean import LEAN_VERSION, Comparison, FastPathUse, LeanCost, LeanResult, MachineResult, Spread
 
 _HEAD = ("", "packets", "drops", "CPP", "min–max", "IPP", "IPC=eIPC")
@@ -154,7 +154,7 @@ def machine_schema() -> dict[str, Any]:
 def _schema(shape: type[BaseModel], title: str) -> dict[str, Any]:
     body = shape.model_json_schema(mode="serialization")
     head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": SCHEMA_ID,
         "title": f"Weir {title}, version {LEAN_VERSION}",
     }
     return head | {key: value for key, value in body.items() if key != "title"}
@@ -162,13 +162,9 @@ def _schema(shape: type[BaseModel], title: str) -> dict[str, Any]:
 
 def schema_text() -> str:
     """The schema of lean results as it is committed."""
-    return _text(schema())
+    return as_text(schema())
 
 
 def machine_schema_text() -> str:
     """The schema of machines as it is committed."""
-    return _text(machine_schema())
-
-
-def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return as_text(machine_schema())

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from weir.report.lean_table import table
+from weir.spec.document_schema import as_text, document_schema
 from weir.store.model import MODEL_VERSION, ModelDocument, ModelValidation
 
 
@@ -80,14 +80,9 @@ def render_validation(validation: ModelValidation) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of the model's document."""
-    body = ModelDocument.model_json_schema(mode="serialization")
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Weir cost model, version {MODEL_VERSION}",
-    }
-    return head | {key: value for key, value in body.items() if key != "title"}
+    return document_schema(ModelDocument, f"Weir cost model, version {MODEL_VERSION}")
 
 
 def schema_text() -> str:
     """The schema as it is committed."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return as_text(schema())

@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from weir.spec.complaint import Complaint, complaints_about, located, show
+from weir.spec.document_schema import SCHEMA_ID, as_text
 from weir.spec.fleet import CHAINS_MAX, HOSTS_MAX, FleetFile
 from weir.spec.problem import SpecError, nearest
-from weir.spec.schema import SCHEMA_ID
 from weir.spec.source import FileKind, KeyPath, read_source
 
 FLEET = FileKind("a fleet", "fleet.yml", "weir, name, hosts, chains, …")
@@ -28,7 +28,7 @@ def fleet_schema() -> dict[str, Any]:
 
 def schema_text() -> str:
     """The schema as committed."""
-    return json.dumps(fleet_schema(), indent=2, ensure_ascii=False) + "\n"
+    return as_text(fleet_schema())
 
 
 def load_fleet(path: str | Path) -> FleetFile:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
+
+from weir.spec.document_schema import SCHEMA_ID, as_text
 
 PLACEMENT_VERSION = 1
 
@@ -107,10 +108,10 @@ class Placement(_Answer):
 
 def schema_text() -> str:
     """The schema as committed."""
-    return json.dumps(placement_schema(), indent=2, ensure_ascii=False) + "\n"
+    return as_text(placement_schema())
 
 
 def placement_schema() -> dict[str, object]:
     """The JSON Schema."""
     schema = Placement.model_json_schema(mode="serialization")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Weir placement"}
+    return {"$schema": SCHEMA_ID, **schema, "title": "Weir placement"}

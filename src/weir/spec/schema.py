@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import copy
-import json
 from typing import Any
 
+from weir.spec.document_schema import SCHEMA_ID, as_text
 from weir.spec.lab import Lab
 from weir.spec.overlay import NOT_IN_OVERLAY, OVERLAY_KEY
-
-SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
 
 def lab_schema() -> dict[str, Any]:
@@ -32,4 +30,4 @@ def lab_schema() -> dict[str, Any]:
 
 def schema_text() -> str:
     """The schema as committed."""
-    return json.dumps(lab_schema(), indent=2, ensure_ascii=False) + "\n"
+    return as_text(lab_schema())
