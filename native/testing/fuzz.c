@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 
@@ -35,19 +37,51 @@ checksums_right(const struct rte_mbuf *packet)
 					 packet->pkt_len);
 }
 
-static void
-run_frame(struct weir_stage *stage, enum weir_direction direction, const uint8_t *bytes,
-	  size_t size, uint64_t now_tsc)
+static struct rte_mbuf *
+packet_of(const uint8_t *bytes, size_t size)
 {
 	struct rte_mbuf *packet = rte_pktmbuf_alloc(weir_test_pool());
-	struct weir_batch batch = {.count = 1, .direction = direction, .now_tsc = now_tsc};
-	uint64_t dropped = 0, held = stage->ledger.held;
-	bool right;
 
 	if (packet == NULL)
 		abort();
 	memcpy(rte_pktmbuf_append(packet, size), bytes, size);
-	right = checksums_right(packet);
+	return packet;
+}
+
+/* What became of the same frame by forward(), where decide() and apply are the other way. */
+static void
+compare_with_decision(struct weir_stage *stage, const struct weir_batch *forwarded,
+		      const uint8_t *bytes, size_t size)
+{
+	struct weir_batch batch = {
+		.count = 1,
+		.direction = forwarded->direction,
+		.now_tsc = forwarded->now_tsc,
+		.packet = {packet_of(bytes, size)},
+	};
+	struct weir_action action;
+	uint8_t reason;
+
+	weir_stage_decide(stage, &batch, &action);
+	if (weir_stage_apply(&batch, 0, &action, &reason) != (forwarded->count == 1))
+		abort();
+	if (forwarded->count == 1 &&
+	    (batch.egress[0] != forwarded->egress[0] ||
+	     memcmp(rte_pktmbuf_mtod(batch.packet[0], const uint8_t *),
+		    rte_pktmbuf_mtod(forwarded->packet[0], const uint8_t *), size) != 0))
+		abort();
+	rte_pktmbuf_free(batch.packet[0]);
+}
+
+static void
+run_frame(struct weir_stage *stage, enum weir_direction direction, const uint8_t *bytes,
+	  size_t size, uint64_t now_tsc)
+{
+	struct rte_mbuf *packet = packet_of(bytes, size);
+	struct weir_batch batch = {.count = 1, .direction = direction, .now_tsc = now_tsc};
+	uint64_t dropped = 0, held = stage->ledger.held;
+	const bool right = checksums_right(packet);
+
 	batch.packet[0] = packet;
 	memset(stage->ledger.drops, 0, sizeof(stage->ledger.drops));
 	weir_stage_run(stage, &batch);
@@ -55,6 +89,8 @@ run_frame(struct weir_stage *stage, enum weir_direction direction, const uint8_t
 		dropped += stage->ledger.drops[i];
 	if (batch.count + dropped + stage->ledger.held - held != 1)
 		abort();
+	if (stage->nf->forward != NULL)
+		compare_with_decision(stage, &batch, bytes, size);
 	if (batch.count == 0)
 		return;
 	if (right && !checksums_right(batch.packet[0]))
@@ -137,4 +173,32 @@ weir_fuzz_command(const struct weir_nf *nf, void *state, const char *name,
 			command->release(prepared);
 	}
 	free(parsed);
+}
+
+size_t
+weir_fuzz_text(const uint8_t *bytes, size_t size, char text[WEIR_FUZZ_TEXT_BYTES])
+{
+	size_t length = size > 0 ? RTE_MIN((size_t)bytes[0], size - 1) : 0;
+
+	if (length > 0)
+		memcpy(text, bytes + 1, length);
+	text[length] = '\0';
+	return size > 0 ? 1 + length : 0;
+}
+
+const char *
+weir_fuzz_file(const void *content, size_t size)
+{
+	static FILE *file;
+	static char name[32];
+
+	if (file == NULL) {
+		file = tmpfile();
+		if (file == NULL)
+			abort();
+		snprintf(name, sizeof(name), "/dev/fd/%d", fileno(file));
+	}
+	if (ftruncate(fileno(file), 0) < 0 || pwrite(fileno(file), content, size, 0) < 0)
+		abort();
+	return name;
 }

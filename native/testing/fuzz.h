@@ -11,6 +11,8 @@
 
 #include "core/nf.h"
 
+#define WEIR_FUZZ_TEXT_BYTES 256
+
 /* A record is a byte that says what to do (this modulo 8), a byte with the length, and that many
  * bytes. */
 enum weir_fuzz_record {
@@ -22,8 +24,8 @@ enum weir_fuzz_record {
 
 /*
  * Runs the function on all records. Aborts if a packet is neither forwarded nor counted as dropped
- * or held, or if checksums that were right (IPv4, TCP, UDP, ICMP) are wrong afterwards. `command`
- * may be NULL.
+ * or held, if checksums that were right (IPv4, TCP, UDP, ICMP) are wrong afterwards, or if what
+ * forward() did is not what decide() says. `command` may be NULL.
  */
 void weir_fuzz_run(const struct weir_nf *nf, void *state, const uint8_t *bytes, size_t size,
 		   void (*command)(void *state, const uint8_t *bytes, size_t size));
@@ -31,5 +33,11 @@ void weir_fuzz_run(const struct weir_nf *nf, void *state, const uint8_t *bytes, 
 /* Runs a command of the function to its end; refused arguments change nothing. */
 void weir_fuzz_command(const struct weir_nf *nf, void *state, const char *name,
 		       const struct weir_option_value *arguments, unsigned int count);
+
+/* A text of the input: a byte with its length and so many bytes. Returns the bytes read. */
+size_t weir_fuzz_text(const uint8_t *bytes, size_t size, char text[WEIR_FUZZ_TEXT_BYTES]);
+
+/* The name of a file with that content, until the next call. */
+const char *weir_fuzz_file(const void *content, size_t size);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target of acl: frames both ways. The first byte of an input chooses options. */
+/* Fuzz target of acl: frames both ways, rules that change. The first byte of an input chooses
+ * options; a list of rules may follow, as text. A command's bytes are the text of the file that is
+ * reloaded. */
 #include <stdlib.h>
 
 #include "testing/fuzz.h"
@@ -8,26 +10,44 @@ extern const struct weir_nf weir_nf_acl;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+static void
+reload(void *state, const uint8_t *bytes, size_t size)
+{
+	const struct weir_option_value argument = {"rules", weir_fuzz_file(bytes, size)};
+
+	weir_fuzz_command(&weir_nf_acl, state, "reload", &argument, 1);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static const char *const directions[] = {"both", "outbound", "inbound"};
+	static const char good_list[] = "deny tcp 192.0.2.0/24 any any 80, permit udp any any,"
+					"permit any 192.0.2.0/24 198.51.100.0/24";
 	const uint8_t chosen = size > 0 ? bytes[0] : 0;
+	const bool any_list = (chosen & 32) != 0;
+	char list[WEIR_FUZZ_TEXT_BYTES] = "";
+	size_t used = 1;
 	const struct weir_option_value options[] = {
 		{"default", (chosen & 1) != 0 ? "deny" : "permit"},
 		{"not_ipv4", (chosen & 2) != 0 ? "drop" : "forward"},
 		{"direction", directions[chosen / 4 % 3]},
 		{"fragments", "4"},
+		{"rule_list", !any_list && (chosen & 16) != 0 ? good_list : list},
 	};
 	struct weir_error error;
 	void *state;
 
 	if (size == 0)
 		return 0;
-	state = weir_nf_create(&weir_nf_acl, options, 4, "options", &error);
-	if (state == NULL)
+	if (any_list)
+		used += weir_fuzz_text(bytes + 1, size - 1, list);
+	state = weir_nf_create(&weir_nf_acl, options, RTE_DIM(options), "options", &error);
+	if (state == NULL && !any_list)
 		abort();
-	weir_fuzz_run(&weir_nf_acl, state, bytes + 1, size - 1, NULL);
+	if (state == NULL)
+		return 0;
+	weir_fuzz_run(&weir_nf_acl, state, bytes + used, size - used, reload);
 	weir_nf_destroy(&weir_nf_acl, state);
 	return 0;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzz target of dpi: frames both ways, time, other rules. The first byte of an input chooses
  * options; a command's bytes are the text of the rules that come. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <rte_cycles.h>
 
@@ -19,25 +17,12 @@ static const char rules[] = "1 permit flow tcp 10.0.0.0/8 any any 22\n"
 			    "3 label /GET/\n"
 			    "4 drop application DNS\n"
 			    "5 label flow any any any\n";
-static char rules_path[] = "/tmp/weir-dpi-fuzz-XXXXXX";
-
-static void
-write_rules(const void *text, size_t size)
-{
-	static int file = -1;
-
-	if (file < 0)
-		file = mkstemp(rules_path);
-	if (file < 0 || ftruncate(file, 0) < 0 || pwrite(file, text, size, 0) != (ssize_t)size)
-		abort();
-}
 
 static void
 load_rules(void *state, const uint8_t *bytes, size_t size)
 {
-	const struct weir_option_value arguments[] = {{"rules_file", rules_path}};
+	const struct weir_option_value arguments[] = {{"rules_file", weir_fuzz_file(bytes, size)}};
 
-	write_rules(bytes, size);
 	weir_fuzz_command(&weir_nf_dpi, state, "rules-load", arguments, 1);
 }
 
@@ -47,7 +32,7 @@ state_with(unsigned int choice)
 {
 	static void *states[8];
 	const struct weir_option_value options[] = {
-		{"rules_file", rules_path},
+		{"rules_file", weir_fuzz_file(rules, sizeof(rules) - 1)},
 		{"flows_max", "4"},
 		{"inspections_max", "2"},
 		{"charges_max", "3"},
@@ -57,11 +42,9 @@ state_with(unsigned int choice)
 	};
 	struct weir_error error;
 
-	if (states[choice] == NULL) {
-		write_rules(rules, sizeof(rules) - 1);
+	if (states[choice] == NULL)
 		states[choice] =
 			weir_nf_create(&weir_nf_dpi, options, RTE_DIM(options), "options", &error);
-	}
 	if (states[choice] == NULL)
 		abort();
 	return states[choice];

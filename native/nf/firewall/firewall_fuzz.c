@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzz target of the firewall: frames both ways, time, and rules that change to and fro. The first
- * byte of an input chooses options, a command's first byte the rules. */
-#include <stdio.h>
+ * byte of an input chooses options; a command's first byte the rules, or its others are their text.
+ */
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "testing/fuzz.h"
 
@@ -11,41 +11,19 @@ extern const struct weir_nf weir_nf_firewall;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-#define RULE_FILES 3
-static char paths[RULE_FILES][64];
-
-static void
-remove_files(void)
-{
-	for (unsigned int i = 0; i < RULE_FILES; i++)
-		unlink(paths[i]);
-}
-
-static void
-write_files(void)
-{
-	static const char *const rules[RULE_FILES] = {
-		"permit any any any\n",
-		"permit udp 192.0.2.0/24 any any 1-1024\npermit icmp any any\ndeny any any any\n",
-		"deny any any any\n",
-	};
-
-	for (unsigned int i = 0; i < RULE_FILES; i++) {
-		FILE *file;
-
-		snprintf(paths[i], sizeof(paths[i]), "/tmp/firewall-fuzz-%d-%u.rules", getpid(), i);
-		file = fopen(paths[i], "w");
-		if (file == NULL || fputs(rules[i], file) < 0 || fclose(file) != 0)
-			abort();
-	}
-	atexit(remove_files);
-}
+static const char *const rules[] = {
+	"permit any any any\n",
+	"permit udp 192.0.2.0/24 any any 1-1024\npermit icmp any any\ndeny any any any\n",
+	"deny any any any\n",
+};
 
 static void
 reload(void *state, const uint8_t *bytes, size_t size)
 {
+	const char *known = rules[size > 0 ? bytes[0] % RTE_DIM(rules) : 0];
 	const struct weir_option_value argument = {"rules",
-						   paths[size > 0 ? bytes[0] % RULE_FILES : 0]};
+						   size > 1 ? weir_fuzz_file(bytes + 1, size - 1)
+							    : weir_fuzz_file(known, strlen(known))};
 
 	weir_fuzz_command(&weir_nf_firewall, state, "reload", &argument, 1);
 }
@@ -55,7 +33,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	const bool odd = size > 0 && (bytes[0] & 1) != 0;
 	const struct weir_option_value options[] = {
-		{"rules", paths[0]},
+		{"rules", weir_fuzz_file(rules[0], strlen(rules[0]))},
 		{"sessions", "8"},
 		{"fragments", "4"},
 		{"tcp_syn_first", odd ? "true" : "false"},
@@ -66,8 +44,6 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (size == 0)
 		return 0;
-	if (paths[0][0] == '\0')
-		write_files();
 	state = weir_nf_create(&weir_nf_firewall, options, 5, "options", &error);
 	if (state == NULL)
 		abort();

@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz target of l3fwd: frames both ways, routes that come and go. The first byte of an input
- * chooses whether there is a default next hop. A command's first byte says what is done; then a
- * length and an address follow for single routes, or the text of a whole file.
+ * chooses where the first routes are from, the input's own text among it, and the inside output. A
+ * command's first byte says what is done; then a length and an address follow for single routes, or
+ * the text of a whole file.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "testing/fuzz.h"
 
 extern const struct weir_nf weir_nf_l3fwd;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-/* A file that is there while the target runs, and the name by which options find it. */
-static const char *
-routes_file(const uint8_t *bytes, size_t size)
-{
-	static FILE *file;
-	static char name[32];
-
-	if (file == NULL) {
-		file = tmpfile();
-		if (file == NULL)
-			abort();
-		snprintf(name, sizeof(name), "/dev/fd/%d", fileno(file));
-	}
-	if (ftruncate(fileno(file), 0) < 0 || pwrite(fileno(file), bytes, size, 0) < 0)
-		abort();
-	return name;
-}
 
 /* Any length and address; bits beyond the length are cleared two times of three. */
 static void
@@ -60,7 +42,7 @@ change(void *state, const uint8_t *bytes, size_t size)
 		return;
 	if (bytes[0] % 8 == 7) {
 		arguments[0] =
-			(struct weir_option_value){"routes", routes_file(bytes + 1, size - 1)};
+			(struct weir_option_value){"routes", weir_fuzz_file(bytes + 1, size - 1)};
 		weir_fuzz_command(&weir_nf_l3fwd, state, "routes-load", arguments, 1);
 		return;
 	}
@@ -72,26 +54,51 @@ change(void *state, const uint8_t *bytes, size_t size)
 		weir_fuzz_command(&weir_nf_l3fwd, state, "route-add", arguments, 2);
 }
 
+/* Lists of routes, and a file. */
+enum source { NO_ROUTES, EMPTY_FILE, GOOD_LIST, ANY_LIST };
+static const char good_list[] = "198.51.100.0/24 02:00:00:00:00:01 1, 198.51.100.128/25 default 2,"
+				"2001:db8::/32 02:00:00:00:00:02 3, 0.0.0.0/0 default";
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	static const char empty[] = "";
-	const bool routed = size > 0 && (bytes[0] & 1) != 0;
-	const struct weir_option_value options[] = {
-		{"src_mac", "02:00:00:00:00:aa"}, {"ipv4_routes_max", "64"},
-		{"ipv4_groups_max", "4"},	  {"ipv6_routes_max", "64"},
-		{"ipv6_groups_max", "16"},	  {"next_hops_max", "8"},
-		{"dst_mac", "02:00:00:00:00:bb"}, {"routes", routes_file((const void *)empty, 0)},
+	static const char *const inside_outputs[] = {"0", "1", "2", "3"};
+	const uint8_t choice = size > 0 ? bytes[0] : 0;
+	const enum source source = choice & 3;
+	char list[WEIR_FUZZ_TEXT_BYTES];
+	struct weir_option_value options[] = {
+		{"src_mac", "02:00:00:00:00:aa"},
+		{"ipv4_routes_max", "64"},
+		{"ipv4_groups_max", "4"},
+		{"ipv6_routes_max", "64"},
+		{"ipv6_groups_max", "16"},
+		{"next_hops_max", "8"},
+		{"dst_mac", "02:00:00:00:00:bb"},
+		{"inbound_dst_mac", "02:00:00:00:00:cc"},
+		{"inside_output", inside_outputs[choice / 4 % 4]},
+		{"route_list", good_list},
 	};
+	unsigned int count = RTE_DIM(options);
+	size_t used = 1;
 	struct weir_error error;
 	void *state;
 
 	if (size == 0)
 		return 0;
-	state = weir_nf_create(&weir_nf_l3fwd, options, routed ? 8 : 7, "options", &error);
-	if (state == NULL)
+	if (source == NO_ROUTES)
+		count--;
+	else if (source == EMPTY_FILE)
+		options[count - 1] = (struct weir_option_value){"routes", weir_fuzz_file("", 0)};
+	else if (source == ANY_LIST) {
+		used += weir_fuzz_text(bytes + 1, size - 1, list);
+		options[count - 1].text = list;
+	}
+	state = weir_nf_create(&weir_nf_l3fwd, options, count, "options", &error);
+	if (state == NULL && source != ANY_LIST)
 		abort();
-	weir_fuzz_run(&weir_nf_l3fwd, state, bytes + 1, size - 1, change);
+	if (state == NULL)
+		return 0;
+	weir_fuzz_run(&weir_nf_l3fwd, state, bytes + used, size - used, change);
 	weir_nf_destroy(&weir_nf_l3fwd, state);
 	return 0;
 }

@@ -31,7 +31,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	const struct weir_option_value options[] = {
 		{"services", "203.0.113.10:80/tcp 10.0.0.1:8080, 203.0.113.10:80/tcp 10.0.0.2:8080,"
 			     "203.0.113.10:53/udp 10.0.0.1:53"},
-		{"table_size", "251"},
+		{"table_size", "31"},
 		{"connections_max", "8"},
 		{"other", size > 0 && (bytes[0] & 1) != 0 ? "drop" : "forward"},
 		{"when_full", size > 0 && (bytes[0] & 2) != 0 ? "drop" : "stateless"},
