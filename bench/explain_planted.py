@@ -35,10 +35,13 @@ MEMORY_MB = 1024
 TEACHING_FRAMES = 3
 BESIDE = ({"nf": "acl", "options": {"default": "permit"}}, {"nf": "l2fwd"})
 """Functions beside the slow one, much quicker."""
-QUICKEST = ({"nf": "l2fwd"}, {"nf": "l2fwd"})
+QUICKEST = ({"nf": "l2fwd"},)
 LIGHT_PPS, MORE_PPS, MOST_PPS = 200_000.0, 500_000.0, 1_000_000.0
-RETRIES = 10
+RETRIES = 5
 """Of a trial that the host disturbed."""
+DISTURBED = frozenset({"oversubscription", "host-stall"})
+DISTURBED_MAX = 3
+"""Set-ups in which the host is named, and rightly: with more the machine is too busy for this bench."""
 
 Function = Mapping[str, Any]
 
@@ -93,7 +96,7 @@ def run() -> Line:
     if len(cpus) < 2:
         raise SkipError("needs two cores")
     setups = [*_stages(cpus), *_stalls(cpus), *_decisions(cpus), *_rings(cpus), *_others(cpus)]
-    hits, missed = 0, []
+    hits, disturbed, missed = 0, 0, list[str]()
     for one in setups:
         try:
             found = _explained(one, cpus)
@@ -104,6 +107,9 @@ def run() -> Line:
             hits += 1
             continue
         missed.append(one.name)
+        disturbed += limit.kind in DISTURBED
+        if disturbed > DISTURBED_MAX:
+            raise SkipError(f"the host took cores away in {disturbed} of {hits + len(missed)} set-ups")
         print(f"  missed: {one.name}: {limit.kind} {limit.name}: {limit.sentence}", flush=True)
     print(f"  {hits} of {len(setups)}", flush=True)
     return Line(
@@ -118,7 +124,7 @@ def run() -> Line:
 
 
 def _chain(place: int, slow: Mapping[str, int], beside: Sequence[Function] = BESIDE, **way: Any) -> Function:
-    """Two quick functions and the slow one at that place."""
+    """Quick functions and the slow one at that place."""
     stages = list(beside)
     stages.insert(place, {"nf": "impair", "options": dict(slow)})
     return {"chain": stages, **way}
@@ -152,7 +158,7 @@ def _stages(cpus: Sequence[int]) -> Iterator[Planted]:
 
 def _stalls(cpus: Sequence[int]) -> Iterator[Planted]:
     """Keeps its core for longer than the queue ahead of it can hold what comes; not for long in all."""
-    for place, frame in ((0, 64), (1, 64), (2, 64), (1, 512)):
+    for place, frame in ((0, 64), (1, 64), (0, 512), (1, 512)):
         chain = _chain(place, {"stall_us": 7000, "stall_every_ms": 80}, QUICKEST)
         name = f"stalls at {place}, {frame} B"
         yield Planted(
