@@ -4,6 +4,9 @@
  * a packet less that of the packet sent before it, both received) and interarrival jitter (RFC
  * 3550, section 6.4.1 and appendix A.8: in order of arrival). PDV (RFC 5481, section 4.2) is the
  * delay less the least delay, so its quantiles are those of the delay, less its minimum.
+ *
+ * Packets of one burst have one time of sending and one of arrival. So at high rates most delays
+ * are that of the packet before, and are counted together.
  */
 #ifndef WEIR_TRAFFIC_DELAYS_H
 #define WEIR_TRAFFIC_DELAYS_H
@@ -22,6 +25,8 @@ struct weir_delays_wanted {
 struct weir_delays {
 	struct weir_delays_wanted wanted;
 	bool any;
+	uint32_t alike; /* packets behind the last one counted, with its delay: still to be counted
+			 */
 	uint64_t last_sequence;
 	uint64_t last_cycles;
 	int64_t ipdv_min_cycles, ipdv_max_cycles;
@@ -63,6 +68,34 @@ weir_delays_add_variation(struct weir_delays *delays, uint64_t sequence, uint64_
 		delays->ipdv_max_cycles = difference;
 }
 
+/* How many packets with the same delay may wait to be counted. */
+#define WEIR_DELAYS_ALIKE_MAX 64
+
+/* Counts those that wait: their delay does not change from one to the next. */
+static inline void
+weir_delays_settle(struct weir_delays *delays)
+{
+	uint32_t alike = delays->alike;
+
+	if (alike == 0)
+		return;
+	delays->alike = 0;
+	weir_histogram_add_many(&delays->latency_cycles, delays->last_cycles, alike);
+	if (!delays->wanted.variation)
+		return;
+	weir_histogram_add_many(&delays->ipdv_cycles, 0, alike);
+	if (delays->ipdv_min_cycles > 0)
+		delays->ipdv_min_cycles = 0;
+	if (delays->ipdv_max_cycles < 0)
+		delays->ipdv_max_cycles = 0;
+	delays->jitter_count += alike;
+	/* Below 8 sixteenths it stays as it is, and adds nothing. */
+	for (; alike > 0 && delays->jitter >= 8; alike--) {
+		delays->jitter -= (delays->jitter + 8) >> 4;
+		delays->jitter_sum += delays->jitter >> 4;
+	}
+}
+
 /* A packet that counts as delivered. A receiving clock behind the sending one gives no delay. */
 static inline void
 weir_delays_add(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc, uint64_t rx_tsc)
@@ -71,10 +104,15 @@ weir_delays_add(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc, 
 
 	if (tx_tsc < delays->wanted.from_tsc || sequence >= delays->wanted.sequence_limit)
 		return;
-	weir_histogram_add(&delays->latency_cycles, cycles);
-	if (!delays->wanted.variation)
+	if (cycles == delays->last_cycles && sequence == delays->last_sequence + 1 && delays->any &&
+	    delays->alike < WEIR_DELAYS_ALIKE_MAX) {
+		delays->alike++;
+		delays->last_sequence = sequence;
 		return;
-	if (delays->any)
+	}
+	weir_delays_settle(delays);
+	weir_histogram_add(&delays->latency_cycles, cycles);
+	if (delays->wanted.variation && delays->any)
 		weir_delays_add_variation(delays, sequence, cycles);
 	delays->any = true;
 	delays->last_sequence = sequence;

@@ -25,6 +25,14 @@ begin(void **state)
 	return 0;
 }
 
+/* A packet, counted at once. */
+static void
+add(uint64_t sequence, uint64_t tx_tsc, uint64_t rx_tsc)
+{
+	weir_delays_add(&delays, sequence, tx_tsc, rx_tsc);
+	weir_delays_settle(&delays);
+}
+
 static int
 ascending(const void *left, const void *right)
 {
@@ -58,7 +66,7 @@ every_quantile_is_within_one_percent_of_the_raw_samples(void **state)
 	for (uint32_t i = 0; i < COUNT; i++) {
 		raw[i] = random_delay(&random);
 		sum += raw[i];
-		weir_delays_add(&delays, i, 1000 * i, 1000 * i + raw[i]);
+		add(i, 1000 * i, 1000 * i + raw[i]);
 	}
 	qsort(raw, COUNT, sizeof(raw[0]), ascending);
 	for (unsigned int i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++) {
@@ -80,7 +88,7 @@ ipdv_is_the_delay_less_that_of_the_packet_before(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 5; i++)
-		weir_delays_add(&delays, i, 1000 * i, 1000 * i + delay[i]);
+		add(i, 1000 * i, 1000 * i + delay[i]);
 	assert_int_equal(delays.ipdv_cycles.count, 4);
 	assert_int_equal(delays.ipdv_min_cycles, -40);
 	assert_int_equal(delays.ipdv_max_cycles, 410);
@@ -94,7 +102,7 @@ ipdv_needs_both_packets_of_a_pair_and_in_their_order(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 6; i++)
-		weir_delays_add(&delays, order[i], 0, 100 + i);
+		add(order[i], 0, 100 + i);
 	assert_int_equal(delays.ipdv_cycles.count, 2); /* 0-1 and 4-5 */
 	assert_int_equal(delays.jitter_count, 5);      /* each arrival behind another */
 }
@@ -114,7 +122,7 @@ jitter_is_what_the_formula_of_rfc_3550_gives(void **state)
 			greatest = fmax(greatest, jitter);
 		}
 		before = delay;
-		weir_delays_add(&delays, i, 0, delay);
+		add(i, 0, delay);
 	}
 	assert_true(fabs((double)delays.jitter / 16 - jitter) <= 1);
 	assert_true(fabs((double)delays.jitter_max / 16 - greatest) <= 1);
@@ -126,7 +134,7 @@ what_was_sent_before_the_settling_time_is_over_is_not_measured(void **state)
 	(void)state;
 	delays.wanted.from_tsc = 3000;
 	for (uint32_t i = 0; i < 10; i++)
-		weir_delays_add(&delays, i, 1000 * i, 1000 * i + (i < 3 ? 900 : 10));
+		add(i, 1000 * i, 1000 * i + (i < 3 ? 900 : 10));
 	assert_int_equal(delays.latency_cycles.count, 7);
 	assert_int_equal(delays.latency_cycles.max, 10);
 	assert_int_equal(delays.ipdv_cycles.count, 6);
@@ -139,7 +147,7 @@ first_packets_alone_are_measured_up_to_the_limit(void **state)
 	(void)state;
 	delays.wanted.sequence_limit = 4;
 	for (uint32_t i = 0; i < 10; i++)
-		weir_delays_add(&delays, i, 0, i < 4 ? 900 : 10);
+		add(i, 0, i < 4 ? 900 : 10);
 	assert_int_equal(delays.latency_cycles.count, 4);
 	assert_int_equal(delays.latency_cycles.min, 900);
 }
@@ -148,7 +156,7 @@ static void
 a_receiving_clock_behind_the_sending_one_gives_no_delay(void **state)
 {
 	(void)state;
-	weir_delays_add(&delays, 0, 100, 90);
+	add(0, 100, 90);
 	assert_int_equal(delays.latency_cycles.max, 0);
 }
 
@@ -158,9 +166,40 @@ without_variation_only_the_latency_is_kept(void **state)
 	(void)state;
 	delays.wanted.variation = false;
 	for (uint32_t i = 0; i < 10; i++)
-		weir_delays_add(&delays, i, 0, 10 * i);
+		add(i, 0, 10 * i);
 	assert_int_equal(delays.latency_cycles.count, 10);
 	assert_int_equal(delays.ipdv_cycles.count + delays.jitter_count, 0);
+}
+
+static void
+packets_of_one_burst_count_as_each_by_itself_would(void **state)
+{
+	static struct weir_delays singly;
+	uint64_t random = 3, sequence = 0;
+
+	(void)state;
+	for (unsigned int burst = 0; burst < 2000; burst++) {
+		uint64_t delay = 100 + weir_random_next(&random) % 5 * 300;
+
+		for (unsigned int i = weir_random_next(&random) % 100; i > 0; i--) {
+			sequence += 1 + (weir_random_next(&random) % 50 == 0); /* some are lost */
+			add(sequence, 0, delay);
+		}
+	}
+	singly = delays;
+	begin(NULL);
+	random = 3;
+	sequence = 0;
+	for (unsigned int burst = 0; burst < 2000; burst++) {
+		uint64_t delay = 100 + weir_random_next(&random) % 5 * 300;
+
+		for (unsigned int i = weir_random_next(&random) % 100; i > 0; i--) {
+			sequence += 1 + (weir_random_next(&random) % 50 == 0);
+			weir_delays_add(&delays, sequence, 0, delay);
+		}
+	}
+	weir_delays_settle(&delays);
+	assert_memory_equal(&delays, &singly, sizeof(delays));
 }
 
 #define DELAYS(test) cmocka_unit_test_setup(test, begin)
@@ -177,6 +216,7 @@ main(void)
 		DELAYS(first_packets_alone_are_measured_up_to_the_limit),
 		DELAYS(a_receiving_clock_behind_the_sending_one_gives_no_delay),
 		DELAYS(without_variation_only_the_latency_is_kept),
+		DELAYS(packets_of_one_burst_count_as_each_by_itself_would),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,15 +42,21 @@ weir_histogram_bucket(uint64_t value)
 }
 
 static inline void
-weir_histogram_add(struct weir_histogram *histogram, uint64_t value)
+weir_histogram_add_many(struct weir_histogram *histogram, uint64_t value, uint32_t count)
 {
-	histogram->count++;
-	histogram->sum += value;
+	histogram->count += count;
+	histogram->sum += value * count;
 	if (value < histogram->min)
 		histogram->min = value;
 	if (value > histogram->max)
 		histogram->max = value;
-	histogram->buckets[weir_histogram_bucket(value)]++;
+	histogram->buckets[weir_histogram_bucket(value)] += count;
+}
+
+static inline void
+weir_histogram_add(struct weir_histogram *histogram, uint64_t value)
+{
+	weir_histogram_add_many(histogram, value, 1);
 }
 
 /* The smallest value that counts in a bucket; of the one behind the last, where that would end. */

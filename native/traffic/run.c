@@ -158,6 +158,7 @@ weir_run_poll(void)
 		struct weir_sender *sender = &weir_stream_at(i)->sender;
 
 		sender->intended = weir_pacing_intended(&sender->pacing, sender->offered);
+		weir_delays_settle(&weir_stream_at(i)->arrivals.delays);
 	}
 	run.state = WEIR_RUN_DONE;
 	return run.state;
