@@ -145,6 +145,8 @@ class SimulatedDut:
                     count=len(inside.stalls_s),
                     total_us=sum(inside.stalls_s) * 1e6,
                     longest_us=max(inside.stalls_s, default=0.0) * 1e6,
+                    host_count=len(inside.stalls_s),
+                    host_us=sum(inside.stalls_s) * 1e6,
                 ),
             ),
             gone_ports=("tester.right",) if gone else (),

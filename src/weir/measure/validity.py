@@ -111,16 +111,16 @@ def _taken_away(result: TrafficResult, duration_s: float) -> list[Fault]:
     """Cores that other programs kept: what a trial then shows is the host's scheduler.
 
     Many short gaps are no sign of that: where packets are long, a pass of the loop may last longer than the
-    threshold of a stall.
+    threshold of a stall. Nor is a function's own pause, which the thread's clock saw.
     """
     return [
         Fault(
             "host",
-            f"Core {stall.core} was taken away for {stall.total_us / 1e6 / duration_s:.0%} of the time"
+            f"Core {stall.core} was taken away for {stall.host_us / 1e6 / duration_s:.0%} of the time"
             f" ({stall.longest_us / 1e3:.1f} ms at once): end what else runs there.",
         )
         for stall in result.stalls
-        if stall.longest_us / 1e6 >= SCHEDULED_AWAY_S and stall.total_us / 1e6 > BUSY_HOST_RATIO * duration_s
+        if stall.longest_us / 1e6 >= SCHEDULED_AWAY_S and stall.host_us / 1e6 > BUSY_HOST_RATIO * duration_s
     ]
 
 
