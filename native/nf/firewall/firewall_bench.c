@@ -9,9 +9,12 @@
  *   rte_acl         classifies packets of which each is a new flow (its algorithm is EAL's choice)
  *   classifier      weir_classifier_classify() on the same
  *   new_flows       the whole firewall on the same: every packet permitted begins a session
+ *   rte_acl_misses  rte_acl on packets that no rule matches
+ *   misses          the classifier on the same
  *   rte_acl_10k     rte_acl on packets of 10,000 flows that rules permit
  *   flows_10k       the whole firewall on the same, its sessions there
- * Before them a line with what was built, and in how many packets both disagreed.
+ * Before them a line with what was built, in how many packets both disagreed, and the share of
+ * packets drawn evenly that no rule matches: if that is 0, there are no misses to measure.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +50,8 @@ struct bench {
 	struct weir_rule_set *set;
 	char path[64];
 	struct weir_tuple *fresh, *reused; /* PACKETS each */
+	struct weir_tuple *missed;	   /* PACKETS, or NULL: the rules match everything */
+	double miss_share;		   /* of packets drawn evenly */
 	struct weir_headers *fresh_headers, *reused_headers;
 	struct rte_mbuf *packets[WEIR_BURST];
 	struct weir_stage firewall; /* with the sessions of the reused flows */
@@ -195,6 +200,33 @@ make_traffic(struct bench *bench)
 	}
 }
 
+/* Evenly drawn packets that no rule matches, again and again if few were found. */
+static void
+make_misses(struct bench *bench)
+{
+	static const struct weir_rule tcp = {
+		.protocol = IPPROTO_TCP, .src_port_high = UINT16_MAX, .dst_port_high = UINT16_MAX};
+	uint64_t random = 11;
+	uint32_t found = 0;
+
+	bench->missed = malloc(PACKETS * sizeof(*bench->missed));
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		const struct weir_tuple drawn = weir_test_tuple_in(&tcp, &random);
+		uint32_t rule;
+
+		weir_classifier_classify(bench->set->classifier, &drawn, &rule, 1);
+		if (rule == WEIR_RULE_NONE)
+			bench->missed[found++] = drawn;
+	}
+	bench->miss_share = (double)found / PACKETS;
+	if (found == 0) {
+		free(bench->missed);
+		bench->missed = NULL;
+	}
+	for (uint32_t i = found; found > 0 && i < PACKETS; i++)
+		bench->missed[i] = bench->missed[i - found];
+}
+
 static struct weir_stage
 new_firewall(const struct bench *bench)
 {
@@ -224,12 +256,12 @@ time_acl(struct bench *bench, const struct weir_tuple *tuples, uint32_t *results
 }
 
 static double
-time_classifier(struct bench *bench, uint32_t *results)
+time_classifier(struct bench *bench, const struct weir_tuple *tuples, uint32_t *results)
 {
 	uint64_t begin = rte_rdtsc_precise();
 
 	for (uint32_t i = 0; i < PACKETS; i += WEIR_BURST)
-		weir_classifier_classify(bench->set->classifier, bench->fresh + i, results + i,
+		weir_classifier_classify(bench->set->classifier, tuples + i, results + i,
 					 WEIR_BURST);
 	return ns_since(begin);
 }
@@ -277,9 +309,18 @@ empty(struct bench *bench)
 	}
 }
 
-enum { RTE_ACL, CLASSIFIER, NEW_FLOWS, RTE_ACL_10K, FLOWS_10K, CONTENDERS };
-static const char *const names[] = {"rte_acl", "classifier", "new_flows", "rte_acl_10k",
-				    "flows_10k"};
+enum {
+	RTE_ACL,
+	CLASSIFIER,
+	NEW_FLOWS,
+	RTE_ACL_MISSES,
+	MISSES,
+	RTE_ACL_10K,
+	FLOWS_10K,
+	CONTENDERS,
+};
+static const char *const names[] = {"rte_acl", "classifier",  "new_flows", "rte_acl_misses",
+				    "misses",  "rte_acl_10k", "flows_10k"};
 
 static double
 time_one(struct bench *bench, unsigned int which)
@@ -290,10 +331,14 @@ time_one(struct bench *bench, unsigned int which)
 	case RTE_ACL:
 		return time_acl(bench, bench->fresh, results);
 	case CLASSIFIER:
-		return time_classifier(bench, results);
+		return time_classifier(bench, bench->fresh, results);
 	case NEW_FLOWS:
 		empty(bench);
 		return time_firewall(bench, &bench->emptied, bench->fresh_headers);
+	case RTE_ACL_MISSES:
+		return bench->missed != NULL ? time_acl(bench, bench->missed, results) : 0;
+	case MISSES:
+		return bench->missed != NULL ? time_classifier(bench, bench->missed, results) : 0;
 	case RTE_ACL_10K:
 		return time_acl(bench, bench->reused, results);
 	default:
@@ -310,7 +355,7 @@ disagreements(struct bench *bench)
 	uint32_t count = 0;
 
 	time_acl(bench, bench->fresh, theirs);
-	time_classifier(bench, ours);
+	time_classifier(bench, bench->fresh, ours);
 	for (uint32_t i = 0; i < PACKETS; i++)
 		count += theirs[i] - 1 != ours[i];
 	free(theirs);
@@ -342,15 +387,16 @@ prepare(struct bench *bench, unsigned int kind)
 		rte_exit(1, "firewall-bench: %s\n", error.message);
 	ours_s = ns_since(begin) * PACKETS / 1e9;
 	make_traffic(bench);
+	make_misses(bench);
 	bench->firewall = new_firewall(bench);
 	time_firewall(bench, &bench->firewall, bench->reused_headers);
 	bench->emptied = new_firewall(bench);
 	time_firewall(bench, &bench->emptied, bench->fresh_headers);
 	shape = weir_classifier_shape(bench->set->classifier);
 	printf("{\"load_s\": %.3f, \"rte_acl_build_s\": %.3f, \"bytes\": %zu, \"tables\": %u, "
-	       "\"trees\": %u, \"packets\": %d, \"disagreements\": %u}\n",
-	       ours_s, acl_s, shape.bytes, shape.tables, shape.trees, PACKETS,
-	       disagreements(bench));
+	       "\"trees\": %u, \"packets\": %d, \"disagreements\": %u, \"miss_share\": %.4f}\n",
+	       ours_s, acl_s, shape.bytes, shape.tables, shape.trees, PACKETS, disagreements(bench),
+	       bench->miss_share);
 }
 
 static void
