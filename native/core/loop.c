@@ -173,6 +173,7 @@ poll_all(struct core *core, const bool ledger)
 	uint64_t last = now;
 
 	core->time = weir_core_time_read();
+	core->attributed = false; /* the gap in which the loop stopped was not watched for */
 	while (!__atomic_load_n(&stop_asked, __ATOMIC_RELAXED)) {
 		watch_for_stall(core, now - last);
 		last = now;
