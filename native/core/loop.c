@@ -103,7 +103,8 @@ weir_areas_clear(void)
 static inline void
 keep_time(struct core *core, uint64_t now_tsc)
 {
-	if (unlikely(now_tsc - core->time.tsc > core->time_cycles))
+	/* Signed: attribute() may just have read them, later than now_tsc. */
+	if (unlikely((int64_t)(now_tsc - core->time.tsc) > (int64_t)core->time_cycles))
 		core->time = weir_core_time_read();
 }
 
