@@ -73,7 +73,7 @@ read_forward(char *text, struct nat_session *session)
 	memset(session, 0, sizeof(*session));
 	return read_endpoint(strtok_r(NULL, " ", &rest), number, &session->external) &&
 	       read_endpoint(strtok_r(NULL, " ", &rest), number, &session->inside) &&
-	       strtok_r(NULL, " ", &rest) == NULL;
+	       session->inside.ip != 0 && strtok_r(NULL, " ", &rest) == NULL;
 }
 
 int
