@@ -17,7 +17,10 @@ struct core {
 	uint64_t stall_cycles;
 	uint64_t time_cycles;	    /* until both clocks are read again */
 	struct weir_core_time time; /* the loop's own */
-	bool attributed;	    /* the gap that ends now, to whoever had the long poll */
+	/* The gap that ends now: whether a long poll in it was looked at, and what the host took.
+	 */
+	bool attributed;
+	uint64_t host_cycles;
 	/* Written by the loop, read by the control thread. */
 	uint64_t loops;
 	struct weir_stalls stalls;
@@ -108,24 +111,15 @@ keep_time(struct core *core, uint64_t now_tsc)
 		core->time = weir_core_time_read();
 }
 
-static bool
-is_hosts(struct core *core, uint64_t cycles)
-{
-	if (!weir_stall_is_hosts(&core->time, cycles))
-		return false;
-	weir_count(&core->stalls.host_count, 1);
-	weir_count(&core->stalls.host_cycles, cycles);
-	return true;
-}
-
-/* One poll took as long as a stall. */
+/* One poll took as long as a stall. What the host took is counted with the gap that it is part of.
+ */
 static void
 attribute(struct core *core, struct weir_area *area, uint64_t cycles, bool had_packets)
 {
 	core->attributed = true;
-	if (is_hosts(core, cycles))
-		return;
-	if (had_packets) {
+	if (weir_stall_is_hosts(&core->time, cycles)) {
+		core->host_cycles += cycles;
+	} else if (had_packets) {
 		weir_count(&area->ledger.long_polls, 1);
 		weir_count(&area->ledger.long_cycles, cycles);
 	}
@@ -140,9 +134,14 @@ watch_for_stall(struct core *core, uint64_t gap)
 	weir_count(&core->stalls.total_cycles, gap);
 	if (gap > weir_counted(&core->stalls.longest_cycles))
 		__atomic_store_n(&core->stalls.longest_cycles, gap, __ATOMIC_RELAXED);
-	if (!core->attributed)
-		is_hosts(core, gap);
+	if (!core->attributed && weir_stall_is_hosts(&core->time, gap))
+		core->host_cycles = gap;
+	if (core->host_cycles > 0) {
+		weir_count(&core->stalls.host_count, 1);
+		weir_count(&core->stalls.host_cycles, core->host_cycles);
+	}
 	core->attributed = false;
+	core->host_cycles = 0;
 }
 
 static void
@@ -174,7 +173,9 @@ poll_all(struct core *core, const bool ledger)
 	uint64_t last = now;
 
 	core->time = weir_core_time_read();
-	core->attributed = false; /* the gap in which the loop stopped was not watched for */
+	/* The gap in which the loop stopped was not watched for. */
+	core->attributed = false;
+	core->host_cycles = 0;
 	while (!__atomic_load_n(&stop_asked, __ATOMIC_RELAXED)) {
 		watch_for_stall(core, now - last);
 		last = now;
@@ -190,8 +191,6 @@ poll_all(struct core *core, const bool ledger)
 			handled = area->poll(area, now);
 			uint64_t end = rte_rdtsc();
 
-			if (unlikely(end - now > core->stall_cycles))
-				attribute(core, area, end - now, handled != 0);
 			if (ledger) {
 				weir_count(&area->ledger.polls, 1);
 				if (handled != 0) {
@@ -200,6 +199,10 @@ poll_all(struct core *core, const bool ledger)
 					weir_count(&area->ledger.empty_polls, 1);
 					weir_count(&area->ledger.idle_cycles, end - now);
 				}
+			}
+			if (unlikely(end - now > core->stall_cycles)) {
+				attribute(core, area, end - now, handled != 0);
+				end = rte_rdtsc(); /* reading the clocks is no area's work */
 			}
 			now = end;
 		}

@@ -21,11 +21,11 @@ summarise(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
 	double ns = ns_per_cycle();
 
 	memset(latency, 0, sizeof(*latency));
-	latency->count = cycles->count;
-	if (cycles->count == 0)
+	latency->count = __atomic_load_n(&cycles->count, __ATOMIC_ACQUIRE);
+	if (latency->count == 0)
 		return;
 	latency->min = (double)cycles->min * ns;
-	latency->mean = (double)cycles->sum / (double)cycles->count * ns;
+	latency->mean = (double)cycles->sum / (double)latency->count * ns;
 	latency->p50 = (double)weir_histogram_quantile(cycles, 0.50) * ns;
 	latency->p90 = (double)weir_histogram_quantile(cycles, 0.90) * ns;
 	latency->p99 = (double)weir_histogram_quantile(cycles, 0.99) * ns;

@@ -44,13 +44,14 @@ weir_histogram_bucket(uint64_t value)
 static inline void
 weir_histogram_add_many(struct weir_histogram *histogram, uint64_t value, uint32_t count)
 {
-	histogram->count += count;
-	histogram->sum += value * count;
 	if (value < histogram->min)
 		histogram->min = value;
 	if (value > histogram->max)
 		histogram->max = value;
 	histogram->buckets[weir_histogram_bucket(value)] += count;
+	histogram->sum += value * count;
+	/* Last: whoever reads meanwhile finds no packets before there is a minimum. */
+	__atomic_store_n(&histogram->count, histogram->count + count, __ATOMIC_RELEASE);
 }
 
 static inline void

@@ -33,8 +33,11 @@ weir_run_forget(void)
 void
 weir_run_stop(void)
 {
-	if (run.state == WEIR_RUN_RUNNING)
-		end_with(WEIR_RUN_STOPPED);
+	if (run.state != WEIR_RUN_RUNNING)
+		return;
+	for (unsigned int i = 0; i < weir_stream_count(); i++)
+		weir_delays_settle(&weir_stream_at(i)->arrivals.delays);
+	end_with(WEIR_RUN_STOPPED);
 }
 
 /* The loops have stopped: counters and senders belong to the control thread. */

@@ -156,9 +156,11 @@ init(void *state, const char *where, struct weir_error *error)
 		l3fwd->routing = l3fwd_routing_read(l3fwd, l3fwd->route_list, where, error);
 		return l3fwd->routing != NULL ? 0 : -1;
 	}
-	if (l3fwd->routes[0] == '\0' && !l3fwd_is_station(&l3fwd->dst_mac))
-		return weir_fail(error, "bad_argument", where, "routes, or dst_mac", NULL,
-				 "l3fwd has nowhere to send packets to");
+	if (l3fwd->routes[0] == '\0' &&
+	    (!l3fwd_is_station(&l3fwd->dst_mac) || !l3fwd_is_station(&l3fwd->inbound_dst_mac)))
+		return weir_fail(error, "bad_argument", where,
+				 "routes, or addresses of stations as dst_mac and inbound_dst_mac",
+				 NULL, "l3fwd has nowhere to send packets to");
 	l3fwd->routing = l3fwd->routes[0] != '\0'
 				 ? l3fwd_routing_load(l3fwd, l3fwd->routes, where, error)
 				 : l3fwd_routing_create(l3fwd, where, error);

@@ -222,6 +222,24 @@ fini(void *state)
 	nat_sessions_fini(nat);
 }
 
+/* Packets to an external address that is not translated would leave for nobody. */
+static int
+check_untranslated(const struct nat *nat, const char *where, struct weir_error *error)
+{
+	uint32_t first = rte_be_to_cpu_32(nat->external.address);
+	uint32_t last = first | ~rte_be_to_cpu_32(nat->external.mask);
+
+	for (uint32_t i = 0; i < nat->untranslated.count; i++) {
+		const struct nat_span *span = &nat->untranslated.span[i];
+
+		if (span->first <= last && span->last >= first)
+			return weir_fail(error, "bad_argument", where,
+					 "prefixes without an external address", NULL,
+					 "nat: `untranslated` holds addresses of `external`");
+	}
+	return 0;
+}
+
 static int
 init(void *state, const char *where, struct weir_error *error)
 {
@@ -229,7 +247,8 @@ init(void *state, const char *where, struct weir_error *error)
 
 	if (check_options(nat, where, error) < 0 ||
 	    nat_spans_read(&nat->untranslated, nat->untranslated_list, "nat: untranslated", where,
-			   error) < 0)
+			   error) < 0 ||
+	    check_untranslated(nat, where, error) < 0)
 		return -1;
 	nat->lane_bits = __builtin_ctzl(nat->lanes);
 	nat->workers = 1;
@@ -259,10 +278,16 @@ steer(const void *state, const struct weir_headers *headers, enum weir_direction
 {
 	const struct nat *nat = state;
 	const struct weir_tuple *tuple = &headers->tuple;
+	uint32_t lane;
 
 	if (direction == WEIR_INBOUND)
 		return nat_port_lane(rte_be_to_cpu_16(tuple->dst_port), nat->lane_bits);
-	return nat_inside_lane(nat, tuple->src_ip, tuple->src_port, tuple->protocol);
+	lane = nat_inside_lane(nat, tuple->src_ip, tuple->src_port, tuple->protocol);
+	/* Both directions are outbound, and other functions must see them at one worker: both ends
+	 * count alike. */
+	if (nat_spans_hold(&nat->untranslated, tuple->dst_ip))
+		lane ^= nat_inside_lane(nat, tuple->dst_ip, tuple->dst_port, tuple->protocol);
+	return lane;
 }
 
 static int

@@ -289,6 +289,29 @@ test_forwarded_ports_given_as_an_option_are_static_mappings(void **state)
 }
 
 static void
+test_both_directions_between_insides_meet_the_same_worker(void **state)
+{
+	unsigned int used[WORKERS] = {0};
+
+	(void)state;
+	START({"untranslated", "10.0.0.0/8"}, {"lanes", "64"});
+	for (unsigned int host = 1; host < 200; host++) {
+		char one[INET_ADDRSTRLEN];
+
+		snprintf(one, sizeof(one), "10.1.0.%u", host);
+		const struct weir_test_ipv4 there = {
+			.src = one, .src_port = 2000, .dst = "10.2.0.1", .dst_port = 80};
+		const struct weir_test_ipv4 back = {
+			.src = "10.2.0.1", .src_port = 80, .dst = one, .dst_port = 2000};
+		uint32_t worker = worker_of(WEIR_OUTBOUND, &there);
+
+		assert_int_equal(worker_of(WEIR_OUTBOUND, &back), worker);
+		used[worker]++;
+	}
+	assert_true(used[0] > 0 && used[1] > 0);
+}
+
+static void
 test_bad_lists_are_refused(void **state)
 {
 	static const struct weir_option_value wrong[] = {
@@ -296,7 +319,9 @@ test_bad_lists_are_refused(void **state)
 		{"untranslated", "10.1.0.1/24"},
 		{"untranslated", "10.1.0.0/24,"},
 		{"untranslated", "10.1.0.0/24, 10.0.0.0/8"},
+		{"untranslated", "203.0.113.0/24"},
 		{"forwards", "tcp 203.0.113.1:80"},
+		{"forwards", "tcp 203.0.113.1:80 0.0.0.0:80"},
 		{"forwards", "icmp 203.0.113.1:80 10.0.0.1:80"},
 		{"forwards", "tcp 203.0.113.1:0 10.0.0.1:80"},
 		{"forwards", "tcp 203.0.113.1:80 10.0.0.1:65536"},
@@ -329,6 +354,7 @@ main(void)
 			test_both_directions_of_an_endpoint_meet_the_same_worker_and_what_one_nat_does),
 		cmocka_unit_test(test_what_comes_back_has_the_bytes_that_were_sent),
 		cmocka_unit_test(test_what_goes_to_an_untranslated_prefix_stays_as_it_is),
+		cmocka_unit_test(test_both_directions_between_insides_meet_the_same_worker),
 		cmocka_unit_test(
 			test_packets_of_any_kind_go_to_an_untranslated_prefix_but_malformed_ones),
 		cmocka_unit_test(test_forwarded_ports_given_as_an_option_are_static_mappings),
