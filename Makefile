@@ -64,7 +64,7 @@ test-native: native build/.packages-dev ## C unit tests, plain and under ASan + 
 	@[ -f build/asan/build.ninja ] || meson setup build/asan --buildtype=debugoptimized \
 		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
 	@ninja -C build/asan --quiet
-	@meson test -C build/asan --quiet --print-errorlogs
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson test -C build/asan --quiet --print-errorlogs
 
 .PHONY: test-python
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)

@@ -17,7 +17,7 @@
 #define GROUP_ENTRIES (1U << WEIR_PREFIX_GROUP_BITS)
 #define HUGE_BYTES (UINT64_C(2) << 20)
 
-static_assert(sizeof(struct weir_ip_prefix) == 20, "a key without holes");
+static_assert(sizeof(struct weir_ip_prefix) == 24, "a key without holes");
 
 /* What look-ups do not read. */
 struct weir_prefix_control {

@@ -21,6 +21,7 @@
 #ifndef WEIR_CORE_PREFIX_TABLE_H
 #define WEIR_CORE_PREFIX_TABLE_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,11 +37,12 @@
 #define WEIR_PREFIX_GROUP_BITS 8
 
 /* An address and how many of its first bits count. IPv4 uses the first four bytes; the rest, and
- * bits beyond the length, are 0. Network byte order: a key to hash and compare as bytes. */
+ * bits beyond the length, are 0. Network byte order: a key to hash, in words of eight bytes, and to
+ * compare as bytes. */
 struct weir_ip_prefix {
-	uint8_t address[16];
+	alignas(8) uint8_t address[16];
 	uint8_t length;
-	uint8_t zero[3];
+	uint8_t zero[7];
 };
 
 /* A route's number, from 1, and the next hop that it was added with; as one word. 0: no route. */

@@ -79,6 +79,7 @@ begin_batch(struct weir_lean *lean, struct weir_batch *batch)
 	batch->count = WEIR_BURST;
 	batch->direction = lean->path->direction;
 	batch->parsed = false;
+	batch->hands_over = false;
 	batch->cache = NULL;
 	batch->now_tsc = lean->now_tsc;
 	return packets;

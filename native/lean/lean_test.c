@@ -154,11 +154,19 @@ cycles_of_second(bool slowed)
 	return timed.stages[1].middle;
 }
 
+static int
+by_size(const void *one, const void *other)
+{
+	double a = *(const double *)one, b = *(const double *)other;
+
+	return (a > b) - (a < b);
+}
+
 static void
 a_stage_is_made_slower_by_what_was_asked_and_by_itself_again(void **state)
 {
 	struct weir_lean_timed before, after;
-	double sum = 0;
+	double ratios[33];
 
 	(void)state;
 	assert_int_equal(weir_slowdown_stage(lean.path, "second"), 1);
@@ -167,12 +175,15 @@ a_stage_is_made_slower_by_what_was_asked_and_by_itself_again(void **state)
 	weir_lean_warm_up(&lean);
 	weir_lean_time(&lean, 4096, &before);
 	weir_slowdown_begin(&lean, 1, 300, 0);
-	for (unsigned int i = 0; i < 32; i++) {
+	for (unsigned int i = 0; i < RTE_DIM(ratios); i++) {
 		double slowed = cycles_of_second(true);
 
-		sum += slowed / cycles_of_second(false);
+		ratios[i] = slowed / cycles_of_second(false);
 	}
-	assert_true(sum / 32 > 3.6 && sum / 32 < 4.4); /* beside other programs */
+	qsort(ratios, RTE_DIM(ratios), sizeof(ratios[0]), by_size);
+	double middle = ratios[RTE_DIM(ratios) / 2];
+
+	assert_true(middle > 3.6 && middle < 4.4); /* beside other programs */
 	weir_lean_time(&lean, 4096, &after);
 	assert_true(after.stages[0].middle < 2 * before.stages[0].middle);
 }
