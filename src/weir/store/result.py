@@ -13,198 +13,46 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from weir.spec.topology import Topology
+from weir.store.trial import (
+    AreaLoad,
+    Drop,
+    Ipdv,
+    Jitter,
+    Latency,
+    PathLoad,
+    Pdv,
+    StageLoad,
+    Stall,
+    StreamCount,
+    Trial,
+)
 
+__all__ = [
+    "AreaLoad",
+    "Case",
+    "Ceiling",
+    "DelayPoint",
+    "Drop",
+    "Fingerprint",
+    "Ipdv",
+    "Jitter",
+    "Latency",
+    "PathLoad",
+    "Pdv",
+    "Result",
+    "Setup",
+    "StageLoad",
+    "Stall",
+    "StreamCount",
+    "Throughput",
+    "Trial",
+    "Verdict",
+]
 RESULT_VERSION = 1
 
 
 class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class Drop(_Record):
-    """Packets lost at one place for one reason, counted there (not inferred)."""
-
-    place: str
-    """Where it was counted: "tester.left", "net0:f1.left", "area f1"."""
-    reason: str
-    """A symbol: "tx_queue_full", "rx_backlog_full"."""
-    packets: int
-
-
-class Stall(_Record):
-    """A gap of a polling loop: the host took the core away."""
-
-    core: int
-    """The processor core that was taken away."""
-    count: int
-    """Gaps longer than the lab's `stall_threshold_us`."""
-    total_us: float
-    """Their sum."""
-    longest_us: float
-    host_count: int = 0
-    """Those that the host made: the kernel's clock of the thread stood still."""
-    host_us: float = 0.0
-    """Their sum."""
-
-
-class Latency(_Record):
-    """One-way latency by software timestamps (time-stamp counter), over delivered packets."""
-
-    packets: int
-    min_us: float
-    mean_us: float
-    p50_us: float
-    p90_us: float
-    p99_us: float
-    p999_us: float
-    p9999_us: float = 0.0
-    max_us: float
-
-
-class Pdv(_Record):
-    """Delay above the least one of the trial (RFC 5481, 4.2): quantiles of the latency, less its minimum."""
-
-    p50_us: float
-    p90_us: float
-    p99_us: float
-    p999_us: float
-    p9999_us: float
-    max_us: float
-
-
-class Ipdv(_Record):
-    """Delay less that of the packet sent before it, both received in order (RFC 5481, 4.1)."""
-
-    pairs: int
-    min_us: float
-    """With its sign, as max_us."""
-    max_us: float
-    mean_size_us: float
-    """Without its sign, as all that follow."""
-    p50_size_us: float
-    p90_size_us: float
-    p99_size_us: float
-    p999_size_us: float
-    p9999_size_us: float
-
-
-class Jitter(_Record):
-    """Interarrival jitter (RFC 3550, 6.4.1) after each packet, in order of arrival."""
-
-    mean_us: float
-    max_us: float
-    last_us: float
-
-
-class StreamCount(_Record):
-    """Counters of one stream (one direction) in one trial."""
-
-    stream: int
-    """Its number in the traffic."""
-    direction: str
-    """Either "left-to-right" or "right-to-left"."""
-    intended: int
-    """Packets that the load asks for in the time."""
-    offered: int
-    """Packets handed to the port on schedule."""
-    delivered: int
-    """Packets of this trial received, each counted once."""
-    duplicates: int
-    """Packets received again."""
-    reordered: int
-    """Packets received after a later one."""
-    latency: Latency | None = None
-    pdv: Pdv | None = None
-    """Of trials that measure delay, as what follows."""
-    ipdv: Ipdv | None = None
-    jitter: Jitter | None = None
-    histogram: list[tuple[float, float, int]] = []
-    """Latency: from (us), up to but without (us), packets; only where there are any."""
-
-
-class StageLoad(_Record):
-    """One stage of a path in one trial."""
-
-    nf: str
-    packets_in: int
-    cycles: int
-    dropped: int
-    """By its own decision, for whatever reason."""
-
-
-class PathLoad(_Record):
-    """One path of an area in one trial: packets from its inputs, through its stages, to its outputs."""
-
-    name: str
-    inputs: list[str]
-    """Ports, or rings, that it empties."""
-    outputs: list[str]
-    """Ports, or rings, that it fills."""
-    packets_in: int
-    packets_out: int
-    dropped: int
-    """Found no room in an output."""
-    fastpath_cycles: int = 0
-    """Of what the fast path decided; walks through the stages are theirs."""
-    stages: list[StageLoad] = []
-    """In their order."""
-
-
-class AreaLoad(_Record):
-    """Time and packets of one execution area in one trial. Cycles are of the time-stamp counter."""
-
-    name: str
-    core: int
-    kind: str
-    """chain, dispatcher, owner, applier, collector, generator or receiver."""
-    busy_cycles: int
-    """Of polls that handled a packet."""
-    idle_cycles: int
-    """Of polls that found none, from before the trial until its last packets were waited for."""
-    long_polls: int = 0
-    """With packets, longer than the lab's `stall_threshold_us`, and not because the host had the core."""
-    long_cycles: int = 0
-    paths: list[PathLoad] = []
-    """None of the tester's areas."""
-
-
-class Trial(_Record):
-    """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0."""
-
-    purpose: Literal["calibration", "search", "curve", "confirm", "latency", "first-packets"]
-    intended_load_pps: float
-    """Both directions together; for calibration what was reached."""
-    intended_duration_s: float
-    duration_s: float
-    """Time that sending took."""
-    intended: int
-    """Packets that the load asks for in the time."""
-    offered: int
-    """Packets handed to the tester's ports."""
-    delivered: int
-    """Packets received, each counted once."""
-    loss_ratio: float
-    """Always 1 - delivered / offered."""
-    drops: list[Drop] = []
-    """Where and why packets were lost."""
-    unaccounted: int = 0
-    """Packets that nobody counted; below 0: too many were counted."""
-    backlog: int = 0
-    """Packets still queued when sending ended, by the growth of latency; a search takes them for lost."""
-    duplicates: int = 0
-    reordered: int = 0
-    stalls: list[Stall] = []
-    """Stalls of the host seen while it ran."""
-    loss_during_stall: bool = False
-    """Packets were lost, and a stall was seen in the same trial."""
-    valid: bool
-    """Whether the trial may be used."""
-    invalid_because: list[str] = []
-    """Sentences with numbers; empty for a valid trial."""
-    streams: list[StreamCount] = []
-    """The same for each direction."""
-    areas: list[AreaLoad] = []
-    """Where the time went; of the warm-up ("calibration"), curve and confirming trials."""
 
 
 class Throughput(_Record):
