@@ -60,7 +60,7 @@ def _summary(lab: Lab) -> list[str]:
     ]
     for technology in lab.technology:
         cores = lab.cores_for(technology)
-        said = [f"tester {_listed(cores.tester)}", f"functions {_listed(cores.functions)}"]
+        said = [f"tester {_listed(cores.tester)}", f"functions {_listed(lab.function_cpus(technology))}"]
         if technology in ("ovs", "ovs-dpdk"):
             said.append(f"switch {_listed(cores.switch)}")
         lines.append(f"  cores         {technology}: {', '.join(said)}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 
-from weir.spec.cores import Cores
 from weir.spec.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_OWNERS, DEFAULT_WORKERS, FunctionOptions
 from weir.spec.lab import Chain, Lab
 from weir.spec.technology import KERNEL_TECHNOLOGIES, DirectOptions, KernelPortOptions
@@ -31,7 +30,9 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
     count = len(chain.functions)
     functions = []
     for index, name in enumerate(chain.functions):
-        functions.append(_function(lab.functions[name], index, _share(function_cores, index, count)))
+        function = lab.functions[name]
+        own = function.cores or _share(function_cores, index, count)
+        functions.append(_function(function, index, own))
     tester = Node(name=_TESTER, role="tester", cores=tester_cores)
     ends: list[tuple[Node, Node]] = list(zip([tester, *functions], [*functions, tester], strict=True))
     ports: list[Port] = []
@@ -58,7 +59,7 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         nodes=(tester, *functions),
         ports=tuple(ports),
         links=tuple(links),
-        switch_cores=_switch_cores(technology, cores),
+        switch_cores=_switch_cores(lab, technology),
         wire="physical" if technology == "sr-iov" else "virtual",
     )
 
@@ -171,13 +172,13 @@ def _port(
     )
 
 
-def _switch_cores(technology: str, cores: Cores) -> tuple[int, ...]:
+def _switch_cores(lab: Lab, technology: str) -> tuple[int, ...]:
     """Where switching happens. The kernel's bridge forwards on the core that sent the packet."""
     if technology in ("direct", "sr-iov"):
         return ()
     if technology == "linux-bridge":
-        return tuple(sorted({*(cores.tester or ()), *(cores.functions or ())}))
-    return cores.switch or ()
+        return lab.polling_cpus(technology)
+    return lab.cores_for(technology).switch or ()
 
 
 def _kinds(lab: Lab, technology: str) -> tuple[PortKind, PortKind]:

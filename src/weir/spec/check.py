@@ -155,19 +155,24 @@ def _cores(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
         options = lab.options(name)
         for role in ("tester", "functions", "switch"):
             yield from _cpus(("technologies", name, "cores", role), getattr(options.cores, role, None), cpus)
+    for function, chosen in lab.functions.items():
+        yield from _cpus(("functions", function, "cores"), chosen.cores, cpus, again=True)
     for key in ("pmd_cores", "lcores"):
         yield from _cpus(("technologies", "ovs-dpdk", key), getattr(lab.options("ovs-dpdk"), key), cpus)
     if "ovs-dpdk" in lab.technology:
         yield from _starving(lab, cpus)
 
 
-def _cpus(path: KeyPath, chosen: Sequence[int] | None, cpus: Sequence[int] | None) -> Iterator[Complaint]:
+def _cpus(
+    path: KeyPath, chosen: Sequence[int] | None, cpus: Sequence[int] | None, *, again: bool = False
+) -> Iterator[Complaint]:
+    """`again`: one may be named more than once."""
     for index, cpu in enumerate(chosen or ()):
         if cpus is not None and cpu not in cpus:
             yield Complaint(
                 (*path, index), f"this machine has no core {cpu} to give", f"cores of {cpus_text(cpus, ', ')}"
             )
-        if cpu in (chosen or ())[:index]:
+        if cpu in (chosen or ())[:index] and not again:
             yield Complaint((*path, index), f"names core {cpu} twice", "each core once")
 
 
@@ -178,7 +183,7 @@ def _starving(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
         yield Complaint(("technology", index), message, "a machine with two cores, or other technologies")
         return
     cores = lab.cores_for("ovs-dpdk", cpus or (0, 1))
-    polling = {*(cores.tester or ()), *(cores.functions or ())}
+    polling = {*(cores.tester or ()), *lab.function_cpus("ovs-dpdk", cpus or (0, 1))}
     shared = sorted(polling.intersection(cores.switch or ()))
     if shared:
         listed = ", ".join(map(str, shared))

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
+from weir.spec.cores import CpuList
 from weir.spec.nf import Scalar
 from weir.spec.part import Part
 from weir.spec.router import RouterOptions
@@ -59,6 +60,12 @@ class FunctionOptions(Part):
         le=1 << 24,
         description=f"room of each fast path; absent: {DEFAULT_FASTPATH_FLOWS}",
     )
+    cores: CpuList | None = Field(
+        default=None,
+        description="its own, instead of a part of the lab's: of pipeline one a function, in their order; of "
+        "dispatch and separated first that of dispatcher and collector, then one for each owner and worker; "
+        "fewer are shared, and one may be named again",
+    )
 
     def area_count(self) -> int:
         """How many areas it is run in."""
@@ -68,6 +75,16 @@ class FunctionOptions(Part):
             "pipeline": len(self.nfs()),
             "dispatch": workers + 3,
             "separated": owners + workers + 2,
+        }[self.architecture]
+
+    def cores_max(self) -> int:
+        """To how many cores its areas can be laid: the collectors stay with the dispatcher."""
+        workers, owners = self.workers or DEFAULT_WORKERS, self.owners or DEFAULT_OWNERS
+        return {
+            "run-to-completion": 1,
+            "pipeline": len(self.nfs()),
+            "dispatch": 1 + workers,
+            "separated": 1 + owners + workers,
         }[self.architecture]
 
     def nfs(self) -> tuple[NfOptions, ...]:

@@ -86,6 +86,9 @@ def _way_of_running(path: KeyPath, function: FunctionOptions) -> Iterator[Compla
     if function.fastpath_flows is not None and not function.fastpath:
         message = "is the room of a fast path that there is not"
         yield Complaint((*path, "fastpath_flows"), message, "fastpath: true", about=((*path, "fastpath"),))
+    if function.cores is not None and len(function.cores) > function.cores_max():
+        message = f"are {len(function.cores)}, more than {architecture} has areas for here"
+        yield Complaint((*path, "cores"), message, f"at most {function.cores_max()}", about=about)
     movers = ", ".join(dict.fromkeys(nf.name for nf in nfs if not nf.decides))
     deciding = ", ".join(nf.name for nf in network_functions().values() if nf.decides)
     if movers and architecture == "separated":

@@ -155,7 +155,15 @@ class Lab(Part):
         """CPUs that loops of weir-dp, and of a switch that polls, keep busy all the time."""
         chosen = self.cores_for(technology, cpus)
         switch = chosen.switch if technology == "ovs-dpdk" else ()
-        return tuple(sorted({*(chosen.tester or ()), *(chosen.functions or ()), *(switch or ())}))
+        functions = self.function_cpus(technology, cpus)
+        return tuple(sorted({*(chosen.tester or ()), *functions, *(switch or ())}))
+
+    def function_cpus(self, technology: str, cpus: Sequence[int] = (0, 1)) -> tuple[int, ...]:
+        """CPUs of all chains' functions: their own; `functions` of `cores_for` too where one has none."""
+        named = {name for chain in self.chains() for name in chain.functions}
+        own = [function.cores for name, function in self.functions.items() if name in named]
+        shared = () if own and None not in own else self.cores_for(technology, cpus).functions or ()
+        return tuple(sorted({*shared, *(cpu for cores in own for cpu in cores or ())}))
 
 
 def _chain(form: ChainForm) -> Chain:

@@ -76,6 +76,12 @@ def test_a_wire_has_virtio_user_at_its_left_and_vhost_at_its_right() -> None:
         assert not link.network
 
 
+def test_a_function_stays_on_cores_of_its_own() -> None:
+    functions = {"default": {"nf": "l3fwd", "architecture": "dispatch", "cores": [4, 5, 5]}}
+    built = topology("direct", 2, functions=functions)
+    assert [node.cores for node in built.functions()] == [(4, 5, 5), (4, 5, 5)]
+
+
 def test_functions_are_spread_over_their_cores_in_the_order_of_the_chain() -> None:
     built = topology("direct", 5, cores={"tester": [0], "functions": [1, 2], "switch": [3]})
     assert [node.cores for node in built.functions()] == [(1,), (1,), (1,), (2,), (2,)]

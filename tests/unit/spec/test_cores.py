@@ -74,3 +74,18 @@ def test_a_loaded_lab_says_all_cores_of_its_technologies() -> None:
     assert lab.options("direct").cores is not None
     assert lab.cores_for("linux-bridge").switch == (7,)
     assert lab.baseline == "direct"
+
+
+def test_functions_with_cores_of_their_own_take_no_part_of_the_labs() -> None:
+    text = (
+        GOOD
+        + "functions: {default: {nf: l3fwd, cores: [2]}}\ncores: {tester: [0], functions: [3], switch: [1]}\n"
+    )
+    lab = load(text, cpus=(0, 1, 2, 3))
+    assert lab.function_cpus("direct") == (2,)
+    assert lab.polling_cpus("ovs-dpdk") == (0, 1, 2)
+
+
+def test_a_polling_switch_must_not_share_a_functions_own_core() -> None:
+    text = GOOD + "functions: {default: {nf: l3fwd, cores: [1]}}\ncores: {tester: [0], switch: [1]}\n"
+    assert "core 1 would be polled by the switch" in problem(text).message

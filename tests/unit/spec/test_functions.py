@@ -23,6 +23,7 @@ def function(text: str) -> str:
         f"chain: [{NAT}, {{nf: l3fwd}}], architecture: separated, workers: 3, owners: 2",
         "nf: l2fwd, architecture: dispatch",
         "nf: l3fwd, fastpath: true, fastpath_flows: 1000",
+        "nf: l3fwd, architecture: dispatch, workers: 2, cores: [0, 0, 0]",
     ],
 )
 def test_every_architecture_can_be_asked_for(text: str) -> None:
@@ -43,6 +44,13 @@ def test_every_architecture_can_be_asked_for(text: str) -> None:
         ("nf: l3fwd, architecture: dispatch, workers: 9", "functions.default.workers", "8"),
         ("nf: l2fwd, architecture: separated", "functions.default.architecture", "l3fwd"),
         ("nf: l2fwd, fastpath: true", "functions.default.fastpath", "l3fwd"),
+        ("nf: l3fwd, cores: [0, 0]", "functions.default.cores", "at most 1"),
+        (
+            f"chain: [{NAT}, {{nf: l3fwd}}], architecture: pipeline, cores: [0, 0, 0]",
+            "functions.default.cores",
+            "2",
+        ),
+        ("nf: l3fwd, cores: [7]", "functions.default.cores[0]", "cores of 0-1"),
         ("nf: l3fwd, fastpath_flows: 9", "functions.default.fastpath_flows", "fastpath: true"),
     ],
 )
