@@ -13,6 +13,7 @@
 #include "app/start.h"
 #include "control/dataplane.h"
 #include "lean/json.h"
+#include "lean/pace.h"
 #include "lean/slowdown.h"
 #include "port/port.h"
 
@@ -25,14 +26,16 @@ static const char usage[] =
 	"usage: weir-lean --request FILE --cores CPU [--memory-mb N] [--no-huge] [--inject "
 	"STAGE=PERCENT]\n"
 	"       weir-lean --machine BYTES[,BYTES...] --cores CPU[,CPU]\n"
+	"       weir-lean --pace --cores CPU[,CPU]\n"
 	"       weir-lean --version | --help\n"
 	"  --request FILE   JSON: configure, area, path, traffic\n"
-	"  --cores CPU      where it measures; with --machine also the other core\n"
+	"  --cores CPU      where it measures; with --machine and --pace also the other core\n"
 	"  --memory-mb N    memory for packets and tables, in MiB (default 1024)\n"
 	"  --no-huge        do without hugepages; also the fall-back when too few are free\n"
 	"  --inject S=P[:C] make stage S slower by P percent, to try a detector; C: the\n"
 	"                   `inject_cost_cycles` of an earlier launch, else measured anew\n"
 	"  --machine SIZES  cycles of a load, over so many bytes of memory and from another core\n"
+	"  --pace           how fast the cores are at this moment, and how far from each other\n"
 	"Prints a line of JSON when it is ready. Then lines of standard input: `time N` and `count "
 	"N` run N\nbatches of 32 packets and print what they cost, by time-stamp counter or by "
 	"hardware counters\n(or callgrind); `plain N` is `time N` without what --inject adds.\n"
@@ -41,6 +44,7 @@ static const char usage[] =
 struct arguments {
 	const char *request;
 	char *machine;
+	bool pace;
 	char *inject;
 	struct weir_start start;
 };
@@ -70,6 +74,7 @@ parse(int argc, char **argv, struct arguments *arguments)
 	static const struct option options[] = {
 		{"request", required_argument, NULL, 'r'},
 		{"machine", required_argument, NULL, 'M'},
+		{"pace", no_argument, NULL, 'p'},
 		{"cores", required_argument, NULL, 'c'},
 		{"memory-mb", required_argument, NULL, 'm'},
 		{"no-huge", no_argument, NULL, 'n'},
@@ -88,12 +93,16 @@ parse(int argc, char **argv, struct arguments *arguments)
 		case 'M':
 			arguments->machine = optarg;
 			break;
+		case 'p':
+			arguments->pace = true;
+			break;
 		case 'c':
 			if (!weir_start_cpus(optarg, &arguments->start))
 				refuse();
 			break;
 		case 'm':
-			arguments->start.memory_mb = strtoul(optarg, NULL, 10);
+			if (!weir_start_memory(optarg, &arguments->start))
+				refuse();
 			break;
 		case 'n':
 			arguments->start.no_huge = true;
@@ -111,8 +120,8 @@ parse(int argc, char **argv, struct arguments *arguments)
 			refuse();
 		}
 	}
-	if (optind != argc || arguments->start.cpu_count == 0 || arguments->start.memory_mb < 64 ||
-	    (arguments->request == NULL) == (arguments->machine == NULL))
+	if (optind != argc || arguments->start.cpu_count == 0 ||
+	    (arguments->request != NULL) + (arguments->machine != NULL) + arguments->pace != 1)
 		refuse();
 }
 
@@ -120,18 +129,50 @@ parse(int argc, char **argv, struct arguments *arguments)
  */
 
 static int
+run_on(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) == 0)
+		return EXIT_SUCCESS;
+	fprintf(stderr, "weir-lean: this process may not run on CPU %u\n", cpu);
+	return EXIT_ENVIRONMENT;
+}
+
+#define PRIORITY 2 /* above polling loops, of which `weir tune` makes realtime threads */
+
+/* Of cores on which others poll: they stand still for that time, if this process may do that. */
+static int
+measure_pace(const struct weir_start *start)
+{
+	const struct sched_param priority = {.sched_priority = PRIORITY};
+	struct weir_machine_paces paces;
+
+	if (run_on(start->cpus[0]) != EXIT_SUCCESS)
+		return EXIT_ENVIRONMENT;
+	(void)sched_setscheduler(0, SCHED_FIFO, &priority);
+	if (start->cpu_count == 1) {
+		print(weir_machine_pace_json(weir_pace_cycles()));
+		return EXIT_SUCCESS;
+	}
+	if (weir_machine_paces(start->cpus[1], &paces) != 0) {
+		fprintf(stderr, "weir-lean: this process may not run on CPU %u\n", start->cpus[1]);
+		return EXIT_ENVIRONMENT;
+	}
+	print(weir_machine_paces_json(&paces));
+	return EXIT_SUCCESS;
+}
+
+static int
 measure_machine(const struct arguments *arguments)
 {
 	const struct weir_start *start = &arguments->start;
 	struct weir_machine_transfer transfer;
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(start->cpus[0], &set);
-	if (sched_setaffinity(0, sizeof(set), &set) != 0) {
-		fprintf(stderr, "weir-lean: this process may not run on CPU %u\n", start->cpus[0]);
+	if (run_on(start->cpus[0]) != EXIT_SUCCESS)
 		return EXIT_ENVIRONMENT;
-	}
 	for (char *rest, *word = strtok_r(arguments->machine, ",", &rest); word != NULL;
 	     word = strtok_r(NULL, ",", &rest)) {
 		size_t bytes = strtoull(word, NULL, 10);
@@ -293,6 +334,8 @@ main(int argc, char **argv)
 	parse(argc, argv, &arguments);
 	if (arguments.machine != NULL)
 		return measure_machine(&arguments);
+	if (arguments.pace)
+		return measure_pace(&arguments.start);
 	if (weir_start_dpdk(&arguments.start) < 0)
 		return EXIT_ENVIRONMENT;
 	status = measure_path(&arguments);

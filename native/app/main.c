@@ -68,9 +68,9 @@ parse(int argc, char **argv, struct arguments *arguments)
 			}
 			break;
 		case 'm':
-			arguments->start.memory_mb = strtoul(optarg, NULL, 10);
-			if (arguments->start.memory_mb < 64) {
-				fprintf(stderr, "weir-dp: --memory-mb takes a number from 64\n");
+			if (!weir_start_memory(optarg, &arguments->start)) {
+				fprintf(stderr,
+					"weir-dp: --memory-mb takes a number from 64 to 1048576\n");
 				exit(EXIT_USAGE);
 			}
 			break;

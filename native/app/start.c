@@ -12,6 +12,9 @@
 
 #include "control/dataplane.h"
 
+#define MEMORY_MIN_MB 64
+#define MEMORY_MAX_MB (1 << 20)
+
 bool
 weir_start_cpus(char *text, struct weir_start *start)
 {
@@ -30,6 +33,19 @@ weir_start_cpus(char *text, struct weir_start *start)
 		start->cpus[start->cpu_count++] = cpu;
 	}
 	return start->cpu_count > 0;
+}
+
+bool
+weir_start_memory(const char *text, struct weir_start *start)
+{
+	char *end;
+	unsigned long memory_mb = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || memory_mb < MEMORY_MIN_MB ||
+	    memory_mb > MEMORY_MAX_MB)
+		return false;
+	start->memory_mb = memory_mb;
+	return true;
 }
 
 /* Free hugepages of 2 MiB, in MiB. */

@@ -23,6 +23,9 @@ struct weir_start {
 /* Different CPU numbers such as "0,1" into `cpus`; cuts `text` up. False: it is something else. */
 bool weir_start_cpus(char *text, struct weir_start *start);
 
+/* A number of MiB, from 64 to 1,048,576, into `memory_mb`. False: it is something else. */
+bool weir_start_memory(const char *text, struct weir_start *start);
+
 /*
  * The main lcore (0) is the control thread: it may run on every CPU that this process may use.
  * Lcore i + 1 is the i-th of `cpus`. Says on stderr why DPDK does not start, and returns -1.

@@ -103,6 +103,16 @@ checksum_is_right(const uint8_t *ip, const unsigned int words)
 	return sum % 0xffff == 0;
 }
 
+/* A TCP fragment eight bytes behind the start would overwrite the flags of the first one's header,
+ * which is why nobody may tell it from a header cut in two (RFC 1858, section 4; RFC 3128). */
+static void
+later_fragment(uint16_t offset_words, struct weir_headers *headers)
+{
+	headers->flags |= WEIR_HEADER_LATER_FRAGMENT;
+	if (offset_words == 1 && headers->tuple.protocol == IPPROTO_TCP)
+		headers->flags |= WEIR_HEADER_L4_CUT;
+}
+
 static inline void
 parse_ipv4(struct view view, uint32_t offset, struct weir_headers *headers)
 {
@@ -135,7 +145,7 @@ parse_ipv4(struct view view, uint32_t offset, struct weir_headers *headers)
 	if ((fragment & (FRAGMENT_OFFSET_MASK | MORE_FRAGMENTS)) != 0)
 		headers->flags |= WEIR_HEADER_FRAGMENT;
 	if ((fragment & FRAGMENT_OFFSET_MASK) != 0)
-		headers->flags |= WEIR_HEADER_LATER_FRAGMENT;
+		later_fragment(fragment & FRAGMENT_OFFSET_MASK, headers);
 	else
 		parse_l4(view, offset + header_bytes, offset + total_bytes, headers);
 }

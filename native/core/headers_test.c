@@ -70,6 +70,22 @@ tags_and_options_move_the_offsets(void **state)
 }
 
 static void
+a_tcp_fragment_that_would_overwrite_flags_is_as_a_cut_header(void **state)
+{
+	struct weir_headers tcp = parsed_ipv4(&(struct weir_test_ipv4){
+		.protocol = IPPROTO_TCP, .fragment_offset_bytes = 8, .payload_bytes = 16});
+	struct weir_headers behind = parsed_ipv4(&(struct weir_test_ipv4){
+		.protocol = IPPROTO_TCP, .fragment_offset_bytes = 24, .payload_bytes = 16});
+	struct weir_headers udp = parsed_ipv4(
+		&(struct weir_test_ipv4){.fragment_offset_bytes = 8, .payload_bytes = 16});
+
+	(void)state;
+	assert_true((tcp.flags & WEIR_HEADER_L4_CUT) != 0);
+	assert_true((behind.flags & WEIR_HEADER_L4_CUT) == 0);
+	assert_true((udp.flags & WEIR_HEADER_L4_CUT) == 0);
+}
+
+static void
 a_later_fragment_has_no_ports_and_a_first_one_has(void **state)
 {
 	struct weir_headers first = parsed_ipv4(&(struct weir_test_ipv4){
@@ -247,6 +263,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_udp_packet_gives_its_five_tuple_and_offsets),
 		cmocka_unit_test(tags_and_options_move_the_offsets),
+		cmocka_unit_test(a_tcp_fragment_that_would_overwrite_flags_is_as_a_cut_header),
 		cmocka_unit_test(a_later_fragment_has_no_ports_and_a_first_one_has),
 		cmocka_unit_test(echo_has_its_identifier_for_both_ports_and_other_icmp_has_none),
 		cmocka_unit_test(a_wrong_checksum_a_group_address_and_options_are_flagged),

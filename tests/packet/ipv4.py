@@ -38,6 +38,7 @@ class Packet:
         fragment = self.word(at + 6)
         self.is_fragment = fragment & 0x3FFF != 0
         self.is_later_fragment = fragment & 0x1FFF != 0
+        self.cuts_tcp_header = fragment & 0x1FFF == 1 and self.protocol == TCP  # RFC 1858, section 4
         self.identification = self.word(at + 4)
 
     def word(self, at: int) -> int:

@@ -104,7 +104,7 @@ def parsed(frame: bytes) -> Packet | str:
 
 def _is_whole(packet: Packet) -> bool:
     if packet.is_later_fragment:
-        return True
+        return not packet.cuts_tcp_header
     if packet.protocol in (TCP, UDP):
         return packet.has_ports()
     return packet.protocol not in (ICMP, ICMP_V6) or packet.l4 + 8 <= packet.end

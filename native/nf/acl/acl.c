@@ -60,7 +60,8 @@ static const struct weir_drop_reason drop_reasons[] = {
 	[DROP_DENIED] = {"denied", "A rule, or the default, denies it."},
 	[DROP_NOT_IPV4] = {"not_ipv4", "The frame is not an IPv4 packet."},
 	[DROP_MALFORMED] = {"malformed", "The IP header contradicts itself or is cut."},
-	[DROP_TRUNCATED] = {"truncated", "The TCP, UDP or ICMP header is not all there."},
+	[DROP_TRUNCATED] = {"truncated",
+			    "The TCP, UDP or ICMP header is not all there, or overwritten."},
 };
 
 static void

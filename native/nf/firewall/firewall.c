@@ -66,7 +66,8 @@ static const struct weir_drop_reason drop_reasons[] = {
 				      "There are as many sessions as `sessions` says."},
 	[FIREWALL_DROP_NOT_IPV4] = {"not_ipv4", "The frame is not an IPv4 packet."},
 	[FIREWALL_DROP_MALFORMED] = {"malformed", "The IP header contradicts itself or is cut."},
-	[FIREWALL_DROP_TRUNCATED] = {"truncated", "The TCP, UDP or ICMP header is not all there."},
+	[FIREWALL_DROP_TRUNCATED] =
+		{"truncated", "The TCP, UDP or ICMP header is not all there, or overwritten."},
 };
 
 static uint32_t
