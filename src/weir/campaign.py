@@ -174,6 +174,7 @@ class Campaign:
                 ceilings=found,
                 on_event=on_event,
                 sla=self._lab.sla,
+                outside=deployment.watch(sample_stacks=self._lab.measure.sample_stacks),
             )
             for case in cases:
                 setup.cases.append(case)

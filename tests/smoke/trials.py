@@ -48,6 +48,7 @@ def trials_of(lab: Lab, count: int, load_pps: float, duration_s: float) -> list[
                 traffic,
                 options=lab.measure.trial.model_copy(update={"drain_ms": 30}),
                 on_trial=trials.append,
+                outside=deployment.watch(sample_stacks=lab.measure.sample_stacks),
             )
             for _ in range(count):
                 runner.once("curve", load_pps, duration_s)

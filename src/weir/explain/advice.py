@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from weir.explain.cores import Core, Part
 from weir.explain.explanation import Advice
-from weir.explain.gain import split, without
+from weir.explain.gain import Keeps, split, without
 from weir.explain.measures import MEASURES, Effect, Measure
 from weir.explain.seen import Seen
 from weir.explain.verdict import Verdict
@@ -13,11 +13,15 @@ from weir.spec.nf import network_functions
 from weir.store.result import Fingerprint, Setup
 
 _WORTH = 0.005
+_NETFILTER = frozenset({"netfilter", "conntrack"})
+"""As fabric's table of kernel functions names them."""
 _NUMBERED: dict[Effect, str] = {
     "part": "if the limiting part cost nothing",
     "deciding stages": "if stages that decide by flow cost nothing",
     "ports": "if receiving and sending cost nothing",
     "second core": "if a hand-over cost nothing",
+    "pollers": "if two threads shared the ports evenly",
+    "netfilter": "if netfilter cost nothing",
     "half": "if dispatching cost nothing, with two workers",
     "tester": "without the tester on that core",
 }
@@ -49,8 +53,10 @@ def _said(one: Seen, verdict: Verdict, measure: Measure) -> Advice | None:
     gain = None
     if verdict.core is not None and measure.effect != "none":
         gain = _gain(one, verdict.core, verdict.part, measure.effect)
-        if gain < _WORTH:
+        if gain < _WORTH and not _unseen(verdict.part, measure.effect):
             return None
+    if gain is not None and gain < _WORTH:
+        gain = None
     return Advice(
         measure=measure.name,
         factor=measure.factor,
@@ -61,19 +67,31 @@ def _said(one: Seen, verdict: Verdict, measure: Measure) -> Advice | None:
     )
 
 
+def _unseen(part: Part | None, effect: Effect) -> bool:
+    """Its gain is not small but unknown: without sampled stacks nobody knows what the kernel does."""
+    return effect == "netfilter" and part is not None and not part.inside
+
+
 def _gain(one: Seen, core: Core, part: Part | None, effect: Effect) -> float:
+    if effect == "second core":
+        return split(one.cores, core)
+    return without(one.cores, core, _KEEPS.get(effect, lambda other: 0.0 if other is part else 1.0))
+
+
+def _follows(part: Part) -> bool:
     functions = network_functions()
+    return part.kind == "stage" and part.nf in functions and functions[part.nf].decides
 
-    def keeps(other: Part) -> float:
-        if effect == "deciding stages":
-            follows = other.kind == "stage" and other.nf in functions and functions[other.nf].decides
-            return 0.0 if follows else 1.0
-        if effect == "ports":
-            return 0.0 if other.kind == "rest" and not other.tester else 1.0
-        if effect == "tester":
-            return 0.0 if other.tester else 1.0
-        if effect == "half":
-            return 1.0 if other.tester else 0.5
-        return 0.0 if other is part else 1.0
 
-    return split(one.cores, core) if effect == "second core" else without(one.cores, core, keeps)
+def _netfilter(part: Part) -> float:
+    return sum(cycles for name, cycles in part.inside if name in _NETFILTER) / part.cycles
+
+
+_KEEPS: dict[Effect, Keeps] = {
+    "deciding stages": lambda part: 0.0 if _follows(part) else 1.0,
+    "ports": lambda part: 0.0 if part.kind == "rest" and not part.tester else 1.0,
+    "tester": lambda part: 0.0 if part.tester else 1.0,
+    "pollers": lambda part: 0.5 if part.kind == "switch" else 1.0,
+    "netfilter": lambda part: 1.0 - _netfilter(part),
+    "half": lambda part: 1.0 if part.tester else 0.5,
+}

@@ -17,12 +17,14 @@ from typing import Literal
 from weir.store.result import AreaLoad, Trial
 
 TESTER_KINDS = frozenset({"generator", "receiver"})
+SWITCH_KINDS = frozenset({"pmd", "thread"})
+KERNEL_KINDS = frozenset({"softirq", "syscalls"})
 FULL_SHARE = 0.9
 """Busy for more than this share of the time a core is full: what is left are polls between two bursts."""
 
 _SIDE_BY_SIDE = re.compile(r"\.(worker|owner|applier|collector)(\d+|\.\w+)?$")
 
-PartKind = Literal["stage", "fastpath", "rest"]
+PartKind = Literal["stage", "fastpath", "rest", "switch", "kernel"]
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,19 @@ class Part:
 
     area: str
     kind: PartKind
-    """rest: receiving, sending, and what an area does beside its stages."""
+    """rest: receiving, sending, and what an area does beside its stages. switch, kernel: a whole area outside
+    weir-dp."""
     nf: str | None
     cycles: float
     """A packet."""
     tester: bool
+    inside: tuple[tuple[str, float], ...] = ()
+    """What it consists of, as far as that was sampled, in cycles a packet."""
 
     def name(self) -> str:
-        """ "f1/nat", "f1 (ports)", "generator.left"."""
+        """ "f1/nat", "f1 (ports)", "generator.left", "pmd.1", "softirq.0"."""
+        if self.kind in ("switch", "kernel"):
+            return self.area
         if self.kind == "stage":
             return f"{self.area}/{self.nf}"
         if self.kind == "fastpath":
@@ -79,12 +86,13 @@ def cores(trial: Trial, hz: float) -> list[Core]:
     packets = _packets(trial)
     found: dict[int, list[AreaLoad]] = defaultdict(list)
     for area in trial.areas:
-        found[area.core].append(area)
+        if area.kind != "guest":  # one that polls runs all the time, whether it has work or not
+            found[area.core].append(area)
     available = trial.duration_s * hz
     return [
         Core(
             number=number,
-            busy=min(1.0, sum(area.busy_cycles for area in areas) / available) if available else 0.0,
+            busy=min(1.0, sum(map(_own_cycles, areas)) / available) if available else 0.0,
             parts=tuple(sorted(_parts(areas, packets), key=lambda part: -part.cycles)),
             long_s=sum(area.long_cycles for area in areas) / hz,
         )
@@ -92,16 +100,25 @@ def cores(trial: Trial, hz: float) -> list[Core]:
     ]
 
 
+def _own_cycles(area: AreaLoad) -> int:
+    """Without the kernel's in its system calls: they are the kernel's areas'."""
+    return area.busy_cycles - area.kernel_cycles
+
+
 def _level(area: AreaLoad) -> str:
     """What areas that share the packets of one step have in common."""
-    return area.kind if area.kind in TESTER_KINDS else _SIDE_BY_SIDE.sub(r".\1", area.name)
+    if area.kind in TESTER_KINDS | SWITCH_KINDS | KERNEL_KINDS:
+        return area.kind
+    return _SIDE_BY_SIDE.sub(r".\1", area.name)
 
 
 def _packets(trial: Trial) -> Mapping[str, int]:
     packets: dict[str, int] = defaultdict(int)
     for area in trial.areas:
         packets[_level(area)] += sum(path.packets_in for path in area.paths)
-    return packets | {"generator": trial.offered, "receiver": trial.delivered}
+    # Switch and kernel meet a packet at every network of the chain; what they spend is for those delivered.
+    through = dict.fromkeys(SWITCH_KINDS | KERNEL_KINDS | {"receiver"}, trial.delivered)
+    return packets | through | {"generator": trial.offered}
 
 
 def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Part]:
@@ -109,15 +126,24 @@ def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Pa
         count = packets[_level(area)]
         if not count or not area.busy_cycles:
             continue
+        if area.kind in SWITCH_KINDS | KERNEL_KINDS:
+            yield _outside(area, count)
+            continue
         tester = area.kind in TESTER_KINDS
         stages: dict[str, int] = defaultdict(int)
         for path in area.paths:
             for stage in path.stages:
                 stages[stage.nf] += stage.cycles
         followed = sum(path.fastpath_cycles for path in area.paths)
-        rest = area.busy_cycles - followed - sum(stages.values())
+        rest = _own_cycles(area) - followed - sum(stages.values())
         for nf, cycles in stages.items():
             yield Part(area.name, "stage", nf, cycles / count, tester)
         if followed:
             yield Part(area.name, "fastpath", None, followed / count, tester)
         yield Part(area.name, "rest", None, max(0, rest) / count, tester)
+
+
+def _outside(area: AreaLoad, count: int) -> Part:
+    inside = [(stage.nf, stage.cycles / count) for path in area.paths for stage in path.stages]
+    kind: PartKind = "switch" if area.kind in SWITCH_KINDS else "kernel"
+    return Part(area.name, kind, None, _own_cycles(area) / count, tester=False, inside=tuple(inside))

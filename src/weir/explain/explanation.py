@@ -16,6 +16,7 @@ LimitKind = Literal[
     "ports",
     "queue",
     "switch",
+    "kernel",
     "tester",
     "link",
     "own-stall",
@@ -37,11 +38,12 @@ class Limit(_Record):
 
     kind: LimitKind
     """stage: a function on a full core. ports: what its area needs to receive and send. queue: too short for
-    bursts, no core is full. switch, tester, link. own-stall: a function lets packets wait, now and then.
-    host-stall: the host took a core away for a moment; oversubscription: for a good part of the time.
-    decision: a function drops by its rules. nothing: all was carried. unknown: the evidence does not do."""
+    bursts, no core is full. switch: its thread, or the way there. kernel: its receive path, on a full core.
+    tester, link. own-stall: a function lets packets wait, now and then. host-stall: the host took a core away
+    for a moment; oversubscription: for a good part of the time. decision: a function drops by its rules.
+    nothing: all was carried. unknown: the evidence does not do."""
     name: str
-    """The stage as "f1/nat", the queue, the core, "switch", "generator.left" …"""
+    """The stage as "f1/nat", the queue, the core, "pmd.1", "softirq.0", "generator.left" …"""
     core: int | None = None
     sentence: str
 
@@ -52,7 +54,7 @@ class Evidence(_Record):
     what: str
     """What was observed: "core 1 busy"."""
     value: float
-    unit: Literal["share", "cycles/packet", "packets", "pps", "bit/s", "us"]
+    unit: Literal["share", "cycles/packet", "packets", "pps", "bit/s", "us", "times"]
     note: str = ""
     """Where it was counted, or what it means."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from weir.explain.cores import SWITCH_KINDS
 from weir.spec.topology import Topology
 from weir.store.result import Drop, Trial
 
 SWITCH = "switch"
 _NO_ROOM = frozenset({"tx_queue_full"})
 _NOT_TAKEN = frozenset({"rx_missed", "rx_nombuf", "rx_ring_full"})
+_BACKLOG_FULL = frozenset({"interface_tx_dropped", "interface_rx_dropped"})
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Overflow:
     reason: str
     packets: int
     emptied_by: tuple[str, ...]
-    """Names of areas, or "switch"; none: not known."""
+    """Names of areas, or "switch" where its threads are not in the result; none: not known."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class _Queues:
         self._ports = {port.name for port in topology.ports} if topology else set()
         self._emptied_by: dict[str, str] = {}
         self._filled: dict[str, list[str]] = {}
+        self._switch = [area.name for area in trial.areas if area.kind in SWITCH_KINDS and area.paths]
+        self._kernel = [area.name for area in trial.areas if area.kind == "softirq"]
         for area in trial.areas:
             if area.kind == "receiver":
                 self._emptied_by[area.name.replace("receiver", "tester", 1)] = area.name
@@ -98,11 +102,17 @@ class _Queues:
             port = drop.place.partition(":")[2]
             to_port = port in self._ports and drop.reason in _NO_ROOM
             name = f"switch port {port}" if port else SWITCH
-            takers = self._taker(port) if to_port else [SWITCH]
+            takers = self._taker(port) if to_port else self._switched(drop.place)
+        if drop.reason in _BACKLOG_FULL and self._kernel:
+            name, takers = f"backlog of {drop.place}", self._kernel
         return Overflow(name, drop.place, drop.reason, drop.packets, tuple(dict.fromkeys(takers)))
 
     def _taker(self, queue: str) -> list[str]:
         return [self._emptied_by[queue]] if queue in self._emptied_by else []
+
+    def _switched(self, place: str) -> list[str]:
+        """Who takes what waits at the switch's end: the thread that polls it, or all that switch."""
+        return self._taker(place) or self._switch or self._kernel or [SWITCH]
 
     def _behind(self, queue: str) -> tuple[str, list[str]]:
         """What a full ring or sending port leads to."""
@@ -110,6 +120,6 @@ class _Queues:
             return f"ring {queue}", self._taker(queue)
         link = self._topology.links[self._topology.port(queue).link]
         if link.network:
-            return f"{queue} into {link.name}", [SWITCH]
+            return f"{queue} into {link.name}", self._switched(f"{SWITCH}:{queue}")
         peer = link.right if queue == link.left else link.left
         return f"{link.name} from {queue}", self._taker(peer)

@@ -12,9 +12,12 @@ from typing import Literal
 
 from weir.explain.explanation import Factor, LimitKind
 
-Effect = Literal["part", "deciding stages", "ports", "second core", "half", "tester", "none"]
+Effect = Literal[
+    "part", "deciding stages", "ports", "second core", "half", "pollers", "netfilter", "tester", "none"
+]
 """What goes away, for the gain: the limiting part; the stages that a fast path can follow; receiving and
-sending; the best half, to a core of its own; half of the functions; the tester's areas on that core."""
+sending; the best half, to a core of its own; half of the functions; half of the switch's thread; what stacks
+show of netfilter; the tester's areas on that core."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ MEASURES = (
         _against("switch"),
         "f_t",
         "packets lost on the way into the switch",
-        "none",
+        "pollers",
         "the loss is at the ports of the functions: then they are too slow",
     ),
     Measure(
@@ -143,8 +146,40 @@ MEASURES = (
         _against("switch"),
         "f_t",
         "ratio to ovs-dpdk in the same lab",
-        "none",
+        "part",
         "guests must migrate while they run, or the card has no virtual functions",
+    ),
+    Measure(
+        "Ports past the kernel, to a switch that polls (technology: ovs-dpdk)",  # III.A.1
+        _against("kernel"),
+        "f_t",
+        "ratio to linux-bridge in the same lab; no softirq in the ledger",
+        "part",
+        "the traffic must pass the kernel, or no core can be spared for polling",
+    ),
+    Measure(
+        "Receive work on a core of its own (receive packet steering: rps_cpus)",
+        _against("kernel"),
+        "f_a",
+        "frames by core (cores of the trial)",
+        "second core",
+        "all cores are full: it moves work, and adds a hand-over",
+    ),
+    Measure(
+        "No netfilter in the bridge's way (net.bridge.bridge-nf-call-iptables=0)",
+        _against("kernel"),
+        "f_t",
+        "share of netfilter in sampled stacks (measure: sample_stacks)",
+        "netfilter",
+        "rules on bridged packets are wanted",
+    ),
+    Measure(
+        "A larger backlog and budget (net.core.netdev_max_backlog, netdev_budget)",
+        _against("kernel"),
+        None,
+        "dropped and squeezed of the core",
+        "none",
+        "both are 0: the core is full, and a longer queue only hides it",
     ),
     Measure(
         "Isolated cores, interrupts elsewhere, realtime threads (weir tune)",  # III.A.3

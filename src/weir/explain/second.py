@@ -8,6 +8,8 @@ from weir.explain.explanation import Second
 from weir.explain.seen import Seen
 from weir.explain.verdict import Verdict
 
+_OF_A_CORE = frozenset({"stage", "ports", "switch", "kernel", "tester"})
+
 
 def second(one: Seen, verdict: Verdict) -> Second | None:
     """The next core by cycles a packet; on a single core the next part. None where no core was the limit.
@@ -16,7 +18,7 @@ def second(one: Seen, verdict: Verdict) -> Second | None:
     on as this says.
     """
     core, part = verdict.core, verdict.part
-    if core is None or part is None or verdict.limit.kind not in ("stage", "ports", "tester"):
+    if core is None or part is None or verdict.limit.kind not in _OF_A_CORE:
         return None
     others = [other for other in one.cores if other is not core and other.parts]
     if others:

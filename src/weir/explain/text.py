@@ -87,7 +87,7 @@ def _value(row: Evidence) -> str:
             return f"{row.value / 1e3:.2f} ms"
         case "cycles/packet":
             return f"{row.value:.0f} cycles/packet"
-    return f"{row.value:,.0f} packets"
+    return f"{row.value:,.0f} {row.unit}"
 
 
 def _advice(one: Advice) -> Iterator[Text]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from weir.explain.cores import Core, Part
 from weir.explain.explanation import Evidence, Limit
 from weir.explain.losses import SWITCH, Overflow
+from weir.explain.outside import outside_rows
 from weir.explain.seen import Seen, busy, lost, share
 from weir.explain.trial_choice import LOST_SHARE, balanced, lossy
 
@@ -122,6 +123,7 @@ def _full(one: Seen, core: Core, ahead: Sequence[Overflow]) -> Verdict:
     overflows = f", and {ahead[0].queue} ahead of it overflows" if ahead else ""
     evidence = (
         share(f"core {core.number} busy", core.busy, "of the time in which packets were sent"),
+        *outside_rows(one, core),
         *(
             Evidence(
                 what=each.name(),
@@ -139,16 +141,39 @@ def _full(one: Seen, core: Core, ahead: Sequence[Overflow]) -> Verdict:
             note=f"f / {core.cycles:.0f} cycles; carried {one.carried_pps / 1e6:.3f} Mpps",
         ),
     )
-    if part.tester:
+    if part.kind in ("switch", "kernel"):
+        says = _outside_says(one, core, part, overflows)
+        limit = Limit(
+            kind="switch" if part.kind == "switch" else "kernel",
+            name=part.name(),
+            core=core.number,
+            sentence=says,
+        )
+    elif part.tester:
         says = f"The tester takes most of core {core.number}, which is full{overflows}."
         limit = Limit(kind="tester", name=part.area, core=core.number, sentence=says)
     else:
         does = {"stage": "runs", "fastpath": "follows its fast path", "rest": "receives and sends"}[part.kind]
         what = f"runs {part.nf}" if part.kind == "stage" else does
         says = f"Core {core.number} is full{overflows}; {most:.0%} of its cycles go where {part.area} {what}."
-        kind = "ports" if part.kind == "rest" else "stage"
-        limit = Limit(kind=kind, name=part.name(), core=core.number, sentence=says)  # type: ignore[arg-type]
+        limit = Limit(
+            kind="ports" if part.kind == "rest" else "stage",
+            name=part.name(),
+            core=core.number,
+            sentence=says,
+        )
     return Verdict(limit, evidence, core, part)
+
+
+def _outside_says(one: Seen, core: Core, part: Part, overflows: str) -> str:
+    most = f"{part.cycles / core.cycles:.0%} of its cycles"
+    if part.kind == "switch":
+        does = "polls the switch's ports" if part.area.startswith("pmd.") else "switches"
+        return f"Core {core.number} is full{overflows}; {part.area} {does} there, with {most}."
+    path = "the kernel's receive path (softirq)" if part.area.startswith("softirq.") else "system calls"
+    gives_up = sum(each.dropped for each in one.trial.cores if each.core == core.number)
+    full = f"; its backlog was full {gives_up} times" if gives_up else ""
+    return f"Core {core.number} is full{overflows}; {most} go to {path}{full}."
 
 
 def _no_core_full(one: Seen, worst: Overflow) -> Verdict:

@@ -17,6 +17,7 @@ from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
 from weir.fabric.kernel_counters import kernel_counters
 from weir.fabric.openvswitch_counters import openvswitch_counters
+from weir.fabric.outside import Watch, require_sampling
 from weir.fabric.registry import step_kind
 from weir.fabric.step_kind import Site
 from weir.plan import Step, Tuning
@@ -165,6 +166,14 @@ class Deployment:
         if self.topology.technology in ("ovs", "ovs-dpdk") and len(self.topology.nodes) > 1:
             counters += openvswitch_counters(self.topology, site)
         return counters
+
+    def watch(self, *, sample_stacks: bool = False) -> Watch:
+        """For the areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""
+        assert self.topology is not None
+        if sample_stacks:
+            require_sampling()
+        pids = {entry.step.name: int(entry.facts["pid"]) for entry in self._processes}
+        return Watch(self.topology, self._counting, pids, sample=sample_stacks)
 
     def _require_alive(self) -> None:
         for entry in self._processes:

@@ -189,7 +189,12 @@ def _by_node(pmd_cores: list[int], memory_mb: object) -> str:
     return ",".join(str(memory_mb if node in homes else 0) for node in range(max(homes) + 1))
 
 
+def appctl(site: Site, *words: str, directory: str = "ovs") -> str:
+    """What ovs-vswitchd answers to a command."""
+    argv = ["ovs-appctl", "-t", str(control_socket(site, directory)), *words]
+    return call(argv, site.directory / directory)
+
+
 def ports_shown(site: Site, directory: str = "ovs") -> str:
     """`dpctl/show -s` of the userspace datapath: live counters, where the database's are seconds old."""
-    argv = ["ovs-appctl", "-t", str(control_socket(site, directory)), "dpctl/show", "-s"]
-    return call([*argv, "netdev@ovs-netdev"], site.directory / directory)
+    return appctl(site, "dpctl/show", "-s", "netdev@ovs-netdev", directory=directory)

@@ -71,6 +71,18 @@ def alive(pid: int) -> bool:
         return False
 
 
+def finish(pid: int, signum: int, patience_s: float) -> None:
+    """Sends a child of this process the signal and waits for its end; if that does not come, kills it."""
+    child = _children.pop(pid)
+    with suppress(ProcessLookupError):
+        child.send_signal(signum)
+    try:
+        child.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
 def marked(marker: str) -> list[int]:
     """Pids of the processes that carry exactly this marker."""
     wanted = f"{MARKER}={marker}".encode()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from weir.measure.curve import curve, curve_loads_pps
 from weir.measure.delay import delays
 from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
+from weir.measure.outside import Outside
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.search import Found, search
 from weir.measure.service_level import judged
@@ -42,6 +43,7 @@ def measure_setup(
     on_event: Callable[[Event], None],
     timing: Time | None = None,
     sla: Sla | None = None,
+    outside: Outside | None = None,
 ) -> Iterator[Case]:
     """Yields one finished Case for each of `traffic`, in order; store it before asking for the next.
 
@@ -63,6 +65,7 @@ def measure_setup(
             on_event=on_event,
             timing=timing,
             sla=sla,
+            outside=outside,
         )
         try:
             case.measure()
@@ -92,6 +95,7 @@ class _OneFrame:
         on_event: Callable[[Event], None],
         timing: Time,
         sla: Sla | None,
+        outside: Outside | None,
     ) -> None:
         self._measure = measure
         self._traffic = traffic
@@ -112,6 +116,7 @@ class _OneFrame:
             traffic,
             options=measure.trial,
             on_trial=self._took,
+            outside=outside,
             sleep=timing.sleep,
         )
 

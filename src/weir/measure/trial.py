@@ -17,6 +17,7 @@ from weir.measure.accounting import Balance, Counts, balance, counted
 from weir.measure.areas import area_loads
 from weir.measure.backlog import backlog_packets
 from weir.measure.delay_units import in_us, ipdv, jitter, latency, pdv
+from weir.measure.outside import Nothing, Outside, joined
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.validity import Fault, faults
 from weir.spec.measure import TrialOptions
@@ -59,6 +60,7 @@ class TrialRunner:
         *,
         options: TrialOptions,
         on_trial: Callable[[Trial], None],
+        outside: Outside | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.traffic = traffic
@@ -66,6 +68,7 @@ class TrialRunner:
         self._counters = counters
         self._options = options
         self._on_trial = on_trial
+        self._outside = outside or Nothing()
         self._sleep = sleep
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
@@ -77,6 +80,9 @@ class TrialRunner:
         PortGoneError after the trial has been handed on, when a port disappeared during it.
         """
         streams = self.traffic.streams
+        ledgered = purpose in LEDGERED
+        if ledgered:
+            self._outside.begin()
         before = self._counted()
         began = self._ledger
         result = self._tester.run(
@@ -95,8 +101,10 @@ class TrialRunner:
             as_fast_as_possible=load_pps == 0,
         )
         trial = self._trial(purpose, load_pps, duration_s, counts=counts, result=result, found=found)
-        if purpose in LEDGERED:
-            trial.areas = area_loads(began, self._ledger)
+        if ledgered:
+            own, hz = area_loads(began, self._ledger), self._ledger.tsc_hz
+            areas, cores = self._outside.end(hz)
+            trial.areas, trial.cores = joined(own, areas, cores, counts.drops, hz)
         if delay is not None:
             for stream in trial.streams:
                 stream.histogram = in_us(self._tester.delays(stream.stream))

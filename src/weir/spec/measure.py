@@ -115,6 +115,11 @@ class Measure(Part):
         le=1e6,
         description="a gap of a polling loop longer than this is a stall of the host",
     )
+    sample_stacks: bool = Field(
+        default=False,
+        description="sample the kernel's stacks with perf in trials that keep a ledger: which part of the "
+        "kernel takes the time of kernel ports; costs the cores some of theirs",
+    )
     seed: int = Field(default=1, ge=0, description="of everything random in the traffic")
 
     @model_validator(mode="after")

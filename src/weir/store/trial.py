@@ -141,22 +141,69 @@ class PathLoad(_Record):
     """In their order."""
 
 
+class PollingLoad(_Record):
+    """What a polling thread of Open vSwitch counted besides."""
+
+    polls: int
+    """Rounds over all its ports, with packets or without."""
+    batches: int
+    """Bursts that it sent."""
+    upcalls: int
+    """Packets that no flow in its tables fitted."""
+    upcalls_lost: int
+
+
 class AreaLoad(_Record):
     """Time and packets of one execution area in one trial. Cycles are of the time-stamp counter."""
 
     name: str
     core: int
     kind: str
-    """chain, dispatcher, owner, applier, collector, generator or receiver."""
+    """In weir-dp: chain, dispatcher, owner, applier, collector, generator or receiver. Outside of it: pmd, a
+    polling thread of Open vSwitch; thread, another one of it; guest, one of a virtual machine or of what else
+    was started for the chain; softirq, the kernel's receive path; syscalls, the rest of the kernel's work for
+    these threads (only where stacks are sampled)."""
     busy_cycles: int
-    """Of polls that handled a packet."""
+    """Of polls that handled a packet; of a thread or the kernel, the time that it ran."""
     idle_cycles: int
     """Of polls that found none, from before the trial until its last packets were waited for."""
+    kernel_cycles: int = 0
+    """Of busy_cycles, those in which the kernel's areas ran on this core, in its system calls: they are in
+    the busy_cycles of those areas too. So a core's Σ busy - Σ kernel is what was done there."""
     long_polls: int = 0
     """With packets, longer than the lab's `stall_threshold_us`, and not because the host had the core."""
     long_cycles: int = 0
     paths: list[PathLoad] = []
-    """None of the tester's areas."""
+    """None of the tester's areas, nor of threads that forward nothing."""
+    polling: PollingLoad | None = None
+    """Only of a pmd."""
+
+
+class CoreLoad(_Record):
+    """Time of one core, as the kernel counts it: by its clock ticks, unless it was built to do better.
+
+    From before the trial until its last packets were waited for.
+    """
+
+    core: int
+    window_s: float
+    user_s: float
+    system_s: float
+    softirq_s: float
+    """Receive and transmit work of the kernel; in a thread's system call or in ksoftirqd."""
+    irq_s: float
+    steal_s: float
+    """The hypervisor had the core, as far as it tells."""
+    idle_s: float
+    frames: int
+    """That the receive softirq took up there, of all interfaces of the machine."""
+    dropped: int
+    """Frames that found the core's backlog full."""
+    squeezed: int
+    """Times that the softirq stopped with frames left, since its time or budget was over."""
+    accounted: float
+    """Share of the window that some area was busy or polling in, or that was idle; the rest is programs
+    that take no part, and what the host took without telling. Ticks are rough: it can be a little above 1."""
 
 
 class Trial(_Record):
@@ -196,3 +243,5 @@ class Trial(_Record):
     """The same for each direction."""
     areas: list[AreaLoad] = []
     """Where the time went; of the warm-up ("calibration"), curve and confirming trials."""
+    cores: list[CoreLoad] = []
+    """The cores that take part, of the same trials."""

@@ -12,9 +12,11 @@ from weir.spec.topology import Link, Node, NodeNf, Port, Topology, WireClass
 from weir.store.result import (
     AreaLoad,
     Case,
+    CoreLoad,
     Drop,
     Fingerprint,
     PathLoad,
+    PollingLoad,
     Setup,
     StageLoad,
     Stall,
@@ -101,6 +103,30 @@ def area(
         paths=[] if tester else [path],
         **more,
     )
+
+
+def pmd(busy: float, packets: int = 3 * OFFERED, upcalls: int = 0) -> AreaLoad:
+    """The switch's polling thread on core 3, which meets each packet at three networks."""
+    found = area("pmd.3", busy, core=3, kind="pmd", packets=packets, inputs=["switch:tester.left"])
+    return found.model_copy(
+        update={
+            "polling": PollingLoad(polls=9, batches=packets // 32, upcalls=upcalls, upcalls_lost=0),
+            "idle_cycles": int((1 - busy) * HZ),
+        }
+    )
+
+
+def softirq(busy: float, stages: dict[str, int] | None = None, *, core: int = 1) -> AreaLoad:
+    """The kernel's receive path."""
+    return area(f"softirq.{core}", busy, stages, core=core, kind="softirq", inputs=[], outputs=[])
+
+
+def core_load(core: int, **more: Any) -> CoreLoad:
+    """All of its second accounted for."""
+    fields: dict[str, Any] = dict.fromkeys(
+        ("user_s", "system_s", "softirq_s", "irq_s", "steal_s", "idle_s", "frames", "dropped", "squeezed"), 0
+    )
+    return CoreLoad.model_validate(fields | {"core": core, "window_s": DURATION_S, "accounted": 1.0} | more)
 
 
 def the_tester(busy: float = 0.3) -> list[AreaLoad]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from weir.measure.device import Response
 from weir.measure.experiment import Time, measure_setup
+from weir.measure.outside import Outside
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import SutCounters, no_counters
 from weir.measure.trial import TrialRunner
@@ -36,6 +37,7 @@ class Rig:
     dut: SimulatedDut
     measure: Measure = MEASURE
     counters: SutCounters = no_counters
+    outside: Outside | None = None
     trials: list[Trial] = field(default_factory=list)
 
     def runner(self, **options: float) -> TrialRunner:
@@ -46,6 +48,7 @@ class Rig:
             simulated_traffic(),
             options=TrialOptions(**options),  # type: ignore[arg-type]
             on_trial=self.trials.append,
+            outside=self.outside,
             sleep=self.dut.sleep,
         )
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One look at everything outside weir-dp that counts time or packets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from weir.fabric.openvswitch import appctl
+from weir.fabric.outside.cpu_time import Backlog, CpuTime, backlogs, cpu_times
+from weir.fabric.outside.polling import Polling, parse
+from weir.fabric.outside.threads import Thread, threads
+from weir.fabric.step_kind import Site
+
+_PMD = ("dpif-netdev/pmd-stats-show", "dpif-netdev/pmd-perf-show", "dpif-netdev/pmd-rxq-show")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All counts are since boot, or since the thread began: only differences mean something."""
+
+    at_s: float
+    cpu: dict[int, CpuTime]
+    backlogs: dict[int, Backlog]
+    polling: dict[int | None, Polling]
+    threads: dict[str, list[Thread]]
+    """By process."""
+
+
+def read(site: Site, processes: Mapping[str, int], *, openvswitch: bool) -> Reading:
+    """`processes`: pid by name. FabricError if Open vSwitch does not answer."""
+    polling = parse(*(appctl(site, command) for command in _PMD)) if openvswitch else {}
+    return Reading(
+        at_s=time.monotonic(),
+        cpu=cpu_times(Path("/proc/stat").read_text()),
+        backlogs=backlogs(Path("/proc/net/softnet_stat").read_text()),
+        polling=polling,
+        threads={name: threads(pid) for name, pid in processes.items()},
+    )

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens outside weir-dp while a trial runs, for whoever measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
+from weir.fabric.outside.perf import Perf, require_perf
+from weir.fabric.outside.reading import Reading, read
+from weir.fabric.outside.stacks import Sampled, sampled
+from weir.fabric.outside.threads import threads
+from weir.fabric.step_kind import Site
+from weir.spec.topology import KERNEL_PORT_KINDS, Topology
+from weir.store.result import AreaLoad, CoreLoad
+
+_POLLED = "weir-dp"
+"""Its polling threads are areas of the ledger already."""
+
+
+class Watch:
+    """Looks before and after a trial. With `sample`, stacks are sampled in between, which costs some time."""
+
+    def __init__(self, topology: Topology, site: Site, processes: Mapping[str, int], *, sample: bool) -> None:
+        self._topology, self._site = topology, site
+        self._processes = dict(processes)
+        self._sample = sample
+        self._switched = topology.technology in ("ovs", "ovs-dpdk") and any(
+            link.network for link in topology.links
+        )
+        self._kernel = any(port.kind in KERNEL_PORT_KINDS for port in topology.ports)
+        self._was: Reading | None = None
+        self._perf: Perf | None = None
+
+    def begin(self) -> None:
+        """Before the trial."""
+        if self._perf is not None:
+            self._perf.close()  # of a trial that did not come to its end
+        if self._sample and self._kernel:
+            self._perf = Perf(self._site.directory, f"{self._site.deployment}/{_POLLED}")
+        self._was = self._read()
+        if self._perf is not None:
+            self._perf.begin()
+
+    def end(self, tsc_hz: float) -> tuple[list[AreaLoad], list[CoreLoad]]:
+        """After it: areas outside weir-dp, and all cores that take part. Cycles are of that counter."""
+        assert self._was is not None
+        if self._perf is not None:
+            self._perf.pause()
+        was, now = self._was, self._read()
+        stacks = self._stacks()
+        cores = core_loads(was, now, self._cores())
+        areas = [*pmd_areas(was, now, self._topology), *thread_areas(was, now, self._topology, tsc_hz)]
+        if self._kernel:
+            areas += softirq_areas(cores, tsc_hz, stacks)
+            areas += syscall_areas(cores, tsc_hz, stacks or {})
+        return areas, cores
+
+    def _read(self) -> Reading:
+        others = {name: pid for name, pid in self._processes.items() if name != _POLLED}
+        return read(self._site, others, openvswitch=self._switched)
+
+    def _cores(self) -> frozenset[int]:
+        used = {core for node in self._topology.nodes for core in node.cores}
+        return frozenset(used | set(self._topology.switch_cores))
+
+    def _stacks(self) -> dict[int, Sampled] | None:
+        if self._perf is None:
+            return None
+        ours = {thread.tid for pid in self._processes.values() for thread in threads(pid)}
+        script = self._perf.end()
+        self._perf = None
+        return sampled(script, ours)
+
+
+def require_sampling() -> None:
+    """FabricError where stacks cannot be sampled on this machine."""
+    require_perf()
