@@ -4,6 +4,7 @@
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
+#include <rte_mempool.h>
 
 #include "core/hops.h"
 #include "dataplane.h"
@@ -141,9 +142,17 @@ core_to_json(unsigned int index)
 			 "longest_us", stalls.longest_cycles * us);
 }
 
+static void
+pool_to_json(struct rte_mempool *pool, void *list)
+{
+	json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "name", pool->name, "size",
+					      pool->size, "free", rte_mempool_avail_count(pool)));
+}
+
 json_t *
 weir_ledger(void)
 {
+	json_t *pools = json_array();
 	json_t *cores = json_array();
 	json_t *areas = json_array();
 	json_t *ports = json_array();
@@ -160,7 +169,8 @@ weir_ledger(void)
 			rings, json_pack("{s:s, s:i, s:i}", "name", weir_dataplane.rings[i]->name,
 					 "size", rte_ring_get_capacity(weir_dataplane.rings[i]),
 					 "waiting", rte_ring_count(weir_dataplane.rings[i])));
-	return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "tsc", (json_int_t)rte_rdtsc(), "tsc_hz",
-			 (json_int_t)rte_get_tsc_hz(), "cores", cores, "areas", areas, "ports",
-			 ports, "rings", rings);
+	rte_mempool_walk(pool_to_json, pools);
+	return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "tsc", (json_int_t)rte_rdtsc(),
+			 "tsc_hz", (json_int_t)rte_get_tsc_hz(), "cores", cores, "areas", areas,
+			 "ports", ports, "rings", rings, "pools", pools);
 }

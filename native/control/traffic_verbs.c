@@ -14,6 +14,12 @@
 
 static struct weir_stalls stalls_before[WEIR_CORES_MAX];
 
+json_t *
+weir_stalls_of_run(void)
+{
+	return weir_stalls_since(stalls_before);
+}
+
 void
 weir_traffic_forget(void)
 {
@@ -159,6 +165,7 @@ weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *
 	if (number < 0)
 		return -1;
 	memcpy(stalls_before, stalls, sizeof(stalls[0]) * weir_core_count());
+	weir_gaps_forget();
 	*result = json_pack("{s:i}", "run", number);
 	return 0;
 }

@@ -26,6 +26,8 @@ int weir_verb_traffic_configure(const json_t *args, json_t **result, struct weir
 int weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_traffic_result(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_traffic_so_far(const json_t *args, json_t **result, struct weir_error *error);
+int weir_verb_traffic_interval(const json_t *args, json_t **result, struct weir_error *error);
+int weir_verb_traffic_finish(const json_t *args, json_t **result, struct weir_error *error);
 int weir_verb_traffic_delays(const json_t *args, json_t **result, struct weir_error *error);
 
 /* Forgets streams and runs; called before the ports close. */

@@ -21,9 +21,12 @@ struct core {
 	 */
 	bool attributed;
 	uint64_t host_cycles;
+	const char *blamed; /* the area whose poll it was */
 	/* Written by the loop, read by the control thread. */
 	uint64_t loops;
 	struct weir_stalls stalls;
+	uint64_t gap_count;
+	struct weir_gap gaps[WEIR_GAPS_KEPT]; /* the last ones, number n at n % WEIR_GAPS_KEPT */
 } __rte_cache_aligned;
 
 static struct core cores[WEIR_CORES_MAX];
@@ -122,11 +125,28 @@ attribute(struct core *core, struct weir_area *area, uint64_t cycles, bool had_p
 	} else if (had_packets) {
 		weir_count(&area->ledger.long_polls, 1);
 		weir_count(&area->ledger.long_cycles, cycles);
+		core->blamed = area->name;
 	}
 }
 
+/* A reader that finds the count grown too far since it began to read knows that it was overtaken.
+ */
+static void
+keep_gap(struct core *core, uint64_t end_tsc, uint64_t gap)
+{
+	uint64_t number = core->gap_count;
+
+	core->gaps[number % WEIR_GAPS_KEPT] = (struct weir_gap){
+		.end_tsc = end_tsc,
+		.cycles = gap,
+		.host_cycles = core->host_cycles,
+		.area = core->host_cycles == 0 ? core->blamed : NULL,
+	};
+	__atomic_store_n(&core->gap_count, number + 1, __ATOMIC_RELEASE);
+}
+
 static inline void
-watch_for_stall(struct core *core, uint64_t gap)
+watch_for_stall(struct core *core, uint64_t now, uint64_t gap)
 {
 	if (likely(gap <= core->stall_cycles))
 		return;
@@ -140,8 +160,10 @@ watch_for_stall(struct core *core, uint64_t gap)
 		weir_count(&core->stalls.host_count, 1);
 		weir_count(&core->stalls.host_cycles, core->host_cycles);
 	}
+	keep_gap(core, now, gap);
 	core->attributed = false;
 	core->host_cycles = 0;
+	core->blamed = NULL;
 }
 
 static void
@@ -176,8 +198,9 @@ poll_all(struct core *core, const bool ledger)
 	/* The gap in which the loop stopped was not watched for. */
 	core->attributed = false;
 	core->host_cycles = 0;
+	core->blamed = NULL;
 	while (!__atomic_load_n(&stop_asked, __ATOMIC_RELAXED)) {
-		watch_for_stall(core, now - last);
+		watch_for_stall(core, now, now - last);
 		last = now;
 		keep_time(core, now);
 		for (unsigned int i = 0; i < core->area_count; i++) {
@@ -308,4 +331,27 @@ void
 weir_core_stalls_begin(unsigned int index)
 {
 	__atomic_store_n(&cores[index].stalls.longest_cycles, 0, __ATOMIC_RELAXED);
+}
+
+unsigned int
+weir_core_gaps(unsigned int index, uint64_t from, struct weir_gap *gaps, uint64_t *next)
+{
+	const struct core *core = &cores[index];
+	uint64_t end = __atomic_load_n(&core->gap_count, __ATOMIC_ACQUIRE);
+	uint64_t first = end - from > WEIR_GAPS_KEPT ? end - WEIR_GAPS_KEPT : from;
+	uint64_t safe;
+
+	for (uint64_t number = first; number < end; number++)
+		gaps[number - first] = core->gaps[number % WEIR_GAPS_KEPT];
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	/* The one behind the last may be being written, over the oldest. */
+	safe = __atomic_load_n(&core->gap_count, __ATOMIC_RELAXED) + 1;
+	*next = end;
+	if (safe - first > WEIR_GAPS_KEPT) {
+		uint64_t overtaken = RTE_MIN(safe - WEIR_GAPS_KEPT, end) - first;
+
+		memmove(gaps, gaps + overtaken, (end - first - overtaken) * sizeof(*gaps));
+		first += overtaken;
+	}
+	return (unsigned int)(end - first);
 }

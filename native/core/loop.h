@@ -54,5 +54,12 @@ uint64_t weir_core_loops(unsigned int index);
 struct weir_stalls weir_core_stalls(unsigned int index);
 /* Starts a new window for `longest_cycles`. */
 void weir_core_stalls_begin(unsigned int index);
+/*
+ * The gaps of core `index` from number `from` on, oldest first, WEIR_GAPS_KEPT at most. Returns how
+ * many they are; `*next`: the number after the last one. Where next - from is more than that, older
+ * ones are forgotten.
+ */
+unsigned int weir_core_gaps(unsigned int index, uint64_t from, struct weir_gap *gaps,
+			    uint64_t *next);
 
 #endif

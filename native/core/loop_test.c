@@ -14,6 +14,7 @@
 #define GAP_US 5000
 #define GAPS 10
 
+static uint64_t gap_us = GAP_US;
 static unsigned int gaps_left;
 static bool sleeps; /* the core is taken away; else the area works */
 static bool had_packets;
@@ -27,9 +28,9 @@ poll(struct weir_area *area, uint64_t now_tsc)
 		return 0;
 	__atomic_store_n(&gaps_left, gaps_left - 1, __ATOMIC_RELEASE);
 	if (sleeps)
-		rte_delay_us_sleep(GAP_US);
+		rte_delay_us_sleep(gap_us);
 	else
-		rte_delay_us_block(GAP_US);
+		rte_delay_us_block(gap_us);
 	return had_packets;
 }
 
@@ -93,6 +94,65 @@ a_gap_without_packets_and_without_proof_is_nobodys(void **state)
 	assert_int_equal(area.ledger.long_polls, 0);
 }
 
+/* The gaps of one run of the loop that are as long as those planted. */
+static unsigned int
+planted_gaps(bool asleep, struct weir_gap *planted)
+{
+	struct weir_gap gaps[WEIR_GAPS_KEPT];
+	uint64_t from = 0, next;
+	unsigned int count, found = 0;
+
+	weir_core_gaps(0, 0, gaps, &from);
+	run(asleep, true);
+	count = weir_core_gaps(0, from, gaps, &next);
+	assert_int_equal(next - from, count);
+	for (unsigned int i = 0; i < count && found < GAPS; i++) {
+		if (gaps[i].cycles >= GAP_US * rte_get_tsc_hz() / 1000000)
+			planted[found++] = gaps[i];
+	}
+	return found;
+}
+
+static void
+each_gap_is_kept_with_its_time_and_whose_it_was(void **state)
+{
+	struct weir_gap gaps[GAPS];
+	uint64_t last_tsc = 0;
+	unsigned int areas = 0;
+
+	(void)state;
+	assert_int_equal(planted_gaps(true, gaps), GAPS);
+	for (unsigned int i = 0; i < GAPS; i++) {
+		assert_true(gaps[i].end_tsc > last_tsc);
+		last_tsc = gaps[i].end_tsc;
+		assert_true(gaps[i].host_cycles > 0);
+		assert_null(gaps[i].area);
+	}
+	assert_int_equal(planted_gaps(false, gaps), GAPS);
+	for (unsigned int i = 0; i < GAPS; i++)
+		areas += gaps[i].area == area.name;
+	assert_true(areas > 0); /* the real host may take the core in some of them */
+}
+
+static void
+gaps_beyond_those_kept_are_the_oldest(void **state)
+{
+	struct weir_gap gaps[WEIR_GAPS_KEPT];
+	uint64_t end, next;
+
+	(void)state;
+	weir_core_gaps(0, 0, gaps, &end);
+	assert_true(end > 0);
+	assert_int_equal(weir_core_gaps(0, end, gaps, &next), 0);
+	assert_int_equal(next, end);
+	gap_us = THRESHOLD_US + 100;
+	for (unsigned int i = 0; i < WEIR_GAPS_KEPT / GAPS + 1; i++)
+		run(true, false);
+	gap_us = GAP_US;
+	assert_in_range(weir_core_gaps(0, end, gaps, &next), WEIR_GAPS_KEPT - 1, WEIR_GAPS_KEPT);
+	assert_true(next - end > WEIR_GAPS_KEPT);
+}
+
 int
 main(void)
 {
@@ -100,6 +160,8 @@ main(void)
 		cmocka_unit_test(a_gap_while_the_core_was_away_is_the_hosts),
 		cmocka_unit_test(a_gap_in_which_an_area_worked_on_packets_is_the_areas),
 		cmocka_unit_test(a_gap_without_packets_and_without_proof_is_nobodys),
+		cmocka_unit_test(each_gap_is_kept_with_its_time_and_whose_it_was),
+		cmocka_unit_test(gaps_beyond_those_kept_are_the_oldest),
 	};
 
 	return cmocka_run_group_tests(tests, weir_test_eal, NULL);

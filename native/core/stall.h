@@ -21,6 +21,15 @@ struct weir_stalls {
 	uint64_t host_cycles;
 };
 
+/* One of them. */
+struct weir_gap {
+	uint64_t end_tsc;
+	uint64_t cycles;
+	uint64_t host_cycles; /* what of it the host took; 0: not the host's */
+	const char *area;     /* whose poll it was; NULL: the host's, or of no one poll */
+};
+#define WEIR_GAPS_KEPT 256 /* of a core, the last ones */
+
 /* Two clocks read together. */
 struct weir_core_time {
 	uint64_t tsc;

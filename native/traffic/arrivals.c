@@ -2,6 +2,8 @@
 /* Loss, duplicates and reordering from sequence numbers. */
 #include <string.h>
 
+#include <rte_branch_prediction.h>
+
 #include "stream.h"
 
 static inline uint64_t *
@@ -49,7 +51,11 @@ weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_
 	uint64_t *word = word_of(arrivals, sequence);
 
 	if (!arrivals->any || sequence > arrivals->highest) {
-		forget(arrivals, arrivals->any ? arrivals->highest + 1 : 0, sequence);
+		uint64_t next = arrivals->any ? arrivals->highest + 1 : 0;
+
+		if (unlikely(sequence > next))
+			weir_losses_add(&arrivals->losses, rx_tsc, sequence - next);
+		forget(arrivals, next, sequence);
 		arrivals->highest = sequence;
 		arrivals->any = true;
 	} else if (arrivals->highest - sequence >= WEIR_WINDOW_PACKETS) {

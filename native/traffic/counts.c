@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include <rte_common.h>
 #include <rte_cycles.h>
 
 #include "stream.h"
@@ -24,14 +25,14 @@ summarise(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
 	latency->count = __atomic_load_n(&cycles->count, __ATOMIC_ACQUIRE);
 	if (latency->count == 0)
 		return;
-	latency->min = (double)cycles->min * ns;
+	latency->min = (double)weir_histogram_min(cycles) * ns;
 	latency->mean = (double)cycles->sum / (double)latency->count * ns;
 	latency->p50 = (double)weir_histogram_quantile(cycles, 0.50) * ns;
 	latency->p90 = (double)weir_histogram_quantile(cycles, 0.90) * ns;
 	latency->p99 = (double)weir_histogram_quantile(cycles, 0.99) * ns;
 	latency->p999 = (double)weir_histogram_quantile(cycles, 0.999) * ns;
 	latency->p9999 = (double)weir_histogram_quantile(cycles, 0.9999) * ns;
-	latency->max = (double)cycles->max * ns;
+	latency->max = (double)weir_histogram_max(cycles) * ns;
 }
 
 static void
@@ -51,13 +52,18 @@ summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *
 		.p9999_size = size.p9999,
 	};
 	if (size.count > 0) {
-		variation->min = (double)delays->ipdv_min_cycles * ns;
-		variation->max = (double)delays->ipdv_max_cycles * ns;
+		variation->min =
+			(double)RTE_MIN(delays->ipdv_min_cycles, delays->earlier_ipdv_min_cycles) *
+			ns;
+		variation->max =
+			(double)RTE_MAX(delays->ipdv_max_cycles, delays->earlier_ipdv_max_cycles) *
+			ns;
 	}
 	if (delays->jitter_count > 0) {
 		variation->jitter_mean =
 			(double)delays->jitter_sum / (double)delays->jitter_count * ns;
-		variation->jitter_max = (double)delays->jitter_max / 16 * ns;
+		variation->jitter_max =
+			(double)RTE_MAX(delays->jitter_max, delays->earlier_jitter_max) / 16 * ns;
 		variation->jitter_last = (double)delays->jitter / 16 * ns;
 	}
 }

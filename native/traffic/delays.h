@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+#include <rte_branch_prediction.h>
+
 #include "histogram.h"
 
 /* Which packets' delays a run measures; the others are counted all the same. */
@@ -32,6 +34,9 @@ struct weir_delays {
 	int64_t ipdv_min_cycles, ipdv_max_cycles;
 	/* RFC 3550's estimate in sixteenths of a cycle, as its appendix A.8 keeps it. */
 	uint64_t jitter, jitter_max, jitter_sum, jitter_count;
+	/* Before they were taken last. */
+	uint64_t earlier_jitter_max;
+	int64_t earlier_ipdv_min_cycles, earlier_ipdv_max_cycles;
 	struct weir_histogram latency_cycles;
 	struct weir_histogram ipdv_cycles; /* without its sign */
 };
@@ -43,6 +48,8 @@ weir_delays_clear(struct weir_delays *delays)
 	delays->wanted.sequence_limit = UINT64_MAX;
 	delays->ipdv_min_cycles = INT64_MAX;
 	delays->ipdv_max_cycles = INT64_MIN;
+	delays->earlier_ipdv_min_cycles = INT64_MAX;
+	delays->earlier_ipdv_max_cycles = INT64_MIN;
 	weir_histogram_clear(&delays->latency_cycles);
 	weir_histogram_clear(&delays->ipdv_cycles);
 }
@@ -66,6 +73,22 @@ weir_delays_add_variation(struct weir_delays *delays, uint64_t sequence, uint64_
 		delays->ipdv_min_cycles = difference;
 	if (difference > delays->ipdv_max_cycles)
 		delays->ipdv_max_cycles = difference;
+}
+
+/* Begins anew with the greatest jitter, and with the least and the greatest IPDV. On the thread
+ * that adds. */
+static inline void
+weir_delays_take_extremes(struct weir_delays *delays)
+{
+	if (delays->jitter_max > delays->earlier_jitter_max)
+		delays->earlier_jitter_max = delays->jitter_max;
+	delays->jitter_max = 0;
+	if (delays->ipdv_min_cycles < delays->earlier_ipdv_min_cycles)
+		delays->earlier_ipdv_min_cycles = delays->ipdv_min_cycles;
+	if (delays->ipdv_max_cycles > delays->earlier_ipdv_max_cycles)
+		delays->earlier_ipdv_max_cycles = delays->ipdv_max_cycles;
+	delays->ipdv_min_cycles = INT64_MAX;
+	delays->ipdv_max_cycles = INT64_MIN;
 }
 
 /* How many packets with the same delay may wait to be counted. */

@@ -39,9 +39,10 @@ weir_histogram_quantile(const struct weir_histogram *histogram, double fraction)
 		if (seen < rank)
 			continue;
 		/* No quantile outside what was seen. */
-		if (value > histogram->max)
-			return histogram->max;
-		return value < histogram->min ? histogram->min : value;
+		if (value > weir_histogram_max(histogram))
+			return weir_histogram_max(histogram);
+		return value < weir_histogram_min(histogram) ? weir_histogram_min(histogram)
+							     : value;
 	}
-	return histogram->max;
+	return weir_histogram_max(histogram);
 }

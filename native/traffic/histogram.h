@@ -18,7 +18,8 @@
 struct weir_histogram {
 	uint64_t count;
 	uint64_t sum;
-	uint64_t min, max;			  /* exact */
+	uint64_t min, max;			  /* exact, since they were taken last */
+	uint64_t earlier_min, earlier_max;	  /* exact, before that */
 	uint64_t buckets[WEIR_HISTOGRAM_BUCKETS]; /* 32 bits overflow after minutes at 10 Mpps */
 };
 
@@ -27,6 +28,32 @@ weir_histogram_clear(struct weir_histogram *histogram)
 {
 	memset(histogram, 0, sizeof(*histogram));
 	histogram->min = UINT64_MAX;
+	histogram->earlier_min = UINT64_MAX;
+}
+
+static inline uint64_t
+weir_histogram_min(const struct weir_histogram *histogram)
+{
+	return histogram->min < histogram->earlier_min ? histogram->min : histogram->earlier_min;
+}
+
+static inline uint64_t
+weir_histogram_max(const struct weir_histogram *histogram)
+{
+	return histogram->max > histogram->earlier_max ? histogram->max : histogram->earlier_max;
+}
+
+/* The least and the greatest value since the last call; UINT64_MAX and 0 if there were none. On the
+ * thread that adds. */
+static inline void
+weir_histogram_take_extremes(struct weir_histogram *histogram, uint64_t *min, uint64_t *max)
+{
+	*min = histogram->min;
+	*max = histogram->max;
+	histogram->earlier_min = weir_histogram_min(histogram);
+	histogram->earlier_max = weir_histogram_max(histogram);
+	histogram->min = UINT64_MAX;
+	histogram->max = 0;
 }
 
 static inline uint32_t

@@ -84,6 +84,19 @@ weir_pacing_ended(const struct weir_pacing *pacing, uint64_t sent)
 	return pacing->next_due_cycles > (double)pacing->duration_cycles && sent >= pacing->due;
 }
 
+/* Ends at `now_tsc` what would go on longer: the load asks for what is due by then. */
+static inline void
+weir_pacing_cut(struct weir_pacing *pacing, uint64_t now_tsc)
+{
+	uint64_t elapsed = now_tsc > pacing->start_tsc ? now_tsc - pacing->start_tsc : 0;
+
+	if (elapsed >= pacing->duration_cycles)
+		return;
+	if (!pacing->poisson && pacing->packets_per_cycle > 0)
+		pacing->planned = (uint64_t)((double)elapsed * pacing->packets_per_cycle);
+	pacing->duration_cycles = elapsed;
+}
+
 /*
  * The packets that the load asks for, once sending has ended; without a limit those `sent`. If the
  * sender was too late to draw a Poisson process to its end, the part not drawn counts with its

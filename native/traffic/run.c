@@ -51,6 +51,7 @@ ready_streams(const struct weir_run_options *options)
 		struct weir_delays *delays = &stream->arrivals.delays;
 
 		weir_arrivals_clear(&stream->arrivals);
+		stream->arrivals.losses.together_cycles = tsc_hz / 1000;
 		delays->wanted.variation = options->delay_variation;
 		if (options->first_packets)
 			delays->wanted.sequence_limit = stream->config.flow_count;
@@ -165,6 +166,33 @@ weir_run_poll(void)
 	}
 	run.state = WEIR_RUN_DONE;
 	return run.state;
+}
+
+static void
+finish_sender(void *argument)
+{
+	weir_sender_finish(argument, rte_rdtsc());
+}
+
+int
+weir_run_finish(struct weir_error *error)
+{
+	if (weir_run_poll() != WEIR_RUN_RUNNING)
+		return weir_fail(error, "bad_state", NULL, NULL, "send traffic.start first",
+				 "no run goes on");
+	for (unsigned int i = 0; i < weir_stream_count(); i++) {
+		struct weir_stream *stream = weir_stream_at(i);
+
+		weir_area_run(weir_generator_of(stream->config.port_id), finish_sender,
+			      &stream->sender);
+	}
+	return 0;
+}
+
+uint64_t
+weir_run_start_tsc(void)
+{
+	return run.start_tsc;
 }
 
 unsigned int

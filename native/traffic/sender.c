@@ -98,16 +98,30 @@ weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing
 	sender->done = false;
 }
 
+/* A packet that is due may still go out a little later than it should have. */
+static uint64_t
+grace_cycles(const struct weir_sender *sender)
+{
+	const struct weir_pacing *pacing = &sender->pacing;
+
+	return pacing->packets_per_cycle == 0 ? 0 : pacing->duration_cycles / 1000 + 100000;
+}
+
 void
 weir_sender_begin(struct weir_sender *sender, uint64_t start_tsc)
 {
 	uint64_t duration = sender->pacing.duration_cycles;
-	/* A packet that is due may still go out a little later than it should have. */
-	uint64_t grace = sender->pacing.packets_per_cycle == 0 ? 0 : duration / 1000 + 100000;
 
 	sender->pacing.start_tsc = start_tsc;
-	sender->deadline_tsc = start_tsc + duration + grace;
+	sender->deadline_tsc = start_tsc + duration + grace_cycles(sender);
 	sender->last_tx_tsc = start_tsc;
+}
+
+void
+weir_sender_finish(struct weir_sender *sender, uint64_t now_tsc)
+{
+	weir_pacing_cut(&sender->pacing, now_tsc);
+	sender->deadline_tsc = RTE_MIN(sender->deadline_tsc, now_tsc + grace_cycles(sender));
 }
 
 static inline const struct weir_flow *

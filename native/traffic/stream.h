@@ -7,6 +7,7 @@
 
 #include "delays.h"
 #include "flows.h"
+#include "losses.h"
 #include "pacing.h"
 
 /* Packets that may be missing at once before a late one is taken for lost. */
@@ -40,6 +41,7 @@ struct weir_arrivals {
 	uint64_t highest; /* sequence, not wrapped */
 	uint64_t delivered, duplicates, reordered, stale, too_late;
 	uint64_t window[WEIR_WINDOW_WORDS];
+	struct weir_losses losses;
 	struct weir_delays delays;
 };
 
@@ -94,5 +96,7 @@ void weir_sender_free(struct weir_sender *sender);
  * set, by weir_sender_begin(). */
 void weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing pacing);
 void weir_sender_begin(struct weir_sender *sender, uint64_t start_tsc);
+/* Lets nothing become due any more. On the thread of its generator, or between runs. */
+void weir_sender_finish(struct weir_sender *sender, uint64_t now_tsc);
 
 #endif

@@ -98,9 +98,14 @@ int weir_run_start(const struct weir_run_options *options, struct weir_error *er
 enum weir_run_state { WEIR_RUN_NONE, WEIR_RUN_RUNNING, WEIR_RUN_DONE, WEIR_RUN_STOPPED };
 /* Looks at the counters; ends the drain. Call it every few milliseconds while a run goes on. */
 enum weir_run_state weir_run_poll(void);
+/* Ends the sending of a run that goes on, as if its duration were over now: it drains, and has
+ * counts. -1 with `error`: none goes on. */
+int weir_run_finish(struct weir_error *error);
 /* Ends a run that goes on, without counts; the loops have stopped. */
 void weir_run_stop(void);
 unsigned int weir_run_number(void);
+/* When the last run began. */
+uint64_t weir_run_start_tsc(void);
 /* From the start to the last packet that was offered. */
 uint64_t weir_run_tx_duration_ns(void);
 
@@ -137,6 +142,33 @@ struct weir_receiver_count {
 
 /* Counts of the last run; while it goes on, those of about now, and `intended` is not known. */
 void weir_stream_counted(unsigned int index, struct weir_stream_count *count);
+
+/* Packets missing at one time: `at_ns` from the start of the run. */
+struct weir_loss_ns {
+	uint64_t at_ns, packets;
+};
+#define WEIR_INTERVAL_LOSSES_MAX 64
+/*
+ * A stream up to now, in a run that goes on or has ended, at one moment of its receiver. Of the
+ * time since the last call, or the start of the run: least and greatest values, and losses.
+ */
+struct weir_stream_interval {
+	uint64_t offered, tx_refused;
+	uint64_t delivered, duplicates, reordered, too_late;
+	uint64_t missing; /* sent before one that arrived, and not arrived (yet) */
+	struct {
+		uint64_t count;
+		double mean, min, max; /* only the last two are of the interval */
+	} latency_ns;
+	bool has_variation;
+	double ipdv_min_ns, ipdv_max_ns; /* 0 without packets */
+	uint64_t jitter_count;
+	double jitter_mean_ns, jitter_max_ns; /* the mean is of the whole run */
+	unsigned int loss_count;
+	struct weir_loss_ns losses[WEIR_INTERVAL_LOSSES_MAX];
+	uint64_t losses_left_out_packets;
+};
+void weir_stream_interval(unsigned int index, struct weir_stream_interval *interval);
 
 /* One bucket of a histogram that is not empty: from_ns <= value < to_ns. */
 struct weir_bucket_ns {

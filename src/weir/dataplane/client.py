@@ -26,6 +26,7 @@ from weir.dataplane.messages import (
     Ledger,
     NfReport,
     Outcome,
+    TrafficInterval,
     TrafficResult,
     TrafficSoFar,
 )
@@ -143,6 +144,14 @@ class DataPlaneClient:
     def traffic_so_far(self) -> TrafficSoFar:
         """What the run that goes on, or the last one, has counted."""
         return _parsed(TrafficSoFar, self.call("traffic.so_far"))
+
+    def traffic_interval(self) -> TrafficInterval:
+        """The run up to now, and what happened in it since this was asked last."""
+        return _parsed(TrafficInterval, self.call("traffic.interval"))
+
+    def finish_traffic(self) -> None:
+        """Ends the sending of the run that goes on; it drains, and has its result."""
+        self.call("traffic.finish")
 
     def delays(self, stream: int, of: Literal["latency", "ipdv"] = "latency") -> DelayHistogram:
         """One stream's delays in the run that goes on, or the last one."""

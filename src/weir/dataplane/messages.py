@@ -134,6 +134,73 @@ class TrafficSoFar(_Reply):
     gone_ports: tuple[str, ...] = ()
 
 
+class LatencyInterval(_Reply):
+    """One-way latency up to now; least and greatest since the last look."""
+
+    count: int
+    mean_ns: float
+    min_ns: float
+    max_ns: float
+
+
+class VariationInterval(_Reply):
+    """IPDV and jitter since the last look, but for the mean and the count: these are of the whole run."""
+
+    ipdv_min_ns: float
+    ipdv_max_ns: float
+    jitter_count: int
+    jitter_mean_ns: float
+    jitter_max_ns: float
+
+
+class StreamInterval(_Reply):
+    """One stream up to now, at one moment of its receiver."""
+
+    id: int
+    offered: int
+    tx_refused: int
+    delivered: int
+    duplicates: int = 0
+    reordered: int = 0
+    too_late: int = 0
+    missing: int = 0
+    """Sent before one that arrived, and not arrived (yet)."""
+    latency: LatencyInterval
+    variation: VariationInterval | None = None
+    losses: tuple[tuple[int, int], ...] = ()
+    """Since the last look: nanoseconds from the run's start until it was noticed, packets."""
+    losses_left_out_packets: int = 0
+    """Packets of losses beyond the 64 that are kept."""
+
+
+class Gap(_Reply):
+    """One gap of a core's loop above its threshold."""
+
+    core: int
+    ended_us: float
+    """From the run's start."""
+    us: float
+    host_us: float
+    """What of it the host took; 0: not the host's."""
+    area: str | None = None
+    """Whose poll it was; absent: the host's, or of no one poll."""
+
+
+class TrafficInterval(_Reply):
+    """A run up to now, and what happened in it since the last look. No counter is reset by looking."""
+
+    run: int
+    now_ns: int
+    """From the run's start."""
+    streams: tuple[StreamInterval, ...]
+    stalls: tuple[StallCount, ...] = ()
+    """Since the run's start."""
+    gaps: tuple[Gap, ...] = ()
+    gaps_left_out: int = 0
+    """More than the 256 a core that are kept."""
+    gone_ports: tuple[str, ...] = ()
+
+
 class DelayHistogram(_Reply):
     """Buckets that are not empty, smallest first: from (ns), up to but without (ns), packets."""
 
@@ -240,6 +307,14 @@ class PortLedger(_Reply):
     gone: bool = False
 
 
+class PoolLedger(_Reply):
+    """Packet buffers, or other objects, of one pool."""
+
+    name: str
+    size: int
+    free: int
+
+
 class Ledger(_Reply):
     """Everything counted in weir-dp since it was configured; trials take differences of two."""
 
@@ -247,3 +322,4 @@ class Ledger(_Reply):
     tsc_hz: int
     areas: tuple[AreaLedger, ...] = ()
     ports: tuple[PortLedger, ...] = ()
+    pools: tuple[PoolLedger, ...] = ()

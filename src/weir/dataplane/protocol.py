@@ -111,6 +111,8 @@ COMMANDS = (
     Command("traffic.start", requests.TrafficStart, Started),
     Command("traffic.result", requests.TrafficWait, RunState),
     Command("traffic.so_far", requests.Nothing, messages.TrafficSoFar),
+    Command("traffic.interval", requests.Nothing, messages.TrafficInterval),
+    Command("traffic.finish", requests.Nothing, None),
     Command("traffic.delays", requests.DelaysAsked, messages.DelayHistogram),
     Command("ledger", requests.Nothing, messages.Ledger),
     Command("quit", requests.Nothing, None),

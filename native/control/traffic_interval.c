@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs of long runs: what happened since the last look, and an end before the time. */
+#include <rte_cycles.h>
+
+#include "core/loop.h"
+#include "traffic_counts.h"
+#include "verb.h"
+
+static const char *const no_keys[] = {NULL};
+static uint64_t gaps_seen[WEIR_CORES_MAX];
+
+void
+weir_gaps_forget(void)
+{
+	static struct weir_gap gaps[WEIR_GAPS_KEPT];
+
+	for (unsigned int i = 0; i < weir_core_count(); i++)
+		weir_core_gaps(i, gaps_seen[i], gaps, &gaps_seen[i]);
+}
+
+static json_t *
+losses_json(const struct weir_stream_interval *interval)
+{
+	json_t *losses = json_array();
+
+	for (unsigned int i = 0; i < interval->loss_count; i++)
+		json_array_append_new(losses,
+				      json_pack("[I, I]", (json_int_t)interval->losses[i].at_ns,
+						(json_int_t)interval->losses[i].packets));
+	return losses;
+}
+
+static json_t *
+stream_json(unsigned int index)
+{
+	struct weir_stream_interval now;
+	json_t *stream;
+
+	weir_stream_interval(index, &now);
+	stream = json_pack(
+		"{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:f, s:f, s:f}, s:o, s:I}", "id",
+		weir_stream_id(index), "offered", (json_int_t)now.offered, "tx_refused",
+		(json_int_t)now.tx_refused, "delivered", (json_int_t)now.delivered, "duplicates",
+		(json_int_t)now.duplicates, "reordered", (json_int_t)now.reordered, "too_late",
+		(json_int_t)now.too_late, "missing", (json_int_t)now.missing, "latency", "count",
+		(json_int_t)now.latency_ns.count, "mean_ns", now.latency_ns.mean, "min_ns",
+		now.latency_ns.min, "max_ns", now.latency_ns.max, "losses", losses_json(&now),
+		"losses_left_out_packets", (json_int_t)now.losses_left_out_packets);
+	if (now.has_variation)
+		json_object_set_new(stream, "variation",
+				    json_pack("{s:f, s:f, s:I, s:f, s:f}", "ipdv_min_ns",
+					      now.ipdv_min_ns, "ipdv_max_ns", now.ipdv_max_ns,
+					      "jitter_count", (json_int_t)now.jitter_count,
+					      "jitter_mean_ns", now.jitter_mean_ns, "jitter_max_ns",
+					      now.jitter_max_ns));
+	return stream;
+}
+
+static json_t *
+gap_json(unsigned int core, const struct weir_gap *gap)
+{
+	double us = 1e6 / (double)rte_get_tsc_hz();
+	double at_us = ((double)gap->end_tsc - (double)weir_run_start_tsc()) * us;
+
+	return json_pack("{s:i, s:f, s:f, s:f, s:s?}", "core", weir_core_number(core), "ended_us",
+			 at_us, "us", (double)gap->cycles * us, "host_us",
+			 (double)gap->host_cycles * us, "area", gap->area);
+}
+
+/* Appends the gaps of all cores since the last time; returns how many are forgotten. */
+static uint64_t
+gaps_since(json_t *list)
+{
+	static struct weir_gap gaps[WEIR_GAPS_KEPT];
+	uint64_t forgotten = 0;
+
+	for (unsigned int core = 0; core < weir_core_count(); core++) {
+		uint64_t next;
+		unsigned int count = weir_core_gaps(core, gaps_seen[core], gaps, &next);
+
+		forgotten += next - gaps_seen[core] - count;
+		gaps_seen[core] = next;
+		for (unsigned int i = 0; i < count; i++)
+			json_array_append_new(list, gap_json(core, &gaps[i]));
+	}
+	return forgotten;
+}
+
+int
+weir_verb_traffic_interval(const json_t *args, json_t **result, struct weir_error *error)
+{
+	double ns = 1e9 / (double)rte_get_tsc_hz();
+	json_t *streams, *gaps;
+	uint64_t forgotten;
+
+	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
+		return -1;
+	if (weir_run_poll() == WEIR_RUN_NONE)
+		return weir_fail(error, "bad_state", NULL, NULL, "send traffic.start first",
+				 "there has been no run");
+	streams = json_array();
+	for (unsigned int i = 0; i < weir_stream_count(); i++)
+		json_array_append_new(streams, stream_json(i));
+	gaps = json_array();
+	forgotten = gaps_since(gaps);
+	*result =
+		json_pack("{s:i, s:I, s:o, s:o, s:o, s:I, s:o}", "run", weir_run_number(), "now_ns",
+			  (json_int_t)((double)(rte_rdtsc() - weir_run_start_tsc()) * ns),
+			  "streams", streams, "stalls", weir_stalls_of_run(), "gaps", gaps,
+			  "gaps_left_out", (json_int_t)forgotten, "gone_ports", weir_gone_ports());
+	return 0;
+}
+
+int
+weir_verb_traffic_finish(const json_t *args, json_t **result, struct weir_error *error)
+{
+	(void)result;
+	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
+		return -1;
+	return weir_run_finish(error);
+}
