@@ -33,11 +33,14 @@ class _Queue:
     """A ring, or one direction of a wire."""
 
     kind: str
+    places: int
     put_by: _Amounts = field(default_factory=lambda: defaultdict(float))
     """Packets by the core that put them there."""
     touched_by: _Amounts = field(default_factory=lambda: defaultdict(float))
     """Packets by the core that read or wrote their bytes last."""
     taken_on: int | None = None
+    taken_by: tuple[str, int] | None = None
+    """The area, and which of its paths."""
 
     @property
     def share(self) -> float:
@@ -76,8 +79,9 @@ def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Executi
 
 def _queues(topology: Topology, config: Mapping[str, Any]) -> dict[str, _Queue]:
     """By name: rings, and wires by the port that receives."""
-    queues = {port.name: _Queue(port.kind) for port in topology.ports}
-    return queues | {str(ring["name"]): _Queue("ring") for ring in config["rings"]}
+    sizes = {str(port["name"]): int(port["rx_queue_size"]) for port in config["ports"]}
+    queues = {port.name: _Queue(port.kind, sizes[port.name]) for port in topology.ports}
+    return queues | {str(ring["name"]): _Queue("ring", int(ring["size"])) for ring in config["rings"]}
 
 
 def _stage_uses(lab: Lab, chain: Chain) -> dict[str, StageUse]:
@@ -139,10 +143,11 @@ class _Area:
         self._given = [0.0] * len(paths)
 
     def claim(self) -> None:
-        """Says from which core its queues are emptied."""
-        for entries, _, _ in self._paths:
+        """Says where its queues are emptied."""
+        for index, (entries, _, _) in enumerate(self._paths):
             for entry in entries:
                 self._queues[entry].taken_on = self.core
+                self._queues[entry].taken_by = self.name, index
 
     def pass_on(self) -> bool:
         """Gives on what came in since it was last asked; whether there was something."""
@@ -194,6 +199,8 @@ class _Area:
             else 0.0,
             outputs=len(left),
             stages=stages,
+            takers=tuple(queue.taken_by for queue in left if queue.taken_by is not None),
+            places=sum(queue.places for queue in came),
         )
 
 

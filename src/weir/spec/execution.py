@@ -48,6 +48,10 @@ class AreaPath:
     outputs: int
     """To how many places."""
     stages: tuple[StageUse, ...] = ()
+    takers: tuple[tuple[str, int], ...] = ()
+    """Who takes what it puts there, an area and which of its paths; each an equal share."""
+    places: int = 0
+    """Packets that what it takes from can hold; 0 if it takes from nothing."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The queues of a set-up, from its execution areas and the cost model of the machine."""
+
+from __future__ import annotations
+
+from weir.model.capacity import CostModel
+from weir.model.queueing.delay import DelayPrediction, delay
+from weir.model.queueing.network import Arrivals, Queue
+from weir.model.terms import path_terms, state_bytes
+from weir.spec.execution import Area, AreaPath, Execution
+
+EMPTY_POLL_CYCLES = 32.0
+"""Of one path, with its two time-stamps: what weir-dp's ledger counts on an idle EPYC, within a tenth."""
+
+
+def execution_delay(
+    model: CostModel, execution: Execution, arrival_pps: float, arrivals: Arrivals = "constant"
+) -> DelayPrediction:
+    """One-way delay from the generators to the receivers, without what the host takes away.
+
+    `arrival_pps`: of all generators together. ValueError if a core cannot carry it.
+    """
+    return delay(execution_queues(model, execution), arrival_pps, arrivals)
+
+
+def execution_queues(model: CostModel, execution: Execution) -> tuple[Queue, ...]:
+    """One for each path of each area, in the order in which each core polls them."""
+    return tuple(
+        _queue(model, execution, area, index, path)
+        for area in execution.areas
+        for index, path in enumerate(area.paths)
+    )
+
+
+def _queue(model: CostModel, execution: Execution, area: Area, index: int, path: AreaPath) -> Queue:
+    stages, rest = path_terms(
+        area, path, execution, model.memory.excess_cycles(state_bytes(execution, area.core))
+    )
+    cycles = sum(model.parameters.value(terms) for terms in (*stages, rest))
+    mhz = model.hz * model.utilisation / 1e6
+    then: dict[str, float] = {}
+    for taker, its_path in path.takers:
+        name = _name(taker, its_path)
+        then[name] = then.get(name, 0.0) + 1 / len(path.takers)
+    generates = area.kind == "generator"
+    return Queue(
+        name=_name(area.name, index),
+        core=area.core,
+        service_us=cycles / mhz,
+        outside=path.share if generates else 0.0,
+        then=then,
+        poll_us=EMPTY_POLL_CYCLES / mhz,
+        source=generates,
+        sink=area.kind == "receiver",
+        places=path.places or None,
+    )
+
+
+def _name(area: str, path: int) -> str:
+    """ "f1", "f1 path 2"."""
+    return f"{area} path {path + 1}" if path else area
