@@ -21,7 +21,8 @@ def built(lab: Lab, topology: Topology) -> Iterator[tuple[fabric.Deployment, Dat
 
     Ctrl-C, held by the caller with `interrupts.held`, is let through in the body alone.
     """
-    deployment = fabric.Deployment.deploy(plan.steps(topology, lab), topology)
+    steps, _ = fabric.possible(plan.steps(topology, lab))
+    deployment = fabric.Deployment.deploy(steps, topology)
     try:
         with interrupts.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
             hello = client.hello()

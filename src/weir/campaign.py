@@ -10,6 +10,8 @@ import hashlib
 import json
 import secrets
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -17,13 +19,19 @@ from weir import __version__, fabric, plan
 from weir.built import built
 from weir.dataplane import DataPlaneError, DataPlaneTester
 from weir.fabric import interrupts
+from weir.fabric.host.reading import facts
+from weir.host.shortfalls import shortfalls
 from weir.measure import Traffic, ceilings, measure_setup
 from weir.measure.events import Event, TrialFinished
+from weir.measure.reductions import reductions
+from weir.measure.rounds import joined
 from weir.spec import Chain, Lab
 from weir.spec.frames import mean_frame_bytes
+from weir.spec.sla import Sla
 from weir.spec.topology import Topology
+from weir.spec.ways import Way, ways
 from weir.store import Store
-from weir.store.result import Case, Ceiling, Result, Setup
+from weir.store.result import Case, Ceiling, Result, Setup, Shortfall
 
 
 class Progress(Protocol):
@@ -35,16 +43,42 @@ class Progress(Protocol):
     def case(self, case: Case) -> None: ...
 
 
+@dataclass
+class _Standing:
+    """A setup with its number in the store, and what each round measured of each frame size."""
+
+    setup: Setup
+    number: int
+    rounds: dict[str, list[Case]] = field(default_factory=dict)
+
+    def add(self, case: Case, sla: Sla | None) -> Case:
+        """The case of all rounds so far, which the setup has from now on."""
+        known = self.rounds.setdefault(case.frame, [])
+        known.append(case)
+        if len(known) == 1:
+            self.setup.cases.append(case)
+            return case
+        whole = joined(known, sla)
+        at = next(at for at, one in enumerate(self.setup.cases) if one.frame == case.frame)
+        self.setup.cases[at] = whole
+        return whole
+
+
 class Campaign:
     """One run of a lab."""
 
-    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: Progress) -> None:
+    def __init__(
+        self, lab: Lab, compared: Sequence[Way] = (), *, quick: bool, store: Store, progress: Progress
+    ) -> None:
+        """`compared`: the ways of the lab on this machine; absent: of a lab without variants."""
         self._lab = lab
+        self._ways = tuple(compared) or ways(lab)
         self._quick = quick
         self._store = store
         self._progress = progress
-        # By port kind: they are the tester's, not the switch's.
-        self._ceilings: dict[str, dict[str, Ceiling]] = {}
+        # By port kind, and by variant: they are the tester's, not the switch's.
+        self._ceilings: dict[tuple[str, str | None], dict[str, Ceiling]] = {}
+        self._standing: dict[tuple[str, str], _Standing] = {}
         self._versions: dict[str, str] = {}
 
     def run(self) -> Result:
@@ -60,20 +94,26 @@ class Campaign:
             result = self._begin()
             self._store.begin(result)
             try:
-                for technology in self._lab.technology:
-                    for chain in self._lab.chains():
-                        interrupts.check()
-                        self._setup(result, technology, chain)
+                for way, chain in self._visits():
+                    interrupts.check()
+                    self._visit(result, way, chain)
             except KeyboardInterrupt:
                 result.interrupted = True
                 self._progress.say(
                     f"interrupted: took everything down; what was finished is in {self._store.name}"
                 )
                 interrupts.settle()
+            result.reductions = reductions(result)
             result.finished_at = _now()
             result.seconds = round(time.monotonic() - began, 1)
             self._store.update(result)
         return result
+
+    def _visits(self) -> Iterator[tuple[Way, Chain]]:
+        """Every way and chain, as often as there are rounds: there, back, and there again."""
+        order = [(way, chain) for way in self._ways for chain in self._lab.chains()]
+        for number in range(self._lab.measure.rounds):
+            yield from order[:: -1 if number % 2 else 1]
 
     def _begin(self) -> Result:
         spec = self._lab.model_dump(mode="json")
@@ -87,38 +127,52 @@ class Campaign:
             spec_sha256=digest,
             seed=self._lab.measure.seed,
             started_at=_now(),
-            baseline=self._lab.baseline or self._lab.technology[0],
+            baseline=self._lab.baseline or self._ways[0].name,
             fingerprint=fabric.fingerprint(0, "unknown", {}),
             spec=spec,
+            shortfalls=_shortfalls() if self._lab.variants else [],
         )
 
-    def _setup(self, result: Result, technology: str, chain: Chain) -> None:
-        self._progress.setup(f"{technology} {chain.name}")
-        setup = Setup(technology=technology, chain=chain.name, datapath="none")
-        result.setups.append(setup)
-        refusal = fabric.check(technology, self._lab.options(technology))
-        if refusal is not None:
-            setup.refused = f"{refusal.missing}: {refusal.fix}"
-        number = self._store.add_setup(result.id, setup)
-        if refusal is not None:
-            self._progress.say(f"{technology} {chain.name}: refused: {setup.refused}")
+    def _visit(self, result: Result, way: Way, chain: Chain) -> None:
+        name = f"{way.name} {chain.name}"
+        self._progress.setup(name)
+        standing = self._standing.get((way.name, chain.name)) or self._first_visit(result, way, chain)
+        setup = standing.setup
+        if setup.refused is not None:
             return
-        topology = self._topology(technology, chain)
+        topology = self._topology(way, chain)
         try:
-            found = self._calibrated(topology)
-            self._measure(result, setup, number, topology, found)
+            found = self._calibrated(way, topology)
+            self._measure(result, standing, way, topology, found)
         except (fabric.FabricError, DataPlaneError, plan.PlanError) as error:
             if not setup.cases:
                 setup.refused = str(error)
-            self._progress.say(f"{technology} {chain.name}: given up: {error}")
+            self._progress.say(f"{name}: given up: {error}")
             if isinstance(error.__context__, KeyboardInterrupt):  # taking down failed after Ctrl-C
                 raise error.__context__ from error
         finally:
-            self._store.update_setup(number, setup)
+            self._store.update_setup(standing.number, setup)
 
-    def _topology(self, technology: str, chain: Chain) -> Topology:
+    def _first_visit(self, result: Result, way: Way, chain: Chain) -> _Standing:
+        setup = Setup(
+            technology=way.technology,
+            variant=way.name if way.variant is not None else None,
+            chain=chain.name,
+            datapath="none",
+        )
+        result.setups.append(setup)
+        refusal = fabric.check(way.technology, way.lab.options(way.technology))
+        lacking = f"{refusal.missing}: {refusal.fix}" if refusal is not None else None
+        setup.refused = "; ".join(why for why in (way.refused, lacking) if why is not None) or None
+        standing = _Standing(setup, self._store.add_setup(result.id, setup))
+        self._standing[way.name, chain.name] = standing
+        if setup.refused is not None:
+            self._progress.say(f"{way.name} {chain.name}: refused: {setup.refused}")
+        return standing
+
+    def _topology(self, way: Way, chain: Chain) -> Topology:
         deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
-        return plan.build_topology(self._lab, technology, chain, deployment)
+        return plan.build_topology(way.lab, way.technology, chain, deployment)
 
     def _traffic(self, topology: Topology) -> list[Traffic]:
         return [
@@ -128,31 +182,40 @@ class Campaign:
             for frame in self._lab.traffic.frames
         ]
 
-    def _calibrated(self, topology: Topology) -> dict[str, Ceiling]:
-        """The tester's own ceilings over the same kind of port, measured once a run."""
-        kind = topology.ports[0].kind
+    def _calibrated(self, way: Way, topology: Topology) -> dict[str, Ceiling]:
+        """The tester's own ceilings over the same kind of port, measured once a run and variant."""
+        kind = topology.ports[0].kind, way.variant
         if kind not in self._ceilings:
             deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
             loop = plan.loopback(topology, deployment)
-            with built(self._lab, loop) as (_, client, _hello):
+            with built(way.lab, loop) as (_, client, _hello):
                 self._ceilings[kind] = ceilings(
                     self._lab.measure, self._traffic(loop), DataPlaneTester(client), self._progress.event
                 )
         return self._ceilings[kind]
 
     def _measure(
-        self, result: Result, setup: Setup, number: int, topology: Topology, found: dict[str, Ceiling]
+        self,
+        result: Result,
+        standing: _Standing,
+        way: Way,
+        topology: Topology,
+        found: dict[str, Ceiling],
     ) -> None:
+        setup, number, lab = standing.setup, standing.number, way.lab
         began = time.monotonic()
-        with built(self._lab, topology) as (deployment, client, hello):
+        with built(lab, topology) as (deployment, client, hello):
             setup.bring_up_s = round(time.monotonic() - began, 3)
             setup.topology = topology
             setup.datapath = deployment.datapath()
             setup.fidelity = fabric.fidelity(
                 topology,
-                self._lab.options(topology.technology),
+                lab.options(topology.technology),
                 datapath=setup.datapath,
                 memory=hello.memory,
+            )
+            setup.host = list(
+                fabric.host_settings(lab, topology, memory=hello.memory, refused=deployment.refused())
             )
             self._versions |= {"dpdk": hello.dpdk} | deployment.versions()
             result.fingerprint = fabric.fingerprint(hello.tsc_hz, hello.memory, self._versions)
@@ -165,7 +228,7 @@ class Campaign:
                 self._progress.event(event)
 
             cases = measure_setup(
-                self._lab.measure,
+                lab.measure,
                 self._traffic(topology),
                 DataPlaneTester(client),
                 counters=lambda: deployment.counters(
@@ -173,13 +236,16 @@ class Campaign:
                 ),
                 ceilings=found,
                 on_event=on_event,
-                sla=self._lab.sla,
-                outside=deployment.watch(sample_stacks=self._lab.measure.sample_stacks),
+                sla=lab.sla,
+                outside=deployment.watch(sample_stacks=lab.measure.sample_stacks),
             )
             for case in cases:
-                setup.cases.append(case)
-                self._store.add_case(number, case)
+                self._store.add_case(number, standing.add(case, lab.sla))
                 self._progress.case(case)
+
+
+def _shortfalls() -> list[Shortfall]:
+    return [Shortfall(subject=subject, what=what) for subject, what in shortfalls(facts()).items()]
 
 
 def _now() -> str:

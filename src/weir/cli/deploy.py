@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import ENVIRONMENT, CommandError
-from weir.cli.labfile import LabPath, Quick, chosen_chain, chosen_technology, here
+from weir.cli.labfile import LabPath, Quick, Variant, chosen_chain, chosen_technology, here
 
 if TYPE_CHECKING:
     from weir.fabric import Deployment
@@ -31,6 +31,7 @@ def deploy(
     chain: Annotated[
         str | None, typer.Option("--chain", "-c", help="One of the lab's chains; absent: the first.")
     ] = None,
+    variant: Variant = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the ordered steps and do nothing. Needs no root.")
     ] = False,
@@ -40,14 +41,16 @@ def deploy(
     ] = False,
 ) -> None:
     """Build a chain of the lab and leave it forwarding. `weir destroy` takes it down."""
-    from weir import plan
+    from weir import fabric, plan
 
-    lab = here(lab_path, quick=quick)
+    lab = here(lab_path, quick=quick, variant=variant)
     technology = chosen_technology(lab, technology)
     chosen = chosen_chain(lab, chain)
     deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))
     topology = plan.build_topology(lab, technology, chosen, deployment_id)
-    steps = plan.steps(topology, lab)
+    steps, skipped = fabric.possible(plan.steps(topology, lab))
+    for one in skipped:
+        print(f"skipped: {one.step.text}: {one.why}", file=sys.stderr)
     if dry_run:
         print(
             json.dumps([step.model_dump() for step in steps], indent=2)

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import USAGE, CommandError
+from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 
 if TYPE_CHECKING:
     from weir.spec import Chain, Lab
+    from weir.spec.ways import Way
 
 LabPath = Annotated[
     Path, typer.Argument(metavar="LAB", help="A lab file, or a directory that holds one as lab.yml.")
+]
+Variant = Annotated[
+    str | None, typer.Option("--variant", help="One of the lab's variants; absent: the first.")
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Lay the lab's `quick` part over it.")]
 
@@ -26,19 +30,35 @@ def machine_cpus() -> tuple[int, ...]:
     return tuple(sorted(os.sched_getaffinity(0)))
 
 
-def here(lab_path: Path, *, quick: bool) -> Lab:
+def here(lab_path: Path, *, quick: bool, variant: str | None = None) -> Lab:
     """The lab, checked against this machine's NUMA nodes and CPUs: those of this process, and those that
-    `weir tune` keeps for it.
+    `weir tune` keeps for it. Of a lab with variants that one, or its first.
     """
+    lab, compared = compared_here(lab_path, quick=quick)
+    if not lab.variants and variant is None:
+        return lab
+    names = [way.name for way in compared] if lab.variants else []
+    if not names:
+        raise CommandError(f"the lab has no variants, and so no {variant!r}", USAGE)
+    way = compared[names.index(_chosen("variant", variant, names))]
+    if way.refused is not None:
+        raise CommandError(f"{way.name} cannot run here: {way.refused}", ENVIRONMENT)
+    return way.lab
+
+
+def compared_here(lab_path: Path, *, quick: bool) -> tuple[Lab, tuple[Way, ...]]:
+    """The lab, checked likewise, and what it compares on this machine."""
     from weir.fabric.host import isolated
     from weir.fabric.host.cpus import nodes
     from weir.fabric.host.tree import Tree
     from weir.spec import load_lab
+    from weir.spec.ways import ways
 
-    there = {node.number: node.cpus for node in nodes(Tree())}
+    there = {node.number: node.cpus for node in nodes(Tree())} or None
     tuned = {cpu for cpus in isolated.partitions().values() for cpu in cpus}
     cpus = sorted({*machine_cpus(), *tuned})
-    return load_lab(lab_path, quick=quick, cpus=cpus, nodes=there or None)
+    lab = load_lab(lab_path, quick=quick, cpus=cpus, nodes=there)
+    return lab, ways(lab, cpus, there)
 
 
 def chosen_technology(lab: Lab, name: str | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
-from weir.cli.labfile import LabPath, Quick, here
+from weir.cli.labfile import LabPath, Quick, Variant, here
 
 if TYPE_CHECKING:
     from weir.fabric import Deployment
@@ -25,6 +25,7 @@ def tune(
     undo: Annotated[
         bool, typer.Option("--undo", help="Give back what tuning for this lab has changed.")
     ] = False,
+    variant: Variant = None,
     quick: Quick = False,
 ) -> None:
     """Tune this host for a lab until --undo: hugepages, interrupts, governor, isolated CPUs.
@@ -36,7 +37,7 @@ def tune(
 
     if dry_run and undo:
         raise CommandError("--dry-run and --undo contradict each other; give one of them", USAGE)
-    lab = here(lab_path, quick=quick)
+    lab = here(lab_path, quick=quick, variant=variant)
     standing = [one for one in fabric.deployments() if one.tuning is not None and one.tuning.lab == lab.name]
     if undo:
         _undo(standing, lab.name)
@@ -77,19 +78,15 @@ def _possible(steps: list[Step]) -> tuple[list[Step], list[str]]:
     """Steps that this machine can do, and why not the others. CommandError if one of these is required."""
     from weir import fabric
 
-    possible, skipped = [], []
-    for step in steps:
+    done, skipped = fabric.possible(steps)
+    for step in done:
         why = fabric.lacking(step)
-        if why is None:
-            possible.append(step)
-        elif step.params.get("required"):
+        if why is not None:
             raise CommandError(
                 f"cannot {step.text}, which the lab asks for: {why}; take it out of the lab, or mend that",
                 ENVIRONMENT,
             )
-        else:
-            skipped.append(f"{step.text}: {why}")
-    return possible, skipped
+    return done, [f"{one.step.text}: {one.why}" for one in skipped]
 
 
 def _listing(possible: list[Step], skipped: list[str], name: str) -> str:

@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weir.cli.exits import USAGE
-from weir.cli.labfile import LabPath, Quick, here
+from weir.cli.labfile import LabPath, Quick, compared_here
 
 if TYPE_CHECKING:
     from weir.spec import Lab
+    from weir.spec.ways import Way
 
 
 def validate(
@@ -29,9 +31,14 @@ def validate(
 ) -> None:
     """Check a lab file and say everything that is wrong with it. Touches nothing and needs no root."""
     from weir.spec import SpecError, load_lab
+    from weir.spec.ways import ways
 
     try:
-        lab = load_lab(lab_path, quick=quick) if any_machine else here(lab_path, quick=quick)
+        if any_machine:
+            lab = load_lab(lab_path, quick=quick)
+            compared = ways(lab)
+        else:
+            lab, compared = compared_here(lab_path, quick=quick)
     except SpecError as error:
         if not as_json:
             raise
@@ -44,26 +51,32 @@ def validate(
     if as_json:
         print(json.dumps({"valid": True, "lab": lab.model_dump(mode="json", by_alias=True)}, indent=2))
         return
-    print("\n".join(_summary(lab)))
+    print("\n".join(_summary(lab, compared)))
 
 
-def _summary(lab: Lab) -> list[str]:
+def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
     chains = ", ".join(chain.name for chain in lab.chains())
     frames = ", ".join(lab.traffic.frames)
-    goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in lab.measure.goals)
+    goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in lab.measure.goals) or "none"
     lines = [
         f"{lab.name}: valid",
         f"  chains        {chains}",
-        f"  technologies  {', '.join(lab.technology)}; ratios to {lab.baseline}",
+        f"  {'variants    ' if lab.variants else 'technologies'}  {', '.join(lab.compared())}; "
+        f"ratios to {lab.baseline}",
         f"  frames        {frames}; IPv{lab.traffic.ip}, {lab.traffic.l4.upper()}, {lab.tester.direction}",
         f"  goals         {goals}",
     ]
-    for technology in lab.technology:
-        cores = lab.cores_for(technology)
-        said = [f"tester {_listed(cores.tester)}", f"functions {_listed(lab.function_cpus(technology))}"]
-        if technology in ("ovs", "ovs-dpdk"):
+    for way in compared:
+        if way.refused is not None:
+            lines.append(f"  cores         {way.name}: not here: {way.refused}")
+            continue
+        cores = way.lab.cores_for(way.technology)
+        functions = way.lab.function_cpus(way.technology)
+        said = [f"tester {_listed(cores.tester)}", f"functions {_listed(functions)}"]
+        if way.technology in ("ovs", "ovs-dpdk"):
             said.append(f"switch {_listed(cores.switch)}")
-        lines.append(f"  cores         {technology}: {', '.join(said)}")
+        under = f" ({way.technology})" if way.variant is not None else ""
+        lines.append(f"  cores         {way.name}{under}: {', '.join(said)}")
     return lines
 
 

@@ -9,6 +9,7 @@ from weir.fabric.deployment import Deployment, Event, clean_leftovers, deploymen
 from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import fingerprint
+from weir.fabric.possible import host_settings, possible
 from weir.fabric.private_data_plane import private_data_plane
 from weir.fabric.registry import lacking
 
@@ -23,7 +24,9 @@ __all__ = [
     "deployments",
     "fidelity",
     "fingerprint",
+    "host_settings",
     "lacking",
+    "possible",
     "private_data_plane",
     "require_root",
 ]

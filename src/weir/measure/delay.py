@@ -44,15 +44,16 @@ def delays(
             sleep(options.idle_s)
             duration_s = max(SHORTEST_S, runner.traffic.flows * len(runner.traffic.streams) / pps)
             trial = runner.once("first-packets", pps, duration_s, DelayWanted(first_packets=True)).trial
-            points.append(_point(text, pps, [trial], first_packets=True))
+            points.append(point_of(text, pps, [trial], first_packets=True))
         wanted = DelayWanted(settle_ns=round(options.settle_s * 1e9), variation=True)
         whole_s = options.settle_s + options.duration_s
         trials = [runner.valid("latency", pps, whole_s, wanted).trial for _ in range(options.repeats)]
-        points.append(_point(text, pps, trials))
+        points.append(point_of(text, pps, trials))
     return points
 
 
-def _point(text: str, pps: float, trials: list[Trial], *, first_packets: bool = False) -> DelayPoint:
+def point_of(text: str, pps: float, trials: list[Trial], *, first_packets: bool = False) -> DelayPoint:
+    """Trials at one load, with the direction that was worst in any of them."""
     worst: dict[str, float] = {}
     for trial in trials:
         for stream in trial.streams:

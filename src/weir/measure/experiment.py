@@ -126,6 +126,25 @@ class _OneFrame:
         limits_pps = self._limits_pps()
         if limits_pps is None:
             return
+        if self._measure.goals:
+            self._find(limits_pps)
+        highest = max((one.load_pps for one in self._throughput if one.load_pps), default=None)
+        loads = curve_loads_pps(self._measure.curve, highest, limits_pps[1])
+        self._curve = curve(
+            self._runner, self._measure.curve, loads, lambda step, steps: self._phase("curve", step, steps)
+        )
+        if self._measure.latency is not None:
+            self._delays = delays(
+                self._runner,
+                self._measure.latency,
+                self._throughput,
+                mean_frame_bytes=self._traffic.mean_frame_bytes,
+                on_point=lambda step, steps: self._phase("latency", step, steps),
+                sleep=self._timing.sleep,
+            )
+
+    def _find(self, limits_pps: tuple[float, float]) -> None:
+        """Searches for all goals, as often as the lab says, and confirms what they found."""
         deadline = self._timing.clock() + self._measure.time_limit_s
         rounds = repeated(
             lambda limits, number: self._search(limits, number, deadline),
@@ -143,20 +162,6 @@ class _OneFrame:
             )
             self._throughput.append(self._confirmed(result))
             self._on_event(GoalFound(self._traffic.frame, self._throughput[-1]))
-        highest = max((one.load_pps for one in self._throughput if one.load_pps), default=None)
-        loads = curve_loads_pps(self._measure.curve, highest, limits_pps[1])
-        self._curve = curve(
-            self._runner, self._measure.curve, loads, lambda step, steps: self._phase("curve", step, steps)
-        )
-        if self._measure.latency is not None:
-            self._delays = delays(
-                self._runner,
-                self._measure.latency,
-                self._throughput,
-                mean_frame_bytes=self._traffic.mean_frame_bytes,
-                on_point=lambda step, steps: self._phase("latency", step, steps),
-                sleep=self._timing.sleep,
-            )
 
     def finished(self, problem: str | None = None) -> Case:
         """What has been measured. Trials of curve and delays are there only, except invalid ones repeated."""

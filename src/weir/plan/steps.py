@@ -14,6 +14,7 @@ from weir.plan.tuning import deployment_steps, hugepages
 from weir.spec.lab import Lab
 from weir.spec.topology import Topology
 
+_REALTIME = {True: "realtime", False: "", "auto": "realtime where it can be"}
 SOCKET = "weir-dp.sock"
 LOG = "weir-dp.log"
 _SWITCHES: dict[str, Callable[[Topology, Lab], list[Step]]] = {
@@ -66,7 +67,7 @@ def _weir_dp(topology: Topology, lab: Lab) -> Step:
             "log": LOG,
             "huge": lab.host.hugepages != "none",
             "pinned": lab.host.pinning,
-            "rt": lab.host.rt,
+            "rt": lab.host.rt is not False,
         },
         text=f"start weir-dp, polling on core{'s' if len(cores) > 1 else ''} {listed}" + _how(lab),
         undo_text="end weir-dp",
@@ -74,7 +75,7 @@ def _weir_dp(topology: Topology, lab: Lab) -> Step:
 
 
 def _how(lab: Lab) -> str:
-    said = ["" if lab.host.pinning else "unpinned", "realtime" if lab.host.rt else ""]
+    said = ["" if lab.host.pinning else "unpinned", _REALTIME[lab.host.rt]]
     said.append("in 4 KiB pages" if lab.host.hugepages == "none" else "")
     listed = ", ".join(word for word in said if word)
     return f" ({listed})" if listed else ""

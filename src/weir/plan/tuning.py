@@ -82,26 +82,26 @@ def host_steps(wishes: Host, said: Host, cpus: Sequence[int]) -> list[Step]:
         own: dict[str, Param] = {"cpus": list(cpus), "required": required, **params}
         plan.append(Step(kind=kind, name=kind, params=own, text=text, undo_text=undo_text))
 
-    if wishes.interrupts == "away":
+    if wishes.interrupts in ("away", "auto"):
         add(
             "interrupts", f"move interrupts away from {on}", "move interrupts back",
-            said.interrupts is not None,
+            said.interrupts == "away",
         )  # fmt: skip
-    if wishes.governor == "performance":
+    if wishes.governor in ("performance", "auto"):
         add(
             "governor", f"set the governor of {on} to performance", "set the governor that was there",
-            said.governor is not None, governor="performance",
+            said.governor == "performance", governor="performance",
         )  # fmt: skip
     if wishes.rt:
         add(
             "rt-throttle",
             "lift the throttle of realtime threads",
             "throttle realtime threads as before",
-            True,
+            said.rt is True,
         )
-    if wishes.isolation == "partition":
+    if wishes.isolation in ("partition", "auto"):
         add(
             "isolation", f"isolate {on} in a cpuset partition", "give them back to the scheduler",
-            said.isolation is not None,
+            said.isolation == "partition",
         )  # fmt: skip
     return plan

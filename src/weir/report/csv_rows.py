@@ -41,6 +41,7 @@ COLUMNS = (
     "tester_bound",
     "stall_labelled",
     "ceiling_pps",
+    "variant",
 )
 
 Cell = str | int | float | bool | None
@@ -76,6 +77,7 @@ def _place(result: Result, setup: Setup, case: Case | None) -> dict[str, Cell]:
         "run": result.id,
         "lab": result.lab,
         "technology": setup.technology,
+        "variant": setup.variant,
         "chain": setup.chain,
         "datapath": setup.datapath,
         "frame": case.frame if case else None,

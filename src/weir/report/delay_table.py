@@ -32,7 +32,7 @@ def tables(result: Result) -> Iterator[RenderableType]:
         for row in rows:
             cells = dict(zip(HEAD, row.cells(), strict=True))
             style = None if row.valid else "yellow"
-            out.add_row(row.setup.technology, row.load, *(cells[name] for name in SHOWN), style=style)
+            out.add_row(row.setup.name, row.load, *(cells[name] for name in SHOWN), style=style)
         yield out
     yield from _judgement(result)
 
@@ -51,7 +51,7 @@ def _judgement(result: Result) -> Iterator[RenderableType]:
         out.add_column(name, justify="right", no_wrap=True)
     out.add_column("")
     for setup, case, verdict in every:
-        what = f"{setup.technology} {setup.chain} {summary.frame_label(case.frame)}"
+        what = f"{setup.name} {setup.chain} {summary.frame_label(case.frame)}"
         out.add_row(what, *verdict_cells(verdict), style=None if verdict.met else "bold red")
     yield out
 

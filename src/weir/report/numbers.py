@@ -43,6 +43,11 @@ def around(distance: float | None) -> str:
     return "<1%" if 0 < distance < 0.01 else f"±{distance:.0%}"
 
 
+def change(ratio: float) -> str:
+    """ "-63%", "+4%", "+310%": what is gained or lost, with its sign."""
+    return f"{ratio:+.0%}"
+
+
 def share(ratio: float | None) -> str:
     """ "0", "0.5 %", "0.0013 %": a loss ratio; exactly zero is written as 0."""
     if ratio is None:

@@ -50,8 +50,8 @@ def chains(result: Result) -> list[str]:
 
 
 def technologies(result: Result) -> list[str]:
-    """Names of the technologies, likewise."""
-    return list(dict.fromkeys(setup.technology for setup in result.setups))
+    """Names of the technologies, or of the variants, likewise."""
+    return list(dict.fromkeys(setup.name for setup in result.setups))
 
 
 def frames(result: Result, chain: str | None = None) -> list[str]:
@@ -85,7 +85,7 @@ def rows(result: Result) -> Iterator[Row]:
     base = {
         (setup.chain, case.frame, t.goal): t.load_pps
         for setup in result.setups
-        if setup.technology == result.baseline
+        if setup.name == result.baseline
         for case in setup.cases
         for t in case.throughput
     }
@@ -140,14 +140,14 @@ def fidelity(result: Result) -> list[tuple[str, list[str]]]:
     where: dict[str, list[str]] = {}
     for setup in built:
         for sentence in setup.fidelity:
-            where.setdefault(sentence, []).append(f"{setup.technology} {setup.chain}")
+            where.setdefault(sentence, []).append(f"{setup.name} {setup.chain}")
     return [(sentence, [] if len(names) == len(built) else names) for sentence, names in where.items()]
 
 
 def reasons(result: Result) -> list[str]:
     """One sentence for each case given up, each irregular throughput, each found with a caveat."""
     said = [
-        f"{setup.technology} {setup.chain}, frame {frame_label(case.frame)}: given up: {case.problem}"
+        f"{setup.name} {setup.chain}, frame {frame_label(case.frame)}: given up: {case.problem}"
         for setup in result.setups
         for case in setup.cases
         if case.problem is not None
@@ -156,7 +156,7 @@ def reasons(result: Result) -> list[str]:
     for row in rows(result):
         found = row.throughput
         if found.status == "irregular" or found.why is not None:
-            place = f"{row.setup.technology} {row.setup.chain}, frame {frame_label(row.case.frame)}"
+            place = f"{row.setup.name} {row.setup.chain}, frame {frame_label(row.case.frame)}"
             why = found.why or "no reason was recorded"
             caveats.setdefault((place, found.status, why), []).append(found.goal)
     said += [
@@ -167,7 +167,7 @@ def reasons(result: Result) -> list[str]:
 
 def refusals(result: Result) -> list[tuple[str, str]]:
     """Each refused technology once, with what is missing."""
-    return list(dict.fromkeys((s.technology, s.refused) for s in result.setups if s.refused is not None))
+    return list(dict.fromkeys((s.name, s.refused) for s in result.setups if s.refused is not None))
 
 
 def noise(result: Result) -> list[str]:
@@ -190,7 +190,7 @@ def noise(result: Result) -> list[str]:
         said.append(
             f"{len(wide)} of {sum(1 for _ in rows(result))} throughputs spread by more than "
             f"{NOISY_SPREAD:.0%} over their repeats; the widest is {worst.throughput.goal} of "
-            f"{worst.setup.technology} {worst.setup.chain}, "
+            f"{worst.setup.name} {worst.setup.chain}, "
             f"frame {frame_label(worst.case.frame)}: {spread(worst.throughput):.0%}."
         )
     return said

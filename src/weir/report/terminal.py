@@ -19,7 +19,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from weir.report import delay_rows, delay_table, legend, numbers, summary
+from weir.report import delay_rows, delay_table, legend, numbers, reduction_rows, reduction_table, summary
 from weir.report.format import Format
 from weir.store.result import Case, Result, Setup
 
@@ -47,7 +47,8 @@ def table(result: Result) -> RenderableType:
     """The same for a rich console, with colours. Lab texts are never read as markup."""
     names: list[str | None] = [None] if summary.compares_chains(result) else [*summary.chains(result)]
     chains = [_Chain(result, name) for name in names]
-    return Group(_heading(result), *chains, *delay_table.tables(result), *_notes(result))
+    delays = [*delay_table.tables(result), *reduction_table.tables(result)]
+    return Group(_heading(result), *chains, *delays, *_notes(result))
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def _chain_table(result: Result, chain: str | None, goals: list[str]) -> Table:
         named = False
         for setup, case in _cases(result, chain, frame):
             cells = list(_cells(result, setup, case, goals, ratios=chain is not None))
-            name = setup.chain if chain is None else setup.technology
+            name = setup.chain if chain is None else setup.name
             out.add_row(Text("" if named else summary.frame_label(frame)), Text(name), *cells)
             named = True
         out.add_section()
@@ -127,7 +128,7 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str], *, ratios
         yield Text(numbers.around(summary.farthest(found) if found else None))
         yield Text(numbers.gbps(found.l2_bps if found else None))
         if ratios:
-            own = row is not None and row.ratio is not None and setup.technology == result.baseline
+            own = row is not None and row.ratio is not None and setup.name == result.baseline
             yield Text("1" if own else numbers.times(row.ratio if row else None))
         letters += row.flags if row else ""
     yield Text("".join(letter for letter in legend.FLAGS if letter in letters), style="yellow")
@@ -140,7 +141,12 @@ def _notes(result: Result) -> Iterator[RenderableType]:
     yield from _list("Refused here", _points(refused), "yellow")
     yield from _list("Read with care", _points(summary.reasons(result)), "yellow")
     yield from _list("This machine was noisy", _points(summary.noise(result)), "yellow")
+    tuned = reduction_rows.host_of(result)
+    done = [f"{name}: {reduction_rows.applied(settings)}" for name, settings in tuned.items()]
+    yield from _list("Tuned on this machine", _points(done), "bold")
+    yield from _list("What this machine cannot show", _points(reduction_rows.out_of_reach(result)), "yellow")
     delays = [delay_rows.MEANING] if any(True for _ in delay_rows.delay_rows(result)) else []
+    delays += [reduction_rows.MEANING, reduction_rows.UNSURE] if result.reductions else []
     yield from _list("How to read it", _points([*legend.sentences(result), SPREAD, *delays]), "bold")
     rests = [
         sentence + (f" ({', '.join(names)})" if names else "") for sentence, names in summary.fidelity(result)

@@ -127,12 +127,12 @@ def _areas(lab: Lab) -> Iterator[Complaint]:
 
 
 def _technologies(lab: Lab) -> Iterator[Complaint]:
-    if lab.baseline is not None and lab.baseline not in lab.technology:
-        listed = "one of " + ", ".join(lab.technology)
-        message = f"{lab.baseline} is not among the lab's technologies"
-        yield Complaint(
-            ("baseline",), message, listed, nearest(lab.baseline, lab.technology), about=(("technology",),)
-        )
+    known = lab.compared()
+    if lab.baseline is not None and lab.baseline not in known:
+        message = f"{lab.baseline} is not among the lab's {'variants' if lab.variants else 'technologies'}"
+        about: tuple[KeyPath, ...] = (("technology",), ("variants",))
+        listed = "one of " + ", ".join(known)
+        yield Complaint(("baseline",), message, listed, nearest(lab.baseline, known), about=about)
     if lab.tester.ports is not None:
         others = [name for name in lab.technology if name != "sr-iov"]
         if others:
@@ -212,6 +212,9 @@ def _chosen_at(lab: Lab, index: int) -> KeyPath:
 
 def _durations(lab: Lab) -> Iterator[Complaint]:
     measure = lab.measure
+    if not measure.goals and measure.latency is None:
+        message = "searches for nothing, and no latency is measured either"
+        yield Complaint(("measure", "goals"), message, "goals, or `latency`", about=(("measure", "latency"),))
     if measure.time_limit_s < measure.repeats * measure.trial.duration_sum_s:
         least = measure.repeats * measure.trial.duration_sum_s
         one_s = measure.trial.duration_sum_s

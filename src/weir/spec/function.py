@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from weir.spec.nf import Scalar
 from weir.spec.part import Part
 from weir.spec.router import RouterOptions
 
+FunctionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
 Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 DEFAULT_WORKERS = 2

@@ -15,17 +15,19 @@ Nodes = Mapping[int, Sequence[int]]
 def host_complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None) -> Iterator[Complaint]:
     """Everything impossible in `host`. `cpus`, `nodes`: the machine's; None: whatever machine."""
     host = lab.host
-    for key, asked in (("isolation", host.isolation == "partition"), ("rt", host.rt)):
-        if asked and not host.pinning:
+    for key, asked in (("isolation", host.isolation), ("rt", host.rt)):
+        if asked in (None, False, "none"):
+            continue
+        if not host.pinning:
             yield Complaint(
                 ("host", key), "needs threads that stay where they are, and `pinning` is off",
                 "pinning: true, or no " + key, about=(("host", "pinning"),),
             )  # fmt: skip
-        elif asked:
+        elif asked != "auto":
             yield from _rest(lab, key, cpus)
     if host.numa is not None and nodes is not None:
         yield from _node(lab, host.numa, nodes)
-    if "ovs-dpdk" in lab.technology and host.isolation == "partition":
+    if "ovs-dpdk" in lab.technology and host.isolation in ("partition", "auto"):
         yield from _lcores(lab, cpus)
     if "ovs-dpdk" in lab.technology and host.hugepages == "none":
         yield Complaint(

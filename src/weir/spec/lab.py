@@ -20,13 +20,14 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from weir.spec.cores import Cores, default_cores
-from weir.spec.function import FunctionOptions
+from weir.spec.function import FunctionName, FunctionOptions
 from weir.spec.host import Host
 from weir.spec.measure import Measure
 from weir.spec.part import Part
 from weir.spec.sla import Sla
 from weir.spec.technology import Technologies, TechnologyName, TechnologyOptions, technology_fields
 from weir.spec.traffic import TesterOptions, Traffic
+from weir.spec.variant import Variant, VariantName
 
 LAB_VERSION = 1
 MAX_FUNCTIONS = 64
@@ -90,7 +91,6 @@ _ChainForm = Annotated[
 ]
 _Chains = Annotated[tuple[_ChainForm, ...], _OneOrMany, BeforeValidator(_listed)]
 _TechnologyNames = Annotated[tuple[TechnologyName, ...], _OneOrMany, BeforeValidator(_listed)]
-_FunctionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$", examples=["switching"])]
 
 
@@ -108,10 +108,10 @@ class Lab(Part):
     technology: _TechnologyNames = Field(
         min_length=1, max_length=5, description="what joins the functions; each is measured in turn"
     )
-    baseline: TechnologyName | None = Field(
-        default=None, description="technology that ratios refer to; absent: the first"
+    baseline: str | None = Field(
+        default=None, description="technology, or variant, that ratios refer to; absent: the first"
     )
-    functions: dict[_FunctionName, FunctionOptions] = Field(
+    functions: dict[FunctionName, FunctionOptions] = Field(
         default={DEFAULT_FUNCTION: FunctionOptions(nf="l2fwd", options={"mode": "mac-rewrite"})},
         min_length=1,
         description="functions that chains can name",
@@ -125,6 +125,12 @@ class Lab(Part):
     cores: Cores | None = Field(default=None, description="CPUs; absent: chosen from the machine")
     host: Host = Field(default=Host(), description="what is asked of the machine beyond its cores")
     technologies: Technologies = Field(default=Technologies(), description="options of each technology")
+    variants: dict[VariantName, Variant] = Field(
+        default={},
+        max_length=64,
+        description="ways to run the lab that are compared with each other instead of its technologies; "
+        "what the machine lacks for one is a reason in the report, not an error",
+    )
 
     @field_validator("chain", "technology")
     @classmethod
@@ -137,6 +143,25 @@ class Lab(Part):
     def chains(self) -> tuple[Chain, ...]:
         """The chains, in the order of the file."""
         return tuple(_chain(form) for form in self.chain)
+
+    def compared(self) -> tuple[str, ...]:
+        """What reports compare with each other: technologies, or variants."""
+        if not self.variants:
+            return self.technology
+        return tuple(
+            self.way_name(name, technology)
+            for name in self.variants
+            for technology in self.variant_technologies(name)
+        )
+
+    def variant_technologies(self, variant: str) -> tuple[str, ...]:
+        """Under which a variant is run."""
+        own = self.variants[variant].technology
+        return self.technology if own is None else (own,)
+
+    def way_name(self, variant: str, technology: str) -> str:
+        """How reports call a variant under a technology."""
+        return variant if len(self.variant_technologies(variant)) == 1 else f"{variant} {technology}"
 
     def options(self, technology: str) -> TechnologyOptions:
         """The options of a technology. KeyError if there is no such technology."""

@@ -4,22 +4,22 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from weir.spec.check import complaints
-from weir.spec.complaint import complaints_about, located
+from weir.spec.complaint import Complaint, complaints_about, located
 from weir.spec.files import missing_files, with_whole_paths
 from weir.spec.host_check import Nodes
 from weir.spec.lab import Lab
 from weir.spec.overlay import split_overlay
 from weir.spec.problem import Problem, SpecError
 from weir.spec.source import KeyPath, Source, read_source
-from weir.spec.technology import technology_fields
+from weir.spec.ways import base_complaints, completed, near, variant_complaints
 
 LAB_FILE = "lab.yml"
 _ATTEMPTS = 4  # taking one part out may show that another cannot stand without it
@@ -46,19 +46,29 @@ def load_lab(
     labs = [_check(variant, problems, cpus, nodes) for variant in variants]
     for variant, checked in zip(variants, labs, strict=True):
         if checked is not None:
-            problems.extend(located(variant, one) for one in missing_files(checked, path.parent))
+            problems.extend(located(variant, one) for one in _missing_files(checked, path.parent))
     if problems:
         raise SpecError(dict.fromkeys(problems))
     lab = labs[-1 if quick else 0]
     assert lab is not None
-    return with_whole_paths(_complete(lab, _near(lab, cpus, nodes) or (0, 1)), path.parent)
+    return _with_whole_paths(completed(lab, near(lab, cpus, nodes) or (0, 1)), path.parent)
 
 
-def _near(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None) -> Sequence[int] | None:
-    """The CPUs of the lab's NUMA node, or all of them if it names none."""
-    if lab.host.numa is None or nodes is None or cpus is None:
-        return cpus
-    return [cpu for cpu in cpus if cpu in nodes.get(lab.host.numa, ())] or cpus
+def _missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
+    """Of the lab's functions, and of its variants'."""
+    yield from missing_files(lab, folder)
+    for name, variant in lab.variants.items():
+        for one in missing_files(lab.model_copy(update={"functions": variant.functions}), folder):
+            yield dataclasses.replace(one, path=("variants", name, *one.path))
+
+
+def _with_whole_paths(lab: Lab, folder: Path) -> Lab:
+    """Likewise."""
+    variants = {}
+    for name, variant in lab.variants.items():
+        own = with_whole_paths(lab.model_copy(update={"functions": variant.functions}), folder)
+        variants[name] = variant.model_copy(update={"functions": own.functions})
+    return with_whole_paths(lab, folder).model_copy(update={"variants": variants})
 
 
 def _check(
@@ -79,7 +89,7 @@ def _check(
             removed.update([_remove(values, one.path) for one in found])
     if lab is None:
         return None
-    for one in complaints(lab, cpus, nodes):
+    for one in (*base_complaints(lab, cpus, nodes), *variant_complaints(lab)):
         if not any(_overlap(path, gone) for path in (one.path, *one.about) for gone in removed):
             problems.append(located(source, one))
     return None if removed else lab
@@ -102,17 +112,3 @@ def _remove(values: dict[str, Any], path: KeyPath) -> KeyPath:
 def _overlap(path: KeyPath, other: KeyPath) -> bool:
     shorter = min(len(path), len(other))
     return path[:shorter] == other[:shorter]
-
-
-def _complete(lab: Lab, cpus: Sequence[int]) -> Lab:
-    """The lab with everything said that it left open: the baseline, and the cores of each technology."""
-    chosen = {}
-    for field, technology in technology_fields():
-        options = lab.options(technology)
-        if technology in lab.technology:
-            options = options.model_copy(update={"cores": lab.cores_for(technology, cpus)})
-        chosen[field] = options
-    technologies = lab.technologies.model_copy(update=chosen)
-    return lab.model_copy(
-        update={"baseline": lab.baseline or lab.technology[0], "technologies": technologies}
-    )

@@ -77,7 +77,8 @@ class Measure(Part):
     """What to measure on each built chain, for each frame size."""
 
     goals: tuple[Goal, ...] = Field(
-        default=(Goal(name="NDR", loss_ratio=0.0), Goal(name="PDR", loss_ratio=0.005)), min_length=1
+        default=(Goal(name="NDR", loss_ratio=0.0), Goal(name="PDR", loss_ratio=0.005)),
+        description="what is searched for; none: delays at given rates alone",
     )
     relative_width: float = Field(
         default=0.004, gt=0, lt=1, description="how close a search's bounds must be"
@@ -101,6 +102,13 @@ class Measure(Part):
     )
     repeats: int = Field(
         default=3, ge=1, le=100, description="searches for each frame: median, min and max are quoted"
+    )
+    rounds: int = Field(
+        default=1,
+        ge=1,
+        le=100,
+        description="times that everything is built and measured: there and back, so that what is compared "
+        "stands side by side",
     )
     confirm_trials: int = Field(default=3, ge=0, le=100, description="trials at each load found")
     time_limit_s: Duration = Field(default=300, description="for all searches of one frame")
@@ -136,5 +144,7 @@ class Measure(Part):
         for text in self.latency.loads if self.latency else ():
             goal = load_of(text).goal
             if goal is not None and goal not in names:
-                raise ValueError(f"latency load {text!r} is of no goal; there are {', '.join(names)}")
+                raise ValueError(
+                    f"latency load {text!r} is of no goal; there are {', '.join(names) or 'none'}"
+                )
         return self

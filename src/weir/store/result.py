@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from weir.spec.topology import Topology
+from weir.store.comparison import DelayMeasure, HostSetting, Reduction, Shortfall
 from weir.store.trial import (
     AreaLoad,
     CoreLoad,
@@ -34,17 +35,21 @@ __all__ = [
     "Case",
     "Ceiling",
     "CoreLoad",
+    "DelayMeasure",
     "DelayPoint",
     "Drop",
     "Fingerprint",
+    "HostSetting",
     "Ipdv",
     "Jitter",
     "Latency",
     "PathLoad",
     "Pdv",
     "PollingLoad",
+    "Reduction",
     "Result",
     "Setup",
+    "Shortfall",
     "StageLoad",
     "Stall",
     "StreamCount",
@@ -167,6 +172,8 @@ class Setup(_Record):
 
     technology: str
     """As the lab names it."""
+    variant: str | None = None
+    """What reports call it where the lab compares variants; None: by its technology."""
     chain: str
     """PVP, PVVP, or the function names joined by hyphens."""
     datapath: str
@@ -175,12 +182,19 @@ class Setup(_Record):
     """What was built."""
     fidelity: list[str] = []
     """What the numbers rest on, in sentences."""
+    host: list[HostSetting] = []
+    """What became of the lab's `host` on this machine."""
     refused: str | None = None
     """Why this machine cannot run it, with what is missing."""
     bring_up_s: float | None = None
     """Time to build it."""
     cases: list[Case] = []
     """One for each frame size."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.variant or self.technology
 
 
 class Fingerprint(_Record):
@@ -241,9 +255,13 @@ class Result(_Record):
     interrupted: bool = False
     """Stopped early; what had finished is here."""
     baseline: str
-    """The technology that ratios refer to."""
+    """The technology, or variant, that ratios refer to."""
     fingerprint: Fingerprint
     spec: dict[str, Any]
     """The resolved lab."""
     setups: list[Setup] = []
-    """One for each technology and chain."""
+    """One for each technology, or variant, and chain."""
+    reductions: list[Reduction] = []
+    """What each way takes off the baseline's delays, where the lab measures delays."""
+    shortfalls: list[Shortfall] = []
+    """What this machine cannot show of a tuned host; of runs that compare variants."""

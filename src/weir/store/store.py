@@ -96,8 +96,13 @@ class Store:
             session.add(_trial_row(row.number, trial, in_curve=False))
 
     def add_case(self, setup: int, case: Case) -> None:
-        """A finished case; replaces what add_trial stored of it."""
+        """A finished case; replaces what add_trial stored of it, and what earlier rounds found."""
         with explained(self.name), Session(self._engine) as session, session.begin():
+            session.execute(
+                delete(CaseRow).where(
+                    CaseRow.setup == setup, CaseRow.frame == case.frame, CaseRow.finished.is_(True)
+                )
+            )
             row = self._open_case(session, setup, case.frame)
             if row is None:
                 row = CaseRow(setup=setup, frame=case.frame, finished=True, document=_case_document(case))

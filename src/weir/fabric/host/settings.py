@@ -138,9 +138,13 @@ class RtThrottle(HostSettings):
 
     kind = "rt-throttle"
 
-    def lacking(self, params: Mapping[str, Any]) -> str | None:  # noqa: ARG002
-        """Kernels without realtime scheduling have no such file."""
-        return None if self._tree.exists(_RT_RUNTIME) else f"this kernel has no /{_RT_RUNTIME}"
+    def lacking(self, params: Mapping[str, Any]) -> str | None:
+        """Kernels without realtime scheduling have no such file; and a loop lets nothing else run."""
+        if not self._tree.exists(_RT_RUNTIME):
+            return f"this kernel has no /{_RT_RUNTIME}"
+        if not set(self._tree.cpus(f"{_CPU}/online")) - set(params["cpus"]):
+            return "no CPU is left that does not poll"
+        return None
 
     def wanted(self, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:  # noqa: ARG002
         """-1: no limit."""

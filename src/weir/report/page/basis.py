@@ -48,7 +48,7 @@ def pictures(result: Result) -> Markup:
             "figure",
             tag(
                 "figcaption",
-                tag("b", f"{setup.technology} {setup.chain}"),
+                tag("b", f"{setup.name} {setup.chain}"),
                 tag(
                     "span",
                     f" · {summary.switch(setup)}",
@@ -61,10 +61,10 @@ def pictures(result: Result) -> Markup:
                 class_="scroll",
                 tabindex=0,
                 role="region",
-                aria_label=f"Picture of {setup.technology} {setup.chain}",
+                aria_label=f"Picture of {setup.name} {setup.chain}",
             ),
             class_="built",
-            data_technology=setup.technology,
+            data_technology=setup.name,
         )
         for setup in result.setups
         if setup.topology is not None

@@ -15,7 +15,7 @@ def cases(result: Result) -> Markup:
     """One fold for each setup, in it one for each frame size."""
     order = summary.technologies(result)
     folds = [
-        _setup(setup, index, order.index(setup.technology))
+        _setup(setup, index, order.index(setup.name))
         for index, setup in enumerate(result.setups)
         if setup.refused is None
     ]
@@ -31,7 +31,7 @@ def _setup(setup: Setup, index: int, colour: int) -> Markup:
     line = tag(
         "summary",
         tag("i", class_=f"key k{colour % 6}"),
-        tag("b", f"{setup.technology} {setup.chain}"),
+        tag("b", f"{setup.name} {setup.chain}"),
         tag("span", " · ".join(facts), class_="dim"),
     )
     return tag(

@@ -94,6 +94,8 @@ def _sections(result: Result) -> list[Markup]:
             "One way, software timestamps, the slower direction. Past the throughput: full queues.",
             tag("div", class_="controls", id="latency-controls"),
             tag("div", class_="rows", id="latency-plots"),
+            delays.reductions(result),
+            delays.tuned(result),
             delays.delays(result),
             delays.service_level(result),
         ),

@@ -96,7 +96,7 @@ def readings(result: Result) -> Markup | None:
                 goal,
                 chain,
                 [
-                    _reading(result, row, order.index(row.setup.technology), row.setup.technology)
+                    _reading(result, row, order.index(row.setup.name), row.setup.name)
                     for row in rows
                     if row.setup.chain == chain
                 ],
@@ -122,7 +122,7 @@ def _reading(result: Result, row: summary.Row, index: int, name: str) -> Markup:
     ratio: str | None
     if summary.compares_chains(result):
         ratio = None
-    elif row.setup.technology == result.baseline:
+    elif row.setup.name == result.baseline:
         ratio = "the baseline"
     else:
         ratio = f"{numbers.times(row.ratio)} × {result.baseline}" if row.ratio is not None else "no ratio"

@@ -60,20 +60,20 @@ def _body(result: Result, chain: str, goals: list[str]) -> Markup:
 
 def _refused(setup: Setup, columns: int) -> Markup:
     why = tag("td", f"refused here: {setup.refused}", colspan=columns - 2, class_="why")
-    return tag("tr", tag("td", ""), tag("td", setup.technology), why, class_="first")
+    return tag("tr", tag("td", ""), tag("td", setup.name), why, class_="first")
 
 
 def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[Child]:
     order = summary.technologies(result)
-    key = tag("i", class_=f"key k{order.index(setup.technology) % 6}")
-    cells: list[Child] = [tag("td", key, setup.technology, class_="tech")]
+    key = tag("i", class_=f"key k{order.index(setup.name) % 6}")
+    cells: list[Child] = [tag("td", key, setup.name, class_="tech")]
     by_goal = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
     letters = "X" if case.problem is not None else ""
     for goal in goals:
         row = by_goal.get(goal)
         found = row.throughput if row else None
         letters += row.flags if row else ""
-        own = row is not None and row.ratio is not None and setup.technology == result.baseline
+        own = row is not None and row.ratio is not None and setup.name == result.baseline
         cells += [
             tag("td", numbers.mpps(found.load_pps if found else None), class_="n goal big"),
             tag(

@@ -5,7 +5,7 @@ function bars(result) {
   const parent = document.getElementById('bars');
   const controls = document.getElementById('bars-controls');
   const order = technologiesOf(result);
-  const shown = order.filter((name) => built(result).some((setup) => setup.technology === name));
+  const shown = order.filter((name) => built(result).some((setup) => nameOf(setup) === name));
   const frames = framesOf(result);
   const goals = goalsOf(result);
   if (!goals.length) return;
@@ -15,7 +15,7 @@ function bars(result) {
 
   // Throughput record in the chosen unit: value, low, high; null where nothing was found.
   const cell = (chain, technology, frame) => {
-    const setup = built(result).find((one) => one.chain === chain && one.technology === technology);
+    const setup = built(result).find((one) => one.chain === chain && nameOf(one) === technology);
     const found = setup?.cases.find((one) => one.frame === frame)?.throughput.find((t) => t.goal === state.goal);
     if (!found) return null;
     const scale = state.unit === 'Mpps' ? 1e-6 : found.load_pps ? (found.l2_bps / found.load_pps) * 1e-9 : 0;

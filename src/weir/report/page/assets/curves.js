@@ -4,7 +4,7 @@
 function curves(result) {
   const chains = chainsOf(result);
   const points = built(result).flatMap((setup) => setup.cases.map((one) => ({
-    chain: setup.chain, technology: setup.technology, frame: one.frame, points: curvePoints(one),
+    chain: setup.chain, technology: nameOf(setup), frame: one.frame, points: curvePoints(one),
   }))).filter((one) => one.points.length)
     .sort((one, other) => chains.indexOf(one.chain) - chains.indexOf(other.chain));
   const timed = points.map((one) => ({ ...one, points: one.points.filter((point) => point.p50_us !== null) }))

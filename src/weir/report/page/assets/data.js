@@ -9,9 +9,11 @@ async function readResult() {
 }
 
 const unique = (values) => [...new Set(values)];
+// What is compared: a variant of the lab, or a technology.
+const nameOf = (setup) => setup.variant || setup.technology;
 const built = (result) => result.setups.filter((setup) => setup.refused === null);
 const chainsOf = (result) => unique(built(result).map((setup) => setup.chain));
-const technologiesOf = (result) => unique(result.setups.map((setup) => setup.technology));
+const technologiesOf = (result) => unique(result.setups.map(nameOf));
 const framesOf = (result) => unique(built(result).flatMap((setup) => setup.cases.map((one) => one.frame)));
 const goalsOf = (result) =>
   unique(built(result).flatMap((setup) => setup.cases.flatMap((one) => one.throughput.map((t) => t.goal))));
