@@ -213,3 +213,16 @@ weir_machine_transfer_json(const struct weir_machine_transfer *transfer)
 	return json_pack("{s:o, s:o, s:o}", "clean", series_json(&transfer->clean), "dirty",
 			 series_json(&transfer->dirty), "turn", series_json(&transfer->turn));
 }
+
+json_t *
+weir_machine_pace_json(double pace_cycles)
+{
+	return json_pack("{s:[f]}", "pace_cycles", pace_cycles);
+}
+
+json_t *
+weir_machine_paces_json(const struct weir_machine_paces *paces)
+{
+	return json_pack("{s:[f, f], s:f}", "pace_cycles", paces->pace_cycles[0],
+			 paces->pace_cycles[1], "distance_cycles", paces->distance_cycles);
+}
