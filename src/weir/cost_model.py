@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 
 from weir.model.capacity import CostModel, Range
 from weir.model.fit import Parameters
 from weir.model.terms import MemoryCurve
+from weir.spec import Chain, Lab
+from weir.spec.nf import Nf, Scalar, network_functions
 from weir.store import differences
 from weir.store.model import ModelDocument, ModelParameter
 from weir.store.result import Fingerprint
@@ -15,6 +19,8 @@ from weir.store.result import Fingerprint
 _MACHINE = ("cpu", "hypervisor", "smt")
 """What makes another machine; that the rest of the fingerprint differs is worth a notice."""
 _IGNORED = frozenset({"tsc_hz", "memory", "hugepages_2m", "offloads", "cores"})
+
+_COSTLY_OPTIONS = frozenset({"bool", "int", "enum"})
 
 
 def model_of(document: ModelDocument) -> CostModel:
@@ -60,6 +66,32 @@ def otherwise_different(document: ModelDocument, here: Fingerprint) -> list[str]
     same = here.model_copy(update={name: getattr(there, name) for name in _fields(here) if name in ignored})
     versions = {name: version for name, version in there.versions.items() if name not in here.versions}
     return differences(there, same.model_copy(update={"versions": same.versions | versions}))
+
+
+def other_options(document: ModelDocument, lab: Lab, chains: Iterable[Chain]) -> list[str]:
+    """Functions of the chains that have other options than when they were measured.
+
+    Lists are left out, whose lengths are terms of the model, and addresses, which cost nothing.
+    """
+    functions = [lab.functions[name] for chain in chains for name in chain.functions]
+    found: dict[str, None] = {}
+    for one in (one for function in functions for one in function.nfs()):
+        if one.nf in document.options:
+            differing = _differing(network_functions()[one.nf], one.options, document.options[one.nf])
+            if differing:
+                what = f"{one.nf} has other options than it was measured with ({'; '.join(differing)})"
+                found[f"{what}: what they change of its cost is not in the prediction."] = None
+    return list(found)
+
+
+def _differing(nf: Nf, here: Mapping[str, Scalar], there: Mapping[str, Scalar]) -> list[str]:
+    found = []
+    for option in nf.options:
+        if option.type in _COSTLY_OPTIONS:
+            now, then = (str(options.get(option.name, option.default)).lower() for options in (here, there))
+            if now != then:
+                found.append(f"{option.name} {now}, not {then}")
+    return found
 
 
 def _fields(fingerprint: Fingerprint) -> list[str]:

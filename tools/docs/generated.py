@@ -16,7 +16,7 @@ from weir.dataplane import protocol
 from weir.explain import explanation
 from weir.host import diagnosis
 from weir.report import json_document, kernel_vnf, lean_table, model_table
-from weir.spec import fleet_load, placement
+from weir.spec import fleet_load, lab_plan, placement
 from weir.spec.schema import lab_schema, schema_text
 
 LAB_INTRO = """\
@@ -70,6 +70,11 @@ PLACEMENT_INTRO = """\
 What `weir plan --fleet` prints with `--json` and writes with `--out`. Units are in the names. JSON Schema:
 [schema/placement.schema.json](../../schema/placement.schema.json)."""
 
+LAB_PLAN_INTRO = """\
+What `weir plan LAB` prints with `--json`. Units are in the names. How a placement is chosen:
+[plan a lab](../how-to/plan-a-lab.md). JSON Schema:
+[schema/lab-plan.schema.json](../../schema/lab-plan.schema.json)."""
+
 EXPLANATION_INTRO = """\
 What `weir explain --json` prints. Units are in the names. How a verdict comes about, and what it cannot know:
 [explain a result](../how-to/explain-a-result.md). JSON Schema:
@@ -90,6 +95,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/kernel-vnf.schema.json": kernel_vnf.schema_text(),
         "schema/fleet.schema.json": fleet_load.schema_text(),
         "schema/placement.schema.json": placement.schema_text(),
+        "schema/lab-plan.schema.json": lab_plan.schema_text(),
         "schema/explanation.schema.json": explanation.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
@@ -107,6 +113,9 @@ def files(root: Path) -> dict[str, str]:
         "docs/reference/fleet.md": schema_page.page("Fleet file", FLEET_INTRO, fleet_load.fleet_schema()),
         "docs/reference/placement.md": schema_page.page(
             "Placement", PLACEMENT_INTRO, placement.placement_schema()
+        ),
+        "docs/reference/lab-plan.md": schema_page.page(
+            "Plan of a lab", LAB_PLAN_INTRO, lab_plan.lab_plan_schema()
         ),
         "docs/reference/explanation.md": schema_page.page(
             "Explanation", EXPLANATION_INTRO, explanation.schema()

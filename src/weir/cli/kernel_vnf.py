@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from weir.cli.exits import FAILED, USAGE, CommandError
+from weir.cli.quantities import link_bps, rate_pps
 
 if TYPE_CHECKING:
     from weir.model.kernel_vnf.configuration import Configuration
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 TAKES = frozenset({"cpu_ghz", "cores", "link", "frame", "flows", "parameters", "as_json"})
 FRAME_BYTES = (64, 9216)
-LINK_BPS = (10e6, 1.6e12)
 Value = TypeVar("Value")
 
 
@@ -51,10 +51,10 @@ def question(
         needed = {"--cpu-ghz": cpu_ghz, "--cores": cores, "--link": link, "--frame": frame, "--flows": flows}
         missing = ", ".join(name for name, value in needed.items() if value is None)
         raise CommandError(f"--model kernel-vnf needs {missing} too", USAGE)
-    link_bps = _link_bps(link)
+    bps = link_bps(link)
     sizes_bytes = _each("--frame", frame, _frame_bytes)
     cases = tuple(
-        Case(cpu_ghz * 1e9, cores, link_bps, count, size_bytes)
+        Case(cpu_ghz * 1e9, cores, bps, count, size_bytes)
         for count in _each("--flows", flows, _flow_count)
         for size_bytes in sizes_bytes
     )
@@ -79,14 +79,14 @@ def plan(asked: Question, *, rate: str | None, as_json: bool) -> None:
     """Prints for each case all configurations that fit, best first. Exit code 1 if a case misses the rate."""
     from weir.cli import kernel_vnf_table
 
-    rate_pps = None if rate is None else _rate_pps(rate)
-    rankings = [_rank(asked, case, rate_pps) for case in asked.cases]
+    wanted_pps = None if rate is None else rate_pps(rate)
+    rankings = [_rank(asked, case, wanted_pps) for case in asked.cases]
     best = [_best(ranked, case) for ranked, case in zip(rankings, asked.cases, strict=True)]
     if as_json:
         print(_json([one for ranked in rankings for one in ranked]), end="")
     else:
-        print(kernel_vnf_table.plans(rankings, asked, rate_pps), end="")
-    if rate_pps is not None and not all(one.meets(rate_pps) for one in best):
+        print(kernel_vnf_table.plans(rankings, asked, wanted_pps), end="")
+    if wanted_pps is not None and not all(one.meets(wanted_pps) for one in best):
         raise typer.Exit(FAILED)
 
 
@@ -167,31 +167,6 @@ def _flow_count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= MAX_FLOWS):
         raise ValueError(f"expected numbers of flows from 1 to {MAX_FLOWS}")
     return int(text)
-
-
-def _link_bps(text: str) -> float:
-    from weir.spec.units import BPS, quantity
-
-    low, high = LINK_BPS
-    try:
-        bps = quantity(text, BPS, "bps")
-    except ValueError:
-        bps = 0.0
-    if not low <= bps <= high:
-        raise CommandError(f"--link {text}: expected a rate from 10M to 1.6T, such as 10G or 25Gbit/s", USAGE)
-    return bps
-
-
-def _rate_pps(text: str) -> float:
-    from weir.spec.units import PPS, quantity
-
-    try:
-        pps = quantity(text, PPS, "pps")
-    except ValueError as error:
-        raise CommandError(f"--rate {text}: {error}", USAGE) from None
-    if pps <= 0:
-        raise CommandError(f"--rate {text}: expected a rate above 0", USAGE)
-    return pps
 
 
 def _json(found: Sequence[Prediction]) -> str:

@@ -4,19 +4,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 from weir.cli.labfile import chosen_chain, machine_cpus
+from weir.cli.quantities import link_bps
 
 if TYPE_CHECKING:
     from weir.model.capacity import Prediction
     from weir.spec import Chain, Lab
     from weir.store.model import ModelDocument
 
-TAKES = frozenset({"model", "chain", "frame", "flows", "cores", "cpu_ghz", "as_json"})
+TAKES = frozenset({"model", "chain", "frame", "flows", "cores", "cpu_ghz", "link", "scale_factor", "as_json"})
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What is asked about beyond the lab and this machine."""
+
+    cores: int
+    cpu_ghz: float | None
+    link_bps: float | None
+    scale_factor: int
+    """f: so many of the lab's set-ups side by side, each with its share of the flows."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,7 @@ class Answer:
     chain: str
     frame: str
     flows: int
+    scale_factor: int
     prediction: Prediction
 
 
@@ -59,75 +73,113 @@ def predict(
     flows: str | None,
     cores: int | None,
     cpu_ghz: float | None,
+    link: str | None,
+    scale_factor: int | None,
     as_json: bool,
 ) -> None:
     """Prints a line for each chain, number of flows and frame size."""
+    from weir.cost_model import other_options
     from weir.spec import load_lab
 
     cpus = machine_cpus() if cores is None else tuple(range(cores))
     lab = load_lab(lab_path, cpus=cpus)
+    require_direct(lab)
+    asked = Elsewhere(len(cpus), cpu_ghz, None if link is None else link_bps(link), scale_factor or 1)
     document = model_here(None if model is None else Path(model), elsewhere=cpu_ghz is not None)
     chains = [chosen_chain(lab, chain)] if chain is not None else list(lab.chains())
-    answers = [
-        _answer(document, varied, one, cpu_ghz) for one in chains for varied in _varied(lab, frame, flows)
-    ]
-    if as_json:
-        print(json.dumps([_json(one) for one in answers], indent=2))
-    else:
-        print("\n".join(_lines(answers, _remarks(document))))
-
-
-def _varied(lab: Lab, frame: str | None, flows: str | None) -> list[Lab]:
-    """The lab with each number of flows and each one frame size. CommandError for what is none."""
-    from pydantic import ValidationError
-
-    from weir.spec.traffic import Traffic
-
     frames = [str(one) for one in lab.traffic.frames] if frame is None else frame.split(",")
     counts = [str(lab.traffic.flows.count)] if flows is None else flows.split(",")
-    found = []
-    for count in counts:
-        for one in frames:
-            said = lab.traffic.model_dump()
-            said["frames"], said["flows"]["count"] = (one.strip(),), count.strip()
-            try:
-                found.append(lab.model_copy(update={"traffic": Traffic.model_validate(said)}))
-            except ValidationError as error:
-                wrong = error.errors()[0]
-                option = "--frame" if "frames" in wrong["loc"] else "--flows"
-                message = wrong["msg"].removeprefix("Value error, ")
-                raise CommandError(f"{option} {wrong['input']}: {message}", USAGE) from None
-    return found
+    labs = [with_traffic(lab, [one], count) for count in counts for one in frames]
+    answers = [_answer(document, varied, one, asked) for one in chains for varied in labs]
+    known = [*other_options(document, lab, chains), *remarks(document)]
+    if as_json:
+        print(json.dumps([_json(one, known) for one in answers], indent=2))
+    else:
+        print("\n".join(_lines(answers, known)))
 
 
-def _answer(document: ModelDocument, lab: Lab, chain: Chain, cpu_ghz: float | None) -> Answer:
+def require_direct(lab: Lab) -> None:
+    """CommandError if the lab joins its functions by switches alone."""
+    if "direct" not in lab.technology:
+        raise CommandError(
+            f"the cost model knows the areas of weir-dp, not the switch of {', '.join(lab.technology)}; "
+            "expected technology: direct among the lab's",
+            USAGE,
+        )
+
+
+def with_traffic(lab: Lab, frames: Sequence[str], flows: str) -> Lab:
+    """The lab with these frame sizes and number of flows. CommandError for what is none."""
+    from pydantic import ValidationError
+
+    from weir.spec.check import complaints
+    from weir.spec.traffic import Traffic
+
+    said = lab.traffic.model_dump()
+    said["frames"], said["flows"]["count"] = tuple(one.strip() for one in frames), flows.strip()
+    try:
+        varied = lab.model_copy(update={"traffic": Traffic.model_validate(said)})
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        option = "--frame" if "frames" in wrong["loc"] else "--flows"
+        message = wrong["msg"].removeprefix("Value error, ")
+        raise CommandError(f"{option} {wrong['input']}: {message}", USAGE) from None
+    for one in complaints(varied, None):
+        if one.path[:2] == ("traffic", "frames"):
+            wanted = f"; expected {one.expected}" if one.expected else ""
+            raise CommandError(f"--frame {','.join(frames)}: {one.message}{wanted}", USAGE)
+    return varied
+
+
+def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -> Answer:
     from dataclasses import replace
 
     from weir.cost_model import model_of
     from weir.model import capacity
+    from weir.model.scaling import one_set, over_link, side_by_side
     from weir.visits import setup
 
     model = model_of(document)
-    if cpu_ghz is not None:
-        model = replace(model, hz=cpu_ghz * 1e9)
+    if asked.cpu_ghz is not None:
+        model = replace(model, hz=asked.cpu_ghz * 1e9)
     frame = str(lab.traffic.frames[0])
+    execution = setup(lab, chain, frame, chain.name).execution
+    _require_cores(chain, len(execution.cores()), asked)
+    directions = 2 if lab.tester.direction == "bidirectional" else 1
     try:
-        said = capacity.predict(model, setup(lab, chain, frame, chain.name).execution)
+        part = one_set(execution, asked.scale_factor)
+    except ValueError as error:
+        raise CommandError(f"--scale-factor {asked.scale_factor}: {error}", USAGE) from None
+    try:
+        said = capacity.predict(model, part)
     except ValueError as error:
         raise CommandError(
             f"{lab.name} {chain.name}: {error}; calibrate a lab that has them", USAGE
         ) from None
-    return Answer(chain.name, frame, lab.traffic.flows.count, said)
+    all_sets = side_by_side(said, asked.scale_factor)
+    capped = over_link(all_sets, asked.link_bps, execution.frame_bytes, directions)
+    return Answer(chain.name, frame, lab.traffic.flows.count, asked.scale_factor, capped)
 
 
-def _remarks(document: ModelDocument) -> list[str]:
+def _require_cores(chain: Chain, cores: int, asked: Elsewhere) -> None:
+    needed = asked.scale_factor * cores
+    if asked.scale_factor > 1 and needed > asked.cores:
+        raise CommandError(
+            f"--scale-factor {asked.scale_factor}: so many sets of the {cores} cores of {chain.name} need "
+            f"{needed}, and there are {asked.cores}; --cores says how many another machine has",
+            USAGE,
+        )
+
+
+def remarks(document: ModelDocument) -> list[str]:
+    """What differs between this machine now and when the model was made."""
     from weir import fabric
     from weir.cost_model import otherwise_different
 
     return otherwise_different(document, fabric.fingerprint(0, "unknown", {}))
 
 
-def _lines(answers: list[Answer], remarks: list[str]) -> list[str]:
+def _lines(answers: list[Answer], known: list[str]) -> list[str]:
     from weir.report.lean_table import table
 
     rows = [("chain", "frame", "flows", "Mpps", "95 % interval", "functions alone", "limited by", "cores")]
@@ -148,17 +200,18 @@ def _lines(answers: list[Answer], remarks: list[str]) -> list[str]:
     notices = dict.fromkeys(f"{one.chain}: {text}" for one in answers for text in one.prediction.notices)
     return [
         *table(rows),
-        *([""] if notices or remarks else []),
-        *(f"– {text}" for text in (*notices, *remarks)),
+        *([""] if notices or known else []),
+        *(f"– {text}" for text in (*notices, *known)),
     ]
 
 
-def _json(one: Answer) -> dict[str, object]:
+def _json(one: Answer, known: list[str]) -> dict[str, object]:
     said = one.prediction
     return {
         "chain": one.chain,
         "frame": one.frame,
         "flows": one.flows,
+        "f": one.scale_factor,
         "pps": said.pps,
         "low_pps": said.low_pps,
         "high_pps": said.high_pps,
@@ -173,5 +226,5 @@ def _json(one: Answer) -> dict[str, object]:
             }
             for load in said.cores
         ],
-        "notices": list(said.notices),
+        "notices": [*said.notices, *known],
     }

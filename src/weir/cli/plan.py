@@ -8,11 +8,21 @@ from typing import Annotated
 
 import typer
 
-from weir.cli import fleet, kernel_vnf
-from weir.cli.predict import AsJson, Cores, CpuGhz, FlowCounts, Frames, Link, Model, ParameterSource
+from weir.cli import fleet, kernel_vnf, lab_plan
+from weir.cli.predict import (
+    AsJson,
+    Cores,
+    CpuGhz,
+    FlowCounts,
+    Frames,
+    Link,
+    ParameterSource,
+    PredictionModel,
+)
 from weir.cli.variant import Variant, chosen
 
 VARIANTS = (
+    Variant("lab", asked_by="lab", said="a LAB", takes=lab_plan.TAKES),
     Variant(
         "kernel-vnf",
         asked_by="model",
@@ -26,8 +36,15 @@ VARIANTS = (
 
 def plan(
     context: typer.Context,
+    lab: Annotated[
+        Path | None,
+        typer.Argument(metavar="LAB", help="A lab to place, by the model of `weir calibrate`."),
+    ] = None,
     *,
-    model: Model = None,  # noqa: ARG001  (read from the context)
+    model: PredictionModel = None,
+    chain: Annotated[
+        str | None, typer.Option("--chain", help="With LAB: one of its chains; absent: the first.")
+    ] = None,
     cpu_ghz: CpuGhz = None,
     cores: Cores = None,
     link: Link = None,
@@ -66,20 +83,45 @@ def plan(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE", help="Write the placement of a fleet there, as --json prints it."
+            "--out",
+            metavar="FILE",
+            help="Write the placement of a fleet there, as --json prints it; with LAB the lab file that has "
+            "the placement, absent: results/<lab>-<chain>-<time>.yml.",
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="With LAB: write over the file of --out if it is there.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the best configuration, its runners-up, and why: the fastest, or the smallest that carries a rate.
 
     Touches nothing and needs no root. Exit code 1 if nothing carries the rate.
 
+    With LAB: how its functions are run and on which cores, for the fewest cores that carry the rate at the
+    lower bound of the prediction, then the largest margin; and a lab file that runs so.
+
     With --fleet: which host carries which chains, for the fewest chains without a place, then the least
     cost of hosts, then balance. It says what is proved of that; exit code 1 if some chains have no place.
     Ctrl-C ends the search with the best placement so far.
     """
     match chosen(VARIANTS, context.params):
+        case "lab":
+            assert lab is not None
+            lab_plan.plan(
+                lab,
+                model=model,
+                chain=chain,
+                rate=rate,
+                frame=frame,
+                flows=flows,
+                cores=cores,
+                cpu_ghz=cpu_ghz,
+                link=link,
+                out=out,
+                force=force,
+                as_json=as_json,
+            )
         case "kernel-vnf":
             asked = kernel_vnf.question(
                 cpu_ghz=cpu_ghz, cores=cores, link=link, frame=frame, flows=flows, parameters=parameters

@@ -76,6 +76,16 @@ def predict(
     link: Link = None,
     frame: Frames = None,
     flows: FlowCounts = None,
+    scale_factor: Annotated[
+        int | None,
+        typer.Option(
+            "--scale-factor",
+            min=1,
+            max=4096,
+            metavar="F",
+            help="With LAB: so many set-ups side by side, each with its share of the flows; absent: 1.",
+        ),
+    ] = None,
     config: Annotated[
         str | None,
         typer.Option("--config", help="Configuration, such as 2+1/ic125; absent: the best one."),
@@ -98,6 +108,8 @@ def predict(
                 flows=flows,
                 cores=cores,
                 cpu_ghz=cpu_ghz,
+                link=link,
+                scale_factor=scale_factor,
                 as_json=as_json,
             )
         case "kernel-vnf":

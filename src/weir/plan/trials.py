@@ -19,6 +19,8 @@ FEW_FLOWS, MANY_FLOWS = 64, 40_000
 FRAMES = ("64", "1518")
 SATURATING = 3
 """Functions that keep a core busier than the tester on another one can be."""
+CORES_MAX = 2
+"""Cores of a trial, the tester's among them."""
 _NF_OPTIONS_MIN = 2
 
 

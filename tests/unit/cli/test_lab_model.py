@@ -114,7 +114,13 @@ def test_every_frame_and_number_of_flows_has_its_line(lab: Path, model: Path) ->
         (("--chain", "nowhere"), "the lab has no chain 'nowhere'"),
         (("--chain", "known", "--frame", "9"), "--frame"),
         (("--chain", "known", "--flows", "none"), "--flows none"),
-        (("--link", "10G"), "does not go with --link"),
+        (("--chain", "known", "--link", "fast"), "--link fast: expected a rate"),
+        (("--chain", "known", "--scale-factor", "2", "--cores", "1"), "need 2, and there are 1"),
+        (
+            ("--chain", "known", "--scale-factor", "3", "--cores", "3", "--flows", "1"),
+            "expected a flow or more",
+        ),
+        (("--config", "2+1"), "does not go with --config"),
     ],
 )
 def test_what_cannot_be_predicted_is_said(
@@ -145,3 +151,24 @@ def test_what_is_no_model_is_said(lab: Path, tmp_path: Path) -> None:
     code, said = predicted(str(lab), "--model", str(path))
     assert code == 3
     assert "no model of version 1: weir: Field required" in said
+
+
+def test_sets_side_by_side_carry_as_much_each_until_the_link_is_full(lab: Path, model: Path) -> None:
+    given = (str(lab), "--chain", "known", "--model", str(model), "--json", "--flows", "64", "--cores", "4")
+    (one,), (four,), (linked,) = (
+        json.loads(predicted(*given, *more)[1])
+        for more in ((), ("--scale-factor", "4"), ("--scale-factor", "4", "--link", "1G"))
+    )
+    assert (four["f"], four["pps"]) == (4, pytest.approx(4 * one["pps"], rel=0.01))
+    assert any("4 sets side by side" in text for text in four["notices"])
+    assert (linked["limited_by"], linked["pps"]) == ("link", pytest.approx(2 * 1e9 / (84 * 8)))
+
+
+def test_other_options_than_the_model_was_measured_with_are_said(lab: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    measured_with = {"nat": {"external": "203.0.113.0/24", "udp_timeout_s": 7}, "l3fwd": {}}
+    write_model(document().model_copy(update={"options": measured_with}), path)
+    code, said = predicted(str(lab), "--chain", "known", "--model", str(path))
+    assert code == 0
+    assert "nat has other options than it was measured with (udp_timeout_s 300, not 7): " in said
+    assert "l3fwd has other options" not in said

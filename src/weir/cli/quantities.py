@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rates as options say them: `--rate 2Mpps`, `--link 10G`."""
+
+from __future__ import annotations
+
+from weir.cli.exits import USAGE, CommandError
+
+LINK_BPS = (10e6, 1.6e12)
+
+
+def link_bps(text: str) -> float:
+    """Of `--link`. CommandError says what is expected."""
+    from weir.spec.units import BPS, quantity
+
+    low, high = LINK_BPS
+    try:
+        bps = quantity(text, BPS, "bps")
+    except ValueError:
+        bps = 0.0
+    if not low <= bps <= high:
+        raise CommandError(f"--link {text}: expected a rate from 10M to 1.6T, such as 10G or 25Gbit/s", USAGE)
+    return bps
+
+
+def rate_pps(text: str) -> float:
+    """Of `--rate`. CommandError says what is expected."""
+    from weir.spec.units import PPS, quantity
+
+    try:
+        pps = quantity(text, PPS, "pps")
+    except ValueError as error:
+        raise CommandError(f"--rate {text}: {error}", USAGE) from None
+    if pps <= 0:
+        raise CommandError(f"--rate {text}: expected a rate above 0", USAGE)
+    return pps

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir plan LAB`: every placement of a chain's functions predicted by the cost model, and ranked.
+
+First come those that carry what is asked, with the fewest cores; of these the largest margin; of these the
+simplest way to run the functions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from weir.model import capacity
+from weir.model.capacity import CostModel, Prediction
+from weir.model.scaling import over_link
+from weir.model.terms import core_terms
+from weir.plan.core_pool import MachineCores, apart, crowded
+from weir.plan.placements import (
+    SPARE_AREAS,
+    Placement,
+    Pool,
+    may_remember,
+    placed_lab,
+    placements,
+    ways,
+)
+from weir.spec import Chain, Lab
+from weir.spec.execution import Execution
+from weir.spec.frames import mean_frame_bytes
+from weir.visits import setup
+
+PLACEMENTS_MAX = 2000
+"""Predicted at most; each takes some milliseconds."""
+ALIKE_DIGITS = 2
+"""Rates and margins are compared by whole percents: the model tells no more."""
+
+
+class NoCoreError(ValueError):
+    """There is no core for the functions."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the placement must carry."""
+
+    rate_pps: float | None
+    """Of all directions together; None: as much as possible."""
+    frames: tuple[str, ...]
+    link_bps: float | None
+    cores: int
+    """At most, with the tester's."""
+
+
+@dataclass(frozen=True)
+class _Described:
+    placement: Placement
+    execution: Execution
+    unmeasured: frozenset[str]
+    """Terms of its cost that no trial had; those of functions, which all placements have, apart."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """One placement, and what it carries of each frame size."""
+
+    placement: Placement
+    execution: Execution
+    cores: int
+    """In use, with the tester's."""
+    figures: tuple[Prediction, ...]
+    """In the order of the question's frames."""
+
+    @property
+    def low_pps(self) -> float:
+        """At the lower bound of the interval, of the worst frame."""
+        return min(one.low_pps for one in self.figures)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Placements, best first."""
+
+    placements: tuple[Predicted, ...]
+    complete: bool
+    """None was left out."""
+    crowded: bool
+    """None carries it on cores of its own, so cores were tried that others use too."""
+    unmeasured: tuple[str, ...]
+    """Terms of the model that no trial had; placements with more of them than others were left out."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """The question about one chain of a lab."""
+
+    lab: Lab
+    chain: Chain
+    model: CostModel
+    machine: MachineCores
+    question: Question
+
+    def tester(self) -> tuple[int, ...]:
+        """Its CPUs, as the lab has them; `load_lab` chose them where it leaves them open."""
+        return tuple(self.lab.cores_for("direct").tester or ())
+
+    def run(self) -> Ranking:
+        """NoCoreError, or ValueError if the model does not know a function."""
+        tester = self.tester()
+        together = bool(set(tester) & set(self.lab.function_cpus("direct")))
+        found = Ranking((), complete=True, crowded=False, unmeasured=())
+        pools = (apart(self.machine, tester, with_tester=together), crowded(self.machine, tester))
+        for is_crowded, pool in zip((False, True), pools, strict=True):
+            listed = list(itertools.islice(self._placements(pool), PLACEMENTS_MAX + 1))
+            described = [self._described(one) for one in listed[:PLACEMENTS_MAX]]
+            known = min((len(one.unmeasured) for one in described), default=0)
+            chosen = [self._predicted(one) for one in described if len(one.unmeasured) == known]
+            ranked = sorted(chosen, key=self._place)
+            if ranked:
+                left_out = {
+                    name for one in described for name in one.unmeasured if len(one.unmeasured) > known
+                }
+                complete = len(listed) <= PLACEMENTS_MAX
+                found = Ranking(tuple(ranked), complete, is_crowded, tuple(sorted(left_out)))
+                if self.question.rate_pps is None or self.carries(ranked[0]):
+                    break
+        if not found.placements:
+            alone = len(set(tester))
+            raise NoCoreError(
+                f"the tester alone has {alone} cores in this lab, and {self.question.cores} leave none to "
+                "the functions; expected more --cores, or fewer in `cores: {tester: …}`"
+            )
+        return found
+
+    def carries(self, one: Predicted) -> bool:
+        """The rate asked for, with every frame, at the lower bound; nothing is missed if none was."""
+        return self.question.rate_pps is None or one.low_pps >= self.question.rate_pps
+
+    def margin(self, low_pps: float) -> float | None:
+        """What is left of a lower bound, as a share of the rate; None: no rate was asked for."""
+        return None if self.question.rate_pps is None else low_pps / self.question.rate_pps - 1
+
+    def _placements(self, pool: Pool) -> Iterator[Placement]:
+        own = min(len(pool.own), self.question.cores - len(set(self.tester())))
+        if own < 0 or not own + len(pool.tester):
+            return iter(())
+        functions = [self.lab.functions[name] for name in self.chain.functions]
+        areas_max = own + len(pool.tester) + SPARE_AREAS
+        knows = knows_fastpath(self.model)
+        choices = [
+            ways(one, areas_max, (False, True) if knows and may_remember(one) else (one.fastpath,))
+            for one in functions
+        ]
+        return placements(functions, choices, pool, own)
+
+    def _described(self, placement: Placement) -> _Described:
+        placed = placed_lab(self.lab, self.chain, placement, self.tester())
+        said = setup(placed, placed.chains()[0], self.question.frames[0], self.chain.name).execution
+        costs = (core_terms(said, core, self.model.memory) for core in said.cores())
+        unknown = (name for one in costs for name in self.model.parameters.unknown(one))
+        return _Described(placement, said, frozenset(name for name in unknown if not name.startswith("nf ")))
+
+    def _predicted(self, one: _Described) -> Predicted:
+        directions = 2 if self.lab.tester.direction == "bidirectional" else 1
+        figures = []
+        for frame in self.question.frames:
+            size_bytes = mean_frame_bytes(frame)
+            said = capacity.predict(self.model, replace(one.execution, frame_bytes=size_bytes))
+            figures.append(over_link(said, self.question.link_bps, size_bytes, directions))
+        cores = len({*self.tester(), *one.placement.cpus()})
+        return Predicted(one.placement, one.execution, cores, tuple(figures))
+
+    def _place(self, one: Predicted) -> tuple[float, ...]:
+        """Smaller is better."""
+        simplicity = one.placement.simplicity()
+        rate_pps = self.question.rate_pps
+        if rate_pps is not None and self.carries(one):
+            return 0, one.cores, -round(one.low_pps / rate_pps, ALIKE_DIGITS), *simplicity
+        return 1, -round(math.log(one.low_pps), ALIKE_DIGITS), one.cores, *simplicity
+
+
+def knows_fastpath(model: CostModel) -> bool:
+    """Whether trials told what a fast path costs and saves."""
+    return any(name.startswith("fast path") for name in model.parameters.names)
