@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.unit.model.queueing.measured import Errors, errors
+from tests.unit.model.queueing.random_networks import PPS, random_network
+from tests.unit.model.queueing.simulated import draw, events, polled, recursion
+from weir.model.queueing import Arrivals, Queue, delay
+from weir.model.queueing.delay import loss
+
+TOLERANCE = 0.03
+NETWORKS = 60
+EXACT_TO = 0.0075
+"""Half width of the simulation's 95 % interval of the mean delay: a quarter of the tolerance."""
+
+
+def alone(**changes: object) -> Queue:
+    return replace(
+        Queue("server", 0, service_us=1.0, service_scv=1.0, outside=1.0, one_by_one=True),
+        **changes,  # type: ignore[arg-type]
+    )
+
+
+def of_network(seed: int, most_load: float, packets: int) -> Errors:
+    random = np.random.default_rng(seed)
+    queues = random_network(random, float(random.uniform(0.3, most_load)))
+    return errors(queues, PPS, random, exact_to=EXACT_TO, packets=packets, rounds_most=200)
+
+
+def test_one_exponential_server_is_kleinrocks() -> None:
+    found = delay([alone()], 0.8e6)
+    assert found.mean_us == pytest.approx(5.0)
+    assert found.p50_us == pytest.approx(5.0 * np.log(2), rel=0.01)
+    assert found.p99_us == pytest.approx(5.0 * np.log(100), rel=0.01)
+    assert found.queues["server"].packets == pytest.approx(4.0)
+
+
+def test_constant_service_waits_half_as_long_as_exponential() -> None:
+    assert delay([alone(service_scv=0.0)], 0.8e6).mean_us == pytest.approx(1 + 2.0)
+
+
+def test_a_polling_core_that_is_nearly_idle_costs_half_a_turn() -> None:
+    found = delay([alone(service_scv=0.0, one_by_one=False, poll_us=0.4)], 1.0)
+    assert found.mean_us == pytest.approx(0.2 + 0.4 + 1.0, rel=1e-3)
+
+
+def test_the_fast_simulation_is_the_simulation_of_events_packet_by_packet() -> None:
+    random = np.random.default_rng(7)
+    for load in (0.5, 0.9):
+        queues = random_network(random, load)
+        drawn = draw(queues, PPS, "poisson", 1500, random)
+        np.testing.assert_allclose(
+            recursion(queues, drawn).delay_us, events(queues, drawn).delay_us, rtol=1e-6, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("seed", [2, 3, 8])
+def test_networks_at_random_agree_with_their_simulation(seed: int) -> None:
+    assert of_network(seed, 0.6, 100_000).worst() < TOLERANCE
+
+
+@pytest.mark.slow
+def test_sixty_networks_at_random_agree_with_their_simulations() -> None:
+    found = [of_network(seed, 0.9, 500_000) for seed in range(NETWORKS)]
+    worst = max(one.worst() for one in found)
+    print(f"\n{NETWORKS} networks: worst error of mean delay, queue length and throughput {worst:.2%}")
+    for name in ("p50", "p90", "p99"):
+        print(f"worst error of {name}: {max(abs(getattr(one, name)) for one in found):.1%}")
+    print(f"95 % intervals of the simulated means: ± {max(one.exact_to for one in found):.2%} at most")
+    assert worst < TOLERANCE
+
+
+TESTER = (
+    Queue("generator", 0, 0.2, outside=1.0, poll_us=0.05, source=True, then={"function": 1.0}),
+    Queue("receiver", 0, 0.25, poll_us=0.05, sink=True),
+)
+FUNCTION = Queue("function", 1, 1.0, poll_us=0.1, then={"receiver": 1.0})
+PIPELINE = (
+    replace(FUNCTION, name="function", service_us=0.6, then={"second": 1.0}),
+    Queue("second", 1, 0.4, poll_us=0.1, then={"receiver": 1.0}),
+)
+
+
+def polled_errors(
+    queues: tuple[Queue, ...], pps: float, arrivals: Arrivals, packets: int
+) -> tuple[float, float]:
+    """Of the mean and of P99."""
+    observed = polled(queues, draw(queues, pps, arrivals, packets, np.random.default_rng(3)))
+    counted = observed.delay_us[packets // 10 :]
+    counted = counted[~np.isnan(counted)]
+    found = delay(queues, pps, arrivals)
+    return found.mean_us / counted.mean() - 1, found.p99_us / float(np.quantile(counted, 0.99)) - 1
+
+
+@pytest.mark.parametrize("arrivals", ["constant", "poisson"])
+@pytest.mark.parametrize("functions", [(FUNCTION,), PIPELINE], ids=["one area", "pipeline"])
+def test_polling_cores_with_bursts_agree_with_their_simulation(
+    functions: tuple[Queue, ...], arrivals: Arrivals
+) -> None:
+    mean, p99 = polled_errors((TESTER[0], *functions, TESTER[1]), 0.7e6, arrivals, 6_000)
+    assert abs(mean) < 0.1
+    assert abs(p99) < 0.3
+
+
+@pytest.mark.slow
+def test_polling_cores_at_many_loads() -> None:
+    """Prints what docs/design/model.md says of them."""
+    for arrivals in ("constant", "poisson"):
+        for pps in (0.3e6, 0.6e6, 0.85e6):
+            for functions in ((FUNCTION,), PIPELINE):
+                mean, p99 = polled_errors((TESTER[0], *functions, TESTER[1]), pps, arrivals, 100_000)
+                print(
+                    f"\n{arrivals}, load {pps / 1e6:.0%}, {len(functions)} areas: {mean:+.1%}, P99 {p99:+.1%}"
+                )
+                assert abs(mean) < 0.1
+
+
+def test_loss_of_a_short_queue_is_that_of_m_m_1_k() -> None:
+    load, places = 0.8, 5
+    exact = (1 - load) * load**places / (1 - load ** (places + 1))
+    assert loss(load / (1 - load), load, places) == pytest.approx(exact)
+
+
+def test_a_core_that_cannot_carry_the_load_is_named() -> None:
+    with pytest.raises(ValueError, match=r"core 0 would be full 1\.20 times over"):
+        delay([alone()], 1.2e6)
+
+
+def test_packets_that_go_round_are_refused() -> None:
+    with pytest.raises(ValueError, match="packets go round"):
+        delay([alone(then={"other": 0.5}), Queue("other", 1, 1.0, then={"server": 0.5})], 0.1e6)
+
+
+def test_a_load_near_the_limit_says_how_much_an_error_grows() -> None:
+    assert any("1 % more cost is 19 % more delay" in limit for limit in delay([alone()], 0.95e6).limits)
