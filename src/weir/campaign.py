@@ -213,6 +213,7 @@ class Campaign:
                 lab.options(topology.technology),
                 datapath=setup.datapath,
                 memory=hello.memory,
+                emulated=deployment.emulated(),
             )
             setup.host = list(
                 fabric.host_settings(lab, topology, memory=hello.memory, refused=deployment.refused())

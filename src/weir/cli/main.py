@@ -25,6 +25,7 @@ from weir.cli import (
     validate_model,
 )
 from weir.cli.exits import reporting
+from weir.cli.image import image
 
 app = typer.Typer(
     name="weir",
@@ -53,6 +54,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(reporting(command))
+app.add_typer(image, name="image")
 
 
 def _version(wanted: bool) -> None:

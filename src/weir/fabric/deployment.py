@@ -20,6 +20,7 @@ from weir.fabric.openvswitch_counters import openvswitch_counters
 from weir.fabric.outside import Watch, require_sampling
 from weir.fabric.registry import step_kind
 from weir.fabric.step_kind import Site
+from weir.fabric.vm.counters import machine_counters
 from weir.plan import Step, Tuning
 from weir.spec.topology import Topology
 
@@ -165,7 +166,7 @@ class Deployment:
         counters = kernel_counters(self.topology, site, delivered)
         if self.topology.technology in ("ovs", "ovs-dpdk") and len(self.topology.nodes) > 1:
             counters += openvswitch_counters(self.topology, site)
-        return counters
+        return counters + machine_counters(self.topology, site, counters)
 
     def watch(self, *, sample_stacks: bool = False) -> Watch:
         """For the areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""
@@ -204,11 +205,21 @@ class Deployment:
         return "none"
 
     def versions(self) -> dict[str, str]:
-        """Of the switch, where it is a program."""
+        """Of the switch, where it is a program, and of guest images."""
         assert self.topology is not None
+        found = {}
         if self.topology.technology in ("ovs", "ovs-dpdk"):
-            return {"openvswitch": openvswitch.version()}
-        return {}
+            found["openvswitch"] = openvswitch.version()
+        return found | {
+            f"image of {entry.step.params['node']}": str(entry.facts["image"]) for entry in self._machines()
+        }
+
+    def emulated(self) -> list[str]:
+        """Functions in virtual machines whose processor is emulated."""
+        return [str(one.step.params["node"]) for one in self._machines() if one.facts["accel"] == "tcg"]
+
+    def _machines(self) -> list[Entry]:
+        return [entry for entry in self._journal.standing() if entry.step.kind == "vm"]
 
     def abandoned(self) -> bool:
         """Nobody works on it, and it is not kept: its maker was killed, or who was taking it down."""

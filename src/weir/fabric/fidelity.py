@@ -4,15 +4,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 
 from weir.fabric.fingerprint import hypervisor
 from weir.spec.technology import OvsOptions, TechnologyOptions
 from weir.spec.topology import Topology
 
 
-def fidelity(topology: Topology, options: TechnologyOptions, *, datapath: str, memory: str) -> list[str]:
-    """Sentences for the report, most important first. `options`: the lab's, of the technology."""
+def fidelity(
+    topology: Topology,
+    options: TechnologyOptions,
+    *,
+    datapath: str,
+    memory: str,
+    emulated: Sequence[str] = (),
+) -> list[str]:
+    """Sentences for the report, most important first. `options`: the lab's, of the technology. `emulated`:
+    functions in virtual machines whose processor is.
+    """
     said = []
+    if emulated:
+        said.append(
+            f"Emulated: the processor of {_listed([*emulated])} is a program (QEMU's TCG). What is "
+            "measured shows that the chain works, not how fast it would be."
+        )
     if topology.wire == "virtual":
         said.append("Virtual links: no packet left this machine.")
     if isinstance(options, OvsOptions) and datapath.endswith("(userspace datapath)"):
@@ -21,14 +36,9 @@ def fidelity(topology: Topology, options: TechnologyOptions, *, datapath: str, m
         said.append(f"{datapath}: {why}.")
     placed: dict[int, list[str]] = {}
     for node in topology.nodes:
-        for core in node.cores:
+        for core in node.cores if node.machine is None else ():
             placed.setdefault(core, []).append(node.name)
-    for core, names in sorted(placed.items()):
-        if len(names) > 1:
-            said.append(f"{_listed(names)} share core {core}, in one polling loop.")
-    for core in topology.switch_cores:
-        if core in placed:
-            said.append(f"The switch shares core {core} with {_listed(placed[core])}.")
+    said += _sharing(topology, placed)
     if len(os.sched_getaffinity(0)) <= len(placed) + len(set(topology.switch_cores) - set(placed)):
         said.append("Every core polls: the system's own work takes time from the measurement.")
     if hypervisor():
@@ -37,6 +47,22 @@ def fidelity(topology: Topology, options: TechnologyOptions, *, datapath: str, m
     if memory == "no-huge":
         said.append("No hugepages were free: 4 KiB pages.")
     return said
+
+
+def _sharing(topology: Topology, placed: Mapping[int, list[str]]) -> Iterator[str]:
+    """Who shares a core with whom. `placed`: nodes by the core of their polling loop."""
+    for core, names in sorted(placed.items()):
+        if len(names) > 1:
+            yield f"{_listed(names)} share core {core}, in one polling loop."
+    for core in topology.switch_cores:
+        if core in placed:
+            yield f"The switch shares core {core} with {_listed(placed[core])}."
+    polled = {*placed, *(topology.switch_cores if topology.technology == "ovs-dpdk" else ())}
+    for node in topology.machines():
+        shared = sorted(polled.intersection(node.cores))
+        if shared:
+            cores = ", ".join(map(str, shared))
+            yield f"Virtual CPUs of {node.name} take turns with a polling loop on core {cores}."
 
 
 def _listed(names: list[str]) -> str:

@@ -39,7 +39,15 @@ def kernel_counters(topology: Topology, site: Site, delivered: Mapping[str, int]
                 continue
             counters += _interface(place, statistics)
             counters.append(Counter(place, "socket_full", "drop", sockets.get(statistics["index"], 0)))
+        for port in topology.ports:
+            if port.kind == "vm-tap" and port.name in ends:
+                counters += _tap(f"switch:{port.name}", ends[port.name])
     return counters
+
+
+def _tap(place: str, statistics: Statistics) -> list[Counter]:
+    """A virtual machine's: the kernel sends to it what the machine receives."""
+    return [*_interface(place, statistics), Counter(f"{place} tx", None, "packets", statistics["tx_packets"])]
 
 
 def _interface(place: str, statistics: Statistics) -> list[Counter]:
@@ -59,6 +67,6 @@ def _statistics(site: Site, netns: str) -> dict[str, dict[str, int]]:
     found = {}
     for link in site.route(netns).get_links():
         statistics = link.get("stats64") or link.get("stats") or {}
-        counted = {field: int(statistics[field]) for field in ("rx_packets", *_DROPS)}
+        counted = {field: int(statistics[field]) for field in ("rx_packets", "tx_packets", *_DROPS)}
         found[str(link.get("ifname"))] = {"index": int(link["index"]), **counted}
     return found

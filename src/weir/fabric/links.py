@@ -40,12 +40,12 @@ class Veth:
         finally:
             os.close(fd)
         peer = site.route(params["peer_netns"])
-        peer.link("set", index=_index(site, params["peer_netns"], params["peer_interface"]), state="up")
+        peer.link("set", index=index(site, params["peer_netns"], params["peer_interface"]), state="up")
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Deletes one end, and so both."""
-        _delete(site, str(params["netns"]), str(params["interface"]))
+        delete(site, str(params["netns"]), str(params["interface"]))
 
 
 class Bridge:
@@ -74,7 +74,7 @@ class Bridge:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Deletes it."""
-        _delete(site, str(params["netns"]), str(params["bridge"]))
+        delete(site, str(params["netns"]), str(params["bridge"]))
 
 
 class BridgePort:
@@ -85,8 +85,8 @@ class BridgePort:
         netns = str(step.params["netns"])
         site.route(netns).link(
             "set",
-            index=_index(site, netns, str(step.params["interface"])),
-            master=_index(site, netns, str(step.params["bridge"])),
+            index=index(site, netns, str(step.params["interface"])),
+            master=index(site, netns, str(step.params["bridge"])),
         )
         return {}
 
@@ -94,14 +94,16 @@ class BridgePort:
         """Nothing: it goes with the interface."""
 
 
-def _index(site: Site, netns: str, interface: str) -> int:
+def index(site: Site, netns: str, interface: str) -> int:
+    """The kernel's number of an interface. FabricError if there is none of that name."""
     found = site.route(netns).link_lookup(ifname=interface)
     if not found:
         raise FabricError(f"there is no interface {interface} in {netns}", "was it removed from outside?")
     return int(found[0])
 
 
-def _delete(site: Site, netns: str, interface: str) -> None:
+def delete(site: Site, netns: str, interface: str) -> None:
+    """Deletes an interface; one that is gone, or whose namespace is, is fine."""
     if not (namespace.DIRECTORY / netns).exists():
         return
     try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from pyroute2 import IPRoute
 
@@ -21,6 +21,15 @@ from weir.plan import Step
 Facts = dict[str, Any]
 
 
+class Closing(Protocol):
+    """Something open."""
+
+    def close(self) -> None: ...
+
+
+Kept = TypeVar("Kept", bound=Closing)
+
+
 class Site:
     """One deployment being made or taken down."""
 
@@ -31,6 +40,7 @@ class Site:
         self._step = ""
         self._routes: dict[str, IPRoute] = {}
         self._packet_sockets: dict[str, PacketSockets] = {}
+        self._kept: dict[str, Closing] = {}
 
     def at(self, step: Step) -> None:
         """The step that is done or undone next."""
@@ -43,6 +53,10 @@ class Site:
     def noted(self, key: str) -> list[Any]:
         """What the steps of this deployment have noted under that key, in their order."""
         return [entry.facts[key] for entry in self._journal.standing() if key in entry.facts]
+
+    def facts_of(self, step: str) -> Facts:
+        """What a standing step of this deployment, named so, has noted. KeyError if there is none."""
+        return {entry.step.name: entry.facts for entry in self._journal.standing()}[step]
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -106,8 +120,16 @@ class Site:
             if opened is not None:
                 opened.close()
 
+    def kept(self, name: str, make: Callable[[], Kept]) -> Kept:
+        """What `make` made under that name, kept open until `close`."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return cast(Kept, self._kept[name])
+
     def close(self) -> None:
-        """Closes all netlink sockets."""
+        """Closes all netlink sockets and whatever else was kept open."""
+        while self._kept:
+            self._kept.popitem()[1].close()
         for netns in {*self._routes, *self._packet_sockets}:
             self.forget(netns)
 

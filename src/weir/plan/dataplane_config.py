@@ -10,7 +10,7 @@ from typing import Any
 from weir.plan.architecture import RING_PACKETS, function_areas
 from weir.plan.memory import mbufs, queue_size
 from weir.spec.lab import Lab
-from weir.spec.topology import KERNEL_PORT_KINDS, Port, Topology
+from weir.spec.topology import KERNEL_PORT_KINDS, VM_PORT_KINDS, Port, Topology
 
 KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
 _UNIX_PATH_MAX = 107
@@ -29,7 +29,7 @@ def dataplane_config(
     `run_dir`: where the sockets are. `devices`: PCI address by port name, for virtual functions, known once
     they are bound. PlanError if a device is not known or a socket's path is too long for the kernel.
     """
-    functions = [function_areas(topology, node) for node in topology.functions()]
+    functions = [function_areas(topology, node) for node in topology.processed()]
     areas = [
         *_generators(topology, lab),
         *(area for function in functions for area in function.areas),
@@ -51,7 +51,8 @@ def _opening_order(topology: Topology) -> list[Port]:
     All of them, not only the peer: DPDK's vhost thread looks for new sockets once a second, or when a
     connection comes, so that the first wire waits for it and the others do not.
     """
-    return sorted(topology.ports, key=lambda port: port.kind != "vhost")
+    ours = (port for port in topology.ports if port.kind not in VM_PORT_KINDS)
+    return sorted(ours, key=lambda port: port.kind != "vhost")
 
 
 def _port(

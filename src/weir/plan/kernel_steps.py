@@ -39,7 +39,7 @@ def linux_bridge(topology: Topology, _lab: Lab) -> list[Step]:
             )
         )
         for port in (topology.port(link.left), topology.port(link.right)):
-            plan.append(veth(topology, port))
+            plan.append(tap(topology, port) if port.kind == "vm-tap" else veth(topology, port))
             plan.append(
                 Step(
                     kind="bridge-port",
@@ -112,4 +112,18 @@ def veth(topology: Topology, port: Port) -> Step:
         },
         text=f"make veth pair {port.side} in {port.netns}, {port.name} in {switch}",
         undo_text=f"delete veth pair {port.name}",
+    )
+
+
+def tap(topology: Topology, port: Port) -> Step:
+    """The tap interface of a virtual machine's port, in the switch's namespace."""
+    switch = switch_namespace(topology)
+    machine = next(node.machine for node in topology.machines() if node.name == port.node)
+    assert machine is not None
+    return Step(
+        kind="tap",
+        name=f"tap:{port.name}",
+        params={"netns": switch, "interface": port.name, "queues": machine.queues},
+        text=f"make tap interface {port.name} in {switch}",
+        undo_text=f"delete tap interface {port.name}",
     )

@@ -20,6 +20,9 @@ _STATE_MB = 48  # tables of one function with its default options
 _FLOW_ENTRY_BYTES = 256
 _FLOW_STAGE_BYTES = 64
 _GRAIN_MB = 64
+GUEST_QUEUE_SIZE = 1024  # the most that QEMU has
+_GUEST_BASE_MB = 64
+_GUEST_GRAIN_MB = 16
 
 
 def queue_size(topology: Topology, lab: Lab, port: Port) -> int:
@@ -40,16 +43,33 @@ def mbufs(topology: Topology, lab: Lab) -> int:
     """
     held = {"virtio-user": 2, "physical": 2, "af_xdp": 2, "memory": 1}
     rings = sum(held.get(port.kind, 0) * queue_size(topology, lab, port) for port in topology.ports)
-    between = sum(ring_count(node) * RING_PACKETS for node in topology.functions())
-    return rings + between + _BURST_ROOM * (2 + len(topology.nodes))
+    between = sum(ring_count(node) * RING_PACKETS for node in topology.processed())
+    return rings + between + _BURST_ROOM * (3 + len(topology.processed()))
 
 
 def memory_mb(topology: Topology, lab: Lab) -> int:
     """Memory of weir-dp in MiB."""
     flows = 2 * lab.traffic.flows.count * _FLOW_BYTES
     needed_mb = _BASE_MB + (mbufs(topology, lab) * _MBUF_BYTES + flows) // (1 << 20)
-    needed_mb += sum(_state_mb(node) for node in topology.functions())
+    needed_mb += sum(_state_mb(node) for node in topology.processed())
     return -(-needed_mb // _GRAIN_MB) * _GRAIN_MB
+
+
+def guest_mbufs(node: Node) -> int:
+    """Packet buffers of a weir-dp in a virtual machine: both rings of its two ports hold some."""
+    return 4 * GUEST_QUEUE_SIZE + ring_count(node) * RING_PACKETS + 2 * _BURST_ROOM
+
+
+def guest_memory_mb(node: Node) -> int:
+    """Memory of a weir-dp in a virtual machine in MiB."""
+    needed_mb = _GUEST_BASE_MB + guest_mbufs(node) * _MBUF_BYTES // (1 << 20) + _state_mb(node)
+    return -(-needed_mb // _GUEST_GRAIN_MB) * _GUEST_GRAIN_MB
+
+
+def machines_memory_mb(topology: Topology) -> int:
+    """Hugepage memory of virtual machines in MiB."""
+    machines = (node.machine for node in topology.machines())
+    return sum(one.memory_mb for one in machines if one is not None and one.hugepages)
 
 
 def switch_memory_mb(topology: Topology, lab: Lab) -> int:

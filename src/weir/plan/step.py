@@ -23,6 +23,10 @@ StepKind = Literal[
     "ovs-bridge",
     "ovs-port",
     "veth",
+    "tap",
+    "vm-seed",
+    "vm",
+    "vm-ready",
     "sriov-vf",
     "weir-dp",
 ]

@@ -11,6 +11,7 @@ from weir.plan.ovs_steps import ovs, ovs_dpdk
 from weir.plan.sriov_steps import sriov
 from weir.plan.step import Step
 from weir.plan.tuning import deployment_steps, hugepages
+from weir.plan.vm_steps import vm_steps
 from weir.spec.lab import Lab
 from weir.spec.topology import Topology
 
@@ -39,6 +40,7 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
         *hugepages(topology, lab),
         *deployment_steps(topology, lab),
         *middle,
+        *vm_steps(topology, lab),
         _weir_dp(topology, lab),
     ]
 
@@ -54,7 +56,7 @@ def _run_directory(topology: Topology) -> Step:
 
 
 def _weir_dp(topology: Topology, lab: Lab) -> Step:
-    cores = sorted({core for node in topology.nodes for core in node.cores})
+    cores = sorted({core for node in topology.nodes if node.machine is None for core in node.cores})
     listed = ", ".join(map(str, cores))
     return Step(
         kind="weir-dp",

@@ -8,7 +8,7 @@ import re
 from weir.spec.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_OWNERS, DEFAULT_WORKERS, FunctionOptions
 from weir.spec.lab import Chain, Lab
 from weir.spec.technology import KERNEL_TECHNOLOGIES, DirectOptions, KernelPortOptions
-from weir.spec.topology import Link, Node, NodeNf, Port, PortKind, Side, Topology
+from weir.spec.topology import Link, Machine, Node, NodeNf, Port, PortKind, Side, Topology
 
 LOOPBACK = "loopback"
 _DEPLOYMENT = re.compile(r"(?P<lab>[a-z][a-z0-9-]{0,31})-(?P<token>[0-9a-f]{8})")
@@ -72,15 +72,16 @@ def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
 
 def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> Node:
     nfs = function.nfs()
+    machine = _machine(function)
     architecture = function.architecture
     workers = function.workers or DEFAULT_WORKERS
     flows = function.fastpath_flows or DEFAULT_FASTPATH_FLOWS
     return Node(
         name=f"f{index + 1}",
         role="function",
-        nf="+".join(one.nf for one in nfs),
+        nf="+".join(one.nf for one in nfs) or (machine.title() if machine else None),
         options=nfs[0].options if len(nfs) == 1 else {},
-        cores=cores[:1] if architecture == "run-to-completion" else cores,
+        cores=cores[:1] if architecture == "run-to-completion" and machine is None else cores,
         chain=tuple(NodeNf(nf=one.nf, options=one.options) for one in nfs),
         inbound=function.inbound(),
         both_ways=function.router is not None,
@@ -88,7 +89,15 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
         workers=workers if architecture in ("dispatch", "separated") else 1,
         owners=(function.owners or DEFAULT_OWNERS) if architecture == "separated" else 1,
         fastpath_flows=flows if function.fastpath else 0,
+        machine=machine,
     )
+
+
+def _machine(function: FunctionOptions) -> Machine | None:
+    options = function.machine()
+    if options is None:
+        return None
+    return Machine(**options.model_dump(exclude={"forwarder"}), forwarder=function.forwards_by())
 
 
 def loopback(topology: Topology, deployment: str) -> Topology:
@@ -147,10 +156,14 @@ def _port(
 ) -> Port:
     number = 0 if node.role == "tester" else int(node.name[1:])
     name = f"{node.name}.{side}"
+    if node.machine is not None:
+        kind = "vm-tap" if technology in KERNEL_TECHNOLOGIES else "vm-vhost-user"
     netns: str | None = None
     interface: str | None = None
     socket: str | None = None
-    if technology in KERNEL_TECHNOLOGIES:
+    if kind == "vm-tap":
+        interface = name  # in the switch's namespace
+    elif technology in KERNEL_TECHNOLOGIES:
         netns = _namespace(token, "t" if node.role == "tester" else node.name)
         interface = side
     elif technology == "ovs-dpdk":

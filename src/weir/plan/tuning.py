@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from weir.plan.memory import memory_mb, switch_memory_mb
+from weir.plan.memory import machines_memory_mb, memory_mb, switch_memory_mb
 from weir.plan.step import Param, Step, StepKind
 from weir.plan.topology import build_topology, deployment_id
 from weir.spec.cores import named_cpus
@@ -57,10 +57,10 @@ def deployment_steps(topology: Topology, lab: Lab) -> list[Step]:
 
 
 def hugepages(topology: Topology, lab: Lab) -> list[Step]:
-    """Pages for weir-dp and the switch, where their cores are; none where the lab wants 4 KiB."""
+    """Pages for weir-dp, switch and machines, where their cores are; none where the lab wants 4 KiB."""
     if lab.host.hugepages == "none":
         return []
-    total_mb = memory_mb(topology, lab) + switch_memory_mb(topology, lab)
+    total_mb = memory_mb(topology, lab) + switch_memory_mb(topology, lab) + machines_memory_mb(topology)
     cpus = list(lab.polling_cpus(topology.technology))
     return [
         Step(

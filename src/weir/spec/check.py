@@ -15,6 +15,7 @@ from weir.spec.nf import network_functions
 from weir.spec.problem import nearest
 from weir.spec.source import KeyPath
 from weir.spec.technology import technology_fields
+from weir.spec.vm_check import vm_technology_complaints
 
 AREAS_MAX = 256  # WEIR_AREAS_MAX
 TESTER_AREAS = 4
@@ -29,6 +30,7 @@ def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None)
     yield from _lengths(lab)
     yield from _areas(lab)
     yield from _technologies(lab)
+    yield from vm_technology_complaints(lab)
     yield from _cores(lab, cpus)
     yield from host_complaints(lab, cpus, nodes)
     yield from _durations(lab)
@@ -119,6 +121,7 @@ def _areas(lab: Lab) -> Iterator[Complaint]:
     """In one weir-dp, the tester's among them."""
     for index, chain in enumerate(lab.chains()):
         functions = [lab.functions[name] for name in chain.functions if name in lab.functions]
+        functions = [function for function in functions if function.kind == "process"]
         count = TESTER_AREAS + sum(function.area_count() for function in functions)
         if count > AREAS_MAX:
             message = f"is run in {count} areas, more than weir-dp has room for"

@@ -11,6 +11,7 @@ from weir.spec.cores import CpuList
 from weir.spec.nf import Scalar
 from weir.spec.part import Part
 from weir.spec.router import RouterOptions
+from weir.spec.vm import Forwarder, VmOptions
 
 FunctionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
 Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
@@ -31,7 +32,12 @@ class NfOptions(Part):
 class FunctionOptions(Part):
     """What chains can name: a network function, or several between two ports, and how they are run."""
 
-    nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain` and `router`")
+    kind: Literal["process", "vm"] = Field(
+        default="process",
+        description="process: in the one weir-dp that the tester runs in too; vm: in a virtual machine",
+    )
+    vm: VmOptions | None = Field(default=None, description="the virtual machine; of kind vm")
+    nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain`, `router` and `vm`")
     options: dict[str, Scalar] = Field(default={}, description="its options")
     chain: tuple[NfOptions, ...] = Field(
         default=(),
@@ -68,6 +74,15 @@ class FunctionOptions(Part):
         "fewer are shared, and one may be named again",
     )
 
+    def machine(self) -> VmOptions | None:
+        """The virtual machine that it runs in; None: none."""
+        return (self.vm or VmOptions()) if self.kind == "vm" else None
+
+    def forwards_by(self) -> Forwarder | None:
+        """What runs it; None: an image of the user's."""
+        machine = self.machine()
+        return "weir-dp" if machine is None else machine.forwards_by()
+
     def area_count(self) -> int:
         """How many areas it is run in."""
         workers, owners = self.workers or DEFAULT_WORKERS, self.owners or DEFAULT_OWNERS
@@ -79,7 +94,11 @@ class FunctionOptions(Part):
         }[self.architecture]
 
     def cores_max(self) -> int:
-        """To how many cores its areas can be laid: the collectors stay with the dispatcher."""
+        """To how many cores its areas can be laid: the collectors stay with the dispatcher. Of a virtual
+        machine: its CPUs."""
+        machine = self.machine()
+        if machine is not None:
+            return machine.vcpus
         workers, owners = self.workers or DEFAULT_WORKERS, self.owners or DEFAULT_OWNERS
         return {
             "run-to-completion": 1,

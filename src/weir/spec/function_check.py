@@ -11,6 +11,7 @@ from weir.spec.nf import Nf, network_functions
 from weir.spec.problem import nearest
 from weir.spec.router_check import router_complaints
 from weir.spec.source import KeyPath
+from weir.spec.vm_check import vm_complaints
 
 _SHARED_OUT = ("dispatch", "separated")
 
@@ -19,7 +20,9 @@ def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Co
     """Everything impossible in `functions` of a lab."""
     for name, function in functions.items():
         path: KeyPath = ("functions", name)
-        yield from _one_or_several(path, function)
+        yield from vm_complaints(path, function)
+        if function.forwards_by() == "weir-dp":
+            yield from _one_or_several(path, function)
         if function.router is not None:
             yield from router_complaints((*path, "router"), function.router)
         for at, one in _places(path, function):

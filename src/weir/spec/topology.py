@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from weir.spec.function import Architecture
+from weir.spec.vm import Accelerator, Forwarder
 
 Side = Literal["left", "right"]
 PortKind = Literal[
@@ -27,8 +28,12 @@ PortKind = Literal[
     "null",
     "pcap",
     "physical",
+    "vm-tap",
+    "vm-vhost-user",
 ]
 KERNEL_PORT_KINDS: frozenset[PortKind] = frozenset({"packet_socket", "af_packet", "af_xdp", "tap"})
+VM_PORT_KINDS: frozenset[PortKind] = frozenset({"vm-tap", "vm-vhost-user"})
+"""Ports of virtual machines, which weir-dp outside them never opens."""
 WireClass = Literal["virtual", "physical"]
 
 
@@ -37,7 +42,7 @@ class _Frozen(BaseModel):
 
 
 class Port(_Frozen):
-    """One port of the tester or of a function, as weir-dp sees it."""
+    """One port of the tester or of a function, as weir-dp or a virtual machine sees it."""
 
     name: str
     """Node and side: "tester.left", "f1.right"."""
@@ -52,7 +57,7 @@ class Port(_Frozen):
     netns: str | None = None
     """Network namespace that holds `interface`."""
     interface: str | None = None
-    """Kernel interface (packet_socket, af_packet, af_xdp, tap, physical)."""
+    """Kernel interface (packet_socket, af_packet, af_xdp, tap, physical, vm-tap)."""
     socket: str | None = None
     """The vhost-user socket, relative to the run directory."""
 
@@ -62,6 +67,29 @@ class NodeNf(_Frozen):
 
     nf: str
     options: dict[str, str | int | float | bool] = {}
+
+
+class Machine(_Frozen):
+    """The virtual machine that a function runs in."""
+
+    forwarder: Forwarder | None
+    """What runs the function; None: an image of the user's."""
+    image: str | None = None
+    user_data: str | None = None
+    ready: str = ""
+    """On the serial console of such an image, when it forwards."""
+    vcpus: int
+    memory_mb: int
+    hugepages: bool
+    queues: int
+    accel: Accelerator
+    boot_time_limit_s: float
+
+    def title(self) -> str:
+        """For people."""
+        return {"weir-dp": "weir-dp", "kernel": "the guest's kernel", None: "an image of the user's"}[
+            self.forwarder
+        ]
 
 
 class Node(_Frozen):
@@ -85,6 +113,8 @@ class Node(_Frozen):
     owners: int = 1
     fastpath_flows: int = 0
     """Room of each fast path; 0: none."""
+    machine: Machine | None = None
+    """Where it runs, if not in the tester's own weir-dp; `cores` are then the host's for its virtual CPUs."""
 
 
 class Link(_Frozen):
@@ -127,3 +157,11 @@ class Topology(_Frozen):
     def functions(self) -> tuple[Node, ...]:
         """The function nodes, left to right."""
         return tuple(node for node in self.nodes if node.role == "function")
+
+    def machines(self) -> tuple[Node, ...]:
+        """Of these, those in virtual machines."""
+        return tuple(node for node in self.nodes if node.machine is not None)
+
+    def processed(self) -> tuple[Node, ...]:
+        """The others, which run in the tester's weir-dp."""
+        return tuple(node for node in self.functions() if node.machine is None)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What QEMU is told: its arguments for one virtual machine. Pure.
+
+The ports are virtio devices at the guest's PCI places 0x10 and 0x11, without offloads: what the tester counts
+as a packet is one everywhere. Memory is a memfd that is shared, because a vhost-user switch maps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from weir.plan.vm_steps import PCI_SLOTS, guest_cores
+
+CHANNEL = "weir"
+_QUEUE_SIZE = 1024
+_TAP_SEND_QUEUE_SIZE = 256  # the most that QEMU has without vhost-user
+_OFFLOADS = ["csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ecn", "guest_ufo"]
+_OFFLOADS += ["host_tso4", "host_tso6", "host_ecn", "host_ufo"]
+
+
+@dataclass(frozen=True)
+class Files:
+    """Those of one virtual machine, in the run directory."""
+
+    directory: Path
+    node: str
+
+    @property
+    def monitor(self) -> Path:
+        """QMP's socket."""
+        return self.directory / f"{self.node}.qmp"
+
+    @property
+    def channel(self) -> Path:
+        """The socket that leads to the virtio-serial port in the guest."""
+        return self.directory / f"{self.node}.guest"
+
+    @property
+    def serial(self) -> Path:
+        """What the guest says on its serial console."""
+        return self.directory / f"{self.node}.serial"
+
+    @property
+    def log(self) -> Path:
+        """What QEMU says."""
+        return self.directory / f"{self.node}.qemu.log"
+
+    @property
+    def overlay(self) -> Path:
+        """What the guest writes to instead of the user's image."""
+        return self.directory / f"{self.node}.qcow2"
+
+    @property
+    def seed(self) -> Path:
+        """What cloud-init reads, as a directory that QEMU shows as a disk."""
+        return self.directory / f"{self.node}.seed"
+
+
+@dataclass(frozen=True)
+class Boot:
+    """A kernel to boot with its initramfs; None in `command_line`: from the user's disk."""
+
+    kernel: Path
+    initramfs: Path
+
+
+def command_line(
+    params: Mapping[str, Any], files: Files, boot: Boot | None, accel: Literal["kvm", "tcg"], *, vhost: bool
+) -> list[str]:
+    """The arguments after the program's name. `params`: of the step `vm`. `vhost`: taps are the kernel's."""
+    argv = ["-name", files.node, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
+    argv += ["-machine", "pc,memory-backend=memory", *_accelerator(accel)]
+    argv += ["-m", str(params["memory_mb"]), "-smp", str(params["vcpus"]), "-object", _memory(params)]
+    argv += ["-chardev", f"socket,id=monitor,path={files.monitor},server=on,wait=off"]
+    argv += ["-mon", "chardev=monitor,mode=control", "-serial", f"file:{files.serial}"]
+    argv += ["-device", "virtio-serial-pci,addr=0x8"]
+    argv += ["-chardev", f"socket,id=channel,path={files.channel},server=on,wait=off"]
+    argv += ["-device", f"virtserialport,chardev=channel,name={CHANNEL}"]
+    argv += _booting(params, boot) if boot is not None else _disks(files)
+    for side, slot in PCI_SLOTS.items():
+        argv += _port(params, files, side, slot, vhost=vhost)
+    return argv
+
+
+def _accelerator(accel: Literal["kvm", "tcg"]) -> list[str]:
+    if accel == "kvm":
+        return ["-accel", "kvm", "-cpu", "host"]
+    return ["-accel", "tcg,thread=multi", "-cpu", "max"]
+
+
+def _memory(params: Mapping[str, Any]) -> str:
+    huge = ",hugetlb=on,hugetlbsize=2M" if params["hugepages"] else ""
+    return f"memory-backend-memfd,id=memory,size={params['memory_mb']}M,share=on{huge}"
+
+
+def _booting(params: Mapping[str, Any], boot: Boot) -> list[str]:
+    words = ["console=ttyS0", "quiet", "panic=-1", "ipv6.disable=1"]
+    words += [f"weir.forwarder={params['forwarder']}", f"weir.queues={params['queues']}"]
+    for side in PCI_SLOTS:
+        words.append(f"weir.{side}={params[f'{side}_mac']}")
+        words.append(f"weir.{side}_next_hop={params[f'{side}_next_hop']}")
+    if params["guest_memory_mb"]:
+        words.append(f"hugepages={params['guest_memory_mb'] // 2}")
+        words.append(f"weir.memory_mb={params['guest_memory_mb']}")
+        words.append(f"weir.cores={','.join(map(str, guest_cores(params['vcpus'])))}")
+    return ["-kernel", str(boot.kernel), "-initrd", str(boot.initramfs), "-append", " ".join(words)]
+
+
+def _disks(files: Files) -> list[str]:
+    return [
+        "-drive", f"file={files.overlay},format=qcow2,if=none,id=disk",
+        "-device", "virtio-blk-pci,drive=disk,bootindex=0",
+        "-blockdev", f"driver=vvfat,node-name=seed,dir={files.seed},label=cidata,read-only=on",
+        "-device", "virtio-blk-pci,drive=seed",
+    ]  # fmt: skip
+
+
+def _port(params: Mapping[str, Any], files: Files, side: str, slot: int, *, vhost: bool) -> list[str]:
+    queues, socket = int(params["queues"]), str(params[f"{side}_socket"])
+    several = f",queues={queues}" if queues > 1 else ""
+    argv = []
+    if socket:
+        path = files.directory / socket
+        argv += ["-chardev", f"socket,id=chardev-{side},path={path},server=on"]
+        argv += ["-netdev", f"vhost-user,id={side},chardev=chardev-{side}{several}"]
+    else:
+        interface = f"ifname={params[f'{side}_interface']},script=no,downscript=no"
+        argv += ["-netdev", f"tap,id={side},{interface},vhost={'on' if vhost else 'off'}{several}"]
+    device = f"virtio-net-pci,netdev={side},mac={params[f'{side}_mac']},addr={slot:#x},"
+    device += f"rx_queue_size={_QUEUE_SIZE},tx_queue_size={_QUEUE_SIZE if socket else _TAP_SEND_QUEUE_SIZE},"
+    device += ",".join(f"{name}=off" for name in _OFFLOADS)
+    if queues > 1:
+        device += f",mq=on,vectors={2 * queues + 2}"
+    return [*argv, "-device", device]

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was lost in virtual machines: as a guest's own weir-dp or kernel counted it, or as its ports show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from weir.fabric.counters import Counter
+from weir.fabric.step_kind import Site
+from weir.fabric.vm.channel import Channel
+from weir.fabric.vm.command_line import Files
+from weir.plan.vm_steps import PCI_SLOTS
+from weir.spec.topology import Node, Topology
+
+_PORT_DROPS = ("rx_missed", "rx_nombuf", "tx_errors")
+_TO_GUEST, _FROM_GUEST = (" tx", " tx_packets"), (" rx", " rx_packets")  # of taps, of vhost-user ports
+
+
+def machine_counters(topology: Topology, site: Site, outside: Sequence[Counter]) -> list[Counter]:
+    """Drops in every virtual machine. `outside`: what the switch counted at its ports, just before."""
+    found: list[Counter] = []
+    for node in topology.machines():
+        assert node.machine is not None
+        if node.machine.forwarder == "kernel":
+            found += kernel_drops(topology, node, _channel(site, node).ask("counters"))
+        elif node.machine.forwarder == "weir-dp":
+            found += ledger_drops(_channel(site, node).ask("ledger"))
+        else:
+            found.append(not_returned(node, outside))
+    return found
+
+
+def _channel(site: Site, node: Node) -> Channel:
+    """Kept open: a guest needs a moment to notice a new one."""
+    path, pid = Files(site.directory, node.name).channel, site.facts_of(f"vm:{node.name}")["pid"]
+
+    def greeted() -> Channel:
+        channel = Channel(node.name, path, pid)
+        channel.greet()
+        return channel
+
+    return site.kept(f"guest:{node.name}", greeted)
+
+
+def kernel_drops(topology: Topology, node: Node, answer: Mapping[str, Any]) -> list[Counter]:
+    """Those of a guest's kernel: at its interfaces, in their queues, and where packets are passed on."""
+    found = []
+    links = {link["address"]: link for link in answer["links"]}
+    for side in PCI_SLOTS:
+        port = topology.port(f"{node.name}.{side}")
+        link = links[port.mac]
+        place = f"{node.name} guest:{side}"
+        for way in ("rx", "tx"):
+            counted = link["stats64"][way]
+            found.append(Counter(place, f"{way}_dropped", "drop", counted["dropped"] + counted["errors"]))
+        # The root of several queues sums them up.
+        queues = [one for one in answer["queues"] if one["dev"] == link["ifname"] and one.get("root")]
+        found.append(Counter(place, "queue_full", "drop", sum(one["drops"] for one in queues)))
+        rewritten = [action for one in answer[side] for action in one.get("options", {}).get("actions", ())]
+        refused = sum(action["stats"]["drops"] for action in rewritten)
+        found.append(Counter(place, "not_rewritten", "drop", refused))
+    return found
+
+
+def ledger_drops(ledger: Mapping[str, Any]) -> list[Counter]:
+    """Those of a guest's weir-dp: at its ports, and in its functions."""
+    found = [
+        Counter(f"guest:{port['name']}", reason, "drop", port[reason])
+        for port in ledger["ports"]
+        for reason in _PORT_DROPS
+    ]
+    for area in ledger["areas"]:
+        for path in area["paths"]:
+            place = f"guest:{area['name']}/{path['name']}"
+            found += _by_reason(place, path)
+            for stage in path.get("stages", ()):
+                found += _by_reason(f"{place}/{stage['nf']}", stage)
+                if stage.get("held"):
+                    found.append(Counter(f"{place}/{stage['nf']}", "held", "drop", stage["held"]))
+    return found
+
+
+def _by_reason(place: str, counted: Mapping[str, Any]) -> Iterator[Counter]:
+    for reason, packets in counted.get("drops", {}).items():
+        yield Counter(place, reason, "drop", packets)
+
+
+def not_returned(node: Node, outside: Sequence[Counter]) -> Counter:
+    """What an image that nobody can ask has taken and not given back."""
+    places = {f"switch:{node.name}.{side}": side for side in PCI_SLOTS}
+    packets = {one.place: one.value for one in outside if one.kind == "packets"}
+    to_guest = sum(packets.get(place + ending, 0) for place in places for ending in _TO_GUEST)
+    from_guest = sum(packets.get(place + ending, 0) for place in places for ending in _FROM_GUEST)
+    return Counter(f"{node.name} guest", "not_returned", "drop", to_guest - from_guest)
