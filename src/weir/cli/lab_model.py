@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 
 from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 from weir.cli.labfile import chosen_chain, machine_cpus
-from weir.cli.quantities import link_bps
+from weir.cli.quantities import link_bps, rate_pps
 
 if TYPE_CHECKING:
     from weir.model.capacity import Prediction
+    from weir.model.queueing import DelayPrediction
     from weir.spec import Chain, Lab
     from weir.store.model import ModelDocument
 
-TAKES = frozenset({"model", "chain", "frame", "flows", "cores", "cpu_ghz", "link", "scale_factor", "as_json"})
+TAKES = frozenset(
+    {"model", "chain", "frame", "flows", "cores", "cpu_ghz", "link", "scale_factor", "rate", "as_json"}
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Elsewhere:
     link_bps: float | None
     scale_factor: int
     """f: so many of the lab's set-ups side by side, each with its share of the flows."""
+    rate_pps: float | None = None
+    """The load at which delays are asked for, of all set-ups together."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,10 @@ class Answer:
     flows: int
     scale_factor: int
     prediction: Prediction
+    delay: DelayPrediction | None = None
+    """At the load that was asked about, if it is carried."""
+    notices: tuple[str, ...] = ()
+    """About the delay."""
 
 
 def model_here(path: Path | None, *, elsewhere: bool = False) -> ModelDocument:
@@ -75,6 +84,7 @@ def predict(
     cpu_ghz: float | None,
     link: str | None,
     scale_factor: int | None,
+    rate: str | None = None,
     as_json: bool,
 ) -> None:
     """Prints a line for each chain, number of flows and frame size."""
@@ -84,7 +94,13 @@ def predict(
     cpus = machine_cpus() if cores is None else tuple(range(cores))
     lab = load_lab(lab_path, cpus=cpus)
     require_direct(lab)
-    asked = Elsewhere(len(cpus), cpu_ghz, None if link is None else link_bps(link), scale_factor or 1)
+    asked = Elsewhere(
+        cores=len(cpus),
+        cpu_ghz=cpu_ghz,
+        link_bps=None if link is None else link_bps(link),
+        scale_factor=scale_factor or 1,
+        rate_pps=None if rate is None else rate_pps(rate),
+    )
     document = model_here(None if model is None else Path(model), elsewhere=cpu_ghz is not None)
     chains = [chosen_chain(lab, chain)] if chain is not None else list(lab.chains())
     frames = [str(one) for one in lab.traffic.frames] if frame is None else frame.split(",")
@@ -134,6 +150,7 @@ def with_traffic(lab: Lab, frames: Sequence[str], flows: str) -> Lab:
 def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -> Answer:
     from dataclasses import replace
 
+    from weir.cli.lab_delay import at_load
     from weir.cost_model import model_of
     from weir.model import capacity
     from weir.model.scaling import one_set, over_link, side_by_side
@@ -158,7 +175,15 @@ def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -
         ) from None
     all_sets = side_by_side(said, asked.scale_factor)
     capped = over_link(all_sets, asked.link_bps, execution.frame_bytes, directions)
-    return Answer(chain.name, frame, lab.traffic.flows.count, asked.scale_factor, capped)
+    found, notices = at_load(
+        model,
+        part,
+        asked.rate_pps,
+        carried_pps=capped.pps,
+        sets=asked.scale_factor,
+        pacing=lab.traffic.pacing,
+    )
+    return Answer(chain.name, frame, lab.traffic.flows.count, asked.scale_factor, capped, found, notices)
 
 
 def _require_cores(chain: Chain, cores: int, asked: Elsewhere) -> None:
@@ -180,6 +205,7 @@ def remarks(document: ModelDocument) -> list[str]:
 
 
 def _lines(answers: list[Answer], known: list[str]) -> list[str]:
+    from weir.cli.lab_delay import delay_lines
     from weir.report.lean_table import table
 
     rows = [("chain", "frame", "flows", "Mpps", "95 % interval", "functions alone", "limited by", "cores")]
@@ -197,15 +223,20 @@ def _lines(answers: list[Answer], known: list[str]) -> list[str]:
                 ", ".join(f"{load.core}: {load.utilisation:.0%}" for load in said.cores),
             )
         )
-    notices = dict.fromkeys(f"{one.chain}: {text}" for one in answers for text in one.prediction.notices)
+    notices = dict.fromkeys(
+        f"{one.chain}: {text}" for one in answers for text in (*one.prediction.notices, *one.notices)
+    )
     return [
         *table(rows),
+        *delay_lines((one.chain, one.frame, one.flows, one.delay) for one in answers if one.delay),
         *([""] if notices or known else []),
         *(f"– {text}" for text in (*notices, *known)),
     ]
 
 
 def _json(one: Answer, known: list[str]) -> dict[str, object]:
+    from weir.cli.lab_delay import delay_json
+
     said = one.prediction
     return {
         "chain": one.chain,
@@ -226,5 +257,6 @@ def _json(one: Answer, known: list[str]) -> dict[str, object]:
             }
             for load in said.cores
         ],
-        "notices": [*said.notices, *known],
+        **({} if one.delay is None else {"delay": delay_json(one.delay)}),
+        "notices": [*said.notices, *one.notices, *known],
     }

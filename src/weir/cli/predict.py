@@ -86,6 +86,12 @@ def predict(
             help="With LAB: so many set-ups side by side, each with its share of the flows; absent: 1.",
         ),
     ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            "--rate", help="With LAB: a load, such as 2Mpps, at which one-way delays are predicted too."
+        ),
+    ] = None,
     config: Annotated[
         str | None,
         typer.Option("--config", help="Configuration, such as 2+1/ic125; absent: the best one."),
@@ -110,6 +116,7 @@ def predict(
                 cpu_ghz=cpu_ghz,
                 link=link,
                 scale_factor=scale_factor,
+                rate=rate,
                 as_json=as_json,
             )
         case "kernel-vnf":

@@ -120,6 +120,7 @@ def test_every_frame_and_number_of_flows_has_its_line(lab: Path, model: Path) ->
             ("--chain", "known", "--scale-factor", "3", "--cores", "3", "--flows", "1"),
             "expected a flow or more",
         ),
+        (("--chain", "known", "--rate", "much"), "--rate much: "),
         (("--config", "2+1"), "does not go with --config"),
     ],
 )
@@ -162,6 +163,25 @@ def test_sets_side_by_side_carry_as_much_each_until_the_link_is_full(lab: Path, 
     assert (four["f"], four["pps"]) == (4, pytest.approx(4 * one["pps"], rel=0.01))
     assert any("4 sets side by side" in text for text in four["notices"])
     assert (linked["limited_by"], linked["pps"]) == ("link", pytest.approx(2 * 1e9 / (84 * 8)))
+
+
+def test_delays_at_a_load_grow_with_it_and_there_is_none_at_more_than_is_carried(
+    lab: Path, model: Path
+) -> None:
+    given = (str(lab), "--chain", "known", "--model", str(model), "--flows", "64")
+    (rate,) = json.loads(predicted(*given, "--json")[1])
+    (low,), (high,) = (
+        json.loads(predicted(*given, "--json", "--rate", f"{share * rate['pps']:.0f}pps")[1])
+        for share in (0.3, 0.9)
+    )
+    assert low["delay"]["p99_us"] < high["delay"]["p99_us"]
+    code, said = predicted(*given, "--rate", f"{0.5 * rate['pps']:.0f}pps")
+    assert code == 0
+    assert "P99 µs" in said
+    code, said = predicted(*given, "--rate", f"{2 * rate['pps']:.0f}pps")
+    assert code == 0
+    assert "known: No delay at" in said
+    assert "P99 µs" not in said
 
 
 def test_other_options_than_the_model_was_measured_with_are_said(lab: Path, tmp_path: Path) -> None:
