@@ -178,7 +178,9 @@ def document(lab: Lab, setups: Sequence[Visited], memory: MemoryCurve) -> ModelD
     best = undisturbed(trials)
     said = [predict(model, trial.execution).pps for trial in best]
     summary = errors(said, [trial.pps for trial in best])
-    distances = [length for one in setups for visit in one.visits for length in visit.distances]
+    distances = [
+        length for one in setups for window in one.clean() if (length := window.distance_cycles()) is not None
+    ]
     factors = [
         min(fitted.factors.get(number, 1.0) for number, trial in enumerate(trials) if trial.group == group)
         for group in range(len(setups))
@@ -234,6 +236,6 @@ def _notes(setups: Sequence[Visited]) -> Iterator[str]:
     ]
     if lossy:
         yield f"Functions dropped packets, which cost less than forwarded ones: {'; '.join(lossy)}."
-    moved = [one.name for one in setups if not any(visit.steady for visit in one.visits)]
-    if moved:
-        yield f"The host moved the cores in every visit: {'; '.join(moved)}."
+    disturbed = [one.name for one in setups if not one.enough()]
+    if disturbed:
+        yield f"The host slowed or moved the cores all the time: {'; '.join(disturbed)}."

@@ -211,6 +211,17 @@ def measure_machine(binary: Path, sizes_bytes: Sequence[int], cpus: Sequence[int
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def measure_pace(binary: Path, cpus: Sequence[int]) -> dict[str, Any]:
+    """The line of `weir-lean --pace`: how fast one or two CPUs are at this moment, and how far apart. Takes
+    some 20 ms, for a fraction of which whatever polls on these CPUs stands still."""
+    argv = [str(binary), "--pace", "--cores", ",".join(map(str, cpus))]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=ANSWER_S)
+    if done.returncode != 0:
+        raise FabricError(f"weir-lean --pace failed: {done.stderr.strip() or done.returncode}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
 def caches_bytes() -> dict[str, int]:
     """Sizes of the caches that CPU 0 reads data through: {"L1": …, "L2": …, "L3": …}, as far as known."""
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Costs of execution areas from the ledger: what a trial for the cost model measured.
 
-While the tester sends as fast as it can, ledgers are read again and again. Each pair of neighbours is a
-*window*. The host disturbs some of them; the fastest quarter is used, which is disturbed least.
+While the tester sends as fast as it can, ledgers are read again and again: two of them, and how fast the
+cores were before and after, are a *window*. A virtual core is often one of two threads of a physical core,
+and a hypervisor moves it from one to another: a window is *clean* in which neither was seen. Of clean windows
+the fastest are used, as the host still takes the cores away for moments.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from weir.dataplane.messages import AreaLedger, Ledger, PathLedger
 
-WINDOWS = 12
-WINDOW_S = 0.05
+WINDOWS = 16
+WINDOW_S = 0.04
 USED_SHARE = 0.25
+USED_MIN = 4
+"""Windows; fewer say little."""
+PACE_SHARE = 0.06
+"""A core that needs so much more time for the same work than at its best is slowed by somebody else."""
+NEAR = 0.2
+"""Distances of cores that differ by less than this share are the same."""
 SETTLING_S = 0.1
 SETTLED_SHARE = 0.03
 """Rates of two neighbouring windows that differ by less are of a chain whose flows are all known."""
@@ -28,6 +35,49 @@ class Clocked(Protocol):
     """weir-dp while it runs."""
 
     def ledger(self) -> Ledger: ...
+
+
+@dataclass(frozen=True)
+class HostPace:
+    """The cores of a set-up at one moment, in cycles of the time-stamp counter."""
+
+    pace_cycles: tuple[float, ...]
+    """Of each core, for the same piece of work."""
+    distance_cycles: float | None
+    """To read what another of them has; None on one core."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Some time in which nothing was changed."""
+
+    before: Ledger
+    after: Ledger
+    hosts: tuple[HostPace, HostPace]
+    """As it began and as it ended."""
+
+    def slowest(self) -> float:
+        """Pace of the slowest core, before and after, in cycles."""
+        return max(pace for host in self.hosts for pace in host.pace_cycles)
+
+    def fastest(self) -> float:
+        """Pace of the fastest core, before or after, in cycles."""
+        return min(pace for host in self.hosts for pace in host.pace_cycles)
+
+    def distance_cycles(self) -> float | None:
+        """Of the cores, the mean of before and after; None on one core."""
+        found = [host.distance_cycles for host in self.hosts if host.distance_cycles is not None]
+        return sum(found) / len(found) if found else None
+
+    def clean(self, pace_cycles: float) -> bool:
+        """Whether all cores had their best pace, which is given, and stayed where they were."""
+        distances = [host.distance_cycles for host in self.hosts if host.distance_cycles is not None]
+        stayed = not distances or max(distances) <= (1 + NEAR) * min(distances)
+        return stayed and self.slowest() <= (1 + PACE_SHARE) * pace_cycles
+
+    def pps(self) -> float:
+        """Packets a second that came back to the tester."""
+        return delivered_pps(self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -65,8 +115,6 @@ class Costs:
 
     pps: float
     """Received by the tester."""
-    rates_pps: tuple[float, ...]
-    """Of all windows."""
     lost_in_functions: float
     """Share of the packets that functions dropped."""
     areas: tuple[AreaCost, ...]
@@ -86,13 +134,17 @@ def settle(tester: Clocked, sleep: Callable[[float], None]) -> bool:
     return False
 
 
-def windows(tester: Clocked, sleep: Callable[[float], None]) -> list[Ledger]:
-    """Ledgers, `WINDOW_S` apart."""
-    found = [tester.ledger()]
+def windows(
+    tester: Clocked, sleep: Callable[[float], None], look: Callable[[], HostPace]
+) -> Iterator[Window]:
+    """As many as a visit has. `look`: says how fast the cores are now."""
+    host = look()
     for _ in range(WINDOWS):
+        before = tester.ledger()
         sleep(WINDOW_S)
-        found.append(tester.ledger())
-    return found
+        after = tester.ledger()
+        earlier, host = host, look()
+        yield Window(before, after, (earlier, host))
 
 
 def delivered_pps(before: Ledger, after: Ledger) -> float:
@@ -101,12 +153,12 @@ def delivered_pps(before: Ledger, after: Ledger) -> float:
     return packets * after.tsc_hz / (after.tsc - before.tsc)
 
 
-def costs(series: Sequence[Sequence[Ledger]]) -> Costs:
-    """Of the fastest quarter of all windows of these series, which are of one set-up. ValueError without any
-    that packets came through."""
-    pairs = [pair for ledgers in series for pair in itertools.pairwise(ledgers)]
-    rated = sorted(((delivered_pps(*pair), index) for index, pair in enumerate(pairs)), reverse=True)
-    used = [pairs[index] for rate, index in rated[: max(1, round(len(rated) * USED_SHARE))] if rate > 0]
+def costs(series: Sequence[Window]) -> Costs:
+    """Of the fastest quarter of these windows, which are of one set-up. ValueError without any that packets
+    came through."""
+    rated = sorted(((window.pps(), index) for index, window in enumerate(series)), reverse=True)
+    count = max(USED_MIN, round(len(rated) * USED_SHARE))
+    used = [(series[index].before, series[index].after) for rate, index in rated[:count] if rate > 0]
     if not used:
         raise ValueError("no packet came back to the tester")
     ticks = sum(after.tsc - before.tsc for before, after in used)
@@ -114,7 +166,6 @@ def costs(series: Sequence[Sequence[Ledger]]) -> Costs:
     entered = sum(_entered(after) - _entered(before) for before, after in used)
     return Costs(
         pps=received * used[0][1].tsc_hz / ticks,
-        rates_pps=tuple(delivered_pps(*pair) for pair in pairs),
         lost_in_functions=sum(_dropped(*pair) for pair in used) / max(1, entered),
         areas=tuple(_areas(used, ticks, received)),
     )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the cost model from what trials measured, and how well they are known.
 
-Bayesian linear regression with non-negative parameters: a weak prior (each term may cost up to some hundred
-cycles) makes the answer unique where the trials do not tell two parameters apart, and its covariance says so.
+Bayesian linear regression; nothing costs less than zero, but a difference between two costs may be less. A
+weak prior (each term may cost up to some hundred cycles) makes the answer unique where the trials do not tell
+two parameters apart, and its covariance says so.
 All measurements of one trial share a factor, since the host is now slower, now faster; it is estimated with
 them. Measurements far off count less (Huber, 1964).
 """
@@ -18,17 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from weir.model.terms import Terms
+from weir.model.terms import HANDED_OVER, Terms
 
 Array = NDArray[np.float64]
 PRIOR_CYCLES = 300.0
 """Standard deviation of what one term may contribute."""
 NOISE_SHARE, NOISE_CYCLES = 0.03, 1.5
 """Of one measurement: share of it, and what the time-stamp counter adds."""
-FACTOR_SHARE = 0.1
+FACTOR_SHARE = 0.05
 """Standard deviation of a trial's factor."""
-UNDISTURBED = 0.1
-"""Quantile of the trials' factors that is taken for a host that nothing disturbs."""
 _HUBER = 2.0
 _ROUNDS = 6
 
@@ -61,6 +60,10 @@ class Parameters:
         amounts = self._amounts(terms)
         return math.sqrt(max(0.0, float(amounts @ self.covariance @ amounts)))
 
+    def times(self, factor: float) -> Parameters:
+        """All of them so many times as large."""
+        return Parameters(self.names, self.cycles * factor, self.covariance * factor**2)
+
     def unknown(self, terms: Terms) -> list[str]:
         """Terms that no trial had."""
         return [name for name, amount in terms.items() if amount and name not in self.names]
@@ -92,8 +95,9 @@ def fit(rows: Sequence[Row]) -> Fitted:
     noise = np.array([row.noise for row in rows]) * np.hypot(NOISE_SHARE * cycles, NOISE_CYCLES)
     factors, weights = np.ones(len(rows)), 1 / noise
     solved = np.zeros(len(names))
+    signed = np.array([name.endswith(HANDED_OVER) for name in names])
     for _ in range(_ROUNDS):
-        solved = _solve(amounts / scale * factors[:, None], cycles, weights)
+        solved = _solve(amounts / scale * factors[:, None], cycles, weights, signed)
         fitted = amounts / scale @ solved
         factors = _factors(trials, cycles, fitted, 1 / noise)
         off = np.abs(cycles - fitted * factors) / noise
@@ -111,19 +115,20 @@ def fit(rows: Sequence[Row]) -> Fitted:
     )
 
 
-def _solve(design: Array, cycles: Array, weights: Array) -> Array:
-    """Weighted least squares, nothing below zero, each parameter pulled to zero by its prior."""
+def _solve(design: Array, cycles: Array, weights: Array, signed: NDArray[np.bool_]) -> Array:
+    """Weighted least squares, nothing below zero but what is `signed`, each parameter pulled to zero by its
+    prior."""
     count = design.shape[1]
     above = np.vstack([design * weights[:, None], np.eye(count) / PRIOR_CYCLES])
     aim = np.concatenate([cycles * weights, np.zeros(count)])
-    return np.asarray(nnls(above, aim)[0], dtype=np.float64)
+    found = nnls(np.hstack([above, -above[:, signed]]), aim)[0]
+    solved = np.array(found[:count], dtype=np.float64)
+    solved[signed] -= found[count:]
+    return solved
 
 
 def _factors(trials: NDArray[Any], cycles: Array, fitted: Array, weights: Array) -> Array:
-    """Of each row its trial's factor, pulled to one by its prior.
-
-    A tenth of the trials is below one: a host is disturbed more often than it is hurried.
-    """
+    """Of each row its trial's factor, pulled to one by its prior; their median is one."""
     found = np.ones(len(cycles))
     for trial in set(trials):
         mine = trials == trial
@@ -131,4 +136,4 @@ def _factors(trials: NDArray[Any], cycles: Array, fitted: Array, weights: Array)
         pull = float(np.sum(fitted[mine] * (cycles[mine] - fitted[mine]) * weights[mine] ** 2))
         found[mine] = 1 + pull / (strength + 1 / FACTOR_SHARE**2)
     each = [float(found[trials == trial][0]) for trial in set(trials)]
-    return np.asarray(found / np.quantile(each, UNDISTURBED), dtype=np.float64)
+    return np.asarray(found / np.median(each), dtype=np.float64)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weir.model.capacity import DOUBTFUL, CostModel, Range, predict
-from weir.model.fit import Fitted, Row, fit
+from weir.model.fit import Fitted, Parameters, Row, fit
 from weir.model.terms import MemoryCurve, core_terms
 from weir.spec.execution import Execution
 
@@ -62,7 +62,7 @@ def calibrated(trials: Sequence[Measured], memory: MemoryCurve, hz: float) -> tu
     """The model of all trials, with the scatter of rates that were left out of the fit."""
     fitted = fit([row for trial in trials for row in trial.rows])
     model = CostModel(
-        parameters=fitted.parameters,
+        parameters=at_best(fitted, trials),
         memory=memory,
         hz=hz,
         utilisation=statistics.median(trial.utilisation for trial in trials),
@@ -72,6 +72,18 @@ def calibrated(trials: Sequence[Measured], memory: MemoryCurve, hz: float) -> tu
     )
     best = undisturbed(trials)
     return replace(model, scatter=_scatter(model, trials, best)), fitted
+
+
+def at_best(fitted: Fitted, trials: Sequence[Measured]) -> Parameters:
+    """What the parameters are when the host disturbs least: of each set-up the best measurement tells, as it
+    is the best one against which predictions are held."""
+    factors: dict[int, float] = {}
+    for trial in trials:
+        for number in {row.trial for row in trial.rows}:
+            factor = fitted.factors.get(number, 1.0)
+            factors[trial.group] = min(factor, factors.get(trial.group, factor))
+    level = statistics.median(factors.values()) if factors else 1.0
+    return fitted.parameters.times(level)
 
 
 def undisturbed(trials: Sequence[Measured]) -> list[Measured]:
@@ -109,10 +121,11 @@ def _scatter(model: CostModel, trials: Sequence[Measured], best: Sequence[Measur
     """
     found = []
     for trial in best:
-        others = [row for other in trials if other.group != trial.group for row in other.rows]
-        if not others:
+        others = [other for other in trials if other.group != trial.group]
+        told = [row for other in others for row in other.rows]
+        if not told:
             continue
-        without = replace(model, parameters=fit(others).parameters)
+        without = replace(model, parameters=at_best(fit(told), others))
         known = without if _tells(without, trial.execution) else model
         found.append(trial.pps / predict(known, trial.execution).pps - 1)
     if len(found) < LEFT_OUT_MIN:

@@ -6,12 +6,15 @@ its terms of amount x parameter. Terms are called by what costs:
 
 - `nf NAME`: the function's own work; `nf NAME rules`, times log2(1 + entries of its lists);
   `nf NAME memory`, times the latency of the memory that the state of this core's functions lies in;
+- `nf NAME handed over`: how much more, or less, it costs in an owner, where it decides only;
+- `short burst`: a stage, times the bursts more that it takes than if all were full;
 - `headers`: parsing them, once an area;
 - `bytes KIND`: a kilobyte of frame, at a kind of port;
 - `take KIND`, `give KIND`: the driver of a kind of port, or a ring;
 - `take KIND across cores`, `headers from another core` …: what comes from another core's cache, times the
   distance of the cores in hundreds of cycles;
-- `generator`, `receiver`, `dispatcher`, `forwarder`, `owner`, `applier`, `collector`: these areas' own work.
+- `generator`, `receiver`, `dispatcher`, `forwarder`, `owner`, `applier`, `collector`: these areas' own work;
+- `receiver out of order`: what it takes more for packets that overtook others.
 
 Sources: equation (1) of the execution-area paper (a + b S); f_i of the paper on lean measurements, II.C.
 """
@@ -24,10 +27,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.spec.execution import NEAR_CYCLES, Area, AreaPath, Execution, StageUse
+from weir.spec.execution import NEAR_CYCLES, TESTER_KINDS, Area, AreaPath, Execution, StageUse
 
 Terms = Mapping[str, float]
 _KILOBYTE = 1000.0
+HANDED_OVER = " handed over"
 NO_PORT = frozenset({"ring", "nothing"})
 """Ends of a path that are no port: nobody touches a frame's bytes there."""
 
@@ -55,15 +59,45 @@ def state_bytes(execution: Execution, core: int) -> float:
     )
 
 
+def touched_elsewhere(execution: Execution, core: int) -> float:
+    """Share of the packets that functions on other cores had in hand: their buffers come back to this core in
+    another one's cache."""
+    return min(
+        1.0,
+        sum(
+            path.share
+            for area in execution.areas
+            if area.core != core and area.kind not in TESTER_KINDS
+            for path in area.paths
+            if path.stages or area.kind == "applier"
+        ),
+    )
+
+
+def overtaken(execution: Execution) -> float:
+    """Share of the packets that leave in another order than they came: of several workers, each time that an
+    area puts together what they have."""
+    joined = [
+        area.share()
+        for area in execution.areas
+        if area.kind == "chain" and sum(bool(path.share and not path.stages) for path in area.paths) > 1
+    ]
+    return min(1.0, sum(joined))
+
+
 def stage_terms(
-    stage: StageUse, *, first: bool, far: float, handed_over: bool, excess_cycles: float
+    stage: StageUse, *, first: bool, far: float, handed_over: bool, excess_cycles: float, fill: float = 1.0
 ) -> dict[str, float]:
     """Of one stage. `first`: no function before it in the area has looked at the packet.
 
     `far`: distance from which its headers come, in hundreds of cycles; 0: from this core.
-    `handed_over`: an owner runs it, which has parsed the headers before.
+    `handed_over`: an owner runs it, which has parsed the headers before. `fill`: of its bursts.
     """
     found = {f"nf {stage.nf}": 1.0}
+    if handed_over:
+        found[f"nf {stage.nf}{HANDED_OVER}"] = 1.0
+    if fill < 1:
+        found["short burst"] = 1 / fill - 1
     if stage.rules:
         found[f"nf {stage.nf} rules"] = math.log2(1 + stage.rules)
     if excess_cycles:
@@ -92,6 +126,10 @@ def rest_terms(area: Area, path: AreaPath, execution: Execution) -> dict[str, fl
         found[f"give {path.leaving} across cores"] = path.parting * distance
     if path.cold and area.kind in ("receiver", "owner", "dispatcher", "applier"):
         found[f"{area.kind} from another core"] = path.cold * distance
+    if area.kind == "generator":
+        found["generator from another core"] = touched_elsewhere(execution, area.core) * distance
+    if area.kind == "receiver":
+        found["receiver out of order"] = overtaken(execution)
     for kind in {path.entry, path.leaving} - NO_PORT:
         found[f"bytes {kind}"] = execution.frame_bytes / _KILOBYTE
     return {name: amount for name, amount in found.items() if amount}
@@ -112,6 +150,7 @@ def path_terms(
                 far=0.0 if looked else path.cold * execution.core_distance_cycles / NEAR_CYCLES,
                 handed_over=area.kind == "owner",
                 excess_cycles=excess_cycles,
+                fill=path.fill,
             )
         )
         looked = True

@@ -39,6 +39,8 @@ class _Queue:
     touched_by: _Amounts = field(default_factory=lambda: defaultdict(float))
     """Packets by the core that read or wrote their bytes last."""
     taken_on: int | None = None
+    fill: float = 1.0
+    """Share of a full burst that who puts packets there has for it."""
     taken_by: tuple[str, int] | None = None
     """The area, and which of its paths."""
 
@@ -162,14 +164,16 @@ class _Area:
             touched = self._touched(index)
             for output in outputs:
                 self._queues[output].put_by[self.core] += new / len(outputs)
+                self._queues[output].fill = self._fill(entries) / len(outputs)
                 for core, part in touched.items():
                     self._queues[output].touched_by[core] += part * new / len(outputs)
         return moved
 
     def _touched(self, index: int) -> dict[int, float]:
-        """Shares by core of who touched the bytes of what it gives on."""
+        """Shares by core of who touched the bytes of what it gives on. An owner only reads them: who writes
+        there after it has to get them from where they were."""
         entries, outputs, stages = self._paths[index]
-        looks = self.kind in ("generator", "owner", "applier") or bool(stages)
+        looks = self.kind in ("generator", "applier") or (bool(stages) and self.kind != "owner")
         if looks or (self.kind == "dispatcher" and len(outputs) > 1):
             return {self.core: 1.0}
         before = _sum(self._queues[entry].touched_by for entry in entries)
@@ -179,6 +183,16 @@ class _Area:
         if self.kind == "generator":
             return self._sent
         return sum(self._queues[entry].share for entry in entries)
+
+    def _fill(self, entries: list[str]) -> float:
+        """Of its polls. A full ring gives full bursts, and on another core's it may be; a collector goes on
+        until it has one; and a port has packets of all who give to it."""
+        came = [self._queues[entry] for entry in entries]
+        if self.kind == "collector" or any(queue.kind != "ring" for queue in came):
+            return 1.0
+        if any(set(queue.put_by) - {self.core} for queue in came):
+            return 1.0
+        return min((queue.fill for queue in came), default=1.0)
 
     def described(self) -> Area:
         """The area with what passes through it."""
@@ -199,6 +213,7 @@ class _Area:
             else 0.0,
             outputs=len(left),
             stages=stages,
+            fill=self._fill(entries),
             takers=tuple(queue.taken_by for queue in left if queue.taken_by is not None),
             places=sum(queue.places for queue in came),
         )

@@ -48,6 +48,8 @@ class AreaPath:
     outputs: int
     """To how many places."""
     stages: tuple[StageUse, ...] = ()
+    fill: float = 1.0
+    """Share of a full burst that a poll finds: less where an area of this core deals its own to several."""
     takers: tuple[tuple[str, int], ...] = ()
     """Who takes what it puts there, an area and which of its paths; each an equal share."""
     places: int = 0
