@@ -37,6 +37,7 @@ BENCHES = {
     "prefix-table": "prefix_table",
     "planted-delay": "planted_delay",
     "delay-cost": "delay_cost",
+    "self-loop-floor": "self_loop_floor",
     "stall-host": "stall_host",
     "stall-function": "stall_function",
     "handover": "handover",

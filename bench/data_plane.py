@@ -18,10 +18,10 @@ SETTLE_S = 0.05
 
 
 @contextmanager
-def weir_dp(core: int) -> Iterator[DataPlaneClient]:
-    """A client of a weir-dp that polls on that CPU; ended after the body."""
+def weir_dp(*cores: int) -> Iterator[DataPlaneClient]:
+    """A client of a weir-dp that polls on these CPUs; ended after the body."""
     with (
-        private_data_plane(core, memory_mb=MEMORY_MB, huge=True) as path,
+        private_data_plane(*cores, memory_mb=MEMORY_MB, huge=True) as path,
         DataPlaneClient(path, connect_s=20) as client,
     ):
         yield client

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantiles of the latency histogram. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +8,11 @@
 
 #include <cmocka.h>
 
+#include <rte_cycles.h>
+
 #include "histogram.h"
+
+#define RECORDED 500000
 
 static struct weir_histogram histogram;
 
@@ -21,6 +26,54 @@ a_quantile_is_within_one_percent_of_the_sorted_values(void **state)
 	assert_in_range(weir_histogram_quantile(&histogram, 0.5), 495000, 505000);
 	assert_in_range(weir_histogram_quantile(&histogram, 0.999), 989010, 1000000);
 	assert_int_equal(weir_histogram_quantile(&histogram, 1), histogram.max);
+}
+
+/* The gaps of a spinning core: tens of cycles, and now and then the host's milliseconds. */
+static void
+record_gaps(uint64_t *samples, uint32_t count)
+{
+	uint64_t before = rte_rdtsc();
+
+	for (uint32_t at = 0; at < count; at++) {
+		uint64_t now = rte_rdtsc();
+
+		samples[at] = (now - before) * (1 + at % 1000);
+		before = now;
+	}
+}
+
+static int
+by_value(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void
+recorded_samples_have_the_quantiles_that_the_histogram_says(void **state)
+{
+	static const double fractions[] = {0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999};
+	static uint64_t samples[RECORDED];
+	uint64_t sum = 0;
+
+	(void)state;
+	weir_histogram_clear(&histogram);
+	record_gaps(samples, RECORDED);
+	for (uint32_t at = 0; at < RECORDED; at++) {
+		weir_histogram_add(&histogram, samples[at]);
+		sum += samples[at];
+	}
+	qsort(samples, RECORDED, sizeof(samples[0]), by_value);
+	for (size_t at = 0; at < sizeof(fractions) / sizeof(fractions[0]); at++) {
+		double exact = (double)samples[(uint32_t)ceil(fractions[at] * RECORDED) - 1];
+		double said = (double)weir_histogram_quantile(&histogram, fractions[at]);
+
+		assert_true(fabs(said - exact) <= 0.01 * exact + 1);
+	}
+	assert_int_equal(weir_histogram_min(&histogram), samples[0]);
+	assert_int_equal(weir_histogram_max(&histogram), samples[RECORDED - 1]);
+	assert_int_equal(histogram.sum, sum);
 }
 
 static void
@@ -54,6 +107,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_quantile_is_within_one_percent_of_the_sorted_values),
+		cmocka_unit_test(recorded_samples_have_the_quantiles_that_the_histogram_says),
 		cmocka_unit_test(more_than_four_billion_values_in_one_bucket_are_counted),
 		cmocka_unit_test(values_beyond_the_last_bucket_keep_the_exact_maximum),
 	};

@@ -22,7 +22,7 @@ MEANING = (
     "and the least and greatest of the rounds. -50% is half the delay. IPDV, what many call jitter, is the "
     "change from one packet to the next (RFC 5481); jitter is RFC 3550's, its highest value."
 )
-UNSURE = "~: the rounds do not agree on more or less, or there is only one."
+UNSURE = "?: the rounds do not agree on more or less, or there is only one."
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,15 @@ class ReductionRow:
 
     def remark(self) -> str:
         """What hinders the comparison; empty: nothing."""
-        any_one = next(iter(self.found.values()))
-        said = [] if any_one.same_load else ["each at its own load"]
-        if any_one.loss_ratio:
-            said.append(f"loss {numbers.share(any_one.loss_ratio)}")
+        same_load = all(one.same_load for one in self.found.values())
+        loss_ratio = max(one.loss_ratio for one in self.found.values())
+        said = [] if same_load else ["each at its own load"]
+        if loss_ratio:
+            said.append(f"loss {numbers.share(loss_ratio)}")
         return ", ".join(said)
 
     def changes(self) -> list[str]:
-        """ "-63%", "~+4%", in the order of HEAD."""
+        """ "-63%", "+4%?", in the order of HEAD."""
         return [_change(self.found.get(measure)) for measure in HEAD]
 
     def spreads(self) -> list[str]:
@@ -63,11 +64,13 @@ class ReductionRow:
 
 
 def reduction_rows(result: Result) -> Iterator[ReductionRow]:
-    """In the order of the result."""
+    """Chain by chain, frame size by frame size; the ways at one load stand together."""
     rows: dict[tuple[str, str, str, str], dict[DelayMeasure, Reduction]] = {}
     for one in result.reductions:
         rows.setdefault((one.chain, one.frame, one.load, one.way), {})[one.measure] = one
-    for (chain, frame, load, way), found in rows.items():
+    seen = [list(dict.fromkeys(key[at] for key in rows)) for at in range(4)]
+    ordered = sorted(rows.items(), key=lambda item: [seen[at].index(one) for at, one in enumerate(item[0])])
+    for (chain, frame, load, way), found in ordered:
         yield ReductionRow(chain, summary.frame_label(frame), load, way, found)
 
 
@@ -75,7 +78,7 @@ def _change(one: Reduction | None) -> str:
     if one is None:
         return numbers.NONE
     agreed = one.rounds > 1 and (one.reduction_min > 0) == (one.reduction_max > 0)
-    return ("" if agreed else "~") + numbers.change(-one.reduction)
+    return numbers.change(-one.reduction) + ("" if agreed else "?")
 
 
 def _spread(one: Reduction | None) -> str:

@@ -106,7 +106,8 @@ def trials(result: Result) -> Iterator[Trial]:
 
 def measured(case: Case) -> list[Trial]:
     """The same of one case."""
-    return [trial for trial in (*case.trials, *case.curve) if trial.purpose != "calibration"]
+    delays = [trial for point in case.delays for trial in point.trials]
+    return [trial for trial in (*case.trials, *case.curve, *delays) if trial.purpose != "calibration"]
 
 
 def explained_by_stalls(trial: Trial) -> bool:

@@ -43,20 +43,24 @@ def service_level(result: Result) -> Markup | None:
 
 
 def reductions(result: Result) -> Markup | None:
-    """One row a chain, frame, load and way: before, after, and the change; None where nothing compares."""
-    lines = [
+    """One row a chain, frame, load and way: the change, its spread, before and after; None without any."""
+    lines: list[list[str]] = [
         [row.chain, row.frame, ", ".join(part for part in (row.load, row.remark()) if part), row.way]
-        + [
-            f"{values} ({change}{': ' if spread else ''}{spread})"
-            for values, change, spread in zip(row.values(), row.changes(), row.spreads(), strict=True)
-        ]
+        + [_changed(*cell) for cell in zip(row.changes(), row.spreads(), row.values(), strict=True)]
         for row in reduction_rows(result)
     ]
     if not lines:
         return None
-    head = ("chain", "frame", "load", "variant", *(f"{name}, µs" for name in REDUCED.values()))
-    words = tag("p", f"{REDUCED_MEANING} {UNSURE}", class_="dim")
+    head = ("chain", "frame", "load", "variant", *REDUCED.values())
+    words = tag(
+        "p", f"{REDUCED_MEANING} In small, its spread, and µs before and after. {UNSURE}", class_="dim"
+    )
     return tag("div", sheet(f"Change of the delay to {result.baseline}", head, lines, 4), words)
+
+
+def _changed(change: str, spread: str, values: str) -> Markup:
+    small = [tag("small", text, class_="dim") for text in (spread, values) if text]
+    return tag("div", tag("b", change), small, class_="changed")
 
 
 def tuned(result: Result) -> Markup | None:

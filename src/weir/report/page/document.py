@@ -19,6 +19,7 @@ from weir.store.result import Result
 
 UPLOT = "uplot-1.6.32"
 STYLES = (f"{UPLOT}.min.css", "page.css", "sheets.css", "print.css")
+NOT_SEARCHED = "Not searched for in this run: it measures delays at given loads."
 SCRIPTS = ("data.js", "look.js", "plot.js", "bars.js", "curves.js", "trials.js", "start.js")
 
 
@@ -78,7 +79,7 @@ def _sections(result: Result) -> list[Markup]:
             readings.readings(result),
             tag("div", class_="controls", id="bars-controls"),
             tag("div", class_="plots", id="bars"),
-            throughput_table.table(result),
+            throughput_table.table(result) if summary.goals(result) else tag("p", NOT_SEARCHED, class_="dim"),
         ),
         _section(
             "loss",

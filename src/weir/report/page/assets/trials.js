@@ -31,7 +31,7 @@ function trialLists(result) {
     const place = fold.open && fold.matches('.case') && fold.querySelector(':scope > .trials');
     if (!place || place.dataset.done) return;
     const one = result.setups[Number(place.dataset.setup)].cases[Number(place.dataset.case)];
-    place.replaceChildren(trialTable([...one.trials, ...one.curve]));
+    place.replaceChildren(trialTable([...one.trials, ...one.curve, ...one.delays.flatMap((point) => point.trials)]));
     place.dataset.done = 'yes';
   };
   document.addEventListener('toggle', (event) => fill(event.target), true);
