@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.measured RUN` puts a stored run into the README: its rates and a picture of its report.
+"""`python -m tools.measured RUN` puts a stored run into a README, between the marks that are there.
 
-RUN is what `weir report` takes. Needs Chromium. Look at the picture before you commit it.
+RUN is what `weir report` takes. A run of labs/switching goes into the main README, with a picture of its
+report (needs Chromium: look at the picture before you commit it); of another lab into that lab's own.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from weir.cli.exits import CommandError
 from weir.cli.stored import stored
-from weir.report import numbers, render, summary
+from weir.report import numbers, reduction_rows, render, summary
 from weir.store import StoreError
 from weir.store.result import Result
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "report.png"
+WIDTH = 118  # columns of a README's text
 WIDTH_PX, HEIGHT_PX = 1280, 1010  # the head, the readings and the bars
+MAIN_LAB = "switching"
 MARKS = ("<!-- throughput, by tools/measured.py -->\n", "<!-- end of throughput -->\n")
 
 
@@ -36,29 +39,77 @@ def main() -> int:
     except (CommandError, StoreError) as error:
         print(f"tools/measured: {error}", file=sys.stderr)
         return 2
-    readme = ROOT / "README.md"
-    readme.write_text(with_table(readme.read_text(encoding="utf-8"), result), encoding="utf-8")
-    photograph(render(result, "html"), PICTURE)
+    readme = ROOT / "README.md" if result.lab == MAIN_LAB else ROOT / "labs" / result.lab / "README.md"
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    if not all(mark in text for mark in MARKS):
+        print(f"tools/measured: {readme} has no marks to put a table between: {MARKS[0]}", file=sys.stderr)
+        return 2
+    lines = table(result) if result.lab == MAIN_LAB else lab_tables(result)
+    readme.write_text(with_lines(text, lines), encoding="utf-8")
+    if result.lab == MAIN_LAB:
+        photograph(render(result, "html"), PICTURE)
     return 0
 
 
-def with_table(text: str, result: Result) -> str:
-    """The README with the table between its marks made anew."""
+def with_lines(text: str, lines: Iterable[str]) -> str:
+    """A README with what is between its marks made anew."""
     before, rest = text.split(MARKS[0])
-    return before + MARKS[0] + "\n" + "\n".join(table(result)) + "\n\n" + MARKS[1] + rest.split(MARKS[1])[1]
+    return before + MARKS[0] + "\n" + "\n".join(lines) + "\n\n" + MARKS[1] + rest.split(MARKS[1])[1]
+
+
+def lab_tables(result: Result) -> Iterator[str]:
+    """Markdown: rates, changes of the delay, what was left out and why, and what this machine cannot show."""
+    if summary.goals(result):
+        yield from table(result)
+    else:
+        yield from textwrap.wrap(f"{_run(result)}.", WIDTH, break_on_hyphens=False)
+    rows = list(reduction_rows.reduction_rows(result))
+    if rows:
+        yield ""
+        said = f"Change of the delay to `{result.baseline}`, the least and the greatest of the rounds; µs."
+        yield from textwrap.wrap(f"{said} {reduction_rows.UNSURE}", WIDTH, break_on_hyphens=False)
+        yield ""
+        yield f"| chain | frame | load | variant | {' | '.join(reduction_rows.HEAD.values())} |"
+        yield "|---" * (4 + len(reduction_rows.HEAD)) + "|"
+    for row in rows:
+        cells = [
+            f"{change}{f' ({spread})' if spread else ''}<br>{values}"
+            for change, spread, values in zip(row.changes(), row.spreads(), row.values(), strict=True)
+        ]
+        load = ", ".join(part for part in (row.load, row.remark()) if part)
+        yield f"| {row.chain} | {row.frame} | {load} | `{row.way}` | {' | '.join(cells)} |"
+    tuned = reduction_rows.host_of(result).items()
+    applied = [f"`{name}`: {reduction_rows.applied(settings)}" for name, settings in tuned]
+    left_out = [f"`{name}`: {missing}" for name, missing in summary.refusals(result)]
+    yield from _points("What of `host` held:", applied)
+    yield from _points("Left out here:", left_out)
+    yield from _points("What this machine cannot show:", reduction_rows.out_of_reach(result))
+    yield from _points("Read with care:", [*summary.noise(result), *summary.reasons(result)])
+
+
+def _points(title: str, sentences: Sequence[str]) -> Iterator[str]:
+    if sentences:
+        yield from ("", title, "")
+    for sentence in sentences:
+        yield from textwrap.wrap(
+            f"- {sentence}", WIDTH, break_on_hyphens=False, break_long_words=False, subsequent_indent="  "
+        )
+
+
+def _run(result: Result) -> str:
+    machine, quick = result.fingerprint, " --quick" if result.quick else ""
+    virtual = " of a virtual machine" if machine.hypervisor not in ("", "none") else ""
+    return (
+        f"`weir run labs/{result.lab}{quick}`, {result.started_at[:10]}, on {machine.cpu}, {machine.cores} "
+        f"cores{virtual}, Linux {machine.kernel}, DPDK {machine.versions['dpdk']}"
+    )
 
 
 def table(result: Result) -> Iterator[str]:
     """Markdown: the first goal of each chain, technology and frame size, with its ratio to the baseline."""
     goal, frames = summary.goals(result)[0], summary.frames(result)
-    machine, quick = result.fingerprint, " --quick" if result.quick else ""
-    virtual = " of a virtual machine" if machine.hypervisor not in ("", "none") else ""
-    said = (
-        f"`weir run labs/{result.lab}{quick}`, {result.started_at[:10]}, on {machine.cpu}, {machine.cores} "
-        f"cores{virtual}, Linux {machine.kernel}, DPDK {machine.versions['dpdk']}: {goal} in Mpps, both "
-        f"directions together, and its ratio to `{result.baseline}`."
-    )
-    yield from textwrap.wrap(said, 118, break_on_hyphens=False)
+    said = f"{_run(result)}: {goal} in Mpps, both directions together, and its ratio to `{result.baseline}`."
+    yield from textwrap.wrap(said, WIDTH, break_on_hyphens=False)
     yield ""
     heads = [f"{frame} B" if frame.isdigit() else summary.frame_label(frame) for frame in frames]
     yield f"| chain | technology | {' | '.join(heads)} |"
@@ -66,7 +117,7 @@ def table(result: Result) -> Iterator[str]:
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in summary.rows(result):
         if row.throughput.goal == goal:
-            place = row.setup.chain, row.setup.technology
+            place = row.setup.chain, row.setup.name
             cells.setdefault(place, {})[row.case.frame] = _cell(row, result.baseline)
     for (chain, technology), by_frame in sorted(cells.items(), key=lambda item: item[0][0]):
         yield f"| {chain} | `{technology}` | {' | '.join(by_frame.get(frame, '') for frame in frames)} |"
@@ -78,7 +129,7 @@ def _cell(row: summary.Row, baseline: str) -> str:
     if row.throughput.load_pps is None:
         return "*irregular*"
     rate = ("≥ " if row.throughput.tester_bound else "") + numbers.mpps(row.throughput.load_pps)
-    if row.setup.technology == baseline or row.ratio is None:
+    if row.setup.name == baseline or row.ratio is None:
         return rate
     return f"{rate} ({numbers.times(row.ratio)} ×)"
 
