@@ -4,13 +4,15 @@
 Each is a real trial of weir-dp. Slowed are: a stage (impair works for so many ns on each packet) at every
 place of a chain, run to completion and as pipeline or dispatch, on one core and on two, in the first or the
 second function of a chain; a stage that now and then keeps its core, or that drops; a ring that is too short;
-copying ports; a switch's PMD; and the tester, which has much more to do than the function. A hit is a verdict
+copying ports; a switch's PMD; the kernel's receive path under a bridge, by rules that it walks through; and
+the tester, which has much more to do than the function. A hit is a verdict
 of the right kind that names the right thing. `ratio`: hits to set-ups.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,8 +25,10 @@ from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.explain import CaseExplanation, explain_case
 from weir.fabric import FabricError, private_data_plane
 from weir.measure import Traffic
+from weir.measure.outside import Nothing, Outside
 from weir.measure.tester import SutCounters, no_counters
 from weir.measure.trial import TrialRunner
+from weir.plan.topology import switch_namespace
 from weir.spec import Lab
 from weir.spec.frames import mean_frame_bytes
 from weir.spec.topology import Topology
@@ -37,6 +41,7 @@ BESIDE = ({"nf": "acl", "options": {"default": "permit"}}, {"nf": "l2fwd"})
 """Functions beside the slow one, much quicker."""
 QUICKEST = ({"nf": "l2fwd"},)
 LIGHT_PPS, MORE_PPS, MOST_PPS = 200_000.0, 500_000.0, 1_000_000.0
+BRIDGE_RULES = 200
 RETRIES = 5
 """Of a trial that the host disturbed."""
 DISTURBED = frozenset({"oversubscription", "host-stall"})
@@ -64,6 +69,8 @@ class Planted:
     technology: str = "direct"
     technologies: Mapping[str, Any] = field(default_factory=lambda: {"direct": {"wire": "memory"}})
     ring_packets: int | None = None
+    bridge_rules: int = 0
+    """That the kernel's bridge walks through for each packet, and that none fits."""
 
     def lab(self, cpus: Sequence[int]) -> Lab:
         """As a user would write it."""
@@ -212,7 +219,18 @@ def _others(cpus: Sequence[int]) -> Iterator[Planted]:
         yield Planted(said, "ports", "f1 (ports)", [quick], *apart, frame=frame, technologies=copies)
     for frame in (64, 512):
         yield Planted(
-            f"PMD, {frame} B", "switch", "switch", [quick], *together, frame=frame, technology="ovs-dpdk"
+            f"PMD, {frame} B", "switch", "pmd.", [quick], *together, frame=frame, technology="ovs-dpdk"
+        )
+    for frame in (64, 512):
+        yield Planted(
+            f"softirq of a bridge, {frame} B",
+            "kernel",
+            "softirq.",
+            [quick],
+            *apart,
+            frame=frame,
+            technology="linux-bridge",
+            bridge_rules=BRIDGE_RULES,
         )
 
 
@@ -223,13 +241,20 @@ def _explained(one: Planted, cpus: Sequence[int]) -> CaseExplanation:
     topology = plan.build_topology(lab, one.technology, lab.chains()[0], deployment)
     frame = str(one.frame)
     traffic = Traffic.from_config(frame, mean_frame_bytes(frame), plan.streams(topology, lab, frame))
-    with _standing(one, lab, topology) as (client, counters):
+    with _standing(one, lab, topology) as (client, counters, outside):
         hello = client.hello()
         tester = DataPlaneTester(client)
         tester.teach(TEACHING_FRAMES)
         tester.configure_traffic(traffic.config)
         trials: list[Trial] = []
-        runner = TrialRunner(tester, counters, traffic, options=lab.measure.trial, on_trial=trials.append)
+        runner = TrialRunner(
+            tester,
+            counters,
+            traffic,
+            options=lab.measure.trial,
+            on_trial=trials.append,
+            outside=outside,
+        )
         if one.load_pps:
             trial = runner.valid("curve", one.load_pps, DURATION_S).trial
         else:
@@ -244,13 +269,18 @@ def _fingerprint(tsc_hz: int) -> Fingerprint:
 
 
 @contextmanager
-def _standing(one: Planted, lab: Lab, topology: Topology) -> Iterator[tuple[DataPlaneClient, SutCounters]]:
+def _standing(
+    one: Planted, lab: Lab, topology: Topology
+) -> Iterator[tuple[DataPlaneClient, SutCounters, Outside]]:
     """Configured and polling. In-memory wires need no deployment; their rings can be made short."""
     if (one.technology, lab.technologies.direct.wire) != ("direct", "memory"):
         with built(lab, topology) as (deployment, client, _hello):
+            if one.bridge_rules:
+                _slow_bridge(topology, one.bridge_rules)
             yield (
                 client,
                 lambda: deployment.counters({port.name: port.rx_packets for port in client.ledger().ports}),
+                deployment.watch(),
             )
         return
     config = plan.dataplane_config(topology, lab, "/tmp")
@@ -263,4 +293,17 @@ def _standing(one: Planted, lab: Lab, topology: Topology) -> Iterator[tuple[Data
     ):
         client.configure(config)
         client.start()
-        yield client, no_counters
+        yield client, no_counters, Nothing()
+
+
+def _slow_bridge(topology: Topology, rules: int) -> None:
+    """Rules in the switch's namespace, which ends with the deployment."""
+    lines = ["table bridge slow {", "chain forward {", "type filter hook forward priority 0; policy accept;"]
+    lines += [
+        f"ether saddr 0a:00:00:00:{number // 256:02x}:{number % 256:02x} drop" for number in range(rules)
+    ]
+    argv = ["ip", "netns", "exec", switch_namespace(topology), "nft", "-f", "-"]
+    try:
+        subprocess.run(argv, input="\n".join([*lines, "}", "}"]), text=True, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SkipError(f"cannot slow the bridge with nft: {error}") from error

@@ -92,17 +92,12 @@ def cores(trial: Trial, hz: float) -> list[Core]:
     return [
         Core(
             number=number,
-            busy=min(1.0, sum(map(_own_cycles, areas)) / available) if available else 0.0,
+            busy=min(1.0, sum(area.own_cycles for area in areas) / available) if available else 0.0,
             parts=tuple(sorted(_parts(areas, packets), key=lambda part: -part.cycles)),
             long_s=sum(area.long_cycles for area in areas) / hz,
         )
         for number, areas in sorted(found.items())
     ]
-
-
-def _own_cycles(area: AreaLoad) -> int:
-    """Without the kernel's in its system calls: they are the kernel's areas'."""
-    return area.busy_cycles - area.kernel_cycles
 
 
 def _level(area: AreaLoad) -> str:
@@ -115,7 +110,7 @@ def _level(area: AreaLoad) -> str:
 def _packets(trial: Trial) -> Mapping[str, int]:
     packets: dict[str, int] = defaultdict(int)
     for area in trial.areas:
-        packets[_level(area)] += sum(path.packets_in for path in area.paths)
+        packets[_level(area)] += area.packets
     # Switch and kernel meet a packet at every network of the chain; what they spend is for those delivered.
     through = dict.fromkeys(SWITCH_KINDS | KERNEL_KINDS | {"receiver"}, trial.delivered)
     return packets | through | {"generator": trial.offered}
@@ -135,7 +130,7 @@ def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Pa
             for stage in path.stages:
                 stages[stage.nf] += stage.cycles
         followed = sum(path.fastpath_cycles for path in area.paths)
-        rest = _own_cycles(area) - followed - sum(stages.values())
+        rest = area.own_cycles - followed - sum(stages.values())
         for nf, cycles in stages.items():
             yield Part(area.name, "stage", nf, cycles / count, tester)
         if followed:
@@ -146,4 +141,4 @@ def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Pa
 def _outside(area: AreaLoad, count: int) -> Part:
     inside = [(stage.nf, stage.cycles / count) for path in area.paths for stage in path.stages]
     kind: PartKind = "switch" if area.kind in SWITCH_KINDS else "kernel"
-    return Part(area.name, kind, None, _own_cycles(area) / count, tester=False, inside=tuple(inside))
+    return Part(area.name, kind, None, area.own_cycles / count, tester=False, inside=tuple(inside))

@@ -59,6 +59,21 @@ class Evidence(_Record):
     """Where it was counted, or what it means."""
 
 
+class AreaSeen(_Record):
+    """One execution area in the trial that was judged."""
+
+    name: str
+    core: int
+    kind: str
+    busy: float
+    """Share of the time in which packets were sent; the kernel's areas in its system calls are not in it."""
+    packets: int
+    """That it took; 0 of the tester's."""
+    cycles_per_packet: float | None
+    """Of those."""
+    dropped: int
+
+
 class Second(_Record):
     """What limits next."""
 
@@ -99,6 +114,8 @@ class CaseExplanation(_Record):
     """What that trial was for."""
     limit: Limit
     evidence: list[Evidence] = []
+    areas: list[AreaSeen] = []
+    """All, in and outside weir-dp."""
     second: Second | None = None
     advice: list[Advice] = []
 

@@ -28,7 +28,7 @@ def outside_rows(one: Seen, core: Core) -> tuple[Evidence, ...]:
 
 
 def _of_area(area: AreaLoad) -> Iterator[Evidence]:
-    packets = sum(path.packets_in for path in area.paths)
+    packets = area.packets
     if area.kind != "pmd" or not packets or area.polling is None:
         return
     yield Evidence(

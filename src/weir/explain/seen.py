@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weir.explain.cores import Core, cores
-from weir.explain.explanation import Evidence
+from weir.explain.explanation import AreaSeen, Evidence
 from weir.explain.losses import Losses, Overflow, losses
 from weir.spec.topology import Topology
 from weir.store.result import Ceiling, Trial
@@ -52,6 +52,23 @@ def seen(
         cores=tuple(cores(trial, hz)),
         losses=losses(trial, topology),
     )
+
+
+def areas(one: Seen) -> list[AreaSeen]:
+    """Each of the trial's."""
+    available = one.trial.duration_s * one.hz
+    return [
+        AreaSeen(
+            name=area.name,
+            core=area.core,
+            kind=area.kind,
+            busy=min(1.0, area.own_cycles / available),
+            packets=area.packets,
+            cycles_per_packet=area.own_cycles / area.packets if area.packets else None,
+            dropped=area.dropped,
+        )
+        for area in one.trial.areas
+    ]
 
 
 def busy(one: Seen) -> tuple[Evidence, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from weir.explain.explanation import Advice, CaseExplanation, Evidence, Explanation
+from weir.explain.explanation import Advice, AreaSeen, CaseExplanation, Evidence, Explanation
 
 COLUMNS = 80
 FULL_CASES = 4
@@ -48,6 +48,10 @@ def _whole(case: CaseExplanation) -> Iterator[Text]:
         yield Text()
         yield Text("Evidence", style="bold")
         yield from _evidence(case.evidence)
+    if case.areas:
+        yield Text()
+        yield Text("Areas", style="bold")
+        yield from _areas(case.areas)
     if case.second is not None:
         yield Text()
         yield Text(f"Next: {case.second.name}", style="bold")
@@ -73,6 +77,16 @@ def _evidence(rows: Sequence[Evidence]) -> Iterator[Text]:
     for row in rows:
         head = f"{_INDENT}{row.what:<{width}}  {_value(row):>17}"
         yield from _wrapped(f"{head}  {row.note}".rstrip(), "", " " * (width + 23))
+
+
+def _areas(rows: Sequence[AreaSeen]) -> Iterator[Text]:
+    width = max(len(row.name) for row in rows)
+    yield Text(f"{_INDENT}{'':<{width}}  core  busy  cycles/packet        packets   dropped", style="dim")
+    for row in rows:
+        cycles = f"{row.cycles_per_packet:.0f}" if row.cycles_per_packet is not None else ""
+        packets = f"{row.packets:,}" if row.packets else ""
+        counts = f"{cycles:>13}  {packets:>13}  {row.dropped:>8,}"
+        yield Text(f"{_INDENT}{row.name:<{width}}  {row.core:>4}  {row.busy:>4.0%}  {counts}")
 
 
 def _value(row: Evidence) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from weir.explain.advice import advice
 from weir.explain.explanation import CaseExplanation, Explanation, Limit
 from weir.explain.second import second
-from weir.explain.seen import seen
+from weir.explain.seen import areas, seen
 from weir.explain.trial_choice import shows_most
 from weir.explain.verdict import judged
 from weir.store.result import Case, Fingerprint, Result, Setup
@@ -66,6 +66,7 @@ def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanat
         purpose=trial.purpose,
         limit=verdict.limit,
         evidence=list(verdict.evidence),
+        areas=areas(one),
         second=second(one, verdict),
         advice=advice(one, verdict, setup, machine),
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from weir.store.result import AreaLoad, CoreLoad, Drop
@@ -36,31 +37,42 @@ class Nothing:
         return [], []
 
 
+@dataclass(frozen=True)
+class Own:
+    """The areas of weir-dp, with the time between the two ledgers."""
+
+    areas: Sequence[AreaLoad]
+    window_cycles: int
+    hz: float
+
+
 def joined(
-    own: Sequence[AreaLoad],
-    outside: Sequence[AreaLoad],
-    cores: Sequence[CoreLoad],
-    drops: Sequence[Drop],
-    hz: float,
+    own: Own, outside: Sequence[AreaLoad], cores: Sequence[CoreLoad], drops: Sequence[Drop]
 ) -> tuple[list[AreaLoad], list[CoreLoad]]:
     """All areas, with the kernel's time inside of them, and each core with what is accounted of it.
 
     The kernel runs its receive path in the system call of whoever sends, so the areas that make system calls
     on that core share it by their busy cycles: what cannot be theirs is left to ksoftirqd and interrupts.
     """
-    areas = [area.model_copy(deep=True) for area in (*own, *outside)]
+    inside = [area.model_copy(deep=True) for area in own.areas]
+    beside = [area.model_copy(deep=True) for area in outside]
     for core in cores:
-        here = [area for area in areas if area.core == core.core]
-        _overlap(here)
-        busy = sum(area.busy_cycles - area.kernel_cycles + area.idle_cycles for area in here)
-        core.accounted = (busy / hz + core.idle_s) / core.window_s
+        here = [[area for area in areas if area.core == core.core] for areas in (inside, beside)]
+        _overlap([*here[0], *here[1]])
+        # Ledgers are read a little before and after everything else: each share is of its own time.
+        shares = [_used(here[0]) / own.window_cycles, _used(here[1]) / own.hz / core.window_s]
+        core.accounted = sum(shares) + core.idle_s / core.window_s
     lost = {drop.place: drop.packets for drop in drops if drop.reason == _BACKLOGGED}
-    for area in areas[len(own) :]:
+    for area in beside:
         for path in area.paths:
             path.dropped += sum(lost.get(output, 0) for output in path.outputs)
             if path.outputs:
                 path.packets_out -= path.dropped
-    return areas, list(cores)
+    return [*inside, *beside], list(cores)
+
+
+def _used(here: Sequence[AreaLoad]) -> int:
+    return sum(area.own_cycles + area.idle_cycles for area in here)
 
 
 def _overlap(here: Sequence[AreaLoad]) -> None:

@@ -17,7 +17,7 @@ from weir.measure.accounting import Balance, Counts, balance, counted
 from weir.measure.areas import area_loads
 from weir.measure.backlog import backlog_packets
 from weir.measure.delay_units import in_us, ipdv, jitter, latency, pdv
-from weir.measure.outside import Nothing, Outside, joined
+from weir.measure.outside import Nothing, Outside, Own, joined
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.validity import Fault, faults
 from weir.spec.measure import TrialOptions
@@ -81,16 +81,17 @@ class TrialRunner:
         """
         streams = self.traffic.streams
         ledgered = purpose in LEDGERED
-        if ledgered:
-            self._outside.begin()
         before = self._counted()
         began = self._ledger
+        if ledgered:
+            self._outside.begin()
         result = self._tester.run(
             {stream.id: load_pps / len(streams) for stream in streams},
             duration_s,
             self._options.drain_ms / 1e3,
             delay,
         )
+        areas, cores = self._outside.end(began.tsc_hz) if ledgered else ([], [])
         counts = self._settled(before, result)
         found = faults(
             counts,
@@ -102,9 +103,8 @@ class TrialRunner:
         )
         trial = self._trial(purpose, load_pps, duration_s, counts=counts, result=result, found=found)
         if ledgered:
-            own, hz = area_loads(began, self._ledger), self._ledger.tsc_hz
-            areas, cores = self._outside.end(hz)
-            trial.areas, trial.cores = joined(own, areas, cores, counts.drops, hz)
+            own = Own(area_loads(began, self._ledger), self._ledger.tsc - began.tsc, began.tsc_hz)
+            trial.areas, trial.cores = joined(own, areas, cores, counts.drops)
         if delay is not None:
             for stream in trial.streams:
                 stream.histogram = in_us(self._tester.delays(stream.stream))

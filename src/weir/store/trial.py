@@ -178,6 +178,21 @@ class AreaLoad(_Record):
     polling: PollingLoad | None = None
     """Only of a pmd."""
 
+    @property
+    def own_cycles(self) -> int:
+        """Busy, without the kernel's areas inside."""
+        return self.busy_cycles - self.kernel_cycles
+
+    @property
+    def packets(self) -> int:
+        """That came in by all paths; 0 of the tester's areas, which have none."""
+        return sum(path.packets_in for path in self.paths)
+
+    @property
+    def dropped(self) -> int:
+        """For want of room, or by a stage's decision."""
+        return sum(path.dropped + sum(stage.dropped for stage in path.stages) for path in self.paths)
+
 
 class CoreLoad(_Record):
     """Time of one core, as the kernel counts it: by its clock ticks, unless it was built to do better.

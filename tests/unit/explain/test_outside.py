@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-import pytest
+import io
 
-from weir.explain import CaseExplanation
+import pytest
+from rich.console import Console
+
+from weir.explain import CaseExplanation, Explanation
+from weir.explain.text import show
 
 from .made import HZ, OFFERED, area, core_load, explained, pmd, softirq, the_tester, topology, trial, verdict
 
@@ -109,3 +113,20 @@ def test_a_guest_that_polls_fills_no_core() -> None:
     guest = area("vm1.CPU 0/KVM", 1.0, core=3, kind="guest", inputs=[], outputs=[])
     one = trial([*quick(), guest], INTO_THE_SWITCH)  # type: ignore[list-item]
     assert verdict(explained(one, built=topology(network=True))) == ("switch", "switch")
+
+
+def test_all_areas_are_listed_with_their_share_of_a_core_and_their_own_packets() -> None:
+    areas = {one.name: one for one in by_a_full_pmd().areas}
+    assert list(areas) == ["generator.left", "receiver.right", "f1", "f2", "pmd.3"]
+    assert areas["pmd.3"].packets == 3 * OFFERED
+    assert areas["pmd.3"].cycles_per_packet == pytest.approx(0.97 * HZ / (3 * OFFERED))
+    assert areas["generator.left"].cycles_per_packet is None
+    assert {one.name: one.busy for one in by_the_kernel().areas}["f1"] == pytest.approx(0.98 - 0.6)
+
+
+def test_the_terminal_shows_them() -> None:
+    out = io.StringIO()
+    show(Explanation(result="r", cases=[by_the_kernel()]), Console(file=out, width=80))
+    lines = out.getvalue().splitlines()
+    assert any(line.split()[:3] == ["softirq.1", "1", "60%"] for line in lines)
+    assert max(map(len, lines)) <= 80

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from weir.measure.device import Response
-from weir.measure.outside import joined
+from weir.measure.outside import Own, joined
 from weir.measure.simulated import SimulatedDut
 from weir.store.result import AreaLoad, CoreLoad, Drop, PathLoad
 
 from .rig import CAPACITY_PPS, STEADY, Rig
 
-HZ = 1000.0
+HZ = 1000
 
 
 def area(name: str, kind: str, busy: int, *, core: int = 0, idle: int = 0, **more: Any) -> AreaLoad:
@@ -27,9 +27,14 @@ def core_load(**more: Any) -> CoreLoad:
     return CoreLoad.model_validate({"core": 0, "window_s": 1.0, **nothing, **counts, **more})
 
 
+def ledger(*areas: AreaLoad) -> Own:
+    """Of a second."""
+    return Own(areas, HZ, HZ)
+
+
 def test_the_softirq_runs_in_the_system_calls_of_those_who_send() -> None:
     own = [area("generator", "generator", 600), area("f1", "chain", 200), area("receiver", "receiver", 100)]
-    areas, _ = joined(own, [area("softirq.0", "softirq", 400)], [core_load()], [], HZ)
+    areas, _ = joined(ledger(*own), [area("softirq.0", "softirq", 400)], [core_load()], [])
     assert {one.name: one.kernel_cycles for one in areas} == {
         "generator": 300,
         "f1": 100,
@@ -40,19 +45,21 @@ def test_the_softirq_runs_in_the_system_calls_of_those_who_send() -> None:
 
 def test_a_cores_time_is_shared_out_once_and_what_nobody_had_is_missing() -> None:
     own = [area("f1", "chain", 500, idle=200)]
-    areas, (core,) = joined(own, [area("softirq.0", "softirq", 300)], [core_load(idle_s=0.1)], [], HZ)
+    areas, (core,) = joined(ledger(*own), [area("softirq.0", "softirq", 300)], [core_load(idle_s=0.1)], [])
     assert sum(one.busy_cycles - one.kernel_cycles for one in areas) == 500
     assert core.accounted == pytest.approx(0.8)
 
 
 def test_a_softirq_without_anybody_who_sends_is_its_own() -> None:
-    areas, (core,) = joined([], [area("softirq.0", "softirq", 300)], [core_load()], [], HZ)
+    areas, (core,) = joined(ledger(), [area("softirq.0", "softirq", 300)], [core_load()], [])
     assert areas[0].kernel_cycles == 0
     assert core.accounted == pytest.approx(0.3)
 
 
 def test_more_softirq_than_calls_overlaps_with_these_calls_alone() -> None:
-    areas, _ = joined([area("f1", "chain", 200)], [area("softirq.0", "softirq", 300)], [core_load()], [], HZ)
+    areas, _ = joined(
+        ledger(area("f1", "chain", 200)), [area("softirq.0", "softirq", 300)], [core_load()], []
+    )
     assert areas[0].kernel_cycles == 200
 
 
@@ -69,7 +76,7 @@ def test_a_pmd_drops_what_its_ports_had_no_room_for() -> None:
         Drop(place="switch:b", reason="tx_queue_full", packets=7),
         Drop(place="switch:a", reason="tx_queue_full", packets=1),
     ]
-    areas, _ = joined([], [area("pmd.0", "pmd", 1, paths=[path])], [core_load()], drops, HZ)
+    areas, _ = joined(ledger(), [area("pmd.0", "pmd", 1, paths=[path])], [core_load()], drops)
     assert (areas[0].paths[0].dropped, areas[0].paths[0].packets_out) == (7, 93)
     assert path.dropped == 0
 

@@ -15,6 +15,7 @@ from weir.fabric.outside.threads import Thread, threads
 from weir.fabric.step_kind import Site
 
 _PMD = ("dpif-netdev/pmd-stats-show", "dpif-netdev/pmd-perf-show", "dpif-netdev/pmd-rxq-show")
+"""The first one counts time: it is asked nearest to the trial."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,17 @@ class Reading:
     """By process."""
 
 
-def read(site: Site, processes: Mapping[str, int], *, openvswitch: bool) -> Reading:
-    """`processes`: pid by name. FabricError if Open vSwitch does not answer."""
-    polling = parse(*(appctl(site, command) for command in _PMD)) if openvswitch else {}
-    return Reading(
-        at_s=time.monotonic(),
-        cpu=cpu_times(Path("/proc/stat").read_text()),
-        backlogs=backlogs(Path("/proc/net/softnet_stat").read_text()),
-        polling=polling,
-        threads={name: threads(pid) for name, pid in processes.items()},
-    )
+def read(site: Site, processes: Mapping[str, int], *, openvswitch: bool, asks_first: bool) -> Reading:
+    """`processes`: pid by name. FabricError if Open vSwitch does not answer.
+
+    Asking it takes some of its main thread's time. `asks_first`: before times are read, so that this is not
+    in what follows; else after, so that it is not in what was.
+    """
+    said = [appctl(site, command) for command in reversed(_PMD)][::-1] if openvswitch and asks_first else []
+    at_s = time.monotonic()
+    cpu = cpu_times(Path("/proc/stat").read_text())
+    received = backlogs(Path("/proc/net/softnet_stat").read_text())
+    found = {name: threads(pid) for name, pid in processes.items()}
+    if openvswitch and not asks_first:
+        said = [appctl(site, command) for command in _PMD]
+    return Reading(at_s, cpu, received, parse(*said) if said else {}, found)

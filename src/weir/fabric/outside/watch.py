@@ -38,7 +38,7 @@ class Watch:
             self._perf.close()  # of a trial that did not come to its end
         if self._sample and self._kernel:
             self._perf = Perf(self._site.directory, f"{self._site.deployment}/{_POLLED}")
-        self._was = self._read()
+        self._was = self._read(asks_first=True)
         if self._perf is not None:
             self._perf.begin()
 
@@ -47,7 +47,7 @@ class Watch:
         assert self._was is not None
         if self._perf is not None:
             self._perf.pause()
-        was, now = self._was, self._read()
+        was, now = self._was, self._read(asks_first=False)
         stacks = self._stacks()
         cores = core_loads(was, now, self._cores())
         areas = [*pmd_areas(was, now, self._topology), *thread_areas(was, now, self._topology, tsc_hz)]
@@ -56,9 +56,9 @@ class Watch:
             areas += syscall_areas(cores, tsc_hz, stacks or {})
         return areas, cores
 
-    def _read(self) -> Reading:
+    def _read(self, *, asks_first: bool) -> Reading:
         others = {name: pid for name, pid in self._processes.items() if name != _POLLED}
-        return read(self._site, others, openvswitch=self._switched)
+        return read(self._site, others, openvswitch=self._switched, asks_first=asks_first)
 
     def _cores(self) -> frozenset[int]:
         used = {core for node in self._topology.nodes for core in node.cores}

@@ -7,6 +7,7 @@ The lists of trials are long, so the page's script writes them from the embedded
 from __future__ import annotations
 
 from weir.report import numbers, summary
+from weir.report.page import areas
 from weir.report.page.markup import Markup, sheet, tag
 from weir.store.result import Case, Result, Setup
 
@@ -15,14 +16,14 @@ def cases(result: Result) -> Markup:
     """One fold for each setup, in it one for each frame size."""
     order = summary.technologies(result)
     folds = [
-        _setup(setup, index, order.index(setup.name))
+        _setup(setup, index, order.index(setup.name), result.fingerprint.tsc_hz)
         for index, setup in enumerate(result.setups)
         if setup.refused is None
     ]
     return tag("div", folds, class_="cases")
 
 
-def _setup(setup: Setup, index: int, colour: int) -> Markup:
+def _setup(setup: Setup, index: int, colour: int, tsc_hz: int) -> Markup:
     seconds = sum(case.seconds for case in setup.cases)
     trials = sum(len(summary.measured(case)) for case in setup.cases)
     facts = [summary.switch(setup), f"{trials} trials", numbers.seconds(seconds)]
@@ -35,11 +36,14 @@ def _setup(setup: Setup, index: int, colour: int) -> Markup:
         tag("span", " · ".join(facts), class_="dim"),
     )
     return tag(
-        "details", line, [_case(case, index, place) for place, case in enumerate(setup.cases)], class_="fold"
+        "details",
+        line,
+        [_case(case, index, place, tsc_hz) for place, case in enumerate(setup.cases)],
+        class_="fold",
     )
 
 
-def _case(case: Case, setup_index: int, case_index: int) -> Markup:
+def _case(case: Case, setup_index: int, case_index: int, tsc_hz: int) -> Markup:
     every = summary.measured(case)
     invalid = sum(not trial.valid for trial in every)
     stalled = sum(map(summary.explained_by_stalls, every))
@@ -63,7 +67,7 @@ def _case(case: Case, setup_index: int, case_index: int) -> Markup:
         data_setup=setup_index,
         data_case=case_index,
     )
-    body = [_problem(case), _found(case), _ceiling(case), _drops(case), trials]
+    body = [_problem(case), _found(case), _ceiling(case), _drops(case), areas.areas(case, tsc_hz), trials]
     return tag("details", line, body, class_="fold case")
 
 
