@@ -74,6 +74,10 @@ test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contrac
 test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of a run (in `make test`: at some), an hour
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_killed_run.py
 
+.PHONY: test-queueing
+test-queueing: setup build/.packages-dev .venv/.ready-dev ## predicted delays of sixty networks against simulations, minutes
+	@$(PYTHON) -m pytest -m slow -s tests/unit/model/queueing
+
 .PHONY: lint
 lint: setup build/.packages-dev .venv/.ready-dev ## clang-format, ruff, mypy
 	@clang-format --dry-run --Werror $(C_FILES)
