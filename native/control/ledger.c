@@ -24,10 +24,10 @@ stage_to_json(const struct weir_stage *stage)
 	for (unsigned int i = 0; i < stage->nf->drop_reason_count; i++)
 		json_object_set_new(drops, stage->nf->drop_reasons[i].symbol,
 				    count(&stage->ledger.drops[i]));
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "nf", stage->nf->name, "in",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "nf", stage->nf->name, "in",
 			 count(&stage->ledger.packets_in), "out", count(&stage->ledger.packets_out),
 			 "held", count(&stage->ledger.held), "cycles", count(&stage->ledger.cycles),
-			 "drops", drops);
+			 "long_cycles", count(&stage->ledger.long_cycles), "drops", drops);
 }
 
 static json_t *

@@ -42,6 +42,13 @@ stream_json(unsigned int index)
 			   (json_int_t)c.duplicates, "reordered", (json_int_t)c.reordered,
 			   "late_from_earlier_run", (json_int_t)c.stale, "too_late",
 			   (json_int_t)c.too_late, "latency", latency_json(&c.latency));
+	if (c.has_tagged)
+		json_object_set_new(stream, "tagged_ns", json_real(c.tagged_ns));
+	if (c.gaps > 0)
+		json_object_set_new(stream, "gaps",
+				    json_pack("{s:I, s:f, s:f}", "count", (json_int_t)c.gaps,
+					      "last_lost_ns", c.last_lost_ns, "longest_ns",
+					      c.longest_gap_ns));
 	if (c.has_variation) {
 		json_object_set_new(stream, "ipdv", ipdv_json(&c.variation));
 		json_object_set_new(stream, "jitter",

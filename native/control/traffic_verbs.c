@@ -11,6 +11,7 @@
 #include "verb.h"
 
 #define DURATION_MAX_NS (7ull * 24 * 3600 * 1000000000)
+#define PACKETS_MAX (1ull << 40) /* of one stream in a run */
 
 static struct weir_stalls stalls_before[WEIR_CORES_MAX];
 
@@ -59,7 +60,8 @@ weir_verb_traffic_configure(const json_t *args, json_t **result, struct weir_err
 }
 
 static int
-rate_of(const json_t *rate, const char *id, double *rate_pps, struct weir_error *error)
+rate_of(const json_t *rate, const char *where, const char *id, double *rate_pps,
+	struct weir_error *error)
 {
 	if (json_is_string(rate) && strcmp(json_string_value(rate), "max") == 0) {
 		*rate_pps = 0;
@@ -68,33 +70,35 @@ rate_of(const json_t *rate, const char *id, double *rate_pps, struct weir_error 
 	if (!json_is_number(rate) || json_number_value(rate) < 0 ||
 	    json_number_value(rate) > WEIR_RATE_MAX_PPS)
 		return weir_fail(
-			error, "bad_argument", weir_at("rates_pps", id).text,
+			error, "bad_argument", weir_at(where, id).text,
 			"packets a second, 10^10 at most, or \"max\"", NULL,
 			rate == NULL ? "no rate for stream %s" : "no such rate for stream %s", id);
 	*rate_pps = json_number_value(rate);
 	return 0;
 }
 
-/* The rate of every stream, and none for another. */
+/* The rate of every stream, and none for another. `args` are those of the request, or at `where` in
+ * it. */
 static int
-rates_of(const json_t *args, double *rates_pps, struct weir_error *error)
+rates_of(const json_t *args, const char *where, double *rates_pps, struct weir_error *error)
 {
 	const json_t *by_id = json_object_get(args, "rates_pps");
+	struct weir_place place = weir_at(where, "rates_pps");
 	unsigned int count = weir_stream_count();
 	char id[16];
 	const char *key;
 	json_t *rate;
 
 	if (by_id == NULL)
-		return weir_missing("", "rates_pps", error);
+		return weir_missing(where, "rates_pps", error);
 	if (count == 0)
 		return 0; /* weir_run_start() says what is missing */
 	if (!json_is_object(by_id))
-		return weir_fail(error, "bad_argument", "rates_pps", "an object: stream to rate",
+		return weir_fail(error, "bad_argument", place.text, "an object: stream to rate",
 				 NULL, "'rates_pps' has the wrong type");
 	for (unsigned int i = 0; i < count; i++) {
 		snprintf(id, sizeof(id), "%u", weir_stream_id(i));
-		if (rate_of(json_object_get(by_id, id), id, &rates_pps[i], error) < 0)
+		if (rate_of(json_object_get(by_id, id), place.text, id, &rates_pps[i], error) < 0)
 			return -1;
 	}
 	json_object_foreach((json_t *)by_id, key, rate)
@@ -107,7 +111,7 @@ rates_of(const json_t *args, double *rates_pps, struct weir_error *error)
 				break;
 		}
 		if (i == count)
-			return weir_fail(error, "bad_argument", weir_at("rates_pps", key).text,
+			return weir_fail(error, "bad_argument", weir_at(place.text, key).text,
 					 "ids of configured streams", NULL,
 					 "there is no stream '%s'", key);
 	}
@@ -118,7 +122,8 @@ rates_of(const json_t *args, double *rates_pps, struct weir_error *error)
 static int
 delay_of(const json_t *args, struct weir_run_options *options, struct weir_error *error)
 {
-	static const char *const known[] = {"settle_ns", "first_packets", "variation", NULL};
+	static const char *const known[] = {"settle_ns", "first_packets", "variation", "tag_ns",
+					    NULL};
 	const json_t *delay = json_object_get(args, "delay");
 
 	if (delay == NULL)
@@ -130,8 +135,11 @@ delay_of(const json_t *args, struct weir_run_options *options, struct weir_error
 	    weir_take_count(delay, "settle_ns", 0, DURATION_MAX_NS, "delay", &options->settle_ns,
 			    error) < 0 ||
 	    weir_take_bool(delay, "first_packets", "delay", &options->first_packets, error) < 0 ||
-	    weir_take_bool(delay, "variation", "delay", &options->delay_variation, error) < 0)
+	    weir_take_bool(delay, "variation", "delay", &options->delay_variation, error) < 0 ||
+	    weir_take_count(delay, "tag_ns", 0, DURATION_MAX_NS, "delay", &options->tag_ns, error) <
+		    0)
 		return -1;
+	options->tags = json_is_integer(json_object_get(delay, "tag_ns"));
 	if (options->settle_ns > 0 && options->first_packets)
 		return weir_fail(
 			error, "bad_argument", "delay", "one of the two", NULL,
@@ -139,12 +147,36 @@ delay_of(const json_t *args, struct weir_run_options *options, struct weir_error
 	return 0;
 }
 
+/* The rates from some time on. */
+static int
+then_of(const json_t *args, double *rates_pps, struct weir_run_options *options,
+	struct weir_error *error)
+{
+	static const char *const known[] = {"after_ns", "rates_pps", NULL};
+	const json_t *then = json_object_get(args, "then");
+
+	if (then == NULL || json_is_null(then))
+		return 0;
+	if (!json_is_object(then))
+		return weir_fail(error, "bad_argument", "then", "an object", NULL,
+				 "'then' has the wrong type");
+	if (weir_refuse_unknown(then, "then", known, error) < 0 ||
+	    weir_take_count(then, "after_ns", 1, DURATION_MAX_NS, "then", &options->then_after_ns,
+			    error) < 0)
+		return -1;
+	if (options->then_after_ns == 0)
+		return weir_missing("then", "after_ns", error);
+	options->then_pps = rates_pps;
+	return rates_of(then, "then", rates_pps, error);
+}
+
 int
 weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *error)
 {
-	static const char *const known[] = {"duration_ns", "rates_pps", "drain_ns", "delay", NULL};
+	static const char *const known[] = {"duration_ns", "rates_pps", "drain_ns", "packets",
+					    "then",	   "delay",	NULL};
 	struct weir_stalls stalls[WEIR_CORES_MAX];
-	double rates_pps[WEIR_STREAMS_MAX];
+	double rates_pps[WEIR_STREAMS_MAX], then_pps[WEIR_STREAMS_MAX];
 	struct weir_run_options options = {.rates_pps = rates_pps, .drain_ns = 100000000};
 	int number;
 
@@ -153,11 +185,13 @@ weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *
 			    error) < 0 ||
 	    weir_take_count(args, "drain_ns", 0, DURATION_MAX_NS, "", &options.drain_ns, error) <
 		    0 ||
+	    weir_take_count(args, "packets", 1, PACKETS_MAX, "", &options.packets, error) < 0 ||
 	    delay_of(args, &options, error) < 0)
 		return -1;
 	if (options.duration_ns == 0)
 		return weir_missing("", "duration_ns", error);
-	if (rates_of(args, rates_pps, error) < 0)
+	if (rates_of(args, "", rates_pps, error) < 0 ||
+	    then_of(args, then_pps, &options, error) < 0)
 		return -1;
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		stalls[i] = weir_core_stalls(i);

@@ -19,7 +19,7 @@ run_stage(struct weir_stage *stage, struct weir_batch *batch, uint64_t *now, con
 		uint64_t end = rte_rdtsc();
 
 		weir_count(&stage->ledger.packets_out, batch->count);
-		weir_count(&stage->ledger.cycles, end - *now);
+		weir_stage_count_cycles(&stage->ledger, end - *now);
 		*now = end;
 	}
 }

@@ -150,7 +150,7 @@ weir_fastpath_walk(struct weir_fastpath *fastpath, struct weir_stage *stages,
 		walk_stage(fastpath, &stages[i], i, &walking, &part);
 		weir_count(&stages[i].ledger.packets_out, part.count);
 		if (ledger)
-			weir_count(&stages[i].ledger.cycles, rte_rdtsc() - start);
+			weir_stage_count_cycles(&stages[i].ledger, rte_rdtsc() - start);
 	}
 	for (uint16_t i = 0; i < part.count; i++) {
 		uint16_t place = walking.place[i];

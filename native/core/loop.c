@@ -258,11 +258,16 @@ weir_loops_start(const struct weir_loop_options *options)
 	if (options != &started_with)
 		started_with = *options;
 	__atomic_store_n(&stop_asked, false, __ATOMIC_RELAXED);
+	weir_long_batch_cycles = UINT64_MAX;
 	for (unsigned int i = 0; i < core_count; i++) {
 		cores[i].ledger = options->ledger;
 		cores[i].stall_cycles =
 			(uint64_t)options->stall_threshold_us[i] * rte_get_tsc_hz() / 1000000;
 		cores[i].time_cycles = rte_get_tsc_hz() / CORE_TIME_READS_PER_S;
+		if (cores[i].stall_cycles < weir_long_batch_cycles)
+			weir_long_batch_cycles = cores[i].stall_cycles;
+	}
+	for (unsigned int i = 0; i < core_count; i++) {
 		rte_eal_remote_launch(loop, &cores[i], cores[i].lcore);
 	}
 	running = true;

@@ -85,6 +85,23 @@ a_gap_in_which_an_area_worked_on_packets_is_the_areas(void **state)
 }
 
 static void
+a_stages_batch_that_takes_as_long_as_a_stall_is_counted_apart(void **state)
+{
+	struct weir_stage_ledger ledger = {0};
+	uint64_t threshold;
+
+	(void)state;
+	run(false, true);
+	threshold = weir_long_batch_cycles;
+	assert_true(threshold > 0 && threshold < rte_get_tsc_hz());
+	weir_stage_count_cycles(&ledger, threshold);
+	assert_int_equal(ledger.long_cycles, 0);
+	weir_stage_count_cycles(&ledger, threshold + 1);
+	assert_int_equal(ledger.long_cycles, threshold + 1);
+	assert_int_equal(ledger.cycles, 2 * threshold + 1);
+}
+
+static void
 a_gap_without_packets_and_without_proof_is_nobodys(void **state)
 {
 	struct weir_stalls stalls = run(false, false);
@@ -159,6 +176,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_gap_while_the_core_was_away_is_the_hosts),
 		cmocka_unit_test(a_gap_in_which_an_area_worked_on_packets_is_the_areas),
+		cmocka_unit_test(a_stages_batch_that_takes_as_long_as_a_stall_is_counted_apart),
 		cmocka_unit_test(a_gap_without_packets_and_without_proof_is_nobodys),
 		cmocka_unit_test(each_gap_is_kept_with_its_time_and_whose_it_was),
 		cmocka_unit_test(gaps_beyond_those_kept_are_the_oldest),

@@ -5,6 +5,10 @@
 
 #include <rte_cycles.h>
 
+#include "ledger.h"
+
+uint64_t weir_long_batch_cycles = UINT64_MAX;
+
 struct weir_core_time
 weir_core_time_read(void)
 {

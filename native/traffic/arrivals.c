@@ -42,6 +42,18 @@ unwrap(const struct weir_arrivals *arrivals, uint32_t sequence)
 	return arrivals->highest + step;
 }
 
+/* Packets before this one are missing. What never came before the first has no other side. */
+static void
+note_gap(struct weir_arrivals *arrivals, uint64_t tx_tsc, uint64_t rx_tsc)
+{
+	uint64_t cycles = arrivals->any ? rx_tsc - arrivals->newest_rx_tsc : 0;
+
+	arrivals->gaps++;
+	arrivals->after_gap_tsc = tx_tsc;
+	if (cycles > arrivals->longest_gap_cycles)
+		arrivals->longest_gap_cycles = cycles;
+}
+
 void
 weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t tx_tsc,
 		  uint64_t rx_tsc)
@@ -53,10 +65,13 @@ weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_
 	if (!arrivals->any || sequence > arrivals->highest) {
 		uint64_t next = arrivals->any ? arrivals->highest + 1 : 0;
 
-		if (unlikely(sequence > next))
+		if (unlikely(sequence > next)) {
 			weir_losses_add(&arrivals->losses, rx_tsc, sequence - next);
+			note_gap(arrivals, tx_tsc, rx_tsc);
+		}
 		forget(arrivals, next, sequence);
 		arrivals->highest = sequence;
+		arrivals->newest_rx_tsc = rx_tsc;
 		arrivals->any = true;
 	} else if (arrivals->highest - sequence >= WEIR_WINDOW_PACKETS) {
 		/* Whether it came before cannot be told any more: it stays lost, and is counted as

@@ -33,6 +33,32 @@ duplicates_and_reordering_are_told_apart(void **state)
 }
 
 static void
+gaps_say_when_the_last_lost_packet_was_sent_and_how_long_nothing_came(void **state)
+{
+	(void)state;
+	weir_arrivals_clear(&arrivals);
+	weir_arrivals_add(&arrivals, 0, 1000, 1100);
+	weir_arrivals_add(&arrivals, 4, 1040, 1500); /* 1 to 3 are missing, 400 long */
+	weir_arrivals_add(&arrivals, 5, 1050, 1510);
+	weir_arrivals_add(&arrivals, 7, 1070, 1600); /* 6 is missing, 90 long */
+	weir_arrivals_add(&arrivals, 8, 1080, 9000); /* none is missing, though long */
+	assert_int_equal(arrivals.gaps, 2);
+	assert_int_equal(arrivals.after_gap_tsc, 1070);
+	assert_int_equal(arrivals.longest_gap_cycles, 400);
+}
+
+static void
+packets_missing_before_the_first_are_a_gap_without_a_length(void **state)
+{
+	(void)state;
+	weir_arrivals_clear(&arrivals);
+	weir_arrivals_add(&arrivals, 3, 1030, 1100);
+	assert_int_equal(arrivals.gaps, 1);
+	assert_int_equal(arrivals.after_gap_tsc, 1030);
+	assert_int_equal(arrivals.longest_gap_cycles, 0);
+}
+
+static void
 what_is_missing_is_neither_delivered_nor_reordered(void **state)
 {
 	(void)state;
@@ -108,6 +134,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(duplicates_and_reordering_are_told_apart),
+		cmocka_unit_test(
+			gaps_say_when_the_last_lost_packet_was_sent_and_how_long_nothing_came),
+		cmocka_unit_test(packets_missing_before_the_first_are_a_gap_without_a_length),
 		cmocka_unit_test(what_is_missing_is_neither_delivered_nor_reordered),
 		cmocka_unit_test(a_random_order_is_counted_as_a_model_counts_it),
 		cmocka_unit_test(a_packet_after_65536_later_ones_is_too_late),

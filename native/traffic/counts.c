@@ -68,6 +68,28 @@ summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *
 	}
 }
 
+/* What never came behind the last arrival is a gap that ends with the sending. */
+static void
+find_gaps(const struct weir_stream *stream, struct weir_stream_count *count)
+{
+	const struct weir_arrivals *arrivals = &stream->arrivals;
+	uint64_t come = arrivals->any ? arrivals->highest + 1 : 0;
+	uint64_t last_tsc = arrivals->after_gap_tsc, longest = arrivals->longest_gap_cycles;
+
+	count->gaps = arrivals->gaps;
+	if (stream->config.to_port_id != WEIR_NOWHERE && count->offered > come) {
+		uint64_t from_tsc = arrivals->any ? arrivals->newest_rx_tsc : weir_run_start_tsc();
+
+		count->gaps++;
+		last_tsc = stream->sender.last_tx_tsc;
+		if (last_tsc > from_tsc && last_tsc - from_tsc > longest)
+			longest = last_tsc - from_tsc;
+	}
+	if (count->gaps > 0)
+		count->last_lost_ns = (double)(last_tsc - weir_run_start_tsc()) * ns_per_cycle();
+	count->longest_gap_ns = (double)longest * ns_per_cycle();
+}
+
 void
 weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 {
@@ -84,7 +106,10 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 		.stale = stream->arrivals.stale,
 		.too_late = stream->arrivals.too_late,
 		.has_variation = delays->wanted.variation,
+		.has_tagged = delays->has_tagged,
+		.tagged_ns = (double)delays->tagged_cycles * ns_per_cycle(),
 	};
+	find_gaps(stream, count);
 	summarise(&delays->latency_cycles, &count->latency);
 	if (delays->wanted.variation)
 		summarise_variation(delays, &count->variation);

@@ -5,6 +5,8 @@
  * 3550, section 6.4.1 and appendix A.8: in order of arrival). PDV (RFC 5481, section 4.2) is the
  * delay less the least delay, so its quantiles are those of the delay, less its minimum.
  *
+ * One packet may be tagged (RFC 2544, section 26.2): its delay is told singly, too.
+ *
  * Packets of one burst have one time of sending and one of arrival. So at high rates most delays
  * are that of the packet before, and are counted together.
  */
@@ -22,11 +24,15 @@ struct weir_delays_wanted {
 	uint64_t from_tsc;	 /* not those sent before: the first seconds have slow paths */
 	uint64_t sequence_limit; /* not those from this number on: the first packets alone */
 	bool variation;
+	uint64_t tag_tsc; /* the first packet sent from then on is the tagged one; UINT64_MAX: none
+			   */
 };
 
 struct weir_delays {
 	struct weir_delays_wanted wanted;
 	bool any;
+	bool has_tagged;
+	uint64_t tagged_cycles;
 	uint32_t alike; /* packets behind the last one counted, with its delay: still to be counted
 			 */
 	uint64_t last_sequence;
@@ -46,6 +52,7 @@ weir_delays_clear(struct weir_delays *delays)
 {
 	memset(delays, 0, sizeof(*delays));
 	delays->wanted.sequence_limit = UINT64_MAX;
+	delays->wanted.tag_tsc = UINT64_MAX;
 	delays->ipdv_min_cycles = INT64_MAX;
 	delays->ipdv_max_cycles = INT64_MIN;
 	delays->earlier_ipdv_min_cycles = INT64_MAX;
@@ -125,6 +132,11 @@ weir_delays_add(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc, 
 {
 	uint64_t cycles = rx_tsc > tx_tsc ? rx_tsc - tx_tsc : 0;
 
+	if (unlikely(tx_tsc >= delays->wanted.tag_tsc)) {
+		delays->wanted.tag_tsc = UINT64_MAX;
+		delays->tagged_cycles = cycles;
+		delays->has_tagged = true;
+	}
 	if (tx_tsc < delays->wanted.from_tsc || sequence >= delays->wanted.sequence_limit)
 		return;
 	if (cycles == delays->last_cycles && sequence == delays->last_sequence + 1 && delays->any &&

@@ -57,6 +57,20 @@ assert_within_one_percent(uint64_t value, uint64_t truth)
 }
 
 static void
+the_first_packet_sent_from_the_tag_on_is_told_singly(void **state)
+{
+	(void)state;
+	delays.wanted.tag_tsc = 5000;
+	add(0, 4000, 4100);
+	assert_false(delays.has_tagged);
+	add(1, 5010, 5250);
+	add(2, 5020, 5900);
+	assert_true(delays.has_tagged);
+	assert_int_equal(delays.tagged_cycles, 240);
+	assert_int_equal(delays.latency_cycles.count, 3);
+}
+
+static void
 every_quantile_is_within_one_percent_of_the_raw_samples(void **state)
 {
 	static const double fractions[] = {0.5, 0.9, 0.99, 0.999, 0.9999, 1};
@@ -208,6 +222,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		DELAYS(the_first_packet_sent_from_the_tag_on_is_told_singly),
 		DELAYS(every_quantile_is_within_one_percent_of_the_raw_samples),
 		DELAYS(ipdv_is_the_delay_less_that_of_the_packet_before),
 		DELAYS(ipdv_needs_both_packets_of_a_pair_and_in_their_order),

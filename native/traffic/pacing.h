@@ -2,7 +2,8 @@
 /*
  * When packets are due, by the time-stamp counter. Constant: packet n at n / rate, rate x duration
  * of them in all, rounded down. Poisson (RFC 2330 section 11.1.1): exponential gaps; as many
- * packets as the process draws within the duration, rate x duration in the mean.
+ * packets as the process draws within the duration, rate x duration in the mean. A constant rate
+ * may change once; and any sender may end after a number of packets (a burst).
  */
 #ifndef WEIR_TRAFFIC_PACING_H
 #define WEIR_TRAFFIC_PACING_H
@@ -17,7 +18,10 @@ struct weir_pacing {
 	uint64_t start_tsc;
 	uint64_t duration_cycles;
 	double packets_per_cycle; /* 0: no limit */
-	uint64_t planned;	  /* constant: all packets; UINT64_MAX without a limit */
+	uint64_t planned;	  /* no more than these; UINT64_MAX: the duration decides */
+	uint64_t step_cycles;	  /* constant: when the rate changes; UINT64_MAX: never */
+	double step_packets;	  /* due by then */
+	double step_packets_per_cycle;
 	bool poisson;
 	uint64_t random;
 	double next_due_cycles; /* Poisson: of the first packet not yet drawn as due */
@@ -38,6 +42,7 @@ weir_pacing_of(double rate_pps, uint64_t duration_ns, uint64_t tsc_hz, bool pois
 		.duration_cycles = (uint64_t)ceil((double)duration_ns * 1e-9 * (double)tsc_hz),
 		.packets_per_cycle = rate_pps / (double)tsc_hz,
 		.planned = UINT64_MAX,
+		.step_cycles = UINT64_MAX,
 		.poisson = poisson && rate_pps > 0,
 		.random = seed,
 	};
@@ -47,6 +52,38 @@ weir_pacing_of(double rate_pps, uint64_t duration_ns, uint64_t tsc_hz, bool pois
 	else if (rate_pps > 0) /* the little more is for decimal fractions that binary cuts */
 		pacing.planned = (uint64_t)(rate_pps * (double)duration_ns / 1e9 + 1e-6);
 	return pacing;
+}
+
+/* Another constant rate, not 0, from `after_ns` on. */
+static inline void
+weir_pacing_step(struct weir_pacing *pacing, double rate_pps, uint64_t after_ns, uint64_t tsc_hz)
+{
+	double duration = (double)pacing->duration_cycles;
+	double step = fmin((double)after_ns * 1e-9 * (double)tsc_hz, duration);
+
+	pacing->step_cycles = (uint64_t)step;
+	pacing->step_packets = step * pacing->packets_per_cycle;
+	pacing->step_packets_per_cycle = rate_pps / (double)tsc_hz;
+	pacing->planned = (uint64_t)(pacing->step_packets +
+				     (duration - step) * pacing->step_packets_per_cycle + 1e-6);
+}
+
+/* Ends after that many packets, or with the duration. */
+static inline void
+weir_pacing_limit(struct weir_pacing *pacing, uint64_t packets)
+{
+	if (packets < pacing->planned)
+		pacing->planned = packets;
+}
+
+/* Constant rates alone: packets due that long after the start, if nothing limits them. */
+static inline uint64_t
+weir_pacing_constant_due(const struct weir_pacing *pacing, uint64_t elapsed)
+{
+	if (elapsed <= pacing->step_cycles)
+		return (uint64_t)((double)elapsed * pacing->packets_per_cycle);
+	return (uint64_t)(pacing->step_packets +
+			  (double)(elapsed - pacing->step_cycles) * pacing->step_packets_per_cycle);
 }
 
 /* How many packets should have been sent by `now_tsc`, from the start, never more than the duration
@@ -59,12 +96,12 @@ weir_pacing_due(struct weir_pacing *pacing, uint64_t now_tsc, uint64_t bound)
 	if (now_tsc <= pacing->start_tsc)
 		return 0;
 	if (pacing->packets_per_cycle == 0)
-		return bound;
+		return bound < pacing->planned ? bound : pacing->planned;
 	elapsed = now_tsc - pacing->start_tsc;
 	if (elapsed > pacing->duration_cycles)
 		elapsed = pacing->duration_cycles;
 	if (!pacing->poisson) {
-		due = (uint64_t)((double)elapsed * pacing->packets_per_cycle);
+		due = weir_pacing_constant_due(pacing, elapsed);
 		return due > pacing->planned || elapsed == pacing->duration_cycles ? pacing->planned
 										   : due;
 	}
@@ -72,14 +109,14 @@ weir_pacing_due(struct weir_pacing *pacing, uint64_t now_tsc, uint64_t bound)
 		pacing->due++;
 		pacing->next_due_cycles += weir_pacing_gap_cycles(pacing);
 	}
-	return pacing->due;
+	return pacing->due < pacing->planned ? pacing->due : pacing->planned;
 }
 
 /* Whether no packet becomes due after those `sent`. Without a limit: never, the clock decides. */
 static inline bool
 weir_pacing_ended(const struct weir_pacing *pacing, uint64_t sent)
 {
-	if (!pacing->poisson)
+	if (!pacing->poisson || sent >= pacing->planned)
 		return sent >= pacing->planned;
 	return pacing->next_due_cycles > (double)pacing->duration_cycles && sent >= pacing->due;
 }
@@ -93,28 +130,29 @@ weir_pacing_cut(struct weir_pacing *pacing, uint64_t now_tsc)
 	if (elapsed >= pacing->duration_cycles)
 		return;
 	if (!pacing->poisson && pacing->packets_per_cycle > 0)
-		pacing->planned = (uint64_t)((double)elapsed * pacing->packets_per_cycle);
+		weir_pacing_limit(pacing, weir_pacing_constant_due(pacing, elapsed));
 	pacing->duration_cycles = elapsed;
 }
 
 /*
- * The packets that the load asks for, once sending has ended; without a limit those `sent`. If the
- * sender was too late to draw a Poisson process to its end, the part not drawn counts with its
+ * The packets that the load asks for, once sending has ended; without any limit those `sent`. If
+ * the sender was too late to draw a Poisson process to its end, the part not drawn counts with its
  * mean: drawing it now could take hours.
  */
 static inline uint64_t
 weir_pacing_intended(const struct weir_pacing *pacing, uint64_t sent)
 {
 	double rest_cycles = (double)pacing->duration_cycles - pacing->next_due_cycles;
+	uint64_t intended = pacing->due;
 
 	if (pacing->packets_per_cycle == 0)
-		return sent;
+		return pacing->planned != UINT64_MAX ? pacing->planned : sent;
 	if (!pacing->poisson)
 		return pacing->planned;
-	if (rest_cycles < 0)
-		return pacing->due;
 	/* The packet at next_due_cycles is known, those after it are not. */
-	return pacing->due + 1 + (uint64_t)llround(rest_cycles * pacing->packets_per_cycle);
+	if (rest_cycles >= 0)
+		intended += 1 + (uint64_t)llround(rest_cycles * pacing->packets_per_cycle);
+	return intended < pacing->planned ? intended : pacing->planned;
 }
 
 #endif

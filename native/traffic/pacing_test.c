@@ -165,6 +165,66 @@ one_call_draws_no_more_than_its_bound(void **state)
 	assert_int_equal(weir_pacing_due(&pacing, pacing.duration_cycles, 64), 64);
 }
 
+static void
+a_burst_ends_after_its_packets_at_any_rate(void **state)
+{
+	static const struct {
+		double rate_pps;
+		bool poisson;
+	} cases[] = {{0, false}, {1e6, false}, {1e6, true}};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct weir_pacing pacing =
+			weir_pacing_of(cases[i].rate_pps, SECOND_NS, TSC_HZ, cases[i].poisson, 1);
+
+		weir_pacing_limit(&pacing, 1000);
+		assert_int_equal(weir_pacing_due(&pacing, pacing.duration_cycles, 2000), 1000);
+		assert_false(weir_pacing_ended(&pacing, 999));
+		assert_true(weir_pacing_ended(&pacing, 1000));
+		assert_int_equal(weir_pacing_intended(&pacing, 1000), 1000);
+	}
+}
+
+static void
+what_a_burst_could_not_send_in_its_time_is_intended_all_the_same(void **state)
+{
+	struct weir_pacing pacing = weir_pacing_of(0, SECOND_NS, TSC_HZ, false, 1);
+
+	(void)state;
+	weir_pacing_limit(&pacing, 1000);
+	assert_int_equal(weir_pacing_intended(&pacing, 900), 1000);
+}
+
+static void
+a_limit_above_what_the_rate_asks_for_changes_nothing(void **state)
+{
+	struct weir_pacing pacing = weir_pacing_of(1000, SECOND_NS, TSC_HZ, false, 1);
+
+	(void)state;
+	weir_pacing_limit(&pacing, 5000);
+	assert_int_equal(weir_pacing_intended(&pacing, 1000), 1000);
+}
+
+static void
+a_step_changes_the_rate_once_and_loses_no_packet(void **state)
+{
+	struct weir_pacing pacing = weir_pacing_of(110000, SECOND_NS, TSC_HZ, false, 1);
+	uint64_t step, end = pacing.duration_cycles;
+
+	(void)state;
+	weir_pacing_step(&pacing, 55000, SECOND_NS * 6 / 10, TSC_HZ);
+	step = pacing.step_cycles;
+	assert_in_range(step, TSC_HZ * 6 / 10 - 1, TSC_HZ * 6 / 10 + 1);
+	assert_in_range(weir_pacing_due(&pacing, step / 2, UINT64_MAX), 32999, 33000);
+	assert_in_range(weir_pacing_due(&pacing, step, UINT64_MAX), 65999, 66000);
+	assert_in_range(weir_pacing_due(&pacing, (step + end) / 2, UINT64_MAX), 76999, 77000);
+	assert_int_equal(weir_pacing_due(&pacing, end, UINT64_MAX), 88000);
+	assert_int_equal(weir_pacing_intended(&pacing, 88000), 88000);
+	assert_false(weir_pacing_ended(&pacing, 87999));
+	assert_true(weir_pacing_ended(&pacing, 88000));
+}
+
 int
 main(void)
 {
@@ -177,6 +237,10 @@ main(void)
 		cmocka_unit_test(a_poisson_run_ends_with_what_was_drawn_and_without_a_burst),
 		cmocka_unit_test(what_a_late_sender_did_not_draw_counts_with_its_mean),
 		cmocka_unit_test(one_call_draws_no_more_than_its_bound),
+		cmocka_unit_test(a_burst_ends_after_its_packets_at_any_rate),
+		cmocka_unit_test(what_a_burst_could_not_send_in_its_time_is_intended_all_the_same),
+		cmocka_unit_test(a_limit_above_what_the_rate_asks_for_changes_nothing),
+		cmocka_unit_test(a_step_changes_the_rate_once_and_loses_no_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,21 @@ weir_run_stop(void)
 	end_with(WEIR_RUN_STOPPED);
 }
 
+static struct weir_pacing
+pacing_of(const struct weir_run_options *options, unsigned int index, uint64_t seed)
+{
+	uint64_t tsc_hz = rte_get_tsc_hz();
+	struct weir_pacing pacing =
+		weir_pacing_of(options->rates_pps[index], options->duration_ns, tsc_hz,
+			       weir_stream_at(index)->config.poisson, seed);
+
+	if (options->then_pps != NULL)
+		weir_pacing_step(&pacing, options->then_pps[index], options->then_after_ns, tsc_hz);
+	if (options->packets > 0)
+		weir_pacing_limit(&pacing, options->packets);
+	return pacing;
+}
+
 /* The loops have stopped: counters and senders belong to the control thread. */
 static void
 ready_streams(const struct weir_run_options *options)
@@ -56,9 +71,7 @@ ready_streams(const struct weir_run_options *options)
 		if (options->first_packets)
 			delays->wanted.sequence_limit = stream->config.flow_count;
 		weir_sender_ready(&stream->sender, run.number,
-				  weir_pacing_of(options->rates_pps[i], options->duration_ns,
-						 tsc_hz, stream->config.poisson,
-						 stream->config.seed + run.number));
+				  pacing_of(options, i, stream->config.seed + run.number));
 	}
 	for (unsigned int i = 0; i < weir_receiver_count(); i++)
 		memset(weir_receiver_counts(weir_receiver_at(i)), 0,
@@ -82,6 +95,22 @@ check_first_packets(struct weir_error *error)
 	return 0;
 }
 
+/* A step is from one constant rate to another. */
+static int
+check_step(const struct weir_run_options *options, struct weir_error *error)
+{
+	for (unsigned int i = 0; i < weir_stream_count(); i++) {
+		bool poisson = weir_stream_at(i)->config.poisson;
+
+		if (options->rates_pps[i] > 0 && options->then_pps[i] > 0 && !poisson)
+			continue;
+		return weir_fail(error, "bad_argument", "then",
+				 "two constant rates above 0 for each stream", NULL, "stream %u %s",
+				 weir_stream_id(i), poisson ? "draws its gaps" : "has a rate of 0");
+	}
+	return 0;
+}
+
 int
 weir_run_start(const struct weir_run_options *options, struct weir_error *error)
 {
@@ -97,6 +126,8 @@ weir_run_start(const struct weir_run_options *options, struct weir_error *error)
 		return weir_fail(error, "bad_state", NULL, NULL,
 				 "wait for its end with traffic.result", "a run goes on");
 	if (options->first_packets && check_first_packets(error) < 0)
+		return -1;
+	if (options->then_pps != NULL && check_step(options, error) < 0)
 		return -1;
 	weir_loops_stop();
 	__atomic_store_n(&weir_epoch, 0, __ATOMIC_RELEASE);
@@ -115,6 +146,9 @@ weir_run_start(const struct weir_run_options *options, struct weir_error *error)
 
 		stream->arrivals.delays.wanted.from_tsc =
 			run.start_tsc + (uint64_t)((double)options->settle_ns * cycles_per_ns);
+		if (options->tags)
+			stream->arrivals.delays.wanted.tag_tsc =
+				run.start_tsc + (uint64_t)((double)options->tag_ns * cycles_per_ns);
 		weir_sender_begin(&stream->sender, run.start_tsc);
 	}
 	run.state = WEIR_RUN_RUNNING;

@@ -35,6 +35,58 @@ all_that_a_run_sends_arrives_once_and_in_order(void **state)
 }
 
 static void
+a_burst_sends_exactly_its_packets_as_fast_as_it_can(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	const double rate_pps = 0;
+	const struct weir_run_options burst = {
+		.rates_pps = &rate_pps,
+		.duration_ns = 500 * MS_NS,
+		.drain_ns = 100 * MS_NS,
+		.packets = 1000,
+	};
+	struct weir_stream_count count;
+	struct weir_error error;
+
+	(void)state;
+	place(generator);
+	place(receiver);
+	configure(&config);
+	weir_loops_start(&options);
+	assert_int_not_equal(weir_run_start(&burst, &error), -1);
+	count = wait_for_end();
+	assert_int_equal(count.intended, 1000);
+	assert_int_equal(count.offered, 1000);
+	assert_int_equal(count.delivered + count.tx_refused, 1000);
+	assert_true(weir_run_tx_duration_ns() < 100 * MS_NS);
+}
+
+static void
+a_step_is_refused_from_or_to_no_rate(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	const double none = 0, some = 1000;
+	struct weir_run_options step = {
+		.rates_pps = &none,
+		.duration_ns = MS_NS,
+		.then_pps = &some,
+		.then_after_ns = MS_NS / 2,
+	};
+	struct weir_error error;
+
+	(void)state;
+	place(generator);
+	configure(&config);
+	weir_loops_start(&options);
+	assert_int_equal(weir_run_start(&step, &error), -1);
+	assert_string_equal(error.where, "then");
+	step.rates_pps = &some;
+	step.then_pps = &none;
+	assert_int_equal(weir_run_start(&step, &error), -1);
+	assert_string_equal(error.where, "then");
+}
+
+static void
 a_poisson_run_intends_what_its_process_draws(void **state)
 {
 	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
@@ -166,6 +218,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TESTER(all_that_a_run_sends_arrives_once_and_in_order),
+		TESTER(a_burst_sends_exactly_its_packets_as_fast_as_it_can),
+		TESTER(a_step_is_refused_from_or_to_no_rate),
 		TESTER(a_poisson_run_intends_what_its_process_draws),
 		TESTER(the_clock_starts_when_the_loops_run),
 		TESTER(the_counts_stand_once_the_run_is_done),

@@ -40,6 +40,11 @@ struct weir_arrivals {
 	bool any;
 	uint64_t highest; /* sequence, not wrapped */
 	uint64_t delivered, duplicates, reordered, stale, too_late;
+	/* Gaps in the sequence; packets that come late fill none. */
+	uint64_t gaps;
+	uint64_t after_gap_tsc;	     /* when the packet behind the last of them was sent */
+	uint64_t longest_gap_cycles; /* between the arrivals on its two sides */
+	uint64_t newest_rx_tsc;	     /* when the highest sequence arrived; 0: none did */
 	uint64_t window[WEIR_WINDOW_WORDS];
 	struct weir_losses losses;
 	struct weir_delays delays;

@@ -5,9 +5,10 @@
  *
  * A stream is one direction of traffic with its own sequence numbers. A run sends every stream at a
  * rate for a duration; intended = floor(rate x duration) packets, or what a Poisson process draws
- * in it. `offered` packets were built on time and handed to the port; those of them that the port
- * did not take are `tx_refused` (the queue of the system under test was full) and freed. intended -
- * offered is the shortfall: the tester's fault. Frame sizes are L2 bytes with FCS (RFC 2544).
+ * in it, or fewer where the run limits their number. `offered` packets were built on time and
+ * handed to the port; those of them that the port did not take are `tx_refused` (the queue of the
+ * system under test was full) and freed. intended - offered is the shortfall: the tester's fault.
+ * Frame sizes are L2 bytes with FCS (RFC 2544).
  */
 #ifndef WEIR_TRAFFIC_TRAFFIC_H
 #define WEIR_TRAFFIC_TRAFFIC_H
@@ -85,11 +86,19 @@ struct weir_run_options {
 	const double *rates_pps;
 	uint64_t duration_ns;
 	uint64_t drain_ns;
+	/* Each stream ends after that many packets, or with the duration; 0: with the duration. */
+	uint64_t packets;
+	/* From then_after_ns on, another constant rate of each stream, not 0; NULL: none. */
+	const double *then_pps;
+	uint64_t then_after_ns;
 	/* Whose delay is measured: packets sent from this time on; or of these the first of each
 	 * flow alone, where flows are sent in turn. */
 	uint64_t settle_ns;
 	bool first_packets;
 	bool delay_variation; /* IPDV and jitter too, which costs the receiver a little */
+	/* The first packet sent from tag_ns on is tagged (RFC 2544, section 26.2). */
+	bool tags;
+	uint64_t tag_ns;
 };
 
 /* Starts a run. The loops must run. Returns its number (1 … 65535), or -1 with `error`. */
@@ -131,6 +140,13 @@ struct weir_stream_count {
 	struct weir_latency_ns latency;
 	bool has_variation;
 	struct weir_variation_ns variation;
+	bool has_tagged;
+	double tagged_ns; /* delay of the tagged packet */
+	/* Gaps in the sequence that arrived: how many; when, from the start, the last lost packet
+	 * can have been sent at latest; the longest time between the arrivals around one. Reordered
+	 * packets make gaps, too. */
+	uint64_t gaps;
+	double last_lost_ns, longest_gap_ns;
 };
 
 struct weir_receiver_count {
