@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from weir.model import capacity
 from weir.model.capacity import CostModel, Prediction
+from weir.model.queueing import DelayPrediction, execution_delay
 from weir.model.scaling import over_link
 from weir.model.terms import core_terms
 from weir.plan.core_pool import MachineCores, apart, crowded
@@ -33,8 +34,10 @@ from weir.visits import setup
 
 PLACEMENTS_MAX = 2000
 """Predicted at most; each takes some milliseconds."""
+
 ALIKE_DIGITS = 2
 """Rates and margins are compared by whole percents: the model tells no more."""
+_OWN_WORK = frozenset({"dispatcher", "forwarder", "owner", "applier", "collector"})
 
 
 class NoCoreError(ValueError):
@@ -51,6 +54,8 @@ class Question:
     link_bps: float | None
     cores: int
     """At most, with the tester's."""
+    latency_us: float | None = None
+    """Longest P99 of one-way delay at the rate; None: any."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class _Described:
     placement: Placement
     execution: Execution
     unmeasured: frozenset[str]
-    """Terms of its cost that no trial had; those of functions, which all placements have, apart."""
+    """What areas, rings or ports do there that no trial had."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +76,18 @@ class Predicted:
     """In use, with the tester's."""
     figures: tuple[Prediction, ...]
     """In the order of the question's frames."""
+    delays: tuple[DelayPrediction, ...]
+    """Likewise, if a delay was asked for and the rate is carried."""
 
     @property
     def low_pps(self) -> float:
         """At the lower bound of the interval, of the worst frame."""
         return min(one.low_pps for one in self.figures)
+
+    @property
+    def p99_us(self) -> float:
+        """Of the worst frame; infinite if it carries the rate at no delay that could be predicted."""
+        return max((one.p99_us for one in self.delays), default=math.inf)
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ class Ranking:
     crowded: bool
     """None carries it on cores of its own, so cores were tried that others use too."""
     unmeasured: tuple[str, ...]
-    """Terms of the model that no trial had; placements with more of them than others were left out."""
+    """What no trial had; placements in which more of it is done than in others were left out."""
 
 
 @dataclass(frozen=True)
@@ -115,12 +127,10 @@ class Search:
             listed = list(itertools.islice(self._placements(pool), PLACEMENTS_MAX + 1))
             described = [self._described(one) for one in listed[:PLACEMENTS_MAX]]
             known = min((len(one.unmeasured) for one in described), default=0)
+            left_out = {name for one in described if len(one.unmeasured) > known for name in one.unmeasured}
             chosen = [self._predicted(one) for one in described if len(one.unmeasured) == known]
             ranked = sorted(chosen, key=self._place)
             if ranked:
-                left_out = {
-                    name for one in described for name in one.unmeasured if len(one.unmeasured) > known
-                }
                 complete = len(listed) <= PLACEMENTS_MAX
                 found = Ranking(tuple(ranked), complete, is_crowded, tuple(sorted(left_out)))
                 if self.question.rate_pps is None or self.carries(ranked[0]):
@@ -134,8 +144,13 @@ class Search:
         return found
 
     def carries(self, one: Predicted) -> bool:
-        """The rate asked for, with every frame, at the lower bound; nothing is missed if none was."""
-        return self.question.rate_pps is None or one.low_pps >= self.question.rate_pps
+        """What was asked: the rate with every frame, at the lower bound, within the delay."""
+        latency_us = self.question.latency_us
+        return self._fast_enough(one.figures) and (latency_us is None or one.p99_us <= latency_us)
+
+    def _fast_enough(self, figures: Sequence[Prediction]) -> bool:
+        rate_pps = self.question.rate_pps
+        return rate_pps is None or all(one.low_pps >= rate_pps for one in figures)
 
     def margin(self, low_pps: float) -> float | None:
         """What is left of a lower bound, as a share of the rate; None: no rate was asked for."""
@@ -159,17 +174,39 @@ class Search:
         said = setup(placed, placed.chains()[0], self.question.frames[0], self.chain.name).execution
         costs = (core_terms(said, core, self.model.memory) for core in said.cores())
         unknown = (name for one in costs for name in self.model.parameters.unknown(one))
-        return _Described(placement, said, frozenset(name for name in unknown if not name.startswith("nf ")))
+        return _Described(placement, said, frozenset(filter(_is_own_work, unknown)))
 
     def _predicted(self, one: _Described) -> Predicted:
+        sized = [
+            replace(one.execution, frame_bytes=mean_frame_bytes(frame)) for frame in self.question.frames
+        ]
+        said = [capacity.predict(self.model, each) for each in sized]
         directions = 2 if self.lab.tester.direction == "bidirectional" else 1
-        figures = []
-        for frame in self.question.frames:
-            size_bytes = mean_frame_bytes(frame)
-            said = capacity.predict(self.model, replace(one.execution, frame_bytes=size_bytes))
-            figures.append(over_link(said, self.question.link_bps, size_bytes, directions))
-        cores = len({*self.tester(), *one.placement.cpus()})
-        return Predicted(one.placement, one.execution, cores, tuple(figures))
+        figures = tuple(
+            over_link(each, self.question.link_bps, execution.frame_bytes, directions)
+            for each, execution in zip(said, sized, strict=True)
+        )
+        late = self.question.latency_us is not None and self._fast_enough(figures)
+        return Predicted(
+            placement=one.placement,
+            execution=one.execution,
+            cores=len({*self.tester(), *one.placement.cpus()}),
+            figures=figures,
+            delays=self._delays(sized, said) if late else (),
+        )
+
+    def _delays(self, sized: Sequence[Execution], said: Sequence[Prediction]) -> tuple[DelayPrediction, ...]:
+        """On cores as slow as the lower bounds of the rates say; none if one is full even so."""
+        found = []
+        for execution, one in zip(sized, said, strict=True):
+            slow = replace(self.model, hz=self.model.hz * one.low_pps / one.pps)
+            try:
+                found.append(
+                    execution_delay(slow, execution, self.question.rate_pps or 0.0, self.lab.traffic.pacing)
+                )
+            except ValueError:
+                return ()
+        return tuple(found)
 
     def _place(self, one: Predicted) -> tuple[float, ...]:
         """Smaller is better."""
@@ -177,7 +214,16 @@ class Search:
         rate_pps = self.question.rate_pps
         if rate_pps is not None and self.carries(one):
             return 0, one.cores, -round(one.low_pps / rate_pps, ALIKE_DIGITS), *simplicity
-        return 1, -round(math.log(one.low_pps), ALIKE_DIGITS), one.cores, *simplicity
+        if one.delays:
+            return 1, round(math.log(one.p99_us), ALIKE_DIGITS), one.cores, *simplicity
+        return 2, -round(math.log(one.low_pps), ALIKE_DIGITS), one.cores, *simplicity
+
+
+def _is_own_work(term: str) -> bool:
+    """Of an area, a ring or a port: without it a prediction is of something else. What only comes on top, as
+    for packets from another core, is noticed."""
+    what, *kind = term.split()
+    return term in _OWN_WORK or (what in {"take", "give"} and len(kind) == 1)
 
 
 def knows_fastpath(model: CostModel) -> bool:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from weir.model.capacity import CoreLoad, Prediction
+from weir.model.queueing import DelayPrediction
 from weir.model.scaling import LINK
 from weir.placing import Predicted, Ranking, Search
 from weir.plan.core_pool import sharing
@@ -14,6 +16,7 @@ from weir.spec.execution import TESTER_KINDS
 from weir.spec.lab_plan import (
     AreaLoad,
     Asked,
+    Delay,
     FrameFigures,
     LabPlan,
     PlanModel,
@@ -26,6 +29,7 @@ from weir.store.model import ModelDocument
 _MORE_CORES = (
     f"Extrapolates: {{}} cores, measured on {CORES_MAX}; what more of them cost each other was not measured."
 )
+_NO_STALLS = "Delays are without what the host takes away: a stall of a core is on top of them."
 _SIBLINGS = "Never measured, and taken as nothing: what two threads of one physical core cost each other."
 
 
@@ -45,7 +49,7 @@ def answer(search: Search, found: Ranking, document: ModelDocument, notices: Seq
             rate_pps=question.rate_pps,
             frames=question.frames,
             flows=search.lab.traffic.flows.count,
-            latency_us=None,
+            latency_us=question.latency_us,
             link_bps=question.link_bps,
             cores=question.cores,
         ),
@@ -74,7 +78,10 @@ def _different(ranked: Sequence[Predicted]) -> list[Predicted]:
 
 
 def _placement(search: Search, one: Predicted) -> PlannedPlacement:
-    notices = dict.fromkeys(text for said in one.figures for text in said.notices)
+    notices = dict.fromkeys(text for said in (*one.figures,) for text in said.notices)
+    notices |= dict.fromkeys(text for said in one.delays for text in said.limits)
+    if one.delays:
+        notices[_NO_STALLS] = None
     shares = tuple(sharing(search.machine, search.tester(), one.placement.cpus()))
     if one.cores > CORES_MAX:
         notices[_MORE_CORES.format(one.cores)] = None
@@ -88,8 +95,8 @@ def _placement(search: Search, one: Predicted) -> PlannedPlacement:
         carries=search.question.rate_pps is not None and search.carries(one),
         margin=search.margin(one.low_pps),
         figures=tuple(
-            _figures(search, frame, said)
-            for frame, said in zip(search.question.frames, one.figures, strict=True)
+            _figures(search, frame, said, delay)
+            for frame, said, delay in itertools.zip_longest(search.question.frames, one.figures, one.delays)
         ),
         notices=tuple(notices),
     )
@@ -111,7 +118,7 @@ def _functions(search: Search, one: Predicted) -> tuple[PlannedFunction, ...]:
     )
 
 
-def _figures(search: Search, frame: str, said: Prediction) -> FrameFigures:
+def _figures(search: Search, frame: str, said: Prediction, delay: DelayPrediction | None) -> FrameFigures:
     share = min(1.0, (search.question.rate_pps or said.pps) / said.pps)
     return FrameFigures(
         frame=frame,
@@ -120,7 +127,9 @@ def _figures(search: Search, frame: str, said: Prediction) -> FrameFigures:
         high_pps=said.high_pps,
         margin=search.margin(said.low_pps),
         limited_by=said.limited_by,
-        delay=None,
+        delay=None
+        if delay is None
+        else Delay(mean_us=delay.mean_us, p50_us=delay.p50_us, p90_us=delay.p90_us, p99_us=delay.p99_us),
         cores=tuple(_core(load, share) for load in said.cores),
     )
 
@@ -139,6 +148,8 @@ def _why(search: Search, found: Ranking) -> Iterator[str]:
         )
     elif search.carries(best):
         yield from _chosen(search, found, best)
+    elif best.delays:
+        yield f"The rate is carried, but not within the delay: the shortest P99 is {best.p99_us:.3g} µs."
     else:
         yield (
             f"Nothing carries it: the best has {_mpps(best.low_pps)} at the lower bound, "

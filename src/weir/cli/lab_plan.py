@@ -20,7 +20,20 @@ if TYPE_CHECKING:
     from weir.spec.lab_plan import LabPlan
 
 TAKES = frozenset(
-    {"model", "chain", "rate", "frame", "flows", "cores", "cpu_ghz", "link", "out", "force", "as_json"}
+    {
+        "model",
+        "chain",
+        "rate",
+        "frame",
+        "flows",
+        "cores",
+        "cpu_ghz",
+        "link",
+        "latency_us",
+        "out",
+        "force",
+        "as_json",
+    }
 )
 
 
@@ -35,6 +48,7 @@ def plan(
     cores: int | None,
     cpu_ghz: float | None,
     link: str | None,
+    latency_us: float | None,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -47,6 +61,8 @@ def plan(
     from weir.report import plan_table
     from weir.spec import load_lab
 
+    if latency_us is not None and rate is None:
+        raise CommandError("--latency-us needs --rate: a delay is one at a load", USAGE)
     machine = _machine(cores)
     most = min(cores or len(machine.cpus), len(machine.cpus))
     loaded = load_lab(lab_path, cpus=machine.cpus, nodes=machine.nodes or None)
@@ -65,6 +81,7 @@ def plan(
             frames=tuple(lab.traffic.frames),
             link_bps=None if link is None else link_bps(link),
             cores=most,
+            latency_us=latency_us,
         ),
     )
     target = _target(out, search, force=force)

@@ -54,6 +54,16 @@ def plan(
         str | None,
         typer.Option("--rate", help="What must be carried, such as 2Mpps; absent: as much as possible."),
     ] = None,
+    latency_us: Annotated[
+        float | None,
+        typer.Option(
+            "--latency-us",
+            min=0.001,
+            max=1e9,
+            metavar="P99",
+            help="With LAB: longest P99 of one-way delay at that rate, as queues between areas predict it.",
+        ),
+    ] = None,
     parameters: ParameterSource = None,
     fleet_path: Annotated[
         Path | None,
@@ -118,6 +128,7 @@ def plan(
                 cores=cores,
                 cpu_ghz=cpu_ghz,
                 link=link,
+                latency_us=latency_us,
                 out=out,
                 force=force,
                 as_json=as_json,

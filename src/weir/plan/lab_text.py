@@ -20,7 +20,7 @@ from weir.spec.function import FunctionOptions
 from weir.spec.lab import DEFAULT_FUNCTION, Lab
 from weir.spec.overlay import OVERLAY_KEY
 
-_SAID_BY_THE_PLAN = ("chain", "technology", "baseline", "functions", "cores")
+_SAID_BY_THE_PLAN = ("chain", "technology", "baseline", "functions", "cores", "variants")
 _HOW_IT_RUNS = ("architecture", "workers", "owners", "fastpath", "fastpath_flows", "cores")
 _WIDTH = 120
 
@@ -41,6 +41,7 @@ def placed_text(text: str, placed: Lab, before: Sequence[str], header: Sequence[
     data["chain"] = _flow([_flow(names)])
     data["technology"] = "direct"
     data.pop("baseline", None)
+    data.pop("variants", None)
     _functions(data, dict(zip(names, before, strict=True)), placed.functions)
     _relocate(data["functions"], placed.functions, folder)
     data.pop("cores", None)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from weir.report.lean_table import table
 from weir.spec.cores import cpus_text
@@ -47,12 +47,12 @@ def _lines(plan: LabPlan) -> Iterator[str]:
     yield from table([*rows, ("tester", "", ",".join(map(str, plan.best.tester)))])
     yield from (f"shares {text}" for text in plan.best.shares)
     yield ""
-    yield from table([_FIGURES, *(_figures(one) for one in plan.best.figures)])
+    yield from _table(plan, [_FIGURES, *(_figures(one) for one in plan.best.figures)])
     yield ""
     yield from plan.why
     if plan.runners_up:
         yield ""
-        yield from table([_OTHERS, *(_other(one) for one in plan.runners_up[:RUNNERS_UP])])
+        yield from _table(plan, [_OTHERS, *(_other(one) for one in plan.runners_up[:RUNNERS_UP])])
     yield ""
     every = "all there are" if plan.complete else "those with more areas were left out"
     carrying = "" if plan.asked.rate_pps is None else f"; {plan.carrying:,} carry it"
@@ -63,8 +63,15 @@ def _lines(plan: LabPlan) -> Iterator[str]:
     yield from (f"– {text}" for text in dict.fromkeys((*plan.best.notices, *plan.notices)))
 
 
-_FIGURES = ("frame", "Mpps", "95 % interval", "margin", "limited by", "cores at that rate")
-_OTHERS = ("next", "cores", "Mpps", "95 % interval", "margin", "limited by")
+_P99 = "P99, µs"
+_FIGURES = ("frame", "Mpps", "95 % interval", "margin", _P99, "limited by", "cores at that rate")
+_OTHERS = ("next", "cores", "Mpps", "95 % interval", "margin", _P99, "limited by")
+
+
+def _table(plan: LabPlan, rows: list[tuple[str, ...]]) -> Iterator[str]:
+    """Without the column of delays unless one was asked for."""
+    left_out = rows[0].index(_P99) if plan.asked.latency_us is None else len(rows[0])
+    return table([(*row[:left_out], *row[left_out + 1 :]) for row in rows])
 
 
 def _figures(one: FrameFigures) -> tuple[str, ...]:
@@ -73,6 +80,7 @@ def _figures(one: FrameFigures) -> tuple[str, ...]:
         _mpps(one.pps),
         _interval(one),
         _share(one.margin),
+        _p99([one]),
         one.limited_by,
         ", ".join(f"{core.core}: {core.utilisation:.0%}" for core in one.cores),
     )
@@ -88,12 +96,18 @@ def _other(one: PlannedPlacement) -> tuple[str, ...]:
         _mpps(worst.pps),
         _interval(worst),
         _share(one.margin),
+        _p99(one.figures),
         worst.limited_by,
     )
 
 
 def _interval(one: FrameFigures) -> str:
     return f"{one.low_pps / 1e6:.2f}–{one.high_pps / 1e6:.2f}"
+
+
+def _p99(figures: Sequence[FrameFigures]) -> str:
+    delays = [one.delay.p99_us for one in figures if one.delay is not None]
+    return f"{max(delays):.3g}" if delays else "–"
 
 
 def _share(margin: float | None) -> str:

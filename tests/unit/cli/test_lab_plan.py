@@ -169,9 +169,29 @@ def test_a_tester_with_cores_of_its_own_keeps_them_unless_nothing_else_carries_i
     assert any("cores that others use" in text or "others use too" in text for text in crowded["why"])
 
 
+def test_the_delay_must_hold_too(lab: Path) -> None:
+    rate = ("--rate", "3Mpps", "--frame", "64,512")
+    loose = planned(lab, *rate, "--latency-us", "50")
+    delays = [figures["delay"] for figures in loose["best"]["figures"]]
+    assert all(0 < one["p50_us"] <= one["p90_us"] <= one["p99_us"] <= 50 for one in delays)
+    tight = planned(lab, *rate, "--latency-us", "0.001")
+    assert not tight["best"]["carries"]
+    assert "not within the delay" in tight["why"][0]
+    assert tight["best"]["margin"] > 0
+    shortest = max(figures["delay"]["p99_us"] for figures in tight["best"]["figures"])
+    others = [two["figures"] for two in tight["runners_up"] if two["figures"][0]["delay"]]
+    assert all(max(one["delay"]["p99_us"] for one in figures) >= 0.98 * shortest for figures in others)
+
+
+def test_a_delay_is_shown_where_one_was_asked_for(lab: Path) -> None:
+    assert "P99, µs" in weir("plan", lab, "--rate", "3Mpps", "--latency-us", "50")[1]
+    assert "P99, µs" not in weir("plan", lab, "--rate", "3Mpps")[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("--latency-us", "9"), "--latency-us needs --rate"),
         (("--rate", "fast"), "--rate fast: expected a number with one of the units"),
         (("--rate", "1Mpps", "--frame", "9"), "--frame"),
         (("--rate", "1Mpps", "--frame", "64,64"), "names 64 twice"),

@@ -16,7 +16,7 @@ weir: 1
 name: costs
 chain: [[plain], [apart], PVP]
 technology: [direct, linux-bridge]
-baseline: linux-bridge
+baseline: far linux-bridge
 
 functions:
   plain:                                  # the chain that is sold
@@ -30,6 +30,7 @@ technologies:
   direct: {wire: memory, cores: {tester: [3]}}   # rings
 traffic:
   frames: [64, 512]                       # small and large
+variants: {near: {cores: {functions: [2]}}, far: {cores: {functions: [3]}}}
 quick:
   cores: {functions: [2]}
   traffic: {frames: [128]}
@@ -83,6 +84,10 @@ def test_the_quick_part_cannot_undo_the_placement(tmp_path: Path) -> None:
     assert quick.cores_for("direct").functions == (1, 2)
     assert quick.traffic.frames == ("64", "512")
     assert quick.measure.repeats == 1
+
+
+def test_variants_which_have_cores_of_their_own_go(tmp_path: Path) -> None:
+    assert rewritten(tmp_path, "plain")[2].variants == {}
 
 
 def test_the_function_that_a_lab_leaves_out_is_written(tmp_path: Path) -> None:
