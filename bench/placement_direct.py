@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import os
+import multiprocessing
 
 import highspy
 import numpy as np
 
-from bench import placement
+from bench import ortools_solver, placement
 from bench.pairs import Line
 from bench.plain_placement import Plain, plain
 from weir.model.fleet import fleet_of
@@ -72,20 +72,6 @@ def by_highs(plain: Plain, limit_s: float) -> tuple[float, float]:
 
 
 def by_ortools(plain: Plain, limit_s: float, name: str) -> tuple[float, float]:
-    """The same by one of OR-Tools' solvers, on as many threads as there are cores."""
-    from ortools.linear_solver import pywraplp
-
-    solver = pywraplp.Solver.CreateSolver(name)
-    solver.SetTimeLimit(int(limit_s * 1000))
-    solver.SetNumThreads(len(os.sched_getaffinity(0)))
-    columns = [solver.IntVar(0, most, "") for _, most in plain.columns]
-    for least, most, entries in plain.rows:
-        row = solver.RowConstraint(least, most, "")
-        for index, value in entries.items():
-            row.SetCoefficient(columns[index], value)
-    objective = solver.Objective()
-    for column, (cost, _) in zip(columns, plain.columns, strict=True):
-        objective.SetCoefficient(column, cost)
-    objective.SetMinimization()
-    found = solver.Solve() in (solver.OPTIMAL, solver.FEASIBLE)
-    return (objective.Value() if found else math.inf), objective.BestBound()
+    """The same by one of OR-Tools' solvers, in a process of its own: it brings another HiGHS along."""
+    with multiprocessing.get_context("spawn").Pool(1) as process:
+        return process.apply(ortools_solver.solve, (plain.columns, plain.rows, limit_s, name))
