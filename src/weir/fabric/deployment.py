@@ -17,7 +17,7 @@ from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
 from weir.fabric.kernel_counters import kernel_counters
 from weir.fabric.openvswitch_counters import openvswitch_counters
-from weir.fabric.outside import Watch, require_sampling
+from weir.fabric.outside import Watch
 from weir.fabric.registry import step_kind
 from weir.fabric.step_kind import Site
 from weir.fabric.vm.counters import machine_counters
@@ -169,10 +169,8 @@ class Deployment:
         return counters + machine_counters(self.topology, site, counters)
 
     def watch(self, *, sample_stacks: bool = False) -> Watch:
-        """For the areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""
+        """For areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""
         assert self.topology is not None
-        if sample_stacks:
-            require_sampling()
         pids = {entry.step.name: int(entry.facts["pid"]) for entry in self._processes}
         return Watch(self.topology, self._counting, pids, sample=sample_stacks)
 

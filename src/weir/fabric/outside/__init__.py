@@ -6,6 +6,6 @@ Read before and after a trial; nothing is reset, and nothing runs meanwhile unle
 
 from __future__ import annotations
 
-from weir.fabric.outside.watch import Watch, require_sampling
+from weir.fabric.outside.watch import Watch
 
-__all__ = ["Watch", "require_sampling"]
+__all__ = ["Watch"]

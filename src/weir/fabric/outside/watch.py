@@ -29,6 +29,8 @@ class Watch:
             link.network for link in topology.links
         )
         self._kernel = any(port.kind in KERNEL_PORT_KINDS for port in topology.ports)
+        if sample and self._kernel:
+            require_perf()
         self._was: Reading | None = None
         self._perf: Perf | None = None
 
@@ -71,8 +73,3 @@ class Watch:
         script = self._perf.end()
         self._perf = None
         return sampled(script, ours)
-
-
-def require_sampling() -> None:
-    """FabricError where stacks cannot be sampled on this machine."""
-    require_perf()
