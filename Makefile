@@ -70,6 +70,11 @@ test-native: native build/.packages-dev ## C unit tests, plain and under ASan + 
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
 	@$(SUDO) $(PYTHON) -m pytest
 
+.PHONY: test-vm
+test-vm: setup build/.packages-dev .venv/.ready-dev ## functions in virtual machines that are booted; minutes where KVM does not work
+	@$(WEIR) image build
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py
+
 .PHONY: test-interruption
 test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of a run (in `make test`: at some), an hour
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_killed_run.py

@@ -161,7 +161,9 @@ class Campaign:
             datapath="none",
         )
         result.setups.append(setup)
-        refusal = fabric.check(way.technology, way.lab.options(way.technology))
+        refusal = fabric.check(
+            way.technology, way.lab.options(way.technology), machines=way.lab.machines(chain.name)
+        )
         lacking = f"{refusal.missing}: {refusal.fix}" if refusal is not None else None
         setup.refused = "; ".join(why for why in (way.refused, lacking) if why is not None) or None
         standing = _Standing(setup, self._store.add_setup(result.id, setup))

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from weir import fabric
 from weir.fabric import probe
 from weir.spec.technology import OvsOptions
+from weir.spec.vm import VmOptions
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="makes interfaces: run as root")
 
@@ -93,3 +95,29 @@ def test_probing_makes_an_interface_and_leaves_none() -> None:
 def test_the_offloads_are_the_kernels_own_words() -> None:
     assert probe.veth_offloads().startswith("veth: ")
     assert "tx checksum" in probe.veth_offloads()
+
+
+@pytest.mark.parametrize(
+    ("machine", "missing"),
+    [
+        (VmOptions(forwarder="kernel"), "no guest image in which kernel forwards"),
+        (VmOptions(image="own.qcow2", accel="kvm"), "KVM runs no guest here"),
+    ],
+)
+def test_what_a_virtual_machine_lacks_is_named(
+    machine: VmOptions, missing: str, as_root: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    as_root.setenv("XDG_CACHE_HOME", str(tmp_path))
+    as_root.setattr("shutil.which", lambda _program: "/usr/bin/there")
+    as_root.setattr("weir.fabric.vm.lacking.kvm", lambda _tree: "hangs")
+    as_root.setattr("weir.fabric.vm.lacking.TUN", Path("/dev/null"))
+    refusal = fabric.check("linux-bridge", machines=[machine])
+    assert refusal is not None
+    assert missing in refusal.missing
+
+
+def test_without_qemu_there_is_no_virtual_machine(as_root: pytest.MonkeyPatch) -> None:
+    as_root.setattr("shutil.which", lambda _program: None)
+    refusal = fabric.check("linux-bridge", machines=[VmOptions()])
+    assert refusal is not None
+    assert refusal.fix == "install the Debian package qemu-system-x86"

@@ -20,7 +20,9 @@ from weir.store.result import Trial
 AS_FAST_AS_IT_CAN = 0.0
 
 
-def trials_of(lab: Lab, count: int, load_pps: float, duration_s: float) -> list[Trial]:
+def trials_of(
+    lab: Lab, count: int, load_pps: float, duration_s: float, *, drain_ms: float = 30
+) -> list[Trial]:
     """So many trials of the lab's only chain and technology, which are built for them."""
     (technology,) = lab.technology
     refusal = fabric.check(technology)
@@ -46,7 +48,7 @@ def trials_of(lab: Lab, count: int, load_pps: float, duration_s: float) -> list[
                 tester,
                 lambda: deployment.counters({port.name: port.rx_packets for port in client.ledger().ports}),
                 traffic,
-                options=lab.measure.trial.model_copy(update={"drain_ms": 30}),
+                options=lab.measure.trial.model_copy(update={"drain_ms": drain_ms}),
                 on_trial=trials.append,
                 outside=deployment.watch(sample_stacks=lab.measure.sample_stacks),
             )

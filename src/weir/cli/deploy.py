@@ -87,7 +87,9 @@ def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -
     from weir.plan.steps import SOCKET
 
     fabric.require_root()
-    refusal = fabric.check(topology.technology, lab.options(topology.technology))
+    refusal = fabric.check(
+        topology.technology, lab.options(topology.technology), machines=lab.machines(topology.chain)
+    )
     if refusal is not None:
         raise CommandError(
             f"{topology.technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from weir.fabric import probe, sriov
 from weir.fabric.errors import FabricError
+from weir.fabric.vm.lacking import lacking
 from weir.spec.technology import OvsOptions, SrIovOptions, TechnologyOptions
+from weir.spec.vm import VmOptions
 
 _OVS_PACKAGE = "openvswitch-switch-dpdk"
 _OVS_PROGRAMS = ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-appctl", "ovsdb-tool")
@@ -40,9 +43,13 @@ def require_root() -> None:
 
 
 def check(
-    technology: str, options: TechnologyOptions | None = None, *, sysfs: Path = Path("/sys")
+    technology: str,
+    options: TechnologyOptions | None = None,
+    *,
+    machines: Sequence[VmOptions] = (),
+    sysfs: Path = Path("/sys"),
 ) -> Refusal | None:
-    """None if the technology can be built here. `options`: the lab's, of that technology."""
+    """None if the technology can be built here, with these virtual machines. `options`: the lab's, of it."""
     if os.geteuid() != 0:
         return _NO_ROOT
     if technology in _IN_NAMESPACES and not probe.makes_namespaces():
@@ -50,7 +57,9 @@ def check(
             "root may not make network namespaces here",
             "run it outside of the container, or in one that has CAP_SYS_ADMIN and CAP_NET_ADMIN",
         )
-    return _CHECKS.get(technology, _nothing)(technology, options, sysfs)
+    refusal = _CHECKS.get(technology, _nothing)(technology, options, sysfs)
+    missing = None if refusal is not None else lacking(machines, technology)
+    return refusal if missing is None else Refusal(*missing)
 
 
 def _nothing(_technology: str, _options: TechnologyOptions | None, _sysfs: Path) -> Refusal | None:

@@ -27,6 +27,7 @@ from weir.spec.part import Part
 from weir.spec.sla import Sla
 from weir.spec.technology import Technologies, TechnologyName, TechnologyOptions, technology_fields
 from weir.spec.traffic import TesterOptions, Traffic
+from weir.spec.vm import VmOptions
 from weir.spec.variant import Variant, VariantName
 
 LAB_VERSION = 1
@@ -162,6 +163,12 @@ class Lab(Part):
     def way_name(self, variant: str, technology: str) -> str:
         """How reports call a variant under a technology."""
         return variant if len(self.variant_technologies(variant)) == 1 else f"{variant} {technology}"
+
+    def machines(self, chain_name: str) -> tuple[VmOptions, ...]:
+        """The virtual machines of a chain."""
+        chain = next(one for one in self.chains() if one.name == chain_name)
+        found = (self.functions[name].machine() for name in chain.functions)
+        return tuple(machine for machine in found if machine is not None)
 
     def options(self, technology: str) -> TechnologyOptions:
         """The options of a technology. KeyError if there is no such technology."""

@@ -49,7 +49,7 @@ class VmOptions(Part):
         default="auto", description="auto: kvm where it boots a guest, else tcg, which emulates the processor"
     )
     boot_time_limit_s: Seconds = Field(
-        default=60.0, gt=0, le=3600, description="longest time until it forwards"
+        default=120.0, gt=0, le=3600, description="longest time until it forwards"
     )
 
     def forwards_by(self) -> Forwarder | None:

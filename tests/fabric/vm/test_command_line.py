@@ -57,6 +57,7 @@ def test_vhost_user_ports_listen_in_the_run_directory_and_share_memory() -> None
     assert "socket,id=chardev-left,path=/run/weir/x-00000000/l.sock,server=on" in line
     assert "share=on" in line
     assert "tx_queue_size=1024" in line
+    assert line.count("vectors=0") == 2
 
 
 def test_several_queues_are_several_at_both_ends() -> None:

@@ -11,8 +11,6 @@ from weir.fabric.vm.counters import kernel_drops, ledger_drops, not_returned
 from weir.spec import Lab
 from weir.spec.topology import Topology
 
-STATS = {"rx": {"dropped": 0, "errors": 0}, "tx": {"dropped": 0, "errors": 0}}
-
 
 def topology() -> Topology:
     text = (
@@ -23,27 +21,24 @@ def topology() -> Topology:
     return plan.build_topology(lab, "linux-bridge", lab.chains()[0], "vm-0badcafe")
 
 
-def link(name: str, mac: str, **ways: dict[str, int]) -> dict[str, Any]:
-    return {"ifname": name, "address": mac, "stats64": {**STATS, **ways}}
+def interface(name: str, **counted: int) -> dict[str, Any]:
+    zeros = dict.fromkeys(("rx_dropped", "rx_errors", "tx_dropped", "tx_errors"), 0)
+    return {"name": name, **zeros, **counted}
 
 
 def test_a_kernel_loses_at_interfaces_in_their_queues_and_where_it_rewrites() -> None:
-    built = topology()
     action = {"stats": {"drops": 7}}
     answer = {
-        "links": [
-            link("eth0", "02:57:0b:ad:01:00", rx={"dropped": 2, "errors": 1}),
-            link("eth1", "02:57:0b:ad:01:01"),
-        ],
+        "left": interface("eth0", rx_dropped=2, rx_errors=1),
+        "right": interface("eth1"),
         "queues": [
             {"dev": "eth1", "root": True, "drops": 5},
             {"dev": "eth1", "parent": ":1", "drops": 5},
             {"dev": "eth0", "parent": "ffff:fff1", "drops": 9},
         ],
-        "left": [{"kind": "matchall"}, {"options": {"actions": [action]}}],
-        "right": [],
+        "rewriting": {"left": [{"kind": "matchall"}, {"options": {"actions": [action]}}], "right": []},
     }
-    lost = {(one.place, one.reason): one.value for one in kernel_drops(built, built.functions()[0], answer)}
+    lost = {(one.place, one.reason): one.value for one in kernel_drops(topology().functions()[0], answer)}
     assert {key: value for key, value in lost.items() if value} == {
         ("f1 guest:left", "rx_dropped"): 3,
         ("f1 guest:right", "queue_full"): 5,

@@ -23,7 +23,7 @@ def machine_counters(topology: Topology, site: Site, outside: Sequence[Counter])
     for node in topology.machines():
         assert node.machine is not None
         if node.machine.forwarder == "kernel":
-            found += kernel_drops(topology, node, _channel(site, node).ask("counters"))
+            found += kernel_drops(node, _channel(site, node).ask("counters"))
         elif node.machine.forwarder == "weir-dp":
             found += ledger_drops(_channel(site, node).ask("ledger"))
         else:
@@ -43,22 +43,20 @@ def _channel(site: Site, node: Node) -> Channel:
     return site.kept(f"guest:{node.name}", greeted)
 
 
-def kernel_drops(topology: Topology, node: Node, answer: Mapping[str, Any]) -> list[Counter]:
+def kernel_drops(node: Node, answer: Mapping[str, Any]) -> list[Counter]:
     """Those of a guest's kernel: at its interfaces, in their queues, and where packets are passed on."""
     found = []
-    links = {link["address"]: link for link in answer["links"]}
     for side in PCI_SLOTS:
-        port = topology.port(f"{node.name}.{side}")
-        link = links[port.mac]
-        place = f"{node.name} guest:{side}"
+        interface, place = answer[side], f"{node.name} guest:{side}"
         for way in ("rx", "tx"):
-            counted = link["stats64"][way]
-            found.append(Counter(place, f"{way}_dropped", "drop", counted["dropped"] + counted["errors"]))
+            lost = interface[f"{way}_dropped"] + interface[f"{way}_errors"]
+            found.append(Counter(place, f"{way}_dropped", "drop", lost))
         # The root of several queues sums them up.
-        queues = [one for one in answer["queues"] if one["dev"] == link["ifname"] and one.get("root")]
+        queues = [one for one in answer["queues"] if one["dev"] == interface["name"] and one.get("root")]
         found.append(Counter(place, "queue_full", "drop", sum(one["drops"] for one in queues)))
-        rewritten = [action for one in answer[side] for action in one.get("options", {}).get("actions", ())]
-        refused = sum(action["stats"]["drops"] for action in rewritten)
+        filters = answer["rewriting"][side]
+        actions = [action for one in filters for action in one.get("options", {}).get("actions", ())]
+        refused = sum(action["stats"]["drops"] for action in actions)
         found.append(Counter(place, "not_rewritten", "drop", refused))
     return found
 

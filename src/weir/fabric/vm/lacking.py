@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this machine lacks for virtual machines, before anything is touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from weir.fabric.errors import FabricError
+from weir.fabric.host.guest import kvm
+from weir.fabric.host.tree import Tree
+from weir.fabric.vm import image
+from weir.fabric.vm.accelerator import QEMU
+from weir.spec.vm import VmOptions
+
+TUN = Path("/dev/net/tun")
+
+
+def lacking(machines: Iterable[VmOptions], technology: str) -> tuple[str, str] | None:
+    """What is missing and how that can be mended; None if nothing is."""
+    for machine in machines:
+        found = _lacking(machine, technology)
+        if found is not None:
+            return found
+    return None
+
+
+def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
+    if shutil.which(QEMU) is None:
+        return f"{QEMU} not installed", "install the Debian package qemu-system-x86"
+    if machine.image is not None and shutil.which("qemu-img") is None:
+        return "qemu-img not installed", "install the Debian package qemu-utils"
+    if technology == "linux-bridge" and not os.access(TUN, os.R_OK | os.W_OK):
+        return f"there is no {TUN} to use, which tap interfaces need", "load the kernel's tun module"
+    forwarder = machine.forwards_by()
+    if forwarder is not None:
+        try:
+            image.found(forwarder)
+        except FabricError as error:
+            return error.message, error.fix
+    if machine.accel == "kvm" and kvm(Tree()) != "works":
+        return "KVM runs no guest here", "set vm.accel to auto or tcg, which emulates the processor"
+    return None
