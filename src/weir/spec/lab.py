@@ -27,8 +27,8 @@ from weir.spec.part import Part
 from weir.spec.sla import Sla
 from weir.spec.technology import Technologies, TechnologyName, TechnologyOptions, technology_fields
 from weir.spec.traffic import TesterOptions, Traffic
-from weir.spec.vm import VmOptions
 from weir.spec.variant import Variant, VariantName
+from weir.spec.vm import VmOptions
 
 LAB_VERSION = 1
 MAX_FUNCTIONS = 64
