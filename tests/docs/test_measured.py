@@ -54,7 +54,7 @@ def test_a_labs_own_readme_has_its_changes_and_what_was_left_out() -> None:
     assert "- c-states: no deep sleep to switch off" in lines
 
 
-@pytest.mark.parametrize("lab", ["vcpe", "epa"])
+@pytest.mark.parametrize("lab", ["vcpe", "epa", "host"])
 def test_readmes_of_labs_have_marks_for_their_tables(lab: str) -> None:
     text = (measured.ROOT / "labs" / lab / "README.md").read_text(encoding="utf-8")
     assert all(text.count(mark) == 1 for mark in measured.MARKS)

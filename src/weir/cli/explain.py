@@ -20,7 +20,9 @@ def explain(
         typer.Argument(metavar="RUN", help="A run's id or its beginning, `latest`, or a result.json."),
     ] = LATEST,
     *,
-    technology: Annotated[str | None, typer.Option("--technology", help="Only that; absent: all.")] = None,
+    technology: Annotated[
+        str | None, typer.Option("--technology", help="Only that, or that variant; absent: all.")
+    ] = None,
     chain: Annotated[str | None, typer.Option("--chain", help="Only that; absent: all.")] = None,
     frame: Annotated[
         str | None, typer.Option("--frame", help="Only that, in bytes or as the lab says it; absent: all.")
@@ -49,13 +51,9 @@ def explain(
 
 def _nothing(result: Result) -> str:
     """What to say where no case is left."""
-    known = [
-        f"{setup.technology} {setup.chain} {case.frame}" for setup in result.setups for case in setup.cases
-    ]
+    known = [f"{setup.name} {setup.chain} {case.frame}" for setup in result.setups for case in setup.cases]
     if known:
         return f"{result.id} has no such case; it has {', '.join(known)}"
-    refused = [
-        f"{setup.technology} {setup.chain}: {setup.refused}" for setup in result.setups if setup.refused
-    ]
+    refused = [f"{setup.name} {setup.chain}: {setup.refused}" for setup in result.setups if setup.refused]
     why = f": {'; '.join(refused)}" if refused else ""
     return f"{result.id} measured nothing that could be explained{why}"

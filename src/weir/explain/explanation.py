@@ -105,6 +105,7 @@ class CaseExplanation(_Record):
     """One chain under one technology with one frame size."""
 
     technology: str
+    """Or the variant, of a lab that compares variants."""
     chain: str
     frame: str
     carried_pps: float | None = None

@@ -19,13 +19,14 @@ class Wanted:
     """Which cases; None: all."""
 
     technology: str | None = None
+    """Or a variant."""
     chain: str | None = None
     frame: str | None = None
 
     def has(self, setup: Setup, frame: str) -> bool:
         """Whether that case is among them."""
         return (
-            self.technology in (None, setup.technology)
+            self.technology in (None, setup.technology, setup.name)
             and self.chain in (None, setup.chain)
             and self.frame in (None, frame)
         )
@@ -50,7 +51,7 @@ def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanat
     trial = shows_most(case)
     if trial is None or not machine.tsc_hz:
         return CaseExplanation(
-            technology=setup.technology,
+            technology=setup.name,
             chain=setup.chain,
             frame=case.frame,
             limit=_without_ledger(case),
@@ -58,7 +59,7 @@ def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanat
     one = seen(trial, setup.topology, machine.tsc_hz, case.ceiling, case.mean_frame_bytes)
     verdict = judged(one)
     return CaseExplanation(
-        technology=setup.technology,
+        technology=setup.name,
         chain=setup.chain,
         frame=case.frame,
         carried_pps=one.carried_pps,
