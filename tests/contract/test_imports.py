@@ -21,10 +21,21 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "model": frozenset(),
     "store": frozenset(),
     "host": frozenset(),
-    "report": frozenset({"store.result", "store.lean", "store.model", "host.diagnosis"}),
-    "fabric": frozenset({"plan", "store.result", "host.facts"}),
+    "report": frozenset(
+        {"store.result", "store.soak", "store.trial", "store.lean", "store.model", "host.diagnosis"}
+    ),
+    "fabric": frozenset({"plan", "store.result", "store.soak", "host.facts"}),
     "dataplane": frozenset(),
-    "measure": frozenset({"store.result", "store.lean", "dataplane.messages", "dataplane.requests"}),
+    "measure": frozenset(
+        {
+            "store.result",
+            "store.soak",
+            "store.trial",
+            "store.lean",
+            "dataplane.messages",
+            "dataplane.requests",
+        }
+    ),
     "explain": frozenset({"store.result", "model"}),
     "verify": frozenset({"store.result", "measure"}),
 }

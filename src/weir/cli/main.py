@@ -20,6 +20,7 @@ from weir.cli import (
     predict,
     report,
     run,
+    soak,
     tune,
     validate,
     validate_model,
@@ -38,6 +39,7 @@ app = typer.Typer(
 
 COMMANDS = (
     run.run,
+    soak.soak,
     lean.lean,
     calibrate.calibrate,
     predict.predict,

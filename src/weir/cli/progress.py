@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.status import Status
@@ -21,7 +22,7 @@ class Progress:
         self._setup = ""
         self._trials = 0
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         if self._status is not None:
             self._status.start()
         return self

@@ -190,6 +190,10 @@ class Deployment:
     def _counting(self) -> Site:
         return self._site()
 
+    def processes(self) -> dict[str, int]:
+        """Pids by the name of the step that started them."""
+        return {entry.step.name: int(entry.facts["pid"]) for entry in self._processes}
+
     def datapath(self) -> str:
         """What forwards between the ports, with its version."""
         assert self.topology is not None

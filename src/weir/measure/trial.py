@@ -23,7 +23,7 @@ from weir.measure.validity import Fault, faults
 from weir.spec.measure import TrialOptions
 from weir.store.result import Stall, StreamCount, Trial
 
-Purpose = Literal["calibration", "search", "curve", "confirm", "latency", "first-packets"]
+Purpose = Literal["calibration", "search", "curve", "confirm", "latency", "first-packets", "soak"]
 
 # A switch may publish its counters a little late; a balance is read again this often before it is believed.
 SETTLE_READS = 3

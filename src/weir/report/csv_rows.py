@@ -11,7 +11,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from weir.report import summary
+from weir.report import soak_rows, summary
 from weir.report.format import Format
 from weir.store.result import Case, Result, Setup
 
@@ -48,7 +48,9 @@ Cell = str | int | float | bool | None
 
 
 def render(result: Result) -> str:
-    """The table with a header row; empty cell: not known."""
+    """The table with a header row; empty cell: not known. Of a soak a row an interval and direction."""
+    if soak_rows.soaks(result):
+        return soak_rows.csv_text(result)
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\r\n")
     writer.writeheader()

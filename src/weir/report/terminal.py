@@ -19,7 +19,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from weir.report import delay_rows, delay_table, legend, numbers, reduction_rows, reduction_table, summary
+from weir.report import (
+    delay_rows,
+    delay_table,
+    legend,
+    numbers,
+    reduction_rows,
+    reduction_table,
+    soak_table,
+    summary,
+)
 from weir.report.format import Format
 from weir.store.result import Case, Result, Setup
 
@@ -47,7 +56,7 @@ def table(result: Result) -> RenderableType:
     """The same for a rich console, with colours. Lab texts are never read as markup."""
     names: list[str | None] = [None] if summary.compares_chains(result) else [*summary.chains(result)]
     chains = [_Chain(result, name) for name in names]
-    delays = [*delay_table.tables(result), *reduction_table.tables(result)]
+    delays = [*soak_table.tables(result), *delay_table.tables(result), *reduction_table.tables(result)]
     return Group(_heading(result), *chains, *delays, *_notes(result))
 
 

@@ -74,9 +74,11 @@ def _schema_version(engine: Engine) -> int:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         has_version = inspect(connection).has_table(SchemaRow.__tablename__)
         found = session.scalar(select(SchemaRow.version)) if has_version else None
+        if found is not None and found != SCHEMA_VERSION:
+            return int(found)
+        Base.metadata.create_all(connection)  # and those that a Weir before did not know
         if found is not None:
             return int(found)
-        Base.metadata.create_all(connection)
         session.add(SchemaRow(version=SCHEMA_VERSION))
         session.flush()
     return SCHEMA_VERSION

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from weir.spec.topology import Topology
 from weir.store.comparison import DelayMeasure, HostSetting, Reduction, Shortfall
+from weir.store.soak import Soak
 from weir.store.trial import (
     AreaLoad,
     CoreLoad,
@@ -161,6 +162,8 @@ class Case(_Record):
     """Latency, PDV, IPDV and jitter at given loads."""
     verdicts: list[Verdict] = []
     """One for each limit of the lab's service level."""
+    soak: Soak | None = None
+    """Constant load for long, where that was asked for."""
     problem: str | None = None
     """Why the case was given up."""
     seconds: float = 0.0

@@ -17,7 +17,8 @@ from sqlalchemy.orm import Session
 from weir.spec.problem import did_you_mean
 from weir.store.database import StoreError, UnknownRunError, default_location, explained, open_database
 from weir.store.result import Case, Result, Setup, Trial
-from weir.store.tables import CaseRow, RunRow, SetupRow, TrialRow
+from weir.store.soak import SoakInterval
+from weir.store.tables import CaseRow, IntervalRow, RunRow, SetupRow, TrialRow
 
 LISTED = 5  # newest runs that a message names
 UNFINISHED = "The run ended before this case was finished."
@@ -114,6 +115,36 @@ class Store:
             session.add_all([_trial_row(row.number, trial, in_curve=False) for trial in case.trials])
             session.add_all([_trial_row(row.number, trial, in_curve=True) for trial in case.curve])
 
+    def add_interval(self, setup: int, case: Case, interval: SoakInterval | None = None) -> None:
+        """What is known of a soak by now: its case, rewritten, and a new interval, in one piece.
+
+        The case counts as unfinished until add_case.
+        """
+        with explained(self.name), Session(self._engine) as session, session.begin():
+            row = self._open_case(session, setup, case.frame)
+            if row is None:
+                row = CaseRow(setup=setup, frame=case.frame, finished=False, document="")
+                session.add(row)
+            row.document = _case_document(case)
+            session.flush()
+            if interval is not None:
+                session.add(IntervalRow(case=row.number, document=interval.model_dump_json()))
+
+    def reopen_soak(self, run_id: str) -> int:
+        """The number of the setup whose soak goes on; its case is unfinished again. StoreError: no soak."""
+        with explained(self.name), Session(self._engine) as session, session.begin():
+            run = self._run(session, run_id)
+            rows = session.scalars(
+                select(CaseRow)
+                .join(SetupRow, CaseRow.setup == SetupRow.number)
+                .where(SetupRow.run == run.number)
+            )
+            for row in rows:
+                if _case(session, row).soak is not None:
+                    row.finished = False
+                    return row.setup
+        raise StoreError(f"{self.name}: run {run_id} is no soak; `weir soak LAB` makes one")
+
     def load(self, run_id: str) -> Result:
         """A run with everything stored of it. A beginning of the id will do if only one run has it."""
         with explained(self.name), Session(self._engine) as session:
@@ -185,7 +216,10 @@ def _setup_document(setup: Setup) -> str:
 
 
 def _case_document(case: Case) -> str:
-    return case.model_copy(update={"trials": [], "curve": []}).model_dump_json()
+    bare = case.model_copy(update={"trials": [], "curve": []})
+    if case.soak is not None:
+        bare.soak = case.soak.model_copy(update={"intervals": []})
+    return bare.model_dump_json()
 
 
 def _trial_row(case: int, trial: Trial, *, in_curve: bool) -> TrialRow:
@@ -201,6 +235,11 @@ def _setup(session: Session, row: SetupRow) -> Setup:
 
 def _case(session: Session, row: CaseRow) -> Case:
     case = Case.model_validate_json(row.document)
+    if case.soak is not None:
+        intervals = session.scalars(
+            select(IntervalRow).where(IntervalRow.case == row.number).order_by(IntervalRow.number)
+        )
+        case.soak.intervals = [SoakInterval.model_validate_json(one.document) for one in intervals]
     for trial in session.scalars(
         select(TrialRow).where(TrialRow.case == row.number).order_by(TrialRow.number)
     ):

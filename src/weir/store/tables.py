@@ -55,6 +55,17 @@ class CaseRow(Base):
     document: Mapped[str] = mapped_column(Text)
 
 
+class IntervalRow(Base):
+    """One interval of a case's soak."""
+
+    __tablename__ = "weir_interval"
+    number: Mapped[int] = mapped_column(primary_key=True)
+    case: Mapped[int] = mapped_column(
+        "case_number", ForeignKey("weir_case.number", ondelete="CASCADE"), index=True
+    )
+    document: Mapped[str] = mapped_column(Text)
+
+
 class TrialRow(Base):
     """A Trial, of the curve or not."""
 

@@ -224,7 +224,7 @@ class CoreLoad(_Record):
 class Trial(_Record):
     """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0."""
 
-    purpose: Literal["calibration", "search", "curve", "confirm", "latency", "first-packets"]
+    purpose: Literal["calibration", "search", "curve", "confirm", "latency", "first-packets", "soak"]
     intended_load_pps: float
     """Both directions together; for calibration what was reached."""
     intended_duration_s: float

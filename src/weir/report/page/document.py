@@ -13,14 +13,15 @@ import hashlib
 from importlib.resources import files
 
 from weir.report import summary
-from weir.report.page import basis, cases, delays, readings, throughput_table
+from weir.report.page import basis, cases, delays, readings, soak, throughput_table
 from weir.report.page.markup import Child, Markup, raw, tag
+from weir.report.soak_rows import soaks
 from weir.store.result import Result
 
 UPLOT = "uplot-1.6.32"
 STYLES = (f"{UPLOT}.min.css", "page.css", "sheets.css", "print.css")
 NOT_SEARCHED = "Not searched for in this run: it measures delays at given loads."
-SCRIPTS = ("data.js", "look.js", "plot.js", "bars.js", "curves.js", "trials.js", "start.js")
+SCRIPTS = ("data.js", "look.js", "plot.js", "bars.js", "curves.js", "trials.js", "soak.js", "start.js")
 
 
 def document(result: Result) -> str:
@@ -44,7 +45,7 @@ def document(result: Result) -> str:
     body = tag(
         "body",
         tag("a", "Skip to the numbers", href="#throughput", class_="skip"),
-        _bar(),
+        _bar(result),
         tag("main", readings.head(result), readings.notices(result), _sections(result)),
         _foot(result),
         raw("script", embedded(result), type="application/gzip+base64", id="result"),
@@ -58,8 +59,10 @@ def embedded(result: Result) -> str:
     return base64.b64encode(gzip.compress(result.model_dump_json().encode(), 9, mtime=0)).decode()
 
 
-def _bar() -> Markup:
-    names = ("Throughput", "Loss", "Latency", "Built", "Evidence", "Basis")
+def _bar(result: Result) -> Markup:
+    names = ["Throughput", "Loss", "Latency", "Built", "Evidence", "Basis"]
+    if soaks(result):
+        names.insert(0, "Soak")
     return tag(
         "nav",
         [tag("a", name, href=f"#{name.lower()}") for name in names],
@@ -71,7 +74,21 @@ def _bar() -> Markup:
 
 
 def _sections(result: Result) -> list[Markup]:
+    long_load = soak.soak(result)
     return [
+        *(
+            [
+                _section(
+                    "soak",
+                    "Under constant load",
+                    "Each point is an interval: the difference of counters that are never reset. Lines break "
+                    "where there was no load.",
+                    long_load,
+                )
+            ]
+            if long_load is not None
+            else []
+        ),
         _section(
             "throughput",
             "Throughput",

@@ -28,6 +28,7 @@ async function start() {
   const result = await readResult();
   bars(result);
   curves(result);
+  soaks(result);
   trialLists(result);
   pictureChoice(result);
   saveButton(result);

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The service level over a soak: one verdict a limit and direction for the whole, and who broke it when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weir.measure.service_level import judged
+from weir.spec.sla import Sla
+from weir.store.result import DelayPoint, Verdict
+from weir.store.soak import BrokenLimit, Soak, SoakInterval, SoakStream
+from weir.store.trial import StreamCount, Trial
+
+NAMED = 20  # intervals of one limit
+
+
+def verdicts(sla: Sla, soak: Soak) -> list[Verdict]:
+    """Of the whole soak; limits on throughput are none of its business."""
+    whole = soak.prefixes[-1].streams if soak.prefixes else []
+    return _judged(sla, whole, soak.load, soak.load_pps)
+
+
+def broken(sla: Sla, soak: Soak, intervals: Sequence[SoakInterval]) -> list[BrokenLimit]:
+    """Limits that some intervals broke, whether or not the whole meets them."""
+    found: dict[tuple[str, str | None], list[tuple[int, Verdict]]] = {}
+    for one in intervals:
+        measured = [stream for stream in one.streams if stream.latency is not None]
+        for verdict in _judged(sla, measured, soak.load, soak.load_pps):
+            if not verdict.met and verdict.found is not None:
+                found.setdefault((verdict.criterion, verdict.direction), []).append((one.number, verdict))
+    return [_broken(some) for some in found.values()]
+
+
+def _broken(some: list[tuple[int, Verdict]]) -> BrokenLimit:
+    number, worst = max(some, key=lambda one: one[1].found or 0.0)
+    return BrokenLimit(
+        criterion=worst.criterion,
+        direction=worst.direction,
+        limit=worst.limit,
+        unit=worst.unit,
+        intervals=len(some),
+        worst=worst.found or 0.0,
+        worst_interval=number,
+        first_intervals=[at for at, _ in some[:NAMED]],
+    )
+
+
+def _judged(sla: Sla, streams: Sequence[SoakStream], load: str, load_pps: float) -> list[Verdict]:
+    if not streams:
+        return []
+    trial = Trial(
+        purpose="soak",
+        intended_load_pps=load_pps,
+        intended_duration_s=0,
+        duration_s=0,
+        intended=0,
+        offered=0,
+        delivered=0,
+        loss_ratio=0,
+        valid=True,
+        streams=[_count(stream) for stream in streams],
+    )
+    delays_only = sla.model_copy(update={"throughput": ()})
+    return judged(delays_only, [], [DelayPoint(load=load, load_pps=load_pps, trials=[trial])])
+
+
+def _count(stream: SoakStream) -> StreamCount:
+    """Of packets whose fate is known: those under way at an interval's end are not lost."""
+    return StreamCount(
+        stream=stream.stream,
+        direction=stream.direction,
+        intended=stream.offered,
+        offered=stream.delivered + max(0, stream.lost),
+        delivered=stream.delivered,
+        duplicates=stream.duplicates,
+        reordered=stream.reordered,
+        latency=stream.latency,
+        pdv=stream.pdv,
+        ipdv=stream.ipdv,
+        jitter=stream.jitter,
+    )

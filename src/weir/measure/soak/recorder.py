@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A soak while it is measured: segments, intervals, and what they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from weir.measure.accounting import Counts
+from weir.measure.soak.drift import drifts
+from weir.measure.soak.intervals import interval, rfc3339
+from weir.measure.soak.limits import broken, verdicts
+from weir.measure.soak.prefixes import LENGTHS_S, Prefixes
+from weir.measure.soak.snapshot import Snapshot
+from weir.measure.tester import Stream
+from weir.spec.sla import Sla
+from weir.store.result import Verdict
+from weir.store.soak import Drift, PoolFigures, Soak, SoakInterval, SoakSegment
+from weir.store.trial import Trial
+
+MEMORY_DRIFT_MAX = 0.01
+"""Growth of a process that is too much."""
+KEPT_A_PORT = 64
+"""Buffers of sent packets by which what a driver's queue keeps varies: two bursts."""
+DRIFT_SECONDS_MIN = 600.0
+"""Shorter soaks show start-up, not drift."""
+
+
+class Recorder:
+    """Keeps `soak` true after each step; store it then."""
+
+    def __init__(
+        self, soak: Soak, streams: Sequence[Stream], *, lengths_s: Mapping[str, float] = LENGTHS_S
+    ) -> None:
+        """`soak` may have intervals and segments already: then it goes on."""
+        self.soak = soak
+        self._streams = streams
+        self._prefixes = Prefixes.resumed(soak.prefixes, soak.intervals, lengths_s)
+        self._start_wall_s = _seconds(soak.started_at)
+        self._last: Snapshot | None = None
+        self._counts: Counts = {}
+        self._began_s = 0.0
+
+    def begin(
+        self,
+        wall_s: float,
+        counts: Counts,
+        pools: list[PoolFigures],
+        *,
+        deployment: str | None = None,
+        differs: Sequence[str] = (),
+    ) -> SoakSegment:
+        """A segment whose load starts now. `counts`: drops by then. One that is open was killed."""
+        for earlier in self.soak.segments:
+            if earlier.ended == "open":
+                earlier.ended = "killed"
+                ends = [one.to_s for one in self.soak.intervals if one.segment == earlier.number]
+                earlier.to_s = max(ends, default=earlier.from_s)
+        segment = SoakSegment(
+            number=len(self.soak.segments) + 1,
+            started_at=rfc3339(wall_s),
+            from_s=wall_s - self._start_wall_s,
+            pools_before=pools,
+            deployment=deployment,
+            differs=list(differs),
+        )
+        self.soak.segments.append(segment)
+        self._last, self._counts, self._began_s = None, counts, wall_s
+        return segment
+
+    def add(self, seen: Snapshot) -> SoakInterval:
+        """The interval that ends with this look."""
+        record, delays = interval(
+            self._last,
+            seen,
+            self._streams,
+            number=len(self.soak.intervals) + 1,
+            segment=self.soak.segments[-1].number,
+            began_s=self._began_s,
+            start_wall_s=self._start_wall_s,
+            drops_before=self._counts,
+        )
+        self._last, self._counts, self._began_s = seen, seen.counts, seen.wall_s
+        self.soak.intervals.append(record)
+        self._prefixes.add(record, delays)
+        self.soak.prefixes = self._prefixes.so_far()
+        self._sum_up()
+        return record
+
+    def end(
+        self, trial: Trial, pools: list[PoolFigures], wall_s: float, *, ports: int, complete: bool
+    ) -> None:
+        """The load has ended, and its last packets are counted. `ports`: of weir-dp, with queues."""
+        segment = self.soak.segments[-1]
+        segment.to_s = wall_s - self._start_wall_s
+        segment.ended = "complete" if complete else "interrupted"
+        segment.trial = trial
+        segment.pools_after = pools
+        segment.buffers_lost = buffers_lost(segment.pools_before, pools)
+        segment.buffers_kept_most = ports * KEPT_A_PORT
+        self._sum_up()
+
+    def fail(self, why: str) -> None:
+        """The segment cannot go on."""
+        segment = self.soak.segments[-1]
+        segment.ended, segment.why = "failed", why
+        self._sum_up()
+
+    def judge(self, sla: Sla | None) -> list[Verdict]:
+        """Drifts, faults, and the service level; once nothing comes any more."""
+        soak = self.soak
+        soak.drifts = drifts(soak.intervals)
+        soak.broken = broken(sla, soak, soak.intervals) if sla else []
+        soak.faults = list(_faults(soak))
+        return verdicts(sla, soak) if sla else []
+
+    def _sum_up(self) -> None:
+        soak = self.soak
+        soak.measured_s = sum(one.to_s - one.from_s for one in soak.intervals)
+        trials = {one.number: one.trial for one in soak.segments if one.trial is not None}
+        open_streams = [
+            stream for one in soak.intervals if one.segment not in trials for stream in one.streams
+        ]
+        soak.offered = sum(trial.offered for trial in trials.values())
+        soak.offered += sum(stream.offered for stream in open_streams)
+        soak.delivered = sum(trial.delivered for trial in trials.values())
+        soak.delivered += sum(stream.delivered for stream in open_streams)
+        soak.lost = sum(trial.offered - trial.delivered for trial in trials.values())
+        soak.lost += sum(stream.lost for stream in open_streams)
+        soak.unaccounted = sum(trial.unaccounted for trial in trials.values()) if trials else None
+        lost = [one.buffers_lost for one in soak.segments if one.buffers_lost is not None]
+        soak.buffers_lost = max(lost) if lost else None
+
+
+def buffers_lost(before: Sequence[PoolFigures], after: Sequence[PoolFigures]) -> int:
+    """Buffers that were in their pools before and are not after, of pools that were there then."""
+    free = {pool.name: pool.free for pool in after}
+    return sum(max(0, pool.free - free[pool.name]) for pool in before if pool.name in free)
+
+
+def _faults(soak: Soak) -> list[str]:
+    found = []
+    for segment in soak.segments:
+        trial = segment.trial
+        where = f"Segment {segment.number}: " if len(soak.segments) > 1 else ""
+        if segment.ended == "failed":
+            found.append(f"{where}{segment.why}")
+        if trial is not None:
+            found += [f"{where}{sentence}" for sentence in trial.invalid_because]
+        if (segment.buffers_lost or 0) > segment.buffers_kept_most:
+            found.append(
+                f"{where}{segment.buffers_lost} packet buffers did not come back to their pools; queues may"
+                f" keep {segment.buffers_kept_most}."
+            )
+    found += [_too_much(drift) for drift in soak.drifts if _grows(drift)]
+    return found
+
+
+def _grows(drift: Drift) -> bool:
+    """More memory than allowed, even by the lower end of the interval."""
+    return (
+        drift.what == "resident memory"
+        and drift.seconds >= DRIFT_SECONDS_MIN
+        and (drift.share_low or 0.0) > MEMORY_DRIFT_MAX
+    )
+
+
+def _too_much(drift: Drift) -> str:
+    return (
+        f"{drift.subject} grew by {drift.share or 0.0:.1%} in {drift.seconds / 60:.0f} min"
+        f" ({drift.change:.0f} KiB; at most {MEMORY_DRIFT_MAX:.0%} is allowed)."
+    )
+
+
+def _seconds(rfc3339_text: str) -> float:
+    return datetime.fromisoformat(rfc3339_text).timestamp()

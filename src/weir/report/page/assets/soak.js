@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A soak over time: rate, loss, delay, stalls and memory, with events marked and gaps left open; and quantiles
+// of its first parts against all of it.
+
+function soaks(result) {
+  const all = result.setups.flatMap((setup) => setup.cases).map((one) => one.soak).filter((soak) => soak);
+  document.querySelectorAll('.soak-plots').forEach((parent) => {
+    const keys = parent.parentElement.querySelector('.soak-keys');
+    const render = () => {
+      clear(parent);
+      keys.replaceChildren();
+      soakPlots(parent, keys, all[Number(parent.dataset.soak)]);
+    };
+    addEventListener('themechange', render);
+    render();
+  });
+}
+
+function soakPlots(parent, keys, soak) {
+  const row = el('div', { className: 'plots whole' });
+  parent.append(row);
+  if (!soak.intervals.length) {
+    row.append(el('p', { className: 'dim' }, 'No interval was finished.'));
+    return;
+  }
+  const points = withGaps(soak.intervals);
+  const minutes = points.map((one) => one.minutes);
+  const of = (read) => points.map((one) => (one.interval ? read(one.interval) : null));
+  const sum = (list, read) => list.reduce((total, one) => total + read(one), 0);
+  const seconds = (one) => Math.max(1e-9, one.to_s - one.from_s);
+  const worst = (field) => (one) => {
+    const seen = one.streams.map((stream) => stream.latency).filter((latency) => latency);
+    return seen.length ? Math.max(...seen.map((latency) => latency[field])) : null;
+  };
+  const jitter = (one) => {
+    const seen = one.streams.map((stream) => stream.jitter).filter((found) => found);
+    return seen.length ? Math.max(...seen.map((found) => found.max_us)) : null;
+  };
+  const names = unique(soak.intervals.flatMap((one) => one.processes.map((process) => process.name)));
+  const process = (name, read) => (one) => {
+    const found = one.processes.find((each) => each.name === name);
+    return found ? read(found) : null;
+  };
+  const shown = [
+    ['Rate', 'Mpps', false, [['offered', of((one) => sum(one.streams, (s) => s.offered) / seconds(one) / 1e6)],
+      ['delivered', of((one) => sum(one.streams, (s) => s.delivered) / seconds(one) / 1e6)]]],
+    ['Loss', 'packets an interval', false, [['lost', of((one) => sum(one.streams, (s) => Math.max(0, s.lost)))]]],
+    ['Delay, slower direction', 'µs', true, [['P50', of(worst('p50_us'))], ['P99', of(worst('p99_us'))],
+      ['P99.9', of(worst('p999_us'))], ['max', of(worst('max_us'))], ['jitter max', of(jitter)]]],
+    ['Stalls', 'ms an interval', false, [['all', of((one) => sum(one.stalls, (s) => s.total_us) / 1e3)],
+      ['host', of((one) => sum(one.stalls, (s) => s.host_us) / 1e3)]]],
+    ['Resident memory', 'MiB', false, names.map((name) => [name, of(process(name, (p) => p.rss_kib / 1024))])],
+    ['Buffers in use', 'thousands', false, [['all pools', of((one) => sum(one.pools, (p) => p.size - p.free) / 1e3)]]],
+  ];
+  for (const [title, unit, log, series] of shown) {
+    figure(row, `${title}, ${unit}`, `${title} over time. The CSV has the numbers.`,
+      (width) => overTime(soak, minutes, series, unit, log, width),
+      (plot) => [`${plot.data[0][plot.cursor.idx].toFixed(2)} min`,
+        ...series.map(([name, values]) => `${name}: ${digits(values[plot.cursor.idx])} ${unit}`)]);
+  }
+  quantileFigure(row, soak);
+  const most = Math.max(...shown.map(([, , , series]) => series.length));
+  keys.append(el('li', {}, 'Lines in each plot in the order of its tip: ',
+    ...Array.from({ length: most }, (_, at) => sample(at, technologyColour(at)))));
+  keys.append(el('li', {}, 'Marks at the top: ▾ loss, ▿ stall of 1 ms or more.'));
+}
+
+// A point without values where a segment ends, so that lines break there.
+function withGaps(intervals) {
+  const points = [];
+  intervals.forEach((interval, at) => {
+    if (at > 0 && interval.segment !== intervals[at - 1].segment)
+      points.push({ minutes: (intervals[at - 1].to_s + interval.from_s) / 120, interval: null });
+    points.push({ minutes: interval.to_s / 60, interval });
+  });
+  return points;
+}
+
+function lines(series) {
+  return series.map(([name], at) => ({
+    label: name, stroke: technologyColour(at), width: 1.5, dash: DASHES[at % 6], points: { show: false },
+  }));
+}
+
+function overTime(soak, minutes, series, unit, log, width) {
+  const top = Math.max(1e-9, ...series.flatMap(([, values]) => values.filter((value) => value !== null)));
+  const data = [minutes, ...series.map(([, values]) => values.map((value) => (log && value === 0 ? null : value)))];
+  return {
+    data,
+    options: {
+      height: 190,
+      padding: [12, 8, 0, 0],
+      scales: { x: { time: false }, y: log ? { distr: 3 } : { range: [0, top * 1.12] } },
+      axes: [axis('minutes since the beginning', { size: 24 }), axis(unit, { size: 52 })],
+      series: [{}, ...lines(series)],
+      cursor: { y: false, points: { show: false }, drag: { x: true, y: false } },
+      hooks: { draw: [(plot) => eventMarks(plot, soak)] },
+    },
+  };
+}
+
+function eventMarks(plot, soak) {
+  const context = plot.ctx;
+  const { left, top, width } = plot.bbox;
+  context.save();
+  context.font = `${11 * devicePixelRatio}px ${css('--sans')}`;
+  context.textAlign = 'center';
+  // Losses last, and stalls only where they do not hide each other.
+  const events = soak.intervals.flatMap((one) => one.events).sort((one, other) => (one.kind === 'loss') - (other.kind === 'loss'));
+  let stallAt = -Infinity;
+  for (const event of events) {
+    const x = plot.valToPos(event.offset_s / 60, 'x', true);
+    if (x < left || x > left + width) continue;
+    if (event.kind === 'stall' && Math.abs(x - stallAt) < 8 * devicePixelRatio) continue;
+    if (event.kind === 'stall') stallAt = x;
+    context.fillStyle = event.kind === 'loss' ? css('--bad') : css('--dim');
+    context.fillText(event.kind === 'loss' ? '▾' : '▿', x, top - 1);
+  }
+  context.restore();
+}
+
+// Delay by quantile, as nines, of each first part: how far a short run sees.
+function quantileFigure(parent, soak) {
+  const nines = Array.from({ length: 61 }, (_, at) => at / 10);
+  const series = soak.prefixes.map((prefix) => [prefix.name, quantiles(slower(prefix), nines)])
+    .filter(([, values]) => values.some((value) => value !== null));
+  if (!series.length) return;
+  const label = (value) => `${Number((100 * (1 - 10 ** -value)).toPrecision(7))} %`;
+  const short = (value) => ['0', '90 %', '99 %', '3 nines', '4', '5', '6'][value];
+  figure(parent, 'Delay by quantile: first parts and all, µs', 'Delay by quantile of the first parts and all.',
+    (width) => ({
+      data: [nines, ...series.map(([, values]) => values)],
+      options: {
+        height: 190,
+        padding: [12, 8, 0, 0],
+        scales: { x: { time: false }, y: { distr: 3 } },
+        axes: [axis('quantile', { size: 24, splits: () => [0, 1, 2, 3, 4, 5, 6], values: (_, at) => at.map(short) }),
+          axis('µs', { size: 52 })],
+        series: [{}, ...lines(series)],
+        cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+      },
+    }),
+    (plot) => [label(plot.data[0][plot.cursor.idx]),
+      ...series.map(([name, values]) => `${name}: ${digits(values[plot.cursor.idx])} µs`)]);
+}
+
+function slower(prefix) {
+  const measured = prefix.streams.filter((stream) => stream.latency);
+  return measured.sort((one, other) => other.latency.p99_us - one.latency.p99_us)[0];
+}
+
+function quantiles(stream, nines) {
+  if (!stream) return nines.map(() => null);
+  const total = stream.histogram.reduce((sum, [, , packets]) => sum + packets, 0);
+  return nines.map((value) => {
+    if (10 ** value > total) return null;
+    const rank = (1 - 10 ** -value) * total;
+    let seen = 0;
+    for (const [low, high, packets] of stream.histogram) {
+      seen += packets;
+      if (seen >= rank) return Math.max((low + high) / 2, 1e-3);
+    }
+    return null;
+  });
+}

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir soak`, from a lab or an interrupted soak to a stored result: deploy, find the load, soak, destroy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from weir import __version__, fabric, plan
+from weir.built import built
+from weir.dataplane import DataPlaneTester
+from weir.fabric import interrupts
+from weir.measure import Traffic, ceilings, measure_setup
+from weir.measure.delay import load_pps
+from weir.measure.events import Event, TrialFinished
+from weir.soak import SoakRun, Standing, settle_s, soak_of, warm_up
+from weir.spec import Chain, Lab
+from weir.spec.delay import load_of
+from weir.spec.frames import mean_frame_bytes
+from weir.spec.topology import Topology
+from weir.store import Store
+from weir.store.result import Case, Ceiling, Result, Setup
+from weir.store.soak import Soak, SoakInterval
+
+LEFT_S_MIN = 1.0
+
+
+class SoakError(Exception):
+    """The soak cannot begin, or cannot go on; says why and what to do."""
+
+
+class Progress(Protocol):
+    """Whoever shows where the soak is."""
+
+    def say(self, text: str) -> None: ...
+    def setup(self, name: str) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def soak(self, soak: Soak, interval: SoakInterval | None) -> None: ...
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a new soak is to be."""
+
+    technology: str
+    chain: Chain
+    frame: str
+    load: str
+    """As spec.delay.load_of reads it."""
+    duration_s: float
+    interval_s: float
+
+
+class SoakCampaign:
+    """One soak of one chain of a lab."""
+
+    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: Progress) -> None:
+        self._lab = lab
+        self._quick = quick
+        self._store = store
+        self._progress = progress
+
+    def run(self, wanted: Wanted) -> Result:
+        """A new one. Ctrl-C ends it with what is there. SoakError: the load's goal was not found."""
+        result = self._begun(wanted)
+        setup = Setup(technology=wanted.technology, chain=wanted.chain.name, datapath="none")
+        case = Case(frame=wanted.frame, mean_frame_bytes=mean_frame_bytes(wanted.frame))
+        self._store.begin(result)
+        place = self._store.add_setup(result.id, setup)
+        result.setups.append(setup)
+        setup.cases.append(case)
+        refusal = fabric.check(wanted.technology, self._lab.options(wanted.technology))
+        if refusal is not None:
+            setup.refused = f"{refusal.missing}: {refusal.fix}"
+            self._store.update_setup(place, setup)
+            raise SoakError(f"{wanted.technology} cannot run here: {setup.refused}")
+
+        def begin(on: Standing, found: Ceiling | None) -> None:
+            case.ceiling = found
+            pps = self._load_pps(on, case, wanted, place)
+            case.soak = Soak(
+                load=wanted.load,
+                load_pps=pps,
+                duration_s=wanted.duration_s,
+                interval_s=wanted.interval_s,
+                settle_s=settle_s(self._lab, wanted.duration_s),
+                started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            )
+            warm_up(on, self._lab, pps)
+
+        return self._through(result, setup, case, place, begin)
+
+    def resume(self, result: Result) -> Result:
+        """Goes on with a stored one, at the same load, for what is left. SoakError: nothing is."""
+        case = soak_of(result)
+        if case is None or case.soak is None:
+            raise SoakError(
+                f"run {result.id} is no soak, or was ended before its load began: begin a new one"
+            )
+        left_s = case.soak.duration_s - case.soak.measured_s
+        if left_s < LEFT_S_MIN:
+            raise SoakError(f"run {result.id} has had its {case.soak.duration_s:g} s: nothing is left")
+        with interrupts.held():
+            for name in fabric.clean_leftovers():
+                self._progress.say(f"took down {name}, which a killed run had left")
+        standing = {deployment.id for deployment in fabric.deployments()}
+        if standing & {one.deployment for one in case.soak.segments}:
+            raise SoakError(f"run {result.id} is being measured by a weir that runs: wait for its end")
+        place = self._store.reopen_soak(result.id)
+        setup = next(one for one in result.setups if case in one.cases)
+        pps = case.soak.load_pps
+        result.interrupted, result.finished_at = False, None
+        self._progress.say(
+            f"going on with {result.id}: {left_s:.0f} s of {case.soak.duration_s:g} s are left"
+        )
+        return self._through(result, setup, case, place, lambda on, _ceiling: warm_up(on, self._lab, pps))
+
+    def _through(
+        self,
+        result: Result,
+        setup: Setup,
+        case: Case,
+        place: int,
+        begin: Callable[[Standing, Ceiling | None], None],
+    ) -> Result:
+        began = time.monotonic()
+        self._progress.setup(f"{setup.technology} {setup.chain}")
+        with interrupts.held():
+            for name in fabric.clean_leftovers():
+                self._progress.say(f"took down {name}, which a killed run had left")
+            try:
+                found = self._ceiling(setup, case) if case.soak is None else case.ceiling
+                self._soaked(result, setup, case, place, lambda on: begin(on, found))
+            except KeyboardInterrupt:
+                result.interrupted = True
+                interrupts.settle()
+            finally:
+                result.seconds = round(result.seconds + time.monotonic() - began, 1)
+                result.finished_at = _now()
+                self._store.update_setup(place, setup)
+                self._store.add_case(place, case)
+                self._store.update(result)
+        return result
+
+    def _soaked(
+        self, result: Result, setup: Setup, case: Case, place: int, begin: Callable[[Standing], None]
+    ) -> None:
+        chain = next(one for one in self._lab.chains() if one.name == setup.chain)
+        topology = self._topology(setup.technology, chain)
+        began = time.monotonic()
+        with built(self._lab, topology) as (deployment, client, hello):
+            setup.bring_up_s = round(time.monotonic() - began, 3)
+            setup.topology = topology
+            setup.datapath = deployment.datapath()
+            setup.fidelity = fabric.fidelity(
+                topology,
+                self._lab.options(topology.technology),
+                datapath=setup.datapath,
+                memory=hello.memory,
+            )
+            versions = {"dpdk": hello.dpdk} | deployment.versions()
+            on = Standing(
+                deployment,
+                client,
+                self._traffic(topology, case.frame),
+                fabric.fingerprint(hello.tsc_hz, hello.memory, versions),
+            )
+            if case.soak is None:
+                result.fingerprint = on.fingerprint
+            self._store.update_setup(place, setup)
+            self._store.update(result)
+            DataPlaneTester(client).teach(3)
+            begin(on)
+            run = SoakRun(self._lab, result, case, place, store=self._store, watching=self._progress)
+            result.interrupted = run.segment(on)
+
+    def _load_pps(self, on: Standing, case: Case, wanted: Wanted, place: int) -> float:
+        """Of a goal, which is searched for first; or as it was asked for."""
+        load = load_of(wanted.load)
+        if load.goal is not None:
+            self._search(on, case, load.goal, place)
+        pps = load_pps(load, case.throughput, case.mean_frame_bytes)
+        if pps is None:
+            raise SoakError(f"no throughput was found for {wanted.load}: give the load with --rate")
+        return pps
+
+    def _search(self, on: Standing, case: Case, goal: str, place: int) -> None:
+        measure = self._lab.measure
+        goals = tuple(one for one in measure.goals if one.name == goal)
+        alone = measure.model_copy(
+            update={
+                "goals": goals,
+                "curve": measure.curve.model_copy(update={"points": 0}),
+                "latency": None,
+            }
+        )
+
+        def on_event(event: Event) -> None:
+            if isinstance(event, TrialFinished):
+                self._store.add_trial(place, event.frame, event.mean_frame_bytes, event.trial)
+            self._progress.event(event)
+
+        found = next(
+            measure_setup(
+                alone,
+                [on.traffic],
+                DataPlaneTester(on.client),
+                counters=lambda: on.deployment.counters(
+                    {port.name: port.rx_packets for port in on.client.ledger().ports}
+                ),
+                ceilings={case.frame: case.ceiling} if case.ceiling else {},
+                on_event=on_event,
+            )
+        )
+        case.throughput, case.trials = found.throughput, found.trials
+
+    def _ceiling(self, setup: Setup, case: Case) -> Ceiling | None:
+        """The tester's own over the same kind of port: what its delays are measured against."""
+        chain = next(one for one in self._lab.chains() if one.name == setup.chain)
+        topology = self._topology(setup.technology, chain)
+        deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
+        loop = plan.loopback(topology, deployment)
+        with built(self._lab, loop) as (_, client, _hello):
+            found = ceilings(
+                self._lab.measure,
+                [self._traffic(loop, case.frame)],
+                DataPlaneTester(client),
+                self._progress.event,
+            )
+        return found.get(case.frame)
+
+    def _topology(self, technology: str, chain: Chain) -> Topology:
+        deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
+        return plan.build_topology(self._lab, technology, chain, deployment)
+
+    def _traffic(self, topology: Topology, frame: str) -> Traffic:
+        return Traffic.from_config(frame, mean_frame_bytes(frame), plan.streams(topology, self._lab, frame))
+
+    def _begun(self, wanted: Wanted) -> Result:
+        spec = self._lab.model_dump(mode="json")
+        digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
+        return Result(
+            weir=__version__,
+            id=f"{self._lab.name}-soak-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}",
+            lab=self._lab.name,
+            title=self._lab.title or self._lab.name,
+            quick=self._quick,
+            spec_sha256=digest,
+            seed=self._lab.measure.seed,
+            started_at=_now(),
+            baseline=wanted.technology,
+            fingerprint=fabric.fingerprint(0, "unknown", {}),
+            spec=spec,
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

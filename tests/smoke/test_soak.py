@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A soak of a real chain: killed, gone on with, interrupted; what was finished stays, the gap shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from weir import fabric
+from weir.cli.exits import INTERRUPTED
+from weir.store import Store
+from weir.store.result import Case, Result
+
+from .tiny import LAB
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+]
+
+SOON_S = 60.0
+
+
+class Soaks:
+    """`weir soak` of the tiny lab, in a session of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        lab = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "[direct]")
+        (folder / "lab.yml").write_text(lab)
+        self._folder = folder
+        self.store = folder / "results.db"
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Its output is one text."""
+        argv = ["soak", *words, "--store", str(self.store), "--output", str(self._folder / "report")]
+        return subprocess.Popen(
+            [sys.executable, "-c", "from weir.cli.main import main; main()", *argv],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
+
+    def new(self, duration: str) -> subprocess.Popen[str]:
+        """A soak of the lab."""
+        return self.start(str(self._folder), "--rate", "5kpps", "--duration", duration, "--interval", "300ms")
+
+    def result(self) -> Result | None:
+        """The newest stored run."""
+        if not self.store.exists():
+            return None
+        with Store(self.store) as store:
+            return store.latest()
+
+    def case(self) -> Case:
+        """Its case, with a soak."""
+        result = self.result()
+        assert result is not None
+        (case,) = result.setups[0].cases
+        assert case.soak is not None
+        return case
+
+    def intervals(self) -> int:
+        """In the store."""
+        result = self.result()
+        cases = [case for setup in result.setups for case in setup.cases] if result else []
+        return sum(len(case.soak.intervals) for case in cases if case.soak is not None)
+
+
+def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + SOON_S
+    while not happened():
+        assert process.poll() is None, process.stdout and process.stdout.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_killed_soak_goes_on_where_it_was_and_every_packet_of_its_rest_is_counted(
+    tmp_path: Path, run_root: Path
+) -> None:
+    soaks = Soaks(tmp_path)
+    killed = soaks.new("2s")
+    until(lambda: soaks.intervals() >= 2, killed)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    finished = soaks.intervals()
+    assert [one.ended for one in soaks.case().soak.segments] == ["open"]  # type: ignore[union-attr]
+    again = soaks.start("--resume", "latest")
+    said, _ = again.communicate(timeout=SOON_S)
+    assert "going on with" in said, said
+    assert "took down" in said
+    soak = soaks.case().soak
+    assert soak is not None
+    assert [one.ended for one in soak.segments] == ["killed", "complete"], said
+    assert len(soak.intervals) > finished
+    assert [one.number for one in soak.intervals] == [*range(1, len(soak.intervals) + 1)]
+    assert soak.segments[1].from_s > (soak.segments[0].to_s or 0.0)
+    assert soak.measured_s >= 1.9
+    assert soak.unaccounted == 0
+    assert "A gap of" in said
+    with (tmp_path / "report/result.json").open() as file:
+        assert json.load(file)["setups"][0]["cases"][0]["soak"]["segments"][0]["ended"] == "killed"
+    assert len((tmp_path / "report/intervals.csv").read_text().splitlines()) == 1 + 2 * len(soak.intervals)
+    assert fabric.deployments() == []
+    once_more = soaks.start("--resume", "latest")
+    said, _ = once_more.communicate(timeout=SOON_S)
+    assert "nothing is left" in said
+    assert not list(run_root.iterdir())
+
+
+def test_ctrl_c_ends_a_soak_with_its_last_packet_counted_and_a_report(tmp_path: Path, run_root: Path) -> None:
+    soaks = Soaks(tmp_path)
+    process = soaks.new("10min")
+    until(lambda: soaks.intervals() >= 2, process)
+    os.killpg(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=SOON_S)
+    assert process.returncode == INTERRUPTED, said
+    assert "Traceback" not in said
+    assert "weir soak --resume" in said
+    result = soaks.result()
+    assert result is not None
+    assert result.interrupted
+    (segment,) = soaks.case().soak.segments  # type: ignore[union-attr]
+    assert segment.ended == "interrupted"
+    assert segment.trial is not None
+    assert segment.trial.unaccounted == 0
+    assert segment.trial.intended < 5_000 * SOON_S
+    assert (tmp_path / "report/report.html").exists()
+    assert not list(run_root.iterdir())
