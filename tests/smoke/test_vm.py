@@ -11,6 +11,7 @@ import pytest
 from weir.fabric.vm.lacking import lacking
 from weir.spec.function import FunctionOptions
 from weir.spec.lab import DEFAULT_FUNCTION
+from weir.spec.vm import VmOptions
 
 from .tiny import tiny_lab
 from .trials import AS_FAST_AS_IT_CAN, trials_of
@@ -46,4 +47,29 @@ def test_no_packet_is_lost_unseen(
     assert gentle.offered > 0
     assert gentle.delivered > 0
     assert (gentle.unaccounted, hard.unaccounted) == (0, 0)
+    assert [*run_root.iterdir()] == []
+
+
+# Says "login:" on the serial port, then halts: mov dx,0x3f8; cld; xor ax,ax; mov ds,ax; mov si,message;
+# next: lodsb; test al,al; jz end; out dx,al; jmp next; end: hlt; jmp end.
+BOOT_SECTOR = bytes.fromhex("baf803 fc 31c0 8ed8 be167c ac 84c0 7403 ee ebf8 f4 ebfd") + b"login:\0"
+
+
+def test_an_image_of_the_users_boots_and_is_never_written_to(tmp_path: Path, run_root: Path) -> None:
+    image, user_data = tmp_path / "own.raw", tmp_path / "user-data.yml"
+    image.write_bytes(BOOT_SECTOR.ljust(510, b"\0") + b"\x55\xaa" + bytes(1 << 20))
+    user_data.write_text("#cloud-config\n")
+    before = image.read_bytes()
+    options = VmOptions(image=str(image), user_data=str(user_data), accel="tcg", memory_mb=128)
+    missing = lacking([options], "linux-bridge")
+    if missing is not None:
+        pytest.skip(": ".join(missing))
+    function = FunctionOptions(kind="vm", vm=options)
+    lab = tiny_lab("linux-bridge").model_copy(update={"functions": {DEFAULT_FUNCTION: function}})
+    (trial,) = trials_of(lab, 1, 2000, 0.2)
+    # Its guest has no driver: packets wait in the taps, which nobody counts, and the trial is not used.
+    assert trial.delivered == 0
+    assert trial.unaccounted == trial.offered > 0
+    assert not trial.valid
+    assert image.read_bytes() == before
     assert [*run_root.iterdir()] == []
