@@ -10,7 +10,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
@@ -32,6 +32,8 @@ from weir.spec.topology import Topology
 from weir.spec.ways import Way, ways
 from weir.store import Store
 from weir.store.result import Case, Ceiling, Result, Setup, Shortfall
+
+Measuring = Callable[..., Iterator[Case]]  # as measure_setup
 
 
 class Progress(Protocol):
@@ -68,9 +70,20 @@ class Campaign:
     """One run of a lab."""
 
     def __init__(
-        self, lab: Lab, compared: Sequence[Way] = (), *, quick: bool, store: Store, progress: Progress
+        self,
+        lab: Lab,
+        compared: Sequence[Way] = (),
+        *,
+        quick: bool,
+        store: Store,
+        progress: Progress,
+        measuring: Measuring = measure_setup,
     ) -> None:
-        """`compared`: the ways of the lab on this machine; absent: of a lab without variants."""
+        """`compared`: the ways of the lab on this machine; absent: of a lab without variants.
+
+        `measuring`: what is done with each built chain.
+        """
+        self._measuring = measuring
         self._lab = lab
         self._ways = tuple(compared) or ways(lab)
         self._quick = quick
@@ -230,7 +243,7 @@ class Campaign:
                     self._store.add_trial(number, event.frame, event.mean_frame_bytes, event.trial)
                 self._progress.event(event)
 
-            cases = measure_setup(
+            cases = self._measuring(
                 lab.measure,
                 self._traffic(topology),
                 DataPlaneTester(client),

@@ -22,13 +22,22 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "store": frozenset(),
     "host": frozenset(),
     "report": frozenset(
-        {"store.result", "store.soak", "store.trial", "store.lean", "store.model", "host.diagnosis"}
+        {
+            "store.result",
+            "store.rfc2544",
+            "store.soak",
+            "store.trial",
+            "store.lean",
+            "store.model",
+            "host.diagnosis",
+        }
     ),
     "fabric": frozenset({"plan", "store.result", "store.soak", "host.facts"}),
     "dataplane": frozenset(),
     "measure": frozenset(
         {
             "store.result",
+            "store.rfc2544",
             "store.soak",
             "store.trial",
             "store.lean",

@@ -19,6 +19,7 @@ from weir.cli import (
     plan,
     predict,
     report,
+    rfc2544,
     run,
     soak,
     tune,
@@ -40,6 +41,7 @@ app = typer.Typer(
 COMMANDS = (
     run.run,
     soak.soak,
+    rfc2544.rfc2544,
     lean.lean,
     calibrate.calibrate,
     predict.predict,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weir.store import RunSummary, Store
     from weir.store.result import Result
 
-FormatName = Literal["terminal", "json", "csv", "html"]
+FormatName = Literal["terminal", "json", "csv", "html", "rfc2544", "hgrm", "hlog"]
 
 
 def report(

@@ -30,7 +30,7 @@ from weir.dataplane.messages import (
     TrafficResult,
     TrafficSoFar,
 )
-from weir.dataplane.requests import DelayWanted
+from weir.dataplane.requests import DelayWanted, LaterRates
 
 PROTOCOL = 1
 RECEIVE_BYTES = 65_536
@@ -119,12 +119,19 @@ class DataPlaneClient:
         duration_ns: int,
         drain_ns: int,
         delay: DelayWanted | None = None,
+        *,
+        packets: int | None = None,
+        then: LaterRates | None = None,
     ) -> int:
         """Starts a run and returns its number. A rate of 0 is as fast as the core can."""
         rates = {str(stream): rate for stream, rate in rates_pps.items()}
         args: dict[str, Any] = {"duration_ns": duration_ns, "rates_pps": rates, "drain_ns": drain_ns}
         if delay is not None:
-            args["delay"] = delay.model_dump()
+            args["delay"] = delay.model_dump(exclude_none=True)
+        if packets is not None:
+            args["packets"] = packets
+        if then is not None:
+            args["then"] = then.model_dump()
         return int(self.call("traffic.start", args)["run"])
 
     def traffic_result(self, wait_ms: int) -> TrafficResult | None:

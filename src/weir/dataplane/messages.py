@@ -83,6 +83,16 @@ class JitterSummary(_Reply):
     last_ns: float
 
 
+class GapSummary(_Reply):
+    """Gaps in the sequence that arrived, reordered packets' among them."""
+
+    count: int
+    last_lost_ns: float
+    """From the start of the run: when the last lost packet can have been sent at latest."""
+    longest_ns: float
+    """Between the arrivals on the two sides of a gap, at most."""
+
+
 class StreamResult(_Reply):
     """One stream in one run.
 
@@ -103,6 +113,10 @@ class StreamResult(_Reply):
     ipdv: IpdvSummary | None = None
     """Where the run was asked for it, as `jitter`."""
     jitter: JitterSummary | None = None
+    tagged_ns: float | None = None
+    """Delay of the tagged packet, where one was asked for and arrived."""
+    gaps: GapSummary | None = None
+    """None where every packet arrived."""
 
 
 class ReceiverResult(_Reply):
@@ -216,6 +230,9 @@ class StageLedger(_Reply):
     held: int = 0
     """Kept now, to go on later."""
     cycles: int
+    long_cycles: int = 0
+    """Of these, in batches that took longer than the least of the cores' stall thresholds, the host's time
+    included."""
     drops: dict[str, int] = {}
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,6 +14,7 @@ QueueSize = Annotated[int, Field(ge=32, le=32768)]
 L4Port = Annotated[int, Field(ge=1, le=32767)]
 NANOSECONDS_MAX = 7 * 24 * 3600 * 10**9
 RATE_MAX_PPS = 1e10
+PACKETS_MAX = 1 << 40
 
 
 class _Arguments(BaseModel):
@@ -287,6 +290,16 @@ class DelayWanted(_Arguments):
     """The first packet of each flow alone, of streams whose flows are sent in turn; not with settle_ns."""
     variation: bool = False
     """IPDV and jitter too."""
+    tag_ns: int | None = Field(default=None, ge=0, le=NANOSECONDS_MAX)
+    """The first packet that each stream sends from this time on is tagged: its delay is told singly, too."""
+
+
+class LaterRates(_Arguments):
+    """Other rates from some time on."""
+
+    after_ns: int = Field(ge=1, le=NANOSECONDS_MAX)
+    rates_pps: dict[str, Annotated[float, Field(gt=0, le=RATE_MAX_PPS)]]
+    """Stream → packets a second, for each stream; constant pacing, before and after."""
 
 
 class TrafficStart(_Arguments):
@@ -297,8 +310,23 @@ class TrafficStart(_Arguments):
     """Stream → packets a second, for each stream; 0 or "max": as fast as the core can."""
     drain_ns: int = Field(default=100_000_000, ge=0, le=NANOSECONDS_MAX)
     """Longest wait for the last packets."""
+    packets: int | None = Field(default=None, ge=1, le=PACKETS_MAX)
+    """Each stream ends after that many packets, or with the duration; absent: with the duration."""
+    then: LaterRates | None = None
+    """Absent: the same rates to the end."""
     delay: DelayWanted | None = None
     """Absent: the latency of all packets."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is special about a run that is not one rate for one time; nothing by default."""
+
+    packets: int | None = None
+    """Each stream ends after that many, or with the duration."""
+    then_pps: Mapping[int, float] | None = None
+    """Stream → its rate from `then_after_s` on."""
+    then_after_s: float = 0.0
 
 
 class DelaysAsked(_Arguments):

@@ -10,7 +10,7 @@ from typing import Any
 from weir.dataplane.client import LOG_HINT, DataPlaneClient
 from weir.dataplane.errors import DataPlaneTimeoutError
 from weir.dataplane.messages import DelayHistogram, Ledger, TrafficResult
-from weir.dataplane.requests import DelayWanted
+from weir.dataplane.requests import DelayWanted, LaterRates, Shape
 
 WAIT_MS = 100
 LATE_S = 10.0  # how long after its planned end a run may still be under way
@@ -44,14 +44,24 @@ class DataPlaneTester:
         duration_s: float,
         drain_s: float,
         delay: DelayWanted | None = None,
+        shape: Shape | None = None,
     ) -> TrafficResult:
         """One run of traffic. Asleep on the socket meanwhile: weir-dp polls on the same cores.
 
         DataPlaneTimeoutError when the run does not end `LATE_S` after it should have.
         """
-        run = self._client.start_traffic(rates_pps, round(duration_s * 1e9), round(drain_s * 1e9), delay)
-        self._client.wait(duration_s)
-        deadline = time.monotonic() + drain_s + LATE_S
+        shape = shape or Shape()
+        run = self._client.start_traffic(
+            rates_pps,
+            round(duration_s * 1e9),
+            round(drain_s * 1e9),
+            delay,
+            packets=shape.packets,
+            then=_later(shape),
+        )
+        deadline = time.monotonic() + duration_s + drain_s + LATE_S
+        if shape.packets is None:
+            self._client.wait(duration_s)
         while time.monotonic() < deadline:
             result = self._client.traffic_result(WAIT_MS)
             if result is not None and result.run == run:
@@ -59,3 +69,10 @@ class DataPlaneTester:
         raise DataPlaneTimeoutError(
             "timeout", f"run {run} did not end {LATE_S:.0f} s after its {duration_s:g} s", fix=LOG_HINT
         )
+
+
+def _later(shape: Shape) -> LaterRates | None:
+    if shape.then_pps is None:
+        return None
+    rates = {str(stream): rate for stream, rate in shape.then_pps.items()}
+    return LaterRates(after_ns=round(shape.then_after_s * 1e9), rates_pps=rates)

@@ -35,8 +35,9 @@ def delays(
 ) -> list[DelayPoint]:
     """One point a load that can be known, in the lab's order; first packets, where asked for, before each."""
     points: list[DelayPoint] = []
-    for index, text in enumerate(options.loads):
-        on_point(index + 1, len(options.loads))
+    loads = options.all_loads
+    for index, text in enumerate(loads):
+        on_point(index + 1, len(loads))
         pps = load_pps(load_of(text), throughput, mean_frame_bytes)
         if pps is None:
             continue

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from weir.dataplane.messages import DelayHistogram, IpdvSummary, JitterSummary, LatencySummary
+from weir.dataplane.messages import DelayHistogram, GapSummary, IpdvSummary, JitterSummary, LatencySummary
 from weir.store.result import Ipdv, Jitter, Latency, Pdv
+from weir.store.trial import Gaps
 
 NS_PER_US = 1e3
 _QUANTILES = ("p50", "p90", "p99", "p999", "p9999", "max")
@@ -48,6 +49,17 @@ def jitter(summary: JitterSummary | None) -> Jitter | None:
         mean_us=summary.mean_ns / NS_PER_US,
         max_us=summary.max_ns / NS_PER_US,
         last_us=summary.last_ns / NS_PER_US,
+    )
+
+
+def gaps(summary: GapSummary | None) -> Gaps | None:
+    """None where nothing was missing."""
+    if summary is None:
+        return None
+    return Gaps(
+        count=summary.count,
+        last_lost_us=summary.last_lost_ns / NS_PER_US,
+        longest_us=summary.longest_ns / NS_PER_US,
     )
 
 

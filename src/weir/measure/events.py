@@ -8,7 +8,18 @@ from typing import Literal
 
 from weir.store.result import Throughput, Trial
 
-Phase = Literal["calibrate", "warm-up", "search", "confirm", "curve", "latency"]
+Phase = Literal[
+    "calibrate",
+    "warm-up",
+    "search",
+    "confirm",
+    "curve",
+    "latency",
+    "throughput",
+    "frame loss",
+    "back-to-back",
+    "recovery",
+]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 from weir.dataplane.messages import (
     AreaLedger,
     DelayHistogram,
+    GapSummary,
     IpdvSummary,
     JitterSummary,
     LatencySummary,
@@ -27,7 +28,7 @@ from weir.dataplane.messages import (
     StreamResult,
     TrafficResult,
 )
-from weir.dataplane.requests import DelayWanted
+from weir.dataplane.requests import DelayWanted, Shape
 from weir.measure.device import Passage, Response, passage
 from weir.measure.tester import Traffic
 
@@ -44,6 +45,7 @@ class Misbehaviour:
     receiver_max_pps: float | None = None  # the tester's receiver loses what comes faster
     malformed: int = 0
     stretch_s: float = 0.0
+    slow_recovery_s: float = 0.0  # after an overload frames are lost for so much longer
     gone_after_trials: int | None = None
     only_first_trials: int | None = None  # the packets above go wrong in that many trials only
 
@@ -92,8 +94,12 @@ class SimulatedDut:
         duration_s: float,
         drain_s: float,
         delay: DelayWanted | None = None,
+        shape: Shape | None = None,
     ) -> TrafficResult:
-        """One trial. The last stream takes what rounding leaves of loss."""
+        """One trial. The last stream takes what rounding leaves of loss. A rate that changes is one after
+        the other, each from an empty buffer.
+        """
+        shape = shape or Shape()
         self.trials += 1
         wrong, misbehaves = self.wrong, True
         if wrong.only_first_trials is not None:
@@ -105,10 +111,24 @@ class SimulatedDut:
         intended = [
             math.floor((rate or load_pps / len(rates_pps)) * duration_s) for rate in rates_pps.values()
         ]
-        share = load_pps / wanted_pps if wanted_pps else 1.0
+        if shape.packets is not None:
+            intended = [min(count, shape.packets) for count in intended]
+            duration_s = min(duration_s, sum(intended) / load_pps)
+        share = load_pps / wanted_pps if wanted_pps and shape.packets is None else 1.0
         offered = [math.floor(count * share) for count in intended]
-        inside = passage(self.response, load_pps, duration_s, self._random)
+        first_s = duration_s if shape.then_pps is None else shape.then_after_s
+        inside = passage(self.response, load_pps, first_s, self._random)
         self._inside = inside
+        last_lost_s = first_s if inside.dropped else None
+        if shape.then_pps is not None:
+            later = [math.floor(rate * (duration_s - first_s)) for rate in shape.then_pps.values()]
+            intended = [
+                math.floor(rate * first_s) + more
+                for rate, more in zip(rates_pps.values(), later, strict=True)
+            ]
+            offered = list(intended)
+            if last_lost_s is not None:
+                last_lost_s += wrong.slow_recovery_s
         lost = min(inside.dropped, sum(offered))
         self._dropped += lost
         missed = 0
@@ -135,6 +155,8 @@ class SimulatedDut:
                     latency=_latency(inside, delivered[index]),
                     ipdv=_ipdv(inside, delivered[index]) if delay and delay.variation else None,
                     jitter=_jitter(inside) if delay and delay.variation else None,
+                    tagged_ns=(WIRE_S + inside.waits_s[0]) * 1e9 if delay and delay.tag_ns else None,
+                    gaps=_gaps(last_lost_s),
                 )
                 for index, stream in enumerate(rates_pps)
             ),
@@ -167,6 +189,12 @@ def _spread(offered: list[int], lost: int) -> list[int]:
     delivered = [count - lost // len(offered) for count in offered]
     delivered[-1] -= lost % len(offered)
     return delivered
+
+
+def _gaps(last_lost_s: float | None) -> GapSummary | None:
+    if last_lost_s is None:
+        return None
+    return GapSummary(count=1, last_lost_ns=last_lost_s * 1e9, longest_ns=0.0)
 
 
 def _latency(inside: Passage, packets: int) -> LatencySummary:

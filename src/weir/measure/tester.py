@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from weir.dataplane.messages import DelayHistogram, Ledger, TrafficResult
-from weir.dataplane.requests import DelayWanted
+from weir.dataplane.requests import DelayWanted, Shape
 
 Direction = Literal["left-to-right", "right-to-left"]
 
@@ -68,6 +68,7 @@ class Tester(Protocol):
         duration_s: float,
         drain_s: float,
         delay: DelayWanted | None = None,
+        shape: Shape | None = None,
     ) -> TrafficResult:
         """Sends each stream at its rate (0: as fast as it can) and waits for the end without using a core."""
 

@@ -12,18 +12,29 @@ from dataclasses import dataclass
 from typing import Literal
 
 from weir.dataplane.messages import Ledger, TrafficResult
-from weir.dataplane.requests import DelayWanted
+from weir.dataplane.requests import DelayWanted, Shape
 from weir.measure.accounting import Balance, Counts, balance, counted
 from weir.measure.areas import area_loads
 from weir.measure.backlog import backlog_packets
-from weir.measure.delay_units import in_us, ipdv, jitter, latency, pdv
+from weir.measure.delay_units import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
 from weir.measure.outside import Nothing, Outside, Own, joined
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.validity import Fault, faults
 from weir.spec.measure import TrialOptions
 from weir.store.result import Stall, StreamCount, Trial
 
-Purpose = Literal["calibration", "search", "curve", "confirm", "latency", "first-packets", "soak"]
+Purpose = Literal[
+    "calibration",
+    "search",
+    "curve",
+    "confirm",
+    "latency",
+    "first-packets",
+    "frame-loss",
+    "burst",
+    "recovery",
+    "soak",
+]
 
 # A switch may publish its counters a little late; a balance is read again this often before it is believed.
 SETTLE_READS = 3
@@ -31,6 +42,10 @@ SETTLE_S = 0.02
 
 # Of the hundreds of trials of a search an explanation needs no ledger.
 LEDGERED: frozenset[Purpose] = frozenset({"calibration", "curve", "confirm"})
+
+
+# Those that ask when packets were lost.
+GAPPED: frozenset[Purpose] = frozenset({"burst", "recovery"})
 
 
 @dataclass(frozen=True)
@@ -73,7 +88,12 @@ class TrialRunner:
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
     def once(
-        self, purpose: Purpose, load_pps: float, duration_s: float, delay: DelayWanted | None = None
+        self,
+        purpose: Purpose,
+        load_pps: float,
+        duration_s: float,
+        delay: DelayWanted | None = None,
+        shape: Shape | None = None,
     ) -> Outcome:
         """One trial at `load_pps` in all directions together; 0: as fast as the tester can.
 
@@ -90,6 +110,7 @@ class TrialRunner:
             duration_s,
             self._options.drain_ms / 1e3,
             delay,
+            shape,
         )
         areas, cores = self._outside.end(began.tsc_hz) if ledgered else ([], [])
         counts = self._settled(before, result)
@@ -115,14 +136,19 @@ class TrialRunner:
         return Outcome(trial, tuple(found))
 
     def valid(
-        self, purpose: Purpose, load_pps: float, duration_s: float, delay: DelayWanted | None = None
+        self,
+        purpose: Purpose,
+        load_pps: float,
+        duration_s: float,
+        delay: DelayWanted | None = None,
+        shape: Shape | None = None,
     ) -> Outcome:
         """A trial repeated while it is invalid, `retries` times at most; the last outcome, valid or not."""
-        outcome = self.once(purpose, load_pps, duration_s, delay)
+        outcome = self.once(purpose, load_pps, duration_s, delay, shape)
         for _ in range(self._options.retries):
             if outcome.trial.valid:
                 break
-            outcome = self.once(purpose, load_pps, duration_s, delay)
+            outcome = self.once(purpose, load_pps, duration_s, delay, shape)
         return outcome
 
     def _counted(self) -> Counts:
@@ -182,6 +208,8 @@ class TrialRunner:
                     pdv=pdv(stream.latency) if stream.ipdv is not None else None,
                     ipdv=ipdv(stream.ipdv),
                     jitter=jitter(stream.jitter),
+                    tagged_us=None if stream.tagged_ns is None else stream.tagged_ns / NS_PER_US,
+                    gaps=gaps(stream.gaps) if purpose in GAPPED else None,
                 )
                 for stream in result.streams
             ],

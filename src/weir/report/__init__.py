@@ -7,14 +7,15 @@ else: not the machine, not the store, not the clock.
 
 from __future__ import annotations
 
-from weir.report import csv_rows, html_page, json_document, terminal
+from weir.report import csv_rows, hgrm, hlog, html_page, json_document, rfc2544_text, terminal
 from weir.report.format import Format
 from weir.store.result import Result
 
 __all__ = ["FORMATS", "Format", "UnknownFormatError", "render"]
 
 FORMATS: dict[str, Format] = {
-    module.FORMAT.name: module.FORMAT for module in (terminal, json_document, csv_rows, html_page)
+    module.FORMAT.name: module.FORMAT
+    for module in (terminal, json_document, csv_rows, html_page, rfc2544_text, hgrm, hlog)
 }
 
 

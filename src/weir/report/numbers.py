@@ -55,6 +55,20 @@ def share(ratio: float | None) -> str:
     return "0" if ratio == 0 else f"{ratio * 100:.2g} %"
 
 
+def percent(ratio: float | None) -> str:
+    """ "87.3 %": a share of a whole."""
+    return NONE if ratio is None else f"{ratio:.1%}".replace("%", " %")
+
+
+def time_s(value: float | None) -> str:
+    """ "1.20 s", "12.3 ms", "45.6 µs", "0": a time that may be of any size."""
+    if value is None:
+        return NONE
+    if value >= 1:
+        return f"{value:.2f} s"
+    return "0" if value == 0 else us(value * 1e6) if value < 1e-3 else f"{value * 1e3:.1f} ms"
+
+
 def us(microseconds: float | None) -> str:
     """ "12.3 µs", "1.20 ms"."""
     if microseconds is None:

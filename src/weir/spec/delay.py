@@ -58,6 +58,28 @@ LoadText = Annotated[
 ]
 
 
+class Sweep(Part):
+    """Latency over load: evenly spaced shares of a goal's throughput."""
+
+    goal: str = Field(default="NDR", description="name of a goal in `measure.goals`")
+    first: float = Field(default=0.1, gt=0, le=2, description="lowest load, as a share of it")
+    last: float = Field(default=1.0, gt=0, le=2, description="highest load, likewise")
+    points: int = Field(default=10, ge=2, le=100, description="loads measured")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.first >= self.last:
+            raise ValueError("expected first < last")
+        return self
+
+    @property
+    def loads(self) -> tuple[str, ...]:
+        """As a lab would write them: "10% NDR"."""
+        step = (self.last - self.first) / (self.points - 1)
+        shares = (100 * (self.first + index * step) for index in range(self.points))
+        return tuple(f"{round(share, 3):g}% {self.goal}" for share in shares)
+
+
 class LatencyOptions(Part):
     """Delay at given loads: latency, PDV, IPDV and jitter of the same packets."""
 
@@ -66,6 +88,9 @@ class LatencyOptions(Part):
         min_length=1,
         max_length=64,
         description="shares of a goal's throughput, or rates (bits are L2); both directions together",
+    )
+    sweep: Sweep | None = Field(
+        default=None, description="besides, latency over load, with a plot; `{}` sweeps 10 to 100 % of NDR"
     )
     duration_s: Time = Field(default=60, gt=0, description="time whose packets are measured, at each load")
     settle_s: Time = Field(
@@ -79,6 +104,12 @@ class LatencyOptions(Part):
         default=12, description="so long that switches forget flows: Open vSwitch does after 10 s"
     )
     repeats: int = Field(default=1, ge=1, le=100, description="trials at each load")
+
+    @property
+    def all_loads(self) -> tuple[str, ...]:
+        """Those given, then those of the sweep that are not among them."""
+        swept = self.sweep.loads if self.sweep else ()
+        return (*self.loads, *(load for load in swept if load not in self.loads))
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

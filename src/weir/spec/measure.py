@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from weir.spec.delay import LatencyOptions, load_of
 from weir.spec.part import Part
+from weir.spec.rfc2544 import Rfc2544Options
 from weir.spec.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Seconds
 
 Duration = Annotated[float, Field(gt=0, le=3600), IN_SECONDS]
@@ -117,6 +118,7 @@ class Measure(Part):
     latency: LatencyOptions | None = Field(
         default=None, description="delay and its variation at given loads; absent: not measured"
     )
+    rfc2544: Rfc2544Options = Rfc2544Options()
     stall_threshold_us: Microseconds = Field(
         default=50,
         gt=0,
@@ -141,7 +143,7 @@ class Measure(Part):
     @model_validator(mode="after")
     def _loads_of_goals(self) -> Self:
         names = [goal.name for goal in self.goals]
-        for text in self.latency.loads if self.latency else ():
+        for text in self.latency.all_loads if self.latency else ():
             goal = load_of(text).goal
             if goal is not None and goal not in names:
                 raise ValueError(

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from weir.spec.topology import Topology
 from weir.store.comparison import DelayMeasure, HostSetting, Reduction, Shortfall
+from weir.store.rfc2544 import Rfc2544
 from weir.store.soak import Soak
 from weir.store.trial import (
     AreaLoad,
@@ -162,6 +163,8 @@ class Case(_Record):
     """Latency, PDV, IPDV and jitter at given loads."""
     verdicts: list[Verdict] = []
     """One for each limit of the lab's service level."""
+    rfc2544: Rfc2544 | None = None
+    """Of the procedures of RFC 2544 and RFC 9004, where they were run."""
     soak: Soak | None = None
     """Constant load for long, where that was asked for."""
     problem: str | None = None

@@ -87,6 +87,16 @@ class Jitter(_Record):
     last_us: float
 
 
+class Gaps(_Record):
+    """Gaps in the sequence of packets that arrived."""
+
+    count: int
+    last_lost_us: float
+    """From the start of the trial: when the last lost packet can have been sent at latest."""
+    longest_us: float
+    """Between the arrivals on the two sides of a gap, at most."""
+
+
 class StreamCount(_Record):
     """Counters of one stream (one direction) in one trial."""
 
@@ -109,6 +119,10 @@ class StreamCount(_Record):
     """Of trials that measure delay, as what follows."""
     ipdv: Ipdv | None = None
     jitter: Jitter | None = None
+    tagged_us: float | None = None
+    """Latency of the one tagged packet, of trials that have one."""
+    gaps: Gaps | None = None
+    """Of trials that ask when packets were lost; None where none were."""
     histogram: list[tuple[float, float, int]] = []
     """Latency: from (us), up to but without (us), packets; only where there are any."""
 
@@ -119,6 +133,8 @@ class StageLoad(_Record):
     nf: str
     packets_in: int
     cycles: int
+    long_cycles: int = 0
+    """Of these, in batches that took longer than a stall, the host's time included; 0: or not counted."""
     dropped: int
     """By its own decision, for whatever reason."""
 
@@ -224,7 +240,18 @@ class CoreLoad(_Record):
 class Trial(_Record):
     """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0."""
 
-    purpose: Literal["calibration", "search", "curve", "confirm", "latency", "first-packets", "soak"]
+    purpose: Literal[
+        "calibration",
+        "search",
+        "curve",
+        "confirm",
+        "latency",
+        "first-packets",
+        "frame-loss",
+        "burst",
+        "recovery",
+        "soak",
+    ]
     intended_load_pps: float
     """Both directions together; for calibration what was reached."""
     intended_duration_s: float

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from weir.dataplane.messages import TrafficResult
-from weir.dataplane.requests import DelayWanted
+from weir.dataplane.requests import DelayWanted, Shape
 from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
 from weir.measure.curve import curve_loads_pps
 from weir.measure.device import Response
@@ -119,10 +119,11 @@ def test_a_tester_that_is_lost_yields_the_unfinished_case_before_its_error_is_ra
             duration_s: float,
             drain_s: float,
             delay: DelayWanted | None = None,
+            shape: Shape | None = None,
         ) -> TrafficResult:
             if self.trials == 5:
                 raise ConnectionError("weir-dp has ended")
-            return super().run(rates_pps, duration_s, drain_s, delay)
+            return super().run(rates_pps, duration_s, drain_s, delay, shape)
 
     dut = Lost(STEADY, tester_max_pps=5e6)
     cases = measure_setup(

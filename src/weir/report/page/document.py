@@ -13,13 +13,14 @@ import hashlib
 from importlib.resources import files
 
 from weir.report import summary
-from weir.report.page import basis, cases, delays, readings, soak, throughput_table
+from weir.report.page import basis, cases, delays, readings, rfc2544, soak, sweep, throughput_table
 from weir.report.page.markup import Child, Markup, raw, tag
+from weir.report.rfc2544_rows import reported
 from weir.report.soak_rows import soaks
 from weir.store.result import Result
 
 UPLOT = "uplot-1.6.32"
-STYLES = (f"{UPLOT}.min.css", "page.css", "sheets.css", "print.css")
+STYLES = (f"{UPLOT}.min.css", "page.css", "sheets.css", "charts.css", "print.css")
 NOT_SEARCHED = "Not searched for in this run: it measures delays at given loads."
 SCRIPTS = ("data.js", "look.js", "plot.js", "bars.js", "curves.js", "trials.js", "soak.js", "start.js")
 
@@ -61,6 +62,8 @@ def embedded(result: Result) -> str:
 
 def _bar(result: Result) -> Markup:
     names = ["Throughput", "Loss", "Latency", "Built", "Evidence", "Basis"]
+    if reported(result):
+        names.insert(0, "Procedures")
     if soaks(result):
         names.insert(0, "Soak")
     return tag(
@@ -74,6 +77,7 @@ def _bar(result: Result) -> Markup:
 
 
 def _sections(result: Result) -> list[Markup]:
+    standard = rfc2544.procedures(result)
     long_load = soak.soak(result)
     return [
         *(
@@ -87,6 +91,18 @@ def _sections(result: Result) -> list[Markup]:
                 )
             ]
             if long_load is not None
+            else []
+        ),
+        *(
+            [
+                _section(
+                    "procedures",
+                    "RFC 2544 and RFC 9004",
+                    "Each test as its RFC describes it, and in the end everything in which this run differs.",
+                    standard,
+                )
+            ]
+            if standard is not None
             else []
         ),
         _section(
@@ -114,6 +130,7 @@ def _sections(result: Result) -> list[Markup]:
             tag("div", class_="rows", id="latency-plots"),
             delays.reductions(result),
             delays.tuned(result),
+            sweep.latency_over_load(result),
             delays.delays(result),
             delays.service_level(result),
         ),

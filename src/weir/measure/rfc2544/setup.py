@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One built chain: the procedures for each frame size, one Case each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
+from weir.measure.experiment import PROBE_S, TEACHING_FRAMES, Time
+from weir.measure.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
+from weir.measure.rfc2544.bursts import measure_bursts
+from weir.measure.rfc2544.conformance import deviations
+from weir.measure.rfc2544.frame_loss import measure_frame_loss
+from weir.measure.rfc2544.latency import measure_latency
+from weir.measure.rfc2544.recovery import measure_recovery
+from weir.measure.rfc2544.throughput import find_throughput
+from weir.measure.tester import SutCounters, Tester, Traffic
+from weir.measure.trial import PortGoneError
+from weir.spec.measure import Measure
+from weir.spec.rfc2544 import Rfc2544Options
+from weir.store.result import Case, Ceiling, Throughput, Trial
+from weir.store.rfc2544 import Rfc2544
+
+MS_PER_S = 1e3
+
+
+def measure_rfc2544(
+    measure: Measure,
+    traffic: Sequence[Traffic],
+    tester: Tester,
+    *,
+    counters: SutCounters,
+    ceilings: Mapping[str, Ceiling],
+    on_event: Callable[[Event], None],
+    timing: Time | None = None,
+    **other: Any,
+) -> Iterator[Case]:
+    """As `weir.measure.measure_setup`, with the procedures that `measure.rfc2544` says instead of searches.
+
+    `other` is what only searches need, and is not looked at.
+    """
+    del other
+    timing = timing or Time()
+    for one in traffic:
+        tester.teach(TEACHING_FRAMES)
+        case = _OneFrame(
+            measure,
+            one,
+            tester,
+            counters=counters,
+            ceiling=ceilings.get(one.frame),
+            on_event=on_event,
+            timing=timing,
+        )
+        try:
+            case.measure()
+        except PortGoneError as gone:
+            yield case.finished(problem=str(gone))
+            return
+        except KeyboardInterrupt:
+            yield case.finished(problem="Interrupted before it was finished.")
+            raise
+        except Exception as error:
+            yield case.finished(problem=str(error))
+            raise
+        yield case.finished()
+
+
+class _OneFrame:
+    """The case of one frame size while it is measured."""
+
+    def __init__(
+        self,
+        measure: Measure,
+        traffic: Traffic,
+        tester: Tester,
+        *,
+        counters: SutCounters,
+        ceiling: Ceiling | None,
+        on_event: Callable[[Event], None],
+        timing: Time,
+    ) -> None:
+        self._measure = measure
+        self._options: Rfc2544Options = measure.rfc2544
+        self._traffic = traffic
+        self._tester = tester
+        self._ceiling = ceiling
+        self._on_event = on_event
+        self._timing = timing
+        self._began_s = timing.clock()
+        self._trials: list[Trial] = []
+        self._throughput: list[Throughput] = []
+        self._report: Rfc2544 | None = None
+        self._problem: str | None = None
+        self._runner = RestingRunner(
+            tester,
+            counters,
+            traffic,
+            options=measure.trial.model_copy(update={"drain_ms": self._options.residual_s * MS_PER_S}),
+            on_trial=self._took,
+            sleep=timing.sleep,
+        )
+
+    def measure(self) -> None:
+        """The tests in the RFC's order: each needs those before it. What is finished is kept."""
+        self._tester.configure_traffic(self._traffic.config)
+        bench = self._bench()
+        if bench is None:
+            return
+        wanted = self._options.tests
+        report = self._report = Rfc2544(
+            tests=list(wanted),
+            max_pps=bench.maximum.pps,
+            max_is=bench.maximum.of,
+            link_bps=self._options.link,
+        )
+        try:
+            self._run(bench, report)
+        finally:
+            report.deviations = deviations(bench, report, stall_repeats=self._measure.trial.stall_repeats)
+
+    def _run(self, bench: Bench, report: Rfc2544) -> None:
+        wanted = self._options.tests
+        if set(wanted) != {"frame-loss"}:
+            for by in self._options.search:
+                self._throughput.append(find_throughput(bench, by, self._measure))
+                self._on_event(GoalFound(self._traffic.frame, self._throughput[-1]))
+        load_pps = self._throughput[0].load_pps if self._throughput else None
+        if "latency" in wanted and load_pps is not None:
+            report.latency = measure_latency(bench, load_pps)
+        if "frame-loss" in wanted:
+            report.frame_loss = measure_frame_loss(bench)
+        if "back-to-back" in wanted:
+            self._runner.rest_s = self._options.burst_rest_s
+            report.back_to_back = measure_bursts(bench, load_pps)
+            self._runner.rest_s = self._options.restabilise_s
+        if "recovery" in wanted and load_pps is not None:
+            report.recovery = measure_recovery(bench, load_pps)
+
+    def _bench(self) -> Bench | None:
+        """After a warm-up as fast as the tester can; None if it can send nothing."""
+        self._phase("warm-up")
+        probe = self._runner.once("calibration", 0, max(PROBE_S, self._measure.warm_up_s)).trial
+        if not probe.offered:
+            self._problem = "The tester could send nothing: look at the data plane's log."
+            return None
+        self._runner.rest_s = self._options.restabilise_s
+        directions = len(self._traffic.streams)
+        able_pps = self._ceiling.max_pps if self._ceiling else probe.offered / probe.duration_s
+        if self._options.link is None:
+            maximum = Maximum(able_pps, "tester")
+        else:
+            pps = medium_pps(self._options.link, self._traffic.mean_frame_bytes, directions)
+            maximum = Maximum(pps, "medium")
+        return Bench(
+            runner=self._runner,
+            options=self._options,
+            maximum=maximum,
+            ceiling=self._ceiling,
+            phase=self._phase,
+            clock=self._timing.clock,
+        )
+
+    def finished(self, problem: str | None = None) -> Case:
+        """What has been measured."""
+        return Case(
+            frame=self._traffic.frame,
+            mean_frame_bytes=self._traffic.mean_frame_bytes,
+            ceiling=self._ceiling,
+            throughput=self._throughput,
+            trials=self._trials,
+            rfc2544=self._report,
+            problem=problem or self._problem,
+            seconds=self._timing.clock() - self._began_s,
+        )
+
+    def _took(self, trial: Trial) -> None:
+        self._trials.append(trial)
+        self._on_event(TrialFinished(self._traffic.frame, self._traffic.mean_frame_bytes, trial))
+
+    def _phase(self, phase: Phase, step: int = 1, steps: int = 1) -> None:
+        self._on_event(PhaseStarted(self._traffic.frame, phase, step, steps))
