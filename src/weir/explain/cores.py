@@ -41,6 +41,8 @@ class Part:
     tester: bool
     inside: tuple[tuple[str, float], ...] = ()
     """What it consists of, as far as that was sampled, in cycles a packet."""
+    long_cycles: int = 0
+    """Of a stage, in all: in batches that took longer than a stall."""
 
     def name(self) -> str:
         """ "f1/nat", "f1 (ports)", "generator.left", "pmd.1", "softirq.0"."""
@@ -126,13 +128,15 @@ def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Pa
             continue
         tester = area.kind in TESTER_KINDS
         stages: dict[str, int] = defaultdict(int)
+        long: dict[str, int] = defaultdict(int)
         for path in area.paths:
             for stage in path.stages:
                 stages[stage.nf] += stage.cycles
+                long[stage.nf] += stage.long_cycles
         followed = sum(path.fastpath_cycles for path in area.paths)
         rest = area.own_cycles - followed - sum(stages.values())
         for nf, cycles in stages.items():
-            yield Part(area.name, "stage", nf, cycles / count, tester)
+            yield Part(area.name, "stage", nf, cycles / count, tester, long_cycles=long[nf])
         if followed:
             yield Part(area.name, "fastpath", None, followed / count, tester)
         yield Part(area.name, "rest", None, max(0, rest) / count, tester)

@@ -98,7 +98,7 @@ def _overflowing(one: Seen) -> Verdict:
         core.number: core
         for overflow in counted
         for core in map(one.core_of, overflow.emptied_by)
-        if core is not None and core.full and core.parts
+        if core is not None and core.parts and (core.full or _cannot(one, core))
     }
     if confirmed:
         core = max(confirmed.values(), key=lambda core: core.cycles)
@@ -115,6 +115,20 @@ def _overflowing(one: Seen) -> Verdict:
     if not counted:
         return _unknown("packets were lost where no queue of the chain says so.")
     return _no_core_full(one, counted[0])
+
+
+def _needed(one: Seen, core: Core) -> float:
+    """Share of the core's time for all that was offered."""
+    return one.offered_pps * core.cycles / one.hz
+
+
+def _cannot(one: Seen, core: Core) -> bool:
+    """Functions need more than all of its time, though it is not always busy.
+
+    Where the host takes cores away, queues run empty in turns with overflowing.
+    """
+    part = core.dearest()
+    return part.kind in ("stage", "fastpath", "rest") and not part.tester and _needed(one, core) > 1
 
 
 def _full(one: Seen, core: Core, ahead: Sequence[Overflow]) -> Verdict:
@@ -155,7 +169,8 @@ def _full(one: Seen, core: Core, ahead: Sequence[Overflow]) -> Verdict:
     else:
         does = {"stage": "runs", "fastpath": "follows its fast path", "rest": "receives and sends"}[part.kind]
         what = f"runs {part.nf}" if part.kind == "stage" else does
-        says = f"Core {core.number} is full{overflows}; {most:.0%} of its cycles go where {part.area} {what}."
+        full = "is full" if core.full else f"would need {_needed(one, core):.0%} of its time for what comes"
+        says = f"Core {core.number} {full}{overflows}; {most:.0%} of its cycles go where {part.area} {what}."
         limit = Limit(
             kind="ports" if part.kind == "rest" else "stage",
             name=part.name(),
@@ -211,8 +226,11 @@ def _no_core_full(one: Seen, worst: Overflow) -> Verdict:
 
 def _own_stall(one: Seen, core: Core, worst: Overflow) -> Verdict:
     stages = [part for part in core.parts if part.kind == "stage" and part.area in worst.emptied_by]
-    part = stages[0] if stages else core.dearest()
-    which = " (its dearest stage: the ledger tells only whose area had the long polls)" if stages else ""
+    longest = max(stages, key=lambda part: part.long_cycles, default=None)
+    part, which = longest or core.dearest(), ""
+    if longest is not None and not longest.long_cycles:
+        part = stages[0]
+        which = " (its dearest stage: this ledger tells only whose area had the long polls)"
     says = (
         f"{worst.queue} overflows while {part.name()}{which} keeps core {core.number} for long at once, "
         f"{core.long_s:.3f} s in all; otherwise the core is not full."

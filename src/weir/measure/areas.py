@@ -49,5 +49,6 @@ def _stage(was: StageLedger, stage: StageLedger) -> StageLoad:
         nf=stage.nf,
         packets_in=stage.packets_in - was.packets_in,
         cycles=stage.cycles - was.cycles,
+        long_cycles=stage.long_cycles - was.long_cycles,
         dropped=sum(stage.drops.values()) - sum(was.drops.values()),
     )

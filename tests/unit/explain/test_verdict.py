@@ -47,6 +47,13 @@ def test_ports_where_receiving_and_sending_take_most_of_a_full_core() -> None:
     assert verdict(found) == ("ports", "f1 (ports)")
 
 
+def test_a_core_that_cannot_carry_what_comes_limits_though_it_is_not_always_busy() -> None:
+    areas = [*the_tester(), area("f1", 0.8, {"nat": 100_000_000}, packets=600_000), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, AHEAD_OF_F1))
+    assert verdict(found) == ("ports", "f1 (ports)")
+    assert "Core 1 would need 133% of its time for what comes" in found.limit.sentence
+
+
 def test_a_ring_that_overflows_though_nobody_is_full_is_too_short() -> None:
     first = area("f1.nat", HALF, NAT, core=1, outputs=["f1.right.1"])
     last = area("f1.acl", 0.2, ACL, core=2, inputs=["f1.right.1"])
@@ -60,6 +67,17 @@ def test_a_function_that_keeps_its_core_for_long_now_and_then() -> None:
     stalling = area("f1", 0.4, NAT, long_polls=30, long_cycles=300_000_000)
     found = explained(trial([*the_tester(), stalling, area("f2", 0.2, ACL)], AHEAD_OF_F1))
     assert verdict(found) == ("own-stall", "f1/nat")
+
+
+def test_the_stage_whose_batches_took_long_and_not_the_dearest_one() -> None:
+    stalling = area(
+        "f1", 0.6, {"nat": 350_000_000, "acl": 200_000_000}, long_polls=30, long_cycles=150_000_000
+    )
+    nat, acl = stalling.paths[0].stages
+    nat.long_cycles, acl.long_cycles = 1_000_000, 140_000_000
+    found = explained(trial([*the_tester(), stalling, area("f2", 0.2, ACL)], AHEAD_OF_F1))
+    assert verdict(found) == ("own-stall", "f1/acl")
+    assert "dearest" not in found.limit.sentence
 
 
 def test_long_polls_that_cannot_have_cost_the_packets_are_not_blamed() -> None:

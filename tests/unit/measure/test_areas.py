@@ -16,6 +16,7 @@ from .rig import CAPACITY_PPS, STEADY, Rig
 def ledger(times: int) -> Ledger:
     """As weir-dp writes it, after `times` trials that were alike."""
     stage = {"nf": "acl", "in": 90 * times, "out": 80 * times, "cycles": 700 * times, "held": 0}
+    stage |= {"long_cycles": 3 * times}
     path: dict[str, Any] = {
         "name": "right",
         "inputs": ["f1.left"],
@@ -41,6 +42,7 @@ def test_an_areas_counters_are_those_of_the_trial_alone() -> None:
     assert (path.packets_in, path.packets_out, path.dropped, path.fastpath_cycles) == (100, 75, 5, 30)
     (stage,) = path.stages
     assert (stage.nf, stage.packets_in, stage.cycles, stage.dropped) == ("acl", 90, 700, 10)
+    assert stage.long_cycles == 3
 
 
 def test_trials_that_an_explanation_reads_have_their_areas_and_those_of_a_search_have_none() -> None:
