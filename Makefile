@@ -107,6 +107,10 @@ fuzz: build/.packages-dev ## fuzz every parser for FUZZ_SECONDS (60) under ASan 
 bench: setup build/.packages-dev .venv/.ready-dev ## side by side with peers: one line each, JSON in build/bench/; PKTGEN=path of Pktgen's binary
 	@$(SUDO) $(PYTHON) -m bench
 
+.PHONY: soak
+soak: setup ## 30 minutes of load on the direct chain (SOAK=time, SOAK_RATE=rate): do ledger, buffers and memory hold?
+	@$(SUDO) $(PYTHON) -m bench soak-30min
+
 .PHONY: docs
 docs: setup .venv/.ready-dev ## the documentation as HTML in build/docs/
 	@$(PYTHON) -m tools.docs --html build/docs

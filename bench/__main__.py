@@ -53,6 +53,8 @@ BENCHES = {
     "placement-10000": "placement_10000",
     "placement-direct": "placement_direct",
 }
+# Only when named: it takes as long as it says.
+LONG = {"soak-30min": "soak_30min"}
 
 MEMORY_MB = 1024  # one weir-dp and one testpmd, which does not start without hugepages
 
@@ -65,11 +67,13 @@ def main(argv: list[str]) -> int:
         epilog=f"Environment: {VARIABLE} is the path of Pktgen-DPDK 23.06.1, for generator-pktgen; "
         "L3FWD of DPDK's example l3fwd; FASTCLICK of FastClick's click.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}; none: all")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES | LONG)}; none: all but the last"
+    )
     names = parser.parse_args(argv).names
-    unknown = [name for name in names if name not in BENCHES]
+    unknown = [name for name in names if name not in BENCHES | LONG]
     if unknown:
-        print(f"bench: unknown: {', '.join(unknown)}; there are {', '.join(BENCHES)}", file=sys.stderr)
+        print(f"bench: unknown: {', '.join(unknown)}; there are {', '.join(BENCHES | LONG)}", file=sys.stderr)
         return 2
     with hugepages(MEMORY_MB):
         for name in names or BENCHES:
@@ -79,7 +83,7 @@ def main(argv: list[str]) -> int:
 
 def _bench(name: str) -> None:
     try:
-        found = importlib.import_module(f"bench.{BENCHES[name]}").run()
+        found = importlib.import_module(f"bench.{(BENCHES | LONG)[name]}").run()
     except SkipError as reason:
         print(f"{name} skipped: {reason}", flush=True)
         return
