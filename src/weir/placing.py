@@ -37,7 +37,8 @@ PLACEMENTS_MAX = 2000
 
 ALIKE_DIGITS = 2
 """Rates and margins are compared by whole percents: the model tells no more."""
-_OWN_WORK = frozenset({"dispatcher", "forwarder", "owner", "applier", "collector"})
+_OWN_WORK = frozenset({"dispatcher", "forwarder", "owner", "applier", "collector", "take ring", "give ring"})
+"""Without its cost a prediction is of something else; what comes on top, as between cores, is noticed."""
 
 
 class NoCoreError(ValueError):
@@ -63,7 +64,7 @@ class _Described:
     placement: Placement
     execution: Execution
     unmeasured: frozenset[str]
-    """What areas, rings or ports do there that no trial had."""
+    """What areas and rings do there that no trial had."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class Search:
         said = setup(placed, placed.chains()[0], self.question.frames[0], self.chain.name).execution
         costs = (core_terms(said, core, self.model.memory) for core in said.cores())
         unknown = (name for one in costs for name in self.model.parameters.unknown(one))
-        return _Described(placement, said, frozenset(filter(_is_own_work, unknown)))
+        return _Described(placement, said, _OWN_WORK.intersection(unknown))
 
     def _predicted(self, one: _Described) -> Predicted:
         sized = [
@@ -217,13 +218,6 @@ class Search:
         if one.delays:
             return 1, round(math.log(one.p99_us), ALIKE_DIGITS), one.cores, *simplicity
         return 2, -round(math.log(one.low_pps), ALIKE_DIGITS), one.cores, *simplicity
-
-
-def _is_own_work(term: str) -> bool:
-    """Of an area, a ring or a port: without it a prediction is of something else. What only comes on top, as
-    for packets from another core, is noticed."""
-    what, *kind = term.split()
-    return term in _OWN_WORK or (what in {"take", "give"} and len(kind) == 1)
 
 
 def knows_fastpath(model: CostModel) -> bool:

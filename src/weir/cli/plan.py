@@ -106,7 +106,7 @@ def plan(
 ) -> None:
     """Find the best configuration, its runners-up, and why: the fastest, or the smallest that carries a rate.
 
-    Touches nothing and needs no root. Exit code 1 if nothing carries the rate.
+    Measures nothing and needs no root. Exit code 1 if nothing carries the rate.
 
     With LAB: how its functions are run and on which cores, for the fewest cores that carry the rate at the
     lower bound of the prediction, then the largest margin; and a lab file that runs so.
