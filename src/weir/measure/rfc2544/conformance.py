@@ -117,7 +117,9 @@ def _rates(bench: Bench, report: Rfc2544) -> Iterator[Deviation]:
         )
     if report.frame_loss is not None and not report.frame_loss.complete:
         yield _of(
-            "26.3", "down until two successive trials lose nothing", "the lowest step still lost frames"
+            "26.3",
+            "down until two successive trials lose nothing",
+            "no two valid trials without loss followed each other",
         )
     burst = report.back_to_back
     if burst is not None and burst.average_frames is not None and maximum.of == "tester":
