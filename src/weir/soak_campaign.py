@@ -187,7 +187,8 @@ class SoakCampaign:
             self._search(on, case, load.goal, place)
         pps = load_pps(load, case.throughput, case.mean_frame_bytes)
         if pps is None:
-            raise SoakError(f"no throughput was found for {wanted.load}: give the load with --rate")
+            why = next((one.why for one in case.throughput if one.why is not None), case.problem)
+            raise SoakError(f"no throughput was found for {wanted.load} ({why}): give the load with --rate")
         return pps
 
     def _search(self, on: Standing, case: Case, goal: str, place: int) -> None:
