@@ -48,19 +48,20 @@ def planned(
 
 
 def _turns(options: Sequence[PlannedTrial]) -> list[list[int]]:
-    """Every other trial is run to completion, on one core and on two; the others are of each architecture."""
-    plain = {
-        alone: [
-            index
-            for index, one in enumerate(options)
-            if one.architecture == ARCHITECTURES[0] and one.alone() == alone
-        ]
-        for alone in (True, False)
-    }
-    turns = []
-    for number, architecture in enumerate(ARCHITECTURES[1:]):
-        turns.append(plain[number % 2 == 1])
-        turns.append([index for index, one in enumerate(options) if one.architecture == architecture])
+    """Run to completion on one core and on two, each other architecture, and fast paths of each room."""
+    first, pipeline, *shared = ARCHITECTURES
+    plain: dict[str, list[int]] = {name: [] for name in ARCHITECTURES}
+    quick: dict[int, list[int]] = {}
+    for index, one in enumerate(options):
+        group = quick.setdefault(one.fastpath_flows, []) if one.fastpath_flows else plain[one.architecture]
+        group.append(index)
+    turns = [
+        [index for index in plain[first] if options[index].alone()],
+        plain[pipeline],
+        [index for index in plain[first] if not options[index].alone()],
+        *(plain[name] for name in shared),
+        *quick.values(),
+    ]
     return [turn for turn in turns if turn]
 
 
@@ -119,6 +120,7 @@ def _area_rows(
             found += [
                 Row(trial, terms, stage.cycles, noise)
                 for terms, stage in zip(stages, measured.stages, strict=True)
+                if terms  # none where no packet walks through the function
             ]
     return [*found, Row(trial, weighted(rest), cost.rest_cycles, noise)]
 

@@ -20,6 +20,10 @@ def validate_model(
     ],
     *,
     model: ModelFile = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Draw predicted against measured rates into this file."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
 ) -> None:
     """Predict set-ups, then measure them: the errors, and how many intervals held.
@@ -28,7 +32,7 @@ def validate_model(
     """
     from weir import fabric
     from weir.cli.lab_model import model_here
-    from weir.report import model_table
+    from weir.report import model_table, validation_picture
     from weir.spec import load_lab
     from weir.validation import validate
 
@@ -40,4 +44,9 @@ def validate_model(
         found = validate(labs, document, say)
     except ValueError as error:
         raise CommandError(f"{error}; calibrate a lab that has them", USAGE) from None
+    if svg is not None:
+        try:
+            svg.write_text(validation_picture.picture(found), encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{svg}: {error.strerror}; choose another file with --svg", USAGE) from None
     print(found.model_dump_json(indent=2) if as_json else model_table.render_validation(found))

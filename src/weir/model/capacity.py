@@ -8,12 +8,12 @@ part of the set-up, sends as fast as its core can.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.stats import t as student
 
 from weir.model.fit import Parameters
-from weir.model.terms import MemoryCurve, area_terms, core_terms
+from weir.model.terms import FASTPATH, MemoryCurve, area_terms, core_terms
 from weir.spec.execution import TESTER_KINDS, Execution
 
 COVERAGE = 0.95
@@ -86,6 +86,7 @@ class Prediction:
 def predict(model: CostModel, execution: Execution) -> Prediction:
     """The rate of `execution`. ValueError names the functions that were never measured."""
     _require_known(model, execution)
+    asked, execution = execution, told_of(model, execution)
     loads = [_core(model, execution, core) for core in execution.cores()]
     full = max(loads, key=lambda load: load.cycles)
     budget = model.hz * model.utilisation
@@ -101,8 +102,24 @@ def predict(model: CostModel, execution: Execution) -> Prediction:
         limited_by=f"core {full.core}" + (f": {full.areas[0][0]}" if full.areas else ""),
         cores=tuple(_at(load, pps, budget) for load in loads),
         naive_pps=budget / max(naive_cycles(model, execution, core) for core in execution.cores()),
-        notices=(*notices(model, execution), *_close(close)),
+        notices=(*notices(model, asked), *_close(close)),
     )
+
+
+def knows_fastpath(model: CostModel) -> bool:
+    """Whether some trial had one."""
+    return FASTPATH in model.parameters.names
+
+
+def told_of(model: CostModel, execution: Execution) -> Execution:
+    """The execution as far as the model can tell its cost: without fast paths if none was measured."""
+    if not execution.fastpath or knows_fastpath(model):
+        return execution
+    areas = tuple(
+        replace(area, paths=tuple(replace(path, remembers=False, remembered=0.0) for path in area.paths))
+        for area in execution.areas
+    )
+    return replace(execution, areas=areas)
 
 
 def _require_known(model: CostModel, execution: Execution) -> None:
@@ -165,6 +182,7 @@ def naive_cycles(model: CostModel, execution: Execution, core: int) -> float:
 def notices(model: CostModel, execution: Execution) -> list[str]:
     """Sentences about what lies outside of what was measured."""
     found = []
+    execution = told_of(model, execution)
     longest = max((len(path.stages) for area in execution.areas for path in area.paths), default=0)
     values = {"frame_bytes": execution.frame_bytes, "flows": float(execution.flows), "functions": longest}
     for area in execution.areas:
@@ -186,7 +204,7 @@ def notices(model: CostModel, execution: Execution) -> list[str]:
             found.append(
                 f"The trials hardly tell the cost of core {core}: {value:.0f} ± {deviation:.0f} cycles."
             )
-    if execution.fastpath:
+    if execution.fastpath and not knows_fastpath(model):
         found.append("The fast path was not measured: what it saves is not in the prediction.")
     return found
 

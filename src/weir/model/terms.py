@@ -7,6 +7,9 @@ its terms of amount x parameter. Terms are called by what costs:
 - `nf NAME`: the function's own work; `nf NAME rules`, times log2(1 + entries of its lists);
   `nf NAME memory`, times the latency of the memory that the state of this core's functions lies in;
 - `nf NAME handed over`: how much more, or less, it costs in an owner, where it decides only;
+- `fast path`: looking for the flow, and what its entry says; `fast path memory`, as that of functions;
+  `fast path walk`: looking for it in vain, and remembering what the functions, which then run, decide;
+  `fast path stage`: what each of them costs more then;
 - `short burst`: a stage, times the bursts more that it takes than if all were full;
 - `headers`: parsing them, once an area;
 - `bytes KIND`: a kilobyte of frame, at a kind of port;
@@ -32,6 +35,9 @@ from weir.spec.execution import NEAR_CYCLES, TESTER_KINDS, Area, AreaPath, Execu
 Terms = Mapping[str, float]
 _KILOBYTE = 1000.0
 HANDED_OVER = " handed over"
+FASTPATH = "fast path"
+FASTPATH_ENTRY_BYTES = 128
+"""Of memory that a packet of a known flow needs: struct weir_flow_entry, and its place in the table."""
 NO_PORT = frozenset({"ring", "nothing"})
 """Ends of a path that are no port: nobody touches a frame's bytes there."""
 
@@ -52,11 +58,14 @@ class MemoryCurve:
 def state_bytes(execution: Execution, core: int) -> float:
     """Bytes of flows' state that one core goes through, over and over."""
     return sum(
-        path.share * execution.flows * stage.state_bytes
-        for area in execution.on(core)
-        for path in area.paths
-        for stage in path.stages
+        path.share * execution.flows * _flow_bytes(path) for area in execution.on(core) for path in area.paths
     )
+
+
+def _flow_bytes(path: AreaPath) -> float:
+    """That a packet of each flow needs on a path."""
+    walked = (1 - path.remembered) * sum(stage.state_bytes for stage in path.stages)
+    return walked + (FASTPATH_ENTRY_BYTES if path.remembers else 0)
 
 
 def touched_elsewhere(execution: Execution, core: int) -> float:
@@ -140,7 +149,10 @@ def path_terms(
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
     """Of each stage of a path, and of the rest of its area."""
     stages = []
-    looked = parsed = False
+    rest = rest_terms(area, path, execution)
+    if path.remembers:
+        rest |= fastpath_terms(area, path, execution, excess_cycles)
+    looked = parsed = path.remembers
     for stage in path.stages:
         first = not looked or (stage.decides and not parsed)
         stages.append(
@@ -155,7 +167,22 @@ def path_terms(
         )
         looked = True
         parsed = parsed or stage.decides
-    return stages, rest_terms(area, path, execution)
+    if path.remembers:
+        stages = [one | {f"{FASTPATH} stage": 1.0} for one in stages]
+    walked = 1 - path.remembered
+    return [{name: walked * amount for name, amount in one.items() if walked} for one in stages], rest
+
+
+def fastpath_terms(
+    area: Area, path: AreaPath, execution: Execution, excess_cycles: float
+) -> dict[str, float]:
+    """Of a fast path, which reads the headers itself unless an owner has."""
+    found = {FASTPATH: path.remembered, f"{FASTPATH} walk": 1 - path.remembered}
+    found[f"{FASTPATH} memory"] = excess_cycles
+    if area.kind != "owner":
+        found["headers"] = 1.0
+        found["headers from another core"] = path.cold * execution.core_distance_cycles / NEAR_CYCLES
+    return {name: amount for name, amount in found.items() if amount}
 
 
 def area_terms(area: Area, execution: Execution, memory: MemoryCurve) -> dict[str, float]:

@@ -71,10 +71,11 @@ def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Executi
     for area in areas:
         area.claim()
     _follow(areas)
+    flows = lab.traffic.flows.count * streams
     return Execution(
-        areas=tuple(area.described() for area in areas),
+        areas=tuple(area.described(flows) for area in areas),
         frame_bytes=mean_frame_bytes(frame),
-        flows=lab.traffic.flows.count * streams,
+        flows=flows,
         fastpath=any("fastpath_flows" in one for one in config["areas"]),
     )
 
@@ -125,6 +126,7 @@ class _Area:
         sent: float,
     ) -> None:
         self.name, self.core, self.kind = str(config["name"]), int(config["core"]), config["kind"]
+        self._fastpath_flows = int(config.get("fastpath_flows", 0))
         self._queues = queues
         self._sent = sent
         node = self.name.partition(".")[0]
@@ -194,11 +196,17 @@ class _Area:
             return 1.0
         return min((queue.fill for queue in came), default=1.0)
 
-    def described(self) -> Area:
-        """The area with what passes through it."""
-        return Area(self.name, self.core, self.kind, tuple(self._path(*path) for path in self._paths))
+    def described(self, flows: int) -> Area:
+        """The area with what passes through it, of so many flows."""
+        mine = flows * sum(self._share(entries) for entries, _, _ in self._paths)
+        # Flows come in turn: one that is forgotten is asked for again as the one that will be forgotten next.
+        known = float(0 < self._fastpath_flows >= mine)
+        paths = tuple(self._path(*path, remembered=known) for path in self._paths)
+        return Area(self.name, self.core, self.kind, paths)
 
-    def _path(self, entries: list[str], outputs: list[str], stages: tuple[StageUse, ...]) -> AreaPath:
+    def _path(
+        self, entries: list[str], outputs: list[str], stages: tuple[StageUse, ...], *, remembered: float
+    ) -> AreaPath:
         came = [self._queues[entry] for entry in entries]
         left = [self._queues[output] for output in outputs]
         share = self._share(entries)
@@ -214,6 +222,8 @@ class _Area:
             outputs=len(left),
             stages=stages,
             fill=self._fill(entries),
+            remembered=remembered,
+            remembers=self._fastpath_flows > 0,
             takers=tuple(queue.taken_by for queue in left if queue.taken_by is not None),
             places=sum(queue.places for queue in came),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weir.spec.check import complaints
 from weir.spec.cores import Cores
@@ -17,6 +17,7 @@ from weir.spec.nf import network_functions
 FUNCTION = "trial"
 FEW_FLOWS, MANY_FLOWS = 64, 40_000
 FRAMES = ("64", "1518")
+FASTPATH_FEW, FASTPATH_MANY = 16, 65_536
 SATURATING = 3
 """Functions that keep a core busier than the tester on another one can be."""
 CORES_MAX = 2
@@ -34,6 +35,8 @@ class PlannedTrial:
     flows: int
     tester: tuple[int, ...]
     cores: tuple[int, ...]
+    fastpath_flows: int = 0
+    """Room of each fast path; 0: none."""
 
     def alone(self) -> bool:
         """Tester and functions share one core."""
@@ -43,7 +46,8 @@ class PlannedTrial:
         """For people."""
         names = ", ".join(one.nf for one in self.functions)
         where = f"tester on {_listed(self.tester)}, functions on {_listed(self.cores)}"
-        return f"{names}: {self.architecture}, {self.frame} B, {self.flows} flows, {where}"
+        remembers = f", fast path of {self.fastpath_flows}" if self.fastpath_flows else ""
+        return f"{names}: {self.architecture}{remembers}, {self.frame} B, {self.flows} flows, {where}"
 
 
 def library(lab: Lab) -> tuple[NfOptions, ...]:
@@ -73,6 +77,17 @@ def _all(lab: Lab, functions: tuple[NfOptions, ...], cpus: Sequence[int]) -> Ite
                 continue
             if trial.alone() or len(chain) >= min(SATURATING, len(functions)):
                 yield trial
+                yield from _with_fastpath(lab, trial)
+
+
+def _with_fastpath(lab: Lab, trial: PlannedTrial) -> Iterator[PlannedTrial]:
+    """If the lab has some: with room for all flows, and with too little, so that every packet walks."""
+    if not any(function.fastpath for function in lab.functions.values()):
+        return
+    plain = trial.architecture == ARCHITECTURES[0] and trial.alone()
+    if plain and all(network_functions()[one.nf].decides for one in trial.functions):
+        for room in (FASTPATH_FEW, FASTPATH_MANY):
+            yield replace(trial, fastpath_flows=room)
 
 
 def _chains(functions: tuple[NfOptions, ...]) -> Iterator[tuple[NfOptions, ...]]:
@@ -95,7 +110,12 @@ def _places(cpus: Sequence[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, .
 
 def trial_lab(lab: Lab, trial: PlannedTrial) -> Lab:
     """The lab with the trial's one chain in place of its own."""
-    function = FunctionOptions(chain=trial.functions, architecture=trial.architecture)
+    function = FunctionOptions(
+        chain=trial.functions,
+        architecture=trial.architecture,
+        fastpath=trial.fastpath_flows > 0,
+        fastpath_flows=trial.fastpath_flows or None,
+    )
     flows = lab.traffic.flows.model_copy(update={"count": trial.flows})
     direct = lab.technologies.direct.model_copy(
         update={"cores": Cores(tester=trial.tester, functions=trial.cores)}

@@ -50,6 +50,10 @@ class AreaPath:
     stages: tuple[StageUse, ...] = ()
     fill: float = 1.0
     """Share of a full burst that a poll finds: less where an area of this core deals its own to several."""
+    remembered: float = 0.0
+    """Share of the packets whose flow a fast path knows."""
+    remembers: bool = False
+    """It has a fast path, which looks for the flow of each packet."""
     takers: tuple[tuple[str, int], ...] = ()
     """Who takes what it puts there, an area and which of its paths; each an equal share."""
     places: int = 0

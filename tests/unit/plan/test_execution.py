@@ -7,7 +7,7 @@ import pytest
 
 from weir import plan
 from weir.plan.execution import execution
-from weir.plan.trials import candidates, library, trial_chain, trial_lab
+from weir.plan.trials import FASTPATH_FEW, FASTPATH_MANY, candidates, library, trial_chain, trial_lab
 from weir.spec.execution import Area, Execution
 from weir.spec.lab import Lab
 
@@ -15,7 +15,8 @@ CHAIN = [{"nf": "nat", "options": {"external": "192.0.2.0/24"}}, {"nf": "acl"}, 
 
 
 def lab_of(**changes: object) -> Lab:
-    function = {"chain": CHAIN} | {key: changes.pop(key) for key in ("architecture",) if key in changes}
+    its_own = ("architecture", "fastpath", "fastpath_flows")
+    function = {"chain": CHAIN} | {key: changes.pop(key) for key in its_own if key in changes}
     spec = {
         "weir": 1,
         "name": "costs",
@@ -69,6 +70,36 @@ def test_owners_decide_on_everything_and_appliers_share_it() -> None:
     assert area(found, "f1.owner0").share() == 1.0
     assert [area(found, f"f1.applier{number}").share() for number in (0, 1)] == [0.5, 0.5]
     assert area(found, "f1.collector").share() == 1.0
+
+
+def test_who_is_dealt_a_part_of_each_burst_on_its_own_core_finds_short_ones() -> None:
+    one_core = {"cores": {"tester": [0], "functions": [1]}}
+    assert area(of(lab_of(architecture="dispatch", **one_core)), "f1.worker1").paths[0].fill == 0.5
+    assert area(of(lab_of(architecture="dispatch")), "f1.worker1").paths[0].fill == 1.0
+    separated = of(lab_of(architecture="separated", **one_core))
+    assert area(separated, "f1.owner0").paths[0].fill == 1.0
+    assert area(separated, "f1.applier0").paths[0].fill == 0.5
+    assert area(separated, "f1.collector").paths[0].fill == 1.0
+
+
+@pytest.mark.parametrize(("room", "remembered"), [(500, 1.0), (499, 0.0)])
+def test_a_fast_path_knows_all_flows_or_none_since_they_come_in_turn(room: int, remembered: float) -> None:
+    path = area(of(lab_of(fastpath=True, fastpath_flows=room)), "f1").paths[0]
+    assert (path.remembers, path.remembered) == (True, remembered)
+
+
+def test_a_worker_remembers_its_part_of_the_flows() -> None:
+    found = of(lab_of(architecture="dispatch", fastpath=True, fastpath_flows=250))
+    assert area(found, "f1.worker0").paths[0].remembered == 1.0
+
+
+def test_fast_paths_are_tried_where_the_lab_has_one() -> None:
+    assert {trial.fastpath_flows for trial in candidates(lab_of(), (0, 1))} == {0}
+    remembering = lab_of(fastpath=True)
+    trials = candidates(remembering, (0, 1))
+    assert {trial.fastpath_flows for trial in trials} == {0, FASTPATH_FEW, FASTPATH_MANY}
+    one = next(trial for trial in trials if trial.fastpath_flows == FASTPATH_FEW)
+    assert area(of(trial_lab(remembering, one)), "f1").paths[0].remembers
 
 
 def test_in_both_directions_each_path_takes_half_and_there_are_twice_as_many_flows() -> None:
