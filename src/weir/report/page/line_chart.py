@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from weir.report.page.markup import Markup, tag
 
 WIDTH, HEIGHT = 400, 236
-LEFT, RIGHT, TOP, BOTTOM = 54, 12, 12, 40
+LEFT, RIGHT, TOP, BOTTOM = 54, 18, 12, 40
 LOOKS = 6  # of lines, then they repeat
 MARK = 2.6
 
