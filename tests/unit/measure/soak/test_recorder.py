@@ -97,11 +97,9 @@ def test_short_runs_are_kept_as_they_were_and_the_whole_goes_on() -> None:
     assert whole.streams[0].latency.max_us == pytest.approx(500.9)
     assert whole.streams[0].latency.p50_us == pytest.approx(10.5)
     assert whole.streams[0].latency.p99_us == pytest.approx(500.5)
-    assert (minute.windows, minute.max_us_least, minute.max_us_most) == (
-        2,
-        pytest.approx(10.9),
-        pytest.approx(500.9),
-    )
+    assert minute.windows == 2
+    assert minute.max_us_least == pytest.approx(10.9)
+    assert minute.max_us_most == pytest.approx(500.9)
 
 
 def test_a_soak_that_goes_on_has_its_gap_and_the_figures_of_both_parts() -> None:
@@ -123,7 +121,8 @@ def test_a_soak_that_goes_on_has_its_gap_and_the_figures_of_both_parts() -> None
     whole = soak.prefixes[-1].streams[0]
     assert whole.latency is not None
     assert (whole.offered, whole.latency.packets) == (12_000, 11_996)
-    assert (whole.latency.min_us, whole.latency.max_us) == (pytest.approx(10), pytest.approx(70.9))
+    assert whole.latency.min_us == pytest.approx(10)
+    assert whole.latency.max_us == pytest.approx(70.9)
     assert whole.latency.p90_us == pytest.approx(70.5)
     assert {one.name: one.seconds for one in soak.prefixes} == {"1 min": 60.0, "all": 120.0}
 
