@@ -54,11 +54,11 @@ class ModelTrial(_Record):
     measured_pps: float
     """Forwarding rate at maximum offered load."""
     visits_pps: list[float]
-    """Of each visit; the rate is that of the fastest."""
+    """Of each measurement, which is of all windows at one distance of the cores; the rate is of the fastest."""
     fitted_pps: float
     """What the model says of it."""
     host_factor: float
-    """How much slower than undisturbed everything was, in the best of its visits."""
+    """How much slower than undisturbed everything was, in its best measurement."""
     lost_in_functions: float
     """Share of the packets that functions dropped."""
     settled: bool
@@ -117,7 +117,7 @@ class ValidationCase(_Record):
     name: str
     """Lab, chain, frame size."""
     measured_pps: float
-    """Forwarding rate at maximum offered load, of the fastest visit."""
+    """Forwarding rate at maximum offered load, of the fastest measurement."""
     visits_pps: list[float]
     predicted_pps: float
     low_pps: float
