@@ -54,7 +54,7 @@ class ModelTrial(_Record):
     measured_pps: float
     """Forwarding rate at maximum offered load."""
     visits_pps: list[float]
-    """Of each measurement, which is of all windows at one distance of the cores; the rate is of the fastest."""
+    """Of each measurement: the windows at one distance of the cores. The rate is that of the fastest."""
     fitted_pps: float
     """What the model says of it."""
     host_factor: float
