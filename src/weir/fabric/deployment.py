@@ -172,7 +172,7 @@ class Deployment:
         """For areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""
         assert self.topology is not None
         pids = {entry.step.name: int(entry.facts["pid"]) for entry in self._processes}
-        return Watch(self.topology, self._counting, pids, sample=sample_stacks)
+        return Watch(self.topology, self._counting, pids, self._require_alive, sample=sample_stacks)
 
     def _require_alive(self) -> None:
         for entry in self._processes:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
 from weir.fabric.outside.perf import Perf, require_perf
@@ -19,10 +19,22 @@ _POLLED = "weir-dp"
 
 
 class Watch:
-    """Looks before and after a trial. With `sample`, stacks are sampled in between, which costs some time."""
+    """Looks before and after a trial. With `sample`, stacks are sampled in between, which costs some time.
 
-    def __init__(self, topology: Topology, site: Site, processes: Mapping[str, int], *, sample: bool) -> None:
+    `require_alive` raises FabricError if a process has ended, which tells more than that it does not answer.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        site: Site,
+        processes: Mapping[str, int],
+        require_alive: Callable[[], None],
+        *,
+        sample: bool,
+    ) -> None:
         self._topology, self._site = topology, site
+        self._require_alive = require_alive
         self._processes = dict(processes)
         self._sample = sample
         self._switched = topology.technology in ("ovs", "ovs-dpdk") and any(
@@ -59,6 +71,7 @@ class Watch:
         return areas, cores
 
     def _read(self, *, asks_first: bool) -> Reading:
+        self._require_alive()
         others = {name: pid for name, pid in self._processes.items() if name != _POLLED}
         return read(self._site, others, openvswitch=self._switched, asks_first=asks_first)
 
