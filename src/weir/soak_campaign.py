@@ -75,7 +75,8 @@ class SoakCampaign:
         place = self._store.add_setup(result.id, setup)
         result.setups.append(setup)
         setup.cases.append(case)
-        refusal = fabric.check(wanted.technology, self._lab.options(wanted.technology))
+        machines = self._lab.machines(wanted.chain.name)
+        refusal = fabric.check(wanted.technology, self._lab.options(wanted.technology), machines=machines)
         if refusal is not None:
             setup.refused = f"{refusal.missing}: {refusal.fix}"
             self._store.update_setup(place, setup)
