@@ -79,7 +79,7 @@ def fragments() -> Iterator[Sent]:
         ("inbound", IP(src=OUTSIDE, dst=INSIDE, id=8) / UDP(sport=53, dport=4003) / (b"!" * 200)),
         ("inbound", IP(src=OUTSIDE, dst=INSIDE, id=9) / UDP(sport=9, dport=9) / (b"!" * 200)),
         ("outbound", IP(src=INSIDE, dst=OUTSIDE, id=10) / ICMP(id=9) / (b"?" * 200)),
-        ("outbound", IP(src=INSIDE, dst=OUTSIDE, id=11) / TCP(sport=4006, dport=80, flags="S") / (b"?" * 200)),
+        ("outbound", IP(src=INSIDE, dst=OUTSIDE, id=11) / TCP(sport=4006, dport=80) / (b"?" * 200)),
     )
     for direction, packet in ways:
         pieces = [framed(piece) for piece in packet.fragment(fragsize=64)]
