@@ -23,8 +23,8 @@ LOAD_PPS = 20_000.0
 DURATION_S = 0.2
 HOPS = 2
 """A packet of a PVP chain passes two networks; through each the kernel takes it up at two interfaces."""
-ROUGH = 0.06
-"""Of the kernel's ticks in so short a trial."""
+ROUGH_S = 0.03
+"""The kernel's ticks of 10 ms at both ends of a trial, and the time that reading takes."""
 FOREIGN = 100
 """Frames of the machine's own interfaces meanwhile."""
 
@@ -47,7 +47,7 @@ def _at_each_hop(trial: Trial) -> int:
 def _shared_out_once(trial: Trial) -> None:
     """No core had more time than there was."""
     for core in trial.cores:
-        assert 0.0 < core.accounted <= 1.0 + ROUGH, core
+        assert 0.0 < core.accounted * core.window_s <= core.window_s + ROUGH_S, core
 
 
 def test_a_polling_thread_takes_each_packet_at_each_network() -> None:

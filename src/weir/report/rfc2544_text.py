@@ -60,4 +60,6 @@ def _table(table: Table) -> Iterator[str]:
         last = key
 
 
-FORMAT = Format("rfc2544", ".txt", "the tables of RFC 2544 and RFC 9004, and what does not conform", render)
+FORMAT = Format(
+    "rfc2544", ".rfc2544", "the tables of RFC 2544 and RFC 9004, and what does not conform", render
+)

@@ -113,7 +113,7 @@ def test_an_id_together_with_all_is_refused(two: list[FakeDeployment]) -> None:
 def test_what_this_machine_lacks_ends_with_3_and_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     refusal = fabric.Refusal("this kernel has no namespaces", "use another one")
     monkeypatch.setattr(fabric, "require_root", lambda: None)
-    monkeypatch.setattr(fabric, "check", lambda _technology, _options: refusal)
+    monkeypatch.setattr(fabric, "check", lambda *_asked, **_options: refusal)
     monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
     done = runner.invoke(app, ["deploy", LAB])
     assert done.exit_code == exits.ENVIRONMENT
