@@ -116,7 +116,7 @@ def test_polling_cores_at_many_loads() -> None:
                 print(
                     f"\n{arrivals}, load {pps / 1e6:.0%}, {len(functions)} areas: {mean:+.1%}, P99 {p99:+.1%}"
                 )
-                assert abs(mean) < 0.1
+                assert abs(mean) < 0.2
 
 
 def test_loss_of_a_short_queue_is_that_of_m_m_1_k() -> None:
