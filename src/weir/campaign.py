@@ -6,8 +6,6 @@ The one place that knows fabric, data plane, measure and store together; none of
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
-from weir import __version__, fabric, plan
+from weir import fabric, plan
 from weir.built import built
 from weir.dataplane import DataPlaneError, DataPlaneTester
 from weir.fabric import interrupts
@@ -25,6 +23,7 @@ from weir.measure import Traffic, ceilings, measure_setup
 from weir.measure.events import Event, TrialFinished
 from weir.measure.reductions import reductions
 from weir.measure.rounds import joined
+from weir.new_result import new_result
 from weir.spec import Chain, Lab
 from weir.spec.frames import mean_frame_bytes
 from weir.spec.sla import Sla
@@ -129,22 +128,10 @@ class Campaign:
             yield from order[:: -1 if number % 2 else 1]
 
     def _begin(self) -> Result:
-        spec = self._lab.model_dump(mode="json")
-        digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
-        return Result(
-            weir=__version__,
-            id=f"{self._lab.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}",
-            lab=self._lab.name,
-            title=self._lab.title or self._lab.name,
-            quick=self._quick,
-            spec_sha256=digest,
-            seed=self._lab.measure.seed,
-            started_at=_now(),
-            baseline=self._lab.baseline or self._ways[0].name,
-            fingerprint=fabric.fingerprint(0, "unknown", {}),
-            spec=spec,
-            shortfalls=_shortfalls() if self._lab.variants else [],
-        )
+        baseline = self._lab.baseline or self._ways[0].name
+        result = new_result(self._lab, quick=self._quick, baseline=baseline)
+        result.shortfalls = _shortfalls() if self._lab.variants else []
+        return result
 
     def _visit(self, result: Result, way: Way, chain: Chain) -> None:
         name = f"{way.name} {chain.name}"

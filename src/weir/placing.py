@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from weir.model import capacity
-from weir.model.capacity import CostModel, Prediction
+from weir.model.capacity import CostModel, Prediction, knows_fastpath
 from weir.model.queueing import DelayPrediction, execution_delay
 from weir.model.scaling import over_link
 from weir.model.terms import core_terms
@@ -218,8 +218,3 @@ class Search:
         if one.delays:
             return 1, round(math.log(one.p99_us), ALIKE_DIGITS), one.cores, *simplicity
         return 2, -round(math.log(one.low_pps), ALIKE_DIGITS), one.cores, *simplicity
-
-
-def knows_fastpath(model: CostModel) -> bool:
-    """Whether trials told what a fast path costs and saves."""
-    return any(name.startswith("fast path") for name in model.parameters.names)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import time
 from collections.abc import Callable
@@ -12,13 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from weir import __version__, fabric, plan
+from weir import fabric, plan
 from weir.built import built
 from weir.dataplane import DataPlaneTester
 from weir.fabric import interrupts
 from weir.measure import Traffic, ceilings, measure_setup
 from weir.measure.delay import load_pps
 from weir.measure.events import Event, TrialFinished
+from weir.new_result import new_result
 from weir.soak import SoakRun, Standing, settle_s, soak_of, warm_up
 from weir.spec import Chain, Lab
 from weir.spec.delay import load_of
@@ -245,21 +244,7 @@ class SoakCampaign:
         return Traffic.from_config(frame, mean_frame_bytes(frame), plan.streams(topology, self._lab, frame))
 
     def _begun(self, wanted: Wanted) -> Result:
-        spec = self._lab.model_dump(mode="json")
-        digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
-        return Result(
-            weir=__version__,
-            id=f"{self._lab.name}-soak-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}",
-            lab=self._lab.name,
-            title=self._lab.title or self._lab.name,
-            quick=self._quick,
-            spec_sha256=digest,
-            seed=self._lab.measure.seed,
-            started_at=_now(),
-            baseline=wanted.technology,
-            fingerprint=fabric.fingerprint(0, "unknown", {}),
-            spec=spec,
-        )
+        return new_result(self._lab, quick=self._quick, baseline=wanted.technology, kind="-soak")
 
 
 def _now() -> str:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from weir.measure.curve import curve, curve_loads_pps
 from weir.measure.delay import delays
 from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
+from weir.measure.one_case import told
 from weir.measure.outside import Outside
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.search import Found, search
 from weir.measure.service_level import judged
 from weir.measure.tester import SutCounters, Tester, Traffic
-from weir.measure.trial import PortGoneError, TrialRunner
+from weir.measure.trial import TrialRunner
 from weir.spec.measure import Measure
 from weir.spec.sla import Sla
 from weir.store.result import Case, Ceiling, DelayPoint, Throughput, Trial
@@ -67,18 +68,8 @@ def measure_setup(
             sla=sla,
             outside=outside,
         )
-        try:
-            case.measure()
-        except PortGoneError as gone:
-            yield case.finished(problem=str(gone))
+        if not (yield from told(case)):
             return
-        except KeyboardInterrupt:
-            yield case.finished(problem="Interrupted before it was finished.")
-            raise
-        except Exception as error:
-            yield case.finished(problem=str(error))
-            raise
-        yield case.finished()
 
 
 class _OneFrame:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from weir.dataplane.messages import Ledger, TrafficResult
 from weir.dataplane.requests import DelayWanted, Shape
@@ -22,19 +21,7 @@ from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.validity import Fault, faults
 from weir.spec.measure import TrialOptions
 from weir.store.result import Stall, StreamCount, Trial
-
-Purpose = Literal[
-    "calibration",
-    "search",
-    "curve",
-    "confirm",
-    "latency",
-    "first-packets",
-    "frame-loss",
-    "burst",
-    "recovery",
-    "soak",
-]
+from weir.store.trial import Purpose
 
 # A switch may publish its counters a little late; a balance is read again this often before it is believed.
 SETTLE_READS = 3

@@ -237,21 +237,24 @@ class CoreLoad(_Record):
     that take no part, and what the host took without telling. Ticks are rough: it can be a little above 1."""
 
 
+Purpose = Literal[
+    "calibration",
+    "search",
+    "curve",
+    "confirm",
+    "latency",
+    "first-packets",
+    "frame-loss",
+    "burst",
+    "recovery",
+    "soak",
+]
+
+
 class Trial(_Record):
     """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0."""
 
-    purpose: Literal[
-        "calibration",
-        "search",
-        "curve",
-        "confirm",
-        "latency",
-        "first-packets",
-        "frame-loss",
-        "burst",
-        "recovery",
-        "soak",
-    ]
+    purpose: Purpose
     intended_load_pps: float
     """Both directions together; for calibration what was reached."""
     intended_duration_s: float

@@ -8,6 +8,7 @@ from typing import Any
 
 from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
 from weir.measure.experiment import PROBE_S, TEACHING_FRAMES, Time
+from weir.measure.one_case import told
 from weir.measure.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
 from weir.measure.rfc2544.bursts import measure_bursts
 from weir.measure.rfc2544.conformance import deviations
@@ -16,7 +17,6 @@ from weir.measure.rfc2544.latency import measure_latency
 from weir.measure.rfc2544.recovery import measure_recovery
 from weir.measure.rfc2544.throughput import find_throughput
 from weir.measure.tester import SutCounters, Tester, Traffic
-from weir.measure.trial import PortGoneError
 from weir.spec.measure import Measure
 from weir.spec.rfc2544 import Rfc2544Options
 from weir.store.result import Case, Ceiling, Throughput, Trial
@@ -53,18 +53,8 @@ def measure_rfc2544(
             on_event=on_event,
             timing=timing,
         )
-        try:
-            case.measure()
-        except PortGoneError as gone:
-            yield case.finished(problem=str(gone))
+        if not (yield from told(case)):
             return
-        except KeyboardInterrupt:
-            yield case.finished(problem="Interrupted before it was finished.")
-            raise
-        except Exception as error:
-            yield case.finished(problem=str(error))
-            raise
-        yield case.finished()
 
 
 class _OneFrame:
