@@ -14,8 +14,8 @@ class Acl:
         self.rules = rules
         self.fragments: dict[tuple[int, int, int, int], bool] = {}
 
-    def handle(self, frame: bytes) -> Forwarded | Dropped:
-        """What becomes of a frame."""
+    def handle(self, frame: bytes, _direction: str = "outbound") -> Forwarded | Dropped:
+        """What becomes of a frame, whichever way it goes."""
         packet = parsed(frame)
         if isinstance(packet, str):
             return Dropped(packet, "acl")

@@ -44,8 +44,8 @@ class Firewall:
         self.rules = rules
         self.sessions = {key: one for key, one in self.sessions.items() if rules.permit(one.flow)}
 
-    def handle(self, frame: bytes) -> Forwarded | Dropped:
-        """What becomes of a frame."""
+    def handle(self, frame: bytes, _direction: str = "outbound") -> Forwarded | Dropped:
+        """What becomes of a frame, whichever way it goes."""
         packet = parsed(frame)
         if isinstance(packet, str):
             return Dropped(packet, "firewall")

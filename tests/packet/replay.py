@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -37,21 +38,22 @@ class Dropped:
     at: str
 
 
+Outcome = Forwarded | Dropped
+
+
 class Replay:
     """A chain of functions between an inside and an outside; both directions share their state."""
 
     def __init__(self, client: DataPlaneClient) -> None:
         self._client = client
 
-    def send(
-        self, frame: bytes, direction: Direction = "outbound", *, at_s: float = 1.0
-    ) -> Forwarded | Dropped:
+    def send(self, frame: bytes, direction: Direction = "outbound", *, at_s: float = 1.0) -> Outcome:
         """One frame (without FCS) at that time; times must not go back."""
         return self.send_all([frame], direction, at_s=at_s)[0]
 
     def send_all(
         self, frames: Sequence[bytes], direction: Direction = "outbound", *, at_s: float = 1.0
-    ) -> list[Forwarded | Dropped]:
+    ) -> list[Outcome]:
         """Many frames, in their order, all at that time."""
         outcomes = self._client.trace("chain", direction, frames, at_us=round(at_s * 1e6))
         return [
@@ -60,6 +62,15 @@ class Replay:
             else Forwarded(bytes.fromhex(outcome.frame or ""), outcome.egress)
             for outcome in outcomes
         ]
+
+    def compare(
+        self, expected: Callable[[bytes, Direction], Outcome], sent: Sequence[tuple[Direction, bytes]]
+    ) -> None:
+        """Sends every packet, in order, and asserts that each becomes what is expected."""
+        for direction, run in itertools.groupby(sent, key=lambda one: one[0]):
+            frames = [frame for _, frame in run]
+            for frame, outcome in zip(frames, self.send_all(frames, direction), strict=True):
+                assert outcome == expected(frame, direction), f"{direction} {frame.hex()}"
 
     def fastpath_hits(self) -> int:
         """Packets, of both directions, that followed what was decided on an earlier one."""

@@ -10,15 +10,9 @@ import pytest
 from weir.dataplane import DataPlaneError
 
 from .acl_reference import Acl
-from .frames import Sent
-from .replay import Replay, replay
+from .replay import replay
 from .rule_traffic import generated, hand_made, random_rules
 from .rules_reference import Rules
-
-
-def compare(chain: Replay, expected: Acl, sent: list[Sent]) -> None:
-    for direction, frame in sent:
-        assert chain.send(frame, direction) == expected.handle(frame), f"{direction} {frame.hex()}"
 
 
 @pytest.mark.parametrize("default", ["permit", "deny"])
@@ -28,7 +22,7 @@ def test_hand_made_packets_become_what_the_reference_says(tmp_path: Path, defaul
     file = tmp_path / "acl.rules"
     file.write_text(random_rules(12, seed=3))
     with replay(("acl", {"rules": str(file), "default": default})) as chain:
-        compare(chain, Acl(Rules(file.read_text(), default)), sent)
+        chain.compare(Acl(Rules(file.read_text(), default)).handle, sent)
 
 
 def test_random_rules_that_change_are_as_the_reference_says(tmp_path: Path) -> None:
@@ -40,7 +34,7 @@ def test_random_rules_that_change_are_as_the_reference_says(tmp_path: Path) -> N
             file.write_text(random_rules(40, seed))
             chain.command("acl0", "reload")
             expected.rules = Rules(file.read_text(), "deny")
-            compare(chain, expected, list(generated(150, seed)))
+            chain.compare(expected.handle, list(generated(150, seed)))
 
 
 def test_a_bad_line_is_named_and_changes_nothing(tmp_path: Path) -> None:
@@ -51,4 +45,4 @@ def test_a_bad_line_is_named_and_changes_nothing(tmp_path: Path) -> None:
         file.write_text("permit any any any\ndeny tcp 10.0.0.1/8 any\n")
         with pytest.raises(DataPlaneError, match=r"acl\.rules:2: '10\.0\.0\.1/8' is not a prefix"):
             chain.command("acl0", "reload")
-        compare(chain, Acl(Rules("permit any any any", "deny")), sent)
+        chain.compare(Acl(Rules("permit any any any", "deny")).handle, sent)

@@ -17,7 +17,7 @@ from .frames import Sent, cut, framed
 from .ipv4 import TCP as TCP_PROTOCOL
 from .ipv4 import UDP as UDP_PROTOCOL
 from .lb_reference import Balancer, endpoint
-from .replay import Direction, Dropped, Forwarded, Replay, replay
+from .replay import Direction, Dropped, Forwarded, replay
 
 VIP = "203.0.113.10"
 BACKENDS = ("10.0.0.1", "10.0.0.2", "10.0.0.3")
@@ -116,17 +116,6 @@ def generated(count: int, seed: int) -> Iterator[Sent]:
         yield direction, bytes(frame)
 
 
-def compare(chain: Replay, expected: Balancer, sent: list[Sent]) -> None:
-    """Every packet, in order; runs of one direction go at once."""
-    while sent:
-        direction = sent[0][0]
-        run = next((i for i, (way, _) in enumerate(sent) if way != direction), len(sent))
-        frames = [frame for _, frame in sent[:run]]
-        for frame, outcome in zip(frames, chain.send_all(frames, direction), strict=True):
-            assert outcome == expected.handle(frame, direction), f"{direction} {frame.hex()}"
-        sent = sent[run:]
-
-
 def options(**more: str | int | bool) -> dict[str, str | int | bool]:
     return {"services": SERVICES, "table_size": TABLE_SIZE, **more}
 
@@ -136,23 +125,23 @@ def test_hand_made_packets_become_what_the_reference_says(other: str) -> None:
     sent = list(hand_made())
     assert len(sent) >= 200
     with replay(("lb", options(other=other))) as chain:
-        compare(chain, reference(drops_other=other == "drop"), sent)
+        chain.compare(reference(drops_other=other == "drop").handle, sent)
 
 
 def test_traffic_and_back_ends_that_come_and_go_are_as_the_reference_says() -> None:
     expected = reference(drops_other=False)
     third, fourth = (endpoint(f"10.0.0.{i}:8080", TCP_PROTOCOL) for i in (3, 4))
     with replay(("lb", options())) as chain:
-        compare(chain, expected, list(generated(400, seed=1)))
+        chain.compare(expected.handle, list(generated(400, seed=1)))
         chain.command("lb0", "backend-add", service=f"{VIP}:80/tcp", backend="10.0.0.4:8080")
         expected.add(WEB, fourth)
-        compare(chain, expected, list(generated(400, seed=2)))
+        chain.compare(expected.handle, list(generated(400, seed=2)))
         chain.command("lb0", "backend-drain", service=f"{VIP}:80/tcp", backend="10.0.0.3:8080")
         expected.drain(WEB, third)
-        compare(chain, expected, list(generated(400, seed=3)))
+        chain.compare(expected.handle, list(generated(400, seed=3)))
         chain.command("lb0", "backend-remove", service=f"{VIP}:80/tcp", backend="10.0.0.3:8080")
         expected.remove(WEB, third)
-        compare(chain, expected, list(generated(400, seed=4)))
+        chain.compare(expected.handle, list(generated(400, seed=4)))
 
 
 def test_when_the_table_is_full_connections_go_where_the_hash_says() -> None:
@@ -162,7 +151,7 @@ def test_when_the_table_is_full_connections_go_where_the_hash_says() -> None:
         for port in range(5000, 5050)
     ]
     with replay(("lb", options(connections_max=10))) as chain:
-        compare(chain, expected, [("outbound", frame) for frame in requests])
+        chain.compare(expected.handle, [("outbound", frame) for frame in requests])
     with replay(("lb", options(connections_max=10, when_full="drop"))) as chain:
         outcomes = chain.send_all(requests)
     assert all(isinstance(outcome, Forwarded) for outcome in outcomes[:10])
