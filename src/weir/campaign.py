@@ -241,6 +241,7 @@ class Campaign:
                 on_event=on_event,
                 sla=lab.sla,
                 outside=deployment.watch(sample_stacks=lab.measure.sample_stacks),
+                resets=deployment.resets(),
             )
             for case in cases:
                 self._store.add_case(number, standing.add(case, lab.sla))

@@ -22,7 +22,17 @@ TITLES = (
     "Frame loss rate (RFC 2544, 26.3)",
     "Back-to-back frames (RFC 2544, 26.4; RFC 9004)",
     "System recovery (RFC 2544, 26.5)",
+    "Reset (RFC 2544, 26.6; RFC 6201)",
 )
+
+
+class Switch:
+    """Something to reset."""
+
+    what, clause = "the switch, by hand", "RFC 6201, 4.2.2"
+
+    def do(self) -> None:
+        """As it is."""
 
 
 def measured() -> Result:
@@ -36,6 +46,7 @@ def measured() -> Result:
         ceilings={},
         on_event=lambda _event: None,
         timing=Time(dut.clock, dut.sleep),
+        resets=[Switch()],
     )
     run = result()
     run.setups = run.setups[:1]

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,10 +22,11 @@ from weir.store.result import Trial
 AS_FAST_AS_IT_CAN = 0.0
 
 
-def trials_of(
-    lab: Lab, count: int, load_pps: float, duration_s: float, *, drain_ms: float = 30
-) -> list[Trial]:
-    """So many trials of the lab's only chain and technology, which are built for them."""
+@contextmanager
+def standing(
+    lab: Lab, on_trial: Callable[[Trial], None], *, drain_ms: float = 30
+) -> Iterator[tuple[fabric.Deployment, TrialRunner]]:
+    """The lab's only chain and technology, built for the body, and what runs trials on it."""
     (technology,) = lab.technology
     refusal = fabric.check(technology)
     if refusal is not None:
@@ -33,7 +36,6 @@ def trials_of(
     )
     frame = str(lab.traffic.frames[0])
     traffic = Traffic.from_config(frame, mean_frame_bytes(frame), plan.streams(topology, lab, frame))
-    trials: list[Trial] = []
     deployment = fabric.Deployment.deploy(plan.steps(topology, lab), topology)
     try:
         with DataPlaneClient(Path(deployment.run_dir) / SOCKET) as client:
@@ -44,16 +46,29 @@ def trials_of(
             tester = DataPlaneTester(client)
             tester.teach(3)
             tester.configure_traffic(traffic.config)
-            runner = TrialRunner(
-                tester,
-                lambda: deployment.counters({port.name: port.rx_packets for port in client.ledger().ports}),
-                traffic,
-                options=lab.measure.trial.model_copy(update={"drain_ms": drain_ms}),
-                on_trial=trials.append,
-                outside=deployment.watch(sample_stacks=lab.measure.sample_stacks),
+            yield (
+                deployment,
+                TrialRunner(
+                    tester,
+                    lambda: deployment.counters(
+                        {port.name: port.rx_packets for port in client.ledger().ports}
+                    ),
+                    traffic,
+                    options=lab.measure.trial.model_copy(update={"drain_ms": drain_ms}),
+                    on_trial=on_trial,
+                    outside=deployment.watch(sample_stacks=lab.measure.sample_stacks),
+                ),
             )
-            for _ in range(count):
-                runner.once("curve", load_pps, duration_s)
     finally:
         deployment.destroy()
+
+
+def trials_of(
+    lab: Lab, count: int, load_pps: float, duration_s: float, *, drain_ms: float = 30
+) -> list[Trial]:
+    """So many trials of the lab's only chain and technology, which are built for them."""
+    trials: list[Trial] = []
+    with standing(lab, trials.append, drain_ms=drain_ms) as (_, runner):
+        for _ in range(count):
+            runner.once("curve", load_pps, duration_s)
     return trials

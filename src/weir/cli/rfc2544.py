@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir rfc2544`: the procedures of RFC 2544 and RFC 9004 on each built chain, with their reports."""
+"""`weir rfc2544`: the procedures of RFC 2544, 6201 and 9004 on each built chain, with their reports."""
 
 from __future__ import annotations
 
@@ -29,13 +29,18 @@ def rfc2544(
         typer.Option(
             "--test",
             "-t",
-            help="throughput, latency, frame-loss, back-to-back, recovery, or all; may be repeated. "
+            help="throughput, latency, frame-loss, back-to-back, recovery, reset, or all; may be repeated. "
             "Absent: what the lab's measure.rfc2544 says, all of them by default.",
         ),
     ] = None,
     frame: Annotated[
         list[str] | None,
-        typer.Option("--frame", "-f", help="Frame size or IMIX genome; may be repeated. Absent: the lab's."),
+        typer.Option(
+            "--frame",
+            "-f",
+            help="Frame size or IMIX genome, may be repeated; or standard: those of RFC 2544 9.1, and a mix. "
+            "Absent: the lab's.",
+        ),
     ] = None,
     quick: Annotated[
         bool,
@@ -54,13 +59,13 @@ def rfc2544(
     ] = None,
     store: StoreLocation = None,
 ) -> None:
-    """Throughput, latency, frame loss, back-to-back frames and recovery as RFC 2544 and RFC 9004 say."""
+    """Throughput, latency, frame loss, bursts, recovery and reset as RFC 2544, 6201 and 9004 say."""
     from rich.console import Console
 
     from weir import fabric
     from weir.campaign import Campaign
     from weir.cli.progress import Progress
-    from weir.measure.rfc2544 import expected_s, measure_rfc2544
+    from weir.measure.rfc2544 import NOTHING, expected_s, measure_rfc2544
     from weir.report import numbers, render
     from weir.store import Store
 
@@ -70,11 +75,17 @@ def rfc2544(
         _with(lab, options),
         tuple(dataclasses.replace(one, lab=_with(one.lab, options)) for one in compared),
     )
+    if options.tests == ("reset",) and not any(one.technology in fabric.RESETTABLE for one in compared):
+        raise CommandError(
+            f"nothing can be reset in {lab_path}: {NOTHING}; add one of them to its `technology`", USAGE
+        )
     fabric.require_root()
     console = Console(stderr=as_json, highlight=False)
     setups = len(compared) * len(lab.chains())
     with Store(store) as database, Progress(console) as progress:
-        progress.say(f"expected to take about {numbers.seconds(expected_s(options, setups))}")
+        progress.say(
+            f"expected to take about {numbers.seconds(expected_s(options, len(lab.traffic.frames), setups))}"
+        )
         campaign = Campaign(
             lab, compared, quick=quick, store=database, progress=progress, measuring=measure_rfc2544
         )
@@ -99,7 +110,7 @@ def chosen_options(
     from pydantic import ValidationError
 
     from weir.spec.problem import did_you_mean
-    from weir.spec.rfc2544 import TESTS, Rfc2544Options
+    from weir.spec.rfc2544 import STANDARD, TESTS, Rfc2544Options
 
     options = lab.measure.rfc2544
     given = options.model_dump(exclude_unset=True)
@@ -112,7 +123,7 @@ def chosen_options(
                 )
         given["tests"] = TESTS if ALL in tests else tuple(name for name in TESTS if name in tests)
     if frames:
-        given["frames"] = tuple(dict.fromkeys(frames))
+        given["frames"] = STANDARD if STANDARD in frames else tuple(dict.fromkeys(frames))
     try:
         options = Rfc2544Options.model_validate(given)
     except ValidationError as error:
@@ -122,9 +133,9 @@ def chosen_options(
 
 
 def _with(lab: Lab, options: Rfc2544Options) -> Lab:
-    """Measured once, with the procedures' frame sizes instead of the lab's own."""
+    """Measured once, with the procedures' frame sizes if they have their own."""
     measure = lab.measure.model_copy(update={"rfc2544": options, "rounds": 1})
-    traffic = lab.traffic.model_copy(update={"frames": options.frames})
+    traffic = lab.traffic.model_copy(update={"frames": options.sizes(lab.traffic.frames)})
     return lab.model_copy(update={"measure": measure, "traffic": traffic})
 
 
@@ -149,5 +160,6 @@ def _answered(result: Result) -> list[bool]:
             bool(report.frame_loss and any(step.loss_ratio is not None for step in report.frame_loss.steps)),
             bool(report.back_to_back and report.back_to_back.average_frames is not None),
             bool(report.recovery and report.recovery.times_s),
+            any(reset.by_loss_s for reset in report.resets),
         )
     ]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -330,6 +330,9 @@ class Shape:
 
 
 class DelaysAsked(_Arguments):
+    meanwhile: Callable[[], None] | None = None
+    """What happens to the system under test, once, `meanwhile_after_s` after the start."""
+    meanwhile_after_s: float = 0.0
     """Which histogram of the last run, or of the one that goes on."""
 
     stream: int = Field(ge=0, le=63)

@@ -13,6 +13,7 @@ from weir.dataplane.messages import DelayHistogram, Ledger, TrafficResult
 from weir.dataplane.requests import DelayWanted, LaterRates, Shape
 
 WAIT_MS = 100
+LOOK_MS = 10  # how often weir-dp is asked after its ports: a vhost-user server finds its client by that
 LATE_S = 10.0  # how long after its planned end a run may still be under way
 
 
@@ -60,10 +61,15 @@ class DataPlaneTester:
             then=_later(shape),
         )
         deadline = time.monotonic() + duration_s + drain_s + LATE_S
-        if shape.packets is None:
+        wait_ms = WAIT_MS
+        if shape.meanwhile is not None:
+            self._client.wait(shape.meanwhile_after_s)
+            shape.meanwhile()
+            wait_ms = LOOK_MS
+        elif shape.packets is None:
             self._client.wait(duration_s)
         while time.monotonic() < deadline:
-            result = self._client.traffic_result(WAIT_MS)
+            result = self._client.traffic_result(wait_ms)
             if result is not None and result.run == run:
                 return result
         raise DataPlaneTimeoutError(

@@ -43,12 +43,13 @@ class WeirDp:
             argv += ["--pci", str(address)]
         pid = site.spawn(step.name, argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
         wait_for("weir-dp", path, pid, site.directory / str(step.params["log"]))
+        facts: Facts = {"pid": pid}
         if step.params["pinned"]:
-            realtime = bool(step.params["rt"])
+            facts["realtime"] = realtime = bool(step.params["rt"])
             polling.place(pid, {"rte-worker-" + str(at): cpu for at, cpu in enumerate(cores, 1)}, realtime)
             for switch in site.noted("polling_switch"):
                 polling.place_switch(switch, realtime)
-        return {"pid": pid}
+        return facts
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it."""

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
@@ -19,9 +19,11 @@ from weir.fabric.kernel_counters import kernel_counters
 from weir.fabric.openvswitch_counters import openvswitch_counters
 from weir.fabric.outside import Watch
 from weir.fabric.registry import step_kind
+from weir.fabric.reset import WAYS, Reset
 from weir.fabric.step_kind import Site
 from weir.fabric.vm.counters import machine_counters
 from weir.plan import Step, Tuning
+from weir.plan.step import StepKind
 from weir.spec.topology import Topology
 
 # A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
@@ -173,6 +175,29 @@ class Deployment:
         assert self.topology is not None
         pids = {entry.step.name: int(entry.facts["pid"]) for entry in self._processes}
         return Watch(self.topology, self._counting, pids, self._require_alive, sample=sample_stacks)
+
+    def resets(self) -> list[Reset]:
+        """What can be reset while traffic runs, all of one kind at once; empty where nothing can be."""
+        kinds = [entry.step.kind for entry in self._journal.standing()]
+        return [
+            Reset(way.said(kinds.count(kind)), way.clause, partial(self._reset, kind))
+            for kind, way in WAYS.items()
+            if kind in kinds
+        ]
+
+    def _reset(self, kind: StepKind) -> None:
+        """Ctrl-C waits for its end. FabricError if something does not come up again."""
+        with interrupts.held():
+            self._counting.close()
+            site = self._site()
+            try:
+                for entry in self._journal.standing():
+                    if entry.step.kind == kind:
+                        site.at(entry.step)
+                        self._journal.write({"facts": WAYS[kind].do(entry, site), "step": entry.step.name})
+            finally:
+                site.close()
+                self.__dict__.pop("_processes", None)
 
     def _require_alive(self) -> None:
         for entry in self._processes:

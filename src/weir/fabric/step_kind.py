@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -99,6 +100,10 @@ class Site:
     def end(self, _facts: Facts) -> None:
         """Ends the processes of the current step. Idempotent."""
         process.end_marked(self.marker())
+
+    def kill(self, pid: int) -> None:
+        """Ends a process of the current step at once, as a crash would."""
+        process.finish(pid, signal.SIGKILL, process.TERM_S)
 
     def route(self, netns: str) -> IPRoute:
         """A netlink socket in that namespace, kept open: opening one costs more than making a link."""

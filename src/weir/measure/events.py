@@ -19,6 +19,7 @@ Phase = Literal[
     "frame loss",
     "back-to-back",
     "recovery",
+    "reset",
 ]
 
 

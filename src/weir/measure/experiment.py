@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from weir.measure.curve import curve, curve_loads_pps
 from weir.measure.delay import delays
@@ -45,6 +46,7 @@ def measure_setup(
     timing: Time | None = None,
     sla: Sla | None = None,
     outside: Outside | None = None,
+    **other: Any,
 ) -> Iterator[Case]:
     """Yields one finished Case for each of `traffic`, in order; store it before asking for the next.
 
@@ -52,7 +54,8 @@ def measure_setup(
     `weir.measure.calibrate.ceilings`; a frame without one is measured, and its Case has none. A case that
     cannot be measured is yielded with `problem` set; a port that is gone ends the setup after that. So is one
     that Ctrl-C or an error of the tester ended, with the trials finished by then: the next step raises that
-    KeyboardInterrupt or error. `on_event` is called from this thread, often: keep it quick.
+    KeyboardInterrupt or error. `on_event` is called from this thread, often: keep it quick. `other` is what
+    only other procedures need, and is not looked at.
     """
     timing = timing or Time()
     tester.teach(TEACHING_FRAMES)

@@ -46,6 +46,7 @@ class Misbehaviour:
     malformed: int = 0
     stretch_s: float = 0.0
     slow_recovery_s: float = 0.0  # after an overload frames are lost for so much longer
+    reset_s: float = 0.0  # after whatever happens meanwhile nothing passes for so long, and nobody counts it
     gone_after_trials: int | None = None
     only_first_trials: int | None = None  # the packets above go wrong in that many trials only
 
@@ -136,7 +137,13 @@ class SimulatedDut:
             missed = max(0, math.ceil(sum(offered) - lost - wrong.receiver_max_pps * duration_s))
         self._missed += missed
         malformed = wrong.malformed if misbehaves else 0
-        hidden = wrong.unaccounted if misbehaves else 0
+        away_s = 0.0
+        if shape.meanwhile is not None:
+            shape.meanwhile()
+            wrong = self.wrong
+            away_s = min(wrong.reset_s, duration_s - shape.meanwhile_after_s)
+            last_lost_s = shape.meanwhile_after_s + away_s if away_s else last_lost_s
+        hidden = (wrong.unaccounted if misbehaves else 0) + math.floor(load_pps * away_s)
         absent = lost + missed + malformed + hidden
         delivered = _spread(offered, absent)
         self.now_s += duration_s + self.overhead_s + (drain_s if absent else 0.0)
@@ -156,7 +163,7 @@ class SimulatedDut:
                     ipdv=_ipdv(inside, delivered[index]) if delay and delay.variation else None,
                     jitter=_jitter(inside) if delay and delay.variation else None,
                     tagged_ns=(WIRE_S + inside.waits_s[0]) * 1e9 if delay and delay.tag_ns else None,
-                    gaps=_gaps(last_lost_s),
+                    gaps=_gaps(last_lost_s, away_s),
                 )
                 for index, stream in enumerate(rates_pps)
             ),
@@ -191,10 +198,10 @@ def _spread(offered: list[int], lost: int) -> list[int]:
     return delivered
 
 
-def _gaps(last_lost_s: float | None) -> GapSummary | None:
+def _gaps(last_lost_s: float | None, longest_s: float) -> GapSummary | None:
     if last_lost_s is None:
         return None
-    return GapSummary(count=1, last_lost_ns=last_lost_s * 1e9, longest_ns=0.0)
+    return GapSummary(count=1, last_lost_ns=last_lost_s * 1e9, longest_ns=longest_s * 1e9)
 
 
 def _latency(inside: Passage, packets: int) -> LatencySummary:

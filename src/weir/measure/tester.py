@@ -95,6 +95,21 @@ class Counter(Protocol):
     def value(self) -> int: ...
 
 
+class Reset(Protocol):
+    """One thing of the system under test that can be reset while traffic runs."""
+
+    @property
+    def what(self) -> str:
+        """What, and how: "ovs-vswitchd killed and started again"."""
+
+    @property
+    def clause(self) -> str:
+        """Which kind of reset that is: "RFC 6201, 4.2.2"."""
+
+    def do(self) -> None:
+        """Resets it; returns when it says that it is up again, which may be before frames pass."""
+
+
 SutCounters = Callable[[], Sequence[Counter]]
 
 

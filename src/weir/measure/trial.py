@@ -32,7 +32,7 @@ LEDGERED: frozenset[Purpose] = frozenset({"calibration", "curve", "confirm"})
 
 
 # Those that ask when packets were lost.
-GAPPED: frozenset[Purpose] = frozenset({"burst", "recovery"})
+GAPPED: frozenset[Purpose] = frozenset({"burst", "recovery", "reset", "migration"})
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,7 @@ class TrialRunner:
             as_fast_as_possible=load_pps == 0,
         )
         trial = self._trial(purpose, load_pps, duration_s, counts=counts, result=result, found=found)
+            reset=shape is not None and shape.meanwhile is not None,
         if ledgered:
             own = Own(area_loads(began, self._ledger), self._ledger.tsc - began.tsc, began.tsc_hz)
             trial.areas, trial.cores = joined(own, areas, cores, counts.drops)

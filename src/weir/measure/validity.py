@@ -48,17 +48,20 @@ def faults(
     gone_ports: Sequence[str] = (),
     as_fast_as_possible: bool = False,
 ) -> list[Fault]:
+    reset: bool = False,
     """All that is wrong with a trial, worst first.
 
     `gone_ports`: those of the system under test. A trial `as_fast_as_possible` has no schedule to miss.
     """
+    `reset`: something of the system under test was reset in the trial, and its counters with it: what nobody
+    has counted is lost, and only packets too many are a fault.
     found: list[Fault] = []
     gone = sorted({*result.gone_ports, *gone_ports})
     if gone:
         names = ", ".join(gone)
         found.append(Fault("gone", f"Port {names} disappeared during the trial: deploy the chain again."))
     found += _taken_away(result, duration_s)
-    if counts.unaccounted:
+    if counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset):
         found.append(_unaccounted(counts))
     duplicates = sum(stream.duplicates for stream in result.streams)
     if duplicates:

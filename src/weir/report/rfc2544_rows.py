@@ -6,6 +6,7 @@ Text and page share them.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -58,7 +59,7 @@ def reported(result: Result) -> list[Reported]:
 def tables(result: Result) -> Iterator[Table]:
     """In the order of the RFC's sections; tests that were not made have none."""
     every = reported(result)
-    for build in (_throughput, _latency, _frame_loss, _bursts, _recovery):
+    for build in (_throughput, _latency, _frame_loss, _bursts, _recovery, _resets):
         table = build(every)
         if table.lines:
             yield table
@@ -199,6 +200,45 @@ def _recovery(every: list[Reported]) -> Table:
     return Table("System recovery (RFC 2544, 26.5)", head, _lines(every, cells), 2, note)
 
 
+def _resets(every: list[Reported]) -> Table:
+    def cells(one: Reported) -> Iterator[list[str]]:
+        for test in one.report.resets:
+            if test.what is None:
+                continue
+            yield [
+                test.what,
+                numbers.mpps(test.load_pps),
+                f"{statistics.mean(test.lost_frames):.0f}" if test.lost_frames else numbers.NONE,
+                numbers.time_s(test.loss_average_s),
+                numbers.time_s(test.timestamp_average_s),
+                _range(test.by_timestamp_s),
+                str(len(test.by_loss_s)),
+                str(test.unresolved),
+            ]
+
+    head = (
+        "system",
+        "frame",
+        "reset",
+        "Mpps",
+        "lost",
+        "by loss",
+        "by time stamps",
+        "least, most",
+        "N",
+        "not seen to end",
+    )
+    note = (
+        "At the throughput, averages of N trials; times of the slower direction: lost frames by the offered "
+        "rate, and from the last frame before to the first one after (RFC 6201, 1.3)."
+    )
+    return Table("Reset (RFC 2544, 26.6; RFC 6201)", head, _lines(every, cells), 3, note)
+
+
+def _range(times_s: list[float]) -> str:
+    return f"{numbers.time_s(min(times_s))}, {numbers.time_s(max(times_s))}" if times_s else numbers.NONE
+
+
 def remarks(result: Result) -> list[str]:
     """Why a test has no number, or what to bear in mind."""
     said: dict[str, list[str]] = {}
@@ -207,6 +247,7 @@ def remarks(result: Result) -> list[str]:
             ("latency", one.report.latency),
             ("back-to-back", one.report.back_to_back),
             ("recovery", one.report.recovery),
+            *(("reset", test) for test in one.report.resets),
         )
         for name, test in tests:
             if test is not None and test.why is not None:

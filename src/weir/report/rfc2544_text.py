@@ -20,7 +20,7 @@ def render(result: Result) -> str:
     parts = ["\n".join(_table(table)) for table in tables(result)]
     if not parts:
         return NOTHING + "\n"
-    head = f"{summary.title(result)}: RFC 2544 and RFC 9004\n{result.fingerprint.cpu} · {result.id}"
+    head = f"{summary.title(result)}: RFC 2544, RFC 6201 and RFC 9004\n{result.fingerprint.cpu} · {result.id}"
     return "\n\n".join([head, *parts, *_endings(result)]) + "\n"
 
 

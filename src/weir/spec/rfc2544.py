@@ -1,35 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`measure.rfc2544` of a lab: what `weir rfc2544` does. Defaults are those of RFC 2544 and 9004."""
+"""`measure.rfc2544` of a lab: what `weir rfc2544` does. Defaults are those of RFC 2544, 6201 and 9004."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from weir.spec.frames import Frame
 from weir.spec.part import Part
 from weir.spec.units import BPS, IN_SECONDS, In
 
-Test = Literal["throughput", "latency", "frame-loss", "back-to-back", "recovery"]
+Test = Literal["throughput", "latency", "frame-loss", "back-to-back", "recovery", "reset"]
 TESTS: tuple[Test, ...] = get_args(Test)
 Search = Literal["mlrsearch", "bisection"]
 STANDARD_FRAMES = ("64", "128", "256", "512", "1024", "1280", "1518")  # RFC 2544, 9.1
 IMIX = "imix:aaaaaaaddddg"
+STANDARD = "standard"
+
+
+def _named(value: Any) -> Any:
+    if value == STANDARD:
+        return (*STANDARD_FRAMES, IMIX)
+    return tuple(value) if isinstance(value, list) else value
+
+
+Frames = Annotated[
+    tuple[Frame, ...],
+    Field(min_length=1, max_length=64),
+    BeforeValidator(_named, json_schema_input_type=Literal["standard"] | tuple[Frame, ...]),
+]
 Duration = Annotated[float, Field(gt=0, le=3600), IN_SECONDS]
 Pause = Annotated[float, Field(ge=0, le=3600), IN_SECONDS]
 LinkRate = Annotated[float, Field(gt=0, le=1e13), In(BPS, "bit/s", "10G")]
 
 
 class Rfc2544Options(Part):
-    """The procedures of RFC 2544 section 26, and of RFC 9004 for bursts."""
+    """The procedures of RFC 2544 section 26, of RFC 9004 for bursts and of RFC 6201 for resets."""
 
     tests: tuple[Test, ...] = Field(default=TESTS, min_length=1, description="which, in the RFC's order")
-    frames: tuple[Frame, ...] = Field(
-        default=(*STANDARD_FRAMES, IMIX),
-        min_length=1,
-        max_length=64,
-        description="frame sizes of RFC 2544 9.1, and a mix; instead of traffic.frames",
+    frames: Frames | None = Field(
+        default=None,
+        description="instead of traffic.frames; standard: the sizes of RFC 2544 9.1, and a mix",
     )
     link: LinkRate | None = Field(
         default=None,
@@ -62,6 +75,9 @@ class Rfc2544Options(Part):
     overload_s: Duration = Field(default=60, description="overload before the rate is cut")
     recovery_s: Duration = Field(default=10, description="time watched after that")
     recovery_repeats: int = Field(default=5, ge=1, le=1000, description="overloads, averaged")
+    reset_after_s: Duration = Field(default=10, description="load before the reset")
+    reset_watch_s: Duration = Field(default=60, description="load from the reset on: longer than it takes")
+    reset_repeats: int = Field(default=5, ge=1, le=1000, description="resets of each kind, averaged")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -71,6 +87,10 @@ class Rfc2544Options(Part):
             raise ValueError("names a test or a search twice; expected each of them once")
         return self
 
+    def sizes(self, of_lab: Sequence[str]) -> tuple[str, ...]:
+        """The frames to send; those of the lab unless the procedures have their own."""
+        return tuple(of_lab) if self.frames is None else self.frames
+
     def shortened(self) -> Rfc2544Options:
         """With short trials and few of them wherever the lab does not say how long and how many."""
         left_open = {key: value for key, value in _QUICK.items() if key not in self.model_fields_set}
@@ -79,7 +99,6 @@ class Rfc2544Options(Part):
 
 # Minutes, not hours: to try a procedure, never for a number to publish.
 _QUICK: dict[str, Any] = {
-    "frames": ("64", "512", "1518"),
     "trial_s": 0.5,
     "residual_s": 0.1,
     "restabilise_s": 0.0,
@@ -93,4 +112,7 @@ _QUICK: dict[str, Any] = {
     "overload_s": 0.5,
     "recovery_s": 0.5,
     "recovery_repeats": 3,
+    "reset_after_s": 0.5,
+    "reset_watch_s": 5.0,
+    "reset_repeats": 2,
 }

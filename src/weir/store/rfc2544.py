@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the procedures of RFC 2544 and RFC 9004 found for one frame size.
+"""What the procedures of RFC 2544, RFC 6201 and RFC 9004 found for one frame size.
 
 The throughput itself is the case's, under the goals `throughput` and `throughput (bisection)`. Loads are of
 both directions together; what is counted in frames, and the rates that frames are divided by, are of one
@@ -123,6 +123,27 @@ class RecoveryTest(_Record):
     why: str | None = None
 
 
+class ResetTest(_Record):
+    """RFC 2544 26.6 as RFC 6201 has it: one kind of reset, under load at the throughput."""
+
+    what: str | None
+    """What was reset, and how; None: nothing can be."""
+    clause: str | None = None
+    """Which kind of reset that is: "RFC 6201, 4.2.2"."""
+    load_pps: float = 0.0
+    lost_frames: list[int] = []
+    """Of each trial, both directions together."""
+    by_loss_s: list[float] = []
+    """Frame-loss method, of the slower direction: lost frames by its offered rate (RFC 6201, 1.3)."""
+    by_timestamp_s: list[float] = []
+    """Time-stamp method, likewise: from the last frame received before to the first one after."""
+    loss_average_s: float | None = None
+    timestamp_average_s: float | None = None
+    unresolved: int = 0
+    """Trials that lost frames until their end, or of which none was valid."""
+    why: str | None = None
+
+
 class Rfc2544(_Record):
     """The report of one frame size."""
 
@@ -138,5 +159,6 @@ class Rfc2544(_Record):
     frame_loss: LossTest | None = None
     back_to_back: BurstTest | None = None
     recovery: RecoveryTest | None = None
+    resets: list[ResetTest] = []
     deviations: list[Deviation] = []
     """Everything in which this is not what the RFCs ask for."""

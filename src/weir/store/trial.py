@@ -252,7 +252,10 @@ Purpose = Literal[
 
 
 class Trial(_Record):
-    """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0."""
+    """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0.
+
+    But in a reset trial, whose counters were reset too: there `unaccounted` packets are lost.
+    """
 
     purpose: Purpose
     intended_load_pps: float
@@ -260,7 +263,9 @@ class Trial(_Record):
     intended_duration_s: float
     duration_s: float
     """Time that sending took."""
+    "reset",
     intended: int
+    "migration",
     """Packets that the load asks for in the time."""
     offered: int
     """Packets handed to the tester's ports."""

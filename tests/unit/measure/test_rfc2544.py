@@ -24,7 +24,22 @@ SHARP = Response(capacity_pps=1e6, saturation_pps=1e6, buffer_packets=4000)
 TESTER_PPS = 2e6
 
 
-def measured(options: Rfc2544Options, dut: SimulatedDut, events: list[Event] | None = None) -> Case:
+class Switch:
+    """Something that counts how often it is reset."""
+
+    what, clause = "the switch, by hand", "RFC 6201, 4.2.2"
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def do(self) -> None:
+        """Once more."""
+        self.times += 1
+
+
+def measured(
+    options: Rfc2544Options, dut: SimulatedDut, events: list[Event] | None = None, *resets: Switch
+) -> Case:
     measure = Measure(rfc2544=options, trial=TrialOptions(stall_repeats=0))
     tester = Ceiling(
         max_pps=dut.tester_max_pps, latency_floor_us=1.0, timestamp_resolution_ns=1.0, limited_by="sending"
@@ -38,6 +53,7 @@ def measured(options: Rfc2544Options, dut: SimulatedDut, events: list[Event] | N
         ceilings={"64": tester},
         on_event=seen.append,
         timing=Time(dut.clock, dut.sleep),
+        resets=resets,
     )
     return case
 
@@ -189,9 +205,62 @@ def test_a_device_that_never_recovers_has_no_time() -> None:
     assert (recovery.average_s, recovery.unresolved) == (None, 5)
 
 
+def reset_within_7_s(dut: SimulatedDut, *resets: Switch) -> Rfc2544:
+    options = Rfc2544Options(tests=("reset",), reset_after_s=2, reset_watch_s=5, reset_repeats=3)
+    return report_of(measured(options, dut, None, *resets))
+
+
+def test_a_reset_takes_the_time_in_which_nothing_passed_by_loss_and_by_time_stamps() -> None:
+    dut, switch = sharp(), Switch()
+    dut.wrong = Misbehaviour(reset_s=0.4)
+    (found,) = reset_within_7_s(dut, switch).resets
+    assert switch.times == 3
+    assert (found.what, found.clause, found.unresolved) == (switch.what, switch.clause, 0)
+    assert found.loss_average_s == pytest.approx(0.4, rel=1e-3)
+    assert found.timestamp_average_s == pytest.approx(0.4)
+    assert found.lost_frames == [pytest.approx(0.4 * found.load_pps, rel=1e-3)] * 3
+
+
+def test_a_reset_that_does_not_end_has_no_time() -> None:
+    dut = sharp()
+    dut.wrong = Misbehaviour(reset_s=100)
+    (found,) = reset_within_7_s(dut, Switch()).resets
+    assert (found.loss_average_s, found.unresolved) == (None, 3)
+    assert "raise reset_watch_s" in (found.why or "")
+
+
+def test_packets_too_many_spoil_a_reset_trial_though_uncounted_ones_do_not() -> None:
+    dut, switch = sharp(), Switch()
+
+    def do() -> None:
+        dut.wrong = Misbehaviour(reset_s=0.4, unaccounted=-(10**7))
+
+    switch.do = do  # type: ignore[method-assign]
+    (found,) = reset_within_7_s(dut, switch).resets
+    assert found.unresolved == 3
+    assert "more packets than" in (found.why or "")
+
+
+def test_where_nothing_can_be_reset_the_report_says_so_without_a_search() -> None:
+    dut = sharp()
+    report = reset_within_7_s(dut)
+    assert dut.trials == 1  # the warm-up
+    assert [one.what for one in report.resets] == [None]
+    assert "linux-bridge" in (report.resets[0].why or "")
+    assert any(one.clause == "RFC 2544, 26.6" and "one process" in one.ran for one in report.deviations)
+
+
+def test_kinds_of_reset_that_were_not_made_are_deviations() -> None:
+    dut = sharp()
+    dut.wrong = Misbehaviour(reset_s=0.4)
+    clauses = {one.clause for one in reset_within_7_s(dut, Switch()).deviations}
+    assert {"RFC 6201, 4.1", "RFC 6201, 4.2.1", "RFC 6201, 4.3"} <= clauses
+    assert not {"RFC 6201, 4.2.2", "RFC 2544, 26.6"} & clauses
+
+
 def test_tests_come_in_the_order_of_the_rfc() -> None:
     events: list[Event] = []
-    measured(Rfc2544Options().shortened(), sharp(), events)
+    measured(Rfc2544Options().shortened(), sharp(), events, Switch())
     phases = [event.phase for event in events if isinstance(event, PhaseStarted)]
     assert list(dict.fromkeys(phases)) == [
         "warm-up",
@@ -200,6 +269,7 @@ def test_tests_come_in_the_order_of_the_rfc() -> None:
         "frame loss",
         "back-to-back",
         "recovery",
+        "reset",
     ]
 
 
@@ -213,7 +283,7 @@ def test_a_quick_run_names_every_duration_that_it_shortens() -> None:
     found = report_of(measured(Rfc2544Options().shortened(), sharp())).deviations
     short = {one.clause for one in found if one.ran.startswith("not conformant: trial duration")}
     assert short == {f"RFC 2544, {section}" for section in ("24", "26.2", "26.4", "26.5")}
-    assert "without 128, 256, 1024, 1280" in {one.ran for one in found}
+    assert "without 128, 256, 512, 1024, 1280, 1518" in {one.ran for one in found}
 
 
 def test_rates_without_a_medium_are_named_as_a_deviation() -> None:
@@ -239,7 +309,6 @@ def test_a_link_faster_than_the_tester_says_how_much_of_it_was_tried() -> None:
 def test_defaults_are_the_standards() -> None:
     options = Rfc2544Options()
     assert options.tests == TESTS
-    assert options.frames[:7] == STANDARD_FRAMES
     assert (options.trial_s, options.latency_s, options.latency_repeats) == (60, 120, 20)
     assert (options.burst_s, options.burst_repeats, options.overload_s) == (2, 50, 60)
 
@@ -250,9 +319,18 @@ def test_what_the_lab_says_is_not_shortened() -> None:
     assert quick.latency_s == 1.0
 
 
+def test_frames_are_the_labs_unless_the_procedures_have_their_own() -> None:
+    of_lab = ("64", "512")
+    assert Rfc2544Options().sizes(of_lab) == of_lab
+    assert Rfc2544Options().shortened().sizes(of_lab) == of_lab
+    assert Rfc2544Options(frames=("1518",)).sizes(of_lab) == ("1518",)
+    standard = Rfc2544Options.model_validate({"frames": "standard"})
+    assert standard.sizes(of_lab)[:-1] == STANDARD_FRAMES
+
+
 def test_the_whole_procedure_is_announced_as_hours() -> None:
-    assert 8 * 3600 < expected_s(Rfc2544Options(), 1) < 24 * 3600
-    assert expected_s(Rfc2544Options().shortened(), 1) < 180
+    assert 8 * 3600 < expected_s(Rfc2544Options(), 8, 1) < 24 * 3600
+    assert expected_s(Rfc2544Options().shortened(), 3, 1) < 240
 
 
 def test_a_tagged_frame_after_the_end_is_refused() -> None:

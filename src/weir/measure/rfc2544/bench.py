@@ -55,6 +55,7 @@ class Bench:
 
     runner: RestingRunner
     options: Rfc2544Options
+    frames: tuple[str, ...]  # of the whole run
     maximum: Maximum
     ceiling: Ceiling | None
     phase: Callable[[Phase, int, int], None]  # what begins: test, step, steps

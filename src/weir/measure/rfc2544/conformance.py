@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weir.measure.rfc2544.bench import Bench, Maximum
+from weir.measure.rfc2544.reset import NOTHING
 from weir.spec.rfc2544 import STANDARD_FRAMES, TESTS, Rfc2544Options
 from weir.store.rfc2544 import Deviation, Rfc2544
 
@@ -24,7 +25,7 @@ OVERLOAD_S = 60.0
 
 def deviations(bench: Bench, report: Rfc2544, *, stall_repeats: int) -> list[Deviation]:
     """In the order of the clauses."""
-    found = [*_durations(bench.options), *_scope(bench), *_rates(bench, report)]
+    found = [*_durations(bench.options), *_scope(bench), *_rates(bench, report), *_resets(report)]
     if stall_repeats and "throughput" in report.tests:
         found.append(
             _of(
@@ -76,7 +77,7 @@ def _durations(options: Rfc2544Options) -> Iterator[Deviation]:
 def _scope(bench: Bench) -> Iterator[Deviation]:
     """What is left out, whatever the options say."""
     options = bench.options
-    missing = [size for size in STANDARD_FRAMES if size not in options.frames]
+    missing = [size for size in STANDARD_FRAMES if size not in bench.frames]
     if missing:
         yield _of("9.1", f"frames of {', '.join(STANDARD_FRAMES)} bytes", f"without {', '.join(missing)}")
     if bench.runner.traffic.frame not in STANDARD_FRAMES:
@@ -99,7 +100,33 @@ def _scope(bench: Bench) -> Iterator[Deviation]:
             "the time from the last bit in to the first bit out, or of RFC 1242's bit forwarding devices",
             "software timestamps: from the building of a burst to its taking from the receive queue",
         )
-    yield _of("26.6", "the time that a reset takes", "not measured")
+
+
+def _resets(report: Rfc2544) -> Iterator[Deviation]:
+    """Of the kinds of RFC 6201, those that were not made."""
+    if "reset" not in report.tests:
+        return
+    if all(one.what is None for one in report.resets):
+        yield _of(
+            "26.6",
+            "the time that a reset takes",
+            f"not measured: {NOTHING}" if report.resets else "not measured: it needs a throughput",
+        )
+        return
+    made = {one.clause for one in report.resets}
+    kinds = (
+        ("4.1", "a reset of hardware", "none: there is none of its own"),
+        ("4.2.1", "a reset of the operating system", "none: only guests have one of their own"),
+        ("4.2.2", "a reset of a process", "none"),
+        ("4.3", "an interruption of power for 10 s", "none"),
+    )
+    for section, asked, ran in kinds:
+        if f"RFC 6201, {section}" not in made:
+            yield _of(section, asked, ran, rfc=6201)
+    if any("bridge" in (one.what or "") for one in report.resets):
+        yield _of(
+            "4.2.2", "a reset of a process", "the kernel's bridge, which has none, made again", rfc=6201
+        )
 
 
 def _rates(bench: Bench, report: Rfc2544) -> Iterator[Deviation]:

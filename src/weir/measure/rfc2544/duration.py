@@ -11,8 +11,8 @@ SEARCH_TRIALS = 12
 LOSS_TRIALS = 8
 
 
-def expected_s(options: Rfc2544Options, setups: int) -> float:
-    """Seconds for all frame sizes on that many built chains."""
+def expected_s(options: Rfc2544Options, frames: int, setups: int) -> float:
+    """Seconds for so many frame sizes on that many built chains."""
     rest_s = options.restabilise_s
     burst_trials = 1 + math.ceil(math.log2(1 / options.burst_step)) * (1 + options.burst_verifications / 2)
     each = {
@@ -21,6 +21,7 @@ def expected_s(options: Rfc2544Options, setups: int) -> float:
         "frame-loss": min(LOSS_TRIALS, math.ceil(1 / options.loss_step)) * (options.trial_s + rest_s),
         "back-to-back": options.burst_repeats * burst_trials * (options.burst_s / 2 + options.burst_rest_s),
         "recovery": options.recovery_repeats * (options.overload_s + options.recovery_s + rest_s),
+        "reset": options.reset_repeats * (options.reset_after_s + options.reset_watch_s + rest_s),
     }
     needed = {"throughput", *options.tests}
-    return setups * len(options.frames) * sum(seconds for test, seconds in each.items() if test in needed)
+    return setups * frames * sum(seconds for test, seconds in each.items() if test in needed)

@@ -15,8 +15,9 @@ from weir.measure.rfc2544.conformance import deviations
 from weir.measure.rfc2544.frame_loss import measure_frame_loss
 from weir.measure.rfc2544.latency import measure_latency
 from weir.measure.rfc2544.recovery import measure_recovery
+from weir.measure.rfc2544.reset import measure_resets
 from weir.measure.rfc2544.throughput import find_throughput
-from weir.measure.tester import SutCounters, Tester, Traffic
+from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.spec.measure import Measure
 from weir.spec.rfc2544 import Rfc2544Options
 from weir.store.result import Case, Ceiling, Throughput, Trial
@@ -34,11 +35,12 @@ def measure_rfc2544(
     ceilings: Mapping[str, Ceiling],
     on_event: Callable[[Event], None],
     timing: Time | None = None,
+    resets: Sequence[Reset] = (),
     **other: Any,
 ) -> Iterator[Case]:
     """As `weir.measure.measure_setup`, with the procedures that `measure.rfc2544` says instead of searches.
 
-    `other` is what only searches need, and is not looked at.
+    `resets`: what can be reset while traffic runs. `other` is what only searches need, and is not looked at.
     """
     del other
     timing = timing or Time()
@@ -52,6 +54,8 @@ def measure_rfc2544(
             ceiling=ceilings.get(one.frame),
             on_event=on_event,
             timing=timing,
+            resets=resets,
+            frames=tuple(each.frame for each in traffic),
         )
         if not (yield from told(case)):
             return
@@ -70,8 +74,12 @@ class _OneFrame:
         ceiling: Ceiling | None,
         on_event: Callable[[Event], None],
         timing: Time,
+        resets: Sequence[Reset],
+        frames: tuple[str, ...],
     ) -> None:
         self._measure = measure
+        self._resets = resets
+        self._frames = frames
         self._options: Rfc2544Options = measure.rfc2544
         self._traffic = traffic
         self._tester = tester
@@ -112,7 +120,7 @@ class _OneFrame:
 
     def _run(self, bench: Bench, report: Rfc2544) -> None:
         wanted = self._options.tests
-        if set(wanted) != {"frame-loss"}:
+        if self._needs_throughput():
             for by in self._options.search:
                 self._throughput.append(find_throughput(bench, by, self._measure))
                 self._on_event(GoalFound(self._traffic.frame, self._throughput[-1]))
@@ -127,6 +135,12 @@ class _OneFrame:
             self._runner.rest_s = self._options.restabilise_s
         if "recovery" in wanted and load_pps is not None:
             report.recovery = measure_recovery(bench, load_pps)
+        if "reset" in wanted and (load_pps is not None or not self._resets):
+            report.resets = measure_resets(bench, load_pps or 0.0, self._resets)
+
+    def _needs_throughput(self) -> bool:
+        without = {"frame-loss"} if self._resets else {"frame-loss", "reset"}
+        return not set(self._options.tests) <= without
 
     def _bench(self) -> Bench | None:
         """After a warm-up as fast as the tester can; None if it can send nothing."""
@@ -146,6 +160,7 @@ class _OneFrame:
         return Bench(
             runner=self._runner,
             options=self._options,
+            frames=self._frames,
             maximum=maximum,
             ceiling=self._ceiling,
             phase=self._phase,
@@ -158,6 +173,7 @@ class _OneFrame:
             frame=self._traffic.frame,
             mean_frame_bytes=self._traffic.mean_frame_bytes,
             ceiling=self._ceiling,
+            clocks=self._runner.clocks(),
             throughput=self._throughput,
             trials=self._trials,
             rfc2544=self._report,

@@ -97,7 +97,7 @@ def _sections(result: Result) -> list[Markup]:
             [
                 _section(
                     "procedures",
-                    "RFC 2544 and RFC 9004",
+                    "RFC 2544, RFC 6201 and RFC 9004",
                     "Each test as its RFC describes it, and in the end everything in which this run differs.",
                     standard,
                 )

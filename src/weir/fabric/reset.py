@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a chain that stands can be reset while traffic runs, and how (RFC 6201, 4.2).
+
+What is made anew belongs to the step that made it first, carries its marker, and is taken down from the
+same journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from weir.fabric.host import polling
+from weir.fabric.journal import Entry
+from weir.fabric.links import index
+from weir.fabric.openvswitch import control_socket
+from weir.fabric.registry import step_kind
+from weir.fabric.step_kind import Facts, Site
+from weir.fabric.vm import monitor
+from weir.fabric.vm.command_line import Files
+from weir.plan.step import StepKind
+
+
+@dataclass(frozen=True)
+class Reset:
+    """Something that can be reset."""
+
+    what: str  # and how: "ovs-vswitchd killed and started again"
+    clause: str  # the kind of reset: "RFC 6201, 4.2.2"
+    do: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the things that steps of one kind made are reset."""
+
+    text: str
+    clause: str
+    do: Callable[[Entry, Site], Facts]  # what the step's undo has to know from then on
+
+    def said(self, count: int) -> str:
+        """The text, with how many there are."""
+        return self.text.format(count=count, s="s" if count > 1 else "")
+
+
+def _bridge(entry: Entry, site: Site) -> Facts:
+    """With the same ports, and nothing learnt."""
+    netns, name = str(entry.step.params["netns"]), str(entry.step.params["bridge"])
+    route = site.route(netns)
+    ports = [int(link["index"]) for link in route.get_links(master=index(site, netns, name))]
+    kind = step_kind("bridge")
+    kind.undo(entry.step.params, entry.facts, site)
+    facts = kind.do(entry.step, site)
+    for port in ports:
+        route.link("set", index=port, master=index(site, netns, name))
+    return facts
+
+
+def _switch(entry: Entry, site: Site) -> Facts:
+    """The database stands: bridges and ports come back from it. Polling threads are placed as they were."""
+    site.kill(int(entry.facts["pid"]))
+    control_socket(site, str(entry.step.params["directory"])).unlink(missing_ok=True)
+    facts = step_kind("ovs-vswitchd").do(entry.step, site)
+    for realtime in site.noted("realtime") if "polling_switch" in facts else ():
+        polling.place_switch(int(facts["pid"]), bool(realtime))
+    return facts
+
+
+def _guest(entry: Entry, site: Site) -> Facts:
+    """The virtual machine's reset button, and what its guest has to be told before it forwards."""
+    monitor.execute(Files(site.directory, str(entry.step.params["node"])).monitor, "system_reset")
+    return step_kind("vm-ready").do(entry.step, site)
+
+
+WAYS: Mapping[StepKind, Way] = {
+    "bridge": Way("{count} bridge{s} of the kernel deleted and made again", "RFC 6201, 4.2.2", _bridge),
+    "ovs-vswitchd": Way("ovs-vswitchd killed and started again", "RFC 6201, 4.2.2", _switch),
+    "vm-ready": Way("{count} virtual machine{s} reset", "RFC 6201, 4.2.1", _guest),
+}
+TECHNOLOGIES = ("linux-bridge", "ovs", "ovs-dpdk")
+"""Those whose switch can be."""
