@@ -16,6 +16,7 @@ from weir.dataplane.requests import DelayWanted
 from .wire import refused, result, started
 
 MS_NS = 10**6
+ALIKE_MAX = 64  # packets whose delay is that of the one before wait to be counted (native/traffic/delays.h)
 
 
 def test_variation_comes_with_a_run_that_asks_for_it_and_with_no_other(client: DataPlaneClient) -> None:
@@ -65,13 +66,13 @@ def test_a_run_tells_its_counts_while_it_goes_on(client: DataPlaneClient) -> Non
     run = client.start_traffic({0: 10_000}, 10**10, 0)
     seen = [0]
     deadline = time.monotonic() + 5
-    while len(seen) < 4:
+    while len(seen) < 4 or seen[-1] < 3 * ALIKE_MAX:
         assert time.monotonic() < deadline
         so_far = client.traffic_so_far()
         assert so_far.run == run
         if so_far.streams[0].delivered > seen[-1]:
             seen.append(so_far.streams[0].delivered)
-    assert sum(packets for _, _, packets in client.delays(0).buckets) >= seen[-1]
+    assert sum(packets for _, _, packets in client.delays(0).buckets) >= seen[-1] - ALIKE_MAX
     client.stop()
 
 
