@@ -73,7 +73,7 @@ test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contrac
 .PHONY: test-vm
 test-vm: setup build/.packages-dev .venv/.ready-dev ## functions in virtual machines that are booted; minutes where KVM does not work
 	@$(WEIR) image build
-	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py tests/smoke/test_migration.py
 
 .PHONY: test-interruption
 test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of a run (in `make test`: at some), an hour

@@ -22,6 +22,13 @@ LabPath = Annotated[
 Variant = Annotated[
     str | None, typer.Option("--variant", help="One of the lab's variants; absent: the first.")
 ]
+TechnologyName = Annotated[
+    str | None,
+    typer.Option("--technology", "-t", help="One of the lab's technologies; absent: the first."),
+]
+ChainName = Annotated[
+    str | None, typer.Option("--chain", "-c", help="One of the lab's chains; absent: the first.")
+]
 Quick = Annotated[bool, typer.Option("--quick", help="Lay the lab's `quick` part over it.")]
 
 

@@ -16,6 +16,7 @@ from weir.cli import (
     explain,
     inspect,
     lean,
+    migrate,
     plan,
     predict,
     report,
@@ -41,6 +42,7 @@ app = typer.Typer(
 COMMANDS = (
     run.run,
     soak.soak,
+    migrate.migrate,
     rfc2544.rfc2544,
     lean.lean,
     calibrate.calibrate,

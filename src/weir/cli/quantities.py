@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rates as options say them: `--rate 2Mpps`, `--link 10G`."""
+"""Rates and times as options say them: `--rate 2Mpps`, `--link 10G`, `--duration 16h`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ LINK_BPS = (10e6, 1.6e12)
 
 def link_bps(text: str) -> float:
     """Of `--link`. CommandError says what is expected."""
+    return _bps("--link", text)
+
+
+def bandwidth_bps(text: str) -> float:
+    """Of `--bandwidth`. CommandError says what is expected."""
+    return _bps("--bandwidth", text)
+
+
+def _bps(option: str, text: str) -> float:
     from weir.spec.units import BPS, quantity
 
     low, high = LINK_BPS
@@ -18,7 +27,9 @@ def link_bps(text: str) -> float:
     except ValueError:
         bps = 0.0
     if not low <= bps <= high:
-        raise CommandError(f"--link {text}: expected a rate from 10M to 1.6T, such as 10G or 25Gbit/s", USAGE)
+        raise CommandError(
+            f"{option} {text}: expected a rate from 10M to 1.6T, such as 10G or 25Gbit/s", USAGE
+        )
     return bps
 
 
@@ -33,3 +44,16 @@ def rate_pps(text: str) -> float:
     if pps <= 0:
         raise CommandError(f"--rate {text}: expected a rate above 0", USAGE)
     return pps
+
+
+def seconds(option: str, text: str, least: float, most: float) -> float:
+    """Of a time. CommandError says what is expected."""
+    from weir.spec.units import SECONDS, quantity
+
+    try:
+        found = quantity(text, SECONDS, "s")
+    except ValueError as error:
+        raise CommandError(f"{option} {text}: {error}", USAGE) from error
+    if not least <= found <= most:
+        raise CommandError(f"{option} {text}: expected {least:g} s to {most:g} s", USAGE)
+    return found

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
-from weir.cli.labfile import Quick, chosen_chain, chosen_technology, here
-from weir.cli.stored import StoreLocation, stored
+from weir.cli.labfile import ChainName, Quick, TechnologyName, chosen_chain, chosen_technology, here
+from weir.cli.quantities import seconds
+from weir.cli.stored import ReportFolder, StoreLocation, stored
 
 if TYPE_CHECKING:
     from weir.soak_campaign import Wanted
@@ -43,13 +44,8 @@ def soak(
             metavar="LOAD", help=f'Load as a share of a goal, searched for first; absent: "{LOAD}".'
         ),
     ] = None,
-    technology: Annotated[
-        str | None,
-        typer.Option("--technology", "-t", help="One of the lab's technologies; absent: the first."),
-    ] = None,
-    chain: Annotated[
-        str | None, typer.Option("--chain", "-c", help="One of the lab's chains; absent: the first.")
-    ] = None,
+    technology: TechnologyName = None,
+    chain: ChainName = None,
     frame: Annotated[
         str | None, typer.Option(metavar="FRAME", help="One of the lab's frames; absent: the first.")
     ] = None,
@@ -61,10 +57,7 @@ def soak(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON; progress on stderr.")
     ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Directory for the reports; absent: results/<run>."),
-    ] = None,
+    output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
     """Keep one chain under constant load for hours: losses, stalls, delays and memory over time."""
@@ -179,8 +172,8 @@ def _wanted(
     frames = [str(one) for one in lab.traffic.frames]
     if frame is not None and frame not in frames:
         raise CommandError(f"the lab has no frame {frame}; it has {', '.join(frames)}", USAGE)
-    interval_s = _seconds("--interval", times[1], SHORTEST_INTERVAL_S, 3600.0)
-    duration_s = _seconds("--duration", times[0], 3 * interval_s, LONGEST_S)
+    interval_s = seconds("--interval", times[1], SHORTEST_INTERVAL_S, 3600.0)
+    duration_s = seconds("--duration", times[0], 3 * interval_s, LONGEST_S)
     return Wanted(
         technology=chosen_technology(lab, technology),
         chain=chosen_chain(lab, chain),
@@ -189,15 +182,3 @@ def _wanted(
         duration_s=duration_s,
         interval_s=interval_s,
     )
-
-
-def _seconds(option: str, text: str, least: float, most: float) -> float:
-    from weir.spec.units import SECONDS, quantity
-
-    try:
-        found = quantity(text, SECONDS, "s")
-    except ValueError as error:
-        raise CommandError(f"{option} {text}: {error}", USAGE) from error
-    if not least <= found <= most:
-        raise CommandError(f"{option} {text}: expected {least:g} s to {most:g} s", USAGE)
-    return found

@@ -24,6 +24,10 @@ StoreLocation = Annotated[
         envvar="WEIR_STORE",
     ),
 ]
+ReportFolder = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Directory for the reports; absent: results/<run>."),
+]
 
 
 def stored(run: str, location: str | None) -> Result:

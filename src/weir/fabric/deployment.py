@@ -201,7 +201,8 @@ class Deployment:
 
     def _require_alive(self) -> None:
         for entry in self._processes:
-            if not process.alive(entry.facts["pid"]):
+            # A QEMU that waits for a migration ends when that fails, and the guest goes on where it was.
+            if not entry.step.params.get("incoming") and not process.alive(entry.facts["pid"]):
                 raise FabricError(
                     f"{entry.step.name} has ended in the middle of the measurement",
                     "deploy the chain with `weir deploy` to see its log",
@@ -246,7 +247,8 @@ class Deployment:
         return [str(one.step.params["node"]) for one in self._machines() if one.facts["accel"] == "tcg"]
 
     def _machines(self) -> list[Entry]:
-        return [entry for entry in self._journal.standing() if entry.step.kind == "vm"]
+        standing = self._journal.standing()
+        return [one for one in standing if one.step.kind == "vm" and not one.step.params.get("incoming")]
 
     def abandoned(self) -> bool:
         """Nobody works on it, and it is not kept: its maker was killed, or who was taking it down."""

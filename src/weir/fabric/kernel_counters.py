@@ -7,9 +7,11 @@ from collections.abc import Mapping
 
 from weir.fabric.counters import Counter
 from weir.fabric.step_kind import Site
+from weir.plan.failover import taps
 from weir.plan.topology import switch_namespace
-from weir.spec.topology import Port, Topology
+from weir.spec.topology import Link, Port, Topology
 
+_ROOT = 0xFFFFFFFF  # TC_H_ROOT
 _DROPS = ("tx_dropped", "rx_dropped", "tx_errors", "rx_errors")
 Statistics = Mapping[str, int]
 
@@ -39,15 +41,54 @@ def kernel_counters(topology: Topology, site: Site, delivered: Mapping[str, int]
                 continue
             counters += _interface(place, statistics)
             counters.append(Counter(place, "socket_full", "drop", sockets.get(statistics["index"], 0)))
-        for port in topology.ports:
-            if port.kind == "vm-tap" and port.name in ends:
-                counters += _tap(f"switch:{port.name}", ends[port.name])
+        counters += _machines(topology, ends, _handed_over(site, switch))
     return counters
 
 
-def _tap(place: str, statistics: Statistics) -> list[Counter]:
-    """A virtual machine's: the kernel sends to it what the machine receives."""
-    return [*_interface(place, statistics), Counter(f"{place} tx", None, "packets", statistics["tx_packets"])]
+def _machines(topology: Topology, ends: Mapping[str, Statistics], handed: Mapping[int, int]) -> list[Counter]:
+    """At tap interfaces of virtual machines; and what was for everybody, as no packet of the tester's is."""
+    found = []
+    for port in topology.ports:
+        for name in taps(topology, port) if port.kind == "vm-tap" else ():
+            if name in ends:
+                found += _tap(f"switch:{name}", ends[name], handed)
+    for link in topology.links:
+        if link.name in ends:
+            found.append(Counter(broadcasts(link), None, "packets", ends[link.name]["rx_packets"]))
+    return found
+
+
+def broadcasts(link: Link) -> str:
+    """Where packets to everybody are counted, which a bridge gives to itself too."""
+    return f"switch:{link.name} broadcast"
+
+
+def _tap(place: str, statistics: Statistics, handed: Mapping[int, int]) -> list[Counter]:
+    """A virtual machine's: the kernel sends to it what the machine receives.
+
+    `not_read`: what waits for a QEMU that does not come, or went with the queue when that QEMU ended.
+    """
+    found = _interface(place, statistics)
+    found.append(Counter(f"{place} tx", None, "packets", statistics["tx_packets"]))
+    given = handed.get(statistics["index"])
+    if given is not None:
+        waiting = given - statistics["tx_packets"] - statistics["tx_dropped"]
+        found.append(Counter(place, "not_read", "drop", max(0, waiting)))
+    return found
+
+
+def _handed_over(site: Site, netns: str) -> dict[int, int]:
+    """By index of an interface: packets that its queueing discipline gave to the driver, or still has."""
+    found: dict[int, int] = {}
+    for one in site.route(netns).get_qdiscs():
+        if one.get("parent") != _ROOT:
+            continue
+        for name, block in (one.get("stats2") or {}).get("attrs", ()):
+            if name == "TCA_STATS_BASIC":
+                found[int(one["index"])] = found.get(int(one["index"]), 0) + int(block["packets"])
+            elif name == "TCA_STATS_QUEUE":
+                found[int(one["index"])] = found.get(int(one["index"]), 0) + int(block["qlen"])
+    return found
 
 
 def _interface(place: str, statistics: Statistics) -> list[Counter]:

@@ -82,12 +82,16 @@ class BridgePort:
 
     def do(self, step: Step, site: Site) -> Facts:
         """Attaches it."""
-        netns = str(step.params["netns"])
+        netns, interface = str(step.params["netns"]), str(step.params["interface"])
         site.route(netns).link(
             "set",
-            index=index(site, netns, str(step.params["interface"])),
+            index=index(site, netns, interface),
             master=index(site, netns, str(step.params["bridge"])),
         )
+        if not step.params["flooded"]:
+            site.route(netns).brport(
+                "set", index=index(site, netns, interface), unicast_flood=0, mcast_flood=0, bcast_flood=0
+            )
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:

@@ -8,10 +8,11 @@ kernel then drops what weir-dp has already got a copy of at its first look, inst
 
 from __future__ import annotations
 
+from weir.plan.failover import taps
 from weir.plan.step import Step
 from weir.plan.topology import switch_namespace
 from weir.spec.lab import Lab
-from weir.spec.topology import Port, Topology
+from weir.spec.topology import Link, Port, Topology
 
 AGEING_S = 3600  # longer than any measurement: learnt addresses must not time out into flooding
 # The kernel must not send anything of its own into the chain: every packet there is counted.
@@ -39,17 +40,36 @@ def linux_bridge(topology: Topology, _lab: Lab) -> list[Step]:
             )
         )
         for port in (topology.port(link.left), topology.port(link.right)):
-            plan.append(tap(topology, port) if port.kind == "vm-tap" else veth(topology, port))
-            plan.append(
-                Step(
-                    kind="bridge-port",
-                    name=f"bridge-port:{port.name}",
-                    params={"netns": switch, "bridge": link.name, "interface": port.name},
-                    text=f"attach {port.name} to bridge {link.name}",
-                    undo_text=f"detach {port.name} from {link.name}",
-                )
-            )
+            if port.kind != "vm-tap":
+                plan += [veth(topology, port), _bridge_port(switch, link, port.name)]
+                continue
+            names = taps(topology, port)
+            for name in names:
+                plan += [tap(topology, port, name), _bridge_port(switch, link, name, flooded=len(names) == 1)]
     return plan
+
+
+def _bridge_port(switch: str, link: Link, name: str, *, flooded: bool = True) -> Step:
+    how = "" if flooded else ", without packets for everybody or nobody"
+    return Step(
+        kind="bridge-port",
+        name=f"bridge-port:{name}",
+        params={"netns": switch, "bridge": link.name, "interface": name, "flooded": flooded},
+        text=f"attach {name} to bridge {link.name}{how}",
+        undo_text=f"detach {name} from {link.name}",
+    )
+
+
+def _netfilter(topology: Topology) -> Step:
+    """In the switch's namespace alone; said either way, so that a lab is the same on every host."""
+    switch, wanted = switch_namespace(topology), bool(topology.bridge_netfilter)
+    return Step(
+        kind="sysctl",
+        name=f"netfilter:{switch}",
+        params={"netns": switch, "settings": [f"{hook}={int(wanted)}" for hook in _BRIDGE_HOOKS]},
+        text=f"{'lead' if wanted else 'do not lead'} bridged packets through netfilter in {switch}",
+        undo_text="",
+    )
 
 
 def kernel_wire(topology: Topology) -> list[Step]:
@@ -115,15 +135,15 @@ def veth(topology: Topology, port: Port) -> Step:
     )
 
 
-def tap(topology: Topology, port: Port) -> Step:
-    """The tap interface of a virtual machine's port, in the switch's namespace."""
+def tap(topology: Topology, port: Port, name: str) -> Step:
+    """A tap interface of a virtual machine's port, in the switch's namespace."""
     switch = switch_namespace(topology)
     machine = next(node.machine for node in topology.machines() if node.name == port.node)
     assert machine is not None
     return Step(
         kind="tap",
-        name=f"tap:{port.name}",
-        params={"netns": switch, "interface": port.name, "queues": machine.queues},
-        text=f"make tap interface {port.name} in {switch}",
-        undo_text=f"delete tap interface {port.name}",
+        name=f"tap:{name}",
+        params={"netns": switch, "interface": name, "queues": machine.queues},
+        text=f"make tap interface {name} in {switch}",
+        undo_text=f"delete tap interface {name}",
     )

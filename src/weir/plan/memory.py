@@ -67,9 +67,9 @@ def guest_memory_mb(node: Node) -> int:
 
 
 def machines_memory_mb(topology: Topology) -> int:
-    """Hugepage memory of virtual machines in MiB."""
+    """Hugepage memory of virtual machines in MiB; one that is migrated has it twice."""
     machines = (node.machine for node in topology.machines())
-    return sum(one.memory_mb for one in machines if one is not None and one.hugepages)
+    return sum(one.memory_mb * (1 + one.failover) for one in machines if one is not None and one.hugepages)
 
 
 def switch_memory_mb(topology: Topology, lab: Lab) -> int:

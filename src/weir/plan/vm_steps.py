@@ -7,10 +7,12 @@ The ports are at fixed places of the guest's PCI bus, so that a weir-dp in it ca
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from weir.plan.architecture import RING_PACKETS, function_areas, next_hop
 from weir.plan.dataplane_config import PlanError
+from weir.plan.failover import source_pair, target, target_pair
 from weir.plan.memory import GUEST_QUEUE_SIZE, guest_mbufs, guest_memory_mb
 from weir.plan.step import Param, Step
 from weir.plan.topology import switch_namespace
@@ -28,8 +30,8 @@ def vm_steps(topology: Topology, lab: Lab) -> list[Step]:
     plan = [
         _seed(topology, node) for node in nodes if node.machine is not None and node.machine.image is not None
     ]
-    plan += [_start(topology, node) for node in nodes]
-    return [*plan, *(_ready(topology, lab, node) for node in nodes)]
+    plan += [step for node in nodes for step in _starts(topology, node)]
+    return [*plan, *(step for node in nodes for step in _readies(topology, lab, node))]
 
 
 def guest_cores(vcpus: int) -> tuple[int, ...]:
@@ -83,11 +85,19 @@ def _seed(topology: Topology, node: Node) -> Step:
     )
 
 
-def _start(topology: Topology, node: Node) -> Step:
-    machine = node.machine
-    assert machine is not None
+def _starts(topology: Topology, node: Node) -> Iterator[Step]:
+    """One QEMU, or the one that the guest boots in and the one that it is migrated to."""
+    assert node.machine is not None
+    yield _start(topology, node, node.machine, incoming=False)
+    if node.machine.failover:
+        yield _start(topology, node, node.machine, incoming=True)
+
+
+def _start(topology: Topology, node: Node, machine: Machine, *, incoming: bool) -> Step:
     params: dict[str, Param] = {
-        "node": node.name,
+        "node": target(node.name) if incoming else node.name,
+        "incoming": incoming,
+        "failover": machine.failover,
         "netns": switch_namespace(topology),
         "forwarder": machine.forwarder or "",
         "vcpus": machine.vcpus,
@@ -101,15 +111,20 @@ def _start(topology: Topology, node: Node) -> Step:
         port = topology.port(f"{node.name}.{side}")
         params[f"{side}_mac"] = port.mac
         params[f"{side}_next_hop"] = next_hop(topology, port).mac
-        params[f"{side}_interface"] = port.interface or ""
         params[f"{side}_socket"] = port.socket or ""
+        pair = target_pair(port) if incoming else source_pair(port)
+        params[f"{side}_interface"] = pair.standby if port.interface else ""
+        params[f"{side}_primary"] = pair.primary if machine.failover else ""
     several = f"{machine.vcpus} virtual CPUs" if machine.vcpus > 1 else "one virtual CPU"
+    text = f"start virtual machine {node.name} with {several}, where {machine.title()} forwards"
+    if incoming:
+        text = f"start a second QEMU, {target(node.name)}, to which {node.name} can be migrated"
     return Step(
         kind="vm",
-        name=f"vm:{node.name}",
+        name=f"vm:{params['node']}",
         params=params,
-        text=f"start virtual machine {node.name} with {several}, where {machine.title()} forwards",
-        undo_text=f"end virtual machine {node.name}",
+        text=text,
+        undo_text=f"end virtual machine {params['node']}",
     )
 
 
@@ -127,23 +142,34 @@ def _guest_memory_mb(node: Node, machine: Machine) -> int:
     return needed_mb
 
 
-def _ready(topology: Topology, lab: Lab, node: Node) -> Step:
+def _readies(topology: Topology, lab: Lab, node: Node) -> Iterator[Step]:
     machine = node.machine
     assert machine is not None
     config = json.dumps(guest_config(topology, node)) if machine.forwarder == "weir-dp" else ""
     pinned = list(node.cores) if lab.host.pinning else []
     where = f", and pin it to core {', '.join(map(str, pinned))}" if pinned else ""
-    return Step(
+    params: dict[str, Param] = {
+        "node": node.name,
+        "incoming": False,
+        "forwarder": machine.forwarder or "",
+        "ready": machine.ready,
+        "configure": config,
+        "cores": pinned,
+        "time_limit_ms": round(machine.boot_time_limit_s * 1000),
+    }
+    yield Step(
         kind="vm-ready",
         name=f"vm-ready:{node.name}",
-        params={
-            "node": node.name,
-            "forwarder": machine.forwarder or "",
-            "ready": machine.ready,
-            "configure": config,
-            "cores": pinned,
-            "time_limit_ms": round(machine.boot_time_limit_s * 1000),
-        },
+        params=params,
         text=f"wait until {node.name} forwards{where}",
         undo_text="",
     )
+    if machine.failover and pinned:
+        second = target(node.name)
+        yield Step(
+            kind="vm-ready",
+            name=f"vm-ready:{second}",
+            params=params | {"node": second, "incoming": True},
+            text=f"pin {second} to core {', '.join(map(str, pinned))}",
+            undo_text="",
+        )

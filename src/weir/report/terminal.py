@@ -20,9 +20,11 @@ from rich.table import Table
 from rich.text import Text
 
 from weir.report import (
+    clock_text,
     delay_rows,
     delay_table,
     legend,
+    migration_table,
     numbers,
     reduction_rows,
     reduction_table,
@@ -56,7 +58,8 @@ def table(result: Result) -> RenderableType:
     """The same for a rich console, with colours. Lab texts are never read as markup."""
     names: list[str | None] = [None] if summary.compares_chains(result) else [*summary.chains(result)]
     chains = [_Chain(result, name) for name in names]
-    delays = [*soak_table.tables(result), *delay_table.tables(result), *reduction_table.tables(result)]
+    long = [*soak_table.tables(result), *migration_table.tables(result)]
+    delays = [*long, *delay_table.tables(result), *reduction_table.tables(result)]
     return Group(_heading(result), *chains, *delays, *_notes(result))
 
 
@@ -157,6 +160,8 @@ def _notes(result: Result) -> Iterator[RenderableType]:
     delays = [delay_rows.MEANING] if any(True for _ in delay_rows.delay_rows(result)) else []
     delays += [reduction_rows.MEANING, reduction_rows.UNSURE] if result.reductions else []
     yield from _list("How to read it", _points([*legend.sentences(result), SPREAD, *delays]), "bold")
+    alone = clock_text.floors(result) if delays else ()
+    yield from _list("The tester alone", _points([*alone]), "bold")
     rests = [
         sentence + (f" ({', '.join(names)})" if names else "") for sentence, names in summary.fidelity(result)
     ]

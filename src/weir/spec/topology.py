@@ -84,6 +84,8 @@ class Machine(_Frozen):
     queues: int
     accel: Accelerator
     boot_time_limit_s: float
+    failover: bool = False
+    """Each port is a failover pair, and a second QEMU waits for the machine to be migrated."""
 
     def title(self) -> str:
         """For people."""

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from weir.spec.topology import Topology
 from weir.store.comparison import DelayMeasure, HostSetting, Reduction, Shortfall
+from weir.store.migration import Migration
 from weir.store.rfc2544 import Rfc2544
 from weir.store.soak import Soak
 from weir.store.trial import (
@@ -167,6 +168,8 @@ class Case(_Record):
     """Of the procedures of RFC 2544 and RFC 9004, where they were run."""
     soak: Soak | None = None
     """Constant load for long, where that was asked for."""
+    migration: Migration | None = None
+    """A live migration under load, likewise."""
     problem: str | None = None
     """Why the case was given up."""
     seconds: float = 0.0

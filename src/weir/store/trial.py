@@ -247,7 +247,9 @@ Purpose = Literal[
     "frame-loss",
     "burst",
     "recovery",
+    "reset",
     "soak",
+    "migration",
 ]
 
 
@@ -263,9 +265,7 @@ class Trial(_Record):
     intended_duration_s: float
     duration_s: float
     """Time that sending took."""
-    "reset",
     intended: int
-    "migration",
     """Packets that the load asks for in the time."""
     offered: int
     """Packets handed to the tester's ports."""

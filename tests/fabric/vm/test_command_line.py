@@ -13,6 +13,8 @@ from weir.fabric.vm.command_line import Boot, Files, command_line
 FILES = Files(Path("/run/weir/x-00000000"), "f1")
 BOOT = Boot(Path("/images/vmlinuz"), Path("/images/initramfs"))
 PARAMS: dict[str, Any] = {
+    "failover": False,
+    "incoming": False,
     "forwarder": "kernel",
     "vcpus": 2,
     "memory_mb": 512,
@@ -27,7 +29,10 @@ PARAMS: dict[str, Any] = {
     "right_interface": "f1.right",
     "left_socket": "",
     "right_socket": "",
+    "left_primary": "",
+    "right_primary": "",
 }
+PAIRS: dict[str, Any] = {"failover": True, "left_primary": "f1.left.p", "right_primary": "f1.right.p"}
 BY_VHOST_USER: dict[str, Any] = {
     "left_interface": "",
     "left_socket": "l.sock",
@@ -81,3 +86,27 @@ def test_an_image_of_the_users_boots_from_an_overlay_with_a_seed() -> None:
     assert "-kernel" not in line
     assert "file=/run/weir/x-00000000/f1.qcow2" in line
     assert "dir=/run/weir/x-00000000/f1.seed,label=cidata,read-only=on" in line
+
+
+def test_a_primary_is_a_card_of_its_own_in_an_express_slot_with_its_stand_bys_address() -> None:
+    line = said(**PAIRS)
+    assert "-machine q35," in line
+    assert "id=standby-left,failover=on" in line
+    assert "tap,id=tap-primary-left,ifname=f1.left.p," in line
+    assert (
+        "vmxnet3,id=primary-left,netdev=tap-primary-left,bus=slot-left,mac=02:57:00:00:01:00,"
+        "failover_pair_id=standby-left" in line
+    )
+    assert "pcie-root-port,id=slot-left,bus=pcie.0,addr=0x1,chassis=1" in line
+    assert "pcie-root-port,id=slot-right,bus=pcie.0,addr=0x2,chassis=2" in line
+
+
+def test_a_machine_that_nobody_migrates_has_neither_pairs_nor_slots() -> None:
+    line = said()
+    assert "failover" not in line
+    assert "pcie-root-port" not in line
+    assert "-incoming" not in line
+
+
+def test_the_second_qemu_waits_for_a_guest_and_is_otherwise_the_same_machine() -> None:
+    assert said(**PAIRS, incoming=True) == said(**PAIRS) + " -incoming defer"

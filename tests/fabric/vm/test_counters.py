@@ -8,6 +8,7 @@ from typing import Any
 from weir import plan
 from weir.fabric.counters import Counter
 from weir.fabric.vm.counters import kernel_drops, ledger_drops, not_returned
+from weir.plan.failover import migratable
 from weir.spec import Lab
 from weir.spec.topology import Topology
 
@@ -81,4 +82,18 @@ def test_an_unknown_image_has_lost_what_it_took_and_did_not_give_back() -> None:
         Counter("switch:f1.right", "interface_tx_dropped", "drop", 5),
         Counter("switch:tester.left rx", None, "packets", 7),
     ]
-    assert not_returned(node, outside).value == 20
+    assert not_returned(topology(), node, outside).value == 20
+
+
+def test_of_failover_pairs_all_devices_count_and_announcements_do_not() -> None:
+    ready = migratable(topology(), "f1")
+    counted = {
+        "switch:f1.left.p tx": 50,
+        "switch:f1.left.to tx": 40,
+        "switch:f1.right.p rx": 48,
+        "switch:f1.right.to rx": 33,
+        "switch:net0 broadcast": 2,
+        "switch:net1 broadcast": 3,
+    }
+    outside = [Counter(place, None, "packets", value) for place, value in counted.items()]
+    assert not_returned(ready, ready.functions()[0], outside).value == 90 - (81 - 5)

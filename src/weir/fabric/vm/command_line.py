@@ -3,6 +3,11 @@
 
 The ports are virtio devices at the guest's PCI places 0x10 and 0x11, without offloads: what the tester counts
 as a packet is one everywhere. Memory is a memfd that is shared, because a vhost-user switch maps it.
+
+A machine that is migrated has each of them as the stand-by of a failover pair (QEMU's documentation has it in
+docs/system/virtio-net-failover.rst). The primary is in a slot of its own, which must be PCI Express: so the
+machine is a q35. It is an emulated card that the guest's image has a driver for, as a stand-in for a virtual
+function, which QEMU takes from the guest and gives back in the same way.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from weir.fabric.vm.image import PRIMARY_DRIVER
 from weir.plan.vm_steps import PCI_SLOTS, guest_cores
 
 CHANNEL = "weir"
@@ -49,6 +55,11 @@ class Files:
         return self.directory / f"{self.node}.qemu.log"
 
     @property
+    def migration(self) -> Path:
+        """The socket at which a QEMU takes a migrated guest."""
+        return self.directory / f"{self.node}.migration"
+
+    @property
     def overlay(self) -> Path:
         """What the guest writes to instead of the user's image."""
         return self.directory / f"{self.node}.qcow2"
@@ -72,7 +83,8 @@ def command_line(
 ) -> list[str]:
     """The arguments after the program's name. `params`: of the step `vm`. `vhost`: taps are the kernel's."""
     argv = ["-name", files.node, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-    argv += ["-machine", "pc,memory-backend=memory", *_accelerator(accel)]
+    kind = "q35" if params["failover"] else "pc"
+    argv += ["-machine", f"{kind},memory-backend=memory", *_accelerator(accel)]
     argv += ["-m", str(params["memory_mb"]), "-smp", str(params["vcpus"]), "-object", _memory(params)]
     argv += ["-chardev", f"socket,id=monitor,path={files.monitor},server=on,wait=off"]
     argv += ["-mon", "chardev=monitor,mode=control", "-serial", f"file:{files.serial}"]
@@ -82,7 +94,9 @@ def command_line(
     argv += _booting(params, boot) if boot is not None else _disks(files)
     for side, slot in PCI_SLOTS.items():
         argv += _port(params, files, side, slot, accel, vhost=vhost)
-    return argv
+        if params["failover"]:
+            argv += _primary(params, side)
+    return [*argv, "-incoming", "defer"] if params["incoming"] else argv
 
 
 def _accelerator(accel: Literal["kvm", "tcg"]) -> list[str]:
@@ -146,4 +160,28 @@ def _port(
         device += ",vectors=0"  # QEMU 7.2 falls over when an emulated guest unmasks MSI-X beside vhost-user
     elif queues > 1:
         device += f",vectors={2 * queues + 2}"
+    device += f",id={standby(side)},failover=on" if params["failover"] else ""
     return [*argv, "-device", device]
+
+
+def _primary(params: Mapping[str, Any], side: str) -> list[str]:
+    chassis = 1 + list(PCI_SLOTS).index(side)
+    interface = f"ifname={params[f'{side}_primary']},script=no,downscript=no,vhost=off"
+    device = f"{PRIMARY_DRIVER},id={primary(side)},netdev=tap-{primary(side)},bus=slot-{side},"
+    # Without a ROM to boot from: the second QEMU has this device, and its ROM, only when the guest is there.
+    device += f"mac={params[f'{side}_mac']},failover_pair_id={standby(side)},romfile="
+    return [
+        "-device", f"pcie-root-port,id=slot-{side},bus=pcie.0,addr={chassis:#x},chassis={chassis}",
+        "-netdev", f"tap,id=tap-{primary(side)},{interface}",
+        "-device", device,
+    ]  # fmt: skip
+
+
+def standby(side: str) -> str:
+    """What QEMU calls the virtio device of a pair."""
+    return f"standby-{side}"
+
+
+def primary(side: str) -> str:
+    """And the other one."""
+    return f"primary-{side}"

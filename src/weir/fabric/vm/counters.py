@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from weir.fabric.counters import Counter
+from weir.fabric.kernel_counters import broadcasts
 from weir.fabric.step_kind import Site
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files
+from weir.plan.failover import taps
 from weir.plan.vm_steps import PCI_SLOTS
 from weir.spec.topology import Node, Topology
 
@@ -22,12 +24,14 @@ def machine_counters(topology: Topology, site: Site, outside: Sequence[Counter])
     found: list[Counter] = []
     for node in topology.machines():
         assert node.machine is not None
-        if node.machine.forwarder == "kernel":
+        if node.machine.failover:  # the guest is now in one QEMU, now in the other
+            found.append(not_returned(topology, node, outside))
+        elif node.machine.forwarder == "kernel":
             found += kernel_drops(node, _channel(site, node).ask("counters"))
         elif node.machine.forwarder == "weir-dp":
             found += ledger_drops(_channel(site, node).ask("ledger"))
         else:
-            found.append(not_returned(node, outside))
+            found.append(not_returned(topology, node, outside))
     return found
 
 
@@ -84,10 +88,17 @@ def _by_reason(place: str, counted: Mapping[str, Any]) -> Iterator[Counter]:
         yield Counter(place, reason, "drop", packets)
 
 
-def not_returned(node: Node, outside: Sequence[Counter]) -> Counter:
-    """What an image that nobody can ask has taken and not given back."""
-    places = {f"switch:{node.name}.{side}": side for side in PCI_SLOTS}
+def not_returned(topology: Topology, node: Node, outside: Sequence[Counter]) -> Counter:
+    """What a machine that nobody can ask has taken and not given back, all its devices together.
+
+    Where QEMU announces addresses, which it does only for failover pairs, those packets are to everybody.
+    """
+    assert node.machine is not None
+    ports = [topology.port(f"{node.name}.{side}") for side in PCI_SLOTS]
+    places = [f"switch:{name}" for port in ports for name in taps(topology, port)]
     packets = {one.place: one.value for one in outside if one.kind == "packets"}
     to_guest = sum(packets.get(place + ending, 0) for place in places for ending in _TO_GUEST)
     from_guest = sum(packets.get(place + ending, 0) for place in places for ending in _FROM_GUEST)
+    if node.machine.failover:
+        from_guest -= sum(packets.get(broadcasts(topology.links[port.link]), 0) for port in ports)
     return Counter(f"{node.name} guest", "not_returned", "drop", to_guest - from_guest)

@@ -27,7 +27,10 @@ from weir.spec.vm import Forwarder
 _LEVEL = 6
 _DIRECTORIES = ("dev", "proc", "sys", "run", "tmp", "var/run")
 _MODULES = ("virtio_pci", "virtio_net", "virtio_console")
-_OF_KERNEL = ("sch_ingress", "cls_matchall", "act_pedit", "act_mirred")
+PRIMARY_DRIVER = "vmxnet3"
+"""Of the emulated card that stands for a virtual function in a failover pair: net_failover pairs only cards
+that are on the PCI bus themselves, and Debian's cloud kernel has no driver of another that QEMU emulates."""
+_OF_KERNEL = ("sch_ingress", "cls_matchall", "act_pedit", "act_mirred", PRIMARY_DRIVER)
 _OF_WEIR_DP = ("uio_pci_generic",)
 _PROGRAMS = {
     "kernel": (("ip", "iproute2"), ("tc", "iproute2"), ("ethtool", "ethtool")),
@@ -111,7 +114,11 @@ def _files(
         files[str(path).lstrip("/")] = Member(path.read_bytes(), 0o755)
         if name != str(path).lstrip("/"):
             files[name] = Member(bytes(path), 0o777, link=True)
-    made_of = {"kernel": f"{base.package} {base.version}", "programs": ", ".join(programs)}
+    made_of = {
+        "kernel": f"{base.package} {base.version}",
+        "programs": ", ".join(programs),
+        "modules": ", ".join(path.stem for path in modules),
+    }
     return files, made_of
 
 

@@ -27,6 +27,17 @@ def lacking(machines: Iterable[VmOptions], technology: str) -> tuple[str, str] |
     return None
 
 
+def lacking_failover() -> tuple[str, str] | None:
+    """Likewise for a machine that is to be migrated, whose guest's kernel forwards."""
+    made = image.found("kernel")
+    if image.PRIMARY_DRIVER in made.made_of.get("modules", ""):
+        return None
+    return (
+        f"the guest image {made.digest} has no driver for the primary of a failover pair",
+        "make a new one: `weir image build --forwarder kernel`",
+    )
+
+
 def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
     if shutil.which(QEMU) is None:
         return f"{QEMU} not installed", "install the Debian package qemu-system-x86"

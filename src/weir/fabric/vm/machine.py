@@ -94,7 +94,9 @@ class VmReady:
         pid = site.facts_of(f"vm:{files.node}")["pid"]
         limit_s = float(str(params["time_limit_ms"])) / 1000
         try:
-            if params["forwarder"] == "":
+            if params["incoming"]:
+                pass  # its guest is still elsewhere
+            elif params["forwarder"] == "":
                 _said(files, pid, str(params["ready"]), limit_s)
             else:
                 _answers(files, pid, params, limit_s)

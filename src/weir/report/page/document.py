@@ -13,7 +13,8 @@ import hashlib
 from importlib.resources import files
 
 from weir.report import summary
-from weir.report.page import basis, cases, delays, readings, rfc2544, soak, sweep, throughput_table
+from weir.report.migration_rows import migrations
+from weir.report.page import basis, cases, delays, migration, readings, rfc2544, soak, sweep, throughput_table
 from weir.report.page.markup import Child, Markup, raw, tag
 from weir.report.rfc2544_rows import reported
 from weir.report.soak_rows import soaks
@@ -64,6 +65,8 @@ def _bar(result: Result) -> Markup:
     names = ["Throughput", "Loss", "Latency", "Built", "Evidence", "Basis"]
     if reported(result):
         names.insert(0, "Procedures")
+    if migrations(result):
+        names.insert(0, "Migration")
     if soaks(result):
         names.insert(0, "Soak")
     return tag(
@@ -79,6 +82,7 @@ def _bar(result: Result) -> Markup:
 def _sections(result: Result) -> list[Markup]:
     standard = rfc2544.procedures(result)
     long_load = soak.soak(result)
+    migrated = migration.migration(result)
     return [
         *(
             [
@@ -91,6 +95,19 @@ def _sections(result: Result) -> list[Markup]:
                 )
             ]
             if long_load is not None
+            else []
+        ),
+        *(
+            [
+                _section(
+                    "migration",
+                    "Live migration",
+                    "A virtual machine from one QEMU to another while traffic runs through it. Each loss "
+                    "belongs to the phase in which its first packet was due.",
+                    migrated,
+                )
+            ]
+            if migrated is not None
             else []
         ),
         *(

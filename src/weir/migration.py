@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir migrate`, from a lab to a stored result: deploy, load, migrate, load, destroy.
+
+Knows fabric, data plane, measure and store together, as `weir.campaign` does for runs.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from weir import fabric, plan
+from weir.built import built
+from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
+from weir.dataplane.looking import LookingTester
+from weir.fabric import interrupts
+from weir.fabric.vm.lacking import lacking_failover
+from weir.fabric.vm.migration import Limits
+from weir.fabric.vm.migration import Migration as Machine
+from weir.measure import Traffic
+from weir.measure.migration import phases
+from weir.measure.trial import PortGoneError, TrialRunner
+from weir.migration_course import Course, wait_for_primaries
+from weir.new_result import new_result
+from weir.plan.failover import migratable
+from weir.spec import Chain, Lab
+from weir.spec.frames import mean_frame_bytes
+from weir.store import Store
+from weir.store.migration import Migration, QemuFigures
+from weir.store.result import Case, Result, Setup
+
+LOOK_S = 0.1
+TEACHING_FRAMES = 3
+STAND_IN = "an emulated card (vmxnet3), which stands for a virtual function"
+
+
+class MigrationError(Exception):
+    """Nothing can be migrated; says why and what to do."""
+
+
+class Progress(Protocol):
+    """Whoever shows where it is."""
+
+    def say(self, text: str) -> None: ...
+    def setup(self, name: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be migrated, and how."""
+
+    technology: str
+    chain: Chain
+    node: str
+    """The function's place in the chain: "f1"."""
+    frame: str
+    load: str
+    """As it was asked for."""
+    load_pps: float
+    """Both directions together."""
+    settle_s: float
+    """Traffic before the migration and after it."""
+    time_limit_s: float
+    """A migration that takes longer is cancelled."""
+    downtime_limit_ms: int
+    bandwidth_bps: float | None
+
+
+class MigrationRun:
+    """One migration of one function of a lab's chain."""
+
+    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: Progress) -> None:
+        self._lab = lab
+        self._quick = quick
+        self._store = store
+        self._progress = progress
+
+    def run(self, wanted: Wanted) -> Result:
+        """Ctrl-C ends it with what is there. MigrationError: this machine, or this guest, cannot do it."""
+        result = new_result(self._lab, quick=self._quick, baseline=wanted.technology, kind="-migration")
+        setup = Setup(technology=wanted.technology, chain=wanted.chain.name, datapath="none")
+        case = Case(frame=wanted.frame, mean_frame_bytes=mean_frame_bytes(wanted.frame))
+        case.migration = Migration(
+            function=wanted.chain.functions[int(wanted.node[1:]) - 1],
+            node=wanted.node,
+            load=wanted.load,
+            load_pps=wanted.load_pps,
+            downtime_limit_ms=wanted.downtime_limit_ms,
+            bandwidth_bps=wanted.bandwidth_bps,
+            primary=STAND_IN,
+        )
+        result.setups.append(setup)
+        setup.cases.append(case)
+        machines = self._lab.machines(wanted.chain.name)
+        refusal = fabric.check(wanted.technology, self._lab.options(wanted.technology), machines=machines)
+        missing = lacking_failover() if refusal is None else (refusal.missing, refusal.fix)
+        if missing is not None:
+            raise MigrationError(f"this machine cannot do it: {': '.join(missing)}")
+        self._store.begin(result)
+        place = self._store.add_setup(result.id, setup)
+        began = time.monotonic()
+        self._progress.setup(f"{setup.technology} {setup.chain}")
+        with interrupts.held():
+            for name in fabric.clean_leftovers():
+                self._progress.say(f"took down {name}, which a killed run had left")
+            try:
+                self._migrated(result, setup, case, wanted)
+            except KeyboardInterrupt:
+                result.interrupted = True
+                interrupts.settle()
+            finally:
+                result.seconds = round(time.monotonic() - began, 1)
+                result.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
+                self._store.update_setup(place, setup)
+                self._store.add_case(place, case)
+                self._store.update(result)
+        return result
+
+    def _migrated(self, result: Result, setup: Setup, case: Case, wanted: Wanted) -> None:
+        deployment_id = plan.deployment_id(self._lab.name, secrets.token_hex(4))
+        topology = migratable(
+            plan.build_topology(self._lab, wanted.technology, wanted.chain, deployment_id), wanted.node
+        )
+        began = time.monotonic()
+        with built(self._lab, topology) as (deployment, client, hello):
+            setup.bring_up_s = round(time.monotonic() - began, 3)
+            setup.topology = topology
+            setup.datapath = deployment.datapath()
+            setup.fidelity = [
+                *fabric.fidelity(
+                    topology,
+                    self._lab.options(topology.technology),
+                    datapath=setup.datapath,
+                    memory=hello.memory,
+                    emulated=deployment.emulated(),
+                ),
+                f"The primary devices of {wanted.node} are {STAND_IN}.",
+                "Both QEMUs are on this machine: memory goes through a socket, and through no network.",
+            ]
+            versions = {"dpdk": hello.dpdk} | deployment.versions()
+            result.fingerprint = fabric.fingerprint(hello.tsc_hz, hello.memory, versions)
+            with closing(Machine(deployment.run_dir, wanted.node, deployment.processes())) as machine:
+                wait_for_primaries(machine)
+                machine.announce(primaries=True)
+                DataPlaneTester(client).teach(TEACHING_FRAMES)
+                course = self._under_load(case, wanted, deployment, client=client, machine=machine)
+                result.interrupted = course.interrupted
+
+    def _under_load(
+        self,
+        case: Case,
+        wanted: Wanted,
+        deployment: fabric.Deployment,
+        *,
+        client: DataPlaneClient,
+        machine: Machine,
+    ) -> Course:
+        record = case.migration
+        assert record is not None
+        assert deployment.topology is not None
+        config = plan.streams(deployment.topology, self._lab, wanted.frame)
+        traffic = Traffic.from_config(wanted.frame, case.mean_frame_bytes, config)
+        bandwidth = wanted.bandwidth_bps
+        course = Course(
+            machine,
+            client,
+            Limits(wanted.downtime_limit_ms, None if bandwidth is None else round(bandwidth / 8)),
+            settle_s=wanted.settle_s,
+            time_limit_s=wanted.time_limit_s,
+            say=self._progress.say,
+        )
+        runner = TrialRunner(
+            LookingTester(client, LOOK_S, course.look, course.wait),
+            lambda: deployment.counters({port.name: port.rx_packets for port in client.ledger().ports}),
+            traffic,
+            options=self._lab.measure.trial,
+            on_trial=case.trials.append,
+        )
+        client.configure_traffic(traffic.config)
+        with interrupts.held():
+            try:
+                trial = runner.once("migration", record.load_pps, course.longest_s).trial
+                record.faults = trial.invalid_because
+            except (fabric.FabricError, DataPlaneError, PortGoneError) as error:
+                record.faults = [str(error)]
+            if course.interrupted:
+                interrupts.settle()
+        record.status, record.why, record.restored = course.status, course.why, course.restored
+        if course.looks:
+            rate_pps = record.load_pps / len(traffic.streams)
+            record.phases = phases(course.looks, course.cuts(), traffic.streams, rate_pps)
+        if record.status == "completed":
+            record.qemu = _figures(machine.figures())
+        return course
+
+
+def _figures(said: dict[str, Any]) -> QemuFigures:
+    memory = said["ram"]
+    return QemuFigures(
+        total_ms=said["total-time"],
+        downtime_ms=said["downtime"],
+        setup_ms=said["setup-time"],
+        transferred_bytes=memory["transferred"],
+        memory_bytes=memory["total"],
+        rounds=memory["dirty-sync-count"],
+    )

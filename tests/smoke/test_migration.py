@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guest that is really migrated under traffic, emulated: what it says, what is counted, what is left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from weir.fabric import FabricError
+from weir.fabric.vm.lacking import lacking, lacking_failover
+from weir.migration import MigrationRun, Wanted
+from weir.spec import Lab
+from weir.spec.function import FunctionOptions
+from weir.spec.lab import DEFAULT_FUNCTION
+from weir.spec.vm import VmOptions
+from weir.store import Store
+
+from .tiny import tiny_lab
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+]
+
+GUEST = VmOptions(forwarder="kernel", accel="tcg", memory_mb=256)
+LOAD_PPS = 400.0
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def say(self, text: str) -> None: ...
+    def setup(self, name: str) -> None: ...
+
+
+def lab() -> Lab:
+    tiny = tiny_lab("linux-bridge")
+    function = FunctionOptions(kind="vm", vm=GUEST)
+    trial = tiny.measure.trial.model_copy(update={"drain_ms": 2000})
+    return tiny.model_copy(
+        update={
+            "functions": {DEFAULT_FUNCTION: function},
+            "measure": tiny.measure.model_copy(update={"trial": trial}),
+        }
+    )
+
+
+@pytest.fixture
+def possible() -> None:
+    missing = lacking([GUEST], "linux-bridge")
+    if missing is None:
+        try:
+            missing = lacking_failover()
+        except FabricError as error:
+            missing = error.message, error.fix
+    if missing is not None:
+        pytest.skip(": ".join(missing))
+
+
+def wanted(its: Lab, **changes: object) -> Wanted:
+    fields: dict[str, object] = {
+        "technology": "linux-bridge",
+        "chain": its.chains()[0],
+        "node": "f1",
+        "frame": "64",
+        "load": "400pps",
+        "load_pps": LOAD_PPS,
+        "settle_s": 2.0,
+        "time_limit_s": 120.0,
+        "downtime_limit_ms": 300,
+        "bandwidth_bps": None,
+    }
+    return Wanted(**(fields | changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("possible")
+def test_a_loaded_guest_moves_and_every_packet_is_accounted_for(run_root: Path, tmp_path: Path) -> None:
+    its = lab()
+    with Store(tmp_path / "results.db") as store:
+        run = MigrationRun(its, quick=False, store=store, progress=Quiet()).run(wanted(its))
+        stored = store.load(run.id)
+    assert stored == run
+    case = run.setups[0].cases[0]
+    found, trial = case.migration, case.trials[-1]
+    assert found is not None
+    assert (found.status, found.why, found.restored) == ("completed", None, True)
+    assert [phase.name for phase in found.phases] == [
+        "primary",
+        "unplugging",
+        "stand-by",
+        "switchover",
+        "replugging",
+        "primary again",
+    ]
+    assert trial.offered == trial.delivered + sum(drop.packets for drop in trial.drops)
+    assert trial.unaccounted == 0
+    assert trial.duplicates == 0
+    # Traffic went both ways before, by the stand-bys, and after.
+    for phase in (found.phases[0], found.phases[-1]):
+        for stream in phase.streams:
+            assert stream.delivered > 0.9 * stream.offered > 0
+    assert trial.delivered > sum(s.delivered for one in found.phases[::5] for s in one.streams)
+    assert found.qemu is not None
+    assert 0 < found.qemu.downtime_ms <= found.qemu.total_ms
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.usefixtures("possible")
+def test_a_migration_that_takes_too_long_leaves_the_guest_where_it_was(
+    run_root: Path, tmp_path: Path
+) -> None:
+    its = lab()
+    slow = wanted(its, time_limit_s=6.0, bandwidth_bps=1e6)
+    with Store(tmp_path / "results.db") as store:
+        run = MigrationRun(its, quick=False, store=store, progress=Quiet()).run(slow)
+    case = run.setups[0].cases[0]
+    found = case.migration
+    assert found is not None
+    assert (found.status, found.restored) == ("cancelled", True)
+    assert found.why == "it was not over after 6 s, and was cancelled"
+    last = found.phases[-1]
+    assert last.name == "primary again"
+    assert all(stream.delivered > 0.9 * stream.offered > 0 for stream in last.streams)
+    assert case.trials[-1].unaccounted == 0
+    assert [*run_root.iterdir()] == []
