@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `configure`: builds ports, rings and areas, all or nothing; and what takes them down again. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,6 +129,9 @@ ring_from_json(const json_t *object, const char *where, struct weir_error *error
 	/* Exact: a ring holds as many packets as asked for. One area feeds it, one drains it. */
 	ring = rte_ring_create(name, size, SOCKET_ID_ANY,
 			       RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+	if (ring == NULL && rte_errno == EEXIST)
+		return weir_fail(error, "bad_argument", weir_at(where, "name").text, "another name",
+				 NULL, "weir-dp has a ring '%s' of its own", name);
 	if (ring == NULL)
 		return weir_fail(error, "no_memory", where, NULL, NULL, "cannot make ring '%s': %s",
 				 name, rte_strerror(rte_errno));

@@ -194,6 +194,8 @@ def test_a_text_that_is_cut_within_a_character_is_still_json(line: Line, bytes_b
         ({"areas": [{**CHAIN, "name": "n" * 64}]}, "areas[0].name"),
         ({"rings": [{"name": "between"}, {"name": "between"}]}, "rings[1].name"),
         ({"rings": [{"name": "near"}]}, "rings[0].name"),
+        ({"rings": [{"name": "wire-0"}]}, "rings[0].name"),
+        ({"rings": [{"name": "MP_weir-ports"}]}, "rings[0].name"),
         ({"ports": [{"name": "a", "kind": "null"}, {"name": "a", "kind": "null"}]}, "a"),
         ({"ports": [{"name": "a", "kind": "memory", "peer": "a"}]}, "a"),
         ({"ports": [{"name": "a", "kind": "memory"}]}, "ports[0]"),

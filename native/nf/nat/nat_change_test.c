@@ -340,6 +340,36 @@ test_bad_lists_are_refused(void **state)
 	}
 }
 
+static void
+test_a_bad_mapping_among_others_is_named(void **state)
+{
+	static const struct {
+		const char *forwards, *message;
+	} wrong[] = {
+		{"tcp 203.0.113.1:80 10.0.0.1:80, tcp 203.0.113.1:443",
+		 "nat: mapping 2 of `forwards`, 'tcp 203.0.113.1:443', is none"},
+		{"tcp 203.0.113.4:80 10.0.0.1:80, tcp 203.0.113.1:80 10.0.0.1:80",
+		 "nat: mapping 1 of `forwards`, 'tcp 203.0.113.4:80 10.0.0.1:80', begins at none "
+		 "of the external addresses"},
+		{"udp 203.0.113.1:53 10.0.0.1:53, tcp 203.0.113.1:80 10.0.0.1:80,"
+		 "  tcp 203.0.113.2:80 10.0.0.1:80",
+		 "nat: mapping 3 of `forwards`, 'tcp 203.0.113.2:80 10.0.0.1:80', has an endpoint "
+		 "of an earlier one"},
+		{"tcp 203.0.113.1:80 10.0.0.1:80,", "nat: mapping 2 of `forwards`, '', is none"},
+	};
+	struct weir_error error;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(wrong); i++) {
+		const struct weir_option_value options[] = {{"external", "203.0.113.0/30"},
+							    {"forwards", wrong[i].forwards}};
+
+		assert_null(weir_nf_create(&weir_nf_nat, options, 2, "options", &error));
+		assert_string_equal(error.message, wrong[i].message);
+		assert_string_equal(error.where, "options");
+	}
+}
+
 int
 main(void)
 {
@@ -359,6 +389,7 @@ main(void)
 			test_packets_of_any_kind_go_to_an_untranslated_prefix_but_malformed_ones),
 		cmocka_unit_test(test_forwarded_ports_given_as_an_option_are_static_mappings),
 		cmocka_unit_test(test_bad_lists_are_refused),
+		cmocka_unit_test(test_a_bad_mapping_among_others_is_named),
 	};
 
 	return cmocka_run_group_tests_name("nat changes", tests, weir_test_eal, NULL);

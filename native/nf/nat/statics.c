@@ -7,6 +7,8 @@
 
 #include "nat.h"
 
+#define ENTRY_SHOWN_BYTES 64
+
 bool
 nat_is_same(const struct nat_endpoint *one, const struct nat_endpoint *other)
 {
@@ -76,27 +78,43 @@ read_forward(char *text, struct nat_session *session)
 	       session->inside.ip != 0 && strtok_r(NULL, " ", &rest) == NULL;
 }
 
+/* Of entry `number`, counted from 1. -1. */
+static int
+refuse(unsigned int number, const char *entry, const char *why, const char *where,
+       struct weir_error *error)
+{
+	return weir_fail(error, "bad_argument", where,
+			 "tcp or udp, an external endpoint and an inside one, each of them once; "
+			 "mappings joined by commas",
+			 "for example: tcp 203.0.113.1:80 10.0.0.1:8080",
+			 "nat: mapping %u of `forwards`, '%s', %s", number, entry, why);
+}
+
 int
 nat_forwards_init(struct nat *nat, const char *where, struct weir_error *error)
 {
 	char texts[WEIR_OPTION_TEXT_BYTES];
 	char *rest = texts, *text;
+	unsigned int number = 0;
 
 	snprintf(texts, sizeof(texts), "%s", nat->forwards);
 	while (nat->forwards[0] != '\0' && (text = strsep(&rest, ",")) != NULL) {
+		char entry[ENTRY_SHOWN_BYTES];
 		struct nat_session wanted;
-		uint32_t number;
+		uint32_t slot;
 
-		if (!read_forward(text, &wanted) || !nat_is_external(nat, wanted.external.ip))
-			return weir_fail(error, "bad_argument", where,
-					 "tcp or udp, an external endpoint and an inside one; "
-					 "joined by commas",
-					 "for example: tcp 203.0.113.1:80 10.0.0.1:8080",
-					 "nat: `forwards` has a mapping that is none: '%s'",
-					 nat->forwards);
-		if (nat_static_room(nat, &wanted, where, &number, error) < 0)
-			return -1;
-		nat_static_begin(nat, &nat->sessions[nat->session_count + number], &wanted);
+		number++;
+		snprintf(entry, sizeof(entry), "%.*s", ENTRY_SHOWN_BYTES - 1,
+			 text + strspn(text, " "));
+		if (!read_forward(text, &wanted))
+			return refuse(number, entry, "is none", where, error);
+		if (!nat_is_external(nat, wanted.external.ip))
+			return refuse(number, entry, "begins at none of the external addresses",
+				      where, error);
+		if (nat_static_room(nat, &wanted, where, &slot, error) < 0)
+			return refuse(number, entry, "has an endpoint of an earlier one", where,
+				      error);
+		nat_static_begin(nat, &nat->sessions[nat->session_count + slot], &wanted);
 	}
 	return 0;
 }
