@@ -44,9 +44,9 @@ class Pages:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
-    def set(self, total: int, free: int) -> None:
-        (self.directory / "nr_hugepages").write_text(f"{total}\n")
-        (self.directory / "free_hugepages").write_text(f"{free}\n")
+    def set(self, total: int, free: int, surplus: int = 0) -> None:
+        for name, number in (("nr", total), ("free", free), ("surplus", surplus)):
+            (self.directory / f"{name}_hugepages").write_text(f"{number}\n")
 
     @property
     def total(self) -> int:
@@ -115,6 +115,39 @@ def test_a_killed_one_among_others_gives_back_its_own(pages: Pages) -> None:
     del killed.facts[str(pages.directory)]["got"]
     Hugepages().undo({}, killed.facts, killed)
     assert pages.total == 50 + NEEDED
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("killed", range(3))
+def test_with_a_killed_one_among_them_too(order: tuple[int, ...], killed: int, pages: Pages) -> None:
+    standing: list[Notes] = []
+    for number in range(3):
+        pages.set(total=pages.total if standing else 50, free=0)
+        standing.append(Notes(standing))
+        done(standing[-1])
+        if number == killed:
+            del standing[-1].facts[str(pages.directory)]["got"]
+    for site in [standing[number] for number in order]:
+        Hugepages().undo({}, site.facts, site)
+        standing.remove(site)
+        assert pages.total == 50 + len(standing) * NEEDED
+
+
+def test_pages_that_a_program_still_has_are_no_reason_to_keep_others(pages: Pages) -> None:
+    standing: list[Notes] = []
+    for _ in range(3):
+        pages.set(total=pages.total if standing else 50, free=0)
+        standing.append(Notes(standing))
+        done(standing[-1])
+    last, *first = reversed(standing)
+    for site in first:
+        Hugepages().undo({}, site.facts, site)
+        standing.remove(site)
+        in_use = 10 * (3 - len(standing))  # of those taken away: the kernel lists them until their user ends
+        pages.set(total=50 + len(standing) * NEEDED + in_use, free=0, surplus=in_use)
+    pages.set(total=50 + NEEDED, free=NEEDED)
+    Hugepages().undo({}, last.facts, last)
+    assert pages.total == 50
 
 
 def test_killed_before_the_kernel_was_asked(pages: Pages) -> None:

@@ -73,35 +73,59 @@ def _shares(memory_mb: int, cpus: Sequence[int]) -> Iterator[tuple[Path, int]]:
 
 def _raise(pool: Path, memory_mb: int, site: Site) -> int:
     """Pages that are still lacking afterwards."""
-    before = _number(pool, "nr_hugepages")
+    before = _persistent(pool)
     missing = (memory_mb + MARGIN_MB + PAGE_MB - 1) // PAGE_MB - _number(pool, "free_hugepages")
     if missing <= 0:
         return 0
-    base = before - _added(pool, site)
-    facts = {"base": base, "before": before, "asked": before + missing}
+    facts = {"base": _base(before, _others(pool, site)), "before": before, "asked": before + missing}
     site.note({str(pool): facts})
     (pool / "nr_hugepages").write_text(str(before + missing))
-    got = _number(pool, "nr_hugepages")
+    got = _persistent(pool)
     site.note({str(pool): facts | {"got": got}})
     return before + missing - got
 
 
 def _lower(pool: Path, facts: Facts, site: Site) -> None:
-    rest = int(facts["base"]) + _added(pool, site)
-    ours = _number(pool, "nr_hugepages") - rest
-    # Killed before "got" was journalled: the kernel may have given any part of what was asked for.
+    others = _others(pool, site)
+    now = _persistent(pool)
+    extra = now - int(facts["base"]) - _added(others)
     asked = facts["asked"] - facts["before"]
-    known = ours == facts["got"] - facts["before"] if "got" in facts else ours <= asked
-    if known and ours > 0:
-        (pool / "nr_hugepages").write_text(str(rest))
+    ours = facts["got"] - facts["before"] if "got" in facts else min(asked, extra)
+    if ours > 0 and 0 <= extra - ours <= _unknown(others):
+        (pool / "nr_hugepages").write_text(str(now - ours))
         site.note({str(pool): facts | {"got": facts["before"]}})  # from now on it has added none
+
+
+def _base(now: int, others: Sequence[Facts]) -> int:
+    """The number without any of Weir's pages: what the others found, unless it was changed meanwhile."""
+    added, unknown = _added(others), _unknown(others)
+    known = (int(one["base"]) for one in others)
+    return next((base for base in known if 0 <= now - base - added <= unknown), now - added)
+
+
+def _others(pool: Path, site: Site) -> list[Facts]:
+    """What the other deployments which stand have noted of that pool."""
+    return [facts[str(pool)] for facts in site.elsewhere("hugepages") if str(pool) in facts]
+
+
+def _added(others: Sequence[Facts]) -> int:
+    """Pages that they have added."""
+    return sum(one["got"] - one["before"] for one in others if "got" in one)
+
+
+def _unknown(others: Sequence[Facts]) -> int:
+    """Pages that they may have added besides: the kernel may give those that were killed before they noted
+    it any part of what they asked for."""
+    return sum(one["asked"] - one["before"] for one in others if "got" not in one)
+
+
+def _persistent(pool: Path) -> int:
+    """Pages that stay until somebody takes them away.
+
+    Not those that the kernel could not take away, since a program has them: they go with it.
+    """
+    return _number(pool, "nr_hugepages") - _number(pool, "surplus_hugepages")
 
 
 def _number(pool: Path, name: str) -> int:
     return int((pool / name).read_text())
-
-
-def _added(pool: Path, site: Site) -> int:
-    """Pages that the other deployments which stand have added to that pool."""
-    found = [facts[str(pool)] for facts in site.elsewhere("hugepages") if str(pool) in facts]
-    return sum(one["got"] - one["before"] for one in found if "got" in one)
