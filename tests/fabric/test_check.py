@@ -10,7 +10,7 @@ import pytest
 
 from weir import fabric
 from weir.fabric import probe
-from weir.spec.technology import OvsOptions
+from weir.spec.technology import LinuxBridgeOptions, OvsOptions, TechnologyOptions
 from weir.spec.vm import VmOptions
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="makes interfaces: run as root")
@@ -25,7 +25,7 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def missing(technology: str, options: OvsOptions | None = None) -> str:
+def missing(technology: str, options: TechnologyOptions | None = None) -> str:
     refusal = fabric.check(technology, options)
     assert refusal is not None
     return refusal.missing
@@ -69,6 +69,14 @@ def test_the_kernels_datapath_is_only_missed_by_who_asks_for_it(as_root: pytest.
     assert fabric.check("ovs", OvsOptions(datapath="auto")) is None
     as_root.setattr(probe, "ovs_datapath", lambda: True)
     assert fabric.check("ovs", OvsOptions(datapath="kernel")) is None
+
+
+def test_br_netfilter_is_only_missed_by_who_asks_for_it(as_root: pytest.MonkeyPatch) -> None:
+    as_root.setattr(probe, "bridge_netfilter", lambda: False)
+    assert "do not pass netfilter here" in missing("linux-bridge", LinuxBridgeOptions(netfilter=True))
+    assert fabric.check("linux-bridge", LinuxBridgeOptions()) is None
+    as_root.setattr(probe, "bridge_netfilter", lambda: True)
+    assert fabric.check("linux-bridge", LinuxBridgeOptions(netfilter=True)) is None
 
 
 def test_a_program_that_is_not_installed_is_named(as_root: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,9 @@ from weir.spec import Chain, Lab
 USERSPACE = "Open vSwitch 3.1.0 (userspace datapath)"
 
 
-def said(technology: str, *, memory: str = "hugepages", datapath: str = "auto") -> str:
+def said(
+    technology: str, *, memory: str = "hugepages", datapath: str = "auto", netfilter: bool = False
+) -> str:
     """Of two functions that share a core with the tester."""
     cores = {"tester": [0], "functions": [0], "switch": [1]}
     lab = Lab.model_validate(
@@ -20,7 +22,7 @@ def said(technology: str, *, memory: str = "hugepages", datapath: str = "auto") 
             "chain": "PVVP",
             "technology": technology,
             "cores": cores,
-            "technologies": {"ovs": {"datapath": datapath}},
+            "technologies": {"ovs": {"datapath": datapath}, "linux-bridge": {"netfilter": netfilter}},
         }
     )
     chain = Chain("PVVP", ("default", "default"))
@@ -32,6 +34,14 @@ def test_only_where_the_kernels_datapath_was_wanted_its_absence_is_said() -> Non
     assert "this kernel has no Open vSwitch datapath" in said("ovs")
     assert "this kernel has no Open vSwitch datapath" not in said("ovs-dpdk")
     assert f"{USERSPACE}: as the lab asks." in said("ovs", datapath="userspace")
+
+
+def test_whether_bridged_packets_pass_netfilter_is_said_of_the_linux_bridge_alone() -> None:
+    assert "Bridged packets do not pass netfilter" in said("linux-bridge")
+    assert "Bridged packets pass netfilter (br_netfilter), as the lab asks." in said(
+        "linux-bridge", netfilter=True
+    )
+    assert "netfilter" not in said("ovs", netfilter=True)
 
 
 def test_small_pages_are_said_and_hugepages_are_not() -> None:

@@ -43,6 +43,8 @@ def _can_be(measure: Measure, setup: Setup, machine: Fingerprint) -> bool:
     functions = setup.topology.functions() if setup.topology is not None else ()
     if measure.effect == "deciding stages":
         return bool(functions) and not any(node.fastpath_flows for node in functions)
+    if measure.effect == "netfilter":
+        return setup.topology is None or setup.topology.bridge_netfilter is not False
     if "NUMA" in measure.name:
         return machine.numa_nodes > 1
     named = {"pipeline", "dispatch", "separated"} & set(measure.name.rstrip(")").split())

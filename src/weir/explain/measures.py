@@ -166,7 +166,7 @@ MEASURES = (
         "all cores are full: it moves work, and adds a hand-over",
     ),
     Measure(
-        "No netfilter in the bridge's way (net.bridge.bridge-nf-call-iptables=0)",
+        "No netfilter in the bridge's way (netfilter: false, or net.bridge.bridge-nf-call-iptables=0)",
         _against("kernel"),
         "f_t",
         "share of netfilter in sampled stacks (measure: sample_stacks)",

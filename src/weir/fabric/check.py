@@ -12,7 +12,7 @@ from pathlib import Path
 from weir.fabric import probe, sriov
 from weir.fabric.errors import FabricError
 from weir.fabric.vm.lacking import lacking
-from weir.spec.technology import OvsOptions, SrIovOptions, TechnologyOptions
+from weir.spec.technology import LinuxBridgeOptions, OvsOptions, SrIovOptions, TechnologyOptions
 from weir.spec.vm import VmOptions
 
 _OVS_PACKAGE = "openvswitch-switch-dpdk"
@@ -75,6 +75,11 @@ def _kernel(technology: str, options: TechnologyOptions | None, _sysfs: Path) ->
             )
     if not probe.opens_packet_sockets():
         return Refusal("this kernel gives no AF_PACKET sockets", "load its af_packet module")
+    if isinstance(options, LinuxBridgeOptions) and options.netfilter and not probe.bridge_netfilter():
+        return Refusal(
+            "bridged packets do not pass netfilter here, which the lab asks for",
+            "load the br_netfilter module, or leave out technologies.linux-bridge.netfilter",
+        )
     if technology == "ovs":
         if isinstance(options, OvsOptions) and options.datapath == "kernel" and not probe.ovs_datapath():
             return Refusal(

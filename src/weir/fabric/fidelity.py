@@ -10,6 +10,11 @@ from weir.fabric.fingerprint import hypervisor
 from weir.spec.technology import OvsOptions, TechnologyOptions
 from weir.spec.topology import Topology
 
+_NETFILTER = {
+    True: "Bridged packets pass netfilter (br_netfilter), as the lab asks.",
+    False: "Bridged packets do not pass netfilter, as they would by default where br_netfilter is loaded.",
+}
+
 
 def fidelity(
     topology: Topology,
@@ -34,6 +39,8 @@ def fidelity(
         wanted = options.datapath == "userspace"
         why = "as the lab asks" if wanted else "this kernel has no Open vSwitch datapath"
         said.append(f"{datapath}: {why}.")
+    if topology.bridge_netfilter is not None:
+        said.append(_NETFILTER[topology.bridge_netfilter])
     placed: dict[int, list[str]] = {}
     for node in topology.nodes:
         for core in node.cores if node.machine is None else ():

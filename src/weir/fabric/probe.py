@@ -9,6 +9,7 @@ import platform
 import socket
 import struct
 from functools import cache
+from pathlib import Path
 
 from pyroute2 import IPRoute
 from pyroute2.ethtool import Ethtool
@@ -43,6 +44,11 @@ def makes(kind: str) -> bool:
         except NetlinkError:
             return False
     return True
+
+
+def bridge_netfilter() -> bool:
+    """Whether br_netfilter is there, which leads bridged packets through netfilter where it is asked to."""
+    return Path("/proc/sys/net/bridge").is_dir()
 
 
 def opens_packet_sockets() -> bool:

@@ -23,12 +23,14 @@ _QUIET = [
     "net.ipv4.conf.default.arp_ignore=8",
     "net.ipv4.ip_forward=0",
 ]
+# Of br_netfilter, for each network namespace its own; where that is loaded, a new namespace begins with 1.
+_BRIDGE_HOOKS = [f"net.bridge.bridge-nf-call-{tables}" for tables in ("iptables", "ip6tables", "arptables")]
 
 
 def linux_bridge(topology: Topology, _lab: Lab) -> list[Step]:
     """One two-port bridge for each link."""
     switch = switch_namespace(topology)
-    plan = namespaces(topology, with_switch=True)
+    plan = [*namespaces(topology, with_switch=True), _netfilter(topology)]
     for link in topology.links:
         plan.append(
             Step(

@@ -7,7 +7,7 @@ import re
 
 from weir.spec.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_OWNERS, DEFAULT_WORKERS, FunctionOptions
 from weir.spec.lab import Chain, Lab
-from weir.spec.technology import KERNEL_TECHNOLOGIES, DirectOptions, KernelPortOptions
+from weir.spec.technology import KERNEL_TECHNOLOGIES, DirectOptions, KernelPortOptions, LinuxBridgeOptions
 from weir.spec.topology import Link, Machine, Node, NodeNf, Port, PortKind, Side, Topology
 
 LOOPBACK = "loopback"
@@ -61,7 +61,13 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         links=tuple(links),
         switch_cores=_switch_cores(lab, technology),
         wire="physical" if technology == "sr-iov" else "virtual",
+        bridge_netfilter=_bridge_netfilter(lab, technology),
     )
+
+
+def _bridge_netfilter(lab: Lab, technology: str) -> bool | None:
+    options = lab.options(technology)
+    return options.netfilter if isinstance(options, LinuxBridgeOptions) else None
 
 
 def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
@@ -126,6 +132,7 @@ def loopback(topology: Topology, deployment: str) -> Topology:
             "ports": (left, right),
             "links": (Link(index=0, name=name, network=network, left=left.name, right=right.name),),
             "switch_cores": (),
+            "bridge_netfilter": None,
         }
     )
 

@@ -44,6 +44,12 @@ class KernelPortOptions(TechnologyOptions):
 class LinuxBridgeOptions(KernelPortOptions):
     """The kernel's bridge, one for each network of the chain."""
 
+    netfilter: bool = Field(
+        default=False,
+        description="whether bridged packets pass netfilter's hooks (br_netfilter), which costs time even "
+        "without any rule; the host's own setting is left alone",
+    )
+
 
 class OvsOptions(KernelPortOptions):
     """Open vSwitch without DPDK."""

@@ -148,6 +148,8 @@ class Topology(_Frozen):
     links: tuple[Link, ...]
     switch_cores: tuple[int, ...] = ()
     wire: WireClass = "virtual"
+    bridge_netfilter: bool | None = None
+    """Whether bridged packets pass netfilter; None where there is no Linux bridge."""
 
     def port(self, name: str) -> Port:
         """The port of that name. KeyError if there is none."""

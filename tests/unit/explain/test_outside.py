@@ -27,12 +27,13 @@ def by_a_full_pmd(upcalls: int = 0) -> CaseExplanation:
     return explained(one, built=topology(network=True))
 
 
-def by_the_kernel(**inside: int) -> CaseExplanation:
+def by_the_kernel(*, bridge_netfilter: bool | None = None, **inside: int) -> CaseExplanation:
     """f1 sends by system calls, in which the softirq runs: half of its time is not its own."""
     f1 = area("f1", 0.98, {"nat": 90_000_000}, kernel_cycles=int(0.6 * HZ))
     areas = [*the_tester(), f1, area("f2", 0.3), softirq(0.6, inside or None)]
     one = trial(areas, INTO_F1, cores=[core_load(1, squeezed=17, dropped=5)])
-    return explained(one, built=topology(network=True))
+    built = topology(network=True).model_copy(update={"bridge_netfilter": bridge_netfilter})
+    return explained(one, built=built)
 
 
 def values(found: CaseExplanation) -> dict[str, float]:
@@ -107,6 +108,10 @@ def test_sampled_stacks_say_what_the_kernel_did_and_what_netfilter_costs() -> No
 def test_without_stacks_what_netfilter_costs_is_advice_without_a_number() -> None:
     (without,) = [one for one in by_the_kernel().advice if "netfilter" in one.measure]
     assert without.gain_at_most is None
+
+
+def test_netfilter_that_bridged_packets_do_not_pass_is_no_advice() -> None:
+    assert not [one for one in by_the_kernel(bridge_netfilter=False).advice if "netfilter" in one.measure]
 
 
 def test_a_guest_that_polls_fills_no_core() -> None:

@@ -81,6 +81,19 @@ def test_kernel_links_are_made_inside_the_labs_own_namespaces() -> None:
             assert step.params["peer_netns"] == "weir-1a2b3c4d-sw"
 
 
+@pytest.mark.parametrize(("wanted", "value"), [(False, "0"), (True, "1")])
+def test_netfilter_is_set_for_the_bridges_of_the_lab_alone(wanted: bool, value: str) -> None:
+    planned = steps("linux-bridge", technologies={"linux-bridge": {"netfilter": wanted}})
+    names = [step.name for step in planned]
+    (step,) = [one for one in planned if one.name.startswith("netfilter:")]
+    assert step.params["netns"] == "weir-1a2b3c4d-sw"
+    assert step.params["settings"] == [
+        f"net.bridge.bridge-nf-call-{tables}={value}" for tables in ("iptables", "ip6tables", "arptables")
+    ]
+    assert names.index(step.name) < names.index("bridge:net0")
+    assert not [one for one in steps("ovs") if one.name.startswith("netfilter:")]
+
+
 def test_hugepages_are_asked_for_weir_dp_and_the_switch_together() -> None:
     planned = {step.kind: step.params for step in steps("ovs-dpdk")}
     total_mb, own_mb = planned["hugepages"]["memory_mb"], planned["weir-dp"]["memory_mb"]
