@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.measure.soak.looks import run
 from weir import report
 from weir.store.result import Result
 
@@ -59,6 +60,22 @@ def test_page_draws_all_plots_without_an_error(tmp_path: Path, width_px: int) ->
     canvases = re.findall(r'<canvas width="(\d+)" height="(\d+)"', dom.partition('id="bars"')[2])
     plots = [size for size in canvases if int(size[0]) > 100 and int(size[1]) > 100]
     assert len(plots) == 2 + 8 + 8, "throughput by chain, loss and latency by chain and technology"
+
+
+def test_a_soak_is_drawn_over_time_with_its_delays_as_a_heat_map(tmp_path: Path) -> None:
+    soaked = run()
+    for minute in range(12):
+        soaked.pass_by(delay_us=10 + 100 * (minute == 7))
+    made = result()
+    made.setups = made.setups[:1]
+    made.setups[0].cases = made.setups[0].cases[:1]
+    made.setups[0].cases[0].soak = soaked.recorder.soak
+    dom, console = load(made, tmp_path)
+    assert not console
+    plots = dom.partition("soak-plots")[2].partition("soak-keys")[0]
+    titles = re.findall(r"<figcaption>([^<]*)", plots)
+    assert "Delay over time, µs" in titles
+    assert plots.count("<canvas") == len(titles)
 
 
 def test_table_has_a_row_for_each_chain_frame_and_technology(tmp_path: Path) -> None:

@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
-from weir.report import render, summary
+import io
+from typing import get_args
+
+from rich.console import Console, Group
+
+from weir.report import reduction_table, render, summary
 from weir.report.reduction_rows import host_of, out_of_reach, reduction_rows
 from weir.store.result import DelayMeasure, HostSetting, Reduction, Result, Shortfall
 
@@ -99,6 +104,21 @@ def test_table_and_page_show_the_changes_and_the_hosts() -> None:
     page = render(made, "html")
     for said in ("Change of the delay to as installed", "-60% to -40%", "What this machine cannot show", WHY):
         assert said in page
+
+
+def test_changes_of_any_size_fit_into_80_columns() -> None:
+    made = compared()
+    made.reductions = [
+        reduced(measure, (-15.6, -8.2, 0.92), frame="imix:aaaaaaaddddg", loss_ratio=0.01)
+        for measure in get_args(DelayMeasure)
+    ]
+    out = io.StringIO()
+    Console(file=out, width=200).print(Group(*reduction_table.tables(made)))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert max(map(len, lines)) <= 80
+    (changes,) = [line for line in lines if line.startswith("tuned ")]
+    assert changes.split() == ["tuned", *["+820%?"] * 6]
+    assert any(line.split()[-6:] == ["-92…+1560"] * 6 for line in lines)
 
 
 def test_a_run_without_goals_has_no_empty_table() -> None:

@@ -46,9 +46,10 @@ class Soaks:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
 
-    def new(self, duration: str) -> subprocess.Popen[str]:
-        """A soak of the lab."""
-        return self.start(str(self._folder), "--rate", "5kpps", "--duration", duration, "--interval", "300ms")
+    def new(self, duration: str, *load: str) -> subprocess.Popen[str]:
+        """A soak of the lab, at 5 kpps unless it is to be another load."""
+        how = load or ("--rate", "5kpps")
+        return self.start(str(self._folder), *how, "--duration", duration, "--interval", "300ms")
 
     def result(self) -> Result | None:
         """The newest stored run."""
@@ -131,4 +132,18 @@ def test_ctrl_c_ends_a_soak_with_its_last_packet_counted_and_a_report(tmp_path: 
     assert segment.trial.unaccounted == 0
     assert segment.trial.intended < 5_000 * SOON_S
     assert (tmp_path / "report/report.html").exists()
+    assert not list(run_root.iterdir())
+
+
+def test_the_load_is_searched_for_before_the_soak(tmp_path: Path, run_root: Path) -> None:
+    soaks = Soaks(tmp_path)
+    said, _ = soaks.new("1s", "--load", "50% PDR").communicate(timeout=SOON_S)
+    case = soaks.case()
+    (found,) = case.throughput
+    assert found.load_pps is not None
+    assert case.soak is not None
+    assert [fault for fault in case.soak.faults if "taken away" not in fault] == [], said
+    assert case.soak.load_pps == pytest.approx(found.load_pps / 2)
+    assert case.soak.unaccounted == 0
+    assert {trial.purpose for trial in case.trials} >= {"search", "confirm"}
     assert not list(run_root.iterdir())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from rich import box
@@ -13,18 +14,22 @@ from rich.text import Text
 from weir.report.reduction_rows import HEAD, reduction_rows
 from weir.store.result import Result
 
+WAY_COLUMNS, CHANGE_COLUMNS = 14, 10  # 80 in all, with a space between two
+
 
 def tables(result: Result) -> Iterator[RenderableType]:
-    """One table a chain; nothing where nothing can be compared."""
-    by_chain: dict[str, Table] = {}
-    for row in reduction_rows(result):
-        out = by_chain.setdefault(
-            row.chain, _table(f"\n{row.chain}: change of the delay to {result.baseline}")
-        )
-        where = Text("\n".join(part for part in (row.load, row.remark()) if part), overflow="fold")
-        cells = ["\n".join(both) for both in zip(row.changes(), map(_short, row.spreads()), strict=True)]
-        out.add_row(row.frame, where, row.way, *cells)
-    yield from by_chain.values()
+    """One table a frame size and load, of each chain; nothing where nothing can be compared."""
+    rows = list(reduction_rows(result))
+    for chain, of_chain in itertools.groupby(rows, key=lambda row: row.chain):
+        yield Text(f"\n{chain}: change of the delay to {result.baseline}", style="bold", overflow="fold")
+        for (frame, load), some in itertools.groupby(of_chain, key=lambda row: (row.frame, row.load)):
+            out = _table(f"\nframe {frame}, {load}")
+            for row in some:
+                way = "\n".join(part for part in (row.way, row.remark()) if part)
+                spreads = map(_short, row.spreads())
+                cells = ["\n".join(both) for both in zip(row.changes(), spreads, strict=True)]
+                out.add_row(Text(way, overflow="fold"), *cells)
+            yield out
 
 
 def _short(spread: str) -> str:
@@ -34,12 +39,10 @@ def _short(spread: str) -> str:
 
 def _table(title: str) -> Table:
     out = Table(
-        title=Text(title, overflow="fold"), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
+        title=Text(title, overflow="fold"), title_justify="left", title_style="none", box=box.SIMPLE_HEAD
     )
-    out.show_edge, out.padding = False, (0, 1, 0, 0)
-    out.add_column("Frame", overflow="fold", max_width=9)
-    out.add_column("Load", overflow="fold", max_width=10)
-    out.add_column("Variant", overflow="fold", max_width=10)
+    out.show_edge, out.padding = False, (0, 0, 0, 0)
+    out.add_column("Variant", width=WAY_COLUMNS)
     for name in HEAD.values():
-        out.add_column(name.replace(" ", "\n"), justify="right", overflow="fold", max_width=9)
+        out.add_column(name.replace(" ", "\n"), justify="right", overflow="fold", width=CHANGE_COLUMNS)
     return out

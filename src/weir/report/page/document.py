@@ -23,7 +23,17 @@ from weir.store.result import Result
 UPLOT = "uplot-1.6.32"
 STYLES = (f"{UPLOT}.min.css", "page.css", "sheets.css", "charts.css", "print.css")
 NOT_SEARCHED = "Not searched for in this run: it measures delays at given loads."
-SCRIPTS = ("data.js", "look.js", "plot.js", "bars.js", "curves.js", "trials.js", "soak.js", "start.js")
+SCRIPTS = (
+    "data.js",
+    "look.js",
+    "plot.js",
+    "bars.js",
+    "curves.js",
+    "trials.js",
+    "heat.js",
+    "soak.js",
+    "start.js",
+)
 
 
 def document(result: Result) -> str:

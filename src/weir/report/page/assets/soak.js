@@ -58,6 +58,7 @@ function soakPlots(parent, keys, soak) {
       (plot) => [`${plot.data[0][plot.cursor.idx].toFixed(2)} min`,
         ...series.map(([name, values]) => `${name}: ${digits(values[plot.cursor.idx])} ${unit}`)]);
   }
+  heatFigure(row, keys, soak);
   quantileFigure(row, soak);
   const most = Math.max(...shown.map(([, , , series]) => series.length));
   keys.append(el('li', {}, 'Lines in each plot in the order of its tip: ',
