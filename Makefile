@@ -36,6 +36,10 @@ build/.packages-dev: packages.apt packages-dev.apt tools/install-packages
 	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@touch $@
 
+.venv/.ready-bench: requirements-bench.lock | .venv/.ready-dev
+	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
+	@touch $@
+
 build/build.ninja: | build/.packages
 	@echo "weir: native build"
 	@meson setup build --buildtype=release >build/meson-setup.log || { cat build/meson-setup.log; exit 1; }
@@ -104,7 +108,7 @@ fuzz: build/.packages-dev ## fuzz every parser for FUZZ_SECONDS (60) under ASan 
 	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
 
 .PHONY: bench
-bench: setup build/.packages-dev .venv/.ready-dev ## side by side with peers: one line each, JSON in build/bench/; PKTGEN=path of Pktgen's binary
+bench: setup build/.packages-dev .venv/.ready-bench ## side by side with peers: one line each, JSON in build/bench/; PKTGEN=path of Pktgen's binary
 	@$(SUDO) $(PYTHON) -m bench
 
 .PHONY: soak

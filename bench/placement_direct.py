@@ -32,7 +32,7 @@ def run() -> Line:
     if importlib.util.find_spec("ortools") is not None:
         peers |= {name: by_ortools(model, LIMIT_S, solver) for name, solver in OR_TOOLS.items()}
     else:
-        print("  without OR-Tools: pip install ortools")
+        print("  without OR-Tools: pip install -r requirements-bench.lock")
     gaps = {name: (cost - bound) / cost if cost < math.inf else 1.0 for name, (cost, bound) in peers.items()}
     for name, (cost, bound) in peers.items():
         print(f"  {name}: cost {cost:.1f}, bound {bound:.1f}, gap {gaps[name]:.2%}", flush=True)
