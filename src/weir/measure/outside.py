@@ -37,6 +37,9 @@ class Nothing:
         return [], []
 
 
+NOTHING = Nothing()
+
+
 @dataclass(frozen=True)
 class Own:
     """The areas of weir-dp, with the time between the two ledgers."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from weir.model.switch_terms import HOP
 from weir.model.terms import HANDED_OVER, Terms
 
 Array = NDArray[np.float64]
@@ -95,9 +96,12 @@ def fit(rows: Sequence[Row]) -> Fitted:
     noise = np.array([row.noise for row in rows]) * np.hypot(NOISE_SHARE * cycles, NOISE_CYCLES)
     factors, weights = np.ones(len(rows)), 1 / noise
     solved = np.zeros(len(names))
+    # A switch, in the kernel above all, costs thousands of cycles, which the prior would make smaller.
+    switched = any(name.endswith(HOP) for name in names)
+    prior = max(PRIOR_CYCLES, float(cycles.max())) if switched else PRIOR_CYCLES
     signed = np.array([name.endswith(HANDED_OVER) for name in names])
     for _ in range(_ROUNDS):
-        solved = _solve(amounts / scale * factors[:, None], cycles, weights, signed)
+        solved = _solve(amounts / scale * factors[:, None], cycles, weights, signed, prior)
         fitted = amounts / scale @ solved
         factors = _factors(trials, cycles, fitted, 1 / noise)
         off = np.abs(cycles - fitted * factors) / noise
@@ -105,7 +109,7 @@ def fit(rows: Sequence[Row]) -> Fitted:
     design = amounts / scale * factors[:, None] * weights[:, None]
     left = (cycles - amounts / scale @ solved * factors) * weights
     variance = max(1.0, float(left @ left) / max(1, len(rows) - len(names)))
-    information = design.T @ design / variance + np.eye(len(names)) / PRIOR_CYCLES**2
+    information = design.T @ design / variance + np.eye(len(names)) / prior**2
     covariance = np.linalg.inv(information) / np.outer(scale, scale)
     fitted = amounts / scale @ solved
     return Fitted(
@@ -115,11 +119,11 @@ def fit(rows: Sequence[Row]) -> Fitted:
     )
 
 
-def _solve(design: Array, cycles: Array, weights: Array, signed: NDArray[np.bool_]) -> Array:
+def _solve(design: Array, cycles: Array, weights: Array, signed: NDArray[np.bool_], prior: float) -> Array:
     """Weighted least squares, nothing below zero but what is `signed`, each parameter pulled to zero by its
     prior."""
     count = design.shape[1]
-    above = np.vstack([design * weights[:, None], np.eye(count) / PRIOR_CYCLES])
+    above = np.vstack([design * weights[:, None], np.eye(count) / prior])
     aim = np.concatenate([cycles * weights, np.zeros(count)])
     found = nnls(np.hstack([above, -above[:, signed]]), aim)[0]
     solved = np.array(found[:count], dtype=np.float64)

@@ -10,14 +10,17 @@ its terms of amount x parameter. Terms are called by what costs:
 - `fast path`: looking for the flow, and what its entry says; `fast path memory`, as that of functions;
   `fast path walk`: looking for it in vain, and remembering what the functions, which then run, decide;
   `fast path stage`: what each of them costs more then;
-- `short burst`: a stage, times the bursts more that it takes than if all were full;
+- `short burst`: a stage, times the bursts more that it takes than if all were full; `short burst memory`: of
+  one that keeps state, times the latency of its memory too, since fewer packets wait for it together;
 - `headers`: parsing them, once an area;
 - `bytes KIND`: a kilobyte of frame, at a kind of port;
 - `take KIND`, `give KIND`: the driver of a kind of port, or a ring;
 - `take KIND across cores`, `headers from another core` …: what comes from another core's cache, times the
   distance of the cores in hundreds of cycles;
+- `generator memory`, `receiver memory`: that functions' state takes the cache from the tester;
 - `generator`, `receiver`, `dispatcher`, `forwarder`, `owner`, `applier`, `collector`: these areas' own work;
-- `receiver out of order`: what it takes more for packets that overtook others.
+- `receiver out of order`: what it takes more for packets that overtook others;
+- those of a switch: `weir.model.switch_terms`.
 
 Sources: equation (1) of the execution-area paper (a + b S); f_i of the paper on lean measurements, II.C.
 """
@@ -30,10 +33,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.spec.execution import NEAR_CYCLES, TESTER_KINDS, Area, AreaPath, Execution, StageUse
+from weir.model.switch_terms import KILOBYTE, hop_terms
+from weir.spec.execution import (
+    SWITCH_KINDS,
+    TESTER_KINDS,
+    Area,
+    AreaPath,
+    Execution,
+    StageUse,
+)
+from weir.spec.topology import KERNEL_PORT_KINDS
 
 Terms = Mapping[str, float]
-_KILOBYTE = 1000.0
 HANDED_OVER = " handed over"
 FASTPATH = "fast path"
 FASTPATH_ENTRY_BYTES = 128
@@ -107,6 +118,8 @@ def stage_terms(
         found[f"nf {stage.nf}{HANDED_OVER}"] = 1.0
     if fill < 1:
         found["short burst"] = 1 / fill - 1
+        if stage.state_bytes:
+            found["short burst memory"] = (1 / fill - 1) * excess_cycles
     if stage.rules:
         found[f"nf {stage.nf} rules"] = math.log2(1 + stage.rules)
     if excess_cycles:
@@ -119,10 +132,14 @@ def stage_terms(
     return found
 
 
-def rest_terms(area: Area, path: AreaPath, execution: Execution) -> dict[str, float]:
+def rest_terms(
+    area: Area, path: AreaPath, execution: Execution, excess_cycles: float = 0.0
+) -> dict[str, float]:
     """Of an area on one path, without its stages: ports, rings, and its own work."""
+    if area.kind in SWITCH_KINDS:
+        return hop_terms(path, execution)
     found: dict[str, float] = {}
-    distance = execution.core_distance_cycles / NEAR_CYCLES
+    distance = execution.distance()
     if area.kind == "dispatcher" and path.outputs < 2:
         found["forwarder"] = 1
     elif area.kind != "chain":
@@ -135,12 +152,15 @@ def rest_terms(area: Area, path: AreaPath, execution: Execution) -> dict[str, fl
         found[f"give {path.leaving} across cores"] = path.parting * distance
     if path.cold and area.kind in ("receiver", "owner", "dispatcher", "applier"):
         found[f"{area.kind} from another core"] = path.cold * distance
-    if area.kind == "generator":
+    if area.kind == "generator" and path.leaving not in KERNEL_PORT_KINDS:
         found["generator from another core"] = touched_elsewhere(execution, area.core) * distance
     if area.kind == "receiver":
         found["receiver out of order"] = overtaken(execution)
+    if area.kind in TESTER_KINDS:
+        found[f"{area.kind} memory"] = excess_cycles
     for kind in {path.entry, path.leaving} - NO_PORT:
-        found[f"bytes {kind}"] = execution.frame_bytes / _KILOBYTE
+        copies = (path.entry, path.leaving).count(kind) if kind in KERNEL_PORT_KINDS else 1
+        found[f"bytes {kind}"] = copies * execution.frame_bytes / KILOBYTE
     return {name: amount for name, amount in found.items() if amount}
 
 
@@ -149,7 +169,7 @@ def path_terms(
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
     """Of each stage of a path, and of the rest of its area."""
     stages = []
-    rest = rest_terms(area, path, execution)
+    rest = rest_terms(area, path, execution, excess_cycles)
     if path.remembers:
         rest |= fastpath_terms(area, path, execution, excess_cycles)
     looked = parsed = path.remembers
@@ -159,7 +179,7 @@ def path_terms(
             stage_terms(
                 stage,
                 first=first,
-                far=0.0 if looked else path.cold * execution.core_distance_cycles / NEAR_CYCLES,
+                far=0.0 if looked else path.cold * execution.distance(),
                 handed_over=area.kind == "owner",
                 excess_cycles=excess_cycles,
                 fill=path.fill,
@@ -181,7 +201,7 @@ def fastpath_terms(
     found[f"{FASTPATH} memory"] = excess_cycles
     if area.kind != "owner":
         found["headers"] = 1.0
-        found["headers from another core"] = path.cold * execution.core_distance_cycles / NEAR_CYCLES
+        found["headers from another core"] = path.cold * execution.distance()
     return {name: amount for name, amount in found.items() if amount}
 
 

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weir.plan.dataplane_config import PlanError, dataplane_config
-from weir.spec.execution import Area, AreaPath, Execution, StageUse
+from weir.plan.dataplane_config import dataplane_config
+from weir.plan.switch_areas import EXACT_MATCHES, Switched, require_modelled, switched
+from weir.spec.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
 from weir.spec.frames import mean_frame_bytes
 from weir.spec.lab import Chain, Lab
 from weir.spec.nf import NfOption, Scalar, network_functions
-from weir.spec.topology import Topology
+from weir.spec.topology import KERNEL_PORT_KINDS, Topology
 
 # Bytes that a function keeps for each flow, from its page under native/nf/; others keep nothing.
 STATE_BYTES = {"nat": 140, "firewall": 100, "lb": 100, "dpi": 240}
@@ -56,18 +57,16 @@ def _elsewhere(amounts: Mapping[int, float], core: int) -> float:
 
 
 def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Execution:
-    """The areas of `topology`, which is of `chain`. PlanError if something forwards there that is no area of
-    weir-dp: a switch."""
-    if topology.technology != "direct":
-        raise PlanError(
-            f"the cost model knows the areas of weir-dp, not the switch of {topology.technology}; expected "
-            "technology: direct"
-        )
+    """The areas of `topology`, which is of `chain`, and of its switch. PlanError if something forwards there
+    whose areas are not known."""
+    require_modelled(topology)
     config = dataplane_config(topology, lab, _PRIVATE)
-    queues = _queues(topology, config)
+    between = switched(topology, lab, config["areas"])
+    queues = _queues(topology, config, between)
     stages = _stage_uses(lab, chain)
     streams = 2 if lab.tester.direction == "bidirectional" else 1
-    areas = [_Area(one, topology, queues, stages, 1 / streams) for one in config["areas"]]
+    configured = [*config["areas"], *between.areas]
+    areas = [_Area(one, between.ways, queues, stages, 1 / streams) for one in configured]
     for area in areas:
         area.claim()
     _follow(areas)
@@ -80,10 +79,11 @@ def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Executi
     )
 
 
-def _queues(topology: Topology, config: Mapping[str, Any]) -> dict[str, _Queue]:
-    """By name: rings, and wires by the port that receives."""
+def _queues(topology: Topology, config: Mapping[str, Any], between: Switched) -> dict[str, _Queue]:
+    """By name: rings, wires by the port that receives, and what a switch takes from."""
     sizes = {str(port["name"]): int(port["rx_queue_size"]) for port in config["ports"]}
     queues = {port.name: _Queue(port.kind, sizes[port.name]) for port in topology.ports}
+    queues |= {name: _Queue(topology.port(port).kind, sizes[port]) for name, port in between.entries.items()}
     return queues | {str(ring["name"]): _Queue("ring", int(ring["size"])) for ring in config["rings"]}
 
 
@@ -120,7 +120,7 @@ class _Area:
     def __init__(
         self,
         config: Mapping[str, Any],
-        topology: Topology,
+        ways: Mapping[tuple[int, str], str],
         queues: Mapping[str, _Queue],
         stages: Mapping[str, StageUse],
         sent: float,
@@ -129,22 +129,22 @@ class _Area:
         self._fastpath_flows = int(config.get("fastpath_flows", 0))
         self._queues = queues
         self._sent = sent
+        self._hop = str(config.get("hop", ""))
         node = self.name.partition(".")[0]
-        self._peers: dict[str, str] = {}
-        for link in topology.links:
-            self._peers |= {link.left: link.right, link.right: link.left}
         paths = config.get("paths", [{"in": config.get("port"), "out": config.get("port")}])
         self._paths = [
             (
                 [] if self.kind == "generator" else _listed(path["in"]),
-                []
-                if self.kind == "receiver"
-                else [self._peers.get(out, out) for out in _listed(path["out"])],
+                [] if self.kind == "receiver" else [self._way(out, ways) for out in _listed(path["out"])],
                 tuple(stages[f"{node}.{stage.get('name', stage['nf'])}"] for stage in path.get("stages", [])),
             )
             for path in paths
         ]
         self._given = [0.0] * len(paths)
+
+    def _way(self, out: str, ways: Mapping[tuple[int, str], str]) -> str:
+        """The queue into which goes what it sends there."""
+        return out if self.kind in SWITCH_KINDS else ways.get((self.core, out), out)
 
     def claim(self) -> None:
         """Says where its queues are emptied."""
@@ -175,7 +175,8 @@ class _Area:
         """Shares by core of who touched the bytes of what it gives on. An owner only reads them: who writes
         there after it has to get them from where they were."""
         entries, outputs, stages = self._paths[index]
-        looks = self.kind in ("generator", "applier") or (bool(stages) and self.kind != "owner")
+        looks = self.kind in ("generator", "applier", *SWITCH_KINDS)
+        looks = looks or (bool(stages) and self.kind != "owner")
         if looks or (self.kind == "dispatcher" and len(outputs) > 1):
             return {self.core: 1.0}
         before = _sum(self._queues[entry].touched_by for entry in entries)
@@ -201,6 +202,9 @@ class _Area:
         mine = flows * sum(self._share(entries) for entries, _, _ in self._paths)
         # Flows come in turn: one that is forgotten is asked for again as the one that will be forgotten next.
         known = float(0 < self._fastpath_flows >= mine)
+        if self.kind == "pmd" and mine:
+            # It keeps one new flow in a hundred, so that who is there stays, however many others come.
+            known = min(1.0, EXACT_MATCHES / mine)
         paths = tuple(self._path(*path, remembered=known) for path in self._paths)
         return Area(self.name, self.core, self.kind, paths)
 
@@ -214,7 +218,7 @@ class _Area:
             share=share,
             entry=came[0].kind if came else "nothing",
             crossing=_elsewhere(_sum(queue.put_by for queue in came), self.core),
-            cold=_elsewhere(_sum(queue.touched_by for queue in came), self.core),
+            cold=_elsewhere(_sum(queue.touched_by for queue in came if not _copied(queue)), self.core),
             leaving=left[0].kind if left else "nothing",
             parting=sum(queue.taken_on not in (None, self.core) for queue in left) / len(left)
             if left
@@ -226,7 +230,13 @@ class _Area:
             remembers=self._fastpath_flows > 0,
             takers=tuple(queue.taken_by for queue in left if queue.taken_by is not None),
             places=sum(queue.places for queue in came),
+            hop=self._hop,
         )
+
+
+def _copied(queue: _Queue) -> bool:
+    """Whether taking from it copies the packet, so that its bytes are then this core's."""
+    return queue.kind in KERNEL_PORT_KINDS
 
 
 def _sum(amounts: Iterable[Mapping[int, float]]) -> dict[int, float]:

@@ -37,21 +37,23 @@ def placed_text(text: str, placed: Lab, before: Sequence[str], header: Sequence[
     yaml.width = _WIDTH
     data = yaml.load(text)
     (names,) = (chain.functions for chain in placed.chains())
-    cores = placed.cores_for("direct")
+    (technology,) = placed.technology
+    cores = placed.cores
+    assert cores is not None
     data["chain"] = _flow([_flow(names)])
-    data["technology"] = "direct"
+    data["technology"] = technology
     data.pop("baseline", None)
     data.pop("variants", None)
     _functions(data, dict(zip(names, before, strict=True)), placed.functions)
     _relocate(data["functions"], placed.functions, folder)
     data.pop("cores", None)
-    where = {"tester": _flow(cores.tester or ()), "functions": _flow(cores.functions or ())}
+    where = {name: _flow(cpus) for name, cpus in cores.model_dump().items() if cpus is not None}
     data.insert(list(data).index("functions"), "cores", _flow_map(where))
-    _drop(data, ("technologies", "direct", "cores"))
+    _drop(data, ("technologies", technology, "cores"))
     _traffic(data, placed)
     for key in _SAID_BY_THE_PLAN:
         _drop(data, (OVERLAY_KEY, key))
-    for path in (("traffic", "frames"), ("traffic", "flows"), ("technologies", "direct", "cores")):
+    for path in (("traffic", "frames"), ("traffic", "flows"), ("technologies", technology, "cores")):
         _drop(data, (OVERLAY_KEY, *path))
     written = io.StringIO()
     yaml.dump(data, written)

@@ -217,8 +217,16 @@ def _evenly(amount: int, cores: Sequence[int]) -> dict[int, int]:
     return {core: each + (index < left) for index, core in enumerate(cores)}
 
 
-def placed_lab(lab: Lab, chain: Chain, placement: Placement, tester: tuple[int, ...]) -> Lab:
-    """The lab with this chain alone, placed so, joined directly."""
+def placed_lab(
+    lab: Lab,
+    chain: Chain,
+    placement: Placement,
+    tester: tuple[int, ...],
+    technology: str = "direct",
+    *,
+    switch: tuple[int, ...] = (),
+) -> Lab:
+    """The lab with this chain alone, placed so, under this technology. `switch`: its own cores, if any."""
     names = own_names(chain)
     functions = {
         name: way.function(lab.functions[before], cores)
@@ -226,16 +234,16 @@ def placed_lab(lab: Lab, chain: Chain, placement: Placement, tester: tuple[int, 
             names, chain.functions, placement.ways, placement.cores, strict=True
         )
     }
-    direct = lab.technologies.direct.model_copy(update={"cores": None})
+    options = lab.options(technology).model_copy(update={"cores": None})
     return lab.model_copy(
         update={
             "chain": (names,),
-            "technology": ("direct",),
-            "baseline": "direct",
+            "technology": (technology,),
+            "baseline": technology,
             "variants": {},
             "functions": functions,
-            "cores": Cores(tester=tester, functions=tuple(sorted(placement.cpus()))),
-            "technologies": lab.technologies.model_copy(update={"direct": direct}),
+            "cores": Cores(tester=tester, functions=tuple(sorted(placement.cpus())), switch=switch or None),
+            "technologies": lab.with_options(technology, options),
         }
     )
 

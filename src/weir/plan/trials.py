@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from weir.spec.check import complaints
@@ -13,11 +13,13 @@ from weir.spec.frames import frame_sizes_bytes
 from weir.spec.function import ARCHITECTURES, Architecture, FunctionOptions, NfOptions
 from weir.spec.lab import Chain, Lab
 from weir.spec.nf import network_functions
+from weir.spec.technology import TechnologyName
 
 FUNCTION = "trial"
 FEW_FLOWS, MANY_FLOWS = 64, 40_000
 FRAMES = ("64", "1518")
-FASTPATH_FEW, FASTPATH_MANY = 16, 65_536
+FASTPATH_FEW, FASTPATH_MANY = 1024, 65_536
+"""Room for fewer than many flows, as large as a cache can be; and for more."""
 SATURATING = 3
 """Functions that keep a core busier than the tester on another one can be."""
 CORES_MAX = 2
@@ -37,6 +39,9 @@ class PlannedTrial:
     cores: tuple[int, ...]
     fastpath_flows: int = 0
     """Room of each fast path; 0: none."""
+    technology: TechnologyName = "direct"
+    apart: bool = False
+    """Each function has ports of its own."""
 
     def alone(self) -> bool:
         """Tester and functions share one core."""
@@ -44,7 +49,7 @@ class PlannedTrial:
 
     def text(self) -> str:
         """For people."""
-        names = ", ".join(one.nf for one in self.functions)
+        names = (", then " if self.apart else ", ").join(one.nf for one in self.functions)
         where = f"tester on {_listed(self.tester)}, functions on {_listed(self.cores)}"
         remembers = f", fast path of {self.fastpath_flows}" if self.fastpath_flows else ""
         return f"{names}: {self.architecture}{remembers}, {self.frame} B, {self.flows} flows, {where}"
@@ -62,16 +67,18 @@ def library(lab: Lab) -> tuple[NfOptions, ...]:
 
 def candidates(lab: Lab, cpus: Sequence[int]) -> list[PlannedTrial]:
     """Every trial that may be worth running; those that weir-dp would refuse are left out."""
-    functions = library(lab)
-    return [one for one in _all(lab, functions, cpus) if not list(complaints(trial_lab(lab, one), cpus))]
+    return possible(_all(lab, library(lab), cpus), lab, cpus)
+
+
+def possible(trials: Iterable[PlannedTrial], lab: Lab, cpus: Sequence[int]) -> list[PlannedTrial]:
+    """Those that weir-dp would not refuse."""
+    return [one for one in trials if not list(complaints(trial_lab(lab, one), cpus))]
 
 
 def _all(lab: Lab, functions: tuple[NfOptions, ...], cpus: Sequence[int]) -> Iterator[PlannedTrial]:
-    frames = sorted({*FRAMES, *map(str, lab.traffic.frames)}, key=lambda one: max(frame_sizes_bytes(one)))
-    flows = sorted({FEW_FLOWS, MANY_FLOWS})
-    ends = (frames[0], frames[-1])
-    for chain, (frame, count) in itertools.product(_chains(functions), itertools.product(ends, flows)):
-        for architecture, (tester, cores) in itertools.product(ARCHITECTURES, _places(cpus)):
+    traffic = itertools.product(frame_ends(lab), (FEW_FLOWS, MANY_FLOWS))
+    for chain, (frame, count) in itertools.product(chains(functions), traffic):
+        for architecture, (tester, cores) in itertools.product(ARCHITECTURES, places(cpus)):
             trial = PlannedTrial(chain, architecture, frame, count, tester, cores)
             if architecture == ARCHITECTURES[0] and len(cores) > 1:  # it would leave the second one idle
                 continue
@@ -80,17 +87,24 @@ def _all(lab: Lab, functions: tuple[NfOptions, ...], cpus: Sequence[int]) -> Ite
                 yield from _with_fastpath(lab, trial)
 
 
+def frame_ends(lab: Lab) -> tuple[str, str]:
+    """The smallest and the largest frames, of the usual ones and the lab's."""
+    frames = sorted({*FRAMES, *map(str, lab.traffic.frames)}, key=lambda one: max(frame_sizes_bytes(one)))
+    return frames[0], frames[-1]
+
+
 def _with_fastpath(lab: Lab, trial: PlannedTrial) -> Iterator[PlannedTrial]:
     """If the lab has some: with room for all flows, and with too little, so that every packet walks."""
     if not any(function.fastpath for function in lab.functions.values()):
         return
     plain = trial.architecture == ARCHITECTURES[0] and trial.alone()
     if plain and all(network_functions()[one.nf].decides for one in trial.functions):
-        for room in (FASTPATH_FEW, FASTPATH_MANY):
-            yield replace(trial, fastpath_flows=room)
+        if trial.flows > FASTPATH_FEW:
+            yield replace(trial, fastpath_flows=FASTPATH_FEW)
+        yield replace(trial, fastpath_flows=FASTPATH_MANY)
 
 
-def _chains(functions: tuple[NfOptions, ...]) -> Iterator[tuple[NfOptions, ...]]:
+def chains(functions: tuple[NfOptions, ...]) -> Iterator[tuple[NfOptions, ...]]:
     """All of them, begun with each in turn; and each half of them."""
     for at in range(len(functions)):
         yield functions[at:] + functions[:at]
@@ -100,7 +114,7 @@ def _chains(functions: tuple[NfOptions, ...]) -> Iterator[tuple[NfOptions, ...]]
             yield (functions[at:] + functions[:at])[:half]
 
 
-def _places(cpus: Sequence[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+def places(cpus: Sequence[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Cores of the tester and of the functions."""
     yield (cpus[0],), (cpus[0],)
     if len(cpus) > 1:
@@ -110,25 +124,29 @@ def _places(cpus: Sequence[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, .
 
 def trial_lab(lab: Lab, trial: PlannedTrial) -> Lab:
     """The lab with the trial's one chain in place of its own."""
-    function = FunctionOptions(
-        chain=trial.functions,
-        architecture=trial.architecture,
-        fastpath=trial.fastpath_flows > 0,
-        fastpath_flows=trial.fastpath_flows or None,
-    )
+    parts = [(one,) for one in trial.functions] if trial.apart else [trial.functions]
+    functions = {
+        FUNCTION if len(parts) == 1 else f"{FUNCTION}{number}": FunctionOptions(
+            chain=part,
+            architecture=trial.architecture,
+            fastpath=trial.fastpath_flows > 0,
+            fastpath_flows=trial.fastpath_flows or None,
+        )
+        for number, part in enumerate(parts, 1)
+    }
     flows = lab.traffic.flows.model_copy(update={"count": trial.flows})
-    direct = lab.technologies.direct.model_copy(
-        update={"cores": Cores(tester=trial.tester, functions=trial.cores)}
-    )
+    cores = Cores(tester=trial.tester, functions=trial.cores)
+    options = lab.options(trial.technology)
+    chosen = options.model_copy(update={"cores": cores.over(options.cores)})
     return lab.model_copy(
         update={
-            "chain": ((FUNCTION,),),
-            "technology": ("direct",),
-            "baseline": "direct",
-            "functions": {FUNCTION: function},
+            "chain": (tuple(functions),),
+            "technology": (trial.technology,),
+            "baseline": trial.technology,
+            "functions": functions,
             "traffic": lab.traffic.model_copy(update={"frames": (trial.frame,), "flows": flows}),
             "tester": lab.tester.model_copy(update={"direction": "left-to-right"}),
-            "technologies": lab.technologies.model_copy(update={"direct": direct}),
+            "technologies": lab.with_options(trial.technology, chosen),
         }
     )
 

@@ -2,6 +2,7 @@
 """A set-up as the cost model sees it: execution areas on cores, and the packets that pass through each.
 
 Amounts of packets are relative to what the tester sends, so a path that half of the packets take has 0.5.
+What a switch does between two ports is areas too, called as in ledgers (`weir.store.trial.AreaLoad`).
 """
 
 from __future__ import annotations
@@ -9,11 +10,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-AreaKind = Literal["generator", "receiver", "chain", "dispatcher", "owner", "applier", "collector"]
+AreaKind = Literal[
+    "generator",
+    "receiver",
+    "chain",
+    "dispatcher",
+    "owner",
+    "applier",
+    "collector",
+    "pmd",
+    "thread",
+    "softirq",
+]
 TESTER_KINDS: frozenset[AreaKind] = frozenset({"generator", "receiver"})
+SWITCH_KINDS: frozenset[AreaKind] = frozenset({"pmd", "thread", "softirq"})
+"""Open vSwitch's polling thread; its main one, which forwards where none polls; the kernel's receive path,
+which runs in the system calls of the areas of its core that send."""
 
 NEAR_CYCLES = 100.0
 """Distance of two cores of one chip, in cycles of its time-stamp counter."""
+HIDDEN_CYCLES = 40.0
+"""About what a core's own last cache takes, which one that executes out of order covers with other work."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +68,15 @@ class AreaPath:
     fill: float = 1.0
     """Share of a full burst that a poll finds: less where an area of this core deals its own to several."""
     remembered: float = 0.0
-    """Share of the packets whose flow a fast path knows."""
+    """Share of the packets whose flow a fast path knows; of a pmd, its exact-match cache."""
     remembers: bool = False
     """It has a fast path, which looks for the flow of each packet."""
     takers: tuple[tuple[str, int], ...] = ()
     """Who takes what it puts there, an area and which of its paths; each an equal share."""
     places: int = 0
     """Packets that what it takes from can hold; 0 if it takes from nothing."""
+    hop: str = ""
+    """Of a switch's area: what takes the packet from one port to the other, "pmd" or "bridge"."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +107,18 @@ class Execution:
     core_distance_cycles: float = NEAR_CYCLES
     """To read a cache line that another of the cores has."""
 
+    def distance(self) -> float:
+        """What a core waits for when it reads what another has, in hundreds of cycles: HIDDEN_CYCLES of it go
+        by while it does something else."""
+        return max(0.0, self.core_distance_cycles - HIDDEN_CYCLES) / NEAR_CYCLES
+
     def cores(self) -> tuple[int, ...]:
         """The cores that run areas, ascending."""
         return tuple(sorted({area.core for area in self.areas}))
+
+    def switched(self) -> bool:
+        """Whether something else than weir-dp forwards between its ports."""
+        return any(area.kind in SWITCH_KINDS for area in self.areas)
 
     def on(self, core: int) -> tuple[Area, ...]:
         """The areas of one core."""

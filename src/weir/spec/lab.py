@@ -172,8 +172,11 @@ class Lab(Part):
 
     def options(self, technology: str) -> TechnologyOptions:
         """The options of a technology. KeyError if there is no such technology."""
-        field = {name: field for field, name in technology_fields()}[technology]
-        return cast(TechnologyOptions, getattr(self.technologies, field))
+        return cast(TechnologyOptions, getattr(self.technologies, _field_of(technology)))
+
+    def with_options(self, technology: str, options: TechnologyOptions) -> Technologies:
+        """`technologies` with these options of one. KeyError if there is no such technology."""
+        return self.technologies.model_copy(update={_field_of(technology): options})
 
     def cores_for(self, technology: str, cpus: Sequence[int] = (0, 1)) -> Cores:
         """All three kinds of cores with a technology; `cpus` matter only where the lab leaves a choice."""
@@ -196,6 +199,10 @@ class Lab(Part):
         own = [function.cores for name, function in self.functions.items() if name in named]
         shared = () if own and None not in own else self.cores_for(technology, cpus).functions or ()
         return tuple(sorted({*shared, *(cpu for cores in own for cpu in cores or ())}))
+
+
+def _field_of(technology: str) -> str:
+    return {name: field for field, name in technology_fields()}[technology]
 
 
 def _chain(form: ChainForm) -> Chain:

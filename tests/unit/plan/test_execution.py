@@ -118,12 +118,6 @@ def test_entries_of_lists_are_counted_in_options_and_files(tmp_path: Path) -> No
     assert [stage.rules for stage in stages] == [2, 0]
 
 
-def test_a_switch_is_no_area_that_the_model_knows() -> None:
-    lab = lab_of(technology="linux-bridge", technologies={})
-    with pytest.raises(plan.PlanError, match="not the switch of linux-bridge; expected technology: direct"):
-        of(lab)
-
-
 def test_trials_have_the_functions_of_the_lab_in_every_architecture_on_one_core_and_two() -> None:
     lab = lab_of()
     found = candidates(lab, (0, 1))

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a switch costs from one port to the other, as `weir.model.terms` names costs.
+
+- `pmd hop`, `bridge hop`, `netfilter bridge hop`, `openvswitch hop`, `veth hop`, `switch thread hop`: a
+  packet from one port of a network to the other one, with taking, looking up and giving: every packet has all
+  of it, so no trial tells these apart;
+- `… hop across cores`: times the distance of the cores, of what other cores put there or take there;
+- `bytes pmd`, `bytes bridge` …: a kilobyte of frame, copied on the way;
+- `pmd classifier`: what more a packet costs that the polling thread's exact-match cache does not know.
+
+c0 + c1 S as equation (1) of the execution-area paper has it for the forwarding of virtual switches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weir.spec.execution import AreaPath, Execution
+
+KILOBYTE = 1000.0
+HOP = " hop"
+
+
+def hop_terms(path: AreaPath, execution: Execution) -> dict[str, float]:
+    """Of one packet that comes in on a path of a switch's area."""
+    distance = execution.distance()
+    found = {
+        f"{path.hop}{HOP}": 1.0,
+        f"{path.hop}{HOP} across cores": (path.crossing + path.parting) * distance,
+        f"bytes {path.hop}": execution.frame_bytes / KILOBYTE,
+    }
+    if path.hop == "pmd":
+        found["pmd classifier"] = 1 - path.remembered
+    return {name: amount for name, amount in found.items() if amount}
+
+
+def smallest_hop(path: AreaPath, execution: Execution) -> dict[str, float]:
+    """The same of a frame of hardly any bytes, of a flow that is known."""
+    return hop_terms(replace(path, remembered=1.0), replace(execution, frame_bytes=0.0))

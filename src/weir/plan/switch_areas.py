@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Areas of what forwards between the chain's ports, as the cost model sees them: a switch, or the kernel.
+
+- `ovs-dpdk`: a polling thread of Open vSwitch takes each packet from one port, looks it up, and gives it to
+  the other one of its network, all on its own core.
+- `linux-bridge`, and `ovs` with the kernel's datapath: the kernel forwards in the system call of the area
+  that sends, down to the receiving port's ring; so on each core that sends there is a `softirq` area.
+- `ovs` with the userspace datapath: there the softirq ends at the switch's socket. Its main thread, on the
+  switch's core, reads that and sends; what the kernel does for it then is its own time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weir.plan.dataplane_config import PlanError
+from weir.spec.cores import cpus_text
+from weir.spec.lab import Lab
+from weir.spec.technology import TechnologyName
+from weir.spec.topology import Topology
+
+MODELLED: tuple[TechnologyName, ...] = ("direct", "linux-bridge", "ovs", "ovs-dpdk")
+"""Whose areas the cost model knows."""
+OWN_CORE: frozenset[str] = frozenset({"ovs", "ovs-dpdk"})
+"""Switches whose core runs nothing of weir-dp."""
+EXACT_MATCHES = 8192
+"""Flows that a polling thread's exact-match cache holds: EM_FLOW_HASH_ENTRIES of Open vSwitch's
+lib/dpif-netdev-private-dfc.h."""
+_KERNEL_DATAPATH = "kernel"
+
+
+@dataclass(frozen=True)
+class Switched:
+    """What is between the ports."""
+
+    areas: tuple[Mapping[str, Any], ...]
+    """In the shape of weir-dp's own configuration."""
+    entries: Mapping[str, str]
+    """Queues that they take from, and the port through which packets got there."""
+    ways: Mapping[tuple[int, str], str]
+    """Into which queue goes what an area of that core sends through that port."""
+
+
+def require_modelled(topology: Topology) -> None:
+    """PlanError for a technology, or functions, whose areas the cost model does not know."""
+    if topology.technology not in MODELLED:
+        raise PlanError(
+            f"the cost model does not know the switch of {topology.technology}; expected one of "
+            f"{', '.join(MODELLED)}"
+        )
+    if topology.machines():
+        raise PlanError(
+            f"the cost model does not know what happens in a virtual machine, which "
+            f"{topology.machines()[0].name} of the chain is; expected functions without `vm`"
+        )
+
+
+def switched(topology: Topology, lab: Lab, areas: Sequence[Mapping[str, Any]]) -> Switched:
+    """Between the ports of weir-dp's `areas`. PlanError for a switch whose packets cannot be followed."""
+    technology = topology.technology
+    senders = sorted(set(_senders(areas, {port.name for port in topology.ports})))
+    peers = _peers(topology)
+    if technology == "direct":
+        return Switched((), {}, {(core, port): peers[port] for core, port in senders})
+    if technology == "ovs-dpdk":
+        return _polled(topology, senders, peers, core=_own_core(topology, areas))
+    if technology == "linux-bridge":
+        netfilter = lab.technologies.linux_bridge.netfilter
+        return _kernel(senders, peers, hop="netfilter bridge" if netfilter else "bridge")
+    if lab.technologies.ovs.datapath == "auto":
+        raise PlanError(
+            "the cost model must know which datapath of Open vSwitch forwards, and `datapath: auto` leaves "
+            "that to the machine; expected technologies: {ovs: {datapath: userspace}}, or kernel"
+        )
+    if lab.technologies.ovs.datapath == _KERNEL_DATAPATH:
+        return _kernel(senders, peers, hop="openvswitch")
+    return _threaded(senders, peers, core=_own_core(topology, areas))
+
+
+def _polled(
+    topology: Topology, senders: Sequence[tuple[int, str]], peers: Mapping[str, str], *, core: int
+) -> Switched:
+    names = [port.name for port in topology.ports]
+    area = _area("pmd", core, "pmd", [(_entry(port), peers[port]) for port in names])
+    ways = {(sender, port): _entry(port) for sender, port in senders}
+    return Switched((area,), {_entry(port): port for port in names}, ways)
+
+
+def _kernel(senders: Sequence[tuple[int, str]], peers: Mapping[str, str], *, hop: str) -> Switched:
+    entries = {_entry(port, core): port for core, port in senders}
+    areas = tuple(
+        _area(
+            "softirq",
+            core,
+            hop,
+            [(_entry(port, core), peers[port]) for sender, port in senders if sender == core],
+        )
+        for core in sorted({core for core, _ in senders})
+    )
+    return Switched(areas, entries, {(core, port): _entry(port, core) for core, port in senders})
+
+
+def _threaded(senders: Sequence[tuple[int, str]], peers: Mapping[str, str], *, core: int) -> Switched:
+    to_switch = _kernel(senders, {port: _entry(port) for _, port in senders}, hop="veth")
+    ports = sorted({port for _, port in senders})
+    thread = _area("thread", core, "switch thread", [(_entry(port), peers[port]) for port in ports])
+    entries = {**to_switch.entries, **{_entry(port): port for port in ports}}
+    return Switched((*to_switch.areas, thread), entries, to_switch.ways)
+
+
+def _area(kind: str, core: int, hop: str, paths: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    return {
+        "name": "ovs-vswitchd.main" if kind == "thread" else f"{kind}.{core}",
+        "core": core,
+        "kind": kind,
+        "hop": hop,
+        "paths": [{"in": entry, "out": out} for entry, out in paths],
+    }
+
+
+def _entry(port: str, core: int | None = None) -> str:
+    """Where what is sent through a port waits for the switch, or for the kernel on the sender's core."""
+    return f"switch:{port}" if core is None else f"softirq.{core}:{port}"
+
+
+def _peers(topology: Topology) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for link in topology.links:
+        found |= {link.left: link.right, link.right: link.left}
+    return found
+
+
+def _senders(areas: Sequence[Mapping[str, Any]], ports: set[str]) -> Iterator[tuple[int, str]]:
+    """Core and port of everything that is sent."""
+    for area in areas:
+        if area["kind"] == "generator":
+            yield int(area["core"]), str(area["port"])
+        for path in area.get("paths", []):
+            outs = path["out"]
+            for out in [outs] if isinstance(outs, str) else outs:
+                if out in ports:
+                    yield int(area["core"]), str(out)
+
+
+def _own_core(topology: Topology, areas: Sequence[Mapping[str, Any]]) -> int:
+    """The switch's one core. PlanError if it has several, or shares it with a polling loop."""
+    cores = topology.switch_cores
+    if len(cores) != 1:
+        raise PlanError(
+            f"the cost model knows a switch on one core, and this one has cores {cpus_text(cores, ', ')}: "
+            "which of them takes from which port is decided by Open vSwitch; expected one core for the switch"
+        )
+    (core,) = cores
+    if any(area["core"] == core for area in areas):
+        raise PlanError(
+            f"core {core} would be shared by the switch and by weir-dp, which polls: what each of them gets "
+            "is the scheduler's, in turns of milliseconds, and no cost tells it; expected a core of its own "
+            "for the switch"
+        )
+    return core

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trials from which the cost model of a switch can be made: chains of one function, and of several.
+
+Every function more is one more network to cross, which tells the switch's own cost from that of the tester
+and of the functions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from weir.plan.switch_areas import OWN_CORE
+from weir.plan.trials import (
+    FEW_FLOWS,
+    MANY_FLOWS,
+    PlannedTrial,
+    chains,
+    frame_ends,
+    library,
+    places,
+    possible,
+)
+from weir.spec.function import ARCHITECTURES, NfOptions
+from weir.spec.lab import Lab
+from weir.spec.technology import TechnologyName
+
+APART_MAX = 3
+"""Functions in a chain of trials, each with ports of its own."""
+
+
+def switched_candidates(lab: Lab, technology: TechnologyName, cpus: Sequence[int]) -> list[PlannedTrial]:
+    """Every trial that may be worth running; those that weir-dp would refuse are left out."""
+    return possible(_all(lab, technology, library(lab), cpus), lab, cpus)
+
+
+def _all(
+    lab: Lab, technology: TechnologyName, functions: tuple[NfOptions, ...], cpus: Sequence[int]
+) -> Iterator[PlannedTrial]:
+    """Run to completion; and in the other architectures that functions of the lab have."""
+    switch = set(lab.cores_for(technology, cpus).switch or ()) if technology in OWN_CORE else set()
+    free = [cpu for cpu in cpus if cpu not in switch]
+    if not free:
+        return
+    used = {one.architecture for one in lab.functions.values()}
+    architectures = [one for one in ARCHITECTURES if one == ARCHITECTURES[0] or one in used]
+    traffic = list(itertools.product(frame_ends(lab), (FEW_FLOWS, MANY_FLOWS)))
+    for (frame, flows), (tester, cores) in itertools.product(traffic, places(free)):
+        for chain, architecture in itertools.product(_together(functions), architectures):
+            if architecture != ARCHITECTURES[0] or len(cores) == 1:
+                yield PlannedTrial(chain, architecture, frame, flows, tester, cores, technology=technology)
+        for chain in _apart(functions) if len(cores) == 1 else ():
+            yield PlannedTrial(
+                chain, ARCHITECTURES[0], frame, flows, tester, cores, technology=technology, apart=True
+            )
+
+
+def _together(functions: tuple[NfOptions, ...]) -> Iterator[tuple[NfOptions, ...]]:
+    """In one function: each alone, and as trials without a switch have them."""
+    if len(functions) > 1:
+        yield from ((one,) for one in functions)
+    yield from chains(functions)
+
+
+def _apart(functions: tuple[NfOptions, ...]) -> Iterator[tuple[NfOptions, ...]]:
+    """Each in a function of its own, two and more of them; one alone twice, and three times."""
+    around = functions * APART_MAX
+    for length in range(2, APART_MAX + 1):
+        for at in range(len(functions)):
+            yield around[at : at + length]
