@@ -16,8 +16,8 @@ import numpy as np
 
 from bench import ortools_solver, placement
 from bench.pairs import Line
-from bench.plain_placement import Plain, plain
 from weir.model.fleet import fleet_of
+from weir.model.fleet.plain import Plain, plain
 
 CHAINS, HOSTS, CLASSES = 500, 50, 30
 LIMIT_S = 25.0

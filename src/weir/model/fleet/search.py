@@ -23,15 +23,19 @@ from weir.model.fleet.greedy import fill, host_ranks, sizes
 from weir.model.fleet.instance import Fleet
 from weir.model.fleet.kinds import Kinds, gather
 from weir.model.fleet.master import Master
+from weir.model.fleet.plain import column_count, plain, solve
 from weir.model.fleet.repair import Repair
 from weir.model.fleet.room import Room
 from weir.model.fleet.stop import Stop
 from weir.model.fleet.volume import liquid
 
 LIQUID_KINDS = 3000
-SHARES = {"repair": 0.25, "columns": 0.5, "integers": 0.65, "end": 0.95}  # of the time limit
+SHARES = {"repair": 0.25, "plain": 0.25, "columns": 0.5, "integers": 0.65, "end": 0.95}  # of the time limit
+SHARES_SMALL = {"repair": 0.1, "plain": 0.6, "columns": 0.8, "integers": 0.9, "end": 0.95}
+SMALL_COLUMNS = 5000  # of the plain model
 ROUNDING = 1e-6
-Step = Literal["greedy", "bound", "repair", "columns", "integers", "balance"]
+SAY_EVERY_S = 1.0
+Step = Literal["greedy", "bound", "repair", "plain", "columns", "integers", "balance"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ class Search:
         size = sizes(fleet)
         self._order = sorted(self._waiting, key=lambda chain: (-size[chain], chain))
         self._ranks = host_ranks(fleet)
+        self._small = column_count(fleet) <= SMALL_COLUMNS
+        self._shares = SHARES_SMALL if self._small else SHARES
         self._step: Step = "greedy"
         self._bound = 0.0
         self.room, self.missing = self._greedy(None)
@@ -88,16 +94,18 @@ class Search:
     def run(self, rounds: int = 10**6) -> Answer:
         """Searches. `rounds`: of repair, at most, for answers that do not depend on the machine's speed."""
         self._liquid()
-        self._repair(SHARES["repair"], rounds // 2)
-        if not self._good() and not self.stop.now(SHARES["columns"]):
+        self._repair(self._shares["repair"], rounds // 2)
+        if self._small and not self._good() and not self.stop.now(self._shares["plain"]):
+            self._plain()
+        if not self._good() and not self.stop.now(self._shares["columns"]):
             self._columns()
-        self._repair(SHARES["end"], rounds - rounds // 2)
+        self._repair(self._shares["end"], rounds - rounds // 2)
         ended: Literal["gap", "time", "interrupted", "rounds"] = "rounds"
         if self._good():
             ended = "gap"
         elif self.stop.asked:
             ended = "interrupted"
-        elif self.stop.now(SHARES["end"]):
+        elif self.stop.now(self._shares["end"]):
             ended = "time"
         self._step = "balance"
         balance(self.room, self.stop)
@@ -167,6 +175,30 @@ class Search:
         repair.run(rounds, self.stop, share=share, good_enough=self._good, tell=better)
         self.missing = repair.missing
 
+    def _plain(self) -> None:
+        """All hosts in one integer model, from the best placement on."""
+        self._step = "plain"
+        said_s = self.stop.passed_s()
+
+        def bounded(bound: float) -> None:
+            nonlocal said_s
+            self._bound = max(self._bound, bound)
+            if self.stop.passed_s() - said_s >= SAY_EVERY_S:
+                said_s = self.stop.passed_s()
+                self._say()
+
+        model = plain(self.fleet, self._penalty)
+        found = solve(
+            model, self.room, self.stop, share=self._shares["plain"], gap=self._gap / 2, tell=bounded
+        )
+        if found is not None:
+            self._bound = max(self._bound, found.bound)
+            room, waiting = Room(self.fleet), Counter(self._waiting)
+            for node, chain, count in found.counts:
+                _put_kind(room, waiting, (chain,), node, count)
+            order = [chain for chain in self._order if waiting[chain]]
+            self._take(room, fill(room, +waiting, order, self._ranks))
+
     def _columns(self) -> None:
         """The cover over loads: a tighter bound, and HiGHS's own choice of loads."""
         self._step = "columns"
@@ -175,7 +207,7 @@ class Search:
         first = loads_of(self.room, kinds)
         for load, _ in first:
             master.add(load)
-        columns = Columns(master, self.stop, SHARES["columns"], self._draw)
+        columns = Columns(master, self.stop, self._shares["columns"], self._draw)
         own = liquid(master, self.stop)
         if own is not None:
             columns.seed(own)
@@ -189,7 +221,7 @@ class Search:
             return
         self._step = "integers"
         counts = np.array([count for _, count in first] + [0] * (len(master.loads) - len(first)))
-        left_s = self.stop.left_s(SHARES["integers"])
+        left_s = self.stop.left_s(self._shares["integers"])
         chosen = master.integers(counts, left_s, self._gap / 2)
         if chosen is not None:
             self._take(*self._realised(master, kinds, [int(count) for count in chosen]))

@@ -65,8 +65,16 @@ def search(
     return Search(fleet, stop, gap=gap, seed=seed, tell=told.append).run(rounds), told
 
 
+@pytest.fixture
+def classes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No fleet is small enough to be solved host by host."""
+    monkeypatch.setattr("weir.model.fleet.search.SMALL_COLUMNS", 0)
+
+
 @pytest.mark.parametrize("block", range(5))
-def test_bounds_are_true_and_placements_keep_every_limit(block: int) -> None:
+def test_bounds_are_true_and_placements_keep_every_limit(block: int, request: pytest.FixtureRequest) -> None:
+    if block % 2:
+        request.getfixturevalue("classes_alone")
     closed = 0
     for seed in range(block * 10, block * 10 + 10):
         fleet = small(seed)
@@ -85,6 +93,7 @@ def test_bounds_are_true_and_placements_keep_every_limit(block: int) -> None:
     assert closed >= 9
 
 
+@pytest.mark.usefixtures("classes_alone")
 def test_large_chains_need_column_generation_to_be_proved() -> None:
     # Two of 5 cores do not fit a node of 9: liquid chains would take 12 · 5 / 18 hosts, which is 4 and not 6.
     host = HostClass("h", 20, ((9, 1000, 0, 1000),) * 2)
@@ -134,6 +143,15 @@ def test_whoever_asks_it_to_stop_gets_the_best_so_far() -> None:
     assert broken(fleet, places(answer.room)) == []
 
 
+def test_a_fleet_of_some_hosts_is_proved_host_by_host() -> None:
+    fleet = many(240, 40)
+    answer, told = search(fleet, rounds=100)
+    assert (answer.ended, answer.standing.gap, answer.standing.unplaced) == ("gap", 0.0, 0)
+    assert "plain" in {one.step for one in told}
+    assert broken(fleet, places(answer.room)) == []
+
+
+@pytest.mark.usefixtures("classes_alone")
 def test_time_is_kept() -> None:
     now = iter(x / 10 for x in range(10**6))
     answer = Search(many(240, 40), Stop(5, lambda: next(now)), gap=0.0, seed=1, tell=lambda _: None).run()
