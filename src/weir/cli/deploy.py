@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import ENVIRONMENT, CommandError
-from weir.cli.labfile import LabPath, Quick, Variant, chosen_chain, chosen_technology, here
+from weir.cli.labfile import (
+    ChainName,
+    LabPath,
+    Quick,
+    TechnologyName,
+    Variant,
+    chosen_chain,
+    chosen_technology,
+    here,
+    require_possible,
+)
 
 if TYPE_CHECKING:
     from weir.fabric import Deployment
@@ -24,13 +33,8 @@ if TYPE_CHECKING:
 def deploy(
     lab_path: LabPath,
     *,
-    technology: Annotated[
-        str | None,
-        typer.Option("--technology", "-t", help="One of the lab's technologies; absent: the first."),
-    ] = None,
-    chain: Annotated[
-        str | None, typer.Option("--chain", "-c", help="One of the lab's chains; absent: the first.")
-    ] = None,
+    technology: TechnologyName = None,
+    chain: ChainName = None,
     variant: Variant = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the ordered steps and do nothing. Needs no root.")
@@ -86,14 +90,7 @@ def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -
     from weir.fabric import interrupts
     from weir.plan.steps import SOCKET
 
-    fabric.require_root()
-    refusal = fabric.check(
-        topology.technology, lab.options(topology.technology), machines=lab.machines(topology.chain)
-    )
-    if refusal is not None:
-        raise CommandError(
-            f"{topology.technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT
-        )
+    require_possible(lab, topology.technology, lab.machines(topology.chain))
 
     def show(event: fabric.Event) -> None:
         if not quiet and event.state == "doing":

@@ -14,6 +14,7 @@ from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 
 if TYPE_CHECKING:
     from weir.spec import Chain, Lab
+    from weir.spec.vm import VmOptions
     from weir.spec.ways import Way
 
 LabPath = Annotated[
@@ -77,6 +78,16 @@ def chosen_chain(lab: Lab, name: str | None) -> Chain:
     """The chain of that name in the lab, or its first. CommandError lists those that there are."""
     chains = {chain.name: chain for chain in lab.chains()}
     return chains[_chosen("chain", name, list(chains))]
+
+
+def require_possible(lab: Lab, technology: str, machines: Sequence[VmOptions] = ()) -> None:
+    """CommandError, or FabricError for want of root, if the lab cannot be built here under the technology."""
+    from weir import fabric
+
+    fabric.require_root()
+    refusal = fabric.check(technology, lab.options(technology), machines=machines)
+    if refusal is not None:
+        raise CommandError(f"{technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
 
 
 def _chosen(what: str, name: str | None, known: Sequence[str]) -> str:
