@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.model_error FILE` puts the answer of `weir validate-model --json` into labs/predict.
+"""`python -m tools.model_error FILE [LAB]` puts the answer of `weir validate-model --json` into a lab.
 
-The table goes into its README, between the marks that are there, and the picture beside it.
+LAB: its directory; absent: labs/predict. The table goes into its README, between the marks that are there for
+the technology, and the picture beside it.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from tools.measured import WIDTH
 from weir.report.validation_picture import picture
 from weir.store.model import ModelValidation
 
-LAB = Path(__file__).resolve().parents[1] / "labs" / "predict"
-MARKS = ("<!-- errors, by tools/model_error.py -->\n", "<!-- end of errors -->\n")
+ROOT = Path(__file__).resolve().parents[1]
+END = "<!-- end of errors -->\n"
 
 
 def main() -> int:
     """Writes both; exit code 2 for wrong usage."""
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -31,32 +32,44 @@ def main() -> int:
     except (OSError, ValidationError) as error:
         print(f"tools/model_error: {sys.argv[1]}: {error}", file=sys.stderr)
         return 2
-    readme = LAB / "README.md"
-    before, rest = readme.read_text(encoding="utf-8").split(MARKS[0])
-    table = "\n".join(lines(found))
-    readme.write_text(before + MARKS[0] + "\n" + table + "\n\n" + MARKS[1] + rest.split(MARKS[1])[1], "utf-8")
-    (LAB / "predicted-measured.svg").write_text(picture(found), "utf-8")
+    lab = Path(sys.argv[2] if len(sys.argv) == 3 else ROOT / "labs" / "predict").resolve()
+    direct = found.technology == "direct"
+    begin = f"<!-- errors{'' if direct else f' of {found.technology}'}, by tools/model_error.py -->\n"
+    readme = lab / "README.md"
+    before, rest = readme.read_text(encoding="utf-8").split(begin)
+    table = "\n".join(lines(found, str(lab.relative_to(ROOT))))
+    readme.write_text(before + begin + "\n" + table + "\n\n" + END + rest.split(END, 1)[1], "utf-8")
+    name = "predicted-measured.svg" if direct else f"predicted-measured-{found.technology}.svg"
+    (lab / name).write_text(picture(found), "utf-8")
     return 0
 
 
-def lines(found: ModelValidation) -> Iterator[str]:
+def lines(found: ModelValidation, lab: str) -> Iterator[str]:
     """Markdown: what all errors are together, then each set-up."""
     error, naive = found.error, found.naive_error
+    counted = [case for case in found.cases if not case.disturbed] or found.cases
+    disturbed = len(found.cases) - len(counted)
     said = (
-        f"`weir validate-model labs/predict/held-out/*.yml`, model of {found.model_created_at[:10]}: "
-        f"{len(found.cases)} set-ups; error of the rate {error.mean:.1%} in the mean, {error.bias:+.1%} with "
+        f"`weir validate-model {lab}/held-out/*.yml`, model of {found.model_created_at[:10]}: "
+        f"{len(counted)} set-ups; error of the rate {error.mean:.1%} in the mean, {error.bias:+.1%} with "
         f"sign, 90th percentile {error.p90:.1%}, worst {error.worst:.1%}; {found.covered:.0%} of the 95 % "
         f"intervals held. The naive sum of stage costs: {naive.mean:.1%} in the mean, 90th percentile "
         f"{naive.p90:.1%}, worst {naive.worst:.1%}."
     )
+    if disturbed:
+        said += (
+            f" {disturbed} more set-ups, marked as disturbed, are not in these numbers: the host slowed or "
+            "moved the cores whenever they were measured."
+        )
     yield from textwrap.wrap(said, WIDTH, break_on_hyphens=False)
     yield ""
     yield "| set-up | measured, Mpps | predicted | error | 95 % interval | naive sum | limited by |"
     yield "|---|---|---|---|---|---|---|"
     for case in found.cases:
         held = case.low_pps <= case.measured_pps <= case.high_pps
+        name = case.name.removeprefix("held-out-")
         cells = [
-            case.name.removeprefix("held-out-"),
+            f"{name} (disturbed)" if case.disturbed else name,
             f"{case.measured_pps / 1e6:.2f}",
             f"{case.predicted_pps / 1e6:.2f}",
             f"{case.predicted_pps / case.measured_pps - 1:+.1%}",

@@ -13,7 +13,6 @@
 #include "app/start.h"
 #include "control/dataplane.h"
 #include "lean/json.h"
-#include "lean/pace.h"
 #include "lean/slowdown.h"
 #include "port/port.h"
 
@@ -26,16 +25,16 @@ static const char usage[] =
 	"usage: weir-lean --request FILE --cores CPU [--memory-mb N] [--no-huge] [--inject "
 	"STAGE=PERCENT]\n"
 	"       weir-lean --machine BYTES[,BYTES...] --cores CPU[,CPU]\n"
-	"       weir-lean --pace --cores CPU[,CPU]\n"
+	"       weir-lean --distance --cores CPU,CPU\n"
 	"       weir-lean --version | --help\n"
 	"  --request FILE   JSON: configure, area, path, traffic\n"
-	"  --cores CPU      where it measures; with --machine and --pace also the other core\n"
+	"  --cores CPU      where it measures; with --machine and --distance also the other core\n"
 	"  --memory-mb N    memory for packets and tables, in MiB (default 1024)\n"
 	"  --no-huge        do without hugepages; also the fall-back when too few are free\n"
 	"  --inject S=P[:C] make stage S slower by P percent, to try a detector; C: the\n"
 	"                   `inject_cost_cycles` of an earlier launch, else measured anew\n"
 	"  --machine SIZES  cycles of a load, over so many bytes of memory and from another core\n"
-	"  --pace           how fast the cores are at this moment, and how far from each other\n"
+	"  --distance       how far the cores are from each other at this moment\n"
 	"Prints a line of JSON when it is ready. Then lines of standard input: `time N` and `count "
 	"N` run N\nbatches of 32 packets and print what they cost, by time-stamp counter or by "
 	"hardware counters\n(or callgrind); `plain N` is `time N` without what --inject adds.\n"
@@ -44,7 +43,7 @@ static const char usage[] =
 struct arguments {
 	const char *request;
 	char *machine;
-	bool pace;
+	bool distance;
 	char *inject;
 	struct weir_start start;
 };
@@ -74,7 +73,7 @@ parse(int argc, char **argv, struct arguments *arguments)
 	static const struct option options[] = {
 		{"request", required_argument, NULL, 'r'},
 		{"machine", required_argument, NULL, 'M'},
-		{"pace", no_argument, NULL, 'p'},
+		{"distance", no_argument, NULL, 'd'},
 		{"cores", required_argument, NULL, 'c'},
 		{"memory-mb", required_argument, NULL, 'm'},
 		{"no-huge", no_argument, NULL, 'n'},
@@ -93,8 +92,8 @@ parse(int argc, char **argv, struct arguments *arguments)
 		case 'M':
 			arguments->machine = optarg;
 			break;
-		case 'p':
-			arguments->pace = true;
+		case 'd':
+			arguments->distance = true;
 			break;
 		case 'c':
 			if (!weir_start_cpus(optarg, &arguments->start))
@@ -121,7 +120,9 @@ parse(int argc, char **argv, struct arguments *arguments)
 		}
 	}
 	if (optind != argc || arguments->start.cpu_count == 0 ||
-	    (arguments->request != NULL) + (arguments->machine != NULL) + arguments->pace != 1)
+	    (arguments->request != NULL) + (arguments->machine != NULL) + arguments->distance !=
+		    1 ||
+	    (arguments->distance && arguments->start.cpu_count < 2))
 		refuse();
 }
 
@@ -145,23 +146,19 @@ run_on(unsigned int cpu)
 
 /* Of cores on which others poll: they stand still for that time, if this process may do that. */
 static int
-measure_pace(const struct weir_start *start)
+measure_distance(const struct weir_start *start)
 {
 	const struct sched_param priority = {.sched_priority = PRIORITY};
-	struct weir_machine_paces paces;
+	double cycles;
 
 	if (run_on(start->cpus[0]) != EXIT_SUCCESS)
 		return EXIT_ENVIRONMENT;
 	(void)sched_setscheduler(0, SCHED_FIFO, &priority);
-	if (start->cpu_count == 1) {
-		print(weir_machine_pace_json(weir_pace_cycles()));
-		return EXIT_SUCCESS;
-	}
-	if (weir_machine_paces(start->cpus[1], &paces) != 0) {
+	if (weir_machine_distance(start->cpus[1], &cycles) != 0) {
 		fprintf(stderr, "weir-lean: this process may not run on CPU %u\n", start->cpus[1]);
 		return EXIT_ENVIRONMENT;
 	}
-	print(weir_machine_paces_json(&paces));
+	print(weir_machine_distance_json(cycles));
 	return EXIT_SUCCESS;
 }
 
@@ -334,8 +331,8 @@ main(int argc, char **argv)
 	parse(argc, argv, &arguments);
 	if (arguments.machine != NULL)
 		return measure_machine(&arguments);
-	if (arguments.pace)
-		return measure_pace(&arguments.start);
+	if (arguments.distance)
+		return measure_distance(&arguments.start);
 	if (weir_start_dpdk(&arguments.start) < 0)
 		return EXIT_ENVIRONMENT;
 	status = measure_path(&arguments);

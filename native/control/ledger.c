@@ -134,12 +134,15 @@ static json_t *
 core_to_json(unsigned int index)
 {
 	struct weir_stalls stalls = weir_core_stalls(index);
+	struct weir_pace pace = weir_core_pace(index);
 	double us = 1e6 / rte_get_tsc_hz();
 
-	return json_pack("{s:i, s:I, s:{s:I, s:f, s:f}}", "core", weir_core_number(index), "loops",
-			 (json_int_t)weir_core_loops(index), "stalls", "count",
-			 (json_int_t)stalls.count, "total_us", stalls.total_cycles * us,
-			 "longest_us", stalls.longest_cycles * us);
+	return json_pack("{s:i, s:I, s:{s:I, s:I}, s:{s:I, s:f, s:f}}", "core",
+			 weir_core_number(index), "loops", (json_int_t)weir_core_loops(index),
+			 "pace", "pieces", (json_int_t)pace.pieces, "cycles",
+			 (json_int_t)pace.cycles, "stalls", "count", (json_int_t)stalls.count,
+			 "total_us", stalls.total_cycles * us, "longest_us",
+			 stalls.longest_cycles * us);
 }
 
 static void

@@ -17,6 +17,8 @@ struct core {
 	uint64_t stall_cycles;
 	uint64_t time_cycles;	    /* until both clocks are read again */
 	struct weir_core_time time; /* the loop's own */
+	uint64_t pace_cycles;	    /* until the next piece of work is timed */
+	uint64_t pace_tsc;	    /* when one was */
 	/* The gap that ends now: whether a long poll in it was looked at, and what the host took.
 	 */
 	bool attributed;
@@ -24,6 +26,7 @@ struct core {
 	const char *blamed; /* the area whose poll it was */
 	/* Written by the loop, read by the control thread. */
 	uint64_t loops;
+	struct weir_pace pace;
 	struct weir_stalls stalls;
 	uint64_t gap_count;
 	struct weir_gap gaps[WEIR_GAPS_KEPT]; /* the last ones, number n at n % WEIR_GAPS_KEPT */
@@ -114,6 +117,17 @@ keep_time(struct core *core, uint64_t now_tsc)
 		core->time = weir_core_time_read();
 }
 
+/* Returns the time: now_tsc, or later, as this is no area's work. */
+static inline uint64_t
+keep_pace(struct core *core, uint64_t now_tsc)
+{
+	if (likely(now_tsc - core->pace_tsc <= core->pace_cycles))
+		return now_tsc;
+	weir_pace_count(&core->pace);
+	core->pace_tsc = rte_rdtsc();
+	return core->pace_tsc;
+}
+
 /* One poll took as long as a stall. What the host took is counted with the gap that it is part of.
  */
 static void
@@ -195,6 +209,7 @@ poll_all(struct core *core, const bool ledger)
 	uint64_t last = now;
 
 	core->time = weir_core_time_read();
+	core->pace_tsc = now;
 	/* The gap in which the loop stopped was not watched for. */
 	core->attributed = false;
 	core->host_cycles = 0;
@@ -203,6 +218,7 @@ poll_all(struct core *core, const bool ledger)
 		watch_for_stall(core, now, now - last);
 		last = now;
 		keep_time(core, now);
+		now = keep_pace(core, now);
 		for (unsigned int i = 0; i < core->area_count; i++) {
 			struct weir_area *area = core->areas[i];
 			struct weir_area_call *call =
@@ -264,6 +280,7 @@ weir_loops_start(const struct weir_loop_options *options)
 		cores[i].stall_cycles =
 			(uint64_t)options->stall_threshold_us[i] * rte_get_tsc_hz() / 1000000;
 		cores[i].time_cycles = rte_get_tsc_hz() / CORE_TIME_READS_PER_S;
+		cores[i].pace_cycles = rte_get_tsc_hz() / WEIR_PACES_PER_S;
 		if (cores[i].stall_cycles < weir_long_batch_cycles)
 			weir_long_batch_cycles = cores[i].stall_cycles;
 	}
@@ -316,6 +333,17 @@ uint64_t
 weir_core_loops(unsigned int index)
 {
 	return weir_counted(&cores[index].loops);
+}
+
+struct weir_pace
+weir_core_pace(unsigned int index)
+{
+	const struct weir_pace *pace = &cores[index].pace;
+
+	return (struct weir_pace){
+		.pieces = weir_counted(&pace->pieces),
+		.cycles = weir_counted(&pace->cycles),
+	};
 }
 
 struct weir_stalls

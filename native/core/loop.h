@@ -8,6 +8,7 @@
 
 #include "area.h"
 #include "error.h"
+#include "pace.h"
 #include "stall.h"
 
 #define WEIR_CORES_MAX 64
@@ -51,6 +52,8 @@ void weir_loops_pass(void);
 
 /* Iterations of the loop of core `index` since the first start. */
 uint64_t weir_core_loops(unsigned int index);
+/* Of core `index` since the process started. A reader may find one piece without its cycles. */
+struct weir_pace weir_core_pace(unsigned int index);
 struct weir_stalls weir_core_stalls(unsigned int index);
 /* Starts a new window for `longest_cycles`. */
 void weir_core_stalls_begin(unsigned int index);

@@ -170,6 +170,22 @@ gaps_beyond_those_kept_are_the_oldest(void **state)
 	assert_true(next - end > WEIR_GAPS_KEPT);
 }
 
+/* As many as time allows: none while the area had the core. */
+static void
+a_loop_times_pieces_of_work_between_its_polls(void **state)
+{
+	struct weir_pace before = weir_core_pace(0), after;
+	uint64_t pieces;
+
+	(void)state;
+	run(false, true);
+	after = weir_core_pace(0);
+	pieces = after.pieces - before.pieces;
+	assert_in_range(pieces, GAPS / 2, 10 * WEIR_PACES_PER_S);
+	assert_in_range((after.cycles - before.cycles) / pieces, WEIR_PACE_STEPS / 2,
+			100 * WEIR_PACE_STEPS);
+}
+
 int
 main(void)
 {
@@ -180,6 +196,7 @@ main(void)
 		cmocka_unit_test(a_gap_without_packets_and_without_proof_is_nobodys),
 		cmocka_unit_test(each_gap_is_kept_with_its_time_and_whose_it_was),
 		cmocka_unit_test(gaps_beyond_those_kept_are_the_oldest),
+		cmocka_unit_test(a_loop_times_pieces_of_work_between_its_polls),
 	};
 
 	return cmocka_run_group_tests(tests, weir_test_eal, NULL);

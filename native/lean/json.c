@@ -215,14 +215,7 @@ weir_machine_transfer_json(const struct weir_machine_transfer *transfer)
 }
 
 json_t *
-weir_machine_pace_json(double pace_cycles)
+weir_machine_distance_json(double cycles)
 {
-	return json_pack("{s:[f]}", "pace_cycles", pace_cycles);
-}
-
-json_t *
-weir_machine_paces_json(const struct weir_machine_paces *paces)
-{
-	return json_pack("{s:[f, f], s:f}", "pace_cycles", paces->pace_cycles[0],
-			 paces->pace_cycles[1], "distance_cycles", paces->distance_cycles);
+	return json_pack("{s:f}", "distance_cycles", cycles);
 }

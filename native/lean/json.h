@@ -26,7 +26,6 @@ json_t *weir_lean_counted_json(const struct weir_probe *probe,
 json_t *weir_machine_chase_json(size_t bytes, const struct weir_machine_series *series, bool huge);
 json_t *weir_machine_transfer_json(const struct weir_machine_transfer *transfer);
 /* Of one core alone, or of two. */
-json_t *weir_machine_pace_json(double pace_cycles);
-json_t *weir_machine_paces_json(const struct weir_machine_paces *paces);
+json_t *weir_machine_distance_json(double cycles);
 
 #endif

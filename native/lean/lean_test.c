@@ -13,7 +13,6 @@
 
 #include "lean/lean.h"
 #include "lean/machine.h"
-#include "lean/pace.h"
 #include "lean/slowdown.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
@@ -351,25 +350,14 @@ memory_is_farther_than_the_first_cache(void **state)
 		assert_true(near.cycles[i] > 0 && near.cycles[i] < far.cycles[i]);
 }
 
-/* Work that a core does while it does nothing else takes the same time again, disturbed or not. */
-static void
-a_core_has_a_pace(void **state)
-{
-	double first = weir_pace_cycles(), second = weir_pace_cycles();
-
-	(void)state;
-	assert_true(first > 500 && first < 100000);
-	assert_true(second > first / 4 && second < first * 4);
-}
-
 static void
 there_is_no_distance_to_a_cpu_that_there_is_not(void **state)
 {
-	struct weir_machine_paces paces;
+	double cycles;
 	struct weir_machine_transfer transfer;
 
 	(void)state;
-	assert_int_equal(weir_machine_paces(CPU_SETSIZE - 1, &paces), -1);
+	assert_int_equal(weir_machine_distance(CPU_SETSIZE - 1, &cycles), -1);
 	assert_int_equal(weir_machine_transfers(CPU_SETSIZE - 1, &transfer), -1);
 }
 
@@ -390,7 +378,6 @@ main(void)
 		cmocka_unit_test(a_capture_gives_its_whole_frames_and_tells_how_many_were_left_out),
 		cmocka_unit_test(a_capture_of_something_else_is_refused),
 		cmocka_unit_test(memory_is_farther_than_the_first_cache),
-		cmocka_unit_test(a_core_has_a_pace),
 		cmocka_unit_test(there_is_no_distance_to_a_cpu_that_there_is_not),
 	};
 

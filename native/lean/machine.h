@@ -32,13 +32,9 @@ struct weir_machine_transfer {
 /* Between the CPU of the calling thread and `other_cpu`. -1: no thread can run there. */
 int weir_machine_transfers(unsigned int other_cpu, struct weir_machine_transfer *transfer);
 
-/* Of the CPU of the calling thread and another one, at this moment. */
-struct weir_machine_paces {
-	double pace_cycles[2];	/* of weir_pace_cycles(), on both at once */
-	double distance_cycles; /* to read a line that the other core has read */
-};
-
-/* Takes some milliseconds. -1: no thread can run on `other_cpu`. */
-int weir_machine_paces(unsigned int other_cpu, struct weir_machine_paces *paces);
+/* To read a line that `other_cpu` has read, from the CPU of the calling thread, at this moment:
+ * `clean` of weir_machine_transfers(), but once. Takes some milliseconds. -1: no thread can run
+ * there. */
+int weir_machine_distance(unsigned int other_cpu, double *cycles);
 
 #endif

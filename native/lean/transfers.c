@@ -10,14 +10,13 @@
 #include "cells.h"
 #include "clock.h"
 #include "machine.h"
-#include "pace.h"
 
 #define CELLS 64
 #define CELL_BYTES 256 /* so that no neighbour comes along */
 #define ROUNDS 200
 #define TURNS 2000
 
-enum task { TASK_READ, TASK_WRITE, TASK_ANSWER, TASK_PACE, TASK_END };
+enum task { TASK_READ, TASK_WRITE, TASK_ANSWER, TASK_END };
 
 /* The two threads take turns: an odd `turn` is the other one's. */
 struct pair {
@@ -26,7 +25,6 @@ struct pair {
 	uint64_t ping __attribute__((aligned(128)));
 	uint64_t pong __attribute__((aligned(128)));
 	enum task task;
-	double pace_cycles;
 };
 
 static void
@@ -81,8 +79,6 @@ other_core(void *argument)
 			break;
 		if (pair->task == TASK_ANSWER)
 			answer(pair);
-		else if (pair->task == TASK_PACE)
-			pair->pace_cycles = weir_pace_cycles();
 		else
 			touch(pair, pair->task == TASK_WRITE);
 		set(&pair->turn, turn + 1);
@@ -215,19 +211,14 @@ weir_machine_transfers(unsigned int other_cpu, struct weir_machine_transfer *fou
 }
 
 int
-weir_machine_paces(unsigned int other_cpu, struct weir_machine_paces *found)
+weir_machine_distance(unsigned int other_cpu, double *cycles)
 {
 	pthread_t thread;
 	struct pair *pair = begin(other_cpu, &thread);
-	uint64_t ended;
 
 	if (pair == NULL)
 		return -1;
-	ended = hand_over(pair, TASK_PACE);
-	found->pace_cycles[0] = weir_pace_cycles();
-	wait_for(&pair->turn, ended);
-	found->pace_cycles[1] = pair->pace_cycles;
-	found->distance_cycles = transfer(pair, TASK_READ);
+	*cycles = transfer(pair, TASK_READ);
 	end(pair, thread);
 	return 0;
 }

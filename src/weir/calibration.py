@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,35 +13,47 @@ from weir import __version__, fabric, plan
 from weir.cost_model import parameters_of
 from weir.fabric import lean as process
 from weir.measure.costs import AreaCost, Costs
+from weir.measure.windows import limiting
 from weir.model.capacity import predict
 from weir.model.design import chosen
 from weir.model.fit import Row
 from weir.model.quality import Measured, calibrated, errors, undisturbed
 from weir.model.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
 from weir.plan.execution import execution
+from weir.plan.switch_trials import switched_candidates
 from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
 from weir.spec import Lab
 from weir.spec.execution import TESTER_KINDS, Area, Execution
 from weir.spec.function import ARCHITECTURES
+from weir.spec.technology import DirectOptions, KernelPortOptions, TechnologyName
 from weir.store.model import MemoryPoint, ModelDocument, ModelQuality, ModelRange, ModelTrial
+from weir.switch_rows import hop, own_areas, switch_areas, switch_idle, switch_rows, with_kernel
 from weir.visits import Say, Visited, setup, visited
 
 MOST_TRIALS = 15
-MEMORY_BYTES = tuple(16 << 10 << (2 * step) for step in range(7))  # 16 KiB to 64 MiB
-FULL_IDLE_SHARE = 0.05
-"""A core that finds less than this to be idle is full."""
+MEMORY_BYTES = tuple(16 << 10 << step for step in range(13))  # 16 KiB to 64 MiB
+DISTURBED_NOISE = 5.0
+"""Costs of a trial that was never seen on an undisturbed host."""
 PARTLY_FULL_NOISE = 3.0
 """Costs on cores that are not full are of smaller bursts: not what they cost at the limit."""
 LOST_MAX = 0.001
 
 
 def planned(
-    lab: Lab, cpus: Sequence[int], memory: MemoryCurve, most: int = MOST_TRIALS
+    lab: Lab,
+    cpus: Sequence[int],
+    memory: MemoryCurve,
+    most: int = MOST_TRIALS,
+    technology: TechnologyName = "direct",
 ) -> list[PlannedTrial]:
     """The trials to run, fewest first. PlanError if nothing can be told from any."""
-    options = candidates(lab, cpus)
+    switched = technology != "direct"
+    options = switched_candidates(lab, technology, cpus) if switched else candidates(lab, cpus)
     if not options:
-        raise plan.PlanError(f"lab {lab.name} has no function that returns packets: nothing to calibrate")
+        raise plan.PlanError(
+            f"lab {lab.name} has no function that returns packets, or no core for it under {technology}: "
+            "nothing to calibrate"
+        )
     executions = [_execution_of(lab, one) for one in options]
     rows = [_row_terms(one, memory) for one in executions]
     wanted = [area_terms(area, one, memory) for one in executions for area in one.areas if area.share()]
@@ -67,56 +80,61 @@ def _turns(options: Sequence[PlannedTrial]) -> list[list[int]]:
 
 def _execution_of(lab: Lab, trial: PlannedTrial) -> Execution:
     its = trial_lab(lab, trial)
-    topology = plan.build_topology(its, "direct", trial_chain(its), plan.deployment_id(lab.name, "00000000"))
+    deployment = plan.deployment_id(lab.name, "00000000")
+    topology = plan.build_topology(its, trial.technology, trial_chain(its), deployment)
     return execution(topology, its, trial_chain(its), trial.frame)
 
 
 def _row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
     found = []
-    for area in one.areas:
+    for area in own_areas(one):
         excess = memory.excess_cycles(state_bytes(one, area.core))
         for path in area.paths:
             if path.share:
                 stages, rest = path_terms(area, path, one, excess)
-                found += [*stages, rest]
-    return found
+                found += [*stages, with_kernel(path, rest, one)]
+    return [*found, *(hop(area, one) for area in switch_areas(one))]
 
 
-def rows(one: Execution, found: Costs, trial: int, memory: MemoryCurve) -> list[Row]:
-    """What one trial tells of the parameters."""
-    idle = _idle(one, found)
-    testers = {area.core for area in one.areas if area.kind in TESTER_KINDS}
-    full = {core for core, share in idle.items() if core not in testers and share < FULL_IDLE_SHARE}
+def rows(one: Execution, found: Costs, trial: int, memory: MemoryCurve, noise: float = 1.0) -> list[Row]:
+    """What one trial tells of the parameters. `noise`: how much less than usual it is to be believed."""
+    full = limiting(_idle(one, found), _testers(one))
     result = []
-    for area, cost in zip(one.areas, found.areas, strict=True):
-        limits = area.core in full if full else area.core in testers
+    for area, cost in zip(own_areas(one), found.areas, strict=True):
+        limits = area.core in full
         if not area.share() or not cost.packets or (area.kind == "generator" and not limits):
             continue
-        noise = 1.0 if limits else PARTLY_FULL_NOISE
-        result += _area_rows(one, area, cost, memory, trial=trial, noise=noise)
-    return result
+        own = noise if limits else noise * PARTLY_FULL_NOISE
+        result += _area_rows(one, area, cost, memory, trial=trial, noise=own)
+    elsewhere = noise * PARTLY_FULL_NOISE
+    return [*result, *switch_rows(one, found, full, trial=trial, noise=noise, elsewhere=elsewhere)]
+
+
+def _testers(one: Execution) -> frozenset[int]:
+    """The tester's cores."""
+    return frozenset(area.core for area in one.areas if area.kind in TESTER_KINDS)
 
 
 def _idle(one: Execution, found: Costs) -> dict[int, float]:
     """Share of each core's time in which its areas found nothing."""
     idle = dict.fromkeys(one.cores(), 0.0)
-    for area, cost in zip(one.areas, found.areas, strict=True):
+    for area, cost in zip(own_areas(one), found.areas, strict=True):
         idle[area.core] += cost.idle_share
-    return idle
+    return idle | switch_idle(one, found)
 
 
 def _area_rows(
     one: Execution, area: Area, cost: AreaCost, memory: MemoryCurve, *, trial: int, noise: float
 ) -> list[Row]:
-    if area.kind in TESTER_KINDS:
-        terms = rest_terms(area, area.paths[0], one)
-        return [Row(trial, terms, cost.rest_cycles / area.share(), noise)]
     excess = memory.excess_cycles(state_bytes(one, area.core))
+    if area.kind in TESTER_KINDS:
+        terms = with_kernel(area.paths[0], rest_terms(area, area.paths[0], one, excess), one)
+        return [Row(trial, terms, cost.rest_cycles / area.share(), noise)]
     found, rest = [], []
     for path, measured in zip(area.paths, cost.paths, strict=True):
         if measured.packets:
             stages, others = path_terms(area, path, one, excess)
-            rest.append((measured.packets / cost.packets, others))
+            rest.append((measured.packets / cost.packets, with_kernel(path, others, one)))
             found += [
                 Row(trial, terms, stage.cycles, noise)
                 for terms, stage in zip(stages, measured.stages, strict=True)
@@ -143,35 +161,46 @@ class Calibration:
     memory: MemoryCurve
     counter_hz: int
     trials: tuple[PlannedTrial, ...]
+    technology: TechnologyName
 
     def run(self, say: Say) -> ModelDocument:
         """Measures all trials. FabricError or DataPlaneError when one cannot be built."""
         setups = []
         for trial in self.trials:
             its = trial_lab(self.lab, trial)
-            setups.append(setup(its, trial_chain(its), trial.frame, trial.text()))
+            setups.append(setup(its, trial_chain(its), trial.frame, trial.text(), self.technology))
         visited(setups, say)
-        return document(self.lab, setups, self.memory)
+        return document(self.lab, setups, self.memory, self.technology)
 
 
-def calibration(lab: Lab, cpus: Sequence[int], most: int = MOST_TRIALS) -> Calibration:
+def calibration(
+    lab: Lab, cpus: Sequence[int], most: int = MOST_TRIALS, technology: TechnologyName = "direct"
+) -> Calibration:
     """Measures the machine's memory and plans the trials; takes some seconds."""
     memory, counter_hz = memory_curve()
-    return Calibration(lab, memory, counter_hz, tuple(planned(lab, cpus, memory, most)))
+    trials = planned(lab, cpus, memory, most, technology)
+    return Calibration(lab, memory, counter_hz, tuple(trials), technology)
 
 
 def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
     """Every measurement of every set-up, as the mathematics take it."""
     found: list[Measured] = []
     for group, one in enumerate(setups):
+        noise = 1.0 if one.enough() else DISTURBED_NOISE
         for each in one.measurements():
-            told = rows(each.execution, each.costs, len(found), memory)
-            busiest = 1 - min(_idle(each.execution, each.costs).values())
-            found.append(Measured(each.execution, each.costs.pps, tuple(told), group, busiest))
+            told = rows(each.execution, each.costs, len(found), memory, noise)
+            idle = _idle(each.execution, each.costs)
+            testers = _testers(each.execution)
+            full = limiting(idle, testers)
+            busiest = 1 - min(idle[core] for core in full)
+            fed = not full & testers
+            found.append(Measured(each.execution, each.costs.pps, tuple(told), group, busiest, fed))
     return found
 
 
-def document(lab: Lab, setups: Sequence[Visited], memory: MemoryCurve) -> ModelDocument:
+def document(
+    lab: Lab, setups: Sequence[Visited], memory: MemoryCurve, technology: TechnologyName = "direct"
+) -> ModelDocument:
     """The model that the set-ups, all visited, make."""
     hello = setups[0].hello
     assert hello is not None
@@ -181,7 +210,11 @@ def document(lab: Lab, setups: Sequence[Visited], memory: MemoryCurve) -> ModelD
     said = [predict(model, trial.execution).pps for trial in best]
     summary = errors(said, [trial.pps for trial in best])
     distances = [
-        length for one in setups for window in one.clean() if (length := window.distance_cycles()) is not None
+        length
+        for one in setups
+        for group in one.usable()
+        for window in group
+        if (length := window.distance_cycles()) is not None
     ]
     factors = [
         min(fitted.factors.get(number, 1.0) for number, trial in enumerate(trials) if trial.group == group)
@@ -191,10 +224,12 @@ def document(lab: Lab, setups: Sequence[Visited], memory: MemoryCurve) -> ModelD
         weir=__version__,
         lab=lab.name,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        technology="direct",
-        wire=lab.technologies.direct.wire,
+        technology=technology,
+        wire=wire(lab, technology),
         counter_hz=model.hz,
         utilisation=model.utilisation,
+        fed_utilisation=model.fed_utilisation,
+        pace_cycles=best_pace if math.isfinite(best_pace := setups[0].slowing.best_cycles) else None,
         core_distances_cycles=[min(distances), median(distances), max(distances)] if distances else [],
         memory=[MemoryPoint(size_bytes=int(size), cycles=cycles) for size, cycles in memory.points],
         parameters=parameters_of(model.parameters),
@@ -225,6 +260,14 @@ def document(lab: Lab, setups: Sequence[Visited], memory: MemoryCurve) -> ModelD
         notes=list(_notes(setups)),
         fingerprint=fabric.fingerprint(hello.tsc_hz, hello.memory, {"dpdk": hello.dpdk}),
     )
+
+
+def wire(lab: Lab, technology: TechnologyName) -> str:
+    """What joins the functions, or the functions to the switch: a kind of port of weir-dp."""
+    options = lab.options(technology)
+    if isinstance(options, KernelPortOptions):
+        return options.port
+    return options.wire if isinstance(options, DirectOptions) else "virtio-user"
 
 
 def _notes(setups: Sequence[Visited]) -> Iterator[str]:

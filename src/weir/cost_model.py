@@ -35,6 +35,7 @@ def model_of(document: ModelDocument) -> CostModel:
         memory=MemoryCurve(tuple((float(one.size_bytes), one.cycles) for one in document.memory)),
         hz=document.counter_hz,
         utilisation=document.utilisation,
+        fed_utilisation=document.fed_utilisation or document.utilisation,
         scatter=document.quality.left_out_deviation,
         trials=len(document.trials),
         ranges={one.name: Range(one.low, one.high) for one in document.ranges},

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 from weir.cost_model import model_of
+from weir.measure.pace import Slowing
 from weir.model.capacity import CostModel, predict
 from weir.model.quality import errors
 from weir.spec import Lab
@@ -17,18 +19,20 @@ from weir.visits import Say, Visited, setup, visited
 def validate(labs: Sequence[Lab], document: ModelDocument, say: Say) -> ModelValidation:
     """Every chain of every lab with each of its frame sizes. ValueError names what the model does not know,
     before anything is measured."""
-    setups = held_out(labs)
+    setups = held_out(labs, document.technology)
     model = model_of(document)
     for one in setups:
         predict(model, one.execution)
+    for one in setups:
+        one.slowing = Slowing(document.pace_cycles or math.inf)
     visited(setups, say)
     return compared(setups, model, document.created_at)
 
 
-def held_out(labs: Sequence[Lab]) -> list[Visited]:
+def held_out(labs: Sequence[Lab], technology: str = "direct") -> list[Visited]:
     """The set-ups, in the order of the labs. PlanError for what the model cannot describe."""
     return [
-        setup(lab, chain, str(frame), f"{lab.name} {chain.name} {frame} B")
+        setup(lab, chain, str(frame), f"{lab.name} {chain.name} {frame} B", technology)
         for lab in labs
         for chain in lab.chains()
         for frame in lab.traffic.frames
@@ -36,7 +40,10 @@ def held_out(labs: Sequence[Lab]) -> list[Visited]:
 
 
 def compared(setups: Sequence[Visited], model: CostModel, model_created_at: str) -> ModelValidation:
-    """Set-ups that were visited, against what the model says of them at the distance that their cores had."""
+    """Set-ups that were visited, against what the model says of them at the distance that their cores had.
+
+    The errors are of those that were seen on an undisturbed host; of all if none was.
+    """
     cases = []
     for one in setups:
         found = one.undisturbed()
@@ -52,15 +59,18 @@ def compared(setups: Sequence[Visited], model: CostModel, model_created_at: str)
                 naive_pps=said.naive_pps,
                 limited_by=said.limited_by,
                 notices=list(said.notices),
+                disturbed=not one.enough(),
             )
         )
-    measured_pps = [case.measured_pps for case in cases]
+    counted = [case for case in cases if not case.disturbed] or cases
+    measured_pps = [case.measured_pps for case in counted]
     return ModelValidation(
         model_created_at=model_created_at,
+        technology=setups[0].technology,
         cases=cases,
-        error=_shares([case.predicted_pps for case in cases], measured_pps),
-        naive_error=_shares([case.naive_pps for case in cases], measured_pps),
-        covered=sum(case.low_pps <= case.measured_pps <= case.high_pps for case in cases) / len(cases),
+        error=_shares([case.predicted_pps for case in counted], measured_pps),
+        naive_error=_shares([case.naive_pps for case in counted], measured_pps),
+        covered=sum(case.low_pps <= case.measured_pps <= case.high_pps for case in counted) / len(counted),
     )
 
 

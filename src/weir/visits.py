@@ -6,7 +6,6 @@ The one place that knows fabric, data plane and measure together for them; none 
 
 from __future__ import annotations
 
-import math
 import secrets
 import statistics
 import time
@@ -18,7 +17,11 @@ from weir.built import built
 from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
 from weir.fabric import lean as process
-from weir.measure.costs import NEAR, USED_MIN, Costs, HostPace, Window, costs, settle, windows
+from weir.measure.costs import USED_MIN, Costs, costs
+from weir.measure.experiment import TEACHING_FRAMES
+from weir.measure.outside import NOTHING
+from weir.measure.pace import Slowing, slope
+from weir.measure.windows import CALM, CALM_WANTED, NEAR, USABLE, Window, settle, windows
 from weir.plan.execution import execution
 from weir.spec import Chain, Lab
 from weir.spec.execution import Execution
@@ -48,25 +51,49 @@ class Visited:
     lab: Lab
     chain: Chain
     frame: str
+    technology: str
     execution: Execution
     windows: list[Window] = field(default_factory=list)
-    pace_cycles: float = math.inf
-    """The best that a core was seen to have, while any set-up was measured."""
+    slowing: Slowing = field(default_factory=Slowing)
+    """What slow cores cost, as far as was seen while any set-up was measured."""
     settled: bool = True
     hello: Hello | None = None
 
-    def clean(self) -> list[Window]:
-        """Those in which the host did nothing that is seen."""
-        return [one for one in self.windows if one.clean(self.pace_cycles)]
+    def add(self, window: Window) -> None:
+        """Takes a window, and learns from it how fast the cores can be."""
+        self.windows.append(window)
+        best = min(self.slowing.best_cycles, *window.paces().values())
+        self.slowing = replace(self.slowing, best_cycles=best)
+
+    def usable(self) -> list[list[Window]]:
+        """Those in which the host did little that is seen, of each distance at which they suffice."""
+        found = [one for one in self.windows if one.stayed() and self._slowness(one) <= USABLE]
+        return [group for group in _by_distance(found) if len(group) >= USED_MIN]
+
+    def calm(self, window: Window) -> bool:
+        """Whether it did next to nothing."""
+        return window.stayed() and self._slowness(window) <= CALM
+
+    def _slowness(self, window: Window) -> float:
+        return self.slowing.slowness(window.pace_cycles())
 
     def enough(self) -> bool:
         """Whether some distance of the cores was seen often enough."""
-        return any(len(group) >= USED_MIN for group in _by_distance(self.clean()))
+        return bool(self.usable())
 
     def measurements(self) -> list[Measurement]:
-        """One for each distance at which clean windows suffice; of all windows if there is none."""
-        groups = [group for group in _by_distance(self.clean()) if len(group) >= USED_MIN]
-        return [Measurement(self._at(group), costs(group)) for group in groups or [self.windows]]
+        """One for each distance at which usable windows suffice; of all windows if there is none."""
+        return [
+            Measurement(self._at(group), costs(group, self.slowing))
+            for group in self.usable() or [self.windows]
+        ]
+
+    def slowed(self) -> list[list[tuple[float, float]]]:
+        """Slowness and time a packet of usable windows, by distance."""
+        return [
+            [(self._slowness(one), 1 / one.pps()) for one in group if one.pps() > 0]
+            for group in self.usable()
+        ]
 
     def undisturbed(self) -> Measurement:
         """The fastest."""
@@ -91,31 +118,41 @@ def _by_distance(found: Sequence[Window]) -> list[list[Window]]:
     return groups
 
 
-def setup(lab: Lab, chain: Chain, frame: str, name: str) -> Visited:
+def setup(lab: Lab, chain: Chain, frame: str, name: str, technology: str = "direct") -> Visited:
     """To be visited. PlanError for what the model cannot describe."""
-    topology = plan.build_topology(lab, "direct", chain, plan.deployment_id(lab.name, "00000000"))
-    return Visited(name, lab, chain, frame, execution(topology, lab, chain, frame))
+    topology = plan.build_topology(lab, technology, chain, plan.deployment_id(lab.name, "00000000"))
+    return Visited(name, lab, chain, frame, technology, execution(topology, lab, chain, frame))
 
 
-def pace(cpus: Sequence[int]) -> HostPace:
-    """Of these CPUs, at this moment; the distance is that of the first two."""
-    found = process.measure_pace(process.lean_binary(), cpus[:2])
-    return HostPace(tuple(found["pace_cycles"]), found.get("distance_cycles"))
+def distance(cpus: Sequence[int]) -> float | None:
+    """Cycles from the first of these CPUs to the second, at this moment; None for one alone."""
+    if len(cpus) < 2:
+        return None
+    return process.measure_distance(process.lean_binary(), (cpus[0], cpus[1]))
 
 
 def visit(one: Visited) -> None:
-    """Builds it, waits until it has settled, and reads its ledgers."""
+    """Builds it, waits until it has settled, and reads its ledgers until enough windows were calm."""
     topology = plan.build_topology(
-        one.lab, "direct", one.chain, plan.deployment_id(one.lab.name, secrets.token_hex(4))
+        one.lab, one.technology, one.chain, plan.deployment_id(one.lab.name, secrets.token_hex(4))
     )
     cores = one.execution.cores()
-    with built(one.lab, topology) as (_, client, hello):
+    with built(one.lab, topology) as (deployment, client, hello):
+        one.hello = hello
+        switched = one.technology != "direct"
+        if switched:
+            client.teach(TEACHING_FRAMES)
         client.configure_traffic(plan.streams(topology, one.lab, one.frame))
         streams = 2 if one.lab.tester.direction == "bidirectional" else 1
         client.start_traffic(dict.fromkeys(range(streams), 0.0), LONGEST_S * 10**9, 0)
         one.settled &= settle(client, time.sleep)
-        one.windows += windows(client, time.sleep, lambda: pace(cores))
-        one.hello = hello
+        beside = deployment.watch() if switched else NOTHING
+        calm = 0
+        for window in windows(client, time.sleep, lambda: distance(cores), beside):
+            one.add(window)
+            calm += one.calm(window)
+            if calm == CALM_WANTED:
+                break
 
 
 def visited(setups: Sequence[Visited], say: Say) -> None:
@@ -135,11 +172,9 @@ def _round(setups: Sequence[Visited], name: str, say: Say) -> None:
         interrupts.check()
         say(f"{name}, {number} of {len(setups)}: {one.name}")
         visit(one)
-    compare_paces(setups)
-
-
-def compare_paces(setups: Sequence[Visited]) -> None:
-    """Tells all of them how fast the cores were at their best."""
-    best = min((window.fastest() for one in setups for window in one.windows), default=math.inf)
-    for one in setups:
-        one.pace_cycles = min(best, one.pace_cycles)
+        for other in setups:
+            other.slowing = one.slowing
+    found = slope(group for one in setups for group in one.slowed())
+    if found is not None:
+        for one in setups:
+            one.slowing = replace(one.slowing, slope=found)

@@ -126,6 +126,10 @@ class ReceiverResult(_Reply):
     foreign: int = 0
     malformed: int = 0
     stale: int = 0
+    untimed: int = 0
+    """Delivered without a delay: the network card that times arrivals gave no stamp that can be true."""
+    clock_steps: int = 0
+    """How often somebody set the card's clock in the run, or it could not be read."""
 
 
 class TrafficResult(_Reply):
@@ -312,6 +316,19 @@ class AreaLedger(_Reply):
     paths: tuple[PathLedger, ...] = ()
 
 
+class PortTimestamps(_Reply):
+    """What times arrivals at a port, if a receiver is there."""
+
+    clock: Literal["counter", "card"]
+    """The time-stamp counter when a loop takes the packet, or the network card's clock when it arrives."""
+    resolution_ns: float
+    uncertainty_ns: float
+    """How far the card's time can be off in the counter's time; 0 for the counter."""
+    driver: str
+    why: str | None = None
+    """Why it is the counter where the card's clock was asked for."""
+
+
 class PortLedger(_Reply):
     """Counters of one port, as its driver keeps them."""
 
@@ -322,6 +339,23 @@ class PortLedger(_Reply):
     rx_nombuf: int = 0
     tx_errors: int = 0
     gone: bool = False
+    timestamps: PortTimestamps | None = None
+
+
+class CorePace(_Reply):
+    """Pieces of the same work that a polling loop timed between its polls, and the cycles that they took:
+    more than at best while somebody else works on the other thread of a physical core."""
+
+    pieces: int = 0
+    cycles: int = 0
+
+
+class CoreLedger(_Reply):
+    """One polling core."""
+
+    core: int
+    loops: int = 0
+    pace: CorePace = CorePace()
 
 
 class PoolLedger(_Reply):
@@ -337,6 +371,7 @@ class Ledger(_Reply):
 
     tsc: int
     tsc_hz: int
+    cores: tuple[CoreLedger, ...] = ()
     areas: tuple[AreaLedger, ...] = ()
     ports: tuple[PortLedger, ...] = ()
     pools: tuple[PoolLedger, ...] = ()

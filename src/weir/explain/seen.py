@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from weir.explain.cores import Core, cores
 from weir.explain.explanation import AreaSeen, Evidence
 from weir.explain.losses import Losses, Overflow, losses
+from weir.explain.pace import slowed
 from weir.spec.topology import Topology
-from weir.store.result import Ceiling, Trial
+from weir.store.result import Case, Ceiling, Trial
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Seen:
     mean_frame_bytes: float
     cores: tuple[Core, ...]
     losses: Losses
+    slowed: Mapping[int, float]
+    """By core: how much longer it took for the same work than at its best in the case's trials."""
 
     @property
     def offered_pps(self) -> float:
@@ -39,18 +42,17 @@ class Seen:
         return next((core for core in self.cores if core.number in numbers), None)
 
 
-def seen(
-    trial: Trial, topology: Topology | None, hz: float, ceiling: Ceiling | None, mean_frame_bytes: float
-) -> Seen:
-    """Takes a trial apart. `hz`: rate of the time-stamp counter."""
+def seen(trial: Trial, topology: Topology | None, hz: float, case: Case) -> Seen:
+    """Takes a trial of a case apart. `hz`: rate of the time-stamp counter."""
     return Seen(
         trial,
         topology,
         hz,
-        ceiling,
-        mean_frame_bytes,
+        case.ceiling,
+        case.mean_frame_bytes,
         cores=tuple(cores(trial, hz)),
         losses=losses(trial, topology),
+        slowed=slowed(trial, (*case.trials, *case.curve)),
     )
 
 

@@ -16,6 +16,7 @@ from weir.explain.cores import Core, Part
 from weir.explain.explanation import Evidence, Limit
 from weir.explain.losses import SWITCH, Overflow
 from weir.explain.outside import outside_rows
+from weir.explain.pace import slowed_rows
 from weir.explain.seen import Seen, busy, lost, share
 from weir.explain.trial_choice import LOST_SHARE, balanced, lossy
 
@@ -137,6 +138,7 @@ def _full(one: Seen, core: Core, ahead: Sequence[Overflow]) -> Verdict:
     overflows = f", and {ahead[0].queue} ahead of it overflows" if ahead else ""
     evidence = (
         share(f"core {core.number} busy", core.busy, "of the time in which packets were sent"),
+        *slowed_rows(core.number, one.slowed.get(core.number)),
         *outside_rows(one, core),
         *(
             Evidence(

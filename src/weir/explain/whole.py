@@ -56,7 +56,7 @@ def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanat
             frame=case.frame,
             limit=_without_ledger(case),
         )
-    one = seen(trial, setup.topology, machine.tsc_hz, case.ceiling, case.mean_frame_bytes)
+    one = seen(trial, setup.topology, machine.tsc_hz, case)
     verdict = judged(one)
     return CaseExplanation(
         technology=setup.name,

@@ -211,15 +211,14 @@ def measure_machine(binary: Path, sizes_bytes: Sequence[int], cpus: Sequence[int
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def measure_pace(binary: Path, cpus: Sequence[int]) -> dict[str, Any]:
-    """The line of `weir-lean --pace`: how fast one or two CPUs are at this moment, and how far apart. Takes
-    some 20 ms, for a fraction of which whatever polls on these CPUs stands still."""
-    argv = [str(binary), "--pace", "--cores", ",".join(map(str, cpus))]
+def measure_distance(binary: Path, cpus: tuple[int, int]) -> float:
+    """Cycles to read on the first CPU a line that the second has read, at this moment, by `weir-lean
+    --distance`. Takes some 20 ms, for a fraction of which whatever polls on these CPUs stands still."""
+    argv = [str(binary), "--distance", "--cores", ",".join(map(str, cpus))]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=ANSWER_S)
     if done.returncode != 0:
-        raise FabricError(f"weir-lean --pace failed: {done.stderr.strip() or done.returncode}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+        raise FabricError(f"weir-lean --distance failed: {done.stderr.strip() or done.returncode}")
+    return float(json.loads(done.stdout)["distance_cycles"])
 
 
 def caches_bytes() -> dict[str, int]:

@@ -1,83 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Costs of execution areas from the ledger: what a trial for the cost model measured.
 
-While the tester sends as fast as it can, ledgers are read again and again: two of them, and how fast the
-cores were before and after, are a *window*. A virtual core is often one of two threads of a physical core,
-and a hypervisor moves it from one to another: a window is *clean* in which neither was seen. Of clean windows
-the fastest are used, as the host still takes the cores away for moments.
+Of the windows given the calmest are used, and of these the middle half, as the host still takes the cores
+away for moments. What their cores were slowed by is corrected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from weir.dataplane.messages import AreaLedger, Ledger, PathLedger
+from weir.dataplane.messages import AreaLedger
+from weir.measure.outside import KERNEL_KINDS
+from weir.measure.pace import Slowing
+from weir.measure.windows import CALM, Window, entered, received, stage_drops
+from weir.store.result import AreaLoad
 
-WINDOWS = 16
-WINDOW_S = 0.04
-USED_SHARE = 0.25
-USED_MIN = 4
+USED_MIN = 8
 """Windows; fewer say little."""
-PACE_SHARE = 0.06
-"""A core that needs so much more time for the same work than at its best is slowed by somebody else."""
-NEAR = 0.2
-"""Distances of cores that differ by less than this share are the same."""
-SETTLING_S = 0.1
-SETTLED_SHARE = 0.03
-"""Rates of two neighbouring windows that differ by less are of a chain whose flows are all known."""
-SETTLING_MAX = 60
-_TESTER = "tester."
-
-
-class Clocked(Protocol):
-    """weir-dp while it runs."""
-
-    def ledger(self) -> Ledger: ...
-
-
-@dataclass(frozen=True)
-class HostPace:
-    """The cores of a set-up at one moment, in cycles of the time-stamp counter."""
-
-    pace_cycles: tuple[float, ...]
-    """Of each core, for the same piece of work."""
-    distance_cycles: float | None
-    """To read what another of them has; None on one core."""
-
-
-@dataclass(frozen=True)
-class Window:
-    """Some time in which nothing was changed."""
-
-    before: Ledger
-    after: Ledger
-    hosts: tuple[HostPace, HostPace]
-    """As it began and as it ended."""
-
-    def slowest(self) -> float:
-        """Pace of the slowest core, before and after, in cycles."""
-        return max(pace for host in self.hosts for pace in host.pace_cycles)
-
-    def fastest(self) -> float:
-        """Pace of the fastest core, before or after, in cycles."""
-        return min(pace for host in self.hosts for pace in host.pace_cycles)
-
-    def distance_cycles(self) -> float | None:
-        """Of the cores, the mean of before and after; None on one core."""
-        found = [host.distance_cycles for host in self.hosts if host.distance_cycles is not None]
-        return sum(found) / len(found) if found else None
-
-    def clean(self, pace_cycles: float) -> bool:
-        """Whether all cores had their best pace, which is given, and stayed where they were."""
-        distances = [host.distance_cycles for host in self.hosts if host.distance_cycles is not None]
-        stayed = not distances or max(distances) <= (1 + NEAR) * min(distances)
-        return stayed and self.slowest() <= (1 + PACE_SHARE) * pace_cycles
-
-    def pps(self) -> float:
-        """Packets a second that came back to the tester."""
-        return delivered_pps(self.before, self.after)
+CALMEST = 16
+"""So many are used though they may not be calm."""
 
 
 @dataclass(frozen=True)
@@ -118,87 +61,62 @@ class Costs:
     lost_in_functions: float
     """Share of the packets that functions dropped."""
     areas: tuple[AreaCost, ...]
+    beside: tuple[AreaCost, ...] = ()
+    """Outside weir-dp; all of their cycles are `rest_cycles`."""
 
 
-def settle(tester: Clocked, sleep: Callable[[float], None]) -> bool:
-    """Waits until every flow is known and rates stand still; False if they never do."""
-    before, earlier_pps, earlier_lost = tester.ledger(), 0.0, 1
-    for _ in range(SETTLING_MAX):
-        sleep(SETTLING_S)
-        after = tester.ledger()
-        now_pps, lost = delivered_pps(before, after), _dropped(before, after)
-        still = abs(now_pps - earlier_pps) <= SETTLED_SHARE * max(now_pps, earlier_pps)
-        if still and lost == earlier_lost == 0 and now_pps:
-            return True
-        before, earlier_pps, earlier_lost = after, now_pps, lost
-    return False
-
-
-def windows(
-    tester: Clocked, sleep: Callable[[float], None], look: Callable[[], HostPace]
-) -> Iterator[Window]:
-    """As many as a visit has. `look`: says how fast the cores are now."""
-    host = look()
-    for _ in range(WINDOWS):
-        before = tester.ledger()
-        sleep(WINDOW_S)
-        after = tester.ledger()
-        earlier, host = host, look()
-        yield Window(before, after, (earlier, host))
-
-
-def delivered_pps(before: Ledger, after: Ledger) -> float:
-    """Packets a second that came back to the tester."""
-    packets = _received(after) - _received(before)
-    return packets * after.tsc_hz / (after.tsc - before.tsc)
-
-
-def costs(series: Sequence[Window]) -> Costs:
-    """Of the fastest quarter of these windows, which are of one set-up. ValueError without any that packets
-    came through."""
-    rated = sorted(((window.pps(), index) for index, window in enumerate(series)), reverse=True)
-    count = max(USED_MIN, round(len(rated) * USED_SHARE))
-    used = [(series[index].before, series[index].after) for rate, index in rated[:count] if rate > 0]
+def costs(series: Sequence[Window], slowing: Slowing | None = None) -> Costs:
+    """Of these windows, which are of one set-up, as if no core had been slowed. ValueError without any that
+    packets came through."""
+    slowing = slowing or Slowing()
+    used = _middle([one for one in calmest(series, slowing) if one.pps() > 0], slowing)
     if not used:
         raise ValueError("no packet came back to the tester")
-    ticks = sum(after.tsc - before.tsc for before, after in used)
-    received = sum(_received(after) - _received(before) for before, after in used)
-    entered = sum(_entered(after) - _entered(before) for before, after in used)
+    undisturbed = sum(_ticks(one) / slowing.times(one.pace_cycles()) for one in used)
+    came_back = sum(received(one.after) - received(one.before) for one in used)
+    sent = sum(entered(one.after) - entered(one.before) for one in used)
     return Costs(
-        pps=received * used[0][1].tsc_hz / ticks,
-        lost_in_functions=sum(_dropped(*pair) for pair in used) / max(1, entered),
-        areas=tuple(_areas(used, ticks, received)),
+        pps=came_back * used[0].after.tsc_hz / undisturbed,
+        lost_in_functions=sum(stage_drops(one.before, one.after) for one in used) / max(1, sent),
+        areas=tuple(_areas(used, slowing, came_back)),
+        beside=(*_beside(used), *_softirqs(series)),
     )
 
 
-def _received(ledger: Ledger) -> int:
-    return sum(port.rx_packets for port in ledger.ports if port.name.startswith(_TESTER))
+def calmest(series: Sequence[Window], slowing: Slowing) -> list[Window]:
+    """Those in which the cores that limit were slowed least: all that were calm, and some in any case."""
+    ranked = sorted(series, key=lambda one: slowing.slowness(one.pace_cycles()))
+    calm = sum(slowing.slowness(one.pace_cycles()) <= CALM for one in ranked)
+    return ranked[: max(CALMEST, calm)]
 
 
-def _entered(ledger: Ledger) -> int:
-    return sum(port.tx_packets for port in ledger.ports if port.name.startswith(_TESTER))
+def _middle(series: Sequence[Window], slowing: Slowing) -> list[Window]:
+    """The middle half by corrected rate."""
+    ranked = sorted(series, key=lambda one: one.pps() * slowing.times(one.pace_cycles()))
+    outer = len(ranked) // 4
+    return ranked[outer : len(ranked) - outer]
 
 
-def _dropped(before: Ledger, after: Ledger) -> int:
-    """Packets that stages dropped: not those that found a queue full."""
-    return sum(map(_stage_drops, after.areas)) - sum(map(_stage_drops, before.areas))
+def _ticks(window: Window) -> int:
+    return window.after.tsc - window.before.tsc
 
 
-def _stage_drops(area: AreaLedger) -> int:
-    return sum(sum(stage.drops.values()) for path in area.paths for stage in path.stages)
-
-
-def _areas(used: Sequence[tuple[Ledger, Ledger]], ticks: int, received: int) -> Iterator[AreaCost]:
-    for index, first in enumerate(used[0][0].areas):
-        pairs = [(before.areas[index], after.areas[index]) for before, after in used]
-        busy = sum(after.busy_cycles - before.busy_cycles for before, after in pairs)
-        idle = sum(after.idle_cycles - before.idle_cycles for before, after in pairs)
-        paths = tuple(
-            _path([(before.paths[at], after.paths[at]) for before, after in pairs])
-            for at in range(len(first.paths))
-        )
+def _areas(used: Sequence[Window], slowing: Slowing, came_back: int) -> Iterator[AreaCost]:
+    ticks = sum(map(_ticks, used))
+    for index, first in enumerate(used[0].before.areas):
+        spans = [
+            _Span(
+                one.before.areas[index],
+                one.after.areas[index],
+                slowing.times(one.paces().get(first.core, math.inf)),
+            )
+            for one in used
+        ]
+        busy = sum((span.after.busy_cycles - span.before.busy_cycles) / span.slowed for span in spans)
+        idle = sum(span.after.idle_cycles - span.before.idle_cycles for span in spans)
+        paths = tuple(_path(spans, at) for at in range(len(first.paths)))
         stages = sum(path.packets * stage.cycles for path in paths for stage in path.stages)
-        packets = sum(path.packets for path in paths) if first.paths else received
+        packets = sum(path.packets for path in paths) if first.paths else came_back
         yield AreaCost(
             name=first.name,
             packets=packets,
@@ -208,10 +126,57 @@ def _areas(used: Sequence[tuple[Ledger, Ledger]], ticks: int, received: int) -> 
         )
 
 
-def _path(pairs: Sequence[tuple[PathLedger, PathLedger]]) -> PathCost:
-    packets = sum(after.rx_packets - before.rx_packets for before, after in pairs)
+@dataclass(frozen=True)
+class _Span:
+    """One area in one window."""
+
+    before: AreaLedger
+    after: AreaLedger
+    slowed: float
+    """How many times as many cycles its packets cost as on a core at its best."""
+
+
+def _beside(used: Sequence[Window]) -> Iterator[AreaCost]:
+    """Threads of a switch."""
+    ticks = sum(window.after.tsc - window.before.tsc for window in used)
+    loads: dict[str, list[AreaLoad]] = {}
+    for area in (area for window in used for area in window.beside if area.kind not in KERNEL_KINDS):
+        loads.setdefault(area.name, []).append(area)
+    for name, found in loads.items():
+        packets, busy = sum(load.packets for load in found), sum(load.busy_cycles for load in found)
+        idle = sum(load.idle_cycles for load in found)
+        yield AreaCost(
+            name=name,
+            packets=packets,
+            rest_cycles=busy / packets if packets else 0.0,
+            idle_share=idle / (busy + idle) if idle else max(0.0, 1 - busy / ticks),
+            paths=(),
+        )
+
+
+def _softirqs(series: Sequence[Window]) -> Iterator[AreaCost]:
+    """Of all windows, since the kernel counts this time by its clock ticks: some have none."""
+    hz = series[0].after.tsc_hz
+    for core in dict.fromkeys(load.core for window in series for load in window.kernel):
+        found = [load for window in series for load in window.kernel if load.core == core]
+        frames, spent_s = sum(load.frames for load in found), sum(load.softirq_s for load in found)
+        yield AreaCost(
+            name=f"softirq.{core}",
+            packets=frames,
+            rest_cycles=spent_s * hz / frames if frames else 0.0,
+            idle_share=0.0,
+            paths=(),
+        )
+
+
+def _path(spans: Sequence[_Span], at: int) -> PathCost:
+    packets = sum(span.after.paths[at].rx_packets - span.before.paths[at].rx_packets for span in spans)
     stages = []
-    for at, stage in enumerate(pairs[0][0].stages):
-        cycles = sum(after.stages[at].cycles - before.stages[at].cycles for before, after in pairs)
+    for number, stage in enumerate(spans[0].before.paths[at].stages):
+        cycles = sum(
+            (span.after.paths[at].stages[number].cycles - span.before.paths[at].stages[number].cycles)
+            / span.slowed
+            for span in spans
+        )
         stages.append(StageCost(stage.nf, cycles / packets if packets else 0.0))
     return PathCost(packets, tuple(stages))

@@ -15,12 +15,14 @@ from weir.dataplane.requests import DelayWanted, Shape
 from weir.measure.accounting import Balance, Counts, balance, counted
 from weir.measure.areas import area_loads
 from weir.measure.backlog import backlog_packets
+from weir.measure.clocks import arrival_clocks
 from weir.measure.delay_units import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
 from weir.measure.outside import Nothing, Outside, Own, joined
+from weir.measure.pace import core_paces
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.validity import Fault, faults
 from weir.spec.measure import TrialOptions
-from weir.store.result import Stall, StreamCount, Trial
+from weir.store.result import ArrivalClock, Stall, StreamCount, Trial
 from weir.store.trial import Purpose
 
 # A switch may publish its counters a little late; a balance is read again this often before it is believed.
@@ -108,9 +110,10 @@ class TrialRunner:
             duration_s,
             gone_ports=[port.name for port in self._ledger.ports if port.gone],
             as_fast_as_possible=load_pps == 0,
+            reset=shape is not None and shape.meanwhile is not None,
         )
         trial = self._trial(purpose, load_pps, duration_s, counts=counts, result=result, found=found)
-            reset=shape is not None and shape.meanwhile is not None,
+        trial.paces = core_paces(began, self._ledger)
         if ledgered:
             own = Own(area_loads(began, self._ledger), self._ledger.tsc - began.tsc, began.tsc_hz)
             trial.areas, trial.cores = joined(own, areas, cores, counts.drops)
@@ -138,6 +141,10 @@ class TrialRunner:
                 break
             outcome = self.once(purpose, load_pps, duration_s, delay, shape)
         return outcome
+
+    def clocks(self) -> list[ArrivalClock]:
+        """What timed arrivals in the last trial, for each direction."""
+        return arrival_clocks(self._ledger, self.traffic.streams)
 
     def _counted(self) -> Counts:
         self._ledger = self._tester.ledger()

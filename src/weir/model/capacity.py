@@ -7,14 +7,16 @@ part of the set-up, sends as fast as its core can.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scipy.stats import t as student
 
 from weir.model.fit import Parameters
+from weir.model.switch_terms import HOP, smallest_hop
 from weir.model.terms import FASTPATH, MemoryCurve, area_terms, core_terms
-from weir.spec.execution import TESTER_KINDS, Execution
+from weir.spec.execution import SWITCH_KINDS, TESTER_KINDS, AreaPath, Execution
 
 COVERAGE = 0.95
 DOUBTFUL = 0.1
@@ -44,7 +46,9 @@ class CostModel:
     hz: float
     """Cycles a second of the counter in which costs are."""
     utilisation: float
-    """Share of a full core's time that its areas had."""
+    """Share of a full core's time that its areas had, where the tester is one of them."""
+    fed_utilisation: float
+    """The same of a core that another one feeds: it finds nothing now and then."""
     scatter: float
     """Standard deviation of the error of a rate that was left out of the fit, as a share of it."""
     trials: int
@@ -84,26 +88,41 @@ class Prediction:
 
 
 def predict(model: CostModel, execution: Execution) -> Prediction:
-    """The rate of `execution`. ValueError names the functions that were never measured."""
+    """The rate of `execution`. ValueError names the functions, and the switch, that were never measured."""
     _require_known(model, execution)
     asked, execution = execution, told_of(model, execution)
     loads = [_core(model, execution, core) for core in execution.cores()]
-    full = max(loads, key=lambda load: load.cycles)
-    budget = model.hz * model.utilisation
-    pps = budget / full.cycles
+    rates = {load.core: budget_hz(model, execution, load.core) / load.cycles for load in loads}
+    full = min(loads, key=lambda load: rates[load.core])
+    pps = rates[full.core]
     share = _deviation(model, execution, full.core)
     reach = float(student.ppf((1 + COVERAGE) / 2, max(2, model.trials - 1))) * share
-    close = [load for load in loads if load.cycles > (1 - CLOSE) * full.cycles]
+    close = [load for load in loads if rates[load.core] * (1 - CLOSE) < pps]
     return Prediction(
         pps=pps,
         low_pps=pps / (1 + reach),
         high_pps=pps * (1 + reach),
-        functions_pps=budget / max(_function_cycles(model, execution, core) for core in execution.cores()),
+        functions_pps=min(
+            _rate(model, execution, core, _function_cycles(model, execution, core))
+            for core in execution.cores()
+        ),
         limited_by=f"core {full.core}" + (f": {full.areas[0][0]}" if full.areas else ""),
-        cores=tuple(_at(load, pps, budget) for load in loads),
-        naive_pps=budget / max(naive_cycles(model, execution, core) for core in execution.cores()),
+        cores=tuple(replace(load, utilisation=pps / rates[load.core]) for load in loads),
+        naive_pps=min(
+            _rate(model, execution, core, naive_cycles(model, execution, core)) for core in execution.cores()
+        ),
         notices=(*notices(model, asked), *_close(close)),
     )
+
+
+def budget_hz(model: CostModel, execution: Execution, core: int) -> float:
+    """Cycles a second that the areas of a core can have."""
+    tests = any(area.kind in TESTER_KINDS for area in execution.on(core))
+    return model.hz * (model.utilisation if tests else model.fed_utilisation)
+
+
+def _rate(model: CostModel, execution: Execution, core: int, cycles: float) -> float:
+    return budget_hz(model, execution, core) / cycles if cycles else math.inf
 
 
 def knows_fastpath(model: CostModel) -> bool:
@@ -116,10 +135,13 @@ def told_of(model: CostModel, execution: Execution) -> Execution:
     if not execution.fastpath or knows_fastpath(model):
         return execution
     areas = tuple(
-        replace(area, paths=tuple(replace(path, remembers=False, remembered=0.0) for path in area.paths))
-        for area in execution.areas
+        replace(area, paths=tuple(_forgetful(path) for path in area.paths)) for area in execution.areas
     )
     return replace(execution, areas=areas)
+
+
+def _forgetful(path: AreaPath) -> AreaPath:
+    return replace(path, remembers=False, remembered=0.0) if path.remembers else path
 
 
 def _require_known(model: CostModel, execution: Execution) -> None:
@@ -130,6 +152,10 @@ def _require_known(model: CostModel, execution: Execution) -> None:
         known = sorted(name.removeprefix("nf ") for name in model.parameters.names if name.startswith("nf "))
         listed = ", ".join(name for name in known if " " not in name)
         raise ValueError(f"the model has no cost of {', '.join(missing)}; it has {listed}")
+    hops = {f"{path.hop}{HOP}" for area in execution.areas for path in area.paths if path.hop and path.share}
+    unknown = sorted(hops.difference(model.parameters.names))
+    if unknown:
+        raise ValueError(f"the model has no cost of a {unknown[0]}: it is of another switch, or of none")
 
 
 def _core(model: CostModel, execution: Execution, core: int) -> CoreLoad:
@@ -140,10 +166,6 @@ def _core(model: CostModel, execution: Execution, core: int) -> CoreLoad:
     ]
     cycles = model.parameters.value(core_terms(execution, core, model.memory))
     return CoreLoad(core, cycles, 0.0, tuple(sorted(areas, key=lambda one: -one[1])))
-
-
-def _at(load: CoreLoad, pps: float, budget: float) -> CoreLoad:
-    return CoreLoad(load.core, load.cycles, load.cycles * pps / budget, load.areas)
 
 
 def _deviation(model: CostModel, execution: Execution, core: int) -> float:
@@ -162,7 +184,8 @@ def _function_cycles(model: CostModel, execution: Execution, core: int) -> float
 
 
 def naive_cycles(model: CostModel, execution: Execution, core: int) -> float:
-    """Of one core: each stage as it costs alone in an area of its own with few flows, and the tester."""
+    """Of one core: each stage as it costs alone in an area of its own with few flows, the tester, and each
+    network between the ports as with small frames and few flows."""
     parameters = model.parameters
     total = 0.0
     for area in execution.on(core):
@@ -176,6 +199,8 @@ def naive_cycles(model: CostModel, execution: Execution, core: int) -> float:
                     "headers from another core": 1.0,
                 }
                 total += path.share * parameters.value(alone)
+            if area.kind in SWITCH_KINDS:
+                total += path.share * parameters.value(smallest_hop(path, execution))
     return total
 
 

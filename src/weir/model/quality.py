@@ -30,7 +30,9 @@ class Measured:
     group: int
     """Measurements of one set-up have the same."""
     utilisation: float = 1.0
-    """Share of the fullest core's time in which something was done."""
+    """Share of the time of the core that limits in which something was done."""
+    fed: bool = False
+    """Another core feeds that one."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,20 @@ def calibrated(trials: Sequence[Measured], memory: MemoryCurve, hz: float) -> tu
         parameters=at_best(fitted, trials),
         memory=memory,
         hz=hz,
-        utilisation=statistics.median(trial.utilisation for trial in trials),
+        utilisation=_utilisation(trials, fed=False),
+        fed_utilisation=_utilisation(trials, fed=True),
         scatter=SCATTER_UNKNOWN,
         trials=len({trial.group for trial in trials}),
         ranges=ranges(trials),
     )
     best = undisturbed(trials)
     return replace(model, scatter=_scatter(model, trials, best)), fitted
+
+
+def _utilisation(trials: Sequence[Measured], *, fed: bool) -> float:
+    """The median; of all trials where there are none of the kind."""
+    of_kind = [trial.utilisation for trial in trials if trial.fed is fed]
+    return statistics.median(of_kind or [trial.utilisation for trial in trials])
 
 
 def at_best(fitted: Fitted, trials: Sequence[Measured]) -> Parameters:

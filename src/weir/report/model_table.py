@@ -56,12 +56,13 @@ def render_validation(validation: ModelValidation) -> str:
                 f"{case.predicted_pps / 1e6:.3f}",
                 f"{case.predicted_pps / case.measured_pps - 1:+.1%}",
                 f"{case.low_pps / 1e6:.2f}–{case.high_pps / 1e6:.2f}",
-                "" if held else "missed",
+                "disturbed" if case.disturbed else "" if held else "missed",
                 f"{case.naive_pps / case.measured_pps - 1:+.1%}",
                 case.limited_by,
             )
         )
     error, naive = validation.error, validation.naive_error
+    counted = [case for case in validation.cases if not case.disturbed] or validation.cases
     notices = sorted({notice for case in validation.cases for notice in case.notices})
     return "\n".join(
         [
@@ -70,12 +71,21 @@ def render_validation(validation: ModelValidation) -> str:
             *table(rows),
             "",
             f"error: mean {error.mean:.1%}, 90th percentile {error.p90:.1%}, worst {error.worst:.1%}, "
-            f"bias {error.bias:+.1%}; {validation.covered:.0%} of {len(validation.cases)} intervals held",
+            f"bias {error.bias:+.1%}; {validation.covered:.0%} of {len(counted)} intervals held",
             f"sum of stage costs: mean {naive.mean:.1%}, 90th percentile {naive.p90:.1%}, "
             f"worst {naive.worst:.1%}",
+            *_left_out(len(validation.cases) - len(counted)),
             *(f"– {notice}" for notice in notices),
         ]
     )
+
+
+def _left_out(disturbed: int) -> Iterator[str]:
+    if disturbed:
+        yield (
+            f"not in these errors: {disturbed} disturbed, since the host slowed or moved the cores whenever "
+            "they were measured"
+        )
 
 
 def schema() -> dict[str, Any]:

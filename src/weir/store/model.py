@@ -88,12 +88,17 @@ class ModelDocument(_Record):
     """The lab whose functions it knows."""
     created_at: str
     technology: str
+    """What joins the functions; labs with another one are not predicted."""
     wire: str
-    """What joins the functions: `memory` or `virtio-user`."""
+    """Between them, or between them and the switch: `memory`, or a kind of port such as `virtio-user`."""
     counter_hz: float
     """Cycles a second of the time-stamp counter, in which all costs are."""
     utilisation: float
-    """Share of a full core's time that its areas had."""
+    """Share of a full core's time that its areas had, the tester's among them."""
+    fed_utilisation: float | None = None
+    """The same of a core that another one feeds; absent: as `utilisation`."""
+    pace_cycles: float | None = None
+    """Of the work that polling loops time between polls, on a core at its best; absent: nothing timed it."""
     core_distances_cycles: list[float]
     """To read a cache line that another core has: least, median and most over the trials; empty on one core.
     A hypervisor that moves virtual cores changes it, and with it all costs across cores."""
@@ -117,7 +122,7 @@ class ValidationCase(_Record):
     name: str
     """Lab, chain, frame size."""
     measured_pps: float
-    """Forwarding rate at maximum offered load, of the fastest measurement."""
+    """Forwarding rate at maximum offered load, of the fastest measurement, as if no core had been slowed."""
     visits_pps: list[float]
     predicted_pps: float
     low_pps: float
@@ -127,6 +132,8 @@ class ValidationCase(_Record):
     """From the sum of stage costs, each measured as first in an area, without interference or hand-over."""
     limited_by: str
     notices: list[str]
+    disturbed: bool = False
+    """The host slowed or moved the cores whenever it was measured: it is not in the errors."""
 
 
 class ErrorShares(_Record):
@@ -145,6 +152,8 @@ class ModelValidation(_Record):
     version: int = MODEL_VERSION
     model_created_at: str
     """Of the model."""
+    technology: str = "direct"
+    """Likewise."""
     cases: list[ValidationCase]
     error: ErrorShares
     naive_error: ErrorShares

@@ -20,6 +20,7 @@ from weir.store.soak import Soak
 from weir.store.trial import (
     AreaLoad,
     CoreLoad,
+    CorePace,
     Drop,
     Ipdv,
     Jitter,
@@ -35,9 +36,11 @@ from weir.store.trial import (
 
 __all__ = [
     "AreaLoad",
+    "ArrivalClock",
     "Case",
     "Ceiling",
     "CoreLoad",
+    "CorePace",
     "DelayMeasure",
     "DelayPoint",
     "Drop",
@@ -101,6 +104,23 @@ class Throughput(_Record):
     """Stalls of the host can explain the loss of a trial at a load that bounds it."""
 
 
+class ArrivalClock(_Record):
+    """What timed the arrivals of one direction; times of sending are the time-stamp counter's."""
+
+    direction: str
+    """Either "left-to-right" or "right-to-left"."""
+    clock: Literal["counter", "card"]
+    """The time-stamp counter when a loop took the packet, or the network card's when it arrived."""
+    driver: str
+    """Of the port where they arrived."""
+    resolution_ns: float
+    """Smallest difference that it shows."""
+    uncertainty_ns: float = 0.0
+    """How far the card's time can be off in the counter's time."""
+    why: str | None = None
+    """Why it was the counter where the lab lets the card's clock do it."""
+
+
 class Ceiling(_Record):
     """The tester alone, in loopback over the same kind of port."""
 
@@ -154,6 +174,8 @@ class Case(_Record):
     mean_frame_bytes: float
     """Mean size over the mix, with FCS."""
     ceiling: Ceiling | None = None
+    clocks: list[ArrivalClock] = []
+    """What timed arrivals, for each direction; with the last trial."""
     throughput: list[Throughput] = []
     """One for each search goal."""
     curve: list[Trial] = []

@@ -237,6 +237,19 @@ class CoreLoad(_Record):
     that take no part, and what the host took without telling. Ticks are rough: it can be a little above 1."""
 
 
+class CorePace(_Record):
+    """Pieces of the same work that a polling core timed between its polls during the trial.
+
+    The more cycles a piece took, the slower the core was: by another thread of its physical core, of which
+    a virtual machine knows nothing, or by a lower clock.
+    """
+
+    core: int
+    pieces: int
+    cycles: int
+    """Of the time-stamp counter, of all pieces."""
+
+
 Purpose = Literal[
     "calibration",
     "search",
@@ -295,3 +308,5 @@ class Trial(_Record):
     """Where the time went; of the warm-up ("calibration"), curve and confirming trials."""
     cores: list[CoreLoad] = []
     """The cores that take part, of the same trials."""
+    paces: list[CorePace] = []
+    """How fast the polling cores were."""

@@ -229,6 +229,18 @@ def test_a_reset_that_does_not_end_has_no_time() -> None:
     assert "raise reset_watch_s" in (found.why or "")
 
 
+def test_a_port_that_is_not_connected_again_in_time_is_no_end_of_the_test() -> None:
+    dut, switch = sharp(), Switch()
+
+    def do() -> None:
+        dut.wrong = Misbehaviour(reset_s=0.4, gone_after_trials=0 if switch.times == 0 else None)
+        switch.times += 1
+
+    switch.do = do  # type: ignore[method-assign]
+    (found,) = reset_within_7_s(dut, switch).resets
+    assert (found.unresolved, len(found.by_loss_s)) == (1, 2)
+
+
 def test_packets_too_many_spoil_a_reset_trial_though_uncounted_ones_do_not() -> None:
     dut, switch = sharp(), Switch()
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pace.h"
+
+#include "ledger.h"
+
+#define WARM_UP_STEPS 10
+/* A step takes some three cycles, or five beside another thread: more is an interruption. */
+#define STEP_CYCLES_MOST 16
+
+/* Chains that do not wait for each other, and loads beside them: as much as a core does at once. */
+void
+weir_pace_work(unsigned int steps)
+{
+	static const uint64_t words[8] __rte_cache_aligned = {3, 1, 4, 1, 5, 9, 2, 6};
+	uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
+
+	for (uint64_t i = 0; i < steps; i++) {
+		a += b ^ i;
+		b += c ^ i;
+		c += d ^ i;
+		d += e ^ i;
+		e += f ^ i;
+		f += a ^ i;
+		a ^= words[i * 7 % 8];
+		c ^= words[i * 13 % 8];
+		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
+	}
+}
+
+void
+weir_pace_count(struct weir_pace *pace)
+{
+	uint64_t start, cycles;
+
+	weir_pace_work(WARM_UP_STEPS);
+	start = rte_rdtsc_precise();
+	weir_pace_work(WEIR_PACE_STEPS);
+	cycles = rte_rdtsc_precise() - start;
+	if (cycles > (uint64_t)STEP_CYCLES_MOST * WEIR_PACE_STEPS)
+		return;
+	weir_count(&pace->pieces, 1);
+	weir_count(&pace->cycles, cycles);
+}

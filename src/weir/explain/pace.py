@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cores that were slowed by somebody whom nobody in the machine sees: by how much, and the evidence of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from weir.explain.explanation import Evidence
+from weir.store.result import Trial
+
+SLOWED_TIMES = 1.1
+"""A core that takes so many times as long for the same work was slowed."""
+PIECES_MIN = 100
+
+
+def slowed(trial: Trial, others: Sequence[Trial]) -> dict[int, float]:
+    """By core, how many times as long the same work took in this trial as at its best in any."""
+    best = min((cycles for one in (trial, *others) for cycles in _paces(one).values()), default=math.nan)
+    return {core: cycles / best for core, cycles in _paces(trial).items()}
+
+
+def slowed_rows(core: int, times: float | None) -> Iterator[Evidence]:
+    """A row if that core was slowed."""
+    if times is not None and times >= SLOWED_TIMES:
+        yield Evidence(
+            what=f"core {core} slowed",
+            value=times - 1,
+            unit="share",
+            note="longer for the same work than at best: a neighbour on its physical core, or a lower clock",
+        )
+
+
+def _paces(trial: Trial) -> dict[int, float]:
+    return {pace.core: pace.cycles / pace.pieces for pace in trial.paces if pace.pieces >= PIECES_MIN}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+
+from weir.explain.pace import slowed
+from weir.store.result import CorePace, Trial
+
+from .made import area, explained, the_tester, trial
+
+FULL = 0.98
+AHEAD_OF_F1 = {("tester.left", "tx_queue_full"): 300_000}
+
+
+def paced(*cycles: int, pieces: int = 1000) -> Trial:
+    """A trial in which a piece of work took so many cycles on core 0, core 1 …; f1, on core 1, is full."""
+    found = trial([*the_tester(), area("f1", FULL, {"nat": 600_000_000})], AHEAD_OF_F1)
+    paces = [CorePace(core=core, pieces=pieces, cycles=each * pieces) for core, each in enumerate(cycles)]
+    return found.model_copy(update={"paces": paces})
+
+
+def test_a_core_is_as_slow_as_it_took_longer_than_the_best_of_all_trials() -> None:
+    found = slowed(paced(600, 900), [paced(620, 610), paced(800, 800)])
+    assert found == {0: pytest.approx(1.0), 1: pytest.approx(1.5)}
+
+
+def test_hardly_any_work_timed_says_nothing() -> None:
+    assert slowed(paced(600, pieces=5), [paced(300, pieces=5)]) == {}
+
+
+@pytest.mark.parametrize(("cycles", "rows"), [(900, [0.5]), (620, [])])
+def test_that_a_full_core_was_slowed_is_told_with_what_limits(cycles: int, rows: list[float]) -> None:
+    found = explained(paced(600, cycles))
+    assert found.limit.core == 1
+    told = [row.value for row in found.evidence if row.what == "core 1 slowed"]
+    assert told == pytest.approx(rows)
