@@ -15,6 +15,7 @@ from weir.built import built
 from weir.dataplane import DataPlaneTester
 from weir.fabric import interrupts
 from weir.measure import Traffic, ceilings, measure_setup
+from weir.measure.clocks import arrival_clocks
 from weir.measure.delay import load_pps
 from weir.measure.events import Event, TrialFinished
 from weir.new_result import new_result
@@ -177,6 +178,7 @@ class SoakCampaign:
             self._store.update(result)
             DataPlaneTester(client).teach(3)
             begin(on)
+            case.clocks = arrival_clocks(client.ledger(), on.traffic.streams)
             run = SoakRun(self._lab, result, case, place, store=self._store, watching=self._progress)
             result.interrupted = run.segment(on)
 

@@ -169,6 +169,23 @@ def test_one_core_and_a_card_that_merges_packets_are_warned_about() -> None:
     assert ("warning", "the vfio-pci driver is not loaded") in said(seen, "iommu")
 
 
+@pytest.mark.parametrize(
+    ("stamps", "found"),
+    [
+        (("none", "all"), [("ok", "eth1 (ice) can stamp every received packet")]),
+        (("none", "some"), [("note", "eth1 stamps only packets of PTP")]),
+        (("none", "none"), [("note", "no card stamps received packets")]),
+        ((None, None), []),
+    ],
+)
+def test_cards_that_stamp_what_they_receive_are_named(stamps: Any, found: list[tuple[str, str]]) -> None:
+    nics = tuple(
+        Nic(name=f"eth{number}", driver="ice", node=None, up=True, rx_stamps=one)
+        for number, one in enumerate(stamps)
+    )
+    assert said(Facts(devices=Devices(nics=nics)), "timestamps") == found
+
+
 def test_a_missing_data_plane_is_an_error_and_a_missing_switch_is_not() -> None:
     versions = {"weir": "1", "python": "3", "weir-dp": "", "openvswitch": "", "qemu": "7.2"}
     diagnosis = host.diagnose(Facts(software=Software(versions=versions)), 0.5)

@@ -42,6 +42,9 @@ class PortConfig(_Arguments):
     """The other end of an in-memory port."""
     wire: Literal["virtual", "physical"] = "virtual"
     """What a full queue means: on a virtual wire that the system under test had no room."""
+    timestamps: Literal["counter", "auto", "hardware"] = "counter"
+    """What times arrivals at a receiver: the time-stamp counter; a network card's stamps where it has some
+    and its clock can be read; or these, or the port is refused."""
     rx_queue_size: QueueSize = 1024
     """Descriptors."""
     tx_queue_size: QueueSize = 1024
@@ -327,12 +330,12 @@ class Shape:
     then_pps: Mapping[int, float] | None = None
     """Stream → its rate from `then_after_s` on."""
     then_after_s: float = 0.0
-
-
-class DelaysAsked(_Arguments):
     meanwhile: Callable[[], None] | None = None
     """What happens to the system under test, once, `meanwhile_after_s` after the start."""
     meanwhile_after_s: float = 0.0
+
+
+class DelaysAsked(_Arguments):
     """Which histogram of the last run, or of the one that goes on."""
 
     stream: int = Field(ge=0, le=63)

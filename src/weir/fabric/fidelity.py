@@ -50,7 +50,6 @@ def fidelity(
         said.append("Every core polls: the system's own work takes time from the measurement.")
     if hypervisor():
         said.append("A virtual machine: its hypervisor may take a core away at any time.")
-    said.append("Software timestamps by the time-stamp counter, one for each burst.")
     if memory == "no-huge":
         said.append("No hugepages were free: 4 KiB pages.")
     return said

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import platform
 import socket
 import struct
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from pyroute2 import IPRoute
 from pyroute2.ethtool import Ethtool
@@ -24,6 +26,9 @@ _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
 _PERF_ATTRIBUTES_BYTES = 112
 _PERF_TYPE_HARDWARE, _PERF_COUNT_CPU_CYCLES = 0, 0
 _PERF_EXCLUDE_KERNEL, _PERF_EXCLUDE_HYPERVISOR = 1 << 5, 1 << 6
+_SIOCETHTOOL, _ETHTOOL_GET_TS_INFO = 0x8946, 0x41
+_SOF_TIMESTAMPING_RX_HARDWARE = 1 << 2
+_HWTSTAMP_FILTER_NONE, _HWTSTAMP_FILTER_ALL = 0, 1
 _OFFLOADS = ("checksum", "scatter-gather", "segmentation", "gro", "lro", "vlan")
 
 
@@ -97,6 +102,24 @@ def _offloads(interface: str) -> tuple[str, ...]:
         features = ethtool.get_features(interface).features.values()
     on = [feature.name for feature in features if feature.enable]
     return tuple(sorted({f"{name[:2]} {kind}" for name in on for kind in _OFFLOADS if kind in name}))
+
+
+def rx_stamps(interface: str) -> Literal["all", "some", "none"] | None:
+    """Which received packets the card behind that interface can stamp; None if the kernel does not say.
+
+    ETHTOOL_GET_TS_INFO (linux/ethtool.h, linux/net_tstamp.h), which needs no rights.
+    """
+    info = ctypes.create_string_buffer(struct.pack("=I40x", _ETHTOOL_GET_TS_INFO), 44)
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+            request = struct.pack("@16sP16x", interface.encode(), ctypes.addressof(info))
+            fcntl.ioctl(asked, _SIOCETHTOOL, request)
+    except OSError:
+        return None
+    kinds, rx_filters = struct.unpack_from("=4xI20xI", info.raw)
+    if not kinds & _SOF_TIMESTAMPING_RX_HARDWARE or not rx_filters & ~(1 << _HWTSTAMP_FILTER_NONE):
+        return "none"
+    return "all" if rx_filters & 1 << _HWTSTAMP_FILTER_ALL else "some"
 
 
 def counts_cycles() -> bool:

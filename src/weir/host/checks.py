@@ -29,6 +29,7 @@ CHECKS: tuple[Check, ...] = (
     device_checks.iommu,
     device_checks.sriov,
     device_checks.offloads,
+    device_checks.timestamps,
     device_checks.kernel,
     device_checks.mitigations,
     device_checks.programs,

@@ -120,6 +120,23 @@ def offloads(facts: Facts) -> Iterator[Finding]:
         yield Finding(subject="offloads", severity="ok", what="no card merges received packets (LRO)")
 
 
+def timestamps(facts: Facts) -> Iterator[Finding]:
+    """Do cards stamp what they receive?"""
+    seen = [nic for nic in facts.devices.nics if nic.rx_stamps is not None]
+    able = [f"{nic.name} ({nic.driver})" for nic in seen if nic.rx_stamps == "all"]
+    if able:
+        yield Finding(
+            subject="timestamps", severity="ok", what=f"{', '.join(able)} can stamp every received packet"
+        )
+    elif seen:
+        only = ", ".join(nic.name for nic in seen if nic.rx_stamps == "some")
+        yield Finding(
+            subject="timestamps", severity="note",
+            what=f"{only} stamps only packets of PTP" if only else "no card stamps received packets",
+            cost="under sr-iov arrivals are timed when a loop takes the packet, its wait included",
+        )  # fmt: skip
+
+
 def kernel(facts: Facts) -> Iterator[Finding]:
     """Can deployments be built?"""
     probes, needs = facts.probes, "linux-bridge, ovs and ovs-dpdk cannot be built"

@@ -150,6 +150,8 @@ class Nic(_Facts):
     vfs_made: int = 0
     offloads: tuple[str, ...] | None = None
     """Kinds that are on; None: not seen."""
+    rx_stamps: Literal["all", "some", "none"] | None = None
+    """Which received packets the card can stamp by its own clock: all, those of PTP, none; None: not seen."""
 
 
 class Devices(_Facts):

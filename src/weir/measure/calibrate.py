@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from weir.measure.clocks import resolution_ns
 from weir.measure.events import Event, PhaseStarted, TrialFinished
 from weir.measure.tester import Tester, Traffic, no_counters
 from weir.measure.trial import Outcome, TrialRunner
@@ -74,7 +75,7 @@ def _ceiling(runner: TrialRunner, tester: Tester, duration_s: float) -> Ceiling 
             return Ceiling(
                 max_pps=rate_pps,
                 latency_floor_us=min(floors) if floors else None,
-                timestamp_resolution_ns=1e9 / tester.ledger().tsc_hz,
+                timestamp_resolution_ns=resolution_ns(tester.ledger(), runner.traffic.streams),
                 limited_by=f"The tester's own {limited_by}, in loopback without a system under test.",
             )
         rate_pps *= STEP

@@ -57,6 +57,7 @@ def measure_setup(
     KeyboardInterrupt or error. `on_event` is called from this thread, often: keep it quick. `other` is what
     only other procedures need, and is not looked at.
     """
+    del other
     timing = timing or Time()
     tester.teach(TEACHING_FRAMES)
     for one in traffic:
@@ -164,6 +165,7 @@ class _OneFrame:
             frame=self._traffic.frame,
             mean_frame_bytes=self._traffic.mean_frame_bytes,
             ceiling=self._ceiling,
+            clocks=self._runner.clocks(),
             throughput=self._throughput,
             curve=self._curve,
             trials=[trial for trial in self._trials if not any(trial is other for other in kept)],

@@ -23,6 +23,7 @@ from weir.measure.tester import Stream
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
+UNTIMED_RATIO = 0.001
 # A core that is away this long at once and for this share of the time runs other programs: a quiet machine's
 # stalls stay below 1 ms and 1 %.
 SCHEDULED_AWAY_S = 0.003
@@ -47,14 +48,14 @@ def faults(
     *,
     gone_ports: Sequence[str] = (),
     as_fast_as_possible: bool = False,
-) -> list[Fault]:
     reset: bool = False,
+) -> list[Fault]:
     """All that is wrong with a trial, worst first.
 
     `gone_ports`: those of the system under test. A trial `as_fast_as_possible` has no schedule to miss.
-    """
     `reset`: something of the system under test was reset in the trial, and its counters with it: what nobody
     has counted is lost, and only packets too many are a fault.
+    """
     found: list[Fault] = []
     gone = sorted({*result.gone_ports, *gone_ports})
     if gone:
@@ -75,6 +76,7 @@ def faults(
     if not as_fast_as_possible:
         found += _late(counts, result, duration_s)
     found += _receiver(counts, streams)
+    found += _card_clocks(result, streams)
     return found
 
 
@@ -138,3 +140,28 @@ def _receiver(counts: Balance, streams: Sequence[Stream]) -> list[Fault]:
         )
         for drop in dropped
     ]
+
+
+def _card_clocks(result: TrafficResult, streams: Sequence[Stream]) -> list[Fault]:
+    """Delays by a network card's clock that are not those of all packets, or that a set clock made wrong."""
+    delivered = {stream.id: stream.delivered for stream in result.streams}
+    found: list[Fault] = []
+    for receiver in result.receivers:
+        packets = sum(delivered.get(stream.id, 0) for stream in streams if stream.to == receiver.port)
+        if receiver.untimed > UNTIMED_RATIO * packets:
+            found.append(
+                Fault(
+                    "tester",
+                    f"{receiver.untimed} of {packets} packets reached {receiver.port} without a stamp of the"
+                    " network card that can be true: say `tester: {timestamps: counter}`.",
+                )
+            )
+        if receiver.clock_steps:
+            found.append(
+                Fault(
+                    "host",
+                    f"The clock of the network card at {receiver.port} was set during the trial, or could not"
+                    " be read: end what sets it (ptp4l, phc2sys), or say `tester: {timestamps: counter}`.",
+                )
+            )
+    return found

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from weir.report import clock_text
 from weir.store.result import Case, Drop, Result, Setup, Throughput, Trial
 
 # A spread wider than this share of the median is worth a word. MLRsearch's own goal width here is 0.5 %.
@@ -140,7 +141,7 @@ def fidelity(result: Result) -> list[tuple[str, list[str]]]:
     built = [setup for setup in result.setups if setup.refused is None]
     where: dict[str, list[str]] = {}
     for setup in built:
-        for sentence in setup.fidelity:
+        for sentence in (*setup.fidelity, *clock_text.setup_clocks(setup)):
             where.setdefault(sentence, []).append(f"{setup.name} {setup.chain}")
     return [(sentence, [] if len(names) == len(built) else names) for sentence, names in where.items()]
 

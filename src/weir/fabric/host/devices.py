@@ -55,4 +55,5 @@ def _nic(tree: Tree, name: str) -> Nic:
         vfs_offered=sriov.offered(tree.root / "sys", name),
         vfs_made=tree.number(f"{place}/device/sriov_numvfs") or 0,
         offloads=probe.offloads(name) if tree.real else None,
+        rx_stamps=probe.rx_stamps(name) if tree.real else None,
     )

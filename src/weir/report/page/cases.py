@@ -6,7 +6,7 @@ The lists of trials are long, so the page's script writes them from the embedded
 
 from __future__ import annotations
 
-from weir.report import numbers, summary
+from weir.report import clock_text, numbers, summary
 from weir.report.page import areas
 from weir.report.page.markup import Markup, sheet, tag
 from weir.store.result import Case, Result, Setup
@@ -116,7 +116,7 @@ def _ceiling(case: Case) -> Markup | None:
         f"Latency floor {numbers.us(ceiling.latency_floor_us)}; "
         f"timestamps resolve {ceiling.timestamp_resolution_ns:.2g} ns."
     )
-    return tag("p", text)
+    return tag("p", " ".join((text, *clock_text.timing(case.clocks, physical=False))))
 
 
 def _drops(case: Case) -> Markup:
