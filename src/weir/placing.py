@@ -27,6 +27,7 @@ from weir.plan.placements import (
     placements,
     ways,
 )
+from weir.plan.switch_areas import OWN_CORE
 from weir.spec import Chain, Lab
 from weir.spec.execution import Execution
 from weir.spec.frames import mean_frame_bytes
@@ -113,17 +114,32 @@ class Search:
     model: CostModel
     machine: MachineCores
     question: Question
+    technology: str = "direct"
 
     def tester(self) -> tuple[int, ...]:
         """Its CPUs, as the lab has them; `load_lab` chose them where it leaves them open."""
-        return tuple(self.lab.cores_for("direct").tester or ())
+        return tuple(self.lab.cores_for(self.technology).tester or ())
+
+    def switch(self) -> tuple[int, ...]:
+        """CPUs that the switch has for itself, likewise."""
+        own = self.technology in OWN_CORE
+        return tuple(self.lab.cores_for(self.technology).switch or ()) if own else ()
+
+    def placed(self, placement: Placement) -> Lab:
+        """The lab with this chain alone, placed so."""
+        return placed_lab(
+            self.lab, self.chain, placement, self.tester(), self.technology, switch=self.switch()
+        )
 
     def run(self) -> Ranking:
         """NoCoreError, or ValueError if the model does not know a function."""
         tester = self.tester()
-        together = bool(set(tester) & set(self.lab.function_cpus("direct")))
+        together = bool(set(tester) & set(self.lab.function_cpus(self.technology)))
+        machine = replace(
+            self.machine, cpus=tuple(cpu for cpu in self.machine.cpus if cpu not in self.switch())
+        )
         found = Ranking((), complete=True, crowded=False, unmeasured=())
-        pools = (apart(self.machine, tester, with_tester=together), crowded(self.machine, tester))
+        pools = (apart(machine, tester, with_tester=together), crowded(machine, tester))
         for is_crowded, pool in zip((False, True), pools, strict=True):
             listed = list(itertools.islice(self._placements(pool), PLACEMENTS_MAX + 1))
             described = [self._described(one) for one in listed[:PLACEMENTS_MAX]]
@@ -137,9 +153,10 @@ class Search:
                 if self.question.rate_pps is None or self.carries(ranked[0]):
                     break
         if not found.placements:
-            alone = len(set(tester))
+            alone = len({*tester, *self.switch()})
+            who = "tester and switch have" if self.switch() else "the tester alone has"
             raise NoCoreError(
-                f"the tester alone has {alone} cores in this lab, and {self.question.cores} leave none to "
+                f"{who} {alone} cores in this lab, and {self.question.cores} leave none to "
                 "the functions; expected more --cores, or fewer in `cores: {tester: …}`"
             )
         return found
@@ -158,7 +175,7 @@ class Search:
         return None if self.question.rate_pps is None else low_pps / self.question.rate_pps - 1
 
     def _placements(self, pool: Pool) -> Iterator[Placement]:
-        own = min(len(pool.own), self.question.cores - len(set(self.tester())))
+        own = min(len(pool.own), self.question.cores - len({*self.tester(), *self.switch()}))
         if own < 0 or not own + len(pool.tester):
             return iter(())
         functions = [self.lab.functions[name] for name in self.chain.functions]
@@ -171,8 +188,9 @@ class Search:
         return placements(functions, choices, pool, own)
 
     def _described(self, placement: Placement) -> _Described:
-        placed = placed_lab(self.lab, self.chain, placement, self.tester())
-        said = setup(placed, placed.chains()[0], self.question.frames[0], self.chain.name).execution
+        placed = self.placed(placement)
+        chain, frame = placed.chains()[0], self.question.frames[0]
+        said = setup(placed, chain, frame, self.chain.name, self.technology).execution
         costs = (core_terms(said, core, self.model.memory) for core in said.cores())
         unknown = (name for one in costs for name in self.model.parameters.unknown(one))
         return _Described(placement, said, _OWN_WORK.intersection(unknown))
@@ -191,7 +209,7 @@ class Search:
         return Predicted(
             placement=one.placement,
             execution=one.execution,
-            cores=len({*self.tester(), *one.placement.cpus()}),
+            cores=len({*self.tester(), *self.switch(), *one.placement.cpus()}),
             figures=figures,
             delays=self._delays(sized, said) if late else (),
         )

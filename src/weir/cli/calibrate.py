@@ -5,11 +5,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.labfile import LabPath, machine_cpus
+from weir.cli.exits import USAGE, CommandError
+from weir.cli.labfile import LabPath, machine_cpus, require_possible
+
+if TYPE_CHECKING:
+    from weir.spec import Lab
+    from weir.spec.technology import TechnologyName
 
 ModelFile = Annotated[
     Path | None,
@@ -24,14 +29,21 @@ def calibrate(
     trials: Annotated[
         int, typer.Option("--trials", min=3, max=100, help="Most trials; fewer where fewer tell as much.")
     ] = 15,
+    technology: Annotated[
+        str | None,
+        typer.Option(
+            "--technology",
+            "-t",
+            help="One of the lab's; absent: direct if it is among them, else the first that the model knows.",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the trials, run none.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the model as JSON.")] = False,
 ) -> None:
-    """Measure what functions, ports, rings and cores cost here; store the model for `weir predict LAB`.
+    """Measure what functions, ports, rings, switch and cores cost here; store it for `weir predict LAB`.
 
     Plans the fewest trials that tell the costs of the lab's functions, whatever their order and architecture.
     """
-    from weir import fabric
     from weir.calibration import calibration
     from weir.report import model_table
     from weir.spec import load_lab
@@ -39,9 +51,10 @@ def calibrate(
 
     cpus = machine_cpus()
     lab = load_lab(lab_path, cpus=cpus)
+    chosen = calibrated(lab, technology)
     if not dry_run:
-        fabric.require_root()
-    planned = calibration(lab, cpus, trials)
+        require_possible(lab, chosen)
+    planned = calibration(lab, cpus, trials, chosen)
     if dry_run:
         for trial in planned.trials:
             print(trial.text())
@@ -50,6 +63,24 @@ def calibrate(
     path = model or default_model_path()
     write_model(document, path)
     print(document.model_dump_json(indent=2) if as_json else model_table.render(document, str(path)))
+
+
+def calibrated(lab: Lab, asked: str | None) -> TechnologyName:
+    """What the model will be of. CommandError if the lab has none that can be."""
+    from weir.plan.switch_areas import MODELLED
+
+    known = [name for name in lab.technology if name in MODELLED]
+    if asked is None and known:
+        return "direct" if "direct" in known else known[0]
+    for name in known:
+        if name == asked:
+            return name
+    said = f"--technology {asked}: " if asked is not None else ""
+    raise CommandError(
+        f"{said}the lab has {', '.join(lab.technology)}; expected one of these that is among "
+        f"{', '.join(MODELLED)}",
+        USAGE,
+    )
 
 
 def say(text: str) -> None:

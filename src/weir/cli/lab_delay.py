@@ -24,6 +24,8 @@ def at_load(
     if rate_pps is None:
         return None, ()
     load = f"{rate_pps / 1e6:.10g} Mpps"
+    if execution.switched():
+        return None, (f"No delay at {load}: what waits in a switch is not in the model.",)
     if rate_pps >= carried_pps:
         return None, (f"No delay at {load}: it carries {carried_pps / 1e6:.3f} Mpps.",)
     found = execution_delay(model, execution, rate_pps / sets, pacing)

@@ -93,7 +93,6 @@ def predict(
 
     cpus = machine_cpus() if cores is None else tuple(range(cores))
     lab = load_lab(lab_path, cpus=cpus)
-    require_direct(lab)
     asked = Elsewhere(
         cores=len(cpus),
         cpu_ghz=cpu_ghz,
@@ -102,6 +101,7 @@ def predict(
         rate_pps=None if rate is None else rate_pps(rate),
     )
     document = model_here(None if model is None else Path(model), elsewhere=cpu_ghz is not None)
+    require_technology(lab, document)
     chains = [chosen_chain(lab, chain)] if chain is not None else list(lab.chains())
     frames = [str(one) for one in lab.traffic.frames] if frame is None else frame.split(",")
     counts = [str(lab.traffic.flows.count)] if flows is None else flows.split(",")
@@ -114,12 +114,13 @@ def predict(
         print("\n".join(_lines(answers, known)))
 
 
-def require_direct(lab: Lab) -> None:
-    """CommandError if the lab joins its functions by switches alone."""
-    if "direct" not in lab.technology:
+def require_technology(lab: Lab, document: ModelDocument) -> None:
+    """CommandError if the lab joins its functions by something else than what the model is of."""
+    if document.technology not in lab.technology:
         raise CommandError(
-            f"the cost model knows the areas of weir-dp, not the switch of {', '.join(lab.technology)}; "
-            "expected technology: direct among the lab's",
+            f"{lab.name} has technology: {', '.join(lab.technology)}, and the model of {document.lab} is of "
+            f"{document.technology}; expected a lab that has it, or --model with a file of `weir calibrate "
+            f"--technology {lab.technology[0]}`",
             USAGE,
         )
 
@@ -160,7 +161,7 @@ def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -
     if asked.cpu_ghz is not None:
         model = replace(model, hz=asked.cpu_ghz * 1e9)
     frame = str(lab.traffic.frames[0])
-    execution = setup(lab, chain, frame, chain.name).execution
+    execution = setup(lab, chain, frame, chain.name, document.technology).execution
     _require_cores(chain, len(execution.cores()), asked)
     directions = 2 if lab.tester.direction == "bidirectional" else 1
     try:

@@ -54,7 +54,7 @@ def plan(
     as_json: bool,
 ) -> None:
     """Prints the best placement, and writes the lab that has it. Exit code 1 if nothing carries the rate."""
-    from weir.cli.lab_model import model_here, remarks, require_direct, with_traffic
+    from weir.cli.lab_model import model_here, remarks, require_technology, with_traffic
     from weir.cost_model import model_of, other_options
     from weir.placing import NoCoreError, Question, Search
     from weir.placing_answer import answer
@@ -66,16 +66,23 @@ def plan(
     machine = _machine(cores)
     most = min(cores or len(machine.cpus), len(machine.cpus))
     loaded = load_lab(lab_path, cpus=machine.cpus, nodes=machine.nodes or None)
-    require_direct(loaded)
     frames = tuple(loaded.traffic.frames if frame is None else (one.strip() for one in frame.split(",")))
     lab = with_traffic(loaded, frames, str(loaded.traffic.flows.count) if flows is None else flows)
     document = model_here(None if model is None else Path(model), elsewhere=cpu_ghz is not None)
+    require_technology(loaded, document)
+    if latency_us is not None and document.technology != "direct":
+        raise CommandError(
+            f"--latency-us: what waits in the switch of {document.technology} is not in the model; expected "
+            "a model of technology: direct",
+            USAGE,
+        )
     costs = model_of(document)
     search = Search(
         lab=lab,
         chain=chosen_chain(lab, chain),
         model=costs if cpu_ghz is None else replace(costs, hz=cpu_ghz * 1e9),
         machine=machine,
+        technology=document.technology,
         question=Question(
             rate_pps=None if rate is None else rate_pps(rate),
             frames=tuple(lab.traffic.frames),
@@ -130,10 +137,9 @@ def _write(
     target: Path, lab_path: Path, said: LabPlan, search: Search, best: Predicted, *, force: bool
 ) -> None:
     from weir.plan.lab_text import placed_text
-    from weir.plan.placements import placed_lab
     from weir.spec.load import LAB_FILE
 
-    placed = placed_lab(search.lab, search.chain, best.placement, search.tester())
+    placed = search.placed(best.placement)
     text = (lab_path / LAB_FILE if lab_path.is_dir() else lab_path).read_text(encoding="utf-8")
     whole = placed_text(
         text, placed, search.chain.functions, _header(said), target.parent.absolute().resolve()

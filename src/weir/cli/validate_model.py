@@ -10,7 +10,7 @@ import typer
 
 from weir.cli.calibrate import ModelFile, say
 from weir.cli.exits import USAGE, CommandError
-from weir.cli.labfile import machine_cpus
+from weir.cli.labfile import machine_cpus, require_possible
 
 
 def validate_model(
@@ -30,8 +30,7 @@ def validate_model(
 
     Beside each error stands that of the naive sum of stage costs.
     """
-    from weir import fabric
-    from weir.cli.lab_model import model_here
+    from weir.cli.lab_model import model_here, require_technology
     from weir.report import model_table, validation_picture
     from weir.spec import load_lab
     from weir.validation import validate
@@ -39,7 +38,10 @@ def validate_model(
     cpus = machine_cpus()
     labs = [load_lab(path, cpus=cpus) for path in lab_paths]
     document = model_here(model)
-    fabric.require_root()
+    for lab in labs:
+        require_technology(lab, document)
+    for lab in labs:
+        require_possible(lab, document.technology)
     try:
         found = validate(labs, document, say)
     except ValueError as error:

@@ -132,6 +132,22 @@ def test_what_cannot_be_predicted_is_said(
     assert said in output
 
 
+def test_a_lab_under_another_technology_is_told_which_the_model_is_of(lab: Path, model: Path) -> None:
+    lab.write_text(LAB.replace("technology: direct", "technology: [linux-bridge, ovs]"))
+    code, said = predicted(str(lab), "--model", str(model))
+    assert code == 2
+    assert "told has technology: linux-bridge, ovs, and the model of library is of direct" in said
+    assert "`weir calibrate --technology linux-bridge`" in said
+
+
+def test_a_switch_without_a_cost_is_no_switch_without_cost(lab: Path, tmp_path: Path) -> None:
+    lab.write_text(LAB.replace("technology: direct", "technology: linux-bridge"))
+    path = tmp_path / "model.json"
+    write_model(document().model_copy(update={"technology": "linux-bridge"}), path)
+    code, said = predicted(str(lab), "--chain", "known", "--model", str(path))
+    assert (code, "the model has no cost of a bridge hop" in said) == (2, True)
+
+
 def test_without_a_model_it_says_how_to_get_one(lab: Path, tmp_path: Path) -> None:
     code, said = predicted(str(lab), "--model", str(tmp_path / "none.json"))
     assert code == 3

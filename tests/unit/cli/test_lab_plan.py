@@ -214,7 +214,23 @@ def test_a_lab_with_a_tester_on_every_core_has_none_for_functions(lab: Path) -> 
     assert "core" in said
 
 
-def test_a_switched_lab_is_refused(lab: Path) -> None:
+def test_a_lab_under_another_technology_than_the_model_is_refused(lab: Path) -> None:
     lab.write_text(LAB.replace("technology: direct", "technology: linux-bridge"))
     code, said = weir("plan", lab, "--rate", "1Mpps")
-    assert (code, "not the switch of linux-bridge" in said) == (2, True)
+    assert code == 2
+    assert "has technology: linux-bridge, and the model of library is of direct; expected" in said
+
+
+def test_a_lab_under_a_switch_is_placed_beside_it(lab: Path) -> None:
+    lab.write_text(LAB.replace("technology: direct", "technology: ovs-dpdk"))
+    switch = {"pmd hop": 500.0, "take virtio-user": 60.0, "give virtio-user": 40.0, "bytes virtio-user": 4.0}
+    model = told(more=switch).model_copy(update={"technology": "ovs-dpdk"})
+    write_model(model, lab.parent / "model.json")
+    one = planned(lab, "--cores", "2")
+    assert one["best"]["figures"][0]["limited_by"] == "core 1: pmd.1"
+    assert {cpu for function in one["best"]["functions"] for cpu in function["cores"]} == {0}
+    assert weir("validate", one["written"])[0] == 0
+    (again,) = json.loads(weir("predict", one["written"], "--json")[1])
+    assert again["pps"] == pytest.approx(one["best"]["figures"][0]["pps"])
+    code, said = weir("plan", lab, "--rate", "1Mpps", "--latency-us", "9")
+    assert (code, "what waits in the switch of ovs-dpdk is not in the model" in said) == (2, True)

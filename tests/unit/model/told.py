@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from weir import fabric
 from weir.store.model import (
     MemoryPoint,
@@ -39,9 +42,9 @@ _TRIAL = ModelTrial(
 )
 
 
-def told(*without: str) -> ModelDocument:
-    """Of this machine. `without`: terms that no trial had."""
-    costs = {name: cycles for name, cycles in sorted(COSTS.items()) if name not in without}
+def told(*without: str, more: Mapping[str, float] = MappingProxyType({})) -> ModelDocument:
+    """Of this machine. `without`: terms that no trial had; `more`: cycles of others."""
+    costs = {name: cycles for name, cycles in sorted({**COSTS, **more}.items()) if name not in without}
     return ModelDocument(
         weir="0",
         lab="library",

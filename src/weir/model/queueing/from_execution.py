@@ -18,7 +18,8 @@ def execution_delay(
 ) -> DelayPrediction:
     """One-way delay from the generators to the receivers, without what the host takes away.
 
-    `arrival_pps`: of all generators together. ValueError if a core cannot carry it.
+    `arrival_pps`: of all generators together. ValueError if a core cannot carry it. Not of a switch: the
+    kernel's softirq is no queue that somebody polls.
     """
     return delay(execution_queues(model, execution), arrival_pps, arrivals)
 
