@@ -17,6 +17,7 @@ from weir.store.migration import PhaseName
 STEP_S = 0.05
 REPLUG_S = 120.0
 """Longest wait for the primaries: an emulated guest is slow."""
+PATIENCE_S = 5.0
 _UP = "up"
 _SAID: dict[PhaseName, str] = {
     "unplugging": "migrating: QEMU takes the primaries from the guest",
@@ -164,7 +165,11 @@ class Course:
         self._within(REPLUG_S, self._replugging)
 
     def _replugging(self) -> bool:
-        up = _up(self._machine.pairs())
+        try:
+            up = _up(self._machine.pairs(PATIENCE_S))
+        except FabricError:  # a guest that has just moved may be slow, or have lost the question
+            self._machine.hang_up()
+            up = False
         if up:
             self._machine.announce(primaries=True)
             self.restored = True

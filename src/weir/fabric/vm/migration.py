@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from weir.fabric import process
 from weir.fabric.errors import FabricError
-from weir.fabric.vm.channel import Channel
+from weir.fabric.vm.channel import ANSWER_S, Channel
 from weir.fabric.vm.command_line import Files, primary, standby
 from weir.fabric.vm.monitor import Event, Monitor
 from weir.plan.failover import target
@@ -67,18 +67,18 @@ class Migration:
 
     def close(self) -> None:
         """Ends all connections; what goes on goes on."""
-        self._hang_up()
+        self.hang_up()
         for one in self._monitors:
             one.close()
 
-    def pairs(self) -> dict[str, dict[str, str]]:
+    def pairs(self, within_s: float = ANSWER_S) -> dict[str, dict[str, str]]:
         """What the guest, where it is now, says of the devices of each port: side → stand-by, primary → "up",
         "down" or "none". Nothing of a guest that knows no pairs."""
         if self._channel is None:
             files = self._files[self._at]
             self._channel = Channel(files.node, files.channel, self._pids[self._at])
-            self._channel.greet()
-        answer = self._channel.ask("pairs")
+            self._channel.greet(within_s)
+        answer = self._channel.ask("pairs", within_s=within_s)
         return {side: answer[side] for side in PCI_SLOTS if "primary" in answer.get(side, {})}
 
     def announce(self, *, primaries: bool) -> None:
@@ -141,12 +141,13 @@ class Migration:
             return
         for event in self._monitors[_THERE].events():
             if event.name == "RESUME":
-                self._hang_up()
+                self.hang_up()
                 self._at = _THERE
                 self.announce(primaries=False)
                 yield Moment("resumed", event.wall_s)
 
-    def _hang_up(self) -> None:
+    def hang_up(self) -> None:
+        """Ends the connection to the guest; it is asked through a new one then."""
         if self._channel is not None:
             self._channel.close()
             self._channel = None
