@@ -49,6 +49,7 @@ BENCHES = {
     "lean-injection": "lean_injection",
     "lean-detector": "lean_detector",
     "model-error": "model_error",
+    "predicted-delay": "predicted_delay",
     "placement-2000": "placement_2000",
     "placement-10000": "placement_10000",
     "placement-direct": "placement_direct",

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""predicted-delay: one-way delays that the cost model says, against measured ones, well below saturation.
+
+The set-ups of labs/predict/held-out at shares of their predicted rates, by the model that `weir calibrate`
+has left on this machine. What the host takes away is in the measured delays alone.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from bench.pairs import Line, SkipError
+from weir import fabric, plan
+from weir.built import built
+from weir.cost_model import model_of, other_machine
+from weir.dataplane import DataPlaneError, DataPlaneTester
+from weir.dataplane.messages import LatencySummary
+from weir.dataplane.requests import DelayWanted
+from weir.fabric import FabricError, require_root
+from weir.model.capacity import CostModel, predict
+from weir.model.queueing import execution_delay
+from weir.spec import load_lab
+from weir.store import StoreError
+from weir.store.model import default_model_path, read_model
+from weir.validation import held_out
+from weir.visits import Visited, distance
+
+HELD_OUT = Path(__file__).resolve().parent.parent / "labs" / "predict" / "held-out"
+SHARES = (0.3, 0.6)
+REPEATS = 3
+SECONDS, SETTLE_S, DRAIN_S = 0.3, 0.1, 0.05
+FIGURES = ("mean", "p50", "p99")
+LOSS_MAX = 0.001
+"""With more of it the set-up does not carry the load, and there is no delay to compare."""
+TARGET = 0.7
+
+
+@dataclass(frozen=True)
+class Point:
+    """One set-up at one load."""
+
+    name: str
+    share: float
+    """Of the predicted rate."""
+    load_pps: float
+    predicted_us: Mapping[str, float]
+    measured_us: Mapping[str, float]
+    """Of the repeat with the median P50."""
+    loss_ratio: float
+    """Of that repeat."""
+
+
+def run() -> Line:
+    """Nearness of P50: the smaller of predicted and measured by the larger; 1 is equal."""
+    try:
+        require_root()
+        model = _model_here()
+        cpus = tuple(sorted(os.sched_getaffinity(0)))
+        labs = [load_lab(path, cpus=cpus) for path in sorted(HELD_OUT.glob("*.yml"))]
+        points = [point for one in held_out(labs) for point in _visited(one, model)]
+    except (FabricError, DataPlaneError, StoreError, ValueError) as error:
+        raise SkipError(str(error)) from None
+    return line(points)
+
+
+def line(points: Sequence[Point]) -> Line:
+    """Over all points that the set-ups carry; detail has the ratio of each figure by load, and its spread."""
+    carried = [one for one in points if one.loss_ratio <= LOSS_MAX]
+    if not carried:
+        raise SkipError("no set-up carried its load: is the model of this machine?")
+    near = [
+        min(said, found) / max(said, found)
+        for said, found in ((one.predicted_us["p50"], one.measured_us["p50"]) for one in carried)
+    ]
+    return Line(
+        name="predicted-delay",
+        ratio=statistics.median(near),
+        min=min(near),
+        max=max(near),
+        n=len(near),
+        target=TARGET,
+        detail={
+            "predicted_to_measured": {
+                f"{share:.0%}": {
+                    name: spread([one for one in carried if one.share == share], name) for name in FIGURES
+                }
+                for share in SHARES
+            },
+            "not_carried": [one.name for one in points if one not in carried],
+            "points": [asdict(one) for one in points],
+        },
+    )
+
+
+def spread(points: Sequence[Point], name: str) -> dict[str, float]:
+    """Of predicted by measured: median, tenth and ninetieth percentile."""
+    ratios = [one.predicted_us[name] / one.measured_us[name] for one in points]
+    if len(ratios) < 2:
+        return dict.fromkeys(("p10", "median", "p90"), ratios[0]) if ratios else {}
+    tenths = statistics.quantiles(ratios, n=10, method="inclusive")
+    return {"p10": tenths[0], "median": statistics.median(ratios), "p90": tenths[-1]}
+
+
+def _model_here() -> CostModel:
+    path = default_model_path()
+    document = read_model(path)
+    if other_machine(document, fabric.fingerprint(0, "unknown", {})):
+        raise SkipError(f"{path} is the model of another machine; `weir calibrate labs/predict`")
+    return model_of(document)
+
+
+def _visited(one: Visited, model: CostModel) -> Iterator[Point]:
+    """Built once; at the distance that its cores have meanwhile."""
+    topology = plan.build_topology(
+        one.lab, "direct", one.chain, plan.deployment_id(one.lab.name, secrets.token_hex(4))
+    )
+    execution = one.execution
+    with built(one.lab, topology) as (_, client, _):
+        distance_cycles = distance(execution.cores())
+        if distance_cycles is not None:
+            execution = replace(execution, core_distance_cycles=distance_cycles)
+        tester = DataPlaneTester(client)
+        tester.configure_traffic(plan.streams(topology, one.lab, one.frame))
+        rate_pps = predict(model, execution).pps
+        for share in SHARES:
+            load_pps = share * rate_pps
+            said = execution_delay(model, execution, load_pps, one.lab.traffic.pacing)
+            loss_ratio, found = _delays(tester, load_pps)
+            yield Point(
+                name=one.name,
+                share=share,
+                load_pps=load_pps,
+                predicted_us={"mean": said.mean_us, "p50": said.p50_us, "p99": said.p99_us},
+                measured_us={name: getattr(found, f"{name}_ns") / 1e3 for name in FIGURES},
+                loss_ratio=loss_ratio,
+            )
+
+
+def _delays(tester: DataPlaneTester, load_pps: float) -> tuple[float, LatencySummary]:
+    """Loss and delays of the repeat with the median P50."""
+    wanted = DelayWanted(settle_ns=round(SETTLE_S * 1e9))
+    runs = []
+    for _ in range(REPEATS):
+        (stream,) = tester.run({0: load_pps}, SETTLE_S + SECONDS, DRAIN_S, wanted).streams
+        assert stream.latency is not None
+        runs.append((1 - stream.delivered / stream.offered, stream.latency))
+    return sorted(runs, key=lambda one: one[1].p50_ns)[REPEATS // 2]
