@@ -38,7 +38,7 @@ def surroundings(run_root: Path) -> Iterator[Surroundings]:
     made.remove()
 
 
-@pytest.mark.parametrize(("technology", "whole_s"), [("linux-bridge", 0.6), ("ovs", 1.2), ("ovs-dpdk", 3.0)])
+@pytest.mark.parametrize(("technology", "whole_s"), [("linux-bridge", 0.6), ("ovs", 1.2), ("ovs-dpdk", 5.0)])
 def test_frames_pass_again_after_a_reset(technology: str, whole_s: float, surroundings: Surroundings) -> None:
     trials: list[Trial] = []
     with standing(tiny_lab(technology), trials.append) as (deployment, runner):

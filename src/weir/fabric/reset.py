@@ -16,8 +16,6 @@ from weir.fabric.links import index
 from weir.fabric.openvswitch import control_socket
 from weir.fabric.registry import step_kind
 from weir.fabric.step_kind import Facts, Site
-from weir.fabric.vm import monitor
-from weir.fabric.vm.command_line import Files
 from weir.plan.step import StepKind
 
 
@@ -66,16 +64,9 @@ def _switch(entry: Entry, site: Site) -> Facts:
     return facts
 
 
-def _guest(entry: Entry, site: Site) -> Facts:
-    """The virtual machine's reset button, and what its guest has to be told before it forwards."""
-    monitor.execute(Files(site.directory, str(entry.step.params["node"])).monitor, "system_reset")
-    return step_kind("vm-ready").do(entry.step, site)
-
-
 WAYS: Mapping[StepKind, Way] = {
     "bridge": Way("{count} bridge{s} of the kernel deleted and made again", "RFC 6201, 4.2.2", _bridge),
     "ovs-vswitchd": Way("ovs-vswitchd killed and started again", "RFC 6201, 4.2.2", _switch),
-    "vm-ready": Way("{count} virtual machine{s} reset", "RFC 6201, 4.2.1", _guest),
 }
 TECHNOLOGIES = ("linux-bridge", "ovs", "ovs-dpdk")
 """Those whose switch can be."""

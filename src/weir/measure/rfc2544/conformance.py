@@ -95,10 +95,12 @@ def _scope(bench: Bench) -> Iterator[Deviation]:
     if left_out:
         yield _of("26", "all tests", f"without {', '.join(left_out)}")
     if "latency" in options.tests:
+        card = {clock.clock for clock in bench.runner.clocks()} == {"card"}
+        end = "its arrival at the network card" if card else "its taking from the receive queue"
         yield _of(
             "26.2",
             "the time from the last bit in to the first bit out, or of RFC 1242's bit forwarding devices",
-            "software timestamps: from the building of a burst to its taking from the receive queue",
+            f"from the building of a burst, by software, to {end}",
         )
 
 
@@ -116,7 +118,7 @@ def _resets(report: Rfc2544) -> Iterator[Deviation]:
     made = {one.clause for one in report.resets}
     kinds = (
         ("4.1", "a reset of hardware", "none: there is none of its own"),
-        ("4.2.1", "a reset of the operating system", "none: only guests have one of their own"),
+        ("4.2.1", "a reset of the operating system", "none: it is the tester's, and guests are not reset"),
         ("4.2.2", "a reset of a process", "none"),
         ("4.3", "an interruption of power for 10 s", "none"),
     )

@@ -19,12 +19,13 @@ from weir.dataplane.requests import Shape
 from weir.measure.rfc2544.bench import Bench
 from weir.measure.rfc2544.recovery import UNRESOLVED_SHARE, recovery_s
 from weir.measure.tester import Reset
+from weir.measure.trial import PortGoneError
 from weir.store.result import Trial
 from weir.store.rfc2544 import ResetTest
 
 NOTHING = (
     "nothing that forwards here can be reset alone: tester and functions are one process, or the network "
-    "card's. linux-bridge, ovs, ovs-dpdk and functions in virtual machines can be"
+    "card's. linux-bridge, ovs and ovs-dpdk have something"
 )
 
 
@@ -43,7 +44,14 @@ def _measured(bench: Bench, load_pps: float, reset: Reset) -> ResetTest:
     because = ""
     for number in range(options.reset_repeats):
         bench.phase("reset", number + 1, options.reset_repeats)
-        trial = bench.runner.valid("reset", load_pps, whole_s, None, shape).trial
+        try:
+            trial = bench.runner.valid("reset", load_pps, whole_s, None, shape).trial
+        except PortGoneError:
+            because = (
+                "The tester's port was not connected again at the end of the trial: raise reset_watch_s."
+            )
+            report.unresolved += 1
+            continue
         if not trial.valid:
             because = trial.invalid_because[0]
             report.unresolved += 1
