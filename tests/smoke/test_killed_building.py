@@ -67,16 +67,28 @@ def kill_at(point: tuple[str, str]) -> Callable[[fabric.Event], None]:
     return on_event
 
 
+def all_of(steps: list[Step]) -> list[Step]:
+    return steps
+
+
+def last_of_each_kind(steps: list[Step]) -> list[Step]:
+    """With as much before it as there can be."""
+    return list({step.kind: step for step in steps}.values())
+
+
 def standing() -> fabric.Deployment:
     """The only one."""
     (deployment,) = fabric.deployments()
     return deployment
 
 
-def test_killed_at_every_point_of_deploy(scene: Scene, tell: Callable[[int, str], None]) -> None:
+@pytest.mark.parametrize("chosen", [pytest.param(all_of, marks=pytest.mark.slow), last_of_each_kind])
+def test_killed_at_every_point_of_deploy(
+    chosen: Callable[[list[Step]], list[Step]], scene: Scene, tell: Callable[[int, str], None]
+) -> None:
     """What is left, `weir destroy` and the next start remove, in turn."""
     steps, topology, surroundings = scene
-    points = [(step.name, state) for step in steps for state in DEPLOY]
+    points = [(step.name, state) for step in chosen(steps) for state in DEPLOY]
     for number, point in enumerate(points):
         assert not survived(partial(fabric.Deployment.deploy, steps, topology, kill_at(point))), point
         assert standing().id == topology.deployment, point
