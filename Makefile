@@ -64,11 +64,13 @@ test: setup lint test-native test-python ## all tests, lint and types
 
 .PHONY: test-native
 test-native: native build/.packages-dev ## C unit tests, plain and under ASan + UBSan
-	@meson test -C build --quiet --print-errorlogs
-	@[ -f build/asan/build.ninja ] || meson setup build/asan --buildtype=debugoptimized \
+	@ninja -C build --quiet tests
+	@meson test -C build --no-rebuild --quiet --print-errorlogs
+	@[ -f build/asan/build.ninja ] || meson setup build/asan --buildtype=debug -Doptimization=1 \
 		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
-	@ninja -C build/asan --quiet
-	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson test -C build/asan --quiet --print-errorlogs
+	@ninja -C build/asan --quiet tests
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		meson test -C build/asan --no-rebuild --quiet --print-errorlogs
 
 .PHONY: test-python
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
@@ -80,8 +82,8 @@ test-vm: setup build/.packages-dev .venv/.ready-dev ## functions in virtual mach
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py tests/smoke/test_migration.py
 
 .PHONY: test-interruption
-test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of a run (in `make test`: at some), an hour
-	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_killed_run.py
+test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of building and of a run (in `make test`: at some), an hour
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_killed_building.py tests/smoke/test_killed_run.py
 
 .PHONY: test-queueing
 test-queueing: setup build/.packages-dev .venv/.ready-dev ## predicted delays of sixty networks against simulations, minutes
@@ -109,6 +111,7 @@ fuzz: build/.packages-dev ## fuzz every parser for FUZZ_SECONDS (60) under ASan 
 
 .PHONY: bench
 bench: setup build/.packages-dev .venv/.ready-bench ## side by side with peers: one line each, JSON in build/bench/; PKTGEN=path of Pktgen's binary
+	@ninja -C build --quiet benches
 	@$(SUDO) $(PYTHON) -m bench
 
 .PHONY: soak

@@ -8,29 +8,25 @@ passed before. Beside it, in the details, cycles of the two functions alone, wit
 from __future__ import annotations
 
 import ipaddress
-import json
 import random
 import statistics
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 
 from bench.data_plane import forwarded_pps
 from bench.hugepages import hugepages
+from bench.native_program import CORE, answers
 from bench.pairs import Line, SkipError, interleave, line
 from bench.pcap_port import pcap_port, udp_frame
 from weir.dataplane import DataPlaneClient
 from weir.fabric import private_data_plane
-from weir.fabric.data_plane import binary
 
-CORE = 1
 SECONDS = 0.3
 PAIRS, PAIRS_OF_MANY = 10, 5
 MANY_FLOWS = 500_000  # the port takes seconds to load them
 MEMORY_MB = 1024  # of the function
 PACKET_BYTES = 2560  # of the port's memory
 MBUFS = 16_384  # besides: on their way, and in queues
-TIMEOUT_S = 300
 WARM_UP_S = 60
 L3FWD = {"dst_mac": "02:00:00:00:00:09"}
 FIRST_PORT, PORTS = 1024, 32768
@@ -93,17 +89,8 @@ def _rate_pps(
 
 def _alone(nf: str, options: Mapping[str, str], flows: int, to: tuple[str, int]) -> dict[str, float]:
     """Medians over the rounds of stage-bench."""
-    program = binary().with_name("stage-bench")
-    if not program.exists():
-        raise SkipError(f"{program} is missing: run 'make native'")
-    argv = [str(program), "-l", str(CORE), "-m", str(MEMORY_MB), "--in-memory", "--no-pci", "--no-telemetry"]
-    argv += ["--log-level=error", "--", str(flows), str(PAIRS), to[0], str(to[1])]
-    argv += _contender(nf, options) + _contender("l3fwd", L3FWD)
-    with hugepages(MEMORY_MB):
-        done = subprocess.run(argv, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
-    if done.returncode != 0:
-        raise SkipError(f"stage-bench ended with {done.returncode}: {done.stderr.strip()[-200:]}")
-    rounds = [json.loads(text) for text in done.stdout.splitlines()]
+    contenders = [*_contender(nf, options), *_contender("l3fwd", L3FWD)]
+    rounds = answers("stage-bench", flows, PAIRS, *to, *contenders, memory_mb=MEMORY_MB)
     return {one: statistics.median(float(cycles[one]) for cycles in rounds) for one in (nf, "l3fwd")}
 
 

@@ -7,18 +7,13 @@ dpi with applications.
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
 from dataclasses import replace
 
-from bench.hugepages import hugepages
-from bench.pairs import PAIRS, Line, SkipError, line
-from weir.fabric.data_plane import binary
+from bench.native_program import answers
+from bench.pairs import PAIRS, Line, line
 
-CORE = 1
 MEMORY_MB = 512
-TIMEOUT_S = 300  # compiling the expressions is most of it
 EXPRESSIONS, FLOW_RULES = 40_000, 10_000
 Round = dict[str, float]  # contender → payload bytes a second
 
@@ -38,16 +33,7 @@ def run() -> Line:
 
 
 def _measured() -> tuple[dict[str, float], list[Round]]:
-    program = binary().with_name("dpi-bench")
-    if not program.exists():
-        raise SkipError(f"{program} is missing: run 'make native' with libhyperscan-dev and libndpi-dev")
-    argv = [str(program), "-l", str(CORE), "-m", str(MEMORY_MB), "--in-memory", "--no-pci", "--no-telemetry"]
-    argv += ["--log-level=error", "--", str(EXPRESSIONS), str(FLOW_RULES), str(PAIRS)]
-    with hugepages(MEMORY_MB):
-        done = subprocess.run(argv, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
-    if done.returncode != 0:
-        raise SkipError(f"dpi-bench ended with {done.returncode}: {done.stderr.strip()[-200:]}")
-    compiled, *rounds = (json.loads(text) for text in done.stdout.splitlines())
+    compiled, *rounds = answers("dpi-bench", EXPRESSIONS, FLOW_RULES, PAIRS, memory_mb=MEMORY_MB)
     return compiled, rounds
 
 

@@ -7,19 +7,14 @@ build/native/firewall-bench measures all contenders in turn, for each kind of ru
 from __future__ import annotations
 
 import functools
-import json
 import statistics
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from bench.hugepages import hugepages
-from bench.pairs import PAIRS, Line, SkipError, line
-from weir.fabric.data_plane import binary
+from bench.native_program import answers
+from bench.pairs import PAIRS, Line, line
 
-CORE = 1
 MEMORY_MB = 2048
-TIMEOUT_S = 300
 KINDS = ("acl", "fw", "ipc", "uniform")
 FEW, MANY = 1_000, 40_000
 AVX512 = "--force-max-simd-bitwidth=512"
@@ -29,16 +24,7 @@ Round = dict[str, float]  # contender → nanoseconds a packet
 @functools.cache
 def measured(kind: str, rules: int, *eal: str) -> tuple[dict[str, float], tuple[Round, ...]]:
     """What firewall-bench says of what it built, and its rounds."""
-    program = binary().with_name("firewall-bench")
-    if not program.exists():
-        raise SkipError(f"{program} is missing: run 'make native'")
-    argv = [str(program), "-l", str(CORE), "-m", str(MEMORY_MB), "--in-memory", "--no-pci", "--no-telemetry"]
-    argv += ["--log-level=error", *eal, "--", kind, str(rules), str(PAIRS)]
-    with hugepages(MEMORY_MB):
-        done = subprocess.run(argv, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
-    if done.returncode != 0:
-        raise SkipError(f"firewall-bench ended with {done.returncode}: {done.stderr.strip()[-200:]}")
-    built, *rounds = (json.loads(text) for text in done.stdout.splitlines())
+    built, *rounds = answers("firewall-bench", kind, rules, PAIRS, memory_mb=MEMORY_MB, eal=eal)
     return built, tuple(rounds)
 
 

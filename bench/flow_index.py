@@ -7,18 +7,13 @@ the flow's entry.
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
 from dataclasses import replace
 
-from bench.hugepages import hugepages
-from bench.pairs import PAIRS, Line, SkipError, line
-from weir.fabric.data_plane import binary
+from bench.native_program import answers
+from bench.pairs import PAIRS, Line, line
 
-CORE = 1
 MEMORY_MB = 512
-TIMEOUT_S = 120
 FEW, MANY = 1 << 16, 1 << 20
 Round = dict[str, float]  # contender → cycles a flow
 
@@ -37,16 +32,7 @@ def run() -> Line:
 
 
 def _measured(flows: int) -> list[Round]:
-    program = binary().with_name("flow-table-bench")
-    if not program.exists():
-        raise SkipError(f"{program} is missing: run 'make native'")
-    argv = [str(program), "-l", str(CORE), "-m", str(MEMORY_MB), "--in-memory", "--no-pci", "--no-telemetry"]
-    argv += ["--log-level=error", "--", str(flows), str(PAIRS)]
-    with hugepages(MEMORY_MB):
-        done = subprocess.run(argv, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
-    if done.returncode != 0:
-        raise SkipError(f"flow-table-bench ended with {done.returncode}: {done.stderr.strip()[-200:]}")
-    return [json.loads(text) for text in done.stdout.splitlines()]
+    return answers("flow-table-bench", flows, PAIRS, memory_mb=MEMORY_MB)
 
 
 def _ratio(rounds: list[Round], how: str) -> float:

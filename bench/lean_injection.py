@@ -12,7 +12,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from bench.pairs import Line, SkipError
+from bench.pairs import Line, SkipError, of_ratios
 from weir import lean
 from weir.fabric import FabricError
 from weir.fabric import lean as process
@@ -35,15 +35,8 @@ def run() -> Line:
     except FabricError as error:
         raise SkipError(str(error)) from None
     ratios = [share * 100 / PERCENT for share in shares]
-    return Line(
-        name="lean-injection",
-        ratio=statistics.median(ratios),
-        min=min(ratios),
-        max=max(ratios),
-        n=LAUNCHES,
-        target=1.0,
-        detail={"percent": PERCENT, "mean": statistics.fmean(ratios)},
-    )
+    detail: dict[str, object] = {"percent": PERCENT, "mean": statistics.fmean(ratios)}
+    return of_ratios("lean-injection", ratios, target=1.0, detail=detail)
 
 
 def request(cpu: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,15 +67,15 @@ def line(
 ) -> Line:
     """The Line of `taken` pairs. With `less_is_better` (times) the ratio is peer/ours."""
     ratios = [peer / ours if less_is_better else ours / peer for ours, peer in taken]
+    detail: dict[str, object] = {
+        f"ours_median_{unit}": statistics.median(ours for ours, _ in taken),
+        f"peer_median_{unit}": statistics.median(peer for _, peer in taken),
+    }
+    return of_ratios(name, ratios, target=target, detail=detail)
+
+
+def of_ratios(name: str, ratios: Sequence[float], *, target: float, detail: dict[str, object]) -> Line:
+    """The Line of ratios that are known: their median, and their spread."""
     return Line(
-        name=name,
-        ratio=statistics.median(ratios),
-        min=min(ratios),
-        max=max(ratios),
-        n=len(ratios),
-        target=target,
-        detail={
-            f"ours_median_{unit}": statistics.median(ours for ours, _ in taken),
-            f"peer_median_{unit}": statistics.median(peer for _, peer in taken),
-        },
+        name, statistics.median(ratios), min(ratios), max(ratios), len(ratios), target=target, detail=detail
     )

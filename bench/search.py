@@ -24,7 +24,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bench.pairs import Line
+from bench.pairs import Line, of_ratios
 from weir.measure.device import HOST_STALLS, Response
 from weir.measure.search import search
 from weir.measure.simulated import SimulatedDut, simulated_traffic
@@ -128,12 +128,9 @@ def run() -> Line:
         our_takes.append(one)
         peer_takes.append(other)
         ratios.append(other.seconds / one.seconds)
-    return Line(
-        name="search",
-        ratio=statistics.median(ratios),
-        min=min(ratios),
-        max=max(ratios),
-        n=len(ratios),
+    return of_ratios(
+        "search",
+        ratios,
         target=TARGET,
         detail={
             "ours_median_s": statistics.median(take.seconds for take in our_takes),

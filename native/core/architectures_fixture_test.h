@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For the test of the architectures: two small functions, and the areas that run them in each
- * architecture between a left and a right end, which are rings.
+ * For the test of the architectures: two small functions (architectures_functions_test.c), and the
+ * areas that run them in each architecture between a left and a right end, which are rings.
  */
 #ifndef WEIR_CORE_ARCHITECTURES_FIXTURE_TEST_H
 #define WEIR_CORE_ARCHITECTURES_FIXTURE_TEST_H

@@ -3,14 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/entries.h"
+#include "testing/file.h"
 
 static char heard[256];
 
@@ -46,17 +44,12 @@ test_commas_and_line_ends_separate_and_remarks_end_with_their_line(void **state)
 static void
 test_a_file_is_read_in_place_of_the_option(void **state)
 {
-	char path[] = "/tmp/weir-entries-XXXXXX";
-	FILE *file = fdopen(mkstemp(path), "w");
+	const char *path = weir_test_file("a\nb # remark");
 
-	(void)state;
-	assert_non_null(file);
-	fputs("a\nb # remark", file);
-	fclose(file);
 	assert_int_equal(read_list("", path), 0);
 	assert_string_equal(heard, "[a][b ]");
 	assert_int_equal(read_list("c", path), -1);
-	unlink(path);
+	weir_test_file_remove(state);
 	assert_int_equal(read_list("", path), -1);
 	assert_int_equal(read_list("", ""), -1);
 }

@@ -77,7 +77,7 @@ weir_prefix_parse(const char *text, struct weir_prefix *prefix)
 {
 	const char *slash = strchr(text, '/');
 	char address[INET_ADDRSTRLEN];
-	char *end;
+	char *end = NULL;
 	unsigned long length = 32;
 
 	if (slash == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of option tables that several functions have alike. `owner` is the type of the state, which
- * has a field of the option's name where none is given. */
+/* Rows of tables that several functions have alike: options, and below them drop reasons. `owner`
+ * is the type of the state, which has a field of the option's name where none is given. */
 #ifndef WEIR_CORE_OPTION_ROWS_H
 #define WEIR_CORE_OPTION_ROWS_H
 
@@ -60,6 +60,20 @@ extern const char *const weir_not_ipv4_names[];
 		.values = weir_not_ipv4_names,                                                     \
 		.help = "What happens to frames that are not IPv4: ARP, IPv6 and others.",         \
 		.offset = offsetof(owner, not_ipv4),                                               \
+	}
+
+/* Of weir_drop_reason. */
+#define WEIR_NOT_IPV4_REASON                                                                       \
+	{                                                                                          \
+		"not_ipv4", "The frame is not an IPv4 packet."                                     \
+	}
+#define WEIR_MALFORMED_REASON                                                                      \
+	{                                                                                          \
+		"malformed", "The IP header contradicts itself or is cut."                         \
+	}
+#define WEIR_TRUNCATED_REASON                                                                      \
+	{                                                                                          \
+		"truncated", "The TCP, UDP or ICMP header is not all there, or overwritten."       \
 	}
 
 #endif

@@ -23,4 +23,14 @@ int weir_rule_reload_prepare(const struct weir_rule_reload_arguments *arguments,
 			     struct weir_error *error);
 void weir_rule_reload_release(void *prepared);
 
+/* The row of the command. `prepare_rules` calls the above with what its state has. */
+#define WEIR_RULE_RELOAD_ROW(prepare_rules, commit_rules, text)                                    \
+	{                                                                                          \
+		.name = "reload", .help = text, .options = weir_rule_reload_options,               \
+		.option_count = WEIR_RULE_RELOAD_OPTIONS,                                          \
+		.arguments_size = sizeof(struct weir_rule_reload_arguments),                       \
+		.prepare = prepare_rules, .commit = commit_rules,                                  \
+		.release = weir_rule_reload_release,                                               \
+	}
+
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rule_set.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rule_text.h"
+#include "text_file.h"
 
 #define WORDS_MAX 6
 #define WORD_BYTES 64
-#define FILE_BYTES_MAX (256UL << 20)
 
 /* A line that is read, and where messages say it is. */
 struct line {
@@ -148,41 +147,12 @@ failed:
 	return NULL;
 }
 
-/* The whole file; NULL with `error`. */
-static char *
-read_file(const char *path, size_t *bytes, const char *where, struct weir_error *error)
-{
-	FILE *file = fopen(path, "r");
-	char *text = NULL;
-	long size = -1;
-
-	if (file != NULL && fseek(file, 0, SEEK_END) == 0)
-		size = ftell(file);
-	if (size >= 0 && (unsigned long)size <= FILE_BYTES_MAX)
-		text = malloc(size + 1);
-	else if (size >= 0)
-		errno = EFBIG;
-	if (text != NULL) {
-		rewind(file);
-		*bytes = fread(text, 1, size, file);
-	}
-	if (text == NULL || ferror(file) != 0) {
-		weir_fail(error, "bad_argument", where, "a file of rules of at most 256 MiB", NULL,
-			  "%s cannot be read: %s", path, strerror(errno));
-		free(text);
-		text = NULL;
-	}
-	if (file != NULL)
-		fclose(file);
-	return text;
-}
-
 struct weir_rule_set *
 weir_rule_set_load(const char *path, bool default_permits, const char *where,
 		   struct weir_error *error)
 {
 	size_t bytes;
-	char *text = read_file(path, &bytes, where, error);
+	char *text = weir_text_file_read(path, &bytes, where, error);
 	struct weir_rule_set *set;
 
 	if (text == NULL)

@@ -14,14 +14,10 @@ int
 weir_test_eal(void **state)
 {
 	const unsigned int lcore = 1;
-	unsigned int cpu = CPU_SETSIZE - 1;
+	unsigned int cpu = sched_getcpu(); /* where there was room for this of several programs */
 	char lcores[64];
-	cpu_set_t allowed;
 
 	(void)state;
-	sched_getaffinity(0, sizeof(allowed), &allowed);
-	while (cpu > 0 && !CPU_ISSET(cpu, &allowed))
-		cpu--;
 	snprintf(lcores, sizeof(lcores), "--lcores=0@%u,1@%u", cpu, cpu);
 	const char *arguments[] = {"test", lcores,	     "--no-huge", "--no-shconf",      "-m",
 				   "512",  "--no-telemetry", "--no-pci",  "--log-level=error"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,20 @@ weir_test_rules_make(enum weir_test_rules kind, uint64_t seed, struct weir_rule 
 	for (uint32_t i = 0; i < count; i++)
 		rules[i] = ranked[i].rule;
 	free(ranked);
+}
+
+void
+weir_test_rule_write(FILE *file, const struct weir_rule *rule)
+{
+	char src[INET_ADDRSTRLEN], dst[INET_ADDRSTRLEN], protocol[8] = "any";
+
+	inet_ntop(AF_INET, &rule->src_ip, src, sizeof(src));
+	inet_ntop(AF_INET, &rule->dst_ip, dst, sizeof(dst));
+	if (!rule->any_protocol)
+		snprintf(protocol, sizeof(protocol), "%u", rule->protocol);
+	fprintf(file, "%s %s/%d %s/%d %u-%u %u-%u\n", protocol, src,
+		__builtin_popcount(rule->src_mask), dst, __builtin_popcount(rule->dst_mask),
+		rule->src_port_low, rule->src_port_high, rule->dst_port_low, rule->dst_port_high);
 }
 
 struct weir_tuple

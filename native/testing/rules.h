@@ -9,6 +9,7 @@
 #define WEIR_TESTING_RULES_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "core/classifier.h"
 
@@ -35,6 +36,10 @@ weir_test_random(uint64_t *state)
 /* Writes `count` rules, no two the same; specific ones tend to stand before general ones. */
 void weir_test_rules_make(enum weir_test_rules kind, uint64_t seed, struct weir_rule *rules,
 			  uint32_t count);
+
+/* Writes its fields as rule files have them, "tcp 10.0.0.0/8 0.0.0.0/0 0-65535 80-80", and ends the
+ * line. */
+void weir_test_rule_write(FILE *file, const struct weir_rule *rule);
 
 /* A packet somewhere in `rule`; with ports if its protocol has them. */
 struct weir_tuple weir_test_tuple_in(const struct weir_rule *rule, uint64_t *random);

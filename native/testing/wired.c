@@ -12,17 +12,19 @@
 
 struct weir_test_wired weir_test_wired;
 
-void
-weir_test_unwire(void)
+int
+weir_test_unwire(void **state)
 {
 	struct rte_mbuf *packet;
 
+	(void)state;
 	if (weir_test_wired.chain == NULL)
-		return;
+		return 0;
 	while (rte_ring_dequeue(weir_test_wired.out, (void **)&packet) == 0)
 		rte_pktmbuf_free(packet);
 	weir_chain_destroy(weir_test_wired.chain);
 	weir_test_wired.chain = NULL;
+	return 0;
 }
 
 void
@@ -32,7 +34,7 @@ weir_test_wire(const struct weir_nf *nf, const char *const (*options)[2])
 	struct weir_error error;
 	struct weir_path *path;
 
-	weir_test_unwire();
+	weir_test_unwire(NULL);
 	if (wired->in == NULL) {
 		wired->in = rte_ring_create("in", WEIR_TEST_RING_PACKETS, SOCKET_ID_ANY, 0);
 		wired->out = rte_ring_create("out", WEIR_TEST_RING_PACKETS, SOCKET_ID_ANY, 0);

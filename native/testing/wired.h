@@ -20,8 +20,8 @@ extern struct weir_test_wired weir_test_wired;
 /* Ends the chain before, and makes one of the function with these options ({"name", "text"} pairs
  * ended by NULL). */
 void weir_test_wire(const struct weir_nf *nf, const char *const (*options)[2]);
-/* Ends the chain, and frees what came out of it. */
-void weir_test_unwire(void);
+/* Ends the chain, if there is one, and frees what came out of it; a tear-down of cmocka. */
+int weir_test_unwire(void **state);
 void weir_test_pass_us(double us);
 /* One poll; what leaves is in `out`. */
 void weir_test_poll_wired(void);

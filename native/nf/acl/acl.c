@@ -58,10 +58,9 @@ static const struct weir_option options[] = {
 enum { DROP_DENIED, DROP_NOT_IPV4, DROP_MALFORMED, DROP_TRUNCATED };
 static const struct weir_drop_reason drop_reasons[] = {
 	[DROP_DENIED] = {"denied", "A rule, or the default, denies it."},
-	[DROP_NOT_IPV4] = {"not_ipv4", "The frame is not an IPv4 packet."},
-	[DROP_MALFORMED] = {"malformed", "The IP header contradicts itself or is cut."},
-	[DROP_TRUNCATED] = {"truncated",
-			    "The TCP, UDP or ICMP header is not all there, or overwritten."},
+	[DROP_NOT_IPV4] = WEIR_NOT_IPV4_REASON,
+	[DROP_MALFORMED] = WEIR_MALFORMED_REASON,
+	[DROP_TRUNCATED] = WEIR_TRUNCATED_REASON,
 };
 
 static void
@@ -225,17 +224,9 @@ reload_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 }
 
 static const struct weir_command commands[] = {
-	{
-		.name = "reload",
-		.help = "Reads rules and puts them in place of those there are. An error leaves "
-			"them as they are.",
-		.options = weir_rule_reload_options,
-		.option_count = WEIR_RULE_RELOAD_OPTIONS,
-		.arguments_size = sizeof(struct weir_rule_reload_arguments),
-		.prepare = reload_prepare,
-		.commit = reload_commit,
-		.release = weir_rule_reload_release,
-	},
+	WEIR_RULE_RELOAD_ROW(reload_prepare, reload_commit,
+			     "Reads rules and puts them in place of those there are. An error "
+			     "leaves them as they are."),
 };
 
 static void

@@ -2,9 +2,7 @@
 /* What an access list must do, sentence by sentence. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <netinet/in.h>
 
@@ -12,30 +10,16 @@
 #include <rte_cycles.h>
 
 #include "testing/eal.h"
+#include "testing/file.h"
 #include "testing/packet.h"
 
 extern const struct weir_nf weir_nf_acl;
-
-/* Writes the rules to the one file of these tests, whose name stays. */
-static const char *
-rules_file(const char *text)
-{
-	static char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/tmp/weir-acl-test-%d.rules", getpid());
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-	return path;
-}
 
 static void *
 acl_with(const char *rules, const char *option, const char *value)
 {
 	const char *const options[][2] = {
-		{"rules", rules_file(rules)}, {option, value}, {NULL, NULL}};
+		{"rules", weir_test_file(rules)}, {option, value}, {NULL, NULL}};
 
 	return weir_test_state(&weir_nf_acl, options);
 }
@@ -175,13 +159,13 @@ a_reload_puts_new_rules_in_place(void **state)
 
 	(void)state;
 	assert_null(OUT(0));
-	rules_file("deny any any any");
+	weir_test_file("deny any any any");
 	assert_null(weir_test_command(&weir_nf_acl, acl, "reload", NULL));
 	assert_string_equal(OUT(0), "denied");
-	rules_file("permit what ever it is");
+	weir_test_file("permit what ever it is");
 	message = weir_test_command(&weir_nf_acl, acl, "reload", NULL);
 	assert_non_null(message);
-	assert_non_null(strstr(message, ".rules:1: "));
+	assert_non_null(strstr(message, ":1: "));
 	assert_string_equal(OUT(0), "denied");
 	ends(acl);
 }
@@ -204,7 +188,7 @@ rules_come_as_a_list_too_whose_mistakes_are_named(void **state)
 		{"rule_list", "deny any any 10.2.0.0/24, permit any any 10.0.0.0/8"}, {NULL, NULL}};
 	const struct weir_option_value wrong[] = {{"rule_list", "permit any any any, permit icmq"}};
 	const struct weir_option_value both[] = {{"rule_list", "permit any any any"},
-						 {"rules", rules_file("")}};
+						 {"rules", weir_test_file("")}};
 	struct weir_error error = {0};
 	void *acl = weir_test_state(&weir_nf_acl, options);
 
@@ -215,13 +199,6 @@ rules_come_as_a_list_too_whose_mistakes_are_named(void **state)
 	assert_null(weir_nf_create(&weir_nf_acl, wrong, 1, "options", &error));
 	assert_non_null(strstr(error.message, "rule_list:2"));
 	assert_null(weir_nf_create(&weir_nf_acl, both, 2, "options", &error));
-}
-
-static int
-remove_file(void **state)
-{
-	(void)state;
-	return unlink(rules_file(""));
 }
 
 int
@@ -242,5 +219,5 @@ main(void)
 		cmocka_unit_test(rules_come_as_a_list_too_whose_mistakes_are_named),
 	};
 
-	return cmocka_run_group_tests(tests, weir_test_eal, remove_file);
+	return cmocka_run_group_tests(tests, weir_test_eal, weir_test_file_remove);
 }

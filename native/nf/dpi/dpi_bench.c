@@ -95,17 +95,8 @@ write_rules(struct bench *bench)
 			i % 2 == 0 ? "i" : "");
 	weir_test_rules_make(WEIR_TEST_ACL, 42, rules, bench->flow_rule_count);
 	for (uint32_t i = 0; i < bench->flow_rule_count; i++) {
-		char src[INET_ADDRSTRLEN], dst[INET_ADDRSTRLEN], protocol[8] = "any";
-
-		inet_ntop(AF_INET, &rules[i].src_ip, src, sizeof(src));
-		inet_ntop(AF_INET, &rules[i].dst_ip, dst, sizeof(dst));
-		if (!rules[i].any_protocol)
-			snprintf(protocol, sizeof(protocol), "%u", rules[i].protocol);
-		fprintf(file, "%u label flow %s %s/%d %s/%d %u-%u %u-%u\n",
-			bench->expression_count + i + 1, protocol, src,
-			__builtin_popcount(rules[i].src_mask), dst,
-			__builtin_popcount(rules[i].dst_mask), rules[i].src_port_low,
-			rules[i].src_port_high, rules[i].dst_port_low, rules[i].dst_port_high);
+		fprintf(file, "%u label flow ", bench->expression_count + i + 1);
+		weir_test_rule_write(file, &rules[i]);
 	}
 	fclose(file);
 	free(rules);

@@ -1,67 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <rte_cycles.h>
 
+#include "testing/file.h"
 #include "testing/report.h"
 
 void *dpi;
 uint64_t now_s;
 
-static char rules_path[] = "/tmp/weir-dpi-test-XXXXXX";
-
-static void
-write_rules(const char *rules)
-{
-	FILE *file;
-
-	strcpy(rules_path + strlen(rules_path) - 6, "XXXXXX");
-	file = fdopen(mkstemp(rules_path), "w");
-	assert_non_null(file);
-	fputs(rules, file);
-	fclose(file);
-}
-
 int
 dpi_stop(void **state)
 {
-	(void)state;
 	if (dpi != NULL)
 		weir_nf_destroy(&weir_nf_dpi, dpi);
 	dpi = NULL;
-	return 0;
+	return weir_test_file_remove(state);
 }
 
 void
 dpi_start(const char *rules, const char *const (*options)[2])
 {
-	const char *all[6][2] = {{"rules_file", rules_path}};
+	const char *all[6][2] = {{"rules_file", weir_test_file(rules)}};
 
 	for (unsigned int i = 0; options[i][0] != NULL; i++) {
 		all[i + 1][0] = options[i][0];
 		all[i + 1][1] = options[i][1];
 	}
-	write_rules(rules);
-	dpi_stop(NULL);
+	if (dpi != NULL)
+		weir_nf_destroy(&weir_nf_dpi, dpi);
 	dpi = weir_test_state(&weir_nf_dpi, all);
-	unlink(rules_path);
 	now_s = 1000;
 }
 
 const char *
 dpi_load(const char *rules)
 {
-	const char *const arguments[][2] = {{"rules_file", rules_path}, {NULL, NULL}};
-	const char *refused;
+	const char *const arguments[][2] = {{"rules_file", weir_test_file(rules)}, {NULL, NULL}};
 
-	write_rules(rules);
-	refused = weir_test_command(&weir_nf_dpi, dpi, "rules-load", arguments);
-	unlink(rules_path);
-	return refused;
+	return weir_test_command(&weir_nf_dpi, dpi, "rules-load", arguments);
 }
 
 const char *

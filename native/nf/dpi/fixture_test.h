@@ -31,12 +31,15 @@ extern uint64_t now_s;
 #define START(rules, ...)                                                                          \
 	dpi_start(rules, (const char *const[][2]){__VA_ARGS__ __VA_OPT__(, ){NULL, NULL}})
 void dpi_start(const char *rules, const char *const (*options)[2]);
+/* A group tear-down. */
 int dpi_stop(void **state);
 
 /* `rules-load` with that text; NULL, or what it refused. */
 const char *dpi_load(const char *rules);
 
 /* "forwarded", or why it was dropped. */
+#define PASSES(what) assert_string_equal(what, "forwarded")
+#define DROPPED(reason, what) assert_string_equal(what, reason)
 const char *dpi_pass(enum weir_direction direction, const struct weir_test_ipv4 *what);
 
 /* TCP between the subscriber's port and the server's port 80; `seq` of the first byte. */

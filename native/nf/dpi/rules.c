@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
+
+#include "core/text_file.h"
 
 static struct dpi_rules *in_use;
 
@@ -23,30 +23,6 @@ struct draft {
 	const char *where;
 	struct weir_error *error;
 };
-
-/* All of a file as text; NULL with `error`. */
-static char *
-read_file(const char *path, const char *where, struct weir_error *error)
-{
-	FILE *file = fopen(path, "r");
-	char *text = NULL;
-	size_t bytes = 0;
-
-	if (file == NULL || getdelim(&text, &bytes, '\0', file) < 0) {
-		if (file != NULL && feof(file)) {
-			fclose(file);
-			free(text);
-			return strdup("");
-		}
-		weir_fail(error, "bad_argument", where, "a text file that can be read", NULL,
-			  "%s: %s", path, strerror(errno));
-		free(text);
-		text = NULL;
-	}
-	if (file != NULL)
-		fclose(file);
-	return text;
-}
 
 static int
 bad_line(const struct draft *draft, uint32_t line, const char *expected, const char *what)
@@ -252,7 +228,8 @@ struct dpi_rules *
 dpi_rules_load(const char *path, struct ndpi_detection_module_struct *ndpi, const char *where,
 	       struct weir_error *error)
 {
-	char *text = path[0] != '\0' ? read_file(path, where, error) : strdup("");
+	size_t bytes;
+	char *text = path[0] != '\0' ? weir_text_file_read(path, &bytes, where, error) : strdup("");
 	struct dpi_rules *rules = in_use;
 
 	if (text == NULL)

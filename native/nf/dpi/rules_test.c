@@ -4,8 +4,6 @@
 
 #include "payloads_test.h"
 
-#define PASSES(what) assert_string_equal(what, "forwarded")
-#define DROPPED(reason, what) assert_string_equal(what, reason)
 #define LOAD(rules) assert_null(dpi_load(rules))
 
 /* That the rules are refused, with this in the message. */

@@ -64,10 +64,9 @@ static const struct weir_drop_reason drop_reasons[] = {
 				      "session that ended."},
 	[FIREWALL_DROP_TABLE_FULL] = {"session_table_full",
 				      "There are as many sessions as `sessions` says."},
-	[FIREWALL_DROP_NOT_IPV4] = {"not_ipv4", "The frame is not an IPv4 packet."},
-	[FIREWALL_DROP_MALFORMED] = {"malformed", "The IP header contradicts itself or is cut."},
-	[FIREWALL_DROP_TRUNCATED] =
-		{"truncated", "The TCP, UDP or ICMP header is not all there, or overwritten."},
+	[FIREWALL_DROP_NOT_IPV4] = WEIR_NOT_IPV4_REASON,
+	[FIREWALL_DROP_MALFORMED] = WEIR_MALFORMED_REASON,
+	[FIREWALL_DROP_TRUNCATED] = WEIR_TRUNCATED_REASON,
 };
 
 static uint32_t
@@ -142,17 +141,9 @@ reload_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 }
 
 static const struct weir_command commands[] = {
-	{
-		.name = "reload",
-		.help = "Reads rules and puts them in place of those there are. Sessions that the "
-			"new ones refuse end. An error leaves all as it is.",
-		.options = weir_rule_reload_options,
-		.option_count = WEIR_RULE_RELOAD_OPTIONS,
-		.arguments_size = sizeof(struct weir_rule_reload_arguments),
-		.prepare = reload_prepare,
-		.commit = reload_commit,
-		.release = weir_rule_reload_release,
-	},
+	WEIR_RULE_RELOAD_ROW(reload_prepare, reload_commit,
+			     "Reads rules and puts them in place of those there are. Sessions that "
+			     "the new ones refuse end. An error leaves all as it is."),
 };
 
 static void

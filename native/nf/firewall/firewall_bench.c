@@ -21,38 +21,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <arpa/inet.h>
-#include <rte_acl.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 
-#include "core/stage.h"
-#include "nf/firewall/firewall.h"
-#include "testing/rules.h"
+#include "firewall_inputs_bench.h"
 
 extern const struct weir_nf weir_nf_firewall;
 
-#define PACKETS (1 << 18)
-#define FLOWS 10000
-#define L4_AT 34
 #define LATER_S 10000 /* more than every timeout */
 #define TICKS_OF_A_SWEEP 4096
 #define ICMP_ECHO_REQUEST 8
 
-enum { PROTOCOL, SRC_IP, DST_IP, SRC_PORT, DST_PORT, FIELDS };
-RTE_ACL_RULE_DEF(acl_rule, FIELDS);
-
 struct bench {
-	uint32_t count;
-	struct weir_rule *rules;
-	struct rte_acl_ctx *acl;
-	struct weir_rule_set *set;
-	char path[64];
-	struct weir_tuple *fresh, *reused; /* PACKETS each */
-	struct weir_tuple *missed;	   /* PACKETS, or NULL: the rules match everything */
-	double miss_share;		   /* of packets drawn evenly */
-	struct weir_headers *fresh_headers, *reused_headers;
+	struct inputs inputs;
 	struct rte_mbuf *packets[WEIR_BURST];
 	struct weir_stage firewall; /* with the sessions of the reused flows */
 	struct weir_stage emptied;  /* without sessions; its memory has been used */
@@ -66,171 +48,11 @@ ns_since(uint64_t begin)
 	return (double)(rte_rdtsc_precise() - begin) * 1e9 / (double)rte_get_tsc_hz() / PACKETS;
 }
 
-static void
-write_rules(struct bench *bench)
-{
-	FILE *file;
-
-	snprintf(bench->path, sizeof(bench->path), "/tmp/firewall-bench-%d.rules", getpid());
-	file = fopen(bench->path, "w");
-	if (file == NULL)
-		rte_exit(1, "firewall-bench: cannot write %s\n", bench->path);
-	for (uint32_t i = 0; i < bench->count; i++) {
-		const struct weir_rule *rule = &bench->rules[i];
-		char src[INET_ADDRSTRLEN], dst[INET_ADDRSTRLEN], protocol[8] = "any";
-
-		inet_ntop(AF_INET, &rule->src_ip, src, sizeof(src));
-		inet_ntop(AF_INET, &rule->dst_ip, dst, sizeof(dst));
-		if (!rule->any_protocol)
-			snprintf(protocol, sizeof(protocol), "%u", rule->protocol);
-		fprintf(file, "%s %s %s/%d %s/%d %u-%u %u-%u\n", i % 5 == 4 ? "deny" : "permit",
-			protocol, src, __builtin_popcount(rule->src_mask), dst,
-			__builtin_popcount(rule->dst_mask), rule->src_port_low, rule->src_port_high,
-			rule->dst_port_low, rule->dst_port_high);
-	}
-	fclose(file);
-}
-
-static struct acl_rule
-acl_rule_of(const struct weir_rule *rule, uint32_t index)
-{
-	struct acl_rule made = {
-		.data = {.category_mask = 1,
-			 .priority = (int32_t)(RTE_ACL_MAX_PRIORITY - index),
-			 .userdata = index + 1},
-	};
-
-	made.field[PROTOCOL].value.u8 = rule->protocol;
-	made.field[PROTOCOL].mask_range.u8 = rule->any_protocol ? 0 : 0xff;
-	made.field[SRC_IP].value.u32 = ntohl(rule->src_ip);
-	made.field[SRC_IP].mask_range.u32 = __builtin_popcount(rule->src_mask);
-	made.field[DST_IP].value.u32 = ntohl(rule->dst_ip);
-	made.field[DST_IP].mask_range.u32 = __builtin_popcount(rule->dst_mask);
-	made.field[SRC_PORT].value.u16 = rule->src_port_low;
-	made.field[SRC_PORT].mask_range.u16 = rule->src_port_high;
-	made.field[DST_PORT].value.u16 = rule->dst_port_low;
-	made.field[DST_PORT].mask_range.u16 = rule->dst_port_high;
-	return made;
-}
-
-/* As DPDK's l3fwd and test-acl do: protocol, addresses, ports. */
-static double
-build_acl(struct bench *bench)
-{
-	const struct rte_acl_param parameters = {
-		.name = "bench",
-		.socket_id = SOCKET_ID_ANY,
-		.rule_size = RTE_ACL_RULE_SZ(FIELDS),
-		.max_rule_num = bench->count,
-	};
-	const struct rte_acl_config config = {
-		.num_categories = 1,
-		.num_fields = FIELDS,
-		.defs = {{RTE_ACL_FIELD_TYPE_BITMASK, 1, PROTOCOL, 0,
-			  offsetof(struct weir_tuple, protocol)},
-			 {RTE_ACL_FIELD_TYPE_MASK, 4, SRC_IP, 1,
-			  offsetof(struct weir_tuple, src_ip)},
-			 {RTE_ACL_FIELD_TYPE_MASK, 4, DST_IP, 2,
-			  offsetof(struct weir_tuple, dst_ip)},
-			 {RTE_ACL_FIELD_TYPE_RANGE, 2, SRC_PORT, 3,
-			  offsetof(struct weir_tuple, src_port)},
-			 {RTE_ACL_FIELD_TYPE_RANGE, 2, DST_PORT, 3,
-			  offsetof(struct weir_tuple, dst_port)}},
-	};
-	uint64_t begin;
-
-	bench->acl = rte_acl_create(&parameters);
-	if (bench->acl == NULL)
-		rte_exit(1, "firewall-bench: no memory for rte_acl\n");
-	for (uint32_t i = 0; i < bench->count; i++) {
-		struct acl_rule rule = acl_rule_of(&bench->rules[i], i);
-
-		if (rte_acl_add_rules(bench->acl, (const struct rte_acl_rule *)&rule, 1) != 0)
-			rte_exit(1, "firewall-bench: rte_acl refuses rule %u\n", i);
-	}
-	begin = rte_rdtsc();
-	if (rte_acl_build(bench->acl, &config) != 0)
-		rte_exit(1, "firewall-bench: rte_acl has no memory to build\n");
-	return ns_since(begin) * PACKETS / 1e9;
-}
-
-static struct weir_headers
-headers_of(const struct weir_tuple *tuple)
-{
-	struct weir_headers headers = {
-		.tuple = *tuple,
-		.network = WEIR_NETWORK_IPV4,
-		.tcp_flags = tuple->protocol == IPPROTO_TCP ? TCP_SYN : 0,
-		.ttl = 64,
-		.l3_offset = 14,
-		.l4_offset = L4_AT,
-		.l3_bytes = 46,
-	};
-
-	headers.tuple.zero[0] = 0;
-	return headers;
-}
-
-static void
-make_traffic(struct bench *bench)
-{
-	uint64_t random = 7;
-	uint32_t flows = 0;
-
-	bench->fresh = malloc(PACKETS * sizeof(*bench->fresh));
-	bench->reused = malloc(PACKETS * sizeof(*bench->reused));
-	bench->fresh_headers = malloc(PACKETS * sizeof(*bench->fresh_headers));
-	bench->reused_headers = malloc(PACKETS * sizeof(*bench->reused_headers));
-	for (uint32_t i = 0; i < PACKETS; i++) {
-		uint32_t rule = (weir_test_random(&random) >> 32) % bench->count;
-		bool permits;
-
-		bench->fresh[i] = weir_test_tuple_in(&bench->rules[rule], &random);
-		bench->fresh_headers[i] = headers_of(&bench->fresh[i]);
-		weir_rule_set_permits(bench->set, &bench->fresh[i], &permits, 1);
-		if (permits && flows < FLOWS)
-			bench->reused[flows++] = bench->fresh[i];
-	}
-	for (uint32_t i = 0; i < PACKETS; i++) {
-		if (i >= flows)
-			bench->reused[i] = bench->reused[(weir_test_random(&random) >> 32) % flows];
-		bench->reused_headers[i] = headers_of(&bench->reused[i]);
-		if (i >= flows)
-			bench->reused_headers[i].tcp_flags = TCP_ACK;
-	}
-}
-
-/* Evenly drawn packets that no rule matches, again and again if few were found. */
-static void
-make_misses(struct bench *bench)
-{
-	static const struct weir_rule tcp = {
-		.protocol = IPPROTO_TCP, .src_port_high = UINT16_MAX, .dst_port_high = UINT16_MAX};
-	uint64_t random = 11;
-	uint32_t found = 0;
-
-	bench->missed = malloc(PACKETS * sizeof(*bench->missed));
-	for (uint32_t i = 0; i < PACKETS; i++) {
-		const struct weir_tuple drawn = weir_test_tuple_in(&tcp, &random);
-		uint32_t rule;
-
-		weir_classifier_classify(bench->set->classifier, &drawn, &rule, 1);
-		if (rule == WEIR_RULE_NONE)
-			bench->missed[found++] = drawn;
-	}
-	bench->miss_share = (double)found / PACKETS;
-	if (found == 0) {
-		free(bench->missed);
-		bench->missed = NULL;
-	}
-	for (uint32_t i = found; found > 0 && i < PACKETS; i++)
-		bench->missed[i] = bench->missed[i - found];
-}
-
 static struct weir_stage
 new_firewall(const struct bench *bench)
 {
-	const struct weir_option_value values[] = {{"rules", bench->path}, {"sessions", "1000000"}};
+	const struct weir_option_value values[] = {{"rules", bench->inputs.path},
+						   {"sessions", "1000000"}};
 	struct weir_error error;
 	struct weir_stage stage = {.nf = &weir_nf_firewall};
 
@@ -250,7 +72,7 @@ time_acl(struct bench *bench, const struct weir_tuple *tuples, uint32_t *results
 
 		for (unsigned int j = 0; j < WEIR_BURST; j++)
 			data[j] = (const uint8_t *)&tuples[i + j];
-		rte_acl_classify(bench->acl, data, results + i, WEIR_BURST, 1);
+		rte_acl_classify(bench->inputs.acl, data, results + i, WEIR_BURST, 1);
 	}
 	return ns_since(begin);
 }
@@ -261,7 +83,7 @@ time_classifier(struct bench *bench, const struct weir_tuple *tuples, uint32_t *
 	uint64_t begin = rte_rdtsc_precise();
 
 	for (uint32_t i = 0; i < PACKETS; i += WEIR_BURST)
-		weir_classifier_classify(bench->set->classifier, tuples + i, results + i,
+		weir_classifier_classify(bench->inputs.set->classifier, tuples + i, results + i,
 					 WEIR_BURST);
 	return ns_since(begin);
 }
@@ -326,23 +148,24 @@ static double
 time_one(struct bench *bench, unsigned int which)
 {
 	static uint32_t results[PACKETS];
+	const struct inputs *inputs = &bench->inputs;
 
 	switch (which) {
 	case RTE_ACL:
-		return time_acl(bench, bench->fresh, results);
+		return time_acl(bench, inputs->fresh, results);
 	case CLASSIFIER:
-		return time_classifier(bench, bench->fresh, results);
+		return time_classifier(bench, inputs->fresh, results);
 	case NEW_FLOWS:
 		empty(bench);
-		return time_firewall(bench, &bench->emptied, bench->fresh_headers);
+		return time_firewall(bench, &bench->emptied, inputs->fresh_headers);
 	case RTE_ACL_MISSES:
-		return bench->missed != NULL ? time_acl(bench, bench->missed, results) : 0;
+		return inputs->missed != NULL ? time_acl(bench, inputs->missed, results) : 0;
 	case MISSES:
-		return bench->missed != NULL ? time_classifier(bench, bench->missed, results) : 0;
+		return inputs->missed != NULL ? time_classifier(bench, inputs->missed, results) : 0;
 	case RTE_ACL_10K:
-		return time_acl(bench, bench->reused, results);
+		return time_acl(bench, inputs->reused, results);
 	default:
-		return time_firewall(bench, &bench->firewall, bench->reused_headers);
+		return time_firewall(bench, &bench->firewall, inputs->reused_headers);
 	}
 }
 
@@ -354,8 +177,8 @@ disagreements(struct bench *bench)
 	uint32_t *ours = malloc(PACKETS * sizeof(*ours));
 	uint32_t count = 0;
 
-	time_acl(bench, bench->fresh, theirs);
-	time_classifier(bench, bench->fresh, ours);
+	time_acl(bench, bench->inputs.fresh, theirs);
+	time_classifier(bench, bench->inputs.fresh, ours);
 	for (uint32_t i = 0; i < PACKETS; i++)
 		count += theirs[i] - 1 != ours[i];
 	free(theirs);
@@ -364,39 +187,25 @@ disagreements(struct bench *bench)
 }
 
 static void
-prepare(struct bench *bench, unsigned int kind)
+prepare(struct bench *bench)
 {
+	const struct inputs *inputs = &bench->inputs;
+	const struct weir_classifier_shape shape = weir_classifier_shape(inputs->set->classifier);
 	struct rte_mempool *pool = rte_pktmbuf_pool_create(
 		"bench", 63, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
-	struct weir_error error;
-	struct weir_classifier_shape shape;
-	double acl_s, ours_s;
-	uint64_t begin;
 
 	if (pool == NULL || rte_pktmbuf_alloc_bulk(pool, bench->packets, WEIR_BURST) != 0)
 		rte_exit(1, "firewall-bench: no memory\n");
 	for (unsigned int i = 0; i < WEIR_BURST; i++)
 		rte_pktmbuf_append(bench->packets[i], 60)[L4_AT] = ICMP_ECHO_REQUEST;
-	bench->rules = malloc(bench->count * sizeof(*bench->rules));
-	weir_test_rules_make(kind, 42, bench->rules, bench->count);
-	write_rules(bench);
-	acl_s = build_acl(bench);
-	begin = rte_rdtsc();
-	bench->set = weir_rule_set_load(bench->path, false, "rules", &error);
-	if (bench->set == NULL)
-		rte_exit(1, "firewall-bench: %s\n", error.message);
-	ours_s = ns_since(begin) * PACKETS / 1e9;
-	make_traffic(bench);
-	make_misses(bench);
 	bench->firewall = new_firewall(bench);
-	time_firewall(bench, &bench->firewall, bench->reused_headers);
+	time_firewall(bench, &bench->firewall, inputs->reused_headers);
 	bench->emptied = new_firewall(bench);
-	time_firewall(bench, &bench->emptied, bench->fresh_headers);
-	shape = weir_classifier_shape(bench->set->classifier);
+	time_firewall(bench, &bench->emptied, inputs->fresh_headers);
 	printf("{\"load_s\": %.3f, \"rte_acl_build_s\": %.3f, \"bytes\": %zu, \"tables\": %u, "
 	       "\"trees\": %u, \"packets\": %d, \"disagreements\": %u, \"miss_share\": %.4f}\n",
-	       ours_s, acl_s, shape.bytes, shape.tables, shape.trees, PACKETS, disagreements(bench),
-	       bench->miss_share);
+	       inputs->load_s, inputs->acl_build_s, shape.bytes, shape.tables, shape.trees, PACKETS,
+	       disagreements(bench), inputs->miss_share);
 }
 
 static void
@@ -421,6 +230,7 @@ main(int argc, char **argv)
 {
 	static struct bench bench;
 	unsigned int kind = 0;
+	uint32_t rules;
 	int used = rte_eal_init(argc, argv);
 
 	argc -= used + 1;
@@ -429,11 +239,12 @@ main(int argc, char **argv)
 		rte_exit(2, "usage: firewall-bench EAL-ARGUMENTS -- KIND RULES ROUNDS\n");
 	while (kind < WEIR_TEST_RULE_SETS && strcmp(weir_test_rules_names[kind], argv[0]) != 0)
 		kind++;
-	bench.count = strtoul(argv[1], NULL, 10);
-	if (kind == WEIR_TEST_RULE_SETS || bench.count == 0)
+	rules = strtoul(argv[1], NULL, 10);
+	if (kind == WEIR_TEST_RULE_SETS || rules == 0)
 		rte_exit(2, "firewall-bench: KIND is acl, fw, ipc or uniform, RULES a number\n");
-	prepare(&bench, kind);
+	inputs_make(&bench.inputs, kind, rules);
+	prepare(&bench);
 	run_rounds(&bench, strtoul(argv[2], NULL, 10));
-	unlink(bench.path);
+	unlink(bench.inputs.path);
 	return bench.sum == UINT32_MAX;
 }

@@ -3,8 +3,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 #include <rte_cycles.h>
@@ -12,34 +10,11 @@
 #define TICKS_OF_A_SWEEP 4096
 #define BEGIN_S 1000 /* time 0 of the tests */
 
-const char *
-firewall_test_rules(const char *text)
-{
-	static char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/tmp/weir-firewall-test-%d.rules", getpid());
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-	return path;
-}
-
-int
-firewall_test_end(void **state)
-{
-	(void)state;
-	return unlink(firewall_test_rules(""));
-}
-
 void *
 firewall_test_with(const char *rules, const char *option, const char *value)
 {
-	const char *const options[][2] = {{"rules", firewall_test_rules(rules)},
-					  {"sessions", "8"},
-					  {option, value},
-					  {NULL, NULL}};
+	const char *const options[][2] = {
+		{"rules", weir_test_file(rules)}, {"sessions", "8"}, {option, value}, {NULL, NULL}};
 
 	return weir_test_state(&weir_nf_firewall, options);
 }

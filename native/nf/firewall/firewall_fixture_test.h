@@ -4,6 +4,7 @@
 #define WEIR_NF_FIREWALL_FIREWALL_FIXTURE_TEST_H
 
 #include "nf/firewall/firewall.h"
+#include "testing/file.h"
 #include "testing/packet.h"
 
 extern const struct weir_nf weir_nf_firewall;
@@ -11,17 +12,13 @@ extern const struct weir_nf weir_nf_firewall;
 #define INSIDE "10.0.0.1"
 #define OUTSIDE "192.0.2.1"
 
-/* Writes the rules to the one file of these tests, whose name stays. */
-const char *firewall_test_rules(const char *text);
-/* A firewall with these rules and one option more. */
+/* A firewall with these rules, in the file of the tests, and one option more. */
 void *firewall_test_with(const char *rules, const char *option, const char *value);
 /* Sends one packet at that time; NULL, or why it was dropped. */
 const char *firewall_test_send(void *firewall, enum weir_direction direction,
 			       struct weir_test_ipv4 what, double seconds);
 /* So many ticks at that time that all sessions are looked at. */
 void firewall_test_ticks(void *firewall, double seconds);
-/* A group tear-down: removes the file. */
-int firewall_test_end(void **state);
 
 /* A packet from INSIDE, at `port`, to port 80 of OUTSIDE; and back. */
 struct weir_test_ipv4 from_inside(uint8_t protocol, uint16_t port, uint8_t tcp_flags);

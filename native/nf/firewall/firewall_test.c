@@ -110,7 +110,7 @@ a_reload_ends_the_sessions_that_the_new_rules_refuse_and_no_others(void **state)
 	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
 	assert_null(IN(from_outside(IPPROTO_UDP, 2000, 0), 0));
 	/* Sessions are about who began them: UDP from inside, not from outside. */
-	firewall_test_rules("permit udp 10.0.0.0/8 any");
+	weir_test_file("permit udp 10.0.0.0/8 any");
 	assert_null(weir_test_command(&weir_nf_firewall, firewall, "reload", NULL));
 	assert_null(IN(from_outside(IPPROTO_UDP, 1000, 0), 0));
 	assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
@@ -134,7 +134,7 @@ sessions_that_new_rules_refuse_leave_the_table_without_a_packet(void **state)
 	tuple.dst_port = rte_cpu_to_be_16(80);
 	firewall_key(&tuple, &key);
 	assert_non_null(firewall_session_find(firewall, &key));
-	firewall_test_rules("deny any any any");
+	weir_test_file("deny any any any");
 	assert_null(weir_test_command(&weir_nf_firewall, firewall, "reload", NULL));
 	firewall_test_ticks(firewall, 1);
 	assert_null(firewall_session_find(firewall, &key));
@@ -149,10 +149,10 @@ rules_that_cannot_be_read_leave_all_as_it_is(void **state)
 
 	(void)state;
 	assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
-	firewall_test_rules("permit udp any any\ndeny nothing\n");
+	weir_test_file("permit udp any any\ndeny nothing\n");
 	message = weir_test_command(&weir_nf_firewall, firewall, "reload", NULL);
 	assert_non_null(message);
-	assert_non_null(strstr(message, ".rules:2: a rule has four words"));
+	assert_non_null(strstr(message, ":2: a rule has four words"));
 	assert_null(OUT(from_inside(IPPROTO_UDP, 1001, 0), 0));
 	ends(firewall);
 }
@@ -230,5 +230,5 @@ main(void)
 		cmocka_unit_test(packets_of_one_batch_are_decided_on_in_their_order),
 	};
 
-	return cmocka_run_group_tests(tests, weir_test_eal, firewall_test_end);
+	return cmocka_run_group_tests(tests, weir_test_eal, weir_test_file_remove);
 }

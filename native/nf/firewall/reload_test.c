@@ -130,5 +130,5 @@ main(void)
 			the_fast_path_forgets_both_directions_of_the_sessions_that_end_and_no_others),
 	};
 
-	return cmocka_run_group_tests(tests, weir_test_eal, firewall_test_end);
+	return cmocka_run_group_tests(tests, weir_test_eal, weir_test_file_remove);
 }

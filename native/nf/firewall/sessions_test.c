@@ -232,5 +232,5 @@ main(void)
 		cmocka_unit_test(the_report_has_the_sessions_in_use),
 	};
 
-	return cmocka_run_group_tests(tests, weir_test_eal, firewall_test_end);
+	return cmocka_run_group_tests(tests, weir_test_eal, weir_test_file_remove);
 }

@@ -134,12 +134,12 @@ what_still_waits_is_freed_with_the_chain(void **state)
 	unsigned int before;
 
 	(void)state;
-	weir_test_unwire();
+	weir_test_unwire(state);
 	before = rte_mempool_avail_count(weir_test_pool());
 	wire("seed", "1", "seed", "1");
 	offer(10, 0);
 	weir_test_poll_and_free();
-	weir_test_unwire();
+	weir_test_unwire(state);
 	assert_int_equal(rte_mempool_avail_count(weir_test_pool()), before);
 }
 
@@ -191,14 +191,6 @@ a_distribution_without_a_spread_is_refused(void **state)
 	assert_string_equal(error.code, "bad_argument");
 }
 
-static int
-stop(void **state)
-{
-	(void)state;
-	weir_test_unwire();
-	return 0;
-}
-
 int
 main(void)
 {
@@ -214,5 +206,5 @@ main(void)
 		cmocka_unit_test(a_distribution_without_a_spread_is_refused),
 	};
 
-	return cmocka_run_group_tests_name("impair", tests, weir_test_eal, stop);
+	return cmocka_run_group_tests_name("impair", tests, weir_test_eal, weir_test_unwire);
 }

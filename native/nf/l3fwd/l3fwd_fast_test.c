@@ -91,14 +91,14 @@ a_change_of_routes_forgets_the_flows_that_it_concerns_and_no_others(void **state
 static void
 a_new_file_of_routes_forgets_all_flows(void **state)
 {
-	const char *const arguments[][2] = {{"routes", routes_file}, {NULL, NULL}};
+	const char *const arguments[][2] = {{"routes", weir_test_path()}, {NULL, NULL}};
 	struct fast fast;
 
 	(void)state;
 	start_with_routes("198.51.0.0/16 02:00:00:00:00:01\n");
 	fast = fast_start();
 	assert_int_equal(fast_to(&fast, "198.51.100.1"), 1);
-	write_routes("198.51.0.0/16 02:00:00:00:00:02\n");
+	weir_test_file("198.51.0.0/16 02:00:00:00:00:02\n");
 	assert_null(weir_test_command_beside(&weir_nf_l3fwd, l3fwd, "routes-load", arguments,
 					     fast.fastpath.cache));
 	assert_int_equal(weir_flow_cache_count(fast.fastpath.cache), 0);
@@ -172,5 +172,5 @@ main(void)
 		cmocka_unit_test(forwarding_at_once_does_what_deciding_and_applying_do),
 	};
 
-	return cmocka_run_group_tests_name("l3fwd, fast", tests, begin, end);
+	return cmocka_run_group_tests_name("l3fwd, fast", tests, weir_test_eal, end);
 }

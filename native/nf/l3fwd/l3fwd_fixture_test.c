@@ -4,20 +4,8 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 void *l3fwd;
-char routes_file[] = "/tmp/weir-l3fwd-XXXXXX";
-
-void
-write_routes(const char *lines)
-{
-	FILE *routes = fopen(routes_file, "w");
-
-	assert_non_null(routes);
-	fputs(lines, routes);
-	fclose(routes);
-}
 
 void
 start(const char *const (*options)[2])
@@ -30,9 +18,8 @@ void
 start_with_routes(const char *lines)
 {
 	const char *const options[][2] = {
-		{"routes", routes_file}, {"src_mac", SRC_MAC}, {NULL, NULL}};
+		{"routes", weir_test_file(lines)}, {"src_mac", SRC_MAC}, {NULL, NULL}};
 
-	write_routes(lines);
 	start(options);
 }
 
@@ -92,17 +79,8 @@ ipv6(const char *source, const char *destination)
 }
 
 int
-begin(void **state)
-{
-	int descriptor = mkstemp(routes_file);
-
-	return descriptor < 0 || close(descriptor) < 0 ? -1 : weir_test_eal(state);
-}
-
-int
 end(void **state)
 {
-	(void)state;
 	weir_nf_destroy(&weir_nf_l3fwd, l3fwd);
-	return unlink(routes_file);
+	return weir_test_file_remove(state);
 }

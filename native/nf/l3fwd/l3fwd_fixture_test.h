@@ -11,21 +11,18 @@
 #include <cmocka.h>
 
 #include "testing/eal.h"
+#include "testing/file.h"
 #include "testing/packet.h"
 
 extern const struct weir_nf weir_nf_l3fwd;
 
 #define SRC_MAC "02:00:00:00:00:0a"
 
-/* The present router, and the path of its file of routes. */
+/* The present router. */
 extern void *l3fwd;
-extern char routes_file[];
-
-/* Of a group of tests: makes the file and starts EAL; removes both router and file. */
-int begin(void **state);
+/* A group tear-down: ends it and removes the file of routes. */
 int end(void **state);
 
-void write_routes(const char *lines);
 /* A new router; `options` are ended by NULL. */
 void start(const char *const (*options)[2]);
 void start_with_routes(const char *lines);

@@ -8,14 +8,13 @@
 static void
 refused(const char *lines, const char *message)
 {
-	const struct weir_option_value options[] = {{"routes", routes_file},
+	const struct weir_option_value options[] = {{"routes", weir_test_file(lines)},
 						    {"ipv4_groups_max", "1"}};
 	struct weir_error error = {0};
 
-	write_routes(lines);
 	assert_null(weir_nf_create(&weir_nf_l3fwd, options, 2, "options", &error));
 	assert_non_null(strstr(error.message, message));
-	assert_non_null(strstr(error.message, routes_file));
+	assert_non_null(strstr(error.message, weir_test_path()));
 }
 
 static void
@@ -85,14 +84,14 @@ next_hops_that_no_route_needs_make_room(void **state)
 static void
 a_file_replaces_all_routes_at_once_or_none(void **state)
 {
-	const char *const arguments[][2] = {{"routes", routes_file}, {NULL, NULL}};
+	const char *const arguments[][2] = {{"routes", weir_test_path()}, {NULL, NULL}};
 
 	(void)state;
 	start_with_routes("198.51.100.0/24 02:00:00:00:00:01\n2001:db8::/32 02:00:00:00:00:01\n");
-	write_routes("203.0.113.0/24 02:00:00:00:00:02\nnonsense\n");
+	weir_test_file("203.0.113.0/24 02:00:00:00:00:02\nnonsense\n");
 	assert_non_null(weir_test_command(&weir_nf_l3fwd, l3fwd, "routes-load", arguments));
 	assert_string_equal(to("198.51.100.1"), "01/0");
-	write_routes("203.0.113.0/24 02:00:00:00:00:02\n");
+	weir_test_file("203.0.113.0/24 02:00:00:00:00:02\n");
 	assert_null(weir_test_command(&weir_nf_l3fwd, l3fwd, "routes-load", arguments));
 	assert_string_equal(to("203.0.113.1"), "02/0");
 	assert_string_equal(to("198.51.100.1"), "no_route");
@@ -109,5 +108,5 @@ main(void)
 		cmocka_unit_test(a_file_replaces_all_routes_at_once_or_none),
 	};
 
-	return cmocka_run_group_tests_name("l3fwd routes", tests, begin, end);
+	return cmocka_run_group_tests_name("l3fwd routes", tests, weir_test_eal, end);
 }

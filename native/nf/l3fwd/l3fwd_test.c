@@ -271,5 +271,5 @@ main(void)
 		cmocka_unit_test(a_wrong_route_in_a_list_is_named_by_its_number),
 	};
 
-	return cmocka_run_group_tests_name("l3fwd", tests, begin, end);
+	return cmocka_run_group_tests_name("l3fwd", tests, weir_test_eal, end);
 }

@@ -4,12 +4,12 @@
 #include "l3fwd.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/chain.h"
+#include "core/text_file.h"
 
 #define BLANKS " \t\r\n"
 
@@ -139,29 +139,20 @@ routing_begin(const struct l3fwd *l3fwd, const char *where, struct weir_error *e
 	return routing;
 }
 
-struct l3fwd_routing *
-l3fwd_routing_load(const struct l3fwd *l3fwd, const char *path, const char *where,
-		   struct weir_error *error)
+/* Of lines that one of `ends` ends; messages name the n-th as `before`n. Writes into them. */
+static struct l3fwd_routing *
+routing_of(const struct l3fwd *l3fwd, char *lines, const char *ends, const char *before,
+	   const char *where, struct weir_error *error)
 {
-	struct l3fwd_routing *routing;
-	FILE *file = fopen(path, "r");
-	char place[WEIR_OPTION_TEXT_BYTES + 16], *line = NULL;
-	size_t line_size = 0;
+	struct l3fwd_routing *routing = routing_begin(l3fwd, where, error);
+	char place[WEIR_OPTION_TEXT_BYTES + 16], *line;
 	int status = 0;
 
-	if (file == NULL) {
-		weir_fail(error, "bad_argument", where, "a file that can be read", NULL, "%s: %s",
-			  path, strerror(errno));
-		return NULL;
-	}
-	routing = routing_begin(l3fwd, where, error);
-	for (unsigned long number = 1;
-	     routing != NULL && status == 0 && getline(&line, &line_size, file) >= 0; number++) {
-		snprintf(place, sizeof(place), "%s:%lu", path, number);
+	for (unsigned int number = 1;
+	     routing != NULL && status == 0 && (line = strsep(&lines, ends)) != NULL; number++) {
+		snprintf(place, sizeof(place), "%s%u", before, number);
 		status = line_add(l3fwd, routing, line, place, where, error);
 	}
-	free(line);
-	fclose(file);
 	if (status == 0)
 		return routing;
 	l3fwd_routing_free(routing);
@@ -169,22 +160,28 @@ l3fwd_routing_load(const struct l3fwd *l3fwd, const char *path, const char *wher
 }
 
 struct l3fwd_routing *
+l3fwd_routing_load(const struct l3fwd *l3fwd, const char *path, const char *where,
+		   struct weir_error *error)
+{
+	size_t bytes;
+	char *text = weir_text_file_read(path, &bytes, where, error);
+	struct l3fwd_routing *routing;
+	char before[WEIR_OPTION_TEXT_BYTES + 1];
+
+	if (text == NULL)
+		return NULL;
+	snprintf(before, sizeof(before), "%s:", path);
+	routing = routing_of(l3fwd, text, "\n", before, where, error);
+	free(text);
+	return routing;
+}
+
+struct l3fwd_routing *
 l3fwd_routing_read(const struct l3fwd *l3fwd, const char *list, const char *where,
 		   struct weir_error *error)
 {
-	struct l3fwd_routing *routing = routing_begin(l3fwd, where, error);
-	char lines[WEIR_OPTION_TEXT_BYTES], place[48];
-	char *rest = lines, *line;
-	int status = 0;
+	char lines[WEIR_OPTION_TEXT_BYTES];
 
 	snprintf(lines, sizeof(lines), "%s", list);
-	for (unsigned int number = 1;
-	     routing != NULL && status == 0 && (line = strsep(&rest, ",")) != NULL; number++) {
-		snprintf(place, sizeof(place), "route_list, route %u", number);
-		status = line_add(l3fwd, routing, line, place, where, error);
-	}
-	if (status == 0)
-		return routing;
-	l3fwd_routing_free(routing);
-	return NULL;
+	return routing_of(l3fwd, lines, ",", "route_list, route ", where, error);
 }

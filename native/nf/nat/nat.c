@@ -158,10 +158,9 @@ static const struct weir_option options[] = {
 };
 
 static const struct weir_drop_reason drop_reasons[] = {
-	[NAT_DROP_NOT_IPV4] = {"not_ipv4", "The frame is not an IPv4 packet."},
-	[NAT_DROP_MALFORMED] = {"malformed", "The IP header contradicts itself or is cut."},
-	[NAT_DROP_TRUNCATED] = {"truncated",
-				"The TCP, UDP or ICMP header is not all there, or overwritten."},
+	[NAT_DROP_NOT_IPV4] = WEIR_NOT_IPV4_REASON,
+	[NAT_DROP_MALFORMED] = WEIR_MALFORMED_REASON,
+	[NAT_DROP_TRUNCATED] = WEIR_TRUNCATED_REASON,
 	[NAT_DROP_PROTOCOL] = {"protocol", "Neither TCP nor UDP nor ICMP."},
 	[NAT_DROP_NO_MAPPING] = {"no_mapping",
 				 "No inside endpoint has this external one; or a TCP RST of an "

@@ -266,12 +266,12 @@ test_packets_that_still_wait_are_freed_with_the_chain(void **state)
 	unsigned int before;
 
 	(void)state;
-	weir_test_unwire();
+	weir_test_unwire(state);
 	before = rte_mempool_avail_count(weir_test_pool());
 	start("10.1.0.0/16 rate_bps=8000 burst_bytes=1000", "64");
 	offer("10.1.0.1", 30);
 	assert_int_equal(poll_once(NULL), 1);
-	weir_test_unwire();
+	weir_test_unwire(state);
 	assert_int_equal(rte_mempool_avail_count(weir_test_pool()), before);
 }
 
@@ -288,14 +288,6 @@ test_two_paths_of_one_direction_cannot_share_a_shaper(void **state)
 	assert_int_equal(weir_chain_complete(weir_test_wired.chain, 0, &error), -1);
 	weir_test_wired.chain->paths[1].direction = WEIR_INBOUND;
 	assert_int_equal(weir_chain_complete(weir_test_wired.chain, 0, &error), 0);
-}
-
-static int
-stop(void **state)
-{
-	(void)state;
-	weir_test_unwire();
-	return 0;
 }
 
 int
@@ -315,5 +307,5 @@ main(void)
 		cmocka_unit_test(test_two_paths_of_one_direction_cannot_share_a_shaper),
 	};
 
-	return cmocka_run_group_tests_name("shaper", tests, weir_test_eal, stop);
+	return cmocka_run_group_tests_name("shaper", tests, weir_test_eal, weir_test_unwire);
 }
