@@ -77,7 +77,7 @@ test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contrac
 	@$(SUDO) $(PYTHON) -m pytest
 
 .PHONY: test-vm
-test-vm: setup build/.packages-dev .venv/.ready-dev ## functions in virtual machines that are booted; minutes where KVM does not work
+test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, and one migrated; minutes where KVM does not work
 	@$(WEIR) image build
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py tests/smoke/test_migration.py
 
