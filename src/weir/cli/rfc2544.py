@@ -11,7 +11,7 @@ import typer
 
 from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
 from weir.cli.labfile import LabPath, compared_here
-from weir.cli.stored import StoreLocation
+from weir.cli.stored import ReportFolder, StoreLocation
 
 if TYPE_CHECKING:
     from weir.spec import Lab
@@ -53,10 +53,7 @@ def rfc2544(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON (schema/result.schema.json).")
     ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Directory for the reports; absent: results/<lab>-<time>."),
-    ] = None,
+    output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
     """Throughput, latency, frame loss, bursts, recovery and reset as RFC 2544, 6201 and 9004 say."""

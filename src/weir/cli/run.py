@@ -4,23 +4,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from weir.cli.exits import FAILED, INTERRUPTED
 from weir.cli.labfile import LabPath, Quick, compared_here
-from weir.cli.stored import StoreLocation
+from weir.cli.stored import ReportFolder, StoreLocation
 
 
 def run(
     lab_path: LabPath,
     *,
     quick: Quick = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Directory for the reports; absent: results/<lab>-<time>."),
-    ] = None,
+    output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
     """Measure a lab: NDR, PDR and a loss curve for each technology, chain and frame size; then report."""
