@@ -48,7 +48,6 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
         }
     ),
     "explain": frozenset({"store.result", "model"}),
-    "verify": frozenset({"store.result", "measure"}),
 }
 C_MAY_INCLUDE: dict[str, frozenset[str]] = {
     "core": frozenset(),
