@@ -4,8 +4,9 @@
 #include "ledger.h"
 
 #define WARM_UP_STEPS 10
-/* A step takes some three cycles, or five beside another thread: more is an interruption. */
-#define STEP_CYCLES_MOST 16
+/* A step takes some three to five cycles of a core, whose clock may be much slower than the
+ * counter: more is an interruption. */
+#define STEP_CYCLES_MOST 64
 
 /* Chains that do not wait for each other, and loads beside them: as much as a core does at once. */
 void

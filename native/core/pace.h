@@ -23,7 +23,7 @@ void weir_pace_work(unsigned int steps);
 #define WEIR_PACE_STEPS 200
 #define WEIR_PACES_PER_S 2000
 
-/* Times one piece of WEIR_PACE_STEPS, some tenth of a microsecond, on the thread that calls, and
+/* Times one piece of WEIR_PACE_STEPS, a third of a microsecond or so, on the thread that calls, and
  * counts it; not one that was interrupted, which is a stall and no pace. */
 void weir_pace_count(struct weir_pace *pace);
 

@@ -25,7 +25,7 @@ json_t *weir_lean_counted_json(const struct weir_probe *probe,
 			       const struct weir_lean_counted *counted, unsigned int count);
 json_t *weir_machine_chase_json(size_t bytes, const struct weir_machine_series *series, bool huge);
 json_t *weir_machine_transfer_json(const struct weir_machine_transfer *transfer);
-/* Of one core alone, or of two. */
+/* To the other core, once. */
 json_t *weir_machine_distance_json(double cycles);
 
 #endif

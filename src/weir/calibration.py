@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
 from weir import __version__, fabric, plan
-from weir.cost_model import parameters_of
+from weir.cost_model import pace_of, parameters_of
 from weir.fabric import lean as process
 from weir.measure.costs import AreaCost, Costs
 from weir.measure.windows import limiting
@@ -229,7 +228,7 @@ def document(
         counter_hz=model.hz,
         utilisation=model.utilisation,
         fed_utilisation=model.fed_utilisation,
-        pace_cycles=best_pace if math.isfinite(best_pace := setups[0].slowing.best_cycles) else None,
+        pace=pace_of(setups[0].slowing),
         core_distances_cycles=[min(distances), median(distances), max(distances)] if distances else [],
         memory=[MemoryPoint(size_bytes=int(size), cycles=cycles) for size, cycles in memory.points],
         parameters=parameters_of(model.parameters),

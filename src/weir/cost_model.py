@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from weir.measure.pace import Slowing
 from weir.model.capacity import CostModel, Range
 from weir.model.fit import Parameters
 from weir.model.terms import MemoryCurve
 from weir.spec import Chain, Lab
 from weir.spec.nf import Nf, Scalar, network_functions
 from weir.store import differences
-from weir.store.model import ModelDocument, ModelParameter
+from weir.store.model import ModelDocument, ModelPace, ModelParameter
 from weir.store.result import Fingerprint
 
 _MACHINE = ("cpu", "hypervisor", "smt")
@@ -40,6 +42,17 @@ def model_of(document: ModelDocument) -> CostModel:
         trials=len(document.trials),
         ranges={one.name: Range(one.low, one.high) for one in document.ranges},
     )
+
+
+def slowing_of(document: ModelDocument) -> Slowing:
+    """What slow cores cost when the model was made."""
+    return Slowing(document.pace.best_cycles, document.pace.slope) if document.pace else Slowing()
+
+
+def pace_of(slowing: Slowing) -> ModelPace | None:
+    """For the document; None where nothing was timed."""
+    known = math.isfinite(slowing.best_cycles)
+    return ModelPace(best_cycles=slowing.best_cycles, slope=slowing.slope) if known else None
 
 
 def parameters_of(parameters: Parameters) -> list[ModelParameter]:

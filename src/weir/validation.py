@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 
-from weir.cost_model import model_of
-from weir.measure.pace import Slowing
+from weir.cost_model import model_of, slowing_of
 from weir.model.capacity import CostModel, predict
 from weir.model.quality import errors
 from weir.spec import Lab
@@ -23,9 +21,7 @@ def validate(labs: Sequence[Lab], document: ModelDocument, say: Say) -> ModelVal
     model = model_of(document)
     for one in setups:
         predict(model, one.execution)
-    for one in setups:
-        one.slowing = Slowing(document.pace_cycles or math.inf)
-    visited(setups, say)
+    visited(setups, say, slowing_of(document))
     return compared(setups, model, document.created_at)
 
 

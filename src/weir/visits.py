@@ -20,7 +20,7 @@ from weir.fabric import lean as process
 from weir.measure.costs import USED_MIN, Costs, costs
 from weir.measure.experiment import TEACHING_FRAMES
 from weir.measure.outside import NOTHING
-from weir.measure.pace import Slowing, slope
+from weir.measure.pace import Slowing, best_cycles, slope
 from weir.measure.windows import CALM, CALM_WANTED, NEAR, USABLE, Window, settle, windows
 from weir.plan.execution import execution
 from weir.spec import Chain, Lab
@@ -59,19 +59,13 @@ class Visited:
     settled: bool = True
     hello: Hello | None = None
 
-    def add(self, window: Window) -> None:
-        """Takes a window, and learns from it how fast the cores can be."""
-        self.windows.append(window)
-        best = min(self.slowing.best_cycles, *window.paces().values())
-        self.slowing = replace(self.slowing, best_cycles=best)
-
     def usable(self) -> list[list[Window]]:
         """Those in which the host did little that is seen, of each distance at which they suffice."""
         found = [one for one in self.windows if one.stayed() and self._slowness(one) <= USABLE]
         return [group for group in _by_distance(found) if len(group) >= USED_MIN]
 
     def calm(self, window: Window) -> bool:
-        """Whether it did next to nothing."""
+        """Whether the host did next to nothing."""
         return window.stayed() and self._slowness(window) <= CALM
 
     def _slowness(self, window: Window) -> float:
@@ -149,32 +143,43 @@ def visit(one: Visited) -> None:
         beside = deployment.watch() if switched else NOTHING
         calm = 0
         for window in windows(client, time.sleep, lambda: distance(cores), beside):
-            one.add(window)
+            one.windows.append(window)
             calm += one.calm(window)
             if calm == CALM_WANTED:
                 break
 
 
-def visited(setups: Sequence[Visited], say: Say) -> None:
-    """All of them in turn, again and again: what drifts, drifts for all. Ctrl-C takes down what stands."""
+def visited(setups: Sequence[Visited], say: Say, known: Slowing | None = None) -> None:
+    """All of them in turn, again and again: what drifts, drifts for all. Ctrl-C takes down what stands.
+
+    `known`: of an earlier run on this machine.
+    """
     with interrupts.held():
         for name in fabric.clean_leftovers():
             say(f"took down {name}, which a killed run had left")
+        _learn(setups, known or Slowing())
         for number in range(VISITS):
-            _round(setups, f"round {number + 1} of {VISITS}", say)
+            _round(setups, setups, f"round {number + 1} of {VISITS}", say)
         for number in range(EXTRA_ROUNDS):
             disturbed = [one for one in setups if not one.enough()]
-            _round(disturbed, f"extra round {number + 1}, since the host was disturbed", say)
+            _round(disturbed, setups, f"extra round {number + 1}, since the host was disturbed", say)
 
 
-def _round(setups: Sequence[Visited], name: str, say: Say) -> None:
-    for number, one in enumerate(setups, 1):
+def _round(some: Sequence[Visited], setups: Sequence[Visited], name: str, say: Say) -> None:
+    """Visits some of the set-ups."""
+    for number, one in enumerate(some, 1):
         interrupts.check()
-        say(f"{name}, {number} of {len(setups)}: {one.name}")
+        say(f"{name}, {number} of {len(some)}: {one.name}")
         visit(one)
-        for other in setups:
-            other.slowing = one.slowing
+        _learn(setups, one.slowing)
     found = slope(group for one in setups for group in one.slowed())
     if found is not None:
-        for one in setups:
-            one.slowing = replace(one.slowing, slope=found)
+        _learn(setups, replace(setups[0].slowing, slope=found))
+
+
+def _learn(setups: Sequence[Visited], known: Slowing) -> None:
+    """Tells all set-ups what slow cores cost; and how fast they are at best, if that is better than known."""
+    best = best_cycles(cycles for one in setups for window in one.windows for cycles in window.paces.values())
+    slowing = replace(known, best_cycles=min(known.best_cycles, best))
+    for one in setups:
+        one.slowing = slowing

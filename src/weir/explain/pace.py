@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from weir.explain.explanation import Evidence
@@ -12,12 +11,16 @@ from weir.store.result import Trial
 SLOWED_TIMES = 1.1
 """A core that takes so many times as long for the same work was slowed."""
 PIECES_MIN = 100
+"""Of a trial; fewer say little."""
 
 
 def slowed(trial: Trial, others: Sequence[Trial]) -> dict[int, float]:
     """By core, how many times as long the same work took in this trial as at its best in any."""
-    best = min((cycles for one in (trial, *others) for cycles in _paces(one).values()), default=math.nan)
-    return {core: cycles / best for core, cycles in _paces(trial).items()}
+    seen = [_paces(one) for one in (trial, *others)]
+    return {
+        core: cycles / min(paces[core] for paces in seen if core in paces)
+        for core, cycles in _paces(trial).items()
+    }
 
 
 def slowed_rows(core: int, times: float | None) -> Iterator[Evidence]:

@@ -69,10 +69,10 @@ def costs(series: Sequence[Window], slowing: Slowing | None = None) -> Costs:
     """Of these windows, which are of one set-up, as if no core had been slowed. ValueError without any that
     packets came through."""
     slowing = slowing or Slowing()
-    used = _middle([one for one in calmest(series, slowing) if one.pps() > 0], slowing)
+    used = _middle(calmest([one for one in series if one.pps() > 0], slowing), slowing)
     if not used:
         raise ValueError("no packet came back to the tester")
-    undisturbed = sum(_ticks(one) / slowing.times(one.pace_cycles()) for one in used)
+    undisturbed = sum(_ticks(one) * one.pps() / one.undisturbed_pps(slowing) for one in used)
     came_back = sum(received(one.after) - received(one.before) for one in used)
     sent = sum(entered(one.after) - entered(one.before) for one in used)
     return Costs(
@@ -92,7 +92,7 @@ def calmest(series: Sequence[Window], slowing: Slowing) -> list[Window]:
 
 def _middle(series: Sequence[Window], slowing: Slowing) -> list[Window]:
     """The middle half by corrected rate."""
-    ranked = sorted(series, key=lambda one: one.pps() * slowing.times(one.pace_cycles()))
+    ranked = sorted(series, key=lambda one: one.undisturbed_pps(slowing))
     outer = len(ranked) // 4
     return ranked[outer : len(ranked) - outer]
 
@@ -108,7 +108,7 @@ def _areas(used: Sequence[Window], slowing: Slowing, came_back: int) -> Iterator
             _Span(
                 one.before.areas[index],
                 one.after.areas[index],
-                slowing.times(one.paces().get(first.core, math.inf)),
+                slowing.times(one.paces.get(first.core, math.inf)),
             )
             for one in used
         ]
@@ -138,7 +138,7 @@ class _Span:
 
 def _beside(used: Sequence[Window]) -> Iterator[AreaCost]:
     """Threads of a switch."""
-    ticks = sum(window.after.tsc - window.before.tsc for window in used)
+    ticks = sum(map(_ticks, used))
     loads: dict[str, list[AreaLoad]] = {}
     for area in (area for window in used for area in window.beside if area.kind not in KERNEL_KINDS):
         loads.setdefault(area.name, []).append(area)

@@ -16,6 +16,12 @@ GROUP_MIN = 8
 """Windows of one set-up; fewer tell no slope."""
 OFF_SHARE = 0.1
 """A window further off than this lost time to something else than its pace."""
+SLOPE_ERROR_MAX = 0.2
+"""Standard error of a slope that is known."""
+SLOPE_MOST = 1.5
+BEST_SHARE = 0.02
+"""Of the paces seen: less is luck of a short window."""
+_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -27,14 +33,22 @@ class Slowing:
     slope: float = 1.0
 
     def slowness(self, pace_cycles: float) -> float:
-        """How many times as long a piece took as at best; infinite where either is not known."""
-        known = math.isfinite(pace_cycles) and math.isfinite(self.best_cycles)
-        return pace_cycles / self.best_cycles if known else math.inf
+        """How many times as long a piece took as at best; 1 where no core was ever timed, infinite where this
+        one was not."""
+        if math.isinf(self.best_cycles):
+            return 1.0
+        return max(1.0, pace_cycles / self.best_cycles)
 
     def times(self, pace_cycles: float) -> float:
         """How many times as many cycles packets cost; 1 where the pace is not known."""
         slowness = self.slowness(pace_cycles)
         return 1 + self.slope * (slowness - 1) if math.isfinite(slowness) else 1.0
+
+
+def best_cycles(paces_cycles: Iterable[float]) -> float:
+    """Of a core that nobody slows, from the paces of many windows: a low quantile; infinite without any."""
+    found = sorted(cycles for cycles in paces_cycles if math.isfinite(cycles))
+    return found[int(BEST_SHARE * len(found))] if found else math.inf
 
 
 def core_paces(before: Ledger, after: Ledger) -> list[CorePace]:
@@ -54,21 +68,34 @@ def slope(groups: Iterable[Sequence[tuple[float, float]]]) -> float | None:
     """Of what packets cost by the slowness of the core, the same for all groups; None if they do not tell.
 
     A group has windows of one set-up: slowness, and cycles or time of a packet in any unit. Least squares
-    with a level for each group, without windows that are far off.
+    with a level for each group, without windows that are far off the line, again until it stands still.
     """
-    products = squares = 0.0
+    series = [group for group in groups if len(group) >= GROUP_MIN]
+    found, error = 1.0, math.inf
+    for _ in range(_ROUNDS):
+        earlier, (found, error) = found, _fitted(series, found)
+        if abs(found - earlier) < 1e-4:
+            break
+    return found if error <= SLOPE_ERROR_MAX else None
+
+
+def _fitted(groups: Iterable[Sequence[tuple[float, float]]], earlier: float) -> tuple[float, float]:
+    """Slope and its standard error, of the windows that the earlier slope does not find far off."""
+    kept: list[tuple[float, float]] = []  # slowness and cost, less their group's means
     for group in groups:
-        if len(group) < GROUP_MIN:
-            continue
-        level = statistics.median(cost / slowness for slowness, cost in group)
-        kept = [
+        level = statistics.median(cost / (1 + earlier * (slowness - 1)) for slowness, cost in group)
+        near = [
             (slowness, cost / level)
             for slowness, cost in group
-            if abs(cost / level / slowness - 1) <= OFF_SHARE
+            if abs(cost / level / (1 + earlier * (slowness - 1)) - 1) <= OFF_SHARE
         ]
-        if len(kept) < GROUP_MIN:
-            continue
-        means = [statistics.fmean(column) for column in zip(*kept, strict=True)]
-        products += sum((slowness - means[0]) * (cost - means[1]) for slowness, cost in kept)
-        squares += sum((slowness - means[0]) ** 2 for slowness, _ in kept)
-    return products / squares if squares > 0 else None
+        if len(near) >= GROUP_MIN:
+            means = [statistics.fmean(column) for column in zip(*near, strict=True)]
+            kept += [(slowness - means[0], cost - means[1]) for slowness, cost in near]
+    products = sum(slowness * cost for slowness, cost in kept)
+    squares = sum(slowness**2 for slowness, _ in kept)
+    if squares <= 0:
+        return earlier, math.inf
+    found = min(max(0.0, products / squares), SLOPE_MOST)
+    left = sum((cost - found * slowness) ** 2 for slowness, cost in kept)
+    return found, math.sqrt(left / len(kept) / squares)

@@ -13,11 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from weir.dataplane.messages import AreaLedger, Ledger
-from weir.measure.outside import NOTHING, Outside
-from weir.measure.pace import core_paces
+from weir.measure.outside import KERNEL_KINDS, NOTHING, Outside
+from weir.measure.pace import Slowing, core_paces
+from weir.spec.execution import TESTER_KINDS
 from weir.store.result import AreaLoad, CoreLoad
 
 WINDOW_S = 0.02
@@ -28,8 +30,8 @@ WINDOWS_MOST = 64
 CALM = 1.1
 """A core that takes this many times as long for the same work as at its best is hardly slowed."""
 USABLE = 1.35
-"""One that takes longer is slowed by too much to be corrected."""
-PIECES_MIN = 10
+"""A core that takes longer is slowed by too much to be corrected."""
+PIECES_MIN = 30
 """Timed pieces of work that tell how fast a core was."""
 NEAR = 0.35
 """Distances of cores that differ by less than this share are the same."""
@@ -40,7 +42,6 @@ SETTLED_SHARE = 0.03
 """Rates of two neighbouring windows that differ by less are of a chain whose flows are all known."""
 SETTLING_MAX = 60
 _TESTER = "tester."
-_TESTER_KINDS = frozenset({"generator", "receiver"})
 
 
 class Clocked(Protocol):
@@ -62,7 +63,8 @@ class Window:
     kernel: tuple[CoreLoad, ...] = ()
     """The kernel's time on the cores."""
 
-    def paces(self) -> dict[int, float]:
+    @cached_property
+    def paces(self) -> Mapping[int, float]:
         """Of each core the mean cycles of a piece of work; infinite where hardly any was timed."""
         timed = {pace.core: pace for pace in core_paces(self.before, self.after)}
         return {
@@ -83,12 +85,19 @@ class Window:
         for before, after in zip(self.before.areas, self.after.areas, strict=True):
             idle = (after.idle_cycles - before.idle_cycles) / ticks
             found[after.core] = found.get(after.core, 0.0) + idle
+        for area in self.beside:
+            if area.kind not in KERNEL_KINDS:
+                idle = area.idle_cycles or max(0, ticks - area.busy_cycles)
+                found[area.core] = found.get(area.core, 0.0) + idle / ticks
         return found
 
     def limiting(self) -> frozenset[int]:
         """The cores that limit."""
-        testers = {area.core for area in self.after.areas if area.kind in _TESTER_KINDS}
-        return limiting(self.idle(), testers)
+        return limiting(self.idle(), self.testers())
+
+    def testers(self) -> frozenset[int]:
+        """The tester's cores."""
+        return frozenset(area.core for area in self.after.areas if area.kind in TESTER_KINDS)
 
     def stayed(self) -> bool:
         """Whether the cores stayed where they were."""
@@ -96,9 +105,18 @@ class Window:
         return not found or max(found) <= (1 + NEAR) * min(found)
 
     def pace_cycles(self) -> float:
-        """Of the slowest core that limits."""
-        paces = self.paces()
-        return max(paces.get(core, math.inf) for core in self.limiting())
+        """Of the slowest core that limits; of all, where it is a switch's, which nobody times."""
+        slowest = max(self.paces.values(), default=math.inf)
+        return max((self.paces[core] for core in self.limiting() if core in self.paces), default=slowest)
+
+    def undisturbed_pps(self, slowing: Slowing) -> float:
+        """What `pps` would be had no core been slowed: as much more as the cores that limit were, where they
+        are timed, but no more than other cores of functions could carry."""
+        paces, idle, full = self.paces, self.idle(), self.limiting()
+        slowed = max((slowing.times(paces[core]) for core in full if core in paces), default=1.0)
+        others = (core for core in idle if core in paces and core not in full | self.testers())
+        rest = (slowing.times(paces[core]) / max(1e-6, 1 - idle[core]) for core in others)
+        return self.pps() * max(1.0, min(slowed, min(rest, default=slowed)))
 
     def pps(self) -> float:
         """Packets a second that came back to the tester."""

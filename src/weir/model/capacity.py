@@ -92,7 +92,7 @@ def predict(model: CostModel, execution: Execution) -> Prediction:
     _require_known(model, execution)
     asked, execution = execution, told_of(model, execution)
     loads = [_core(model, execution, core) for core in execution.cores()]
-    rates = {load.core: budget_hz(model, execution, load.core) / load.cycles for load in loads}
+    rates = {load.core: _rate(model, execution, load.core, load.cycles) for load in loads}
     full = min(loads, key=lambda load: rates[load.core])
     pps = rates[full.core]
     share = _deviation(model, execution, full.core)

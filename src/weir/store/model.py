@@ -77,6 +77,15 @@ class ModelQuality(_Record):
     """The same of single costs of stages and areas, fitted."""
 
 
+class ModelPace(_Record):
+    """How fast cores were at their best, and what slower ones cost, when the trials were measured."""
+
+    best_cycles: float
+    """For the work that polling loops time between polls."""
+    slope: float
+    """Packets cost 1 + slope x (pace / best - 1) times as many cycles."""
+
+
 class ModelDocument(_Record):
     """A calibrated cost model."""
 
@@ -97,8 +106,8 @@ class ModelDocument(_Record):
     """Share of a full core's time that its areas had, the tester's among them."""
     fed_utilisation: float | None = None
     """The same of a core that another one feeds; absent: as `utilisation`."""
-    pace_cycles: float | None = None
-    """Of the work that polling loops time between polls, on a core at its best; absent: nothing timed it."""
+    pace: ModelPace | None = None
+    """Absent: nothing timed it."""
     core_distances_cycles: list[float]
     """To read a cache line that another core has: least, median and most over the trials; empty on one core.
     A hypervisor that moves virtual cores changes it, and with it all costs across cores."""

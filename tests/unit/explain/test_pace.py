@@ -19,9 +19,9 @@ def paced(*cycles: int, pieces: int = 1000) -> Trial:
     return found.model_copy(update={"paces": paces})
 
 
-def test_a_core_is_as_slow_as_it_took_longer_than_the_best_of_all_trials() -> None:
-    found = slowed(paced(600, 900), [paced(620, 610), paced(800, 800)])
-    assert found == {0: pytest.approx(1.0), 1: pytest.approx(1.5)}
+def test_a_core_is_as_slow_as_it_took_longer_than_at_its_best_in_all_trials() -> None:
+    found = slowed(paced(600, 900), [paced(620, 750), paced(800, 800)])
+    assert found == {0: pytest.approx(1.0), 1: pytest.approx(1.2)}
 
 
 def test_hardly_any_work_timed_says_nothing() -> None:
@@ -30,7 +30,8 @@ def test_hardly_any_work_timed_says_nothing() -> None:
 
 @pytest.mark.parametrize(("cycles", "rows"), [(900, [0.5]), (620, [])])
 def test_that_a_full_core_was_slowed_is_told_with_what_limits(cycles: int, rows: list[float]) -> None:
-    found = explained(paced(600, cycles))
+    # Without areas: not the trial that is explained.
+    found = explained(paced(600, cycles), paced(600, 600).model_copy(update={"areas": []}))
     assert found.limit.core == 1
     told = [row.value for row in found.evidence if row.what == "core 1 slowed"]
     assert told == pytest.approx(rows)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.model.capacity import CostModel
+from weir.model.capacity import CostModel, budget_hz
 from weir.model.queueing.delay import DelayPrediction, delay
 from weir.model.queueing.network import Arrivals, Queue
 from weir.model.terms import path_terms, state_bytes
@@ -38,7 +38,7 @@ def _queue(model: CostModel, execution: Execution, area: Area, index: int, path:
         area, path, execution, model.memory.excess_cycles(state_bytes(execution, area.core))
     )
     cycles = sum(model.parameters.value(terms) for terms in (*stages, rest))
-    mhz = model.hz * model.utilisation / 1e6
+    mhz = budget_hz(model, execution, area.core) / 1e6
     then: dict[str, float] = {}
     for taker, its_path in path.takers:
         name = _name(taker, its_path)
