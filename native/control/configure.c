@@ -10,6 +10,7 @@
 #include "arguments.h"
 #include "dataplane.h"
 #include "port/port.h"
+#include "timestamps.h"
 #include "traffic/traffic.h"
 #include "verb.h"
 #include "verbs.h"
@@ -61,9 +62,9 @@ weir_dataplane_reset(void)
 static int
 port_from_json(const json_t *object, const char *where, struct weir_error *error)
 {
-	static const char *const known[] = {"name",	     "kind", "devargs", "interface",
-					    "netns",	     "mac",  "peer",	"rx_queue_size",
-					    "tx_queue_size", "wire", NULL};
+	static const char *const known[] = {"name",	     "kind", "devargs",	   "interface",
+					    "netns",	     "mac",  "peer",	   "rx_queue_size",
+					    "tx_queue_size", "wire", "timestamps", NULL};
 	struct weir_port_config config = {0};
 	const char *peer = NULL;
 	const char *wire = "virtual";
@@ -94,6 +95,8 @@ port_from_json(const json_t *object, const char *where, struct weir_error *error
 	config.rx_queue_size = rx;
 	config.tx_queue_size = tx;
 	config.virtual_wire = strcmp(wire, "virtual") == 0;
+	if (weir_timestamps_from_json(object, where, &config.timestamps, error) < 0)
+		return -1;
 	if (config.kind != NULL && strcmp(config.kind, "memory") == 0) {
 		const struct weir_port *open = weir_port_find(config.name);
 
@@ -101,11 +104,13 @@ port_from_json(const json_t *object, const char *where, struct weir_error *error
 			return weir_fail(error, "bad_argument", where, "`peer`", NULL,
 					 "in-memory port '%s' has no peer", config.name);
 		/* The pair opens with the first of the two that the request names. */
-		return open != NULL && strcmp(open->peer, peer) == 0
-			       ? 0
-			       : weir_port_open_memory(config.name, peer, error);
+		if ((open == NULL || strcmp(open->peer, peer) != 0) &&
+		    weir_port_open_memory(config.name, peer, error) < 0)
+			return -1;
+	} else if (weir_port_open(&config, error) < 0) {
+		return -1;
 	}
-	return weir_port_open(&config, error);
+	return weir_timestamps_settle(weir_port_find(config.name), config.timestamps, error);
 }
 
 static int

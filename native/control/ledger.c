@@ -9,6 +9,7 @@
 #include "core/hops.h"
 #include "dataplane.h"
 #include "port/port.h"
+#include "timestamps.h"
 
 static json_t *
 count(const uint64_t *counter)
@@ -122,12 +123,13 @@ port_to_json(const struct weir_port *port)
 	struct rte_eth_stats stats;
 
 	weir_port_stats(port, &stats);
-	return json_pack(
-		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name", port->name, "rx_packets",
-		(json_int_t)stats.ipackets, "rx_bytes", (json_int_t)stats.ibytes, "tx_packets",
-		(json_int_t)stats.opackets, "tx_bytes", (json_int_t)stats.obytes, "rx_missed",
-		(json_int_t)stats.imissed, "rx_nombuf", (json_int_t)stats.rx_nombuf, "tx_errors",
-		(json_int_t)tx_errors(port, &stats), "gone", weir_port_gone(port));
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}", "name", port->name,
+			 "rx_packets", (json_int_t)stats.ipackets, "rx_bytes",
+			 (json_int_t)stats.ibytes, "tx_packets", (json_int_t)stats.opackets,
+			 "tx_bytes", (json_int_t)stats.obytes, "rx_missed",
+			 (json_int_t)stats.imissed, "rx_nombuf", (json_int_t)stats.rx_nombuf,
+			 "tx_errors", (json_int_t)tx_errors(port, &stats), "gone",
+			 weir_port_gone(port), "timestamps", weir_timestamps_json(port));
 }
 
 static json_t *

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "dataplane.h"
+#include "port/device_clock.h"
+#include "timestamps.h"
 #include "verbs.h"
 
 #define CLIENTS_MAX 16
@@ -187,7 +189,7 @@ weir_serve(const char *path, struct weir_error *error)
 					    .events = POLLIN};
 		for (unsigned int i = 0; i < count; i++)
 			polled[i + 2] = (struct pollfd){.fd = clients[i].fd, .events = POLLIN};
-		if (poll(polled, count + 2, -1) < 0)
+		if (poll(polled, count + 2, weir_clocks_follow() ? WEIR_CLOCK_FOLLOW_MS : -1) < 0)
 			continue;
 		if (polled[0].revents != 0)
 			break;

@@ -79,9 +79,11 @@ receivers_counted(void)
 
 		weir_receiver_counted(i, &c);
 		json_array_append_new(
-			list, json_pack("{s:s, s:I, s:I, s:I}", "port", weir_receiver_port(i),
-					"foreign", (json_int_t)c.foreign, "malformed",
-					(json_int_t)c.malformed, "stale", (json_int_t)c.stale));
+			list,
+			json_pack("{s:s, s:I, s:I, s:I, s:I, s:i}", "port", weir_receiver_port(i),
+				  "foreign", (json_int_t)c.foreign, "malformed",
+				  (json_int_t)c.malformed, "stale", (json_int_t)c.stale, "untimed",
+				  (json_int_t)c.untimed, "clock_steps", c.clock_steps));
 	}
 	return list;
 }

@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "core/loop.h"
 #include "stream_json.h"
+#include "timestamps.h"
 #include "traffic_counts.h"
 #include "verb.h"
 
@@ -195,6 +196,8 @@ weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *
 		return -1;
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		stalls[i] = weir_core_stalls(i);
+	weir_clocks_review();
+	weir_clocks_follow();
 	number = weir_run_start(&options, error);
 	if (number < 0)
 		return -1;
@@ -221,6 +224,7 @@ weir_verb_traffic_result(const json_t *args, json_t **result, struct weir_error 
 		/* Asleep, so that the polling cores keep their CPUs. */
 		usleep(nap_ms * 1000);
 		wait_ms -= nap_ms;
+		weir_clocks_follow();
 	}
 	if (state == WEIR_RUN_NONE)
 		return weir_fail(error, "bad_state", NULL, NULL, "send traffic.start first",

@@ -14,75 +14,10 @@
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
-#include <rte_mbuf.h>
 
-#include "core/handover.h"
 #include "packet_socket.h"
 #include "room.h"
-
-static struct rte_mempool *mempool;
-
-/* Frames of 1522 bytes and a driver's headroom fit one buffer: no port makes segments. */
-#define MBUF_DATA_BYTES (RTE_PKTMBUF_HEADROOM + 2048)
-#define MEMPOOL_CACHE 256
-
-/*
- * As rte_pktmbuf_pool_create() makes it, which without hugepages puts each buffer at the beginning
- * of a page of 4 KiB: all headers then want the same few lines of the first level of cache. No
- * device needs that there: its addresses are ours.
- */
-static struct rte_mempool *
-packed_pool(const char *name, unsigned int mbufs)
-{
-	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = MBUF_DATA_BYTES,
-						   .mbuf_priv_size = WEIR_PRIVATE_BYTES};
-	struct rte_mempool *pool;
-
-	pool = rte_mempool_create_empty(
-		name, mbufs, sizeof(struct rte_mbuf) + WEIR_PRIVATE_BYTES + MBUF_DATA_BYTES,
-		MEMPOOL_CACHE, sizeof(private), SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
-	if (pool == NULL)
-		return NULL;
-	rte_pktmbuf_pool_init(pool, &private);
-	if (rte_mempool_populate_default(pool) < 0) {
-		rte_mempool_free(pool);
-		return NULL;
-	}
-	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
-	return pool;
-}
-
-int
-weir_ports_memory(unsigned int mbufs, struct weir_error *error)
-{
-	if (mempool != NULL)
-		return 0;
-	if (rte_eal_has_hugepages())
-		mempool =
-			rte_pktmbuf_pool_create("weir-ports", mbufs, MEMPOOL_CACHE,
-						WEIR_PRIVATE_BYTES, MBUF_DATA_BYTES, SOCKET_ID_ANY);
-	else
-		mempool = packed_pool("weir-ports", mbufs);
-	if (mempool == NULL)
-		return weir_fail(error, "no_memory", "mbufs", NULL,
-				 "reserve more hugepages, or ask for fewer or shorter queues",
-				 "no memory for %u packet buffers: %s", mbufs,
-				 rte_strerror(rte_errno));
-	return 0;
-}
-
-struct rte_mempool *
-weir_ports_mempool(void)
-{
-	return mempool;
-}
-
-void
-weir_ports_memory_free(void)
-{
-	rte_mempool_free(mempool);
-	mempool = NULL;
-}
+#include "stamping.h"
 
 /* The device name and arguments that DPDK's vdev bus wants. */
 struct device {
@@ -180,41 +115,61 @@ probe(const struct weir_port_config *config, const struct device *device, struct
 	return 0;
 }
 
+/* As an ethdev comes up, from its configuration to its start. 0, or a negative errno of `*step`. */
+static int
+bring_up(const struct weir_port_config *config, uint16_t id, const struct rte_eth_conf *conf,
+	 const char **step)
+{
+	uint16_t rx = config->rx_queue_size;
+	uint16_t tx = config->tx_queue_size;
+	int status;
+
+	*step = "configure";
+	status = rte_eth_dev_configure(id, 1, 1, conf);
+	if (status == 0) {
+		*step = "set the queue sizes of";
+		status = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
+	}
+	if (status == 0) {
+		*step = "set up the receive queue of";
+		status = rte_eth_rx_queue_setup(id, 0, rx, SOCKET_ID_ANY, NULL,
+						weir_ports_mempool());
+	}
+	if (status == 0) {
+		*step = "set up the transmit queue of";
+		status = rte_eth_tx_queue_setup(id, 0, tx, SOCKET_ID_ANY, NULL);
+	}
+	if (status == 0) {
+		*step = "start";
+		status = rte_eth_dev_start(id);
+	}
+	return status;
+}
+
 static int
 start(const struct weir_port_config *config, struct weir_port *port, struct weir_error *error)
 {
-	const struct rte_eth_conf plain = {0};
+	const uint16_t id = port->queue.ethdev_id;
+	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info info;
-	uint16_t rx = config->rx_queue_size;
-	uint16_t tx = config->tx_queue_size;
-	const char *step = "configure";
-	int status = rte_eth_dev_info_get(port->queue.ethdev_id, &info);
+	const char *step = "ask";
+	int status = rte_eth_dev_info_get(id, &info);
 
+	if (status == 0 && config->timestamps != WEIR_TIMESTAMPS_COUNTER)
+		weir_stamping_ask(&info, port, &conf);
 	if (status == 0)
-		status = rte_eth_dev_configure(port->queue.ethdev_id, 1, 1, &plain);
-	if (status == 0) {
-		step = "set the queue sizes of";
-		status = rte_eth_dev_adjust_nb_rx_tx_desc(port->queue.ethdev_id, &rx, &tx);
-	}
-	if (status == 0) {
-		step = "set up the receive queue of";
-		status = rte_eth_rx_queue_setup(port->queue.ethdev_id, 0, rx, SOCKET_ID_ANY, NULL,
-						mempool);
-	}
-	if (status == 0) {
-		step = "set up the transmit queue of";
-		status = rte_eth_tx_queue_setup(port->queue.ethdev_id, 0, tx, SOCKET_ID_ANY, NULL);
-	}
-	if (status == 0) {
-		step = "start";
-		status = rte_eth_dev_start(port->queue.ethdev_id);
+		status = bring_up(config, id, &conf, &step);
+	if (status == 0 && conf.rxmode.offloads != 0 && !weir_stamping_begin(port)) {
+		conf.rxmode.offloads = 0;
+		status = rte_eth_dev_stop(id);
+		if (status == 0)
+			status = bring_up(config, id, &conf, &step);
 	}
 	if (status != 0)
 		return weir_fail(error, "port_failed", config->name, NULL, NULL,
 				 "cannot %s port %s: %s", step, port->device,
 				 rte_strerror(-status));
-	rte_eth_promiscuous_enable(
-		port->queue.ethdev_id); /* not every driver has it, nor needs it */
+	rte_eth_promiscuous_enable(id); /* not every driver has it, nor needs it */
 	snprintf(port->driver, sizeof(port->driver), "%s", info.driver_name);
 	return 0;
 }

@@ -12,8 +12,14 @@
 #include "core/error.h"
 #include "core/queue.h"
 
+struct weir_device_clock;
+
 #define WEIR_PORTS_MAX 160
 #define WEIR_PORT_NAME_MAX 64
+
+/* By which clock arrivals are timed: always the time-stamp counter; the device's stamps where it
+ * has some, and a clock that can be read; or these or nothing, which `configure` sees to. */
+enum weir_timestamps { WEIR_TIMESTAMPS_COUNTER, WEIR_TIMESTAMPS_AUTO, WEIR_TIMESTAMPS_HARDWARE };
 
 /* What a port shall be. Strings are borrowed for the call. */
 struct weir_port_config {
@@ -26,6 +32,7 @@ struct weir_port_config {
 	uint16_t rx_queue_size;
 	uint16_t tx_queue_size;
 	bool virtual_wire;
+	enum weir_timestamps timestamps;
 };
 
 struct weir_port {
@@ -42,6 +49,9 @@ struct weir_port {
 	bool vdev;	  /* removed by rte_eal_hotplug_remove */
 	int flags_socket; /* in the interface's namespace; -1: no kernel interface */
 	char interface[16];
+	enum weir_timestamps timestamps;
+	struct weir_device_clock *clock; /* of the stamps on what it receives; NULL: none */
+	char no_clock[96];		 /* why there is none where one was asked for */
 };
 
 /* Opens, configures and starts one port. On failure nothing is left open. */

@@ -12,6 +12,7 @@
 
 #include "packet_socket.h"
 #include "room.h"
+#include "stamping.h"
 
 static struct weir_port ports[WEIR_PORTS_MAX];
 static unsigned int count;
@@ -56,6 +57,7 @@ weir_ports_close(void)
 		if (port->queue.kind == WEIR_QUEUE_DRIVER) {
 			weir_packet_socket_close(port);
 		} else {
+			weir_stamping_end(port, "");
 			rte_eth_dev_stop(port->queue.ethdev_id);
 			rte_eal_hotplug_remove(port->vdev ? "vdev" : "pci", port->device);
 		}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <rte_branch_prediction.h>
+#include <rte_common.h>
 
 #include "stream.h"
 
@@ -46,19 +47,22 @@ unwrap(const struct weir_arrivals *arrivals, uint32_t sequence)
 static void
 note_gap(struct weir_arrivals *arrivals, uint64_t tx_tsc, uint64_t rx_tsc)
 {
-	uint64_t cycles = arrivals->any ? rx_tsc - arrivals->newest_rx_tsc : 0;
+	uint64_t cycles = 0;
 
+	/* By a network card's clock and the counter in turn, arrivals may be in the other order. */
+	if (arrivals->any && rx_tsc > arrivals->newest_rx_tsc)
+		cycles = rx_tsc - arrivals->newest_rx_tsc;
 	arrivals->gaps++;
 	arrivals->after_gap_tsc = tx_tsc;
 	if (cycles > arrivals->longest_gap_cycles)
 		arrivals->longest_gap_cycles = cycles;
 }
 
-void
-weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t tx_tsc,
-		  uint64_t rx_tsc)
+/* Counts it; whether this is a packet's first arrival, in time. `sequence` is not wrapped. */
+static __rte_always_inline bool
+is_first_arrival(struct weir_arrivals *arrivals, uint64_t sequence, uint64_t tx_tsc,
+		 uint64_t rx_tsc)
 {
-	uint64_t sequence = unwrap(arrivals, low_sequence);
 	uint64_t bit = 1ull << sequence % 64;
 	uint64_t *word = word_of(arrivals, sequence);
 
@@ -77,16 +81,33 @@ weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_
 		/* Whether it came before cannot be told any more: it stays lost, and is counted as
 		 * too late. */
 		arrivals->too_late++;
-		return;
+		return false;
 	} else if (*word & bit) {
 		arrivals->duplicates++;
-		return;
+		return false;
 	} else {
 		arrivals->reordered++; /* RFC 4737 type-P-reordered */
 	}
 	*word |= bit;
 	arrivals->delivered++;
-	weir_delays_add(&arrivals->delays, sequence, tx_tsc, rx_tsc);
+	return true;
+}
+
+void
+weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t tx_tsc,
+		  uint64_t rx_tsc)
+{
+	uint64_t sequence = unwrap(arrivals, low_sequence);
+
+	if (is_first_arrival(arrivals, sequence, tx_tsc, rx_tsc))
+		weir_delays_add(&arrivals->delays, sequence, tx_tsc, rx_tsc);
+}
+
+void
+weir_arrivals_add_untimed(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t tx_tsc,
+			  uint64_t now_tsc)
+{
+	is_first_arrival(arrivals, unwrap(arrivals, low_sequence), tx_tsc, now_tsc);
 }
 
 void

@@ -6,7 +6,9 @@
 
 #include <rte_cycles.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 
+#include "core/loop.h"
 #include "parser.h"
 #include "stream.h"
 
@@ -19,6 +21,7 @@ struct receiver {
 	uint16_t port_id;
 	struct weir_stream *const *by_id; /* WEIR_STREAMS_MAX entries; NULL before configure */
 	struct weir_receiver_count counts;
+	struct weir_arrival_clock clock; /* of poll_stamped() */
 };
 
 /* The frame's first bytes in one piece: in the first segment, or copied together into `room`. */
@@ -33,67 +36,150 @@ head_of(const struct rte_mbuf *packet, uint8_t room[WEIR_PARSER_BYTES], size_t *
 	return rte_pktmbuf_read(packet, 0, *length, room);
 }
 
-static inline void
-count_packet(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epoch, bool closed,
-	     uint64_t now)
+/* The stream of this run that the packet counts for, and its stamp; NULL: none, which is counted.
+ */
+static inline struct weir_stream *
+stream_of(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epoch, bool closed,
+	  struct weir_stamp *stamp)
 {
 	uint8_t room[WEIR_PARSER_BYTES];
-	struct weir_stamp stamp;
 	struct weir_stream *stream;
 	size_t length;
 	const uint8_t *head = head_of(packet, room, &length);
 
-	switch (head != NULL ? weir_parse(head, length, packet->pkt_len, &stamp)
+	switch (head != NULL ? weir_parse(head, length, packet->pkt_len, stamp)
 			     : WEIR_PARSED_MALFORMED) {
 	case WEIR_PARSED_MALFORMED:
 		receiver->counts.malformed++;
-		return;
+		return NULL;
 	case WEIR_PARSED_FOREIGN:
 		receiver->counts.foreign++;
-		return;
+		return NULL;
 	case WEIR_PARSED_STAMP:
 		break;
 	}
-	stream = stamp.stream < WEIR_STREAMS_MAX && receiver->by_id != NULL
-			 ? receiver->by_id[stamp.stream]
+	stream = stamp->stream < WEIR_STREAMS_MAX && receiver->by_id != NULL
+			 ? receiver->by_id[stamp->stream]
 			 : NULL;
 	if (stream == NULL || stream->config.to_port_id != receiver->port_id) {
 		receiver->counts.foreign++;
-		return;
+		return NULL;
 	}
-	if (stamp.epoch != epoch) {
+	if (stamp->epoch != epoch) {
 		receiver->counts.stale++;
 		stream->arrivals.stale++;
-		return;
+		return NULL;
 	}
 	if (unlikely(closed)) {
 		stream->arrivals.too_late++;
-		return;
+		return NULL;
 	}
-	weir_arrivals_add(&stream->arrivals, stamp.sequence, stamp.tx_tsc, now);
+	return stream;
+}
+
+/* A stamp can be true if the packet arrived after it was sent and before it was taken. */
+static inline void
+add_stamped(struct receiver *receiver, struct weir_stream *stream, const struct weir_stamp *stamp,
+	    const struct rte_mbuf *packet, uint64_t now, int64_t inexact)
+{
+	const struct weir_arrival_clock *clock = &receiver->clock;
+
+	if (likely((packet->ol_flags & clock->flag) != 0)) {
+		uint64_t at =
+			weir_arrival_tsc(clock, *RTE_MBUF_DYNFIELD(packet, clock->field_offset,
+								   rte_mbuf_timestamp_t *));
+		int64_t after = (int64_t)(at - stamp->tx_tsc), before = (int64_t)(now - at);
+
+		if (likely(after >= -inexact && before >= -inexact)) {
+			receiver->counts.timed++;
+			weir_arrivals_add(&stream->arrivals, stamp->sequence, stamp->tx_tsc,
+					  after >= 0 ? at : stamp->tx_tsc);
+			return;
+		}
+	}
+	receiver->counts.untimed++;
+	weir_arrivals_add_untimed(&stream->arrivals, stamp->sequence, stamp->tx_tsc, now);
+}
+
+/* One of the two polls below, as the compiler makes them. */
+static __rte_always_inline uint32_t
+take_burst(struct receiver *receiver, const bool stamped)
+{
+	struct rte_mbuf *packets[BURST];
+	uint16_t count = weir_queue_receive(&receiver->queue, packets, BURST);
+	int64_t inexact = 0;
+	uint64_t now;
+	uint16_t epoch;
+	bool closed;
+
+	if (count == 0)
+		return 0;
+	now = rte_rdtsc();
+	if (stamped)
+		inexact = weir_arrival_uncertainty(&receiver->clock, now);
+	epoch = __atomic_load_n(&weir_epoch, __ATOMIC_ACQUIRE);
+	closed = __atomic_load_n(&weir_run_closed, __ATOMIC_ACQUIRE);
+	for (uint16_t i = 0; i < count; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(packets[i], void *));
+	for (uint16_t i = 0; i < count; i++) {
+		struct weir_stamp stamp;
+		struct weir_stream *stream = stream_of(receiver, packets[i], epoch, closed, &stamp);
+
+		if (unlikely(stream == NULL))
+			continue;
+		if (stamped)
+			add_stamped(receiver, stream, &stamp, packets[i], now, inexact);
+		else
+			weir_arrivals_add(&stream->arrivals, stamp.sequence, stamp.tx_tsc, now);
+	}
+	rte_pktmbuf_free_bulk(packets, count);
+	return count;
 }
 
 static uint32_t
 poll(struct weir_area *area, uint64_t now_tsc)
 {
-	struct receiver *receiver = (struct receiver *)area;
-	struct rte_mbuf *packets[BURST];
-	uint16_t count = weir_queue_receive(&receiver->queue, packets, BURST);
-	uint16_t epoch;
-	bool closed;
-
 	(void)now_tsc;
-	if (count == 0)
-		return 0;
-	now_tsc = rte_rdtsc();
-	epoch = __atomic_load_n(&weir_epoch, __ATOMIC_ACQUIRE);
-	closed = __atomic_load_n(&weir_run_closed, __ATOMIC_ACQUIRE);
-	for (uint16_t i = 0; i < count; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(packets[i], void *));
-	for (uint16_t i = 0; i < count; i++)
-		count_packet(receiver, packets[i], epoch, closed, now_tsc);
-	rte_pktmbuf_free_bulk(packets, count);
-	return count;
+	return take_burst((struct receiver *)area, false);
+}
+
+static uint32_t
+poll_stamped(struct weir_area *area, uint64_t now_tsc)
+{
+	(void)now_tsc;
+	return take_burst((struct receiver *)area, true);
+}
+
+struct following {
+	struct receiver *receiver;
+	const struct weir_arrival_clock *clock;
+};
+
+/* On the receiver's thread, between two of its polls. */
+static void
+follow(void *argument)
+{
+	const struct following *following = argument;
+	struct receiver *receiver = following->receiver;
+
+	if (following->clock == NULL) {
+		receiver->area.poll = poll;
+		return;
+	}
+	if (receiver->area.poll == poll_stamped)
+		receiver->counts.clock_steps += following->clock->steps - receiver->clock.steps;
+	receiver->clock = *following->clock;
+	receiver->area.poll = poll_stamped;
+}
+
+void
+weir_receiver_follow(uint16_t port_id, const struct weir_arrival_clock *clock)
+{
+	struct weir_area *area = weir_receiver_of(port_id);
+	struct following following = {.receiver = (struct receiver *)area, .clock = clock};
+
+	if (area != NULL)
+		weir_area_run(area, follow, &following);
 }
 
 struct weir_area *

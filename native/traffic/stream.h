@@ -65,6 +65,9 @@ extern bool weir_run_closed;
 /* Counts the arrival of `sequence` (wrapping 32 bits), and how long it was under way. */
 void weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t sequence, uint64_t tx_tsc,
 		       uint64_t rx_tsc);
+/* The same of a packet whose time of arrival is not known exactly: it has no delay. */
+void weir_arrivals_add_untimed(struct weir_arrivals *arrivals, uint32_t sequence, uint64_t tx_tsc,
+			       uint64_t now_tsc);
 void weir_arrivals_clear(struct weir_arrivals *arrivals);
 
 /* Areas of the tester announce themselves, and say when they end. -1 with `error`: the port has one

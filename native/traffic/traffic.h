@@ -19,6 +19,7 @@
 #include <rte_ether.h>
 
 #include "core/area.h"
+#include "core/arrival_clock.h"
 #include "core/error.h"
 #include "core/queue.h"
 
@@ -154,6 +155,10 @@ struct weir_receiver_count {
 			   */
 	uint64_t malformed; /* truncated, or lengths that contradict each other */
 	uint64_t stale;
+	/* Of those that count for a stream, where a network card times arrivals: by a stamp that
+	 * can be true, or without one and so without a delay. */
+	uint64_t timed, untimed;
+	unsigned int clock_steps; /* how often somebody has set the card's clock */
 };
 
 /* Counts of the last run; while it goes on, those of about now, and `intended` is not known. */
@@ -200,6 +205,9 @@ unsigned int weir_stream_buckets(unsigned int index, enum weir_delay_histogram w
 unsigned int weir_receiver_count(void);
 const char *weir_receiver_port(unsigned int index);
 void weir_receiver_counted(unsigned int index, struct weir_receiver_count *count);
+/* From here on the receiver at that port times arrivals by the stamps of its network card; NULL: by
+ * the counter, at the poll that takes them. Nothing if there is no receiver. */
+void weir_receiver_follow(uint16_t port_id, const struct weir_arrival_clock *clock);
 
 /*
  * Gives the first `count` frames of a stream, without FCS, to `take`: the same bytes each time,

@@ -45,7 +45,7 @@ class StallCount(_Reply):
 
 
 class LatencySummary(_Reply):
-    """One-way latency of one stream's delivered packets, by the time-stamp counter."""
+    """One-way latency of one stream's delivered packets, in time of the time-stamp counter."""
 
     count: int
     min_ns: float

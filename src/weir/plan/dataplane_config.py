@@ -66,6 +66,8 @@ def _port(
         "rx_queue_size": size,
         "tx_queue_size": size,
     }
+    if port.node == topology.nodes[0].name:
+        config["timestamps"] = lab.tester.timestamps
     if port.kind in KERNEL_PORT_KINDS:
         return config | {
             "kind": port.kind,

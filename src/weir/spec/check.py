@@ -149,6 +149,12 @@ def _technologies(lab: Lab) -> Iterator[Complaint]:
                 "no ports, or technology: sr-iov alone",
                 about=(("technology",),),
             )
+    virtual = [name for name in lab.technology if name != "sr-iov"]
+    if lab.tester.timestamps == "hardware" and virtual:
+        message = f"is hardware, and under {', '.join(virtual)} the tester's ports are no network card's"
+        yield Complaint(
+            ("tester", "timestamps"), message, "auto, or technology: sr-iov alone", about=(("technology",),)
+        )
 
 
 def _cores(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:

@@ -64,3 +64,9 @@ class TesterOptions(Part):
         description="with sr-iov only: PCI addresses of the tester's own network ports, left and right, "
         "cabled to the parent device; absent: the tester uses virtual functions as well",
     )
+    timestamps: Literal["auto", "counter", "hardware"] = Field(
+        default="auto",
+        description="what times arrivals: `counter`, the time-stamp counter when a loop takes the packet; "
+        "`hardware`, the network card's stamps, or the lab is refused; `auto`, these where the card has them "
+        "and its clock can be read",
+    )

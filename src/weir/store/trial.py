@@ -39,7 +39,7 @@ class Stall(_Record):
 
 
 class Latency(_Record):
-    """One-way latency by software timestamps (time-stamp counter), over delivered packets."""
+    """One-way latency over delivered packets; `clocks` of the case says what timed their arrival."""
 
     packets: int
     min_us: float

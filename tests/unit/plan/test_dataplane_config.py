@@ -67,6 +67,15 @@ def test_memory_ports_are_each_others_peers() -> None:
     assert all(peers[peer] == name for name, peer in peers.items())
 
 
+def test_only_the_testers_ports_are_asked_for_timestamps_as_the_lab_says() -> None:
+    made = config("sr-iov", tester={"timestamps": "hardware"})
+    asked = {port["name"]: port.get("timestamps") for port in made["ports"]}
+    assert asked.pop("tester.left") == asked.pop("tester.right") == "hardware"
+    assert set(asked.values()) == {None}
+    unasked = {port["name"]: port.get("timestamps") for port in config("direct")["ports"]}
+    assert unasked["tester.left"] == "auto"
+
+
 def test_every_port_is_polled_by_exactly_one_core() -> None:
     made = config("direct", 3, cores={"tester": [0, 1], "functions": [2, 3], "switch": [4]})
     polled: dict[str, set[int]] = {}

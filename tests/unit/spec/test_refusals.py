@@ -170,6 +170,13 @@ def test_a_technology_named_twice_is_refused() -> None:
     assert "twice" in problem(GOOD.replace("ovs-dpdk", "direct")).message
 
 
+def test_hardware_timestamps_are_refused_where_the_testers_ports_are_virtual() -> None:
+    found = problem(GOOD + "tester: {timestamps: hardware}\n")
+    assert found.key == "tester.timestamps"
+    assert "linux-bridge" in found.message
+    assert found.expected == "auto, or technology: sr-iov alone"
+
+
 def test_a_chain_with_more_ports_than_dpdk_has_is_refused() -> None:
     assert not problems(GOOD.replace("PVP", "P" + "V" * 15 + "P"))
     found = problem(GOOD.replace("PVP", "P" + "V" * 16 + "P"))

@@ -152,7 +152,7 @@ def _sections(result: Result) -> list[Markup]:
         _section(
             "latency",
             "Latency by load",
-            "One way, software timestamps, the slower direction. Past the throughput: full queues.",
+            "One way, the slower direction. Past the throughput: full queues.",
             tag("div", class_="controls", id="latency-controls"),
             tag("div", class_="rows", id="latency-plots"),
             delays.reductions(result),

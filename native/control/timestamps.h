@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* By which clock arrivals at a port are timed. For the files of this folder; control thread. */
+#ifndef WEIR_CONTROL_TIMESTAMPS_H
+#define WEIR_CONTROL_TIMESTAMPS_H
+
+#include <stdbool.h>
+
+#include <jansson.h>
+
+#include "core/error.h"
+#include "port/port.h"
+
+/* The port's wish: "counter" where the request says nothing. */
+int weir_timestamps_from_json(const json_t *object, const char *where, enum weir_timestamps *wish,
+			      struct weir_error *error);
+/* Of an open port: -1 with `error` if it must have hardware timestamps and has none. */
+int weir_timestamps_settle(struct weir_port *port, enum weir_timestamps wish,
+			   struct weir_error *error);
+/* Which clock it is, how exact, and why not the other; a new reference. */
+json_t *weir_timestamps_json(const struct weir_port *port);
+
+/*
+ * Reads the devices' clocks, if it is time to, and tells the receivers. Call it at least every
+ * WEIR_CLOCK_FOLLOW_MS as long as it returns true: there are some.
+ */
+bool weir_clocks_follow(void);
+/* Before a run. Where hardware timestamps were a wish and a hundredth of the last run's packets
+ * came without one that can be true, the counter times arrivals from here on. */
+void weir_clocks_review(void);
+
+#endif
