@@ -7,7 +7,7 @@ import pytest
 
 from weir.measure.stalls import explainable
 from weir.report import summary
-from weir.store.result import Drop, Stall
+from weir.store.result import CorePace, Drop, Stall
 
 from .synthetic import result
 
@@ -79,3 +79,19 @@ def test_a_genome_is_written_with_its_runs_counted(frame: str, label: str) -> No
 
 def test_a_lab_without_a_title_is_called_by_its_name() -> None:
     assert summary.title(result(title=" ")) == "switching"
+
+
+def test_cores_that_a_neighbour_slowed_in_many_trials_are_told() -> None:
+    found = result()
+    case = found.setups[0].cases[0]
+    slow, fast = (CorePace(core=1, pieces=1000, cycles=1000 * cycles) for cycles in (900, 600))
+    for number, trial in enumerate(case.curve):
+        trial.paces = [slow if number else fast]
+    found.setups = [found.setups[0].model_copy(update={"cases": [case.model_copy(update={"trials": []})]})]
+    said = " ".join(summary.noise(found))
+    assert (
+        f"In {len(case.curve) - 1} of {len(case.curve)} trials a core took 1.2 times or more as long" in said
+    )
+    assert "(1.50 in the median)" in said
+    case.curve[0].paces = [slow]
+    assert "as long for the same work" not in " ".join(summary.noise(found))

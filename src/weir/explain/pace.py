@@ -10,16 +10,14 @@ from weir.store.result import Trial
 
 SLOWED_TIMES = 1.1
 """A core that takes so many times as long for the same work was slowed."""
-PIECES_MIN = 100
-"""Of a trial; fewer say little."""
 
 
 def slowed(trial: Trial, others: Sequence[Trial]) -> dict[int, float]:
     """By core, how many times as long the same work took in this trial as at its best in any."""
-    seen = [_paces(one) for one in (trial, *others)]
+    seen = [one.pace_cycles() for one in (trial, *others)]
     return {
         core: cycles / min(paces[core] for paces in seen if core in paces)
-        for core, cycles in _paces(trial).items()
+        for core, cycles in trial.pace_cycles().items()
     }
 
 
@@ -32,7 +30,3 @@ def slowed_rows(core: int, times: float | None) -> Iterator[Evidence]:
             unit="share",
             note="longer for the same work than at best: a neighbour on its physical core, or a lower clock",
         )
-
-
-def _paces(trial: Trial) -> dict[int, float]:
-    return {pace.core: pace.cycles / pace.pieces for pace in trial.paces if pace.pieces >= PIECES_MIN}

@@ -6,7 +6,8 @@ Every format takes these from here, so the same result never reads differently i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import statistics
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -19,6 +20,8 @@ NOISY_SPREAD = 0.05
 NOISY_TRIALS = 0.05
 # Stalls that take more of a trial than this are a slow loop, which is the system's own.
 STALLED_SHARE_MAX = 0.02
+# A core that takes so many times as long for the same work as at its best was slowed.
+SLOWED_TIMES = 1.2
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,13 @@ def noise(result: Result) -> list[str]:
     invalid = [trial for trial in ran if not trial.valid]
     if invalid and len(invalid) > NOISY_TRIALS * len(ran):
         said.append(f"{len(invalid)} of {len(ran)} trials were invalid and not used.")
+    slowed = _slowed(ran)
+    if slowed and len(slowed) > NOISY_TRIALS * len(ran):
+        said.append(
+            f"In {len(slowed)} of {len(ran)} trials a core took {SLOWED_TIMES:.1f} times or more as long for "
+            f"the same work as at its best ({statistics.median(slowed):.2f} in the median): a neighbour on "
+            "its physical core, or a lower clock."
+        )
     wide = [row for row in rows(result) if (spread(row.throughput) or 0) > NOISY_SPREAD]
     if wide:
         worst = max(wide, key=lambda row: spread(row.throughput) or 0)
@@ -196,6 +206,16 @@ def noise(result: Result) -> list[str]:
             f"frame {frame_label(worst.case.frame)}: {spread(worst.throughput):.0%}."
         )
     return said
+
+
+def _slowed(ran: Sequence[Trial]) -> list[float]:
+    """Of each trial in which a core was slowed: how many times as long it took as at its best in any."""
+    paces = [trial.pace_cycles() for trial in ran]
+    best: dict[int, float] = {}
+    for seen in paces:
+        best |= {core: min(cycles, best.get(core, cycles)) for core, cycles in seen.items()}
+    times = [max((cycles / best[core] for core, cycles in seen.items()), default=1.0) for seen in paces]
+    return [one for one in times if one >= SLOWED_TIMES]
 
 
 def spread(found: Throughput) -> float | None:

@@ -237,6 +237,10 @@ class CoreLoad(_Record):
     that take no part, and what the host took without telling. Ticks are rough: it can be a little above 1."""
 
 
+PIECES_MIN = 100
+"""Of timed work in a trial; fewer say little."""
+
+
 class CorePace(_Record):
     """Pieces of the same work that a polling core timed between its polls during the trial.
 
@@ -310,3 +314,7 @@ class Trial(_Record):
     """The cores that take part, of the same trials."""
     paces: list[CorePace] = []
     """How fast the polling cores were."""
+
+    def pace_cycles(self) -> dict[int, float]:
+        """Of a piece of work by core, of cores that timed enough of them."""
+        return {pace.core: pace.cycles / pace.pieces for pace in self.paces if pace.pieces >= PIECES_MIN}

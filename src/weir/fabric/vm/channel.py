@@ -15,7 +15,7 @@ from typing import Any
 from weir.fabric import interrupts, process
 from weir.fabric.errors import FabricError
 
-NS_PER_MS = 1_000_000
+NS_PER_US = 1000
 ANSWER_S = 60.0  # an emulated processor that shares a core with polling loops is slow
 _GREETING_S = 1.0  # first patience with an answer
 _LOOK_S = 0.1  # between looks at whether the virtual machine still runs
@@ -33,7 +33,7 @@ class Channel:
         self._node, self._pid = node, pid
         self._received = b""
         # Above those of an earlier connection, whose answers may still come.
-        self._last_id = time.monotonic_ns() // NS_PER_MS
+        self._last_id = time.monotonic_ns() // NS_PER_US
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(_LOOK_S)
         try:
