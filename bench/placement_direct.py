@@ -12,7 +12,6 @@ import math
 import multiprocessing
 
 import highspy
-import numpy as np
 
 from bench import ortools_solver, placement
 from bench.pairs import Line
@@ -59,13 +58,7 @@ def by_highs(plain: Plain, limit_s: float) -> tuple[float, float]:
     model: highspy.Highs = highspy.Highs()  # type: ignore[no-untyped-call]
     model.setOptionValue("output_flag", False)
     model.setOptionValue("time_limit", limit_s)
-    for index, (cost, greatest) in enumerate(plain.columns):
-        model.addVar(0, greatest)
-        model.changeColCost(index, cost)
-        model.changeColIntegrality(index, highspy.HighsVarType.kInteger)
-    for least, most, entries in plain.rows:
-        indices = np.array(list(entries), dtype=np.int32)
-        model.addRow(least, most, len(entries), indices, np.array(list(entries.values()), dtype=float))
+    plain.load(model)
     model.run()
     info = model.getInfo()
     return float(info.objective_function_value), float(info.mip_dual_bound)

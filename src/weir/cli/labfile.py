@@ -30,6 +30,9 @@ TechnologyName = Annotated[
 ChainName = Annotated[
     str | None, typer.Option("--chain", "-c", help="One of the lab's chains; absent: the first.")
 ]
+FrameName = Annotated[
+    str | None, typer.Option("--frame", metavar="FRAME", help="One of the lab's frames; absent: the first.")
+]
 Quick = Annotated[bool, typer.Option("--quick", help="Lay the lab's `quick` part over it.")]
 
 

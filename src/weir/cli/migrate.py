@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import ENVIRONMENT, FAILED, INTERRUPTED, USAGE, CommandError
-from weir.cli.labfile import ChainName, LabPath, Quick, chosen_chain, here
+from weir.cli.labfile import ChainName, FrameName, LabPath, Quick, chosen_chain, here
 from weir.cli.quantities import bandwidth_bps, rate_pps, seconds
-from weir.cli.stored import ReportFolder, StoreLocation
+from weir.cli.stored import JsonResult, ReportFolder, StoreLocation
 
 if TYPE_CHECKING:
     from weir.migration import Wanted
@@ -45,13 +45,9 @@ def migrate(
         str, typer.Option(metavar="TIME", help="A migration that is not over then is cancelled.")
     ] = TIME_LIMIT,
     chain: ChainName = None,
-    frame: Annotated[
-        str | None, typer.Option(metavar="FRAME", help="One of the lab's frames; absent: the first.")
-    ] = None,
+    frame: FrameName = None,
     quick: Quick = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON; progress on stderr.")
-    ] = False,
+    as_json: JsonResult = False,
     output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:

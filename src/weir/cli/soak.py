@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
-from weir.cli.labfile import ChainName, Quick, TechnologyName, chosen_chain, chosen_technology, here
+from weir.cli.labfile import (
+    ChainName,
+    FrameName,
+    Quick,
+    TechnologyName,
+    chosen_chain,
+    chosen_technology,
+    here,
+)
 from weir.cli.quantities import seconds
-from weir.cli.stored import ReportFolder, StoreLocation, stored
+from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, stored
 
 if TYPE_CHECKING:
     from weir.soak_campaign import Wanted
@@ -46,17 +54,13 @@ def soak(
     ] = None,
     technology: TechnologyName = None,
     chain: ChainName = None,
-    frame: Annotated[
-        str | None, typer.Option(metavar="FRAME", help="One of the lab's frames; absent: the first.")
-    ] = None,
+    frame: FrameName = None,
     resume: Annotated[
         str | None,
         typer.Option(metavar="RUN", help="Go on with this interrupted soak instead; `latest` will do."),
     ] = None,
     quick: Quick = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON; progress on stderr.")
-    ] = False,
+    as_json: JsonResult = False,
     output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:

@@ -24,6 +24,7 @@ StoreLocation = Annotated[
         envvar="WEIR_STORE",
     ),
 ]
+JsonResult = Annotated[bool, typer.Option("--json", help="Print the result as JSON; progress on stderr.")]
 ReportFolder = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Directory for the reports; absent: results/<run>."),

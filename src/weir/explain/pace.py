@@ -3,22 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from weir.explain.explanation import Evidence
-from weir.store.result import Trial
 
 SLOWED_TIMES = 1.1
 """A core that takes so many times as long for the same work was slowed."""
-
-
-def slowed(trial: Trial, others: Sequence[Trial]) -> dict[int, float]:
-    """By core, how many times as long the same work took in this trial as at its best in any."""
-    seen = [one.pace_cycles() for one in (trial, *others)]
-    return {
-        core: cycles / min(paces[core] for paces in seen if core in paces)
-        for core, cycles in trial.pace_cycles().items()
-    }
 
 
 def slowed_rows(core: int, times: float | None) -> Iterator[Evidence]:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from weir.explain.cores import Core, cores
 from weir.explain.explanation import AreaSeen, Evidence
 from weir.explain.losses import Losses, Overflow, losses
-from weir.explain.pace import slowed
 from weir.spec.topology import Topology
-from weir.store.result import Case, Ceiling, Trial
+from weir.store.result import Case, Ceiling, Trial, slowness
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def seen(trial: Trial, topology: Topology | None, hz: float, case: Case) -> Seen
         case.mean_frame_bytes,
         cores=tuple(cores(trial, hz)),
         losses=losses(trial, topology),
-        slowed=slowed(trial, (*case.trials, *case.curve)),
+        slowed=slowness([trial, *case.trials, *case.curve])[0],
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from weir.report import clock_text
-from weir.store.result import Case, Drop, Result, Setup, Throughput, Trial
+from weir.store.result import Case, Drop, Result, Setup, Throughput, Trial, slowness
 
 # A spread wider than this share of the median is worth a word. MLRsearch's own goal width here is 0.5 %.
 NOISY_SPREAD = 0.05
@@ -210,11 +210,7 @@ def noise(result: Result) -> list[str]:
 
 def _slowed(ran: Sequence[Trial]) -> list[float]:
     """Of each trial in which a core was slowed: how many times as long it took as at its best in any."""
-    paces = [trial.pace_cycles() for trial in ran]
-    best: dict[int, float] = {}
-    for seen in paces:
-        best |= {core: min(cycles, best.get(core, cycles)) for core, cycles in seen.items()}
-    times = [max((cycles / best[core] for core, cycles in seen.items()), default=1.0) for seen in paces]
+    times = [max(cores.values(), default=1.0) for cores in slowness(ran)]
     return [one for one in times if one >= SLOWED_TIMES]
 
 

@@ -32,6 +32,7 @@ from weir.store.trial import (
     Stall,
     StreamCount,
     Trial,
+    slowness,
 )
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "Throughput",
     "Trial",
     "Verdict",
+    "slowness",
 ]
 RESULT_VERSION = 1
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -318,3 +319,12 @@ class Trial(_Record):
     def pace_cycles(self) -> dict[int, float]:
         """Of a piece of work by core, of cores that timed enough of them."""
         return {pace.core: pace.cycles / pace.pieces for pace in self.paces if pace.pieces >= PIECES_MIN}
+
+
+def slowness(trials: Sequence[Trial]) -> list[dict[int, float]]:
+    """Of each trial by core: how many times as long the same work took as at its best in any of them."""
+    paces = [trial.pace_cycles() for trial in trials]
+    best: dict[int, float] = {}
+    for seen in paces:
+        best |= {core: min(cycles, best.get(core, cycles)) for core, cycles in seen.items()}
+    return [{core: cycles / best[core] for core, cycles in seen.items()} for seen in paces]

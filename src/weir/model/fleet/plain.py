@@ -35,6 +35,16 @@ class Plain:
     missing: dict[int, int] = field(default_factory=dict)
     """Column by chain class: how many have no place."""
 
+    def load(self, highs: highspy.Highs) -> None:
+        """Puts all of it into an empty model."""
+        for index, (cost, greatest) in enumerate(self.columns):
+            highs.addVar(0, greatest)
+            highs.changeColCost(index, cost)
+            highs.changeColIntegrality(index, highspy.HighsVarType.kInteger)
+        for least, most, entries in self.rows:
+            indices = np.array(list(entries), dtype=np.int32)
+            highs.addRow(least, most, len(entries), indices, np.array(list(entries.values()), dtype=float))
+
     def add(self, cost: float, most: int) -> int:
         """Another column; its number."""
         self.columns.append((cost, most))
@@ -115,13 +125,7 @@ def solve(
 ) -> Solved | None:
     """The best placement found from `start` on; None if there was no time. `tell`: bounds, now and then."""
     highs = empty_model(stop)
-    for index, (cost, greatest) in enumerate(model.columns):
-        highs.addVar(0, greatest)
-        highs.changeColCost(index, cost)
-        highs.changeColIntegrality(index, highspy.HighsVarType.kInteger)
-    for least, most, entries in model.rows:
-        indices = np.array(list(entries), dtype=np.int32)
-        highs.addRow(least, most, len(entries), indices, np.array(list(entries.values()), dtype=float))
+    model.load(highs)
     first = highspy.HighsSolution()
     first.col_value = _values(model, start)
     highs.setSolution(first)
