@@ -24,6 +24,9 @@ from weir.plan import Step
 _SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 _WITH_DPDK = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
 CALL_S = 30
+_OWN_VLAN = 4094
+"""Of a bridge's own interface, which must not get what is flooded: functions that leave addresses alone send
+on what the next network has not learnt, and a copy of each such packet would be written to the kernel."""
 
 
 def control_socket(site: Site, directory: str = "ovs") -> Path:
@@ -136,6 +139,7 @@ class OvsBridge:
             "--", "set", "Bridge", bridge, f"datapath_type={'system' if kind == 'kernel' else 'netdev'}",
             "fail-mode=standalone", f"other_config:mac-aging-time={params['ageing_s']}",
             "mcast_snooping_enable=false", "stp_enable=false",
+            "--", "set", "Port", bridge, f"tag={_OWN_VLAN}",
         )  # fmt: skip
         return {"datapath": kind}
 
