@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from statistics import median
 
@@ -22,7 +22,7 @@ from weir.plan.execution import execution
 from weir.plan.switch_trials import switched_candidates
 from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
 from weir.spec import Lab
-from weir.spec.execution import TESTER_KINDS, Area, Execution
+from weir.spec.execution import FULL_BURST, TESTER_KINDS, Area, Execution
 from weir.spec.function import ARCHITECTURES
 from weir.spec.technology import DirectOptions, KernelPortOptions, TechnologyName
 from weir.store.model import MemoryPoint, ModelDocument, ModelQuality, ModelRange, ModelTrial
@@ -35,6 +35,8 @@ DISTURBED_NOISE = 5.0
 """Costs of a trial that was never seen on an undisturbed host."""
 PARTLY_FULL_NOISE = 3.0
 """Costs on cores that are not full are of smaller bursts: not what they cost at the limit."""
+LIGHT_NOISE = 5.0
+"""Costs of short bursts: what they cost however few packets they have is not quite a constant."""
 LOST_MAX = 0.001
 
 
@@ -85,6 +87,13 @@ def _execution_of(lab: Lab, trial: PlannedTrial) -> Execution:
 
 
 def _row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
+    full = _full_row_terms(one, memory)
+    if one.switched():
+        return full
+    return full + _full_row_terms(one.with_fills({area.name: 1 / FULL_BURST for area in one.areas}), memory)
+
+
+def _full_row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
     found = []
     for area in own_areas(one):
         excess = memory.excess_cycles(state_bytes(one, area.core))
@@ -95,9 +104,23 @@ def _row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
     return [*found, *(hop(area, one) for area in switch_areas(one))]
 
 
-def rows(one: Execution, found: Costs, trial: int, memory: MemoryCurve, noise: float = 1.0) -> list[Row]:
-    """What one trial tells of the parameters. `noise`: how much less than usual it is to be believed."""
-    full = limiting(_idle(one, found), _testers(one))
+def rows(
+    one: Execution,
+    found: Costs,
+    trial: int,
+    memory: MemoryCurve,
+    noise: float = 1.0,
+    *,
+    light: bool = False,
+) -> list[Row]:
+    """What one trial tells of the parameters. `noise`: how much less than usual it is to be believed.
+
+    `light`: the load was one at which no core is full and bursts are short.
+    """
+    if light:
+        full, noise = frozenset(one.cores()), LIGHT_NOISE
+    else:
+        full = limiting(_idle(one, found), _testers(one))
     result = []
     for area, cost in zip(own_areas(one), found.areas, strict=True):
         limits = area.core in full
@@ -168,7 +191,8 @@ class Calibration:
         for trial in self.trials:
             its = trial_lab(self.lab, trial)
             setups.append(setup(its, trial_chain(its), trial.frame, trial.text(), self.technology))
-        visited(setups, say)
+        # Delays, for which short bursts matter, are not predicted behind a switch.
+        visited(setups, say, light=self.technology == "direct")
         return document(self.lab, setups, self.memory, self.technology)
 
 
@@ -184,16 +208,21 @@ def calibration(
 def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
     """Every measurement of every set-up, as the mathematics take it."""
     found: list[Measured] = []
+    light = 0  # numbers below zero: these are none of the rates that are predicted
     for group, one in enumerate(setups):
         noise = 1.0 if one.enough() else DISTURBED_NOISE
         for each in one.measurements():
-            told = rows(each.execution, each.costs, len(found), memory, noise)
+            told = rows(each.as_found(), each.costs, len(found), memory, noise)
             idle = _idle(each.execution, each.costs)
             testers = _testers(each.execution)
             full = limiting(idle, testers)
             busiest = 1 - min(idle[core] for core in full)
             fed = not full & testers
             found.append(Measured(each.execution, each.costs.pps, tuple(told), group, busiest, fed))
+        for each in one.light_measurements():
+            light -= 1
+            short = rows(each.as_found(), each.costs, light, memory, light=True)
+            found[-1] = replace(found[-1], light=(*found[-1].light, *short))
     return found
 
 

@@ -6,14 +6,16 @@ The one place that knows fabric, data plane and measure together for them; none 
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from weir import fabric, plan
 from weir.built import built
+from weir.dataplane import DataPlaneClient
 from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
 from weir.fabric import lean as process
@@ -21,7 +23,20 @@ from weir.measure.costs import USED_MIN, Costs, costs
 from weir.measure.experiment import TEACHING_FRAMES
 from weir.measure.outside import NOTHING
 from weir.measure.pace import Slowing, best_cycles, slope
-from weir.measure.windows import CALM, CALM_WANTED, NEAR, USABLE, Window, settle, windows
+from weir.measure.windows import (
+    CALM,
+    CALM_WANTED,
+    LIGHT_SHARES,
+    LIGHT_USABLE,
+    LIGHT_USED_MIN,
+    LIGHT_WINDOWS,
+    NEAR,
+    SETTLING_S,
+    USABLE,
+    Window,
+    settle,
+    windows,
+)
 from weir.plan.execution import execution
 from weir.spec import Chain, Lab
 from weir.spec.execution import Execution
@@ -29,6 +44,9 @@ from weir.spec.execution import Execution
 VISITS = 3
 """How often each set-up is built: the host's mood differs from one minute to the next."""
 LONGEST_S = 30
+_ENDING_MS = 1000
+NEARLY_FULL = 0.9
+"""Bursts fuller than this tell nothing of what a short one costs."""
 EXTRA_ROUNDS = 4
 """More visits to set-ups that were hardly seen on an undisturbed host."""
 
@@ -42,6 +60,15 @@ class Measurement:
     execution: Execution
     costs: Costs
 
+    def as_found(self) -> Execution:
+        """The execution with bursts as long as they were. Of a switch as it was planned: it has its own."""
+        if self.execution.switched():
+            return self.execution
+        fills = {area.name: area.fill() for area in self.costs.areas}
+        return self.execution.with_fills(
+            {name: 1.0 if fill > NEARLY_FULL else fill for name, fill in fills.items()}
+        )
+
 
 @dataclass
 class Visited:
@@ -54,15 +81,26 @@ class Visited:
     technology: str
     execution: Execution
     windows: list[Window] = field(default_factory=list)
+    light: dict[float, list[Window]] = field(default_factory=dict)
+    """Of bursts that are short, by share of the rate."""
     slowing: Slowing = field(default_factory=Slowing)
     """What slow cores cost, as far as was seen while any set-up was measured."""
     settled: bool = True
     hello: Hello | None = None
 
+    def streams(self) -> int:
+        """Of its traffic."""
+        return 2 if self.lab.tester.direction == "bidirectional" else 1
+
     def usable(self) -> list[list[Window]]:
         """Those in which the host did little that is seen, of each distance at which they suffice."""
-        found = [one for one in self.windows if one.stayed() and self._slowness(one) <= USABLE]
-        return [group for group in _by_distance(found) if len(group) >= USED_MIN]
+        return self._usable(self.windows)
+
+    def _usable(
+        self, seen: Sequence[Window], most: float = USABLE, least: int = USED_MIN
+    ) -> list[list[Window]]:
+        found = [one for one in seen if one.stayed() and self._slowness(one) <= most]
+        return [group for group in _by_distance(found) if len(group) >= least]
 
     def calm(self, window: Window) -> bool:
         """Whether the host did next to nothing."""
@@ -77,10 +115,15 @@ class Visited:
 
     def measurements(self) -> list[Measurement]:
         """One for each distance at which usable windows suffice; of all windows if there is none."""
-        return [
-            Measurement(self._at(group), costs(group, self.slowing))
-            for group in self.usable() or [self.windows]
-        ]
+        return [self._measurement(group) for group in self.usable() or [self.windows]]
+
+    def light_measurements(self) -> list[Measurement]:
+        """The same at each light load; none where usable windows do not suffice."""
+        usable = (self._usable(seen, LIGHT_USABLE, LIGHT_USED_MIN) for seen in self.light.values())
+        return [self._measurement(group) for groups in usable for group in groups]
+
+    def _measurement(self, group: Sequence[Window]) -> Measurement:
+        return Measurement(self._at(group), costs(group, self.slowing))
 
     def slowed(self) -> list[list[tuple[float, float]]]:
         """Slowness and time a packet of usable windows, by distance."""
@@ -125,8 +168,11 @@ def distance(cpus: Sequence[int]) -> float | None:
     return process.measure_distance(process.lean_binary(), (cpus[0], cpus[1]))
 
 
-def visit(one: Visited) -> None:
-    """Builds it, waits until it has settled, and reads its ledgers until enough windows were calm."""
+def visit(one: Visited, *, light: bool = False) -> None:
+    """Builds it, waits until it has settled, and reads its ledgers until enough windows were calm.
+
+    `light`: at light loads, too.
+    """
     topology = plan.build_topology(
         one.lab, one.technology, one.chain, plan.deployment_id(one.lab.name, secrets.token_hex(4))
     )
@@ -137,8 +183,7 @@ def visit(one: Visited) -> None:
         if switched:
             client.teach(TEACHING_FRAMES)
         client.configure_traffic(plan.streams(topology, one.lab, one.frame))
-        streams = 2 if one.lab.tester.direction == "bidirectional" else 1
-        client.start_traffic(dict.fromkeys(range(streams), 0.0), LONGEST_S * 10**9, 0)
+        client.start_traffic(dict.fromkeys(range(one.streams()), 0.0), LONGEST_S * 10**9, 0)
         one.settled &= settle(client, time.sleep)
         beside = deployment.watch() if switched else NOTHING
         calm = 0
@@ -147,30 +192,51 @@ def visit(one: Visited) -> None:
             calm += one.calm(window)
             if calm == CALM_WANTED:
                 break
+        if light:
+            for share, window in _lightly(one, client):
+                one.light.setdefault(share, []).append(window)
 
 
-def visited(setups: Sequence[Visited], say: Say, known: Slowing | None = None) -> None:
+def _lightly(one: Visited, client: DataPlaneClient) -> Iterator[tuple[float, Window]]:
+    """Windows of the set-up, which is under full load, at shares of the rate that it just carried."""
+    cores, streams = one.execution.cores(), one.streams()
+    rate_pps = statistics.median(window.pps() for window in one.windows[-CALM_WANTED:])
+    for share in LIGHT_SHARES:
+        client.finish_traffic()
+        client.traffic_result(_ENDING_MS)
+        client.start_traffic(
+            dict.fromkeys(range(streams), max(1.0, share * rate_pps / streams)), LONGEST_S * 10**9, 0
+        )
+        time.sleep(SETTLING_S)
+        for window in itertools.islice(windows(client, time.sleep, lambda: distance(cores)), LIGHT_WINDOWS):
+            yield share, window
+
+
+def visited(
+    setups: Sequence[Visited], say: Say, known: Slowing | None = None, *, light: bool = False
+) -> None:
     """All of them in turn, again and again: what drifts, drifts for all. Ctrl-C takes down what stands.
 
-    `known`: of an earlier run on this machine.
+    `known`: of an earlier run on this machine. `light`: at light loads, too.
     """
     with interrupts.held():
         for name in fabric.clean_leftovers():
             say(f"took down {name}, which a killed run had left")
         _learn(setups, known or Slowing())
         for number in range(VISITS):
-            _round(setups, setups, f"round {number + 1} of {VISITS}", say)
+            _round(setups, setups, f"round {number + 1} of {VISITS}", say, light=light)
         for number in range(EXTRA_ROUNDS):
             disturbed = [one for one in setups if not one.enough()]
-            _round(disturbed, setups, f"extra round {number + 1}, since the host was disturbed", say)
+            name = f"extra round {number + 1}, since the host was disturbed"
+            _round(disturbed, setups, name, say, light=light)
 
 
-def _round(some: Sequence[Visited], setups: Sequence[Visited], name: str, say: Say) -> None:
+def _round(some: Sequence[Visited], setups: Sequence[Visited], name: str, say: Say, *, light: bool) -> None:
     """Visits some of the set-ups."""
     for number, one in enumerate(some, 1):
         interrupts.check()
         say(f"{name}, {number} of {len(some)}: {one.name}")
-        visit(one)
+        visit(one, light=light)
         _learn(setups, one.slowing)
     found = slope(group for one in setups for group in one.slowed())
     if found is not None:

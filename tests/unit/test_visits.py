@@ -11,6 +11,7 @@ from tests.unit.model.costly import chain
 from weir.measure.pace import Slowing
 from weir.measure.windows import Window
 from weir.spec import load_lab
+from weir.spec.execution import FULL_BURST
 from weir.visits import Visited, _learn
 
 LAB = load_lab(Path(__file__).parents[2] / "labs" / "predict", cpus=(0, 1))
@@ -48,6 +49,14 @@ def test_there_is_a_measurement_for_each_distance_of_the_cores() -> None:
 def test_where_no_window_counts_all_are_one_measurement() -> None:
     (found,) = visited([window(160)] * 9).measurements()
     assert found.costs.pps == pytest.approx(1.6e6)
+
+
+def test_light_loads_are_measured_with_bursts_as_long_as_they_were() -> None:
+    one = visited([])
+    one.light = {0.2: [window(100, bursts=500_000)] * 4}
+    (found,) = one.light_measurements()
+    fills = {area.name: area.paths[0].fill for area in found.as_found().areas}
+    assert fills == {"generator.left": 1.0, "f1.0": 1.0, "receiver.right": 2 / FULL_BURST}
 
 
 def test_set_ups_learn_from_each_other_how_fast_the_cores_can_be() -> None:

@@ -15,6 +15,7 @@ from weir.dataplane.messages import AreaLedger
 from weir.measure.outside import KERNEL_KINDS
 from weir.measure.pace import Slowing
 from weir.measure.windows import CALM, Window, entered, received, stage_drops
+from weir.spec.execution import FULL_BURST
 from weir.store.result import AreaLoad
 
 USED_MIN = 8
@@ -50,6 +51,12 @@ class AreaCost:
     idle_share: float
     """Of its core's time, spent in polls that found nothing."""
     paths: tuple[PathCost, ...]
+    bursts: int = 0
+    """Polls that found packets; 0 outside weir-dp."""
+
+    def fill(self) -> float:
+        """Share of a full burst that such a poll found."""
+        return min(1.0, self.packets / (FULL_BURST * self.bursts)) if self.bursts and self.packets else 1.0
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,12 @@ def _areas(used: Sequence[Window], slowing: Slowing, came_back: int) -> Iterator
             rest_cycles=(busy - stages) / packets if packets else 0.0,
             idle_share=idle / ticks,
             paths=paths,
+            bursts=max(0, sum(_bursts(span.after) - _bursts(span.before) for span in spans)),
         )
+
+
+def _bursts(area: AreaLedger) -> int:
+    return area.polls - area.empty_polls
 
 
 @dataclass(frozen=True)

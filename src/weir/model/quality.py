@@ -33,6 +33,12 @@ class Measured:
     """Share of the time of the core that limits in which something was done."""
     fed: bool = False
     """Another core feeds that one."""
+    light: tuple[Row, ...] = ()
+    """Costs of the set-up's areas at loads at which bursts are short."""
+
+    def told(self) -> tuple[Row, ...]:
+        """All that it tells of the parameters."""
+        return (*self.rows, *self.light)
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ def errors(predicted: Sequence[float], measured: Sequence[float]) -> ErrorSummar
 
 def calibrated(trials: Sequence[Measured], memory: MemoryCurve, hz: float) -> tuple[CostModel, Fitted]:
     """The model of all trials, with the scatter of rates that were left out of the fit."""
-    fitted = fit([row for trial in trials for row in trial.rows])
+    fitted = fit([row for trial in trials for row in trial.told()])
     model = CostModel(
         parameters=at_best(fitted, trials),
         memory=memory,
@@ -131,7 +137,7 @@ def _scatter(model: CostModel, trials: Sequence[Measured], best: Sequence[Measur
     found = []
     for trial in best:
         others = [other for other in trials if other.group != trial.group]
-        told = [row for other in others for row in other.rows]
+        told = [row for other in others for row in other.told()]
         if not told:
             continue
         without = replace(model, parameters=at_best(fit(told), others))

@@ -10,8 +10,11 @@ its terms of amount x parameter. Terms are called by what costs:
 - `fast path`: looking for the flow, and what its entry says; `fast path memory`, as that of functions;
   `fast path walk`: looking for it in vain, and remembering what the functions, which then run, decide;
   `fast path stage`: what each of them costs more then;
-- `short burst`: a stage, times the bursts more that it takes than if all were full; `short burst memory`: of
-  one that keeps state, times the latency of its memory too, since fewer packets wait for it together;
+- `nf NAME short burst`, `fast path short burst`, `chain short burst`, `generator short burst` …: what a burst
+  costs however few packets it has, times the bursts more that a packet takes than if all were full;
+  `short burst memory`: of what keeps state, times the latency of its memory too, since fewer packets wait
+  for it together; `short burst across cores`, `short burst from another core`: likewise, of what goes between
+  cores, and of bytes that another one touched;
 - `headers`: parsing them, once an area;
 - `bytes KIND`: a kilobyte of frame, at a kind of port;
 - `take KIND`, `give KIND`: the driver of a kind of port, or a ring;
@@ -29,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +41,7 @@ from weir.spec.execution import (
     SWITCH_KINDS,
     TESTER_KINDS,
     Area,
+    AreaKind,
     AreaPath,
     Execution,
     StageUse,
@@ -46,9 +50,12 @@ from weir.spec.topology import KERNEL_PORT_KINDS
 
 Terms = Mapping[str, float]
 HANDED_OVER = " handed over"
+SHORT_BURST = "short burst"
 FASTPATH = "fast path"
 FASTPATH_ENTRY_BYTES = 128
 """Of memory that a packet of a known flow needs: struct weir_flow_entry, and its place in the table."""
+READERS: frozenset[AreaKind] = frozenset({"receiver", "owner", "dispatcher", "applier"})
+"""Areas that read packets' bytes themselves."""
 NO_PORT = frozenset({"ring", "nothing"})
 """Ends of a path that are no port: nobody touches a frame's bytes there."""
 
@@ -106,20 +113,28 @@ def overtaken(execution: Execution) -> float:
 
 
 def stage_terms(
-    stage: StageUse, *, first: bool, far: float, handed_over: bool, excess_cycles: float, fill: float = 1.0
+    stage: StageUse,
+    path: AreaPath,
+    execution: Execution,
+    *,
+    first: bool,
+    handed_over: bool,
+    excess_cycles: float,
 ) -> dict[str, float]:
     """Of one stage. `first`: no function before it in the area has looked at the packet.
 
-    `far`: distance from which its headers come, in hundreds of cycles; 0: from this core.
-    `handed_over`: an owner runs it, which has parsed the headers before. `fill`: of its bursts.
+    `handed_over`: an owner runs it, which has parsed the headers before.
     """
     found = {f"nf {stage.nf}": 1.0}
     if handed_over:
         found[f"nf {stage.nf}{HANDED_OVER}"] = 1.0
-    if fill < 1:
-        found["short burst"] = 1 / fill - 1
+    short = 1 / path.fill - 1
+    if short:
+        found[f"nf {stage.nf} {SHORT_BURST}"] = short
         if stage.state_bytes:
-            found["short burst memory"] = (1 / fill - 1) * excess_cycles
+            found[f"{SHORT_BURST} memory"] = short * excess_cycles
+        if first and path.cold:
+            found[f"{SHORT_BURST} from another core"] = short * path.cold * execution.whole_distance()
     if stage.rules:
         found[f"nf {stage.nf} rules"] = math.log2(1 + stage.rules)
     if excess_cycles:
@@ -127,9 +142,8 @@ def stage_terms(
     if first and not handed_over:
         if stage.decides:
             found["headers"] = 1.0
-        if far:
-            found["headers from another core"] = far
-    return found
+        found["headers from another core"] = path.cold * execution.distance()
+    return {name: amount for name, amount in found.items() if amount}
 
 
 def rest_terms(
@@ -150,7 +164,7 @@ def rest_terms(
     if path.leaving != "nothing":
         found[f"give {path.leaving}"] = 1
         found[f"give {path.leaving} across cores"] = path.parting * distance
-    if path.cold and area.kind in ("receiver", "owner", "dispatcher", "applier"):
+    if path.cold and area.kind in READERS:
         found[f"{area.kind} from another core"] = path.cold * distance
     if area.kind == "generator" and path.leaving not in KERNEL_PORT_KINDS:
         found["generator from another core"] = touched_elsewhere(execution, area.core) * distance
@@ -158,6 +172,12 @@ def rest_terms(
         found["receiver out of order"] = overtaken(execution)
     if area.kind in TESTER_KINDS:
         found[f"{area.kind} memory"] = excess_cycles
+    short = 1 / path.fill - 1
+    if short:
+        found[f"{area.kind} {SHORT_BURST}"] = short
+        away = short * execution.whole_distance()
+        found[f"{SHORT_BURST} across cores"] = away * (path.crossing + path.parting)
+        found[f"{SHORT_BURST} from another core"] = away * path.cold * (area.kind in READERS)
     for kind in {path.entry, path.leaving} - NO_PORT:
         copies = (path.entry, path.leaving).count(kind) if kind in KERNEL_PORT_KINDS else 1
         found[f"bytes {kind}"] = copies * execution.frame_bytes / KILOBYTE
@@ -178,11 +198,11 @@ def path_terms(
         stages.append(
             stage_terms(
                 stage,
+                replace(path, cold=0.0) if looked else path,
+                execution,
                 first=first,
-                far=0.0 if looked else path.cold * execution.distance(),
                 handed_over=area.kind == "owner",
                 excess_cycles=excess_cycles,
-                fill=path.fill,
             )
         )
         looked = True
@@ -199,6 +219,9 @@ def fastpath_terms(
     """Of a fast path, which reads the headers itself unless an owner has."""
     found = {FASTPATH: path.remembered, f"{FASTPATH} walk": 1 - path.remembered}
     found[f"{FASTPATH} memory"] = excess_cycles
+    short = 1 / path.fill - 1
+    found[f"{FASTPATH} {SHORT_BURST}"] = short
+    found[f"{SHORT_BURST} memory"] = short * excess_cycles
     if area.kind != "owner":
         found["headers"] = 1.0
         found["headers from another core"] = path.cold * execution.distance()

@@ -7,7 +7,8 @@ What a switch does between two ports is areas too, called as in ledgers (`weir.s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 AreaKind = Literal[
@@ -27,6 +28,8 @@ SWITCH_KINDS: frozenset[AreaKind] = frozenset({"pmd", "thread", "softirq"})
 """Open vSwitch's polling thread; its main one, which forwards where none polls; the kernel's receive path,
 which runs in the system calls of the areas of its core that send."""
 
+FULL_BURST = 32
+"""Packets that weir-dp takes at most from a port or ring in one poll."""
 NEAR_CYCLES = 100.0
 """Distance of two cores of one chip, in cycles of its time-stamp counter."""
 HIDDEN_CYCLES = 40.0
@@ -112,6 +115,10 @@ class Execution:
         by while it does something else."""
         return max(0.0, self.core_distance_cycles - HIDDEN_CYCLES) / NEAR_CYCLES
 
+    def whole_distance(self) -> float:
+        """The same where it has nothing else to do, as with a burst of one packet."""
+        return self.core_distance_cycles / NEAR_CYCLES
+
     def cores(self) -> tuple[int, ...]:
         """The cores that run areas, ascending."""
         return tuple(sorted({area.core for area in self.areas}))
@@ -123,3 +130,15 @@ class Execution:
     def on(self, core: int) -> tuple[Area, ...]:
         """The areas of one core."""
         return tuple(area for area in self.areas if area.core == core)
+
+    def with_fills(self, fills: Mapping[str, float]) -> Execution:
+        """The same with bursts on all paths of these areas filled to such shares."""
+        return replace(
+            self,
+            areas=tuple(
+                replace(area, paths=tuple(replace(path, fill=fills[area.name]) for path in area.paths))
+                if area.name in fills
+                else area
+                for area in self.areas
+            ),
+        )

@@ -21,9 +21,10 @@ def ledger(
     core: int = 0,
     idle: float = 0.2,
     paces: tuple[float, float] = (100, 100),
+    bursts: int = 0,
 ) -> Ledger:
     """`packets` so far: 100 cycles each in one stage, 30 around it, on `core`, which is so idle. `paces`:
-    cycles a piece of work on both cores."""
+    cycles a piece of work on both cores; `bursts`: polls in which the tester received packets."""
     stage = {"nf": "nat", "in": packets, "out": packets - dropped, "cycles": int(100 * packets * stretch)}
     path = {
         "name": "right",
@@ -34,7 +35,13 @@ def ledger(
     time = {"busy_cycles": int(130 * packets * stretch), "idle_cycles": int(at_s * HZ * idle)}
     areas: list[dict[str, Any]] = [
         {"name": "f1", "core": core, "kind": "chain", "paths": [path], **time},
-        {"name": "receiver.right", "core": 0, "kind": "receiver", "busy_cycles": 50 * packets},
+        {
+            "name": "receiver.right",
+            "core": 0,
+            "kind": "receiver",
+            "polls": bursts,
+            "busy_cycles": 50 * packets,
+        },
     ]
     ports = [{"name": "tester.left", "tx_packets": packets}, {"name": "tester.right", "rx_packets": packets}]
     pieces = int(at_s * PIECES_PER_S)

@@ -9,7 +9,7 @@ from random import Random
 from weir.model.fit import Row
 from weir.model.quality import Measured
 from weir.model.terms import MemoryCurve, core_terms, path_terms, state_bytes
-from weir.spec.execution import Area, AreaPath, Execution, StageUse
+from weir.spec.execution import FULL_BURST, Area, AreaPath, Execution, StageUse
 
 HZ = 2.5e9
 MEMORY = MemoryCurve(((16384.0, 3.0), (262144.0, 12.0), (4194304.0, 60.0), (67108864.0, 300.0)))
@@ -35,6 +35,16 @@ TRUTH: Mapping[str, float] = {
     "nf acl": 60,
     "nf acl rules": 9,
     "nf l3fwd": 42,
+    "generator short burst": 4,
+    "receiver short burst": 4,
+    "chain short burst": 3,
+    "nf nat short burst": 3,
+    "nf dpi short burst": 5,
+    "nf acl short burst": 3,
+    "nf l3fwd short burst": 1,
+    "short burst memory": 0.03,
+    "short burst across cores": 2,
+    "short burst from another core": 3,
 }
 FUNCTIONS = {
     "nat": StageUse("nat", decides=True, rules=0, state_bytes=140),
@@ -86,6 +96,14 @@ def true_pps(execution: Execution) -> float:
 
 def measured(execution: Execution, trial: int, draw: Random, noise: float, host: float = 1.0) -> Measured:
     """A trial with normal noise in each cost, on a host that is so much slower."""
+    rows = _rows(execution, trial, draw, noise, host)
+    lone = execution.with_fills({area.name: 1 / FULL_BURST for area in execution.areas})
+    light = _rows(lone, -1 - trial, draw, noise, host)
+    pps = true_pps(execution) / host * draw.gauss(1, noise / 2)
+    return Measured(execution, pps, rows, trial, light=light)
+
+
+def _rows(execution: Execution, trial: int, draw: Random, noise: float, host: float) -> tuple[Row, ...]:
     rows = []
     for area in execution.areas:
         excess = MEMORY.excess_cycles(state_bytes(execution, area.core))
@@ -93,4 +111,4 @@ def measured(execution: Execution, trial: int, draw: Random, noise: float, host:
             stages, rest = path_terms(area, path, execution, excess)
             for terms in (*stages, rest):
                 rows.append(Row(trial, terms, cycles(terms) * host * draw.gauss(1, noise)))
-    return Measured(execution, true_pps(execution) / host * draw.gauss(1, noise / 2), tuple(rows), trial)
+    return tuple(rows)

@@ -60,6 +60,13 @@ def test_costs_that_trials_tell_apart_are_recovered() -> None:
     assert found["nf dpi memory"] == pytest.approx(TRUTH["nf dpi memory"], rel=0.05)
 
 
+def test_what_a_burst_costs_by_itself_is_recovered_from_light_loads() -> None:
+    model = model_of(0.0)
+    found = dict(zip(model.parameters.names, model.parameters.cycles, strict=True))
+    for name in ("generator short burst", "nf dpi short burst", "short burst from another core"):
+        assert found[name] == pytest.approx(TRUTH[name], rel=0.05)
+
+
 def test_noise_of_three_percent_moves_held_out_rates_by_less() -> None:
     found = [error(model_of(0.03, seed), one) for seed in range(2) for one in HELD_OUT]
     assert float(np.mean(found)) < 0.02

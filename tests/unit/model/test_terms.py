@@ -53,8 +53,18 @@ def test_buffers_come_back_to_the_generator_from_the_core_that_had_them() -> Non
     assert terms(split, 0)["generator from another core"] == pytest.approx(split.distance())
 
 
-def test_half_a_burst_costs_each_function_a_burst_more() -> None:
-    assert terms(with_path(chain(("nat", "acl")), fill=0.5))["short burst"] == pytest.approx(2.0)
+def test_half_a_burst_costs_each_function_and_the_area_a_burst_more() -> None:
+    found = terms(with_path(chain(("nat", "acl")), fill=0.5))
+    assert [found[f"{name} short burst"] for name in ("nf nat", "nf acl", "chain")] == [1.0, 1.0, 1.0]
+    assert not any("short burst" in name for name in terms(chain(("nat", "acl"))))
+
+
+def test_a_burst_between_cores_costs_a_way_between_them_however_short() -> None:
+    split = chain(("nat", "acl"), split=1)
+    full, short = (terms(one) for one in (split, split.with_fills({"f1.0": 0.25})))
+    assert "short burst across cores" not in full
+    assert full["give ring across cores"] == pytest.approx(split.distance())
+    assert short["short burst across cores"] == pytest.approx(3 * split.whole_distance())
 
 
 def test_in_an_owner_a_function_may_cost_less_than_elsewhere() -> None:

@@ -13,6 +13,6 @@ from __future__ import annotations
 
 from weir.model.queueing.delay import DelayPrediction, QueueState, delay
 from weir.model.queueing.from_execution import execution_delay
-from weir.model.queueing.network import Arrivals, Queue
+from weir.model.queueing.queue import Arrivals, Queue
 
 __all__ = ["Arrivals", "DelayPrediction", "Queue", "QueueState", "delay", "execution_delay"]

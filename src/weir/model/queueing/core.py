@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from weir.model.queueing.network import Network, Queue
+from weir.model.queueing.network import Network
+from weir.model.queueing.queue import Queue
 
 _Moments = tuple[float, float, float]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from weir.model.queueing.core import core
 from weir.model.queueing.distribution import quantiles
-from weir.model.queueing.network import Arrivals, Network, Queue, network
+from weir.model.queueing.network import Network, network
+from weir.model.queueing.queue import Arrivals, Queue
 from weir.model.queueing.routes import Route, routes
+from weir.spec.execution import FULL_BURST
 
-BURST = 32
-"""Packets that weir-dp takes at most in one poll."""
 NEAR_FULL = 0.9
 """Above this load a small error of a cost is a large one of the delay."""
 
@@ -112,9 +112,9 @@ def _near_full(loaded: Network) -> list[str]:
 def _large_bursts(loaded: Network, cycles_us: Mapping[int, float]) -> list[str]:
     return [
         f"{queue.name}: {loaded.flows[queue.name].pps / 1e6 * cycles_us[queue.core]:.0f} packets wait at a "
-        f"poll, of which it takes {BURST}: they wait longer than this says."
+        f"poll, of which it takes {FULL_BURST}: they wait longer than this says."
         for queue in loaded.queues
-        if not queue.one_by_one and loaded.flows[queue.name].pps / 1e6 * cycles_us[queue.core] > BURST
+        if not queue.one_by_one and loaded.flows[queue.name].pps / 1e6 * cycles_us[queue.core] > FULL_BURST
     ]
 
 

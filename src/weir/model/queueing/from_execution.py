@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from weir.model.capacity import CostModel, budget_hz
 from weir.model.queueing.delay import DelayPrediction, delay
-from weir.model.queueing.network import Arrivals, Queue
+from weir.model.queueing.queue import Arrivals, Queue
 from weir.model.terms import path_terms, state_bytes
-from weir.spec.execution import Area, AreaPath, Execution
+from weir.spec.execution import FULL_BURST, Area, AreaPath, Execution
 
 EMPTY_POLL_CYCLES = 32.0
 """Of one path, with its two time-stamps: what weir-dp's ledger counts on an idle EPYC, within a tenth."""
@@ -34,10 +36,15 @@ def execution_queues(model: CostModel, execution: Execution) -> tuple[Queue, ...
 
 
 def _queue(model: CostModel, execution: Execution, area: Area, index: int, path: AreaPath) -> Queue:
-    stages, rest = path_terms(
-        area, path, execution, model.memory.excess_cycles(state_bytes(execution, area.core))
-    )
-    cycles = sum(model.parameters.value(terms) for terms in (*stages, rest))
+    excess_cycles = model.memory.excess_cycles(state_bytes(execution, area.core))
+
+    def cycles_at(fill: float) -> float:
+        stages, rest = path_terms(area, replace(path, fill=fill), execution, excess_cycles)
+        return sum(model.parameters.value(terms) for terms in (*stages, rest))
+
+    # Costs are linear in 1/fill: what is there once a burst, however few packets it has.
+    once_cycles = FULL_BURST * (cycles_at(0.5) - cycles_at(1.0))
+    cycles = cycles_at(1.0) - once_cycles / FULL_BURST
     mhz = budget_hz(model, execution, area.core) / 1e6
     then: dict[str, float] = {}
     for taker, its_path in path.takers:
@@ -51,6 +58,7 @@ def _queue(model: CostModel, execution: Execution, area: Area, index: int, path:
         outside=path.share if generates else 0.0,
         then=then,
         poll_us=EMPTY_POLL_CYCLES / mhz,
+        burst_us=max(0.0, once_cycles - EMPTY_POLL_CYCLES) / mhz,
         source=generates,
         sink=area.kind == "receiver",
         places=path.places or None,

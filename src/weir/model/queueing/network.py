@@ -1,42 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queues on cores, and the traffic that reaches each of them: how much, and how uneven."""
+"""The traffic that reaches each queue, how much and how uneven, and the load of each core."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import Literal
 
-Arrivals = Literal["constant", "poisson"]
+from weir.model.queueing.bursts import borne
+from weir.model.queueing.queue import Arrivals, Queue
+
 _SCV: Mapping[Arrivals, float] = {"constant": 0.0, "poisson": 1.0}
 _ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class Queue:
-    """An input of an execution area, and what the area does with a packet from it."""
-
-    name: str
-    core: int
-    service_us: float
-    """Of one packet, mean."""
-    service_scv: float = 0.0
-    """Squared coefficient of variation of it: 0 constant, 1 exponential."""
-    outside: float = 0.0
-    """Share of the network's packets that come in here."""
-    then: Mapping[str, float] = field(default_factory=dict)
-    """Where its packets go on, with probabilities; what is left of 1 leaves the network."""
-    poll_us: float = 0.0
-    """What each poll costs, with packets or without."""
-    one_by_one: bool = False
-    """A packet goes on as soon as it is served, as in the textbook; else with its whole burst."""
-    source: bool = False
-    """Makes its packets, and they are as old as the poll that made them."""
-    sink: bool = False
-    """A packet's delay ends when it is taken."""
-    places: int | None = None
-    """Packets that it can hold; None: any number."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +50,8 @@ def network(queues: Sequence[Queue], arrival_pps: float, arrivals: Arrivals) -> 
     _require_sound(queues, by_name, arrival_pps)
     order = _order(by_name)
     pps, entering = _rates(order, by_name, arrival_pps)
+    queues = borne(queues, pps, arrivals)
+    by_name = {queue.name: queue for queue in queues}
     loads = {queue.core: 0.0 for queue in queues}
     for queue in queues:
         loads[queue.core] += pps[queue.name] * queue.service_us / 1e6

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from weir.model.queueing.core import Core
 from weir.model.queueing.distribution import Spread, Sum, spread
-from weir.model.queueing.network import Network, Queue
+from weir.model.queueing.network import Network
+from weir.model.queueing.queue import Queue
 
 ROUTES_MAX = 10_000
 

@@ -13,7 +13,7 @@ import simpy
 from numpy.typing import NDArray
 
 from weir.model.queueing import Arrivals, Queue
-from weir.model.queueing.delay import BURST
+from weir.spec.execution import FULL_BURST
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -148,8 +148,8 @@ def polled(queues: Sequence[Queue], drawn: Drawn) -> Observed:
             return []
         came[number] = last
         waiting[number] += outside[number][first:last]
-        burst = waiting[number][:BURST]
-        del waiting[number][:BURST]
+        burst = waiting[number][:FULL_BURST]
+        del waiting[number][:FULL_BURST]
         return burst
 
     def poll(core: list[tuple[int, Queue]]) -> Generator[simpy.Event, Any, None]:
@@ -163,7 +163,8 @@ def polled(queues: Sequence[Queue], drawn: Drawn) -> Observed:
                     birth_us[burst] = environment.now
                 if queue.sink:
                     observed.delay_us[burst] = environment.now - birth_us[burst]
-                yield environment.timeout(queue.poll_us + float(drawn.service_us[queue.name][burst].sum()))
+                served_us = float(drawn.service_us[queue.name][burst].sum())
+                yield environment.timeout(queue.poll_us + queue.burst_us + served_us)
                 for packet in burst:
                     target = drawn.next[queue.name][packet]
                     if target >= 0:

@@ -5,11 +5,14 @@ import pytest
 
 from tests.unit.model.test_cost_model import model_of
 from tests.unit.plan.test_execution import lab_of, of
-from weir.model.capacity import predict
+from weir.model.capacity import budget_hz, predict
 from weir.model.queueing import execution_delay
 from weir.model.queueing.from_execution import execution_queues
+from weir.model.terms import core_terms
+from weir.spec.execution import FULL_BURST
 
 MODEL = model_of(0.0)
+LOADED = ("generator.left", "f1", "receiver.right")
 
 
 def test_packets_pass_the_areas_of_a_pipeline_in_their_order() -> None:
@@ -23,11 +26,28 @@ def test_packets_pass_the_areas_of_a_pipeline_in_their_order() -> None:
     assert queues["receiver.right"].sink
 
 
-def test_work_of_the_queues_is_the_work_that_limits_the_rate() -> None:
+def test_a_queue_costs_what_the_model_says_of_a_burst_and_of_a_packet() -> None:
     execution = of(lab_of())
-    rate = predict(MODEL, execution)
-    loads = execution_delay(MODEL, execution, rate.pps / 2).loads
-    assert max(loads.values()) == pytest.approx(0.5)
+    hz = budget_hz(MODEL, execution, 0)
+    lone, full = (
+        core_terms(execution.with_fills({area.name: fill for area in execution.areas}), 0, MODEL.memory)
+        for fill in (1 / FULL_BURST, 1.0)
+    )
+    queues = [queue for queue in execution_queues(MODEL, execution) if queue.name in LOADED]
+    alone_us = sum(queue.service_us + queue.burst_us + queue.poll_us for queue in queues)
+    shared_us = sum(queue.service_us + (queue.burst_us + queue.poll_us) / FULL_BURST for queue in queues)
+    assert alone_us == pytest.approx(MODEL.parameters.value(lone) / hz * 1e6)
+    assert shared_us == pytest.approx(MODEL.parameters.value(full) / hz * 1e6)
+
+
+def test_a_lightly_loaded_core_works_more_for_each_packet() -> None:
+    execution = of(lab_of())
+    rate = predict(MODEL, execution).pps
+    light, heavy = (
+        max(execution_delay(MODEL, execution, share * rate).loads.values()) for share in (0.1, 0.9)
+    )
+    assert light > 0.15
+    assert heavy == pytest.approx(0.9, abs=0.08)
 
 
 def test_more_load_is_more_delay_and_too_much_is_refused() -> None:
