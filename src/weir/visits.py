@@ -28,7 +28,7 @@ from weir.measure.windows import (
     CALM_WANTED,
     LIGHT_SHARES,
     LIGHT_USABLE,
-    LIGHT_USED_MIN,
+    LIGHT_USED,
     LIGHT_WINDOWS,
     NEAR,
     SETTLING_S,
@@ -119,8 +119,12 @@ class Visited:
 
     def light_measurements(self) -> list[Measurement]:
         """The same at each light load; none where usable windows do not suffice."""
-        usable = (self._usable(seen, LIGHT_USABLE, LIGHT_USED_MIN) for seen in self.light.values())
-        return [self._measurement(group) for groups in usable for group in groups]
+        usable = (self._usable(seen, LIGHT_USABLE, LIGHT_USED) for seen in self.light.values())
+        return [
+            self._measurement(sorted(group, key=self._slowness)[:LIGHT_USED])
+            for groups in usable
+            for group in groups
+        ]
 
     def _measurement(self, group: Sequence[Window]) -> Measurement:
         return Measurement(self._at(group), costs(group, self.slowing))

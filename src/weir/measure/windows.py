@@ -27,13 +27,13 @@ CALM_WANTED = 10
 """Calm windows a visit."""
 WINDOWS_MOST = 64
 """A visit: on a host that is never quiet."""
-LIGHT_SHARES = (0.2, 0.5)
+LIGHT_SHARES = (0.3, 0.6)
 """Of the rate that the set-up carries: loads at which bursts are short."""
 LIGHT_WINDOWS = 5
 """At each of them, a visit."""
-LIGHT_USABLE, LIGHT_USED_MIN = 2.0, 4
-"""Of these windows those are usable in which cores were slowed by no more than this, if there are so many:
-what short bursts cost need not be known as exactly."""
+LIGHT_USABLE, LIGHT_USED = 2.0, 4
+"""Of these windows so many of the calmest are used, if cores were slowed by no more than this in them: what
+short bursts cost need not be known as exactly."""
 CALM = 1.1
 """A core that takes this many times as long for the same work as at its best is hardly slowed."""
 USABLE = 1.35
