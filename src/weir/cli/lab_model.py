@@ -224,14 +224,24 @@ def _lines(answers: list[Answer], known: list[str]) -> list[str]:
                 ", ".join(f"{load.core}: {load.utilisation:.0%}" for load in said.cores),
             )
         )
-    notices = dict.fromkeys(
-        f"{one.chain}: {text}" for one in answers for text in (*one.prediction.notices, *one.notices)
-    )
+    notices = _by_chain(answers)
     return [
         *table(rows),
         *delay_lines((one.chain, one.frame, one.flows, one.delay) for one in answers if one.delay),
         *([""] if notices or known else []),
         *(f"– {text}" for text in (*notices, *known)),
+    ]
+
+
+def _by_chain(answers: list[Answer]) -> list[str]:
+    """What is to be said of answers, each once, with the chains of which it is, or without if it is of all."""
+    chains: dict[str, dict[str, None]] = {}
+    for one in answers:
+        for text in (*one.prediction.notices, *one.notices):
+            chains.setdefault(text, {})[one.chain] = None
+    every = len({one.chain for one in answers})
+    return [
+        text if len(names) == every > 1 else f"{', '.join(names)}: {text}" for text, names in chains.items()
     ]
 
 

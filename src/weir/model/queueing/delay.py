@@ -120,8 +120,9 @@ def _large_bursts(loaded: Network, cycles_us: Mapping[int, float]) -> list[str]:
 
 def _approximate(loaded: Network) -> list[str]:
     """Where a flow is not Poisson, waits are two-moment approximations."""
-    names = [queue.name for queue in loaded.queues if abs(loaded.flows[queue.name].scv - 1) > 1e-9]
+    used = [queue.name for queue in loaded.queues if loaded.flows[queue.name].pps]
+    names = [name for name in used if abs(loaded.flows[name].scv - 1) > 1e-9]
     if not names:
         return []
-    where = "any queue" if len(names) == len(loaded.queues) else ", ".join(names)
+    where = "any queue" if names == used else ", ".join(names)
     return [f"Arrivals are not Poisson at {where}: waits there are approximations by two moments."]
