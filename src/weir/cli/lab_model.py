@@ -234,7 +234,7 @@ def _lines(answers: list[Answer], known: list[str]) -> list[str]:
 
 
 def _by_chain(answers: list[Answer]) -> list[str]:
-    """What is to be said of answers, each once, with the chains of which it is, or without if it is of all."""
+    """What is to be said of answers, each once: with the chains of which it is, or none if it is of all."""
     chains: dict[str, dict[str, None]] = {}
     for one in answers:
         for text in (*one.prediction.notices, *one.notices):

@@ -208,3 +208,12 @@ def test_other_options_than_the_model_was_measured_with_are_said(lab: Path, tmp_
     assert code == 0
     assert "nat has other options than it was measured with (udp_timeout_s 300, not 7): " in said
     assert "l3fwd has other options" not in said
+
+
+def test_what_is_to_be_said_of_all_chains_is_said_once(lab: Path, model: Path) -> None:
+    both = LAB.replace("[[known], [unknown]]", "[[known], [known, other]]")
+    lab.write_text(both.replace("  unknown:", "  other: {chain: [{nf: l3fwd}]}\n  unknown:"))
+    _, said = predicted(str(lab), "--model", str(model), "--rate", "1Mpps")
+    notices = [line for line in said.splitlines() if "Delays at 1 Mpps" in line]
+    assert len(notices) == 1
+    assert notices[0].startswith("– Delays")
