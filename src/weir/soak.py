@@ -91,12 +91,14 @@ class SoakRun:
     def _segment(self, on: Standing) -> bool:
         looks = _Looks(on, self._lab)
         recorder = Recorder(self._soak, on.traffic.streams)
+        self._soak.intervals.clear()
         trials: list[Trial] = []
         left_s = self._soak.duration_s - self._soak.measured_s
 
         def look() -> None:
             interval = recorder.add(looks.snapshot())
             self._store.add_interval(self._place, self._case, interval)
+            self._soak.intervals.clear()  # 16 h have thousands: they are read again when all are there
             self._watching.soak(self._soak, interval)
 
         tester = LookingTester(on.client, self._soak.interval_s, look, _waiting(on.client))
@@ -117,6 +119,7 @@ class SoakRun:
         except (fabric.FabricError, DataPlaneError, PortGoneError) as error:
             recorder.fail(str(error))
             self._watching.say(f"the soak ended early: {error}")
+        self._soak.intervals = self._store.intervals(self._place, self._case)
         self._case.verdicts = recorder.judge(self._lab.sla)
         self._store.add_interval(self._place, self._case)
         return tester.ended_early

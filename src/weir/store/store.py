@@ -130,6 +130,12 @@ class Store:
             if interval is not None:
                 session.add(IntervalRow(case=row.number, document=interval.model_dump_json()))
 
+    def intervals(self, setup: int, case: Case) -> list[SoakInterval]:
+        """Those that add_interval has stored of a case which is still measured."""
+        with explained(self.name), Session(self._engine) as session:
+            row = self._open_case(session, setup, case.frame)
+            return [] if row is None else _intervals(session, row)
+
     def reopen_soak(self, run_id: str) -> int:
         """The number of the setup whose soak goes on; its case is unfinished again. StoreError: no soak."""
         with explained(self.name), Session(self._engine) as session, session.begin():
@@ -233,13 +239,17 @@ def _setup(session: Session, row: SetupRow) -> Setup:
     return setup
 
 
+def _intervals(session: Session, case: CaseRow) -> list[SoakInterval]:
+    rows = session.scalars(
+        select(IntervalRow).where(IntervalRow.case == case.number).order_by(IntervalRow.number)
+    )
+    return [SoakInterval.model_validate_json(one.document) for one in rows]
+
+
 def _case(session: Session, row: CaseRow) -> Case:
     case = Case.model_validate_json(row.document)
     if case.soak is not None:
-        intervals = session.scalars(
-            select(IntervalRow).where(IntervalRow.case == row.number).order_by(IntervalRow.number)
-        )
-        case.soak.intervals = [SoakInterval.model_validate_json(one.document) for one in intervals]
+        case.soak.intervals = _intervals(session, row)
     for trial in session.scalars(
         select(TrialRow).where(TrialRow.case == row.number).order_by(TrialRow.number)
     ):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from weir.measure.accounting import Counts
@@ -23,13 +24,34 @@ MEMORY_DRIFT_MAX = 0.01
 KEPT_A_PORT = 64
 """Buffers of sent packets by which what a driver's queue keeps varies: two bursts."""
 RECORDING = "weir"
-"""The process that keeps the intervals, and so grows with them: no part of the system under test."""
+"""The process that looks: no part of the system under test."""
 DRIFT_SECONDS_MIN = 600.0
 """Shorter soaks show start-up, not drift."""
 
 
+@dataclass
+class _Sums:
+    """Of the intervals of one segment."""
+
+    seconds: float = 0.0
+    to_s: float | None = None
+    offered: int = 0
+    delivered: int = 0
+    lost: int = 0
+
+    def add(self, one: SoakInterval) -> None:
+        self.seconds += one.to_s - one.from_s
+        self.to_s = one.to_s
+        self.offered += sum(stream.offered for stream in one.streams)
+        self.delivered += sum(stream.delivered for stream in one.streams)
+        self.lost += sum(stream.lost for stream in one.streams)
+
+
 class Recorder:
-    """Keeps `soak` true after each step; store it then."""
+    """Keeps `soak` true after each step; store it then.
+
+    Intervals that are stored may be taken out of it, since there are thousands: only `judge` needs them back.
+    """
 
     def __init__(
         self, soak: Soak, streams: Sequence[Stream], *, lengths_s: Mapping[str, float] = LENGTHS_S
@@ -38,6 +60,10 @@ class Recorder:
         self.soak = soak
         self._streams = streams
         self._prefixes = Prefixes.resumed(soak.prefixes, soak.intervals, lengths_s)
+        self._finished = 0
+        self._sums: dict[int, _Sums] = {}
+        for one in soak.intervals:
+            self._count(one)
         self._start_wall_s = _seconds(soak.started_at)
         self._last: Snapshot | None = None
         self._counts: Counts = {}
@@ -56,8 +82,8 @@ class Recorder:
         for earlier in self.soak.segments:
             if earlier.ended == "open":
                 earlier.ended = "killed"
-                ends = [one.to_s for one in self.soak.intervals if one.segment == earlier.number]
-                earlier.to_s = max(ends, default=earlier.from_s)
+                end_s = self._sums.get(earlier.number, _Sums()).to_s
+                earlier.to_s = earlier.from_s if end_s is None else end_s
         segment = SoakSegment(
             number=len(self.soak.segments) + 1,
             started_at=rfc3339(wall_s),
@@ -76,7 +102,7 @@ class Recorder:
             self._last,
             seen,
             self._streams,
-            number=len(self.soak.intervals) + 1,
+            number=self._finished + 1,
             segment=self.soak.segments[-1].number,
             began_s=self._began_s,
             start_wall_s=self._start_wall_s,
@@ -84,6 +110,7 @@ class Recorder:
         )
         self._last, self._counts, self._began_s = seen, seen.counts, seen.wall_s
         self.soak.intervals.append(record)
+        self._count(record)
         self._prefixes.add(record, delays)
         self.soak.prefixes = self._prefixes.so_far()
         self._sum_up()
@@ -109,26 +136,28 @@ class Recorder:
         self._sum_up()
 
     def judge(self, sla: Sla | None) -> list[Verdict]:
-        """Drifts, faults, and the service level; once nothing comes any more."""
+        """Drifts, faults, and the service level; once nothing comes any more, and all intervals are there."""
         soak = self.soak
         soak.drifts = drifts(soak.intervals)
         soak.broken = broken(sla, soak, soak.intervals) if sla else []
         soak.faults = list(_faults(soak))
         return verdicts(sla, soak) if sla else []
 
+    def _count(self, one: SoakInterval) -> None:
+        self._finished += 1
+        self._sums.setdefault(one.segment, _Sums()).add(one)
+
     def _sum_up(self) -> None:
         soak = self.soak
-        soak.measured_s = sum(one.to_s - one.from_s for one in soak.intervals)
+        soak.measured_s = sum(one.seconds for one in self._sums.values())
         trials = {one.number: one.trial for one in soak.segments if one.trial is not None}
-        open_streams = [
-            stream for one in soak.intervals if one.segment not in trials for stream in one.streams
-        ]
+        left_open = [sums for number, sums in self._sums.items() if number not in trials]
         soak.offered = sum(trial.offered for trial in trials.values())
-        soak.offered += sum(stream.offered for stream in open_streams)
+        soak.offered += sum(one.offered for one in left_open)
         soak.delivered = sum(trial.delivered for trial in trials.values())
-        soak.delivered += sum(stream.delivered for stream in open_streams)
+        soak.delivered += sum(one.delivered for one in left_open)
         soak.lost = sum(trial.offered - trial.delivered for trial in trials.values())
-        soak.lost += sum(stream.lost for stream in open_streams)
+        soak.lost += sum(one.lost for one in left_open)
         soak.unaccounted = sum(trial.unaccounted for trial in trials.values()) if trials else None
         lost = [one.buffers_lost for one in soak.segments if one.buffers_lost is not None]
         soak.buffers_lost = max(lost) if lost else None

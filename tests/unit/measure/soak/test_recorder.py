@@ -9,7 +9,7 @@ from weir.dataplane.messages import Gap
 from weir.measure.soak import Recorder
 from weir.measure.soak.drift import fitted
 from weir.spec.sla import DelayLimits, Sla
-from weir.store.soak import PoolFigures
+from weir.store.soak import PoolFigures, SoakInterval
 
 from .looks import POOLS, START_S, STREAMS, Run, closed, new_soak, run
 
@@ -125,6 +125,24 @@ def test_a_soak_that_goes_on_has_its_gap_and_the_figures_of_both_parts() -> None
     assert whole.latency.max_us == pytest.approx(70.9)
     assert whole.latency.p90_us == pytest.approx(70.5)
     assert {one.name: one.seconds for one in soak.prefixes} == {"1 min": 60.0, "all": 120.0}
+
+
+def test_intervals_that_are_stored_may_be_taken_out() -> None:
+    whole, bare = run(), run()
+    stored: list[SoakInterval] = []
+    for seen in (whole, bare):
+        for at in range(8):
+            if at == 5:
+                seen.begin(START_S + 100)
+            seen.pass_by(lost=1, losses=[(1.0, 1)])
+            if seen is bare:
+                stored += seen.recorder.soak.intervals
+                seen.recorder.soak.intervals.clear()
+        seen.recorder.end(closed(3_000, 2_997), POOLS, START_S + 130, ports=0, complete=True)
+    bare.recorder.soak.intervals = stored
+    for seen in (whole, bare):
+        seen.recorder.judge(None)
+    assert bare.recorder.soak == whole.recorder.soak
 
 
 def test_the_ledger_and_the_pools_must_balance() -> None:

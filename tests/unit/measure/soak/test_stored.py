@@ -41,9 +41,11 @@ def test_intervals_come_back_from_the_store_and_the_soak_goes_on_there(tmp_path:
     for _ in range(7):
         seen.pass_by(lost=1, losses=[(1.0, 1)])
     found = stored(tmp_path / "results.db", seen).setups[0].cases[0].soak
+    assert found is not None
     assert found == seen.recorder.soak
     with Store(tmp_path / "results.db") as store:
         place = store.reopen_soak("soaked")
+        assert store.intervals(place, Case(frame="64", mean_frame_bytes=64.0)) == found.intervals
         store.add_case(place, Case(frame="64", mean_frame_bytes=64.0, soak=found))
         again = store.load("soaked").setups[0].cases
     assert len(again) == 1
