@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from weir import fabric, plan
-from weir.dataplane import DataPlaneClient
+from weir.dataplane import DataPlaneClient, DataPlaneError
 from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
-from weir.plan.steps import SOCKET
+from weir.fabric.listening import log_end
+from weir.plan.steps import LOG, SOCKET
 from weir.spec import Lab
 from weir.spec.topology import Topology
+
+DRIVERS_LINES = 8  # what DPDK adds comes after the driver's own words
 
 
 @contextmanager
@@ -25,11 +28,29 @@ def built(lab: Lab, topology: Topology) -> Iterator[tuple[fabric.Deployment, Dat
     deployment = fabric.Deployment.deploy(steps, topology)
     try:
         with interrupts.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
-            hello = client.hello()
-            client.configure(
-                plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices)
-            )
-            client.start()
-            yield deployment, client, hello
+            yield deployment, client, configured(client, lab, topology, deployment)
     finally:
         deployment.destroy()
+
+
+def configured(client: DataPlaneClient, lab: Lab, topology: Topology, deployment: fabric.Deployment) -> Hello:
+    """Opens the ports of a deployment that stands, and lets the loops poll.
+
+    DataPlaneError; of a port with the end of weir-dp's log, where the driver says why: it goes with the rest.
+    """
+    hello = client.hello()
+    try:
+        client.configure(plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices))
+    except DataPlaneError as error:
+        if error.code != "port_failed":
+            raise
+        said = log_end(deployment.run_dir / LOG, DRIVERS_LINES)
+        raise DataPlaneError(
+            error.code,
+            error.message,
+            where=error.where,
+            expected=error.expected,
+            fix=f"weir-dp's log ends with: {said}",
+        ) from error
+    client.start()
+    return hello

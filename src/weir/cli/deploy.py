@@ -85,7 +85,8 @@ def _listing(steps: list[Step], topology: Topology) -> str:
 
 def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -> Deployment:
     """Makes everything and starts the loops; takes everything down again if any of it fails."""
-    from weir import fabric, plan
+    from weir import fabric
+    from weir.built import configured
     from weir.dataplane import DataPlaneClient
     from weir.fabric import interrupts
     from weir.plan.steps import SOCKET
@@ -102,11 +103,7 @@ def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -
         deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
         try:
             with interrupts.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
-                client.hello()
-                client.configure(
-                    plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices)
-                )
-                client.start()
+                configured(client, lab, topology, deployment)
             deployment.keep()
         except BaseException:
             deployment.destroy()

@@ -32,6 +32,10 @@ def wait_for(name: str, path: Path, pid: int, log: Path) -> None:
             break
         interrupts.check()
         time.sleep(0.01)
-    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    tail = " | ".join(lines[-LAST_LINES:]) or "it said nothing"
-    raise FabricError(f"{name} does not start: {tail}", f"its log: {log}")
+    raise FabricError(f"{name} does not start: {log_end(log)}", f"its log: {log}")
+
+
+def log_end(log: Path, lines: int = LAST_LINES) -> str:
+    """The last lines of a process's log, in one."""
+    said = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return " | ".join(said[-lines:]) or "it said nothing"
