@@ -18,6 +18,7 @@
 #include "packet_socket.h"
 #include "room.h"
 #include "stamping.h"
+#include "vhost_thread.h"
 
 /* The device name and arguments that DPDK's vdev bus wants. */
 struct device {
@@ -194,6 +195,8 @@ open_ethdev(const struct weir_port_config *config, struct weir_port *port, struc
 		rte_eal_hotplug_remove(device.bus, device.name);
 		return -1;
 	}
+	if (strcmp(port->driver, "net_vhost") == 0)
+		weir_vhost_wake();
 	if (!port->has_mac)
 		rte_eth_macaddr_get(port->queue.ethdev_id, &port->mac);
 	return 0;
