@@ -80,8 +80,8 @@ def test_br_netfilter_is_only_missed_by_who_asks_for_it(as_root: pytest.MonkeyPa
 
 
 def test_a_program_that_is_not_installed_is_named(as_root: pytest.MonkeyPatch) -> None:
-    as_root.setattr("shutil.which", lambda name: None if name == "ovs-appctl" else name)
-    assert missing("ovs-dpdk") == "ovs-appctl not installed"
+    as_root.setattr("shutil.which", lambda name: None if name == "ovs-vsctl" else name)
+    assert missing("ovs-dpdk") == "ovs-vsctl not installed"
 
 
 @root

@@ -16,7 +16,7 @@ from weir.spec.technology import LinuxBridgeOptions, OvsOptions, SrIovOptions, T
 from weir.spec.vm import VmOptions
 
 _OVS_PACKAGE = "openvswitch-switch-dpdk"
-_OVS_PROGRAMS = ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-appctl", "ovsdb-tool")
+_OVS_PROGRAMS = ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovsdb-tool")
 _IN_NAMESPACES = ("linux-bridge", "ovs", "ovs-dpdk")
 _LINKS: dict[str, tuple[str, ...]] = {"linux-bridge": ("veth", "bridge"), "ovs": ("veth",)}
 

@@ -7,9 +7,12 @@ One `ovs-vsctl` call makes a bridge or a port; it returns when ovs-vswitchd has 
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from weir.plan import Step
 _SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 _WITH_DPDK = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
 CALL_S = 30
+_RECEIVE_BYTES = 65_536
 _OWN_VLAN = 4094
 """Of a bridge's own interface, which must not get what is flooded: functions that leave addresses alone send
 on what the next network has not learnt, and a copy of each such packet would be written to the kernel."""
@@ -194,9 +198,37 @@ def _by_node(pmd_cores: list[int], memory_mb: object) -> str:
 
 
 def appctl(site: Site, *words: str, directory: str = "ovs") -> str:
-    """What ovs-vswitchd answers to a command."""
-    argv = ["ovs-appctl", "-t", str(control_socket(site, directory)), *words]
-    return call(argv, site.directory / directory)
+    """What ovs-vswitchd answers to a command.
+
+    As ovs-appctl asks it (ovs-vswitchd(8), JSON-RPC 1.0), without a process for each of hundreds of trials.
+    FabricError if it refuses or does not answer.
+    """
+    request = {"id": 0, "method": words[0], "params": words[1:]}
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(CALL_S)
+            connection.connect(str(control_socket(site, directory)))
+            connection.sendall(json.dumps(request).encode())
+            answer = _answer(connection)
+    except OSError as error:
+        raise FabricError(
+            f"ovs-vswitchd does not answer {words[0]}: {error}", f"logs in {site.directory / directory}"
+        ) from error
+    if answer.get("error") is not None:
+        raise FabricError(f"ovs-vswitchd refuses {words[0]}: {answer['error']}".strip())
+    return str(answer["result"])
+
+
+def _answer(connection: socket.socket) -> dict[str, Any]:
+    """The next JSON object; nothing else says where it ends. OSError if there comes none."""
+    received = b""
+    while data := connection.recv(_RECEIVE_BYTES):
+        received += data
+        with suppress(ValueError):
+            answer = json.loads(received)
+            if isinstance(answer, dict):
+                return answer
+    raise ConnectionError("it closed the connection")
 
 
 def ports_shown(site: Site, directory: str = "ovs") -> str:
