@@ -98,6 +98,15 @@ def test_an_invalid_trial_is_given_up_after_its_retries() -> None:
     assert len(rig.trials) == 3
 
 
+@pytest.mark.parametrize(("tester_max_pps", "trials"), [(990_000, 4), (890_000, 2)])
+def test_what_is_far_too_fast_for_the_tester_is_repeated_only_once(
+    tester_max_pps: float, trials: int
+) -> None:
+    rig = Rig(SimulatedDut(STEADY, tester_max_pps=tester_max_pps))
+    assert not rig.runner(retries=3).valid("search", 1e6, 0.1).trial.valid
+    assert len(rig.trials) == trials
+
+
 def test_loss_while_the_host_had_a_core_is_labelled() -> None:
     stalling = Response(2e6, 2.06e6, buffer_packets=64, stalls=(StallKind(100, 400, 500, 1000),))
     trial = Rig(SimulatedDut(stalling)).runner().once("search", 1e6, 0.5).trial
