@@ -7,7 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weir.measure.curve import curve, curve_loads_pps
 from weir.measure.delay import delays
@@ -15,13 +15,15 @@ from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFini
 from weir.measure.one_case import told
 from weir.measure.outside import Outside
 from weir.measure.repeats import goals_of, repeated, throughput
-from weir.measure.search import Found, search
 from weir.measure.service_level import judged
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.trial import TrialRunner
 from weir.spec.measure import Measure
 from weir.spec.sla import Sla
 from weir.store.result import Case, Ceiling, DelayPoint, Throughput, Trial
+
+if TYPE_CHECKING:
+    from weir.measure.search import Found
 
 TEACHING_FRAMES = 3
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
@@ -197,6 +199,8 @@ class _OneFrame:
         return self._measure.min_load * highest, highest
 
     def _search(self, limits_pps: tuple[float, float], number: int, deadline: float) -> list[Found]:
+        from weir.measure.search import search  # its library inspects the stack: dear among imports
+
         self._phase("search", number, self._measure.repeats)
         return search(self._runner, self._measure, limits_pps, clock=self._timing.clock, deadline=deadline)
 

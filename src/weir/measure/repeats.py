@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from weir.measure.search import Found
 from weir.spec.measure import Goal, Measure
 from weir.store.result import Ceiling, Throughput
+
+if TYPE_CHECKING:
+    from weir.measure.search import Found
 
 # A result this close to what the tester alone can do says little about the system under test.
 TESTER_BOUND_SHARE = 0.9
 L1_OVERHEAD_BYTES = 20  # preamble, start of frame and inter-frame gap
 
-SearchOnce = Callable[[tuple[float, float], int], list[Found]]
+SearchOnce = Callable[[tuple[float, float], int], "list[Found]"]
 
 
 def repeated(
