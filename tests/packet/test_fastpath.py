@@ -6,6 +6,7 @@ from __future__ import annotations
 import ipaddress
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -120,28 +121,43 @@ CHAINS: dict[str, Chain] = {
 
 def frame(rand: random.Random, src: str, dst: str, sport: int, dport: int) -> bytes:
     if rand.random() < 0.05:
-        content = IP(src=src, dst=dst) / ICMP(id=sport)
-    elif rand.random() < 0.5:
+        return built("icmp", src, dst, sport, dport)
+    if rand.random() < 0.5:
         flags = rand.choice(("A", "A", "A", "A", "S", "FA", "R"))
-        content = IP(src=src, dst=dst, ttl=rand.choice((64, 64, 64, 2, 1))) / TCP(
-            sport=sport, dport=dport, flags=flags
-        )
+        return built("tcp", src, dst, sport, dport, flags=flags, ttl=rand.choice((64, 64, 64, 2, 1)))
+    fragment = rand.choice((0,) * 15 + (1,))
+    return built("udp", src, dst, sport, dport, fragment=fragment, number=rand.randrange(9))
+
+
+@cache
+def built(
+    protocol: str, src: str, dst: str, sport: int, dport: int,
+    *, flags: str = "", ttl: int = 64, fragment: int = 0, number: int = 1,
+) -> bytes:  # fmt: skip
+    """The frame of these. Making it takes Scapy most of a test's time, and many are alike."""
+    ip = IP(src=src, dst=dst, ttl=ttl, flags=fragment, id=number)
+    if protocol == "icmp":
+        content = ip / ICMP(id=sport)
+    elif protocol == "tcp":
+        content = ip / TCP(sport=sport, dport=dport, flags=flags)
     else:
-        fragment = rand.choice((0,) * 15 + (1,))
-        content = IP(src=src, dst=dst, flags=fragment, id=rand.randrange(9)) / UDP(sport=sport, dport=dport)
+        content = ip / UDP(sport=sport, dport=dport)
     return bytes(Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / content / b"data").ljust(60, b"\0")
+
+
+@cache
+def back(sent: bytes) -> tuple[str, str, int, int]:
+    """Addresses and ports of an answer."""
+    ip = Ether(sent)[IP]
+    l4 = ip.payload
+    ports = (l4.dport, l4.sport) if isinstance(l4, (TCP, UDP)) else (1, 1)
+    return ip.dst, ip.src, *ports
 
 
 def traffic(rand: random.Random, left: list[bytes]) -> tuple[Direction, list[bytes]]:
     """Outbound packets of clients, or answers to what has left."""
     if left and rand.random() < 0.4:
-        answers = []
-        for sent in rand.choices(left, k=FRAMES_A_STEP):
-            ip = Ether(sent)[IP]
-            l4 = ip.payload
-            ports = (l4.dport, l4.sport) if isinstance(l4, (TCP, UDP)) else (1, 1)
-            answers.append(frame(rand, ip.dst, ip.src, *ports))
-        return "inbound", answers
+        return "inbound", [frame(rand, *back(sent)) for sent in rand.choices(left, k=FRAMES_A_STEP)]
     return "outbound", [
         frame(
             rand,
