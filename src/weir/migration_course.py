@@ -19,7 +19,7 @@ REPLUG_S = 120.0
 """Longest wait for the primaries: an emulated guest is slow."""
 PATIENCE_S = 5.0
 _UP = "up"
-_SAID: dict[PhaseName, str] = {
+SAID: dict[PhaseName, str] = {
     "unplugging": "migrating: QEMU takes the primaries from the guest",
     "stand-by": "the stand-bys carry the traffic; QEMU copies memory",
     "switchover": "the guest stands still",
@@ -115,7 +115,7 @@ class Course:
     def _cut(self, name: PhaseName, wall_s: float | None = None) -> None:
         self.look()
         self._cuts.append((name, time.time() if wall_s is None else wall_s))
-        self._say(f"  {_SAID[name]}")
+        self._say(f"  {SAID[name]}")
 
     def _within(self, seconds: float, step: Callable[[], bool]) -> None:
         self._deadline_s, self._step = time.monotonic() + seconds, step

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What smoke tests share: a root for run directories, and the smallest lab."""
+"""What smoke tests share: a root for run directories, and what is around the deployments there."""
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from weir import fabric
+
+from .surroundings import Surroundings
 
 
 @pytest.fixture
@@ -22,3 +25,11 @@ def run_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for deployment in fabric.deployments():
         deployment.destroy()
     shutil.rmtree(root)
+
+
+@pytest.fixture
+def surroundings(run_root: Path) -> Iterator[Surroundings]:
+    """Of deployments of the tiny lab. Whoever knows their tokens adds them."""
+    made = Surroundings(run_root, "tiny", secrets.token_hex(4))
+    yield made
+    made.remove()

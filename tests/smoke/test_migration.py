@@ -1,22 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest that is really migrated under traffic, emulated: what it says, what is counted, what is left."""
+"""A guest that is really migrated under traffic, emulated: what it says, what is counted, what is left; also
+when it is interrupted or killed."""
 
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from weir.fabric import FabricError
+from weir import fabric
 from weir.fabric.vm.lacking import lacking, lacking_failover
 from weir.migration import MigrationRun, Wanted
+from weir.migration_course import SAID
 from weir.spec import Lab
 from weir.spec.function import FunctionOptions
 from weir.spec.lab import DEFAULT_FUNCTION
 from weir.spec.vm import VmOptions
 from weir.store import Store
+from weir.store.migration import PhaseName
+from weir.store.result import Result
 
+from .killed import kill, survived
+from .surroundings import Surroundings
 from .tiny import tiny_lab
 
 pytestmark = [
@@ -34,6 +42,23 @@ class Quiet:
 
     def say(self, text: str) -> None: ...
     def setup(self, name: str) -> None: ...
+
+
+class Ending(Quiet):
+    """Does something as soon as a phase has begun."""
+
+    def __init__(self, phase: PhaseName, do: Callable[[], None]) -> None:
+        self._phase: PhaseName = phase
+        self._do = do
+
+    def say(self, text: str) -> None:
+        if text.strip() == SAID[self._phase]:
+            self._do()
+
+
+def interrupt() -> None:
+    """As Ctrl-C does."""
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def lab() -> Lab:
@@ -54,7 +79,7 @@ def possible() -> None:
     if missing is None:
         try:
             missing = lacking_failover()
-        except FabricError as error:
+        except fabric.FabricError as error:
             missing = error.message, error.fix
     if missing is not None:
         pytest.skip(": ".join(missing))
@@ -128,3 +153,43 @@ def test_a_migration_that_takes_too_long_leaves_the_guest_where_it_was(
     assert all(stream.delivered > 0.9 * stream.offered > 0 for stream in last.streams)
     assert case.trials[-1].unaccounted == 0
     assert [*run_root.iterdir()] == []
+
+
+def ended(store: Path, progress: Ending) -> Result:
+    """A migration that is not meant to come to its end."""
+    its = lab()
+    with Store(store) as kept:
+        return MigrationRun(its, quick=False, store=kept, progress=progress).run(wanted(its))
+
+
+@pytest.mark.usefixtures("possible")
+@pytest.mark.parametrize("phase", ["unplugging", "stand-by", "switchover", "replugging", "primary again"])
+def test_weir_killed_in_a_migration_leaves_what_the_next_weir_removes(
+    phase: PhaseName, surroundings: Surroundings, tmp_path: Path
+) -> None:
+    store = tmp_path / "results.db"
+    assert not survived(lambda: ended(store, Ending(phase, kill)))
+    (left,) = fabric.clean_leftovers()
+    surroundings.tokens.add(left.rsplit("-", 1)[1])
+    surroundings.check(phase)
+    with Store(store) as kept:
+        found = kept.latest()
+    assert found is not None
+    assert found.finished_at is None
+
+
+@pytest.mark.usefixtures("possible")
+@pytest.mark.parametrize("phase", ["unplugging", "stand-by", "replugging"])
+def test_ctrl_c_in_a_migration_ends_both_qemus_and_keeps_what_was_seen(
+    phase: PhaseName, surroundings: Surroundings, tmp_path: Path
+) -> None:
+    run = ended(tmp_path / "results.db", Ending(phase, interrupt))
+    assert run.interrupted
+    assert run.finished_at is not None
+    (setup,) = run.setups
+    found = setup.cases[0].migration
+    assert found is not None
+    assert [one.name for one in found.phases][-1] in (phase, "stand-by", "switchover")
+    assert setup.topology is not None
+    surroundings.tokens.add(setup.topology.deployment.rsplit("-", 1)[1])
+    surroundings.check(phase)

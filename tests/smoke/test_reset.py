@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,13 +27,6 @@ pytestmark = [
 
 LOAD_PPS = 5_000.0
 AFTER_S = 0.2
-
-
-@pytest.fixture
-def surroundings(run_root: Path) -> Iterator[Surroundings]:
-    made = Surroundings(run_root, "tiny", secrets.token_hex(4))
-    yield made
-    made.remove()
 
 
 @pytest.mark.parametrize(("technology", "whole_s"), [("linux-bridge", 0.6), ("ovs", 1.2), ("ovs-dpdk", 5.0)])
