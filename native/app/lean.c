@@ -34,7 +34,7 @@ static const char usage[] =
 	"  --inject S=P[:C] make stage S slower by P percent, to try a detector; C: the\n"
 	"                   `inject_cost_cycles` of an earlier launch, else measured anew\n"
 	"  --machine SIZES  cycles of a load, over so many bytes of memory and from another core\n"
-	"  --distance       how far the cores are from each other at this moment\n"
+	"  --distance       how far the cores are from each other at this moment, and how fast\n"
 	"Prints a line of JSON when it is ready. Then lines of standard input: `time N` and `count "
 	"N` run N\nbatches of 32 packets and print what they cost, by time-stamp counter or by "
 	"hardware counters\n(or callgrind); `plain N` is `time N` without what --inject adds.\n"
@@ -149,16 +149,16 @@ static int
 measure_distance(const struct weir_start *start)
 {
 	const struct sched_param priority = {.sched_priority = PRIORITY};
-	double cycles;
+	struct weir_machine_distance found;
 
 	if (run_on(start->cpus[0]) != EXIT_SUCCESS)
 		return EXIT_ENVIRONMENT;
 	(void)sched_setscheduler(0, SCHED_FIFO, &priority);
-	if (weir_machine_distance(start->cpus[1], &cycles) != 0) {
+	if (weir_machine_distance(start->cpus[1], &found) != 0) {
 		fprintf(stderr, "weir-lean: this process may not run on CPU %u\n", start->cpus[1]);
 		return EXIT_ENVIRONMENT;
 	}
-	print(weir_machine_distance_json(cycles));
+	print(weir_machine_distance_json(&found));
 	return EXIT_SUCCESS;
 }
 

@@ -215,7 +215,8 @@ weir_machine_transfer_json(const struct weir_machine_transfer *transfer)
 }
 
 json_t *
-weir_machine_distance_json(double cycles)
+weir_machine_distance_json(const struct weir_machine_distance *found)
 {
-	return json_pack("{s:f}", "distance_cycles", cycles);
+	return json_pack("{s:f, s:[f, f]}", "distance_cycles", found->cycles, "pace_cycles",
+			 found->pace_cycles[0], found->pace_cycles[1]);
 }

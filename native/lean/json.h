@@ -26,6 +26,6 @@ json_t *weir_lean_counted_json(const struct weir_probe *probe,
 json_t *weir_machine_chase_json(size_t bytes, const struct weir_machine_series *series, bool huge);
 json_t *weir_machine_transfer_json(const struct weir_machine_transfer *transfer);
 /* To the other core, once. */
-json_t *weir_machine_distance_json(double cycles);
+json_t *weir_machine_distance_json(const struct weir_machine_distance *found);
 
 #endif

@@ -32,9 +32,14 @@ struct weir_machine_transfer {
 /* Between the CPU of the calling thread and `other_cpu`. -1: no thread can run there. */
 int weir_machine_transfers(unsigned int other_cpu, struct weir_machine_transfer *transfer);
 
-/* To read a line that `other_cpu` has read, from the CPU of the calling thread, at this moment:
- * `clean` of weir_machine_transfers(), but once. Takes some milliseconds. -1: no thread can run
- * there. */
-int weir_machine_distance(unsigned int other_cpu, double *cycles);
+/* At this moment. `cycles`: to read a line that the other core has read, `clean` of
+ * weir_machine_transfers(), but once. `pace_cycles`: of a piece of weir_pace_work() on the CPU of
+ * the calling thread and on the other one, both at work; 0 where every piece was interrupted. */
+struct weir_machine_distance {
+	double cycles, pace_cycles[2];
+};
+
+/* Takes some milliseconds. -1: no thread can run on `other_cpu`. */
+int weir_machine_distance(unsigned int other_cpu, struct weir_machine_distance *found);
 
 #endif

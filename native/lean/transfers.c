@@ -9,14 +9,16 @@
 
 #include "cells.h"
 #include "clock.h"
+#include "core/pace.h"
 #include "machine.h"
 
 #define CELLS 64
 #define CELL_BYTES 256 /* so that no neighbour comes along */
 #define ROUNDS 200
 #define TURNS 2000
+#define PIECES 500 /* of a third of a microsecond or so */
 
-enum task { TASK_READ, TASK_WRITE, TASK_ANSWER, TASK_END };
+enum task { TASK_READ, TASK_WRITE, TASK_ANSWER, TASK_PACE, TASK_END };
 
 /* The two threads take turns: an odd `turn` is the other one's. */
 struct pair {
@@ -24,6 +26,7 @@ struct pair {
 	uint64_t turn __attribute__((aligned(128)));
 	uint64_t ping __attribute__((aligned(128)));
 	uint64_t pong __attribute__((aligned(128)));
+	struct weir_pace pace __attribute__((aligned(128))); /* of the other core */
 	enum task task;
 };
 
@@ -68,6 +71,13 @@ answer(struct pair *pair)
 	}
 }
 
+static void
+keep_pace(struct weir_pace *pace)
+{
+	for (unsigned int i = 0; i < PIECES; i++)
+		weir_pace_count(pace);
+}
+
 static void *
 other_core(void *argument)
 {
@@ -79,6 +89,8 @@ other_core(void *argument)
 			break;
 		if (pair->task == TASK_ANSWER)
 			answer(pair);
+		else if (pair->task == TASK_PACE)
+			keep_pace(&pair->pace);
 		else
 			touch(pair, pair->task == TASK_WRITE);
 		set(&pair->turn, turn + 1);
@@ -210,15 +222,28 @@ weir_machine_transfers(unsigned int other_cpu, struct weir_machine_transfer *fou
 	return 0;
 }
 
-int
-weir_machine_distance(unsigned int other_cpu, double *cycles)
+static double
+piece_cycles(const struct weir_pace *pace)
 {
+	return pace->pieces > 0 ? (double)pace->cycles / pace->pieces : 0;
+}
+
+int
+weir_machine_distance(unsigned int other_cpu, struct weir_machine_distance *found)
+{
+	struct weir_pace pace = {0};
 	pthread_t thread;
 	struct pair *pair = begin(other_cpu, &thread);
+	uint64_t ended;
 
 	if (pair == NULL)
 		return -1;
-	*cycles = transfer(pair, TASK_READ);
+	found->cycles = transfer(pair, TASK_READ);
+	ended = hand_over(pair, TASK_PACE);
+	keep_pace(&pace);
+	wait_for(&pair->turn, ended);
+	found->pace_cycles[0] = piece_cycles(&pace);
+	found->pace_cycles[1] = piece_cycles(&pair->pace);
 	end(pair, thread);
 	return 0;
 }

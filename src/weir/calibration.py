@@ -19,7 +19,7 @@ from weir.model.fit import Row
 from weir.model.quality import Measured, calibrated, errors, undisturbed
 from weir.model.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
 from weir.plan.execution import execution
-from weir.plan.switch_trials import switched_candidates
+from weir.plan.switch_trials import bundled, switched_candidates
 from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
 from weir.spec import Lab
 from weir.spec.execution import FULL_BURST, TESTER_KINDS, Area, Execution
@@ -47,7 +47,7 @@ def planned(
     most: int = MOST_TRIALS,
     technology: TechnologyName = "direct",
 ) -> list[PlannedTrial]:
-    """The trials to run, fewest first. PlanError if nothing can be told from any."""
+    """The trials to run, those first that tell most. PlanError if nothing can be told from any."""
     switched = technology != "direct"
     options = switched_candidates(lab, technology, cpus) if switched else candidates(lab, cpus)
     if not options:
@@ -55,22 +55,36 @@ def planned(
             f"lab {lab.name} has no function that returns packets, or no core for it under {technology}: "
             "nothing to calibrate"
         )
-    executions = [_execution_of(lab, one) for one in options]
-    rows = [_row_terms(one, memory) for one in executions]
-    wanted = [area_terms(area, one, memory) for one in executions for area in one.areas if area.share()]
-    return [options[index] for index in chosen(rows, wanted, most, _turns(options))]
+    bundles = bundled(options) if switched else [[one] for one in options]
+    executions = [[_execution_of(lab, one) for one in bundle] for bundle in bundles]
+    rows = [[row for one in some for row in _row_terms(one, memory)] for some in executions]
+    wanted = [
+        area_terms(area, one, memory)
+        for some in executions
+        for one in some
+        for area in one.areas
+        if area.share()
+    ]
+    largest = max(map(len, bundles))
+    found = chosen(rows, wanted, most // largest, _turns([bundle[0] for bundle in bundles]))
+    return [one for index in found for one in bundles[index]]
 
 
 def _turns(options: Sequence[PlannedTrial]) -> list[list[int]]:
-    """Run to completion on one core and on two, each other architecture, and fast paths of each room."""
+    """Run to completion on one core, by how many networks there are, and on two; each other architecture, and
+    fast paths of each room."""
     first, pipeline, *shared = ARCHITECTURES
     plain: dict[str, list[int]] = {name: [] for name in ARCHITECTURES}
     quick: dict[int, list[int]] = {}
     for index, one in enumerate(options):
         group = quick.setdefault(one.fastpath_flows, []) if one.fastpath_flows else plain[one.architecture]
         group.append(index)
+    alone: dict[int, list[int]] = {}
+    for index in plain[first]:
+        if options[index].alone():
+            alone.setdefault(options[index].parts(), []).append(index)
     turns = [
-        [index for index in plain[first] if options[index].alone()],
+        *(alone[parts] for parts in sorted(alone)),
         plain[pipeline],
         [index for index in plain[first] if not options[index].alone()],
         *(plain[name] for name in shared),
@@ -101,7 +115,7 @@ def _full_row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float
             if path.share:
                 stages, rest = path_terms(area, path, one, excess)
                 found += [*stages, with_kernel(path, rest, one)]
-    return [*found, *(hop(area, one) for area in switch_areas(one))]
+    return [*found, *(hop(area, one, memory) for area in switch_areas(one))]
 
 
 def rows(
@@ -129,7 +143,7 @@ def rows(
         own = noise if limits else noise * PARTLY_FULL_NOISE
         result += _area_rows(one, area, cost, memory, trial=trial, noise=own)
     elsewhere = noise * PARTLY_FULL_NOISE
-    return [*result, *switch_rows(one, found, full, trial=trial, noise=noise, elsewhere=elsewhere)]
+    return [*result, *switch_rows(one, found, full, memory, trial=trial, noise=noise, elsewhere=elsewhere)]
 
 
 def _testers(one: Execution) -> frozenset[int]:

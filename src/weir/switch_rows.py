@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 
 from weir.measure.costs import AreaCost, Costs
 from weir.model.fit import Row
-from weir.model.terms import rest_terms, weighted
+from weir.model.terms import MemoryCurve, rest_terms, state_bytes, weighted
 from weir.spec.execution import SWITCH_KINDS, TESTER_KINDS, Area, AreaPath, Execution
 
 FRAMES_A_HOP: Mapping[str, int] = {"bridge": 2, "netfilter bridge": 2, "openvswitch": 2}
@@ -42,14 +42,24 @@ def with_kernel(path: AreaPath, rest: Mapping[str, float], one: Execution) -> di
     return weighted(parts)
 
 
-def hop(area: Area, one: Execution) -> dict[str, float]:
+def hop(area: Area, one: Execution, memory: MemoryCurve) -> dict[str, float]:
     """Of a switch's area, for each packet that comes to it."""
     share = area.share()
-    return weighted((path.share / share, rest_terms(area, path, one)) for path in area.paths if path.share)
+    excess = memory.excess_cycles(state_bytes(one, area.core)) if area.kind == "pmd" else 0.0
+    return weighted(
+        (path.share / share, rest_terms(area, path, one, excess)) for path in area.paths if path.share
+    )
 
 
 def switch_rows(
-    one: Execution, found: Costs, full: Collection[int], *, trial: int, noise: float, elsewhere: float
+    one: Execution,
+    found: Costs,
+    full: Collection[int],
+    memory: MemoryCurve,
+    *,
+    trial: int,
+    noise: float,
+    elsewhere: float,
 ) -> list[Row]:
     """One for each of its areas. `full`: the cores that limit. `noise` on these, and `elsewhere`: how much
     less than usual a cost is to be believed.
@@ -68,7 +78,7 @@ def switch_rows(
             continue
         own = (noise if area.core in full else elsewhere) * (TICKS_NOISE if area.kind == "softirq" else 1.0)
         frames = FRAMES_A_HOP.get(area.paths[0].hop, 1)
-        result.append(Row(trial, hop(area, one), cost.rest_cycles * frames, own))
+        result.append(Row(trial, hop(area, one, memory), cost.rest_cycles * frames, own))
     return result
 
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 
 from weir import fabric, plan
 from weir.built import built
-from weir.dataplane import DataPlaneClient
+from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
 from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
 from weir.fabric import lean as process
 from weir.measure.costs import USED_MIN, Costs, costs
 from weir.measure.experiment import TEACHING_FRAMES
-from weir.measure.outside import NOTHING
+from weir.measure.outside import NOTHING, Outside
 from weir.measure.pace import Slowing, best_cycles, slope
 from weir.measure.windows import (
     CALM,
@@ -33,6 +33,7 @@ from weir.measure.windows import (
     NEAR,
     SETTLING_S,
     USABLE,
+    Probe,
     Window,
     settle,
     windows,
@@ -40,6 +41,7 @@ from weir.measure.windows import (
 from weir.plan.execution import execution
 from weir.spec import Chain, Lab
 from weir.spec.execution import Execution
+from weir.spec.topology import Topology
 
 VISITS = 3
 """How often each set-up is built: the host's mood differs from one minute to the next."""
@@ -165,40 +167,74 @@ def setup(lab: Lab, chain: Chain, frame: str, name: str, technology: str = "dire
     return Visited(name, lab, chain, frame, technology, execution(topology, lab, chain, frame))
 
 
-def distance(cpus: Sequence[int]) -> float | None:
-    """Cycles from the first of these CPUs to the second, at this moment; None for one alone."""
+def probe(cpus: Sequence[int]) -> Probe | None:
+    """How far the first two of these CPUs are from each other at this moment, and how fast; None for one
+    alone."""
     if len(cpus) < 2:
         return None
-    return process.measure_distance(process.lean_binary(), (cpus[0], cpus[1]))
+    return Probe(*process.measure_distance(process.lean_binary(), (cpus[0], cpus[1])))
 
 
-def visit(one: Visited, *, light: bool = False) -> None:
-    """Builds it, waits until it has settled, and reads its ledgers until enough windows were calm.
+def distance(cpus: Sequence[int]) -> float | None:
+    """Cycles from the first of these CPUs to the second, at this moment; None for one alone."""
+    found = probe(cpus)
+    return found.distance_cycles if found is not None else None
 
-    `light`: at light loads, too.
+
+def visit(some: Sequence[Visited], begins: Callable[[Visited], None], *, light: bool = False) -> None:
+    """Builds what these set-ups have in common, which is all but their traffic. Of each, waits until it has
+    settled, and reads its ledgers until enough windows were calm.
+
+    `begins`: is told which one comes. `light`: at light loads, too.
     """
+    first = max(some, key=lambda one: one.lab.traffic.flows.count)  # whose flows need the most memory
     topology = plan.build_topology(
-        one.lab, one.technology, one.chain, plan.deployment_id(one.lab.name, secrets.token_hex(4))
+        first.lab, first.technology, first.chain, plan.deployment_id(first.lab.name, secrets.token_hex(4))
     )
-    cores = one.execution.cores()
-    with built(one.lab, topology) as (deployment, client, hello):
-        one.hello = hello
-        switched = one.technology != "direct"
-        if switched:
+    with built(first.lab, topology) as (deployment, client, hello):
+        beside: Outside = NOTHING
+        if first.technology != "direct":
             client.teach(TEACHING_FRAMES)
-        client.configure_traffic(plan.streams(topology, one.lab, one.frame))
-        client.start_traffic(dict.fromkeys(range(one.streams()), 0.0), LONGEST_S * 10**9, 0)
-        one.settled &= settle(client, time.sleep)
-        beside = deployment.watch() if switched else NOTHING
-        calm = 0
-        for window in windows(client, time.sleep, lambda: distance(cores), beside):
-            one.windows.append(window)
-            calm += one.calm(window)
-            if calm == CALM_WANTED:
-                break
-        if light:
-            for share, window in _lightly(one, client):
-                one.light.setdefault(share, []).append(window)
+            beside = deployment.watch()
+        for one in some:
+            begins(one)
+            one.hello = hello
+            client.configure_traffic(plan.streams(topology, one.lab, one.frame))
+            client.start_traffic(dict.fromkeys(range(one.streams()), 0.0), LONGEST_S * 10**9, 0)
+            one.settled &= settle(client, time.sleep)
+            _look(one, client, beside)
+            if light:
+                for share, window in _lightly(one, client):
+                    one.light.setdefault(share, []).append(window)
+            client.finish_traffic()
+            client.traffic_result(_ENDING_MS)
+
+
+def _look(one: Visited, client: DataPlaneClient, beside: Outside) -> None:
+    """Windows of the set-up, which is under full load."""
+    cores = one.execution.cores()
+    calm = 0
+    for window in windows(client, time.sleep, lambda: probe(cores), beside):
+        one.windows.append(window)
+        calm += one.calm(window)
+        if calm == CALM_WANTED:
+            break
+
+
+def together(some: Sequence[Visited]) -> list[list[Visited]]:
+    """Set-ups that are built as one: behind a switch, which takes longer to build than to measure, those that
+    differ in traffic alone. Without one each has functions that have seen no packets."""
+    groups: list[tuple[Topology, list[Visited]]] = []
+    for one in some:
+        topology = plan.build_topology(
+            one.lab, one.technology, one.chain, plan.deployment_id(one.lab.name, "00000000")
+        )
+        group = next((group for same, group in groups if same == topology), None)
+        if group is None or one.technology == "direct":
+            groups.append((topology, [one]))
+        else:
+            group.append(one)
+    return [sorted(group, key=lambda one: one.lab.traffic.flows.count) for _, group in groups]
 
 
 def _lightly(one: Visited, client: DataPlaneClient) -> Iterator[tuple[float, Window]]:
@@ -212,7 +248,7 @@ def _lightly(one: Visited, client: DataPlaneClient) -> Iterator[tuple[float, Win
             dict.fromkeys(range(streams), max(1.0, share * rate_pps / streams)), LONGEST_S * 10**9, 0
         )
         time.sleep(SETTLING_S)
-        for window in itertools.islice(windows(client, time.sleep, lambda: distance(cores)), LIGHT_WINDOWS):
+        for window in itertools.islice(windows(client, time.sleep, lambda: probe(cores)), LIGHT_WINDOWS):
             yield share, window
 
 
@@ -237,11 +273,18 @@ def visited(
 
 def _round(some: Sequence[Visited], setups: Sequence[Visited], name: str, say: Say, *, light: bool) -> None:
     """Visits some of the set-ups."""
-    for number, one in enumerate(some, 1):
+    numbers = itertools.count(1)
+    for group in together(some):
         interrupts.check()
-        say(f"{name}, {number} of {len(some)}: {one.name}")
-        visit(one, light=light)
-        _learn(setups, one.slowing)
+        try:
+            visit(group, lambda one: say(f"{name}, {next(numbers)} of {len(some)}: {one.name}"), light=light)
+        except (DataPlaneGoneError, DataPlaneTimeoutError):
+            raise
+        except DataPlaneError as error:
+            # Seen of DPDK: it refused a virtio-user port that Open vSwitch was connecting to, and not again.
+            say(f"built again, since weir-dp refused: {error}")
+            visit(group, lambda one: say(f"{name}, once more: {one.name}"), light=light)
+        _learn(setups, group[0].slowing)
     found = slope(group for one in setups for group in one.slowed())
     if found is not None:
         _learn(setups, replace(setups[0].slowing, slope=found))

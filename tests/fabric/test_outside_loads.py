@@ -51,7 +51,7 @@ def look(at_s: float = 0.0, **more: object) -> Reading:
 
 def test_a_polling_threads_counts_are_those_of_the_trial_alone() -> None:
     before = replace(POLLED, packets=400, busy_cycles=2000, idle_cycles=100, upcalls=3, polls=20, sent=400)
-    (area,) = pmd_areas(look(polling={1: before}), look(1.0, polling={1: POLLED}), chain())
+    (area,) = pmd_areas(look(polling={1: before}), look(1.0, polling={1: POLLED}), chain(), HZ)
     assert (area.name, area.core, area.kind) == ("pmd.1", 1, "pmd")
     assert (area.busy_cycles, area.idle_cycles, area.packets) == (3000, 200, 600)
     assert area.paths[0].packets_out == 590
@@ -59,14 +59,32 @@ def test_a_polling_threads_counts_are_those_of_the_trial_alone() -> None:
     assert (area.polling.polls, area.polling.upcalls, area.polling.upcalls_lost) == (50, 1, 0)
 
 
+def test_a_polling_threads_cycles_are_without_those_in_which_others_had_its_core() -> None:
+    def threads(waited_s: float) -> dict[str, list[Thread]]:
+        return {
+            "ovs-vswitchd": [
+                Thread(9, "ovs-vswitchd", 0, 1.0, 5.0),
+                Thread(10, "pmd-c01/id:9", 1, 1.0, waited_s),
+            ]
+        }
+
+    before, after = (
+        look(polling={1: NOTHING}, threads=threads(0.5)),
+        look(polling={1: POLLED}, threads=threads(0.5 + 530e-9)),
+    )
+    (area,) = pmd_areas(before, after, chain(), HZ)
+    assert area.polling is not None
+    assert (area.busy_cycles, area.idle_cycles, area.polling.waited_cycles) == (4500, 270, 530)
+
+
 def test_it_empties_the_ports_of_the_chain_and_fills_their_opposites() -> None:
-    (area,) = pmd_areas(look(polling={1: NOTHING}), look(polling={1: POLLED}), chain())
+    (area,) = pmd_areas(look(polling={1: NOTHING}), look(polling={1: POLLED}), chain(), HZ)
     assert area.paths[0].inputs == ["switch:tester.left"]
     assert area.paths[0].outputs == ["switch:f1.left"]
 
 
 def test_a_polling_thread_whose_counters_were_cleared_meanwhile_is_left_out() -> None:
-    assert list(pmd_areas(look(polling={1: POLLED}), look(polling={1: NOTHING}), chain())) == []
+    assert list(pmd_areas(look(polling={1: POLLED}), look(polling={1: NOTHING}), chain(), HZ)) == []
 
 
 def test_threads_of_one_role_are_one_area_and_those_that_hardly_ran_are_none() -> None:

@@ -101,6 +101,6 @@ def test_threads_of_one_role_have_one_name(tmp_path: Path, name: str, role: str)
     task = tmp_path / "7" / "task" / "8"
     task.mkdir(parents=True)
     (task / "stat").write_text(f"8 ({name}) S " + " ".join(str(number) for number in range(4, 53)))
-    (task / "schedstat").write_text("1500000000 7 9\n")
+    (task / "schedstat").write_text("1500000000 250000000 9\n")
     (found,) = threads(7, tmp_path)
-    assert (found.role, found.core, found.cpu_s) == (role, 39, 1.5)
+    assert (found.role, found.core, found.cpu_s, found.waited_s) == (role, 39, 1.5, 0.25)

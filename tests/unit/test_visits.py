@@ -10,9 +10,9 @@ from tests.unit.measure.clocked import ledger
 from tests.unit.model.costly import chain
 from weir.measure.pace import Slowing
 from weir.measure.windows import Window
-from weir.spec import load_lab
+from weir.spec import Lab, load_lab
 from weir.spec.execution import FULL_BURST
-from weir.visits import Visited, _learn
+from weir.visits import Visited, _learn, setup, together
 
 LAB = load_lab(Path(__file__).parents[2] / "labs" / "predict", cpus=(0, 1))
 BEST = Slowing(best_cycles=100)
@@ -69,3 +69,34 @@ def test_what_an_earlier_run_knew_stands_where_it_was_better() -> None:
     slow = visited([window(130)] * 60)
     _learn([slow], BEST)
     assert slow.slowing == BEST
+
+
+def under(technology: str, *traffic: tuple[str, int], functions: tuple[str, ...] = ("a",)) -> list[Visited]:
+    """Set-ups of one chain, by frame and number of flows."""
+    found = []
+    for frame, flows in traffic:
+        lab = Lab.model_validate(
+            {
+                "weir": 1,
+                "name": "several",
+                "chain": [list(functions)],
+                "technology": technology,
+                "functions": {"a": {"nf": "l3fwd"}},
+                "traffic": {"flows": {"count": flows}},
+            }
+        )
+        found.append(setup(lab, lab.chains()[0], frame, f"{frame} {flows}", technology))
+    return found
+
+
+def test_behind_a_switch_set_ups_that_differ_in_traffic_alone_are_built_once_few_flows_first() -> None:
+    one, other = (
+        under("ovs-dpdk", ("64", 4000), ("1518", 64)),
+        under("ovs-dpdk", ("64", 64), functions=("a", "a")),
+    )
+    groups = together([one[0], other[0], one[1]])
+    assert [[each.name for each in group] for group in groups] == [["1518 64", "64 4000"], ["64 64"]]
+
+
+def test_without_a_switch_each_set_up_is_built_anew() -> None:
+    assert len(together(under("direct", ("64", 4000), ("1518", 64)))) == 2

@@ -211,14 +211,17 @@ def measure_machine(binary: Path, sizes_bytes: Sequence[int], cpus: Sequence[int
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def measure_distance(binary: Path, cpus: tuple[int, int]) -> float:
+def measure_distance(binary: Path, cpus: tuple[int, int]) -> tuple[float, dict[int, float]]:
     """Cycles to read on the first CPU a line that the second has read, at this moment, by `weir-lean
-    --distance`. Takes some 20 ms, for a fraction of which whatever polls on these CPUs stands still."""
+    --distance`; and of a piece of work on each of them, where it was not interrupted. Takes some 20 ms, for a
+    fraction of which whatever polls on these CPUs stands still."""
     argv = [str(binary), "--distance", "--cores", ",".join(map(str, cpus))]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=ANSWER_S)
     if done.returncode != 0:
         raise FabricError(f"weir-lean --distance failed: {done.stderr.strip() or done.returncode}")
-    return float(json.loads(done.stdout)["distance_cycles"])
+    found = json.loads(done.stdout)
+    paces = zip(cpus, found["pace_cycles"], strict=True)
+    return float(found["distance_cycles"]), {cpu: float(cycles) for cpu, cycles in paces if cycles > 0}
 
 
 def caches_bytes() -> dict[str, int]:

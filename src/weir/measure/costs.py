@@ -86,7 +86,7 @@ def costs(series: Sequence[Window], slowing: Slowing | None = None) -> Costs:
         pps=came_back * used[0].after.tsc_hz / undisturbed,
         lost_in_functions=sum(stage_drops(one.before, one.after) for one in used) / max(1, sent),
         areas=tuple(_areas(used, slowing, came_back)),
-        beside=(*_beside(used), *_softirqs(series)),
+        beside=(*_beside(used, slowing), *_softirqs(series)),
     )
 
 
@@ -148,20 +148,25 @@ class _Span:
     """How many times as many cycles its packets cost as on a core at its best."""
 
 
-def _beside(used: Sequence[Window]) -> Iterator[AreaCost]:
+def _beside(used: Sequence[Window], slowing: Slowing) -> Iterator[AreaCost]:
     """Threads of a switch."""
     ticks = sum(map(_ticks, used))
-    loads: dict[str, list[AreaLoad]] = {}
-    for area in (area for window in used for area in window.beside if area.kind not in KERNEL_KINDS):
-        loads.setdefault(area.name, []).append(area)
+    loads: dict[str, list[tuple[AreaLoad, Window]]] = {}
+    for window in used:
+        for area in window.beside:
+            if area.kind not in KERNEL_KINDS:
+                loads.setdefault(area.name, []).append((area, window))
     for name, found in loads.items():
-        packets, busy = sum(load.packets for load in found), sum(load.busy_cycles for load in found)
-        idle = sum(load.idle_cycles for load in found)
+        packets = sum(load.packets for load, _ in found)
+        busy = sum(
+            load.busy_cycles / slowing.times(window.paces.get(load.core, math.inf)) for load, window in found
+        )
+        ran = sum(_ticks(window) * (1 - window.idle_beside(load)) for load, window in found)
         yield AreaCost(
             name=name,
             packets=packets,
             rest_cycles=busy / packets if packets else 0.0,
-            idle_share=idle / (busy + idle) if idle else max(0.0, 1 - busy / ticks),
+            idle_share=1 - ran / ticks,
             paths=(),
         )
 

@@ -11,8 +11,9 @@ were not slowed by much: what little there was can be corrected.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+import statistics
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -27,6 +28,9 @@ CALM_WANTED = 10
 """Calm windows a visit."""
 WINDOWS_MOST = 64
 """A visit: on a host that is never quiet."""
+BESIDE = 2
+"""So many times as long, and fewer, are windows in which something is looked at beside weir-dp, which takes
+some time at both ends."""
 LIGHT_SHARES = (0.3, 0.6)
 """Of the rate that the set-up carries: loads at which bursts are short."""
 LIGHT_WINDOWS = 5
@@ -44,17 +48,31 @@ NEAR = 0.35
 """Distances of cores that differ by less than this share are the same."""
 FULL_IDLE_SHARE = 0.08
 """A core that finds less than this to be idle is full: one that another core feeds never is quite."""
+WAITED_MOST = 0.15
+"""Share of a window's time that others, this process among them, may have had a polling thread's core."""
 SETTLING_S = 0.1
 SETTLED_SHARE = 0.03
 """Rates of two neighbouring windows that differ by less are of a chain whose flows are all known."""
 SETTLING_MAX = 60
 _TESTER = "tester."
+SWITCH_QUEUE = "switch:"
+"""Before the port's name: where packets wait for a switch."""
 
 
 class Clocked(Protocol):
     """weir-dp while it runs."""
 
     def ledger(self) -> Ledger: ...
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What weir-lean finds of cores at one moment."""
+
+    distance_cycles: float
+    """To read on the first what the second has."""
+    paces: Mapping[int, float]
+    """Cycles of a piece of work, by core, while both are at it."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +87,15 @@ class Window:
     """Areas outside weir-dp."""
     kernel: tuple[CoreLoad, ...] = ()
     """The kernel's time on the cores."""
+    probed_paces: Mapping[int, float] = field(default_factory=dict)
+    """By core, the mean of before and after."""
 
     @cached_property
     def paces(self) -> Mapping[int, float]:
-        """Of each core the mean cycles of a piece of work; infinite where hardly any was timed."""
+        """Of each core the mean cycles of a piece of work; infinite where hardly any was timed. Of a switch's
+        core, on which no loop of weir-dp times any, as it was before and after."""
         timed = {pace.core: pace for pace in core_paces(self.before, self.after)}
-        return {
+        return dict(self.probed_paces) | {
             core.core: timed[core.core].cycles / timed[core.core].pieces
             if core.core in timed and timed[core.core].pieces >= PIECES_MIN
             else math.inf
@@ -94,9 +115,35 @@ class Window:
             found[after.core] = found.get(after.core, 0.0) + idle
         for area in self.beside:
             if area.kind not in KERNEL_KINDS:
-                idle = area.idle_cycles or max(0, ticks - area.busy_cycles)
-                found[area.core] = found.get(area.core, 0.0) + idle / ticks
+                found[area.core] = found.get(area.core, 0.0) + self.idle_beside(area)
         return found
+
+    def idle_beside(self, area: AreaLoad) -> float:
+        """Share of its core's time in which a thread of a switch found nothing. A polling one was looked at
+        for a little longer, while reading kept weir-dp from its cores: so by what it was sent then."""
+        ticks = self.after.tsc - self.before.tsc
+        if area.polling is None:
+            return max(0.0, 1 - area.busy_cycles / ticks)
+        looked = area.busy_cycles + area.idle_cycles + area.polling.waited_cycles
+        busy = area.busy_cycles / max(1, area.packets) * self._sent(area) / ticks
+        return max(0.0, 1 - busy - area.polling.waited_cycles / max(1, looked))
+
+    def _sent(self, area: AreaLoad) -> int:
+        """Packets that weir-dp gave to a switch's thread."""
+        names = {entry.removeprefix(SWITCH_QUEUE) for path in area.paths for entry in path.inputs}
+        ports = zip(self.before.ports, self.after.ports, strict=True)
+        return sum(now.tx_packets - was.tx_packets for was, now in ports if now.name in names)
+
+    def waited(self) -> float:
+        """Share of the time in which others had the core of a switch's polling thread."""
+        polling = [(area, area.polling) for area in self.beside if area.polling is not None]
+        return max(
+            (
+                one.waited_cycles / max(1, area.busy_cycles + area.idle_cycles + one.waited_cycles)
+                for area, one in polling
+            ),
+            default=0.0,
+        )
 
     def limiting(self) -> frozenset[int]:
         """The cores that limit."""
@@ -107,12 +154,12 @@ class Window:
         return frozenset(area.core for area in self.after.areas if area.kind in TESTER_KINDS)
 
     def stayed(self) -> bool:
-        """Whether the cores stayed where they were."""
+        """Whether the cores stayed where they were, and their threads on them."""
         found = self.distances_cycles
-        return not found or max(found) <= (1 + NEAR) * min(found)
+        return self.waited() <= WAITED_MOST and (not found or max(found) <= (1 + NEAR) * min(found))
 
     def pace_cycles(self) -> float:
-        """Of the slowest core that limits; of all, where it is a switch's, which nobody times."""
+        """Of the slowest core that limits; of all, where nobody timed that one."""
         slowest = max(self.paces.values(), default=math.inf)
         return max((self.paces[core] for core in self.limiting() if core in self.paces), default=slowest)
 
@@ -154,21 +201,35 @@ def settle(tester: Clocked, sleep: Callable[[float], None]) -> bool:
 def windows(
     tester: Clocked,
     sleep: Callable[[float], None],
-    distance: Callable[[], float | None],
+    probe: Callable[[], Probe | None],
     outside: Outside = NOTHING,
 ) -> Iterator[Window]:
-    """As many as a visit has at most. `distance`: says how far apart the cores are now; None on one core.
-    `outside`: looks at what works beside weir-dp."""
-    here = distance()
-    for _ in range(WINDOWS_MOST):
+    """As many as a visit has at most. `probe`: looks at the cores now; None on one core. `outside`: looks at
+    what works beside weir-dp."""
+    here = probe()
+    longer = 1 if outside is NOTHING else BESIDE
+    for _ in range(WINDOWS_MOST // longer):
         outside.begin()
         before = tester.ledger()
-        sleep(WINDOW_S)
+        sleep(longer * WINDOW_S)
         after = tester.ledger()
         beside, kernel = outside.end(after.tsc_hz)
-        earlier, here = here, distance()
-        distances = tuple(one for one in (earlier, here) if one is not None)
-        yield Window(before, after, distances, tuple(beside), tuple(kernel))
+        earlier, here = here, probe()
+        probes = [one for one in (earlier, here) if one is not None]
+        yield Window(
+            before,
+            after,
+            tuple(one.distance_cycles for one in probes),
+            tuple(beside),
+            tuple(kernel),
+            _mean_paces(probes),
+        )
+
+
+def _mean_paces(probes: Sequence[Probe]) -> dict[int, float]:
+    """Without cores that some probe could not time."""
+    cores = set.intersection(*(set(one.paces) for one in probes)) if probes else set()
+    return {core: statistics.fmean(one.paces[core] for one in probes) for core in sorted(cores)}
 
 
 def delivered_pps(before: Ledger, after: Ledger) -> float:

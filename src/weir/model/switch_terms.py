@@ -6,6 +6,8 @@
   of it, so no trial tells these apart;
 - `… hop across cores`: times the distance of the cores, of what other cores put there or take there;
 - `bytes pmd`, `bytes bridge` …: a kilobyte of frame, copied on the way;
+- `pmd memory`: times the excess latency of as much memory as the flows in a polling thread's exact-match
+  cache take, which all networks share;
 - `pmd classifier`: what more a packet costs that the polling thread's exact-match cache does not know.
 
 c0 + c1 S as equation (1) of the execution-area paper has it for the forwarding of virtual switches.
@@ -19,10 +21,13 @@ from weir.spec.execution import AreaPath, Execution
 
 KILOBYTE = 1000.0
 HOP = " hop"
+EXACT_ENTRY_BYTES = 576
+"""About, of a flow in the exact-match cache: struct emc_entry of Open vSwitch's dpif-netdev-private-dfc.h."""
 
 
-def hop_terms(path: AreaPath, execution: Execution) -> dict[str, float]:
-    """Of one packet that comes in on a path of a switch's area."""
+def hop_terms(path: AreaPath, execution: Execution, excess_cycles: float = 0.0) -> dict[str, float]:
+    """Of one packet that comes in on a path of a switch's area. `excess_cycles`: latency of the memory that
+    the polling thread's exact-match cache lies in."""
     distance = execution.distance()
     found = {
         f"{path.hop}{HOP}": 1.0,
@@ -31,6 +36,7 @@ def hop_terms(path: AreaPath, execution: Execution) -> dict[str, float]:
     }
     if path.hop == "pmd":
         found["pmd classifier"] = 1 - path.remembered
+        found["pmd memory"] = excess_cycles
     return {name: amount for name, amount in found.items() if amount}
 
 

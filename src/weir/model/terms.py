@@ -36,7 +36,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from weir.model.switch_terms import KILOBYTE, hop_terms
+from weir.model.switch_terms import EXACT_ENTRY_BYTES, KILOBYTE, hop_terms
 from weir.spec.execution import (
     SWITCH_KINDS,
     TESTER_KINDS,
@@ -82,6 +82,8 @@ def state_bytes(execution: Execution, core: int) -> float:
 
 def _flow_bytes(path: AreaPath) -> float:
     """That a packet of each flow needs on a path."""
+    if path.hop == "pmd":
+        return path.remembered * EXACT_ENTRY_BYTES
     walked = (1 - path.remembered) * sum(stage.state_bytes for stage in path.stages)
     return walked + (FASTPATH_ENTRY_BYTES if path.remembers else 0)
 
@@ -151,7 +153,7 @@ def rest_terms(
 ) -> dict[str, float]:
     """Of an area on one path, without its stages: ports, rings, and its own work."""
     if area.kind in SWITCH_KINDS:
-        return hop_terms(path, execution)
+        return hop_terms(path, execution, excess_cycles)
     found: dict[str, float] = {}
     distance = execution.distance()
     if area.kind == "dispatcher" and path.outputs < 2:

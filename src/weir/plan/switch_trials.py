@@ -2,13 +2,15 @@
 """Trials from which the cost model of a switch can be made: chains of one function, and of several.
 
 Every function more is one more network to cross, which tells the switch's own cost from that of the tester
-and of the functions.
+and of the functions. Each chain has several kinds of traffic, of small and large frames and of few and many
+flows: what more bytes and more flows cost adds up.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from weir.plan.switch_areas import OWN_CORE
 from weir.plan.trials import (
@@ -25,6 +27,8 @@ from weir.spec.function import ARCHITECTURES, NfOptions
 from weir.spec.lab import Lab
 from weir.spec.technology import TechnologyName
 
+CACHED_FLOWS = 2000
+"""For which the exact-match cache has room in each of these chains, and nearer caches have not."""
 APART_MAX = 3
 """Functions in a chain of trials, each with ports of its own."""
 
@@ -32,6 +36,20 @@ APART_MAX = 3
 def switched_candidates(lab: Lab, technology: TechnologyName, cpus: Sequence[int]) -> list[PlannedTrial]:
     """Every trial that may be worth running; those that weir-dp would refuse are left out."""
     return possible(_all(lab, technology, library(lab), cpus), lab, cpus)
+
+
+def bundled(trials: Sequence[PlannedTrial]) -> list[list[PlannedTrial]]:
+    """Those together that differ in traffic alone: a chain behind a switch takes longer to build than to
+    measure, and is built for all of them at once."""
+    found: list[list[PlannedTrial]] = []
+    for one in trials:
+        alike = (some for some in found if one == replace(some[0], frame=one.frame, flows=one.flows))
+        same = next(alike, None)
+        if same is None:
+            found.append([one])
+        else:
+            same.append(one)
+    return found
 
 
 def _all(
@@ -44,7 +62,10 @@ def _all(
         return
     used = {one.architecture for one in lab.functions.values()}
     architectures = [one for one in ARCHITECTURES if one == ARCHITECTURES[0] or one in used]
-    traffic = list(itertools.product(frame_ends(lab), (FEW_FLOWS, MANY_FLOWS)))
+    small, large = frame_ends(lab)
+    traffic = [(small, FEW_FLOWS), (large, FEW_FLOWS), (small, MANY_FLOWS)]
+    if technology == "ovs-dpdk":
+        traffic.append((small, CACHED_FLOWS))
     for (frame, flows), (tester, cores) in itertools.product(traffic, places(free)):
         for chain, architecture in itertools.product(_together(functions), architectures):
             if architecture != ARCHITECTURES[0] or len(cores) == 1:

@@ -47,6 +47,10 @@ class PlannedTrial:
         """Tester and functions share one core."""
         return len({*self.tester, *self.cores}) == 1
 
+    def parts(self) -> int:
+        """Functions of the lab that it is made of, each with ports of its own."""
+        return len(self.functions) if self.apart else 1
+
     def text(self) -> str:
         """For people."""
         names = (", then " if self.apart else ", ").join(one.nf for one in self.functions)

@@ -168,6 +168,8 @@ class PollingLoad(_Record):
     upcalls: int
     """Packets that no flow in its tables fitted."""
     upcalls_lost: int
+    waited_cycles: int = 0
+    """In which others had its core; in none of its area's cycles."""
 
 
 class AreaLoad(_Record):

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from tests.unit.measure.clocked import CALM, Played, ledger
-from weir.measure.windows import Window, settle, windows
+from weir.measure.windows import Probe, Window, settle, windows
 
 FULL, HALF = 0.01, 0.5
 
@@ -45,10 +46,22 @@ def test_one_core_alone_has_no_distance() -> None:
     assert CALM.distance_cycles() is None
 
 
-def test_each_window_begins_with_the_distance_at_which_the_one_before_ended() -> None:
-    looks = iter(range(100))
+def test_each_window_begins_as_the_one_before_ended() -> None:
+    looks = iter([Probe(at, {1: 100.0 + 2 * at}) for at in range(100)])
     found = list(windows(Played([ledger(0, 0)]), lambda _: None, lambda: next(looks)))
     assert [one.distances_cycles for one in found[:2]] == [(0, 1), (1, 2)]
+    assert [one.probed_paces for one in found[:2]] == [{1: 101}, {1: 103}]
+
+
+def test_a_core_on_which_no_loop_times_itself_has_the_pace_of_before_and_after() -> None:
+    found = replace(window(paces=(160, 110)), probed_paces={1: 300.0, 2: 140.0})
+    assert found.paces == {0: 160, 1: 110, 2: 140}
+
+
+def test_a_core_that_could_not_be_timed_before_or_after_has_no_pace() -> None:
+    looks = iter([Probe(80, {0: 100.0, 1: 100.0}), *[Probe(80, {0: 100.0})] * 99])
+    first = next(windows(Played([ledger(0, 0)]), lambda _: None, lambda: next(looks)))
+    assert first.probed_paces == {0: 100}
 
 
 def test_it_has_settled_when_rates_stand_still_and_nothing_is_dropped() -> None:

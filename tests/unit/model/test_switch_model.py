@@ -18,6 +18,7 @@ from weir.model.capacity import CostModel, predict
 from weir.model.quality import Measured, calibrated
 from weir.model.terms import core_terms, path_terms, rest_terms, state_bytes, weighted
 from weir.plan.execution import execution
+from weir.plan.switch_trials import bundled
 from weir.plan.trials import trial_chain, trial_lab
 from weir.spec.execution import Area, Execution
 from weir.spec.lab import Lab
@@ -29,6 +30,7 @@ SWITCHES: Mapping[str, float] = {
     "pmd hop": 330,
     "pmd hop across cores": 60,
     "pmd classifier": 90,
+    "pmd memory": 2,
     "bytes pmd": 110,
     "bridge hop": 2100,
     "bridge hop across cores": 150,
@@ -91,10 +93,10 @@ def ledger(one: Execution, draw: Random, noise: float) -> Costs:
         return AreaCost(area.name, round(1000 * area.share()), whole, 0.0, tuple(paths))
 
     def beside(area: Area) -> AreaCost:
-        busy = pps * cycles(weighted([(area.share(), hop(area, one))]), SWITCHES) / HZ
+        busy = pps * cycles(weighted([(area.share(), hop(area, one, MEMORY))]), SWITCHES) / HZ
         frames = FRAMES_A_HOP.get(area.paths[0].hop, 1)
         rough = 4 * noise if area.kind == "softirq" else noise
-        cost = cycles(hop(area, one), SWITCHES) * draw.gauss(1, rough) / frames
+        cost = cycles(hop(area, one, MEMORY), SWITCHES) * draw.gauss(1, rough) / frames
         return AreaCost(area.name, round(1000 * area.share()), cost, 1 - busy, ())
 
     found = [own(area) for area in own_areas(one)]
@@ -177,3 +179,17 @@ def test_trials_are_few_and_none_is_of_another_switch() -> None:
     assert len(trials) <= 15
     assert {one.technology for one in trials} == {"linux-bridge"}
     assert any(one.apart for one in trials)
+
+
+@pytest.mark.parametrize("technology", TECHNOLOGIES)
+def test_chains_of_trials_have_each_kind_of_traffic_and_are_of_several_lengths(
+    technology: TechnologyName,
+) -> None:
+    trials = planned(lab_under(technology), (0, 1), MEMORY, 15, technology)
+    bundles = bundled(trials)
+    assert [one for bundle in bundles for one in bundle] == trials
+    assert {len({(one.frame, one.flows) for one in bundle}) for bundle in bundles} == {
+        4 if technology == "ovs-dpdk" else 3
+    }
+    assert {bundle[0].parts() for bundle in bundles[:3]} == {1, 2, 3}
+    assert len(trials) <= 15

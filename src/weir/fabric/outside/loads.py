@@ -42,26 +42,41 @@ def core_loads(was: Reading, now: Reading, cores: frozenset[int]) -> list[CoreLo
     ]
 
 
-def pmd_areas(was: Reading, now: Reading, topology: Topology) -> Iterator[AreaLoad]:
-    """One for each polling thread. One whose counters somebody cleared meanwhile is left out."""
+def pmd_areas(was: Reading, now: Reading, topology: Topology, hz: float) -> Iterator[AreaLoad]:
+    """One for each polling thread. One whose counters somebody cleared meanwhile is left out.
+
+    It counts by the time-stamp counter, which goes on while somebody else has its core: that time is nobody's
+    work, and is taken out.
+    """
+    waited_s = _waited_s(now)
     for core, polling in now.polling.items():
         before = was.polling.get(core)
         if core is MAIN or before is None or polling.busy_cycles < before.busy_cycles:
             continue
+        busy, idle = polling.busy_cycles - before.busy_cycles, polling.idle_cycles - before.idle_cycles
+        waited = (waited_s.get(core, 0.0) - _waited_s(was).get(core, 0.0)) * hz
+        ran = max(0.0, 1 - waited / (busy + idle)) if busy + idle else 1.0
         yield AreaLoad(
             name=f"pmd.{core}",
             core=core,
             kind="pmd",
-            busy_cycles=polling.busy_cycles - before.busy_cycles,
-            idle_cycles=polling.idle_cycles - before.idle_cycles,
+            busy_cycles=round(ran * busy),
+            idle_cycles=round(ran * idle),
             paths=[_path(before, polling, polling.ports, topology)],
             polling=PollingLoad(
                 polls=polling.polls - before.polls,
                 batches=polling.batches - before.batches,
                 upcalls=polling.upcalls - before.upcalls,
                 upcalls_lost=polling.upcalls_lost - before.upcalls_lost,
+                waited_cycles=round((1 - ran) * (busy + idle)),
             ),
         )
+
+
+def _waited_s(reading: Reading) -> dict[int, float]:
+    """Of polling threads, by core."""
+    present = reading.threads.get(_SWITCH, [])
+    return {thread.core: thread.waited_s for thread in present if thread.name.startswith(_PMD_THREAD)}
 
 
 def thread_areas(was: Reading, now: Reading, topology: Topology, hz: float) -> Iterator[AreaLoad]:

@@ -34,13 +34,14 @@ def read(site: Site, processes: Mapping[str, int], *, openvswitch: bool, asks_fi
     """`processes`: pid by name. FabricError if Open vSwitch does not answer.
 
     Asking it takes some of its main thread's time. `asks_first`: before times are read, so that this is not
-    in what follows; else after, so that it is not in what was.
+    in what follows; else after, so that it is not in what was. Its threads are read right beside.
     """
     said = [appctl(site, command) for command in reversed(_PMD)][::-1] if openvswitch and asks_first else []
+    found = {name: threads(pid) for name, pid in processes.items()} if asks_first else {}
     at_s = time.monotonic()
     cpu = cpu_times(Path("/proc/stat").read_text())
     received = backlogs(Path("/proc/net/softnet_stat").read_text())
-    found = {name: threads(pid) for name, pid in processes.items()}
+    found = found or {name: threads(pid) for name, pid in processes.items()}
     if openvswitch and not asks_first:
         said = [appctl(site, command) for command in _PMD]
     return Reading(at_s, cpu, received, parse(*said) if said else {}, found)

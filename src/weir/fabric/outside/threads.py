@@ -23,6 +23,8 @@ class Thread:
     core: int
     cpu_s: float
     """Since it began. With the softirqs that it ran in its system calls."""
+    waited_s: float = 0.0
+    """For its core, which others had; 0 where the kernel does not count it."""
 
     @property
     def role(self) -> str:
@@ -52,5 +54,7 @@ def _thread(tid: int, stat: str, schedstat: str | None) -> Thread:
     name, _, rest = stat.partition("(")[2].rpartition(")")
     fields = ["", "", *rest.split()]  # so that field n of the manual is fields[n - 1]
     ticks = int(fields[_UTIME - 1]) + int(fields[_STIME - 1])
-    cpu_s = int(schedstat.split()[0]) / 1e9 if schedstat else ticks / _USER_HZ
-    return Thread(tid, name, int(fields[_PROCESSOR - 1]), cpu_s)
+    cpu_s, waited_s = (
+        (int(word) / 1e9 for word in schedstat.split()[:2]) if schedstat else (ticks / _USER_HZ, 0.0)
+    )
+    return Thread(tid, name, int(fields[_PROCESSOR - 1]), cpu_s, waited_s)

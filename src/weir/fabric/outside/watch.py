@@ -64,7 +64,10 @@ class Watch:
         was, now = self._was, self._read(asks_first=False)
         stacks = self._stacks()
         cores = core_loads(was, now, self._cores())
-        areas = [*pmd_areas(was, now, self._topology), *thread_areas(was, now, self._topology, tsc_hz)]
+        areas = [
+            *pmd_areas(was, now, self._topology, tsc_hz),
+            *thread_areas(was, now, self._topology, tsc_hz),
+        ]
         if self._kernel:
             areas += softirq_areas(cores, tsc_hz, stacks)
             areas += syscall_areas(cores, tsc_hz, stacks or {})
