@@ -46,11 +46,7 @@ def dataplane_config(
 
 
 def _opening_order(topology: Topology) -> list[Port]:
-    """Left to right, but vhost ports first: their sockets must exist when virtio-user ports connect.
-
-    All of them, not only the peer: DPDK's vhost thread looks for new sockets once a second, or when a
-    connection comes, so that the first wire waits for it and the others do not.
-    """
+    """Left to right, but vhost ports first: their sockets must exist when virtio-user ports connect."""
     ours = (port for port in topology.ports if port.kind not in VM_PORT_KINDS)
     return sorted(ours, key=lambda port: port.kind != "vhost")
 
