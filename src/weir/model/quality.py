@@ -16,6 +16,9 @@ from weir.spec.execution import Execution
 
 SCATTER_MIN = 0.005
 """No rate on a shared host is known better."""
+SWITCHED_SCATTER_MIN = 0.08
+"""Nor one behind a switch: what it copies and looks up waits for memory that others use, which changes from
+one minute to the next more than trials of a few minutes tell (labs/predict-switch)."""
 LEFT_OUT_MIN = 3
 SCATTER_UNKNOWN = 0.05
 
@@ -145,7 +148,9 @@ def _scatter(model: CostModel, trials: Sequence[Measured], best: Sequence[Measur
         found.append(trial.pps / predict(known, trial.execution).pps - 1)
     if len(found) < LEFT_OUT_MIN:
         return SCATTER_UNKNOWN
-    return max(SCATTER_MIN, float(np.sqrt(np.mean(np.square(found)))))
+    switched = any(trial.execution.switched() for trial in trials)
+    least = SWITCHED_SCATTER_MIN if switched else SCATTER_MIN
+    return max(least, float(np.sqrt(np.mean(np.square(found)))))
 
 
 def _tells(model: CostModel, execution: Execution) -> bool:
