@@ -53,6 +53,12 @@ def test_ports_are_taps_at_fixed_places_without_offloads() -> None:
     assert "mq=on" not in line
 
 
+def test_the_guests_channel_is_there_once_the_monitor_listens() -> None:
+    line = said(**BY_VHOST_USER)
+    sockets = ("id=channel,", "id=monitor,", "id=chardev-left,")
+    assert [line.index(name) for name in sockets] == sorted(line.index(name) for name in sockets)
+
+
 def test_the_kernel_takes_a_tap_where_it_can() -> None:
     assert "vhost=on" in said(vhost=True)
 

@@ -86,10 +86,11 @@ def command_line(
     kind = "q35" if params["failover"] else "pc"
     argv += ["-machine", f"{kind},memory-backend=memory", *_accelerator(accel)]
     argv += ["-m", str(params["memory_mb"]), "-smp", str(params["vcpus"]), "-object", _memory(params)]
+    # QEMU makes sockets in this order: once its monitor listens, the guest's channel does.
+    argv += ["-chardev", f"socket,id=channel,path={files.channel},server=on,wait=off"]
     argv += ["-chardev", f"socket,id=monitor,path={files.monitor},server=on,wait=off"]
     argv += ["-mon", "chardev=monitor,mode=control", "-serial", f"file:{files.serial}"]
     argv += ["-device", "virtio-serial-pci,addr=0x8"]
-    argv += ["-chardev", f"socket,id=channel,path={files.channel},server=on,wait=off"]
     argv += ["-device", f"virtserialport,chardev=channel,name={CHANNEL}"]
     argv += _booting(params, boot) if boot is not None else _disks(files)
     for side, slot in PCI_SLOTS.items():
