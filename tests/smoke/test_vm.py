@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions in virtual machines, booted under emulation: every packet is accounted for, in the guest too."""
+"""Functions in virtual machines, booted under emulation: every packet is accounted for, in the guest too. One
+that is reset forwards again."""
 
 from __future__ import annotations
 
@@ -8,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from weir.dataplane.requests import Shape
 from weir.fabric.vm.lacking import lacking
+from weir.measure.rfc2544.recovery import recovery_s
 from weir.spec.function import FunctionOptions
 from weir.spec.lab import DEFAULT_FUNCTION
 from weir.spec.vm import VmOptions
+from weir.store.result import Trial
 
 from .tiny import tiny_lab
-from .trials import AS_FAST_AS_IT_CAN, trials_of
+from .trials import AS_FAST_AS_IT_CAN, standing, trials_of
 
 pytestmark = [
     pytest.mark.root,
@@ -24,6 +28,7 @@ pytestmark = [
 
 SMALL = {"forwarder": "kernel", "accel": "tcg", "memory_mb": 256}
 KERNEL = {"kind": "vm", "vm": SMALL}
+AFTER_S, RESET_S = 1.0, 20.0  # an emulated guest boots in less
 SEVERAL_QUEUES = {"kind": "vm", "vm": SMALL | {"queues": 2, "vcpus": 2}}
 WEIR_DP = {"kind": "vm", "nf": "l2fwd", "options": {"mode": "mac-rewrite"}, "vm": {"accel": "tcg"}}
 
@@ -42,11 +47,40 @@ def test_no_packet_is_lost_unseen(
         pytest.skip(": ".join(missing))
     tiny = tiny_lab(technology)
     lab = tiny.model_copy(update={"chain": (chain,), "functions": {DEFAULT_FUNCTION: options}})
-    (gentle,) = trials_of(lab, 1, 500, 0.5, drain_ms=2000)
-    (hard,) = trials_of(lab, 1, AS_FAST_AS_IT_CAN, 0.2, drain_ms=2000)
+    trials: list[Trial] = []
+    with standing(lab, trials.append, drain_ms=2000) as (_, runner):
+        runner.once("curve", 500, 0.5)
+        runner.once("curve", AS_FAST_AS_IT_CAN, 0.2)
+    gentle, hard = trials
     assert gentle.offered > 0
     assert gentle.delivered > 0
     assert (gentle.unaccounted, hard.unaccounted) == (0, 0)
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.parametrize("function", [KERNEL, WEIR_DP], ids=["kernel", "weir-dp"])
+def test_a_guest_that_is_reset_forwards_again(function: dict[str, object], run_root: Path) -> None:
+    technology = "linux-bridge"
+    options = FunctionOptions.model_validate(function)
+    machine = options.machine()
+    assert machine is not None
+    missing = lacking([machine], technology)
+    if missing is not None:
+        pytest.skip(": ".join(missing))
+    lab = tiny_lab(technology).model_copy(update={"functions": {DEFAULT_FUNCTION: options}})
+    trials: list[Trial] = []
+    with standing(lab, trials.append, drain_ms=2000) as (deployment, runner):
+        (reset,) = [one for one in deployment.resets() if "guest" in one.what]
+        before = deployment.processes()
+        runner.once("reset", 500, RESET_S, None, Shape(meanwhile=reset.do, meanwhile_after_s=AFTER_S))
+        runner.once("curve", 500, 0.5)
+        assert deployment.processes() == before
+    through, after = trials
+    assert through.unaccounted >= 0
+    assert 0 < through.delivered < through.offered
+    assert 0 < recovery_s(through, AFTER_S) < 0.95 * (RESET_S - AFTER_S)
+    assert after.delivered > 0
+    assert after.unaccounted == 0
     assert [*run_root.iterdir()] == []
 
 

@@ -178,11 +178,12 @@ class Deployment:
 
     def resets(self) -> list[Reset]:
         """What can be reset while traffic runs, all of one kind at once; empty where nothing can be."""
+        assert self.topology is not None
         kinds = [entry.step.kind for entry in self._journal.standing()]
         return [
             Reset(way.said(kinds.count(kind)), way.clause, partial(self._reset, kind))
             for kind, way in WAYS.items()
-            if kind in kinds
+            if kind in kinds and self.topology.technology != way.not_under
         ]
 
     def _reset(self, kind: StepKind) -> None:
@@ -191,10 +192,12 @@ class Deployment:
             self._counting.close()
             site = self._site()
             try:
-                for entry in self._journal.standing():
-                    if entry.step.kind == kind:
-                        site.at(entry.step)
-                        self._journal.write({"facts": WAYS[kind].do(entry, site), "step": entry.step.name})
+                entries = [entry for entry in self._journal.standing() if entry.step.kind == kind]
+                for entry in entries:
+                    WAYS[kind].first(entry, site)
+                for entry in entries:
+                    site.at(entry.step)
+                    self._journal.write({"facts": WAYS[kind].do(entry, site), "step": entry.step.name})
             finally:
                 site.close()
                 self.__dict__.pop("_processes", None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from weir.fabric.host import polling
 from weir.fabric.journal import Entry
@@ -16,6 +17,8 @@ from weir.fabric.links import index
 from weir.fabric.openvswitch import control_socket
 from weir.fabric.registry import step_kind
 from weir.fabric.step_kind import Facts, Site
+from weir.fabric.vm.command_line import Files
+from weir.fabric.vm.monitor import end_on_reboot, reset
 from weir.plan.step import StepKind
 
 
@@ -35,6 +38,8 @@ class Way:
     text: str
     clause: str
     do: Callable[[Entry, Site], Facts]  # what the step's undo has to know from then on
+    first: Callable[[Entry, Site], None] = lambda _entry, _site: None  # with all of them before any `do`
+    not_under: str = ""  # a technology
 
     def said(self, count: int) -> str:
         """The text, with how many there are."""
@@ -64,9 +69,34 @@ def _switch(entry: Entry, site: Site) -> Facts:
     return facts
 
 
+def _pressed(entry: Entry, site: Site) -> None:
+    reset(_monitor(entry, site))
+
+
+def _booted(entry: Entry, site: Site) -> Facts:
+    """Until it forwards, told what to do as the first time. One of the user's image is not waited for: what
+    its console says, it has said before."""
+    facts = step_kind("vm-ready").do(entry.step, site)
+    if entry.step.params["forwarder"]:
+        end_on_reboot(_monitor(entry, site))
+    return facts
+
+
+def _monitor(entry: Entry, site: Site) -> Path:
+    return Files(site.directory, str(entry.step.params["node"])).monitor
+
+
 WAYS: Mapping[StepKind, Way] = {
     "bridge": Way("{count} bridge{s} of the kernel deleted and made again", "RFC 6201, 4.2.2", _bridge),
     "ovs-vswitchd": Way("ovs-vswitchd killed and started again", "RFC 6201, 4.2.2", _switch),
+    # Emulated guests with vhost-user ports do not come back in time.
+    "vm-ready": Way(
+        "{count} guest{s} reset by QEMU and booted again",
+        "RFC 6201, 4.2.1",
+        _booted,
+        _pressed,
+        not_under="ovs-dpdk",
+    ),
 }
 TECHNOLOGIES = ("linux-bridge", "ovs", "ovs-dpdk")
 """Those whose switch can be."""

@@ -83,6 +83,18 @@ def vcpu_threads(path: Path) -> list[int]:
     return [int(cpu["thread-id"]) for cpu in sorted(answer, key=lambda cpu: int(cpu["cpu-index"]))]
 
 
+def reset(path: Path) -> None:
+    """Starts the machine anew, as its reset button would. Firmware resets it once more on the way: until
+    `end_on_reboot` QEMU does not end when the machine reboots."""
+    execute(path, "set-action", {"reboot": "reset"})
+    execute(path, "system_reset")
+
+
+def end_on_reboot(path: Path) -> None:
+    """QEMU ends instead of rebooting, as it was started (-no-reboot)."""
+    execute(path, "set-action", {"reboot": "shutdown"})
+
+
 def execute(path: Path, command: str, arguments: dict[str, Any] | None = None) -> Any:
     """The answer to one command, on a connection of its own. FabricError likewise."""
     monitor = Monitor(path)
