@@ -77,9 +77,13 @@ test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contrac
 	@$(SUDO) $(PYTHON) -m pytest
 
 .PHONY: test-vm
-test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, and one migrated; minutes where KVM does not work
+test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, reset and migrated; ten minutes where KVM does not work
 	@$(WEIR) image build
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py tests/smoke/test_migration.py
+
+.PHONY: test-soak
+test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each switch, half a minute
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_soak.py
 
 .PHONY: test-interruption
 test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of building and of a run (in `make test`: at some), an hour

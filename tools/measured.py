@@ -58,7 +58,8 @@ def with_lines(text: str, lines: Iterable[str]) -> str:
 
 
 def lab_tables(result: Result) -> Iterator[str]:
-    """Markdown: rates, changes of the delay, what was left out and why, and what this machine cannot show."""
+    """Markdown: rates, changes of the delay, whether processors were emulated, what was left out and why, and
+    what this machine cannot show."""
     if summary.goals(result):
         yield from table(result)
     else:
@@ -78,6 +79,8 @@ def lab_tables(result: Result) -> Iterator[str]:
         ]
         load = ", ".join(part for part in (row.load, row.remark()) if part)
         yield f"| {row.chain} | {row.frame} | {load} | `{row.way}` | {' | '.join(cells)} |"
+    emulated = [sentence for sentence, _ in summary.fidelity(result) if sentence.startswith("Emulated:")]
+    yield from _points("Know first:", emulated)
     tuned = reduction_rows.host_of(result).items()
     applied = [f"`{name}`: {reduction_rows.applied(settings)}" for name, settings in tuned]
     left_out = [f"`{name}`: {missing}" for name, missing in summary.refusals(result)]

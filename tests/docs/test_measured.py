@@ -45,7 +45,10 @@ def test_each_chain_and_technology_has_a_line_with_ratios_to_the_baseline() -> N
 def test_a_labs_own_readme_has_its_changes_and_what_was_left_out() -> None:
     made = compared()
     made.setups[0].refused = "needs CPUs 1-7, and this machine has CPUs 0-1 to give"
+    made.setups[1].fidelity = ["Emulated: the processor of f1 is a program.", "Virtual links."]
     lines = list(measured.lab_tables(made))
+    assert "- Emulated: the processor of f1 is a program." in lines
+    assert not any("Virtual links" in line for line in lines)
     assert any(
         line.startswith("| PVP | 64 | 100Mbit/s | `tuned` | -50% (-60% to -40%)<br>100 →") for line in lines
     )
@@ -54,7 +57,7 @@ def test_a_labs_own_readme_has_its_changes_and_what_was_left_out() -> None:
     assert "- c-states: no deep sleep to switch off" in lines
 
 
-@pytest.mark.parametrize("lab", ["vcpe", "epa", "host"])
+@pytest.mark.parametrize("lab", ["vcpe", "epa", "host", "vm"])
 def test_readmes_of_labs_have_marks_for_their_tables(lab: str) -> None:
     text = (measured.ROOT / "labs" / lab / "README.md").read_text(encoding="utf-8")
     assert all(text.count(mark) == 1 for mark in measured.MARKS)

@@ -32,8 +32,8 @@ SOON_S = 60.0
 class Soaks:
     """`weir soak` of the tiny lab, in a session of its own."""
 
-    def __init__(self, folder: Path) -> None:
-        lab = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "[direct]")
+    def __init__(self, folder: Path, technology: str = "direct") -> None:
+        lab = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", f"[{technology}]")
         (folder / "lab.yml").write_text(lab)
         self._folder = folder
         self.store = folder / "results.db"
@@ -146,4 +146,23 @@ def test_the_load_is_searched_for_before_the_soak(tmp_path: Path, run_root: Path
     assert case.soak.load_pps == pytest.approx(found.load_pps / 2)
     assert case.soak.unaccounted == 0
     assert {trial.purpose for trial in case.trials} >= {"search", "confirm"}
+    assert not list(run_root.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("technology", ["linux-bridge", "ovs", "ovs-dpdk"])
+def test_every_packet_of_a_soak_behind_a_switch_is_counted(
+    technology: str, tmp_path: Path, run_root: Path
+) -> None:
+    refusal = fabric.check(technology)
+    if refusal is not None:
+        pytest.skip(f"{refusal.missing}: {refusal.fix}")
+    soaks = Soaks(tmp_path, technology)
+    said, _ = soaks.new("2s").communicate(timeout=SOON_S)
+    soak = soaks.case().soak
+    assert soak is not None
+    assert [one.ended for one in soak.segments] == ["complete"], said
+    assert soak.measured_s >= 1.9
+    assert soak.unaccounted == 0, said
+    assert soak.delivered > 0.9 * soak.offered > 0
     assert not list(run_root.iterdir())
