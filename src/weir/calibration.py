@@ -34,7 +34,7 @@ MEMORY_BYTES = tuple(16 << 10 << step for step in range(13))  # 16 KiB to 64 MiB
 DISTURBED_NOISE = 5.0
 """Costs of a trial that was never seen on an undisturbed host."""
 PARTLY_FULL_NOISE = 3.0
-"""Costs on cores that are not full are of smaller bursts: not what they cost at the limit."""
+"""Costs on cores that are not full are not quite what they are at the limit."""
 LIGHT_NOISE = 5.0
 """Costs of short bursts: what they cost however few packets they have is not quite a constant."""
 LOST_MAX = 0.001
@@ -104,7 +104,8 @@ def _row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
     full = _full_row_terms(one, memory)
     if one.switched():
         return full
-    return full + _full_row_terms(one.with_fills({area.name: 1 / FULL_BURST for area in one.areas}), memory)
+    lone = _full_row_terms(one.with_fills({area.name: 1 / FULL_BURST for area in one.areas}), memory)
+    return full + [{name: amount / LIGHT_NOISE for name, amount in terms.items()} for terms in lone]
 
 
 def _full_row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
@@ -132,7 +133,7 @@ def rows(
     `light`: the load was one at which no core is full and bursts are short.
     """
     if light:
-        full, noise = frozenset(one.cores()), LIGHT_NOISE
+        full, noise = frozenset(one.cores()), noise * LIGHT_NOISE
     else:
         full = limiting(_idle(one, found), _testers(one))
     result = []
@@ -222,7 +223,6 @@ def calibration(
 def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
     """Every measurement of every set-up, as the mathematics take it."""
     found: list[Measured] = []
-    light = 0  # numbers below zero: these are none of the rates that are predicted
     for group, one in enumerate(setups):
         noise = 1.0 if one.enough() else DISTURBED_NOISE
         for each in one.measurements():
@@ -233,10 +233,10 @@ def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
             busiest = 1 - min(idle[core] for core in full)
             fed = not full & testers
             found.append(Measured(each.execution, each.costs.pps, tuple(told), group, busiest, fed))
+        last = len(found) - 1
         for each in one.light_measurements():
-            light -= 1
-            short = rows(each.as_found(), each.costs, light, memory, light=True)
-            found[-1] = replace(found[-1], light=(*found[-1].light, *short))
+            short = rows(each.as_found(), each.costs, last, memory, light=True)
+            found[last] = replace(found[last], light=(*found[last].light, *short))
     return found
 
 

@@ -7,6 +7,7 @@ The one place that knows fabric, data plane and measure together for them; none 
 from __future__ import annotations
 
 import itertools
+import math
 import secrets
 import statistics
 import time
@@ -29,6 +30,7 @@ from weir.measure.windows import (
     LIGHT_SHARES,
     LIGHT_USABLE,
     LIGHT_USED,
+    LIGHT_USED_MIN,
     LIGHT_WINDOWS,
     NEAR,
     SETTLING_S,
@@ -66,7 +68,8 @@ class Measurement:
         """The execution with bursts as long as they were. Of a switch as it was planned: it has its own."""
         if self.execution.switched():
             return self.execution
-        fills = {area.name: area.fill() for area in self.costs.areas}
+        shares = {area.name: area.share() for area in self.execution.areas}
+        fills = {area.name: area.fill(shares.get(area.name, 1.0)) for area in self.costs.areas}
         return self.execution.with_fills(
             {name: 1.0 if fill > NEARLY_FULL else fill for name, fill in fills.items()}
         )
@@ -96,13 +99,8 @@ class Visited:
 
     def usable(self) -> list[list[Window]]:
         """Those in which the host did little that is seen, of each distance at which they suffice."""
-        return self._usable(self.windows)
-
-    def _usable(
-        self, seen: Sequence[Window], most: float = USABLE, least: int = USED_MIN
-    ) -> list[list[Window]]:
-        found = [one for one in seen if one.stayed() and self._slowness(one) <= most]
-        return [group for group in _by_distance(found) if len(group) >= least]
+        found = [one for one in self.windows if one.stayed() and self._slowness(one) <= USABLE]
+        return [group for group in _by_distance(found) if len(group) >= USED_MIN]
 
     def calm(self, window: Window) -> bool:
         """Whether the host did next to nothing."""
@@ -121,12 +119,18 @@ class Visited:
 
     def light_measurements(self) -> list[Measurement]:
         """The same at each light load; none where usable windows do not suffice."""
-        usable = (self._usable(seen, LIGHT_USABLE, LIGHT_USED) for seen in self.light.values())
-        return [
-            self._measurement(sorted(group, key=self._slowness)[:LIGHT_USED])
-            for groups in usable
-            for group in groups
-        ]
+
+        def slowness(window: Window) -> float:
+            # No core is full, so none limits: of the slowest of all.
+            return self.slowing.slowness(max(window.paces.values(), default=math.inf))
+
+        found = []
+        for seen in self.light.values():
+            usable = [one for one in seen if one.stayed() and slowness(one) <= LIGHT_USABLE]
+            for group in _by_distance(usable):
+                if len(group) >= LIGHT_USED_MIN:
+                    found.append(self._measurement(sorted(group, key=slowness)[:LIGHT_USED]))
+        return found
 
     def _measurement(self, group: Sequence[Window]) -> Measurement:
         return Measurement(self._at(group), costs(group, self.slowing))

@@ -54,9 +54,18 @@ class AreaCost:
     bursts: int = 0
     """Polls that found packets; 0 outside weir-dp."""
 
-    def fill(self) -> float:
-        """Share of a full burst that such a poll found."""
-        return min(1.0, self.packets / (FULL_BURST * self.bursts)) if self.bursts and self.packets else 1.0
+    def fill(self, share: float) -> float:
+        """Share of a full burst that such a poll found on a path. `share`: a tester's area's, of the packets
+        that came back to it; others count their own.
+
+        An area polls all of its paths at once, and the ledger counts those polls: where several have packets,
+        bursts are taken to be as long on each, and of one packet at least.
+        """
+        if not self.bursts or not self.packets:
+            return 1.0
+        active = sum(path.packets > 0 for path in self.paths) or 1
+        packets = self.packets if self.paths else self.packets * share
+        return min(1.0, max(1.0, packets / self.bursts / active) / FULL_BURST)
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,11 @@ LIGHT_SHARES = (0.3, 0.6)
 """Of the rate that the set-up carries: loads at which bursts are short."""
 LIGHT_WINDOWS = 5
 """At each of them, a visit."""
-LIGHT_USABLE, LIGHT_USED = 2.0, 4
-"""Of these windows so many of the calmest are used, if cores were slowed by no more than this in them: what
-short bursts cost need not be known as exactly."""
+LIGHT_USABLE = 2.0
+"""At light loads a window is used in which no core was slowed by more: what short bursts cost need not be
+known as exactly."""
+LIGHT_USED, LIGHT_USED_MIN = 8, 4
+"""Of these windows so many, the calmest; none with fewer."""
 CALM = 1.1
 """A core that takes this many times as long for the same work as at its best is hardly slowed."""
 USABLE = 1.35

@@ -135,8 +135,6 @@ def stage_terms(
         found[f"nf {stage.nf} {SHORT_BURST}"] = short
         if stage.state_bytes:
             found[f"{SHORT_BURST} memory"] = short * excess_cycles
-        if first and path.cold:
-            found[f"{SHORT_BURST} from another core"] = short * path.cold * execution.whole_distance()
     if stage.rules:
         found[f"nf {stage.nf} rules"] = math.log2(1 + stage.rules)
     if excess_cycles:
@@ -145,6 +143,7 @@ def stage_terms(
         if stage.decides:
             found["headers"] = 1.0
         found["headers from another core"] = path.cold * execution.distance()
+        found[f"{SHORT_BURST} from another core"] = short * path.cold * execution.whole_distance()
     return {name: amount for name, amount in found.items() if amount}
 
 
@@ -227,6 +226,7 @@ def fastpath_terms(
     if area.kind != "owner":
         found["headers"] = 1.0
         found["headers from another core"] = path.cold * execution.distance()
+        found[f"{SHORT_BURST} from another core"] = short * path.cold * execution.whole_distance()
     return {name: amount for name, amount in found.items() if amount}
 
 

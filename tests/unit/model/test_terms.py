@@ -11,7 +11,7 @@ from weir.model.capacity import predict
 from weir.model.fit import Row, fit
 from weir.model.quality import calibrated
 from weir.model.terms import area_terms, overtaken, path_terms, state_bytes
-from weir.spec.execution import Area, AreaPath, Execution
+from weir.spec.execution import Area, AreaKind, AreaPath, Execution
 
 from .costly import HZ, MEMORY, chain, measured
 
@@ -65,6 +65,18 @@ def test_a_burst_between_cores_costs_a_way_between_them_however_short() -> None:
     assert "short burst across cores" not in full
     assert full["give ring across cores"] == pytest.approx(split.distance())
     assert short["short burst across cores"] == pytest.approx(3 * split.whole_distance())
+
+
+@pytest.mark.parametrize(
+    ("kind", "remembers"), [("chain", False), ("chain", True), ("owner", False), ("owner", True)]
+)
+def test_bytes_from_another_core_are_looked_at_once_a_packet(kind: AreaKind, remembers: bool) -> None:
+    far = chain(("nat", "acl"), core=1)
+    area = replace(far.areas[1], kind=kind)
+    path = replace(area.paths[0], fill=0.5, remembers=remembers)
+    stages, rest = path_terms(area, path, far, excess_cycles=0.0)
+    first_looks = [terms.get("short burst from another core", 0.0) for terms in (*stages, rest)]
+    assert sum(first_looks) == pytest.approx(far.whole_distance())
 
 
 def test_in_an_owner_a_function_may_cost_less_than_elsewhere() -> None:

@@ -1,113 +1,180 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a packet bears of the fixed cost of its burst.
+"""How long bursts are, and how long the cycles of a core whose bursts cost something by themselves.
 
 A poll with packets costs something however few they are, so a lightly loaded core, whose bursts are short,
-works more for each packet than a full one. The cycles of a polling core are a Markov chain: a cycle is as
-long as its packets make it, and what comes during it is the next one's packets. Its stationary distribution
-says how many packets a poll finds that finds any.
+works more for each packet than a full one, and longer bursts absorb what more load would cost. The cycles of
+a polling core are a Markov chain: a cycle is as long as its packets make it, and what comes during it is the
+next one's packets. Its stationary distribution says how many packets a poll finds that finds any, and how
+long the cycle is in which a packet comes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
+from scipy.special import gammaln
 
 from weir.model.queueing.queue import Arrivals, Queue
 from weir.spec.execution import FULL_BURST
 
-_SWEEPS = 4
-"""Over the cores: what one gives on together another one finds together."""
+_SWEEPS = 8
+"""Over the cores, at most: what one gives on together another one finds together."""
+_STILL = 1e-3
 _MOST = 4 * FULL_BURST
-"""Packets of a cycle; with more of them nothing changes for any."""
+"""Packets of a cycle; longer ones are taken as so long."""
+_SHORTEST_US = 1e-6
+_ROUNDING = 1e-9
 _Array = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
+class Cycle:
+    """Of a core, polls included."""
+
+    busy: float
+    """Share of it in which more is done than polling."""
+    met_us: float
+    """Mean of those in which packets come: longer ones meet more of them."""
+    met_variance_us2: float
+    """Of the same."""
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Of all cores that have a fixed cost of bursts, each by itself."""
+
+    lengths: Mapping[str, float]
+    """Packets that a poll of a queue finds, if any."""
+    cycles: Mapping[int, Cycle]
+
+
+@dataclass(frozen=True)
 class _Stream:
-    """What comes to one queue of a core, beside what comes to the others."""
+    """What comes to one queue of a core with an arrival there: of a packet, or of some put there at once."""
 
     queue: Queue
-    share: float
-    """Of the packets that come to the busiest queue of the core."""
-    together: float
-    """Packets that another core puts there at once."""
+    hit: float
+    """Probability that some of them come to this queue."""
+    packets: float
+    """Mean number of those that do."""
 
-    def busy(self, packets: _Array) -> _Array:
-        """Polls that find some, in a cycle of so many packets."""
-        mine = self.share * packets
-        return np.asarray(np.maximum(np.minimum(1.0, mine / self.together), mine / FULL_BURST))
+    def busy(self, arrivals: _Array) -> _Array:
+        """Polls that find some, in a cycle with so many arrivals."""
+        some = 1 - (1 - self.hit) ** arrivals
+        return np.asarray(np.maximum(some, self.packets * arrivals / FULL_BURST))
 
 
-def borne(queues: Sequence[Queue], pps: Mapping[str, float], arrivals: Arrivals) -> tuple[Queue, ...]:
-    """The queues with the fixed cost of bursts in their services; `pps`: to each queue."""
-    if not any(queue.burst_us for queue in queues):
-        return tuple(queues)
-    lengths = dict.fromkeys((queue.name for queue in queues), 1.0)
-    for _ in range(_SWEEPS):
-        for core in dict.fromkeys(queue.core for queue in queues if pps[queue.name]):
-            mine = [queue for queue in queues if queue.core == core and pps[queue.name]]
-            most_pps = max(pps[queue.name] for queue in mine)
-            streams = [
-                _Stream(queue, pps[queue.name] / most_pps, _together(queues, queue, lengths))
-                for queue in mine
-            ]
+def bursts(queues: Sequence[Queue], pps: Mapping[str, float], arrivals: Arrivals) -> Bursts:
+    """Under that load, `pps` to each queue; `queues` so that each comes after those that feed it."""
+    lengths = {queue.name: 1.0 for queue in queues}
+    used = [queue for queue in queues if pps[queue.name]]
+    dear = list(dict.fromkeys(queue.core for queue in used if _dear(queues, queue.core)))
+    cycles: dict[int, Cycle] = {}
+    for _ in range(_SWEEPS if dear else 0):
+        before = dict(lengths)
+        for core in dear:
+            mine = [queue for queue in used if queue.core == core]
             polls_us = sum(queue.poll_us for queue in queues if queue.core == core)
-            lengths |= _lengths(streams, most_pps / 1e6, polls_us, arrivals)
-    return tuple(
-        replace(queue, service_us=queue.service_us + queue.burst_us / lengths[queue.name], burst_us=0.0)
-        for queue in queues
+            per_us, streams = _streams(mine, queues, pps, lengths)
+            found, cycles[core] = _chain(streams, per_us, max(polls_us, _SHORTEST_US), arrivals)
+            lengths |= found
+        if max(abs(lengths[name] / before[name] - 1) for name in lengths) < _STILL:
+            break
+    return Bursts(lengths, cycles)
+
+
+def _dear(queues: Sequence[Queue], core: int) -> bool:
+    return any(queue.burst_us for queue in queues if queue.core == core)
+
+
+def _streams(
+    mine: Sequence[Queue], queues: Sequence[Queue], pps: Mapping[str, float], lengths: Mapping[str, float]
+) -> tuple[float, list[_Stream]]:
+    """Arrivals at a core, in a microsecond, and what comes to each of its queues with one."""
+    rates: dict[str, float] = {}
+    together: dict[str, float] = {}
+    passed: dict[str, dict[str, float]] = {}  # packets to a queue for each that enters the core, by where
+    for queue in mine:
+        passed[queue.name] = {}
+        alone, bunched, bunches = pps[queue.name], 0.0, 0.0
+        for other in queues:
+            given = pps[other.name] * other.then.get(queue.name, 0.0)
+            alone -= given
+            if given and other.core == queue.core:
+                for name, ratio in passed[other.name].items():
+                    known = passed[queue.name].get(name, 0.0)
+                    passed[queue.name][name] = known + ratio * other.then[queue.name]
+            elif given:
+                bunched += given
+                bunches += given / max(1.0, lengths[other.name] * other.then[queue.name])
+        entering = bunched + (alone if alone > _ROUNDING * pps[queue.name] else 0.0)
+        if entering:
+            passed[queue.name][queue.name] = entering / pps[queue.name]
+            rates[queue.name] = (bunches + entering - bunched) / 1e6
+            together[queue.name] = entering / 1e6 / rates[queue.name]
+    return sum(rates.values()), [_stream(queue, passed[queue.name], rates, together) for queue in mine]
+
+
+def _stream(
+    queue: Queue, passed: Mapping[str, float], rates: Mapping[str, float], together: Mapping[str, float]
+) -> _Stream:
+    total = sum(rates.values())
+    packets = {name: ratio * together[name] for name, ratio in passed.items()}
+    return _Stream(
+        queue,
+        hit=sum(rates[name] / total * min(1.0, mean) for name, mean in packets.items()),
+        packets=sum(rates[name] / total * mean for name, mean in packets.items()),
     )
 
 
-def _together(queues: Sequence[Queue], queue: Queue, lengths: Mapping[str, float]) -> float:
-    """Packets that another core puts there at once."""
-    given = (
-        lengths[other.name] * other.then[queue.name]
-        for other in queues
-        if other.core != queue.core and queue.name in other.then
-    )
-    return max(1.0, *given, 0.0)
-
-
-def _lengths(
+def _chain(
     streams: Sequence[_Stream], per_us: float, polls_us: float, arrivals: Arrivals
-) -> dict[str, float]:
-    """Mean burst of each queue of one core, to the busiest of which so many packets come."""
-    at_once = round(min(stream.together for stream in streams))
-    packets = np.arange(0, _MOST + 1, at_once, dtype=np.float64)
-    cycles_us = np.full(len(packets), polls_us)
+) -> tuple[dict[str, float], Cycle]:
+    """Mean bursts of one core's queues, and its cycle."""
+    most = max(stream.packets for stream in streams)
+    numbers = np.arange(math.ceil(_MOST / most) + 1, dtype=np.float64)
+    cycles_us = np.full(len(numbers), polls_us)
     for stream in streams:
-        cycles_us += stream.busy(packets) * stream.queue.burst_us
-        cycles_us += stream.share * packets * stream.queue.service_us
-    shares = _stationary(_arriving(per_us * cycles_us / at_once, len(packets), arrivals))
-    mean = float(shares @ packets)
-    return {
-        stream.queue.name: max(1.0, stream.share * mean / float(shares @ stream.busy(packets)))
-        if mean
-        else stream.together
-        for stream in streams
+        cycles_us += stream.busy(numbers) * stream.queue.burst_us
+        cycles_us += stream.packets * numbers * stream.queue.service_us
+    expected = np.minimum(per_us * cycles_us, len(numbers) - 1.0)
+    if arrivals == "constant" and expected[1] < 1:
+        # The next one does not come before the one before is served.
+        expected[1:] = np.where(expected[1:] < 1, 0.0, expected[1:])
+        expected[0] = min(1.0, polls_us / (1 / per_us - cycles_us[1]))
+    shares = _stationary(_arriving(expected, arrivals))
+    mean = float(shares @ numbers)
+    lengths = {
+        stream.queue.name: mean * stream.packets / float(shares @ stream.busy(numbers)) for stream in streams
     }
+    met = shares * expected / float(shares @ expected)
+    met_us = float(met @ cycles_us)
+    variance_us2 = max(0.0, float(met @ cycles_us**2) - met_us**2)
+    return lengths, Cycle(1 - polls_us / float(shares @ cycles_us), met_us, variance_us2)
 
 
-def _arriving(expected: _Array, states: int, arrivals: Arrivals) -> _Array:
-    """Probability of each number of arrivals where so many are expected, row by row."""
-    numbers = np.arange(states)
-    expected = np.minimum(expected, states - 1.0)[:, None]
-    regular = np.maximum(0.0, 1 - np.abs(expected - numbers))
-    found: _Array = np.asarray(poisson.pmf(numbers, expected)) if arrivals == "poisson" else regular
-    found[:, -1] += 1 - found.sum(axis=1)
-    return found
+def _arriving(expected: _Array, arrivals: Arrivals) -> _Array:
+    """Probability of each number of arrivals, column by column, where so many are expected, row by row."""
+    numbers = np.arange(len(expected))
+    mean = expected[:, None]
+    if arrivals == "poisson":
+        found = np.exp(numbers * np.log(mean) - mean - gammaln(numbers + 1))
+    else:
+        found = np.maximum(0.0, 1 - np.abs(mean - numbers))
+    found[:, -1] += np.maximum(0.0, 1 - found.sum(axis=1))
+    return np.asarray(found)
 
 
 def _stationary(chain: _Array) -> _Array:
     """Shares of the states of a Markov chain, whose row is where each one goes."""
-    count = len(chain)
-    equations = np.vstack([chain.T - np.eye(count), np.ones(count)])
-    found = np.linalg.lstsq(equations, np.append(np.zeros(count), 1.0), rcond=None)[0]
-    found = np.maximum(0.0, found)
+    equations = chain.T - np.eye(len(chain))
+    equations[-1] = 1.0
+    aim = np.zeros(len(chain))
+    aim[-1] = 1.0
+    found = np.maximum(0.0, np.linalg.solve(equations, aim))
     return np.asarray(found / found.sum())

@@ -71,6 +71,17 @@ def core(network: Network, number: int) -> Core:
     arrival = sum(rates[name] * work[name][0] ** 2 * network.flows[name].scv for name in rates) / first
     wait_us = _wait_us(load, arrival, second / first - 1) * first
     squares = sum(one**2 for one in loads.values())
+    cycle = network.bursts.cycles.get(number)
+    if cycle is not None:
+        return Core(
+            queues,
+            load=load,
+            cycle_us=cycle.met_us,
+            cycle_variance_us2=cycle.met_variance_us2,
+            alone_us2=0.0,
+            polls_us=polls_us,
+            uneven_us=arrival * second,
+        )
     polling = load * polls_us / 2 + polls_us * (load**2 + squares) / (2 * (1 - load))
     weight = load + squares
     share = load / weight

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from weir.model.queueing.bursts import borne
+from weir.model.queueing.bursts import Bursts, bursts
 from weir.model.queueing.queue import Arrivals, Queue
+from weir.spec.execution import FULL_BURST
 
 _SCV: Mapping[Arrivals, float] = {"constant": 0.0, "poisson": 1.0}
 _ROUNDING = 1e-9
@@ -33,7 +34,12 @@ class Network:
     by_name: Mapping[str, Queue]
     flows: Mapping[str, Flow]
     loads: Mapping[int, float]
-    """Work that comes to each core, as a share of its time."""
+    """Work that comes to each core, as a share of its time, with what bursts cost that are so long."""
+    bursts: Bursts
+
+    def each_us(self, queue: Queue) -> float:
+        """What a packet costs there, with its part of what its burst does."""
+        return queue.service_us + queue.burst_us / self.bursts.lengths[queue.name]
 
     def on(self, core: int) -> tuple[Queue, ...]:
         """The queues of one core."""
@@ -50,14 +56,15 @@ def network(queues: Sequence[Queue], arrival_pps: float, arrivals: Arrivals) -> 
     _require_sound(queues, by_name, arrival_pps)
     order = _order(by_name)
     pps, entering = _rates(order, by_name, arrival_pps)
-    queues = borne(queues, pps, arrivals)
-    by_name = {queue.name: queue for queue in queues}
+    found = bursts([by_name[name] for name in order], pps, arrivals)
     loads = {queue.core: 0.0 for queue in queues}
     for queue in queues:
-        loads[queue.core] += pps[queue.name] * queue.service_us / 1e6
+        loads[queue.core] += pps[queue.name] * (queue.service_us + queue.burst_us / FULL_BURST) / 1e6
+    # Shorter bursts cost more, but never more than there is time: they grow before a core is full.
+    loads |= {core: cycle.busy for core, cycle in found.cycles.items() if loads[core] < 1}
     scvs = _variability(order, by_name, pps, loads, outside=(arrival_pps, _SCV[arrivals]))
     flows = {name: Flow(pps[name], entering[name], scvs[name]) for name in order}
-    return Network(tuple(queues), by_name, flows, loads)
+    return Network(tuple(queues), by_name, flows, loads, found)
 
 
 def _require_sound(queues: Sequence[Queue], by_name: Mapping[str, Queue], arrival_pps: float) -> None:

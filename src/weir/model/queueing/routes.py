@@ -103,7 +103,9 @@ def _alone(core: Core, queue: Queue) -> _Stay:
 
 def _constant_us(queues: Sequence[Queue]) -> float:
     return sum(
-        queue.poll_us + (0.0 if queue.service_scv else queue.service_us) for queue in queues if not queue.sink
+        queue.poll_us + queue.burst_us + (0.0 if queue.service_scv else queue.service_us)
+        for queue in queues
+        if not queue.sink
     )
 
 
@@ -127,7 +129,7 @@ def _polled(network: Network, core: Core, queues: Sequence[Queue], before: _Burs
         visits[queue.name] = waited_us
         if not queue.sink:
             others_us = _others(network, queue, burst) * queue.service_us
-            visits[queue.name] += others_us + queue.poll_us + queue.service_us
+            visits[queue.name] += others_us + queue.poll_us + queue.burst_us + queue.service_us
             waited_us += others_us
         with_burst_us += waited_us
         last = queue
@@ -152,7 +154,7 @@ def _polled(network: Network, core: Core, queues: Sequence[Queue], before: _Burs
 def _between_us(network: Network, core: Core, last: Queue, queue: Queue) -> float:
     """From the end of one poll to the beginning of another of the same core."""
     return sum(
-        _packets_per_us(network, other) * other.service_us * core.cycle_us + other.poll_us
+        _packets_per_us(network, other) * network.each_us(other) * core.cycle_us + other.poll_us
         for other in core.between(last.name, queue.name)
     )
 

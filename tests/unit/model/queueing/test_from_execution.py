@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.model.test_cost_model import model_of
 from tests.unit.plan.test_execution import lab_of, of
 from weir.model.capacity import budget_hz, predict
+from weir.model.fit import Parameters
 from weir.model.queueing import execution_delay
 from weir.model.queueing.from_execution import execution_queues
 from weir.model.terms import core_terms
@@ -43,11 +46,23 @@ def test_a_queue_costs_what_the_model_says_of_a_burst_and_of_a_packet() -> None:
 def test_a_lightly_loaded_core_works_more_for_each_packet() -> None:
     execution = of(lab_of())
     rate = predict(MODEL, execution).pps
-    light, heavy = (
-        max(execution_delay(MODEL, execution, share * rate).loads.values()) for share in (0.1, 0.9)
+    assert max(execution_delay(MODEL, execution, rate / 10).loads.values()) > 0.15
+
+
+def test_a_model_that_knows_no_bursts_says_so() -> None:
+    names = [name for name in MODEL.parameters.names if "short burst" not in name]
+    kept = [MODEL.parameters.names.index(name) for name in names]
+    older = replace(
+        MODEL,
+        parameters=Parameters(
+            tuple(names),
+            MODEL.parameters.cycles[kept],
+            MODEL.parameters.covariance[kept][:, kept],
+        ),
     )
-    assert light > 0.15
-    assert heavy == pytest.approx(0.9, abs=0.08)
+    limits = execution_delay(older, of(lab_of()), 1e5).limits
+    assert any("calibrate again" in limit for limit in limits)
+    assert not any("calibrate again" in limit for limit in execution_delay(MODEL, of(lab_of()), 1e5).limits)
 
 
 def test_more_load_is_more_delay_and_too_much_is_refused() -> None:
