@@ -31,7 +31,8 @@ class Queue:
     one_by_one: bool = False
     """A packet goes on as soon as it is served, as in the textbook; else with its whole burst."""
     source: bool = False
-    """Makes its packets, and they are as old as the poll that made them."""
+    """Makes its packets. They are stamped when it has them together: their delay begins behind what the poll
+    and the burst cost by themselves."""
     sink: bool = False
     """A packet's delay ends when it is taken."""
     places: int | None = None

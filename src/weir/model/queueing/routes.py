@@ -103,10 +103,15 @@ def _alone(core: Core, queue: Queue) -> _Stay:
 
 def _constant_us(queues: Sequence[Queue]) -> float:
     return sum(
-        queue.poll_us + queue.burst_us + (0.0 if queue.service_scv else queue.service_us)
+        _once_us(queue) + (0.0 if queue.service_scv else queue.service_us)
         for queue in queues
         if not queue.sink
     )
+
+
+def _once_us(queue: Queue) -> float:
+    """What passes of a packet's time however few are with it."""
+    return 0.0 if queue.source else queue.poll_us + queue.burst_us
 
 
 def _varying(queues: Sequence[Queue]) -> tuple[Spread, ...]:
@@ -129,7 +134,7 @@ def _polled(network: Network, core: Core, queues: Sequence[Queue], before: _Burs
         visits[queue.name] = waited_us
         if not queue.sink:
             others_us = _others(network, queue, burst) * queue.service_us
-            visits[queue.name] += others_us + queue.poll_us + queue.burst_us + queue.service_us
+            visits[queue.name] += others_us + _once_us(queue) + queue.service_us
             waited_us += others_us
         with_burst_us += waited_us
         last = queue

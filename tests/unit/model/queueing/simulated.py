@@ -160,7 +160,7 @@ def polled(queues: Sequence[Queue], drawn: Drawn) -> Observed:
                     yield environment.timeout(queue.poll_us)
                     continue
                 if queue.source:
-                    birth_us[burst] = environment.now
+                    birth_us[burst] = environment.now + queue.poll_us + queue.burst_us
                 if queue.sink:
                     observed.delay_us[burst] = environment.now - birth_us[burst]
                 served_us = float(drawn.service_us[queue.name][burst].sum())

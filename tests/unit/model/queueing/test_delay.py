@@ -134,7 +134,7 @@ def test_bursts_with_a_fixed_cost_agree_with_their_simulation(
 ) -> None:
     mean, p99 = polled_errors(bursty(queues, burst_us), load * 1e6, arrivals, 6_000)
     assert abs(mean) < most
-    assert abs(p99) < 0.5
+    assert abs(p99) < 0.6
 
 
 def test_bursts_grow_until_the_core_carries_the_load() -> None:
