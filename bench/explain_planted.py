@@ -20,10 +20,10 @@ from typing import Any
 
 from bench.pairs import Line, SkipError
 from weir import fabric, plan
-from weir.built import built
 from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.explain import CaseExplanation, explain_case
 from weir.fabric import FabricError, private_data_plane
+from weir.jobs.built import built
 from weir.measure import Traffic
 from weir.measure.outside import Nothing, Outside
 from weir.measure.tester import SutCounters, no_counters

@@ -20,8 +20,8 @@ from scipy import stats
 
 from bench.lean_injection import CHAIN, STAGE, cost_cycles, request
 from bench.pairs import Line, SkipError
-from weir import lean
 from weir.fabric import FabricError
+from weir.jobs import lean
 from weir.store.lean import Comparison, LeanTraffic
 
 RETRIES, RETRY_S = 5, 10.0

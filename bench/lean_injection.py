@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.pairs import Line, SkipError, of_ratios
-from weir import lean
 from weir.fabric import FabricError
 from weir.fabric import lean as process
+from weir.jobs import lean
 from weir.plan.lean import chain_of_text, lean_request
 from weir.spec.traffic import Flows, Traffic
 

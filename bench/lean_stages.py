@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 
 from bench.pairs import Line, SkipError
-from weir import lean
 from weir.fabric import FabricError
+from weir.jobs import lean
 from weir.plan.lean import chain_of_text, lean_request
 from weir.spec.traffic import Flows, Traffic
 from weir.store.lean import LeanTraffic

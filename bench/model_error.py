@@ -10,11 +10,11 @@ import os
 from pathlib import Path
 
 from bench.pairs import Line, SkipError
-from weir.calibration import calibration
 from weir.dataplane import DataPlaneError
 from weir.fabric import FabricError, require_root
+from weir.jobs.calibration import calibration
+from weir.jobs.validation import validate
 from weir.spec import load_lab
-from weir.validation import validate
 
 LAB = Path(__file__).resolve().parent.parent / "labs" / "predict"
 PAPER_ERROR = 0.037

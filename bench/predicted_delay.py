@@ -18,12 +18,14 @@ from pathlib import Path
 
 from bench.pairs import Line, SkipError
 from weir import fabric, plan
-from weir.built import built
-from weir.cost_model import model_of, other_machine, slowing_of
 from weir.dataplane import DataPlaneError, DataPlaneTester
 from weir.dataplane.messages import LatencySummary
 from weir.dataplane.requests import DelayWanted
 from weir.fabric import FabricError, require_root
+from weir.jobs.built import built
+from weir.jobs.cost_model import model_of, other_machine, slowing_of
+from weir.jobs.validation import held_out
+from weir.jobs.visits import Visited, distance
 from weir.measure.pace import Slowing, core_paces
 from weir.measure.windows import USABLE
 from weir.model.capacity import CostModel, predict
@@ -31,8 +33,6 @@ from weir.model.queueing import execution_delay
 from weir.spec import load_lab
 from weir.store import StoreError
 from weir.store.model import default_model_path, read_model
-from weir.validation import held_out
-from weir.visits import Visited, distance
 
 HELD_OUT = Path(__file__).resolve().parent.parent / "labs" / "predict" / "held-out"
 SHARES = (0.3, 0.6)

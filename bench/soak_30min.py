@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from bench.pairs import OUTPUT, Line, SkipError
-from weir.soak import soak_of
+from weir.jobs.soak import soak_of
 from weir.store.result import Result
 from weir.store.soak import Soak
 

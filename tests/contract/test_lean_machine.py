@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from weir import machine
 from weir.fabric import lean as process
+from weir.jobs import machine
 
 SCHEMA = Path(__file__).parents[2] / "schema/lean-machine.schema.json"
 CACHES = {"L1": 32 << 10, "L2": 512 << 10, "L3": 32 << 20}

@@ -14,9 +14,9 @@ import pytest
 from pyroute2 import IPRoute
 
 from weir import fabric
-from weir.campaign import Campaign
 from weir.dataplane import DataPlaneClient
 from weir.fabric import namespace, process
+from weir.jobs.campaign import Campaign
 from weir.measure.events import Event
 from weir.store import Store
 from weir.store.result import Case

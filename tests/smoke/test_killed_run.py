@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from weir import fabric, plan
-from weir.campaign import Campaign
 from weir.cli.destroy import destroy
 from weir.dataplane import DataPlaneClient
+from weir.jobs.campaign import Campaign
 from weir.measure.events import Event
 from weir.store import Store
 from weir.store.result import Case

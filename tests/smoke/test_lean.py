@@ -14,11 +14,11 @@ from scapy.layers.l2 import Ether
 from scapy.utils import wrpcap
 from typer.testing import CliRunner
 
-from weir import lean as whole
 from weir.cli.exits import FAILED, USAGE
 from weir.cli.main import app
 from weir.fabric import FabricError
 from weir.fabric import lean as process
+from weir.jobs import lean as whole
 from weir.measure.lean import Timed
 from weir.plan.lean import chain_of_text, lean_request
 from weir.spec.traffic import Flows, Traffic

@@ -13,8 +13,8 @@ import pytest
 
 from weir import fabric
 from weir.fabric.vm.lacking import lacking, lacking_failover
-from weir.migration import MigrationRun, Wanted
-from weir.migration_course import SAID
+from weir.jobs.migration import MigrationRun, Wanted
+from weir.jobs.migration_course import SAID
 from weir.spec import Lab
 from weir.spec.function import FunctionOptions
 from weir.spec.lab import DEFAULT_FUNCTION

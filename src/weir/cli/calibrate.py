@@ -44,7 +44,7 @@ def calibrate(
 
     Plans the fewest trials that tell the costs of the lab's functions, whatever their order and architecture.
     """
-    from weir.calibration import calibration
+    from weir.jobs.calibration import calibration
     from weir.report import model_table
     from weir.spec import load_lab
     from weir.store.model import default_model_path, write_model

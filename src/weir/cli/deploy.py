@@ -86,9 +86,9 @@ def _listing(steps: list[Step], topology: Topology) -> str:
 def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -> Deployment:
     """Makes everything and starts the loops; takes everything down again if any of it fails."""
     from weir import fabric
-    from weir.built import configured
     from weir.dataplane import DataPlaneClient
     from weir.fabric import interrupts
+    from weir.jobs.built import configured
     from weir.plan.steps import SOCKET
 
     require_possible(lab, topology.technology, lab.machines(topology.chain))

@@ -58,7 +58,7 @@ def model_here(path: Path | None, *, elsewhere: bool = False) -> ModelDocument:
     CommandError if it is of another machine; `elsewhere`: it may be.
     """
     from weir import fabric
-    from weir.cost_model import other_machine
+    from weir.jobs.cost_model import other_machine
     from weir.store.model import default_model_path, read_model
 
     chosen = path or default_model_path()
@@ -88,7 +88,7 @@ def predict(
     as_json: bool,
 ) -> None:
     """Prints a line for each chain, number of flows and frame size."""
-    from weir.cost_model import other_options
+    from weir.jobs.cost_model import other_options
     from weir.spec import load_lab
 
     cpus = machine_cpus() if cores is None else tuple(range(cores))
@@ -152,10 +152,10 @@ def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -
     from dataclasses import replace
 
     from weir.cli.lab_delay import at_load
-    from weir.cost_model import model_of
+    from weir.jobs.cost_model import model_of
+    from weir.jobs.visits import setup
     from weir.model import capacity
     from weir.model.scaling import one_set, over_link, side_by_side
-    from weir.visits import setup
 
     model = model_of(document)
     if asked.cpu_ghz is not None:
@@ -200,7 +200,7 @@ def _require_cores(chain: Chain, cores: int, asked: Elsewhere) -> None:
 def remarks(document: ModelDocument) -> list[str]:
     """What differs between this machine now and when the model was made."""
     from weir import fabric
-    from weir.cost_model import otherwise_different
+    from weir.jobs.cost_model import otherwise_different
 
     return otherwise_different(document, fabric.fingerprint(0, "unknown", {}))
 

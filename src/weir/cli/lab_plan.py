@@ -15,7 +15,7 @@ from weir.cli.labfile import chosen_chain, machine_cpus
 from weir.cli.quantities import link_bps, rate_pps
 
 if TYPE_CHECKING:
-    from weir.placing import Predicted, Search
+    from weir.jobs.placing import Predicted, Search
     from weir.plan.core_pool import MachineCores
     from weir.spec.lab_plan import LabPlan
 
@@ -55,9 +55,9 @@ def plan(
 ) -> None:
     """Prints the best placement, and writes the lab that has it. Exit code 1 if nothing carries the rate."""
     from weir.cli.lab_model import model_here, remarks, require_technology, with_traffic
-    from weir.cost_model import model_of, other_options
-    from weir.placing import NoCoreError, Question, Search
-    from weir.placing_answer import answer
+    from weir.jobs.cost_model import model_of, other_options
+    from weir.jobs.placing import NoCoreError, Question, Search
+    from weir.jobs.placing_answer import answer
     from weir.report import plan_table
     from weir.spec import load_lab
 

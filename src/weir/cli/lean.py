@@ -13,7 +13,7 @@ from weir.cli.exits import FAILED, USAGE, CommandError
 from weir.cli.labfile import chosen_chain, machine_cpus
 
 if TYPE_CHECKING:
-    from weir.lean import LeanRun
+    from weir.jobs.lean import LeanRun
     from weir.plan.lean import LeanChain
     from weir.spec.traffic import Traffic
     from weir.store.lean import LeanResult
@@ -120,7 +120,7 @@ def _with(
 
 
 def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
-    from weir import lean as whole
+    from weir.jobs import lean as whole
     from weir.report import lean_table
 
     program = whole.present_program()
@@ -179,7 +179,7 @@ def _sent(traffic: Traffic, pcap: Path | None, flows: int | None, frame: str | N
 
 
 def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | None) -> LeanRun:
-    from weir.lean import LeanRun
+    from weir.jobs.lean import LeanRun
     from weir.plan.lean import lean_request
     from weir.store.lean import LeanTraffic
 
@@ -211,7 +211,7 @@ def _stored(path: Path) -> LeanResult:
 
 
 def _machine(as_json: bool) -> None:
-    from weir.machine import measure_machine
+    from weir.jobs.machine import measure_machine
     from weir.report import lean_table
 
     result = measure_machine()

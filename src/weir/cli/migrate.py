@@ -14,7 +14,7 @@ from weir.cli.quantities import bandwidth_bps, rate_pps, seconds
 from weir.cli.stored import JsonResult, ReportFolder, StoreLocation
 
 if TYPE_CHECKING:
-    from weir.migration import Wanted
+    from weir.jobs.migration import Wanted
     from weir.spec import Chain, Lab
 
 TECHNOLOGY = "linux-bridge"
@@ -60,7 +60,7 @@ def migrate(
 
     from weir import fabric
     from weir.cli.progress import Progress
-    from weir.migration import MigrationError, MigrationRun
+    from weir.jobs.migration import MigrationError, MigrationRun
     from weir.report import FORMATS, render, terminal
     from weir.store import Store
 
@@ -149,7 +149,7 @@ def _wanted(
     bandwidth: str | None,
     times: tuple[str, str, str],
 ) -> Wanted:
-    from weir.migration import Wanted
+    from weir.jobs.migration import Wanted
 
     frames = [str(one) for one in lab.traffic.frames]
     if frame is not None and frame not in frames:

@@ -60,8 +60,8 @@ def rfc2544(
     from rich.console import Console
 
     from weir import fabric
-    from weir.campaign import Campaign
     from weir.cli.progress import Progress
+    from weir.jobs.campaign import Campaign
     from weir.measure.rfc2544 import NOTHING, expected_s, measure_rfc2544
     from weir.report import numbers, render
     from weir.store import Store

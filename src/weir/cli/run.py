@@ -23,8 +23,8 @@ def run(
     from rich.console import Console
 
     from weir import fabric
-    from weir.campaign import Campaign
     from weir.cli.progress import Progress
+    from weir.jobs.campaign import Campaign
     from weir.report import FORMATS, render, terminal
     from weir.store import Store
 

@@ -22,7 +22,7 @@ from weir.cli.quantities import seconds
 from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, stored
 
 if TYPE_CHECKING:
-    from weir.soak_campaign import Wanted
+    from weir.jobs.soak_campaign import Wanted
     from weir.spec import Lab
 
 DURATION, INTERVAL, LOAD = "16h", "10s", "50% PDR"
@@ -69,9 +69,9 @@ def soak(
 
     from weir import fabric
     from weir.cli.soak_progress import SoakProgress
+    from weir.jobs.soak import soak_of, stored_lab
+    from weir.jobs.soak_campaign import SoakCampaign, SoakError
     from weir.report import FORMATS, render, terminal
-    from weir.soak import soak_of, stored_lab
-    from weir.soak_campaign import SoakCampaign, SoakError
     from weir.store import Store
 
     earlier = None
@@ -171,7 +171,7 @@ def _wanted(
     load: str,
     times: tuple[str, str],
 ) -> Wanted:
-    from weir.soak_campaign import Wanted
+    from weir.jobs.soak_campaign import Wanted
 
     frames = [str(one) for one in lab.traffic.frames]
     if frame is not None and frame not in frames:

@@ -31,9 +31,9 @@ def validate_model(
     Beside each error stands that of the naive sum of stage costs.
     """
     from weir.cli.lab_model import model_here, require_technology
+    from weir.jobs.validation import validate
     from weir.report import model_table, validation_picture
     from weir.spec import load_lab
-    from weir.validation import validate
 
     cpus = machine_cpus()
     labs = [load_lab(path, cpus=cpus) for path in lab_paths]

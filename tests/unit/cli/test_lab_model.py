@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from tests.unit.model.costly import HZ, MEMORY, chain, measured
 from weir import fabric
 from weir.cli.main import app
-from weir.cost_model import parameters_of
+from weir.jobs.cost_model import parameters_of
 from weir.model.quality import calibrated
 from weir.store.model import (
     MemoryPoint,

@@ -12,7 +12,8 @@ import pytest
 from tests.unit.model.costly import HZ, MEMORY, TRUTH, cycles
 from tests.unit.plan.test_switch_areas import switched_lab
 from weir import plan
-from weir.calibration import planned, rows
+from weir.jobs.calibration import planned, rows
+from weir.jobs.switch_rows import FRAMES_A_HOP, hop, own_areas, switch_areas, with_kernel
 from weir.measure.costs import AreaCost, Costs, PathCost, StageCost
 from weir.model.capacity import CostModel, predict
 from weir.model.quality import Measured, calibrated
@@ -23,7 +24,6 @@ from weir.plan.trials import trial_chain, trial_lab
 from weir.spec.execution import Area, Execution
 from weir.spec.lab import Lab
 from weir.spec.technology import TechnologyName
-from weir.switch_rows import FRAMES_A_HOP, hop, own_areas, switch_areas, with_kernel
 
 SWITCHES: Mapping[str, float] = {
     **TRUTH,

@@ -6,12 +6,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from weir.cost_model import model_of, slowing_of
+from weir.jobs.cost_model import model_of, slowing_of
+from weir.jobs.visits import Say, Visited, setup, visited
 from weir.model.capacity import CostModel, predict
 from weir.model.quality import errors
 from weir.spec import Lab
 from weir.store.model import ErrorShares, ModelDocument, ModelValidation, ValidationCase
-from weir.visits import Say, Visited, setup, visited
 
 
 def validate(labs: Sequence[Lab], document: ModelDocument, say: Say) -> ModelValidation:

@@ -6,10 +6,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from weir.jobs.placing import Predicted, Ranking, Search
 from weir.model.capacity import CoreLoad, Prediction
 from weir.model.queueing import DelayPrediction
 from weir.model.scaling import LINK
-from weir.placing import Predicted, Ranking, Search
 from weir.plan.core_pool import sharing
 from weir.plan.trials import CORES_MAX
 from weir.spec.execution import TESTER_KINDS

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A soak from a lab to a stored result: build one chain, keep it under load, look at it, take it down.
 
-Knows fabric, data plane, measure and store together, as `weir.campaign` does for runs.
+Knows fabric, data plane, measure and store together, as `weir.jobs.campaign` does for runs.
 """
 
 from __future__ import annotations

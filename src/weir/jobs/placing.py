@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from weir.jobs.visits import setup
 from weir.model import capacity
 from weir.model.capacity import CostModel, Prediction, knows_fastpath
 from weir.model.queueing import DelayPrediction, execution_delay
@@ -31,7 +32,6 @@ from weir.plan.switch_areas import OWN_CORE
 from weir.spec import Chain, Lab
 from weir.spec.execution import Execution
 from weir.spec.frames import mean_frame_bytes
-from weir.visits import setup
 
 PLACEMENTS_MAX = 2000
 """Predicted at most; each takes some milliseconds."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`weir migrate`, from a lab to a stored result: deploy, load, migrate, load, destroy.
 
-Knows fabric, data plane, measure and store together, as `weir.campaign` does for runs.
+Knows fabric, data plane, measure and store together, as `weir.jobs.campaign` does for runs.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from weir import fabric, plan
-from weir.built import built
 from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.dataplane.looking import LookingTester
 from weir.fabric import interrupts
 from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
 from weir.fabric.vm.migration import Migration as Machine
+from weir.jobs.built import built
+from weir.jobs.migration_course import Course, wait_for_primaries
+from weir.jobs.new_result import new_result
 from weir.measure import Traffic
 from weir.measure.migration import phases
 from weir.measure.trial import PortGoneError, TrialRunner
-from weir.migration_course import Course, wait_for_primaries
-from weir.new_result import new_result
 from weir.plan.failover import migratable
 from weir.spec import Chain, Lab
 from weir.spec.frames import mean_frame_bytes

@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import fabric, plan
-from weir.built import built
 from weir.dataplane import DataPlaneTester
 from weir.fabric import interrupts
+from weir.jobs.built import built
+from weir.jobs.new_result import new_result
+from weir.jobs.soak import SoakRun, Standing, settle_s, soak_of, warm_up
 from weir.measure import Traffic, ceilings, measure_setup
 from weir.measure.clocks import arrival_clocks
 from weir.measure.delay import load_pps
 from weir.measure.events import Event, TrialFinished
-from weir.new_result import new_result
-from weir.soak import SoakRun, Standing, settle_s, soak_of, warm_up
 from weir.spec import Chain, Lab
 from weir.spec.delay import load_of
 from weir.spec.frames import mean_frame_bytes

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from weir import fabric, plan
-from weir.built import built
 from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
 from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
 from weir.fabric import lean as process
+from weir.jobs.built import built
 from weir.measure.costs import USED_MIN, Costs, costs
 from weir.measure.experiment import TEACHING_FRAMES
 from weir.measure.outside import NOTHING, Outside

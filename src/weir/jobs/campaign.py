@@ -14,16 +14,16 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import fabric, plan
-from weir.built import built
 from weir.dataplane import DataPlaneError, DataPlaneTester
 from weir.fabric import interrupts
 from weir.fabric.host.reading import facts
 from weir.host.shortfalls import shortfalls
+from weir.jobs.built import built
+from weir.jobs.new_result import new_result
 from weir.measure import Traffic, ceilings, measure_setup
 from weir.measure.events import Event, TrialFinished
 from weir.measure.reductions import reductions
 from weir.measure.rounds import joined
-from weir.new_result import new_result
 from weir.spec import Chain, Lab
 from weir.spec.frames import mean_frame_bytes
 from weir.spec.sla import Sla

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from weir import plan
-from weir.built import configured
 from weir.dataplane import DataPlaneError
+from weir.jobs.built import configured
 from weir.plan.steps import LOG
 
 

@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from statistics import median
 
 from weir import __version__, fabric, plan
-from weir.cost_model import pace_of, parameters_of
 from weir.fabric import lean as process
+from weir.jobs.cost_model import pace_of, parameters_of
+from weir.jobs.switch_rows import hop, own_areas, switch_areas, switch_idle, switch_rows, with_kernel
+from weir.jobs.visits import Say, Visited, setup, visited
 from weir.measure.costs import AreaCost, Costs
 from weir.measure.windows import limiting
 from weir.model.capacity import predict
@@ -26,8 +28,6 @@ from weir.spec.execution import FULL_BURST, TESTER_KINDS, Area, Execution
 from weir.spec.function import ARCHITECTURES
 from weir.spec.technology import DirectOptions, KernelPortOptions, TechnologyName
 from weir.store.model import MemoryPoint, ModelDocument, ModelQuality, ModelRange, ModelTrial
-from weir.switch_rows import hop, own_areas, switch_areas, switch_idle, switch_rows, with_kernel
-from weir.visits import Say, Visited, setup, visited
 
 MOST_TRIALS = 15
 MEMORY_BYTES = tuple(16 << 10 << step for step in range(13))  # 16 KiB to 64 MiB

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole jobs: each wires the parts for a command. They know all parts; no part knows them."""
