@@ -121,6 +121,9 @@ main(int argc, char **argv)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	/* DPDK writes to a switch's socket that may have closed: an error of a port, not the end.
+	 */
+	signal(SIGPIPE, SIG_IGN);
 	if (weir_start_dpdk(&arguments.start) < 0)
 		return EXIT_ENVIRONMENT;
 	status = weir_serve(arguments.socket, &error);

@@ -101,12 +101,48 @@ enter(const char *path)
 	return status;
 }
 
+/* Openings of a device whose client may go again meanwhile. */
+#define OPENINGS_MAX 3
+
+/* The socket at which the device will wait for its client; false: it waits for none. */
+static bool
+waits_at(const struct device *device, char *path, size_t size)
+{
+	const char *begin = strstr(device->arguments, "path=");
+
+	if (begin == NULL || strstr(device->arguments, "server=1") == NULL)
+		return false;
+	begin += strlen("path=");
+	snprintf(path, size, "%.*s", (int)strcspn(begin, ","), begin);
+	return true;
+}
+
+/* A client that connects and closes at once, as a switch does that sets up its port anew, makes the
+ * driver give up, and leave its socket. The next time it comes to stay. */
+static int
+open_device(const struct device *device)
+{
+	char path[sizeof(device->arguments)];
+	bool waits = waits_at(device, path, sizeof(path));
+
+	for (int opening = 1;; opening++) {
+		bool ours = waits && access(path, F_OK) < 0;
+
+		if (rte_eal_hotplug_add(device->bus, device->name, device->arguments) == 0)
+			return 0;
+		if (ours)
+			unlink(path);
+		if (!ours || opening == OPENINGS_MAX)
+			return -1;
+	}
+}
+
 /* Probes the device in the current namespace: its sockets stay there. */
 static int
 probe(const struct weir_port_config *config, const struct device *device, struct weir_port *port,
       struct weir_error *error)
 {
-	if (rte_eal_hotplug_add(device->bus, device->name, device->arguments) < 0)
+	if (open_device(device) < 0)
 		return weir_fail(error, "port_failed", config->name, NULL,
 				 "weir-dp's log has the driver's own words",
 				 "DPDK cannot open %s with '%s': %s", device->name,
