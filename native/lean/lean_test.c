@@ -183,9 +183,7 @@ a_stage_is_made_slower_by_what_was_asked_and_by_itself_again(void **state)
 	qsort(ratios, RTE_DIM(ratios), sizeof(ratios[0]), by_size);
 	double middle = ratios[RTE_DIM(ratios) / 2];
 
-	/* Four times is asked for; how exactly it is, on a calm host, is the bench lean-injection.
-	 */
-	assert_true(middle > 2.5 && middle < 6);
+	assert_true(middle > 3.6 && middle < 4.4); /* beside other programs */
 	weir_lean_time(&lean, 4096, &after);
 	assert_true(after.stages[0].middle < 2 * before.stages[0].middle);
 }

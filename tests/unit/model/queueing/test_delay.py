@@ -166,7 +166,7 @@ def test_polling_cores_at_many_loads() -> None:
         for arrivals, load in itertools.product(("constant", "poisson"), (0.3, 0.6, 0.85)):
             mean, p99 = polled_errors(bursty(queues, burst_us), load * 1e6, arrivals, 40_000)  # type: ignore[arg-type]
             print(f"\n{where}, bursts {burst_us} µs, {arrivals}, {load:.0%}: {mean:+.1%}, P99 {p99:+.1%}")
-            assert abs(mean) < 0.3
+            assert abs(mean) < (0.3 if burst_us else 0.2)
 
 
 @pytest.mark.parametrize("arrivals", ["constant", "poisson"])
