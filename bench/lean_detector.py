@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from scipy import stats
 
-from bench.lean_injection import CHAIN, STAGE, cost_cycles, request
+from bench.lean_injection import CHAIN, STAGE, cost_percent, request
 from bench.pairs import Line, SkipError
 from weir.fabric import FabricError
 from weir.jobs import lean
@@ -34,7 +34,7 @@ def run() -> Line:
     """The shares, by injected percentage; 0: of runs without an alarm."""
     try:
         program = lean.present_program()
-        costs = {percent: cost_cycles(program.path, percent) for percent in WANTED if percent}
+        costs = {percent: cost_percent(program.path, percent) for percent in WANTED if percent}
     except FabricError as error:
         raise SkipError(str(error)) from None
     right: dict[float, list[bool]] = {percent: [] for percent in WANTED}

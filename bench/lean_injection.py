@@ -44,8 +44,8 @@ def request(cpu: int) -> dict[str, Any]:
     return lean_request(chain_of_text(CHAIN), cpu, traffic=Traffic(flows=Flows(count=1000)), frame="64")
 
 
-def cost_cycles(path: Path, percent: float, launches: int = 9) -> float:
-    """What injecting costs besides its cycles, the median of some launches."""
+def cost_percent(path: Path, percent: float, launches: int = 9) -> float:
+    """What injecting costs besides its cycles, percent of the stage's own; the median of some launches."""
     found = []
     cpu = max(os.sched_getaffinity(0))
     with process.request_file(request(cpu)) as file:
@@ -53,7 +53,7 @@ def cost_cycles(path: Path, percent: float, launches: int = 9) -> float:
             with process.LeanProcess(
                 path, file, cpu, memory_mb=MEMORY_MB, inject=f"{STAGE}={percent}"
             ) as one:
-                found.append(float(one.ready["inject_cost_cycles"]))
+                found.append(float(one.ready["inject_cost_percent"]))
     return statistics.median(found)
 
 

@@ -32,7 +32,7 @@ static const char usage[] =
 	"  --memory-mb N    memory for packets and tables, in MiB (default 1024)\n"
 	"  --no-huge        do without hugepages; also the fall-back when too few are free\n"
 	"  --inject S=P[:C] make stage S slower by P percent, to try a detector; C: the\n"
-	"                   `inject_cost_cycles` of an earlier launch, else measured anew\n"
+	"                   `inject_cost_percent` of an earlier launch, else measured anew\n"
 	"  --machine SIZES  cycles of a load, over so many bytes of memory and from another core\n"
 	"  --distance       how far the cores are from each other at this moment, and how fast\n"
 	"Prints a line of JSON when it is ready. Then lines of standard input: `time N` and `count "
@@ -195,7 +195,7 @@ struct task {
 	uint64_t batches;
 	unsigned int stage;
 	double percent;
-	double cost_cycles; /* of injecting; 0: not known */
+	double cost_percent; /* of injecting; 0: not known */
 	struct weir_lean_timed timed;
 	struct weir_lean_counted counted[WEIR_LEAN_TARGETS_MAX];
 	unsigned int counted_count;
@@ -222,8 +222,8 @@ warm_up(struct task *task)
 	weir_probe_open(&probe, weir_probe_hardware, weir_probe_hardware_count);
 	weir_lean_warm_up(&lean);
 	if (task->percent != 0)
-		task->cost_cycles =
-			weir_slowdown_begin(&lean, task->stage, task->percent, task->cost_cycles);
+		task->cost_percent =
+			weir_slowdown_begin(&lean, task->stage, task->percent, task->cost_percent);
 	return 0;
 }
 
@@ -288,8 +288,8 @@ injection(char *text, const struct weir_path *path, struct task *task)
 	task->stage = stage;
 	task->percent = strtod(percent, &end);
 	if (*end == ':')
-		task->cost_cycles = strtod(end + 1, &end);
-	return stage < 0 || task->percent < 0 || task->cost_cycles < 0 || *end != '\0' ? -1 : 0;
+		task->cost_percent = strtod(end + 1, &end);
+	return stage < 0 || task->percent < 0 || task->cost_percent < 0 || *end != '\0' ? -1 : 0;
 }
 
 static int
@@ -313,7 +313,7 @@ measure_path(const struct arguments *arguments)
 	if (injection(arguments->inject, path, &task) < 0)
 		refuse();
 	measure(&task);
-	print(weir_lean_ready(&lean, &probe, task.cost_cycles));
+	print(weir_lean_ready(&lean, &probe, task.cost_percent));
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		obey(line);
 	weir_lean_close(&lean);

@@ -105,7 +105,7 @@ name_of(const struct weir_stage *stage)
 
 json_t *
 weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe,
-		double inject_cost_cycles)
+		double inject_cost_percent)
 {
 	static const char *const kinds[] = {
 		[WEIR_PROBE_NONE] = "none",
@@ -116,14 +116,14 @@ weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe,
 
 	for (unsigned int i = 0; i < lean->path->stage_count; i++)
 		json_array_append_new(stages, json_string(name_of(&lean->path->stages[i])));
-	return json_pack("{s:i, s:s, s:s, s:I, s:s, s:o, s:b, s:i, s:i, s:s, s:s, s:f}", "format",
-			 FORMAT, "version", WEIR_VERSION, "dpdk", strchr(rte_version(), ' ') + 1,
-			 "tsc_hz", (json_int_t)rte_get_tsc_hz(), "memory",
-			 weir_memory_is_huge ? "hugepages" : "no-huge", "stages", stages,
+	return json_pack("{s:i, s:s, s:s, s:I, s:s, s:o, s:b, s:i, s:i, s:s, s:s, s:f, s:I}",
+			 "format", FORMAT, "version", WEIR_VERSION, "dpdk",
+			 strchr(rte_version(), ' ') + 1, "tsc_hz", (json_int_t)rte_get_tsc_hz(),
+			 "memory", weir_memory_is_huge ? "hugepages" : "no-huge", "stages", stages,
 			 "fastpath", lean->path->fastpath.cache != NULL, "frames",
 			 lean->frames->count, "left_out", lean->frames->left_out, "counters",
-			 kinds[probe->kind], "no_counters", probe->reason, "inject_cost_cycles",
-			 inject_cost_cycles);
+			 kinds[probe->kind], "no_counters", probe->reason, "inject_cost_percent",
+			 inject_cost_percent, "clock_step_cycles", (json_int_t)lean->step_cycles);
 }
 
 static json_t *

@@ -17,9 +17,9 @@
 int weir_lean_request(const char *file, struct weir_chain **chain, struct weir_path **path,
 		      struct weir_frames *frames, struct weir_error *error);
 
-/* `inject_cost_cycles`: of weir_slowdown_begin(); 0: nothing is injected. */
+/* `inject_cost_percent`: of weir_slowdown_begin(); 0: nothing is injected. */
 json_t *weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe,
-			double inject_cost_cycles);
+			double inject_cost_percent);
 json_t *weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed *timed);
 json_t *weir_lean_counted_json(const struct weir_probe *probe,
 			       const struct weir_lean_counted *counted, unsigned int count);

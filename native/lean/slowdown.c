@@ -15,11 +15,11 @@
 static const struct weir_nf *original;
 static struct weir_nf slow;
 static struct weir_stage *slow_stage;
-static double share;	/* of its own cycles that the stage is to take more */
-static double own_cost; /* cycles that waiting takes besides what it waits for */
-static double plain;	/* cycles of a batch of the stage by itself, lately */
-static double carried;	/* cycles that were to be waited, and were not */
-static double waited;	/* cycles of the batch before */
+static double share;	 /* of its own cycles that the stage is to take more */
+static double own_share; /* of the same: what waiting takes besides what it waits for */
+static double plain;	 /* cycles of a batch of the stage by itself, lately */
+static double carried;	 /* cycles that were to be waited, and were not */
+static double waited;	 /* cycles of the batch before */
 static bool resumed;
 static uint64_t counted; /* the stage's cycles when the batch before was waited for */
 
@@ -49,13 +49,13 @@ wait_a_share(void)
 	double wanted;
 
 	look_back();
-	wanted = plain * share - own_cost + carried;
+	wanted = plain * (share - own_share) + carried;
 	start = now = rte_rdtsc();
 	while ((double)(now - start) < wanted)
 		now = rte_rdtsc();
 	carried = RTE_MAX(wanted - (double)(now - start),
 			  -CARRIED_MAX_CYCLES); /* more: interrupted */
-	waited = now - start + own_cost;
+	waited = now - start + plain * own_share;
 }
 
 static void
@@ -103,20 +103,22 @@ cycles_of_stage(struct weir_lean *lean, unsigned int stage)
 	return timed.stages[stage].middle;
 }
 
-/* Cycles by which own_cost is too small. They are waited too long, and make the stage look dearer
- * by as much, of which the share is waited too. Mean of the middle half of the pairs. */
+/* By what own_share is too small: so much is waited too long, and makes the stage look dearer, of
+ * which the share is waited too. A share and not cycles: beside a busy neighbour all of them are
+ * more, what the stage takes and what waiting does. Mean of the middle half of the pairs. */
 static double
-missing_cost(struct weir_lean *lean, unsigned int stage)
+missing_share(struct weir_lean *lean, unsigned int stage)
 {
 	double found[PAIRS], sum = 0;
 
 	for (unsigned int i = 0; i < PAIRS; i++) {
-		double with;
+		double with, without;
 
 		weir_slowdown_switch(true);
 		with = cycles_of_stage(lean, stage);
 		weir_slowdown_switch(false);
-		found[i] = with - cycles_of_stage(lean, stage) * (1 + share);
+		without = cycles_of_stage(lean, stage);
+		found[i] = with / without - (1 + share);
 	}
 	qsort(found, PAIRS, sizeof(found[0]), by_size);
 	for (unsigned int i = PAIRS / 4; i < PAIRS - PAIRS / 4; i++)
@@ -130,15 +132,15 @@ calibrated(struct weir_lean *lean, unsigned int stage)
 {
 	double found[ROUNDS];
 
-	own_cost = missing_cost(lean, stage);
+	own_share = missing_share(lean, stage);
 	for (unsigned int i = 0; i < ROUNDS; i++)
-		found[i] = own_cost + missing_cost(lean, stage);
+		found[i] = own_share + missing_share(lean, stage);
 	qsort(found, ROUNDS, sizeof(found[0]), by_size);
 	return found[ROUNDS / 2];
 }
 
 double
-weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent, double cost_cycles)
+weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent, double cost_percent)
 {
 	slow_stage = &lean->path->stages[stage];
 	original = slow_stage->nf;
@@ -148,9 +150,9 @@ weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent, 
 	else
 		slow.process = process_slowly;
 	share = percent / 100;
-	own_cost = cost_cycles > 0 ? cost_cycles : calibrated(lean, stage);
+	own_share = cost_percent > 0 ? cost_percent / 100 : calibrated(lean, stage);
 	weir_slowdown_switch(true);
-	return own_cost;
+	return 100 * own_share;
 }
 
 void

@@ -70,6 +70,11 @@ class _Found:
     def timed(self) -> list[numbers.Timed]:
         return [one for launch in self.launches for one in launch]
 
+    @property
+    def samples(self) -> list[LeanSamples]:
+        # An earlier revision's weir-lean does not tell the step: the other's holds for both.
+        return numbers.samples(self.launches, float(self.ready.get("clock_step_cycles", 0)))
+
 
 @dataclass(frozen=True)
 class LeanRun:
@@ -98,9 +103,7 @@ class LeanRun:
         present, earlier = self._found([(program, self.inject), (baseline, None)], until=_decided)
         result = self._result(present)
         ratios = _instruction_ratios(_by_name(earlier), _by_name(present))
-        verdicts = _verdicts(
-            numbers.samples(earlier.launches), result.samples, interleaved=True, ratios=ratios
-        )
+        verdicts = _verdicts(earlier.samples, result.samples, interleaved=True, ratios=ratios)
         return _compared(result, Comparison(baseline=baseline.name, interleaved=True, verdicts=verdicts))
 
     def against_result(self, program: Program, baseline: LeanResult, name: str) -> LeanResult:
@@ -217,7 +220,7 @@ class LeanRun:
             stages=stages,
             prediction=numbers.predicted(total, self.frequency_hz or float(ready["tsc_hz"]), self.cur),
             notes=list(_notes(total, found)),
-            samples=numbers.samples(found.launches),
+            samples=found.samples,
             fingerprint=_fingerprint(ready),
         )
 
@@ -249,7 +252,7 @@ def _verdicts(
 
 def _decided(found: Sequence[_Found]) -> bool:
     """No verdict of the first program against the second is open."""
-    present, earlier = (numbers.samples(one.launches) for one in found)
+    present, earlier = (one.samples for one in found)
     verdicts = _verdicts(earlier, present, interleaved=True, ratios={})
     return all(one.verdict != "none" for one in verdicts)
 

@@ -177,7 +177,7 @@ def _added(drops: Iterable[dict[str, int]]) -> dict[str, int]:
     return total
 
 
-def samples(launches: Sequence[Sequence[Timed]]) -> list[LeanSamples]:
+def samples(launches: Sequence[Sequence[Timed]], clock_step_cycles: float) -> list[LeanSamples]:
     """Cycles per packet of each repeat: of the chain, of the fast path, and of each stage.
 
     Stages that some repeat did not meet, as behind a fast path, have none: there is nothing to compare.
@@ -186,7 +186,7 @@ def samples(launches: Sequence[Sequence[Timed]]) -> list[LeanSamples]:
     for name in _middles(launches[0][0]):
         all_ = [[_middles(one)[name] / BATCH for one in launch] for launch in launches]
         if all(cycles > 0 for launch in all_ for cycles in launch):
-            found.append(LeanSamples(name=name, launches=all_))
+            found.append(LeanSamples(name=name, launches=all_, step_cycles=clock_step_cycles / BATCH))
     return found
 
 

@@ -4,6 +4,9 @@
 The unit is the launch: within one, memory lies where it lies, and repeats are not independent. Launches of
 the two programs that ran side by side, their repeats in turn, make a pair, in which what drifts cancels out.
 The farthest pair on either side is left out, for the host's sake.
+
+Between two stages the processor works on both, and reads the clock meanwhile: a stage that became slower
+moves its neighbours' cycles, by less than a step of the clock a batch. So small a change is none.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from weir.store.lean import LeanSamples, StageVerdict
 MINIMUM = 0.01
 """A smaller change is none: where a compiler happens to place code moves cycles as much."""
 SEEN = 0.02
-"""`same` means that a change of this size would have been seen."""
+"""`same` means that a change of this size, or of a step of the clock, would have been seen."""
 TRIMMED = 1
 LAUNCHES_MIN = 2 * TRIMMED + 3
 
@@ -54,7 +57,8 @@ def verdict(
         )
     changed = len(jumpavg.classify(list(groups))) > 1
     ratio, low, high = math.exp(mean), math.exp(mean - half), math.exp(mean + half)
-    word = _word(ratio, low, high, changed)
+    step = _step(baseline, present)
+    word = _word((ratio, low, high), changed, step)
     return StageVerdict(
         name=present.name,
         ratio=ratio,
@@ -62,8 +66,14 @@ def verdict(
         high=high,
         verdict=word,
         instructions_ratio=instructions_ratio,
-        sentence=_sentence(present.name, word, (ratio, low, high), instructions_ratio),
+        sentence=_sentence(present.name, word, (ratio, low, high), instructions_ratio, step),
     )
+
+
+def _step(baseline: LeanSamples, present: LeanSamples) -> float:
+    """Of the clock, as a share of what the stage took."""
+    usual = statistics.median(cycles for launch in baseline.launches for cycles in launch)
+    return max(baseline.step_cycles, present.step_cycles) / usual
 
 
 def _log_ratio(baseline: Sequence[float], present: Sequence[float]) -> float:
@@ -96,22 +106,27 @@ def _mean_of_groups(old: Logs, new: Logs) -> tuple[float, float]:
     return after - before, float(stats.t.ppf(0.975, freedom)) * math.sqrt(error2)
 
 
-def _word(ratio: float, low: float, high: float, changed: bool) -> Word:
+def _word(interval: tuple[float, float, float], changed: bool, step: float) -> Word:
+    ratio, low, high = interval
     apart = low > 1 or high < 1
-    if changed and apart and abs(ratio - 1) >= MINIMUM:
+    if changed and apart and abs(ratio - 1) >= max(MINIMUM, step):
         return "slower" if ratio > 1 else "faster"
-    if low > 1 - SEEN and high < 1 + SEEN:
+    seen = max(SEEN, step)
+    if low > 1 - seen and high < 1 + seen:
         return "same"
     return "none"
 
 
-def _sentence(name: str, word: Word, interval: tuple[float, float, float], instructions: float | None) -> str:
+def _sentence(
+    name: str, word: Word, interval: tuple[float, float, float], instructions: float | None, step: float
+) -> str:
     ratio, low, high = interval
+    within = f" within a step of the clock ({step:.1%})" if step > SEEN else ""
     change = f"{ratio - 1:+.1%} cycles (95 %: {low - 1:+.1%} to {high - 1:+.1%})"
     said = {
         "slower": f"{name} is slower: {change}",
         "faster": f"{name} is faster: {change}",
-        "same": f"{name} is unchanged: {change}",
+        "same": f"{name} is unchanged{within}: {change}",
         "none": f"{name}: no verdict, the noise exceeds the effect: {change}",
     }[word]
     if instructions is None:

@@ -93,6 +93,8 @@ class LeanSamples(_Record):
 
     name: str
     launches: list[list[float]]
+    step_cycles: float = 0
+    """A step of the clock that measured, per packet of a batch: cycles are known to so many."""
 
 
 class StageVerdict(_Record):

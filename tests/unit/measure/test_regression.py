@@ -46,6 +46,16 @@ def test_equal_programs_raise_no_alarm() -> None:
     assert found.count("same") >= 45
 
 
+def test_a_change_of_less_than_a_step_of_the_clock_is_none() -> None:
+    old, new = pair(1.05)
+    new.step_cycles = 7
+    told = verdict(old, new, interleaved=True)
+    assert told.verdict == "same"
+    assert "unchanged within a step of the clock (6.5%)" in told.sentence
+    new.step_cycles = 4
+    assert verdict(old, new, interleaved=True).verdict == "slower"
+
+
 def test_an_improvement_is_no_regression() -> None:
     assert set(words(0.95)) == {"faster"}
 
