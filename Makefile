@@ -9,6 +9,8 @@ MAKEFLAGS += --no-builtin-rules
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -E)
 WEIR := $(SUDO) .venv/bin/weir
 PYTHON := .venv/bin/python
+# Tests that leave the machine's cores, links and pages alone run side by side, the others one by one.
+SIDE_BY_SIDE := tests/unit tests/packet tests/report tests/docs
 C_FILES = $(shell git ls-files 'native/*.c' 'native/*.h')
 
 .PHONY: help
@@ -74,7 +76,8 @@ test-native: native build/.packages-dev ## C unit tests, plain and under ASan + 
 
 .PHONY: test-python
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
-	@$(SUDO) $(PYTHON) -m pytest
+	@$(SUDO) $(PYTHON) -m pytest -n $(shell nproc) --dist loadscope $(SIDE_BY_SIDE)
+	@$(SUDO) $(PYTHON) -m pytest $(addprefix --ignore=,$(SIDE_BY_SIDE))
 
 .PHONY: test-vm
 test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, reset and migrated; ten minutes where KVM does not work

@@ -107,9 +107,10 @@ def test_drops_are_added_up_over_stages_and_repeats() -> None:
 
 
 def test_samples_are_middles_of_the_chain_then_of_each_stage(timed: list[Timed]) -> None:
-    chain, nat, l2fwd = samples([timed, timed[:1]])
+    chain, nat, l2fwd = samples([timed, timed[:1]], 24)
     assert (chain.name, nat.name, l2fwd.name) == ("chain", "nat", "l2fwd")
     assert chain.launches == [[4530.5 / 32, 4600.0 / 32], [4530.5 / 32]]
+    assert chain.step_cycles == 24 / 32
 
 
 def test_equation_6(timed: list[Timed]) -> None:
@@ -130,12 +131,12 @@ def test_a_fast_path_tells_hits_walks_and_what_is_in_no_stage(timed: list[Timed]
 def test_a_fast_path_is_compared_and_stages_that_nobody_walked_are_not() -> None:
     nat, l2fwd = (dict(stage) for stage in FIRST["stages"])
     one = with_fastpath(cycles=319680, stages=[nat | {"middle": 0.0}, l2fwd])
-    assert [samples.name for samples in samples([[one, one]])] == ["chain", "fast path", "l2fwd"]
+    assert [samples.name for samples in samples([[one, one]], 24)] == ["chain", "fast path", "l2fwd"]
 
 
 def test_an_older_weir_lean_does_not_tell_the_middle_of_its_fast_path() -> None:
     one = Timed.model_validate(FIRST | {"fastpath": {"hits": 63000, "walks": 1000, "cycles": 1}})
-    assert "fast path" not in [samples.name for samples in samples([[one]])]
+    assert "fast path" not in [samples.name for samples in samples([[one]], 24)]
 
 
 def with_fastpath(cycles: int, **changed: Any) -> Timed:
