@@ -23,7 +23,7 @@ build/.packages: packages.apt tools/install-packages
 	@tools/install-packages packages.apt
 	@mkdir -p build && touch $@
 
-build/.packages-dev: packages.apt packages-dev.apt tools/install-packages
+build/.packages-dev: packages.apt packages-dev.apt tools/install-packages | build/.packages
 	@tools/install-packages packages.apt --optional packages-dev.apt
 	@mkdir -p build && touch $@
 
@@ -62,13 +62,15 @@ demo: setup ## the main job: labs/switching, quick; table here, HTML report in r
 # --- quality ------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: setup lint test-native test-python ## all tests, lint and types
+test: ## all tests, lint and types
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native
+	@$(MAKE) --no-print-directory test-python
 
 .PHONY: test-native
 test-native: native build/.packages-dev ## C unit tests, plain and under ASan + UBSan
 	@ninja -C build --quiet tests
 	@meson test -C build --no-rebuild --quiet --print-errorlogs
-	@[ -f build/asan/build.ninja ] || meson setup build/asan --buildtype=debug -Doptimization=1 \
+	@[ -f build/asan/build.ninja ] || meson setup build/asan --buildtype=debug -Doptimization=1 -Dc_args=-g1 \
 		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
 	@ninja -C build/asan --quiet tests
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
