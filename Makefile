@@ -10,7 +10,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -E)
 WEIR := $(SUDO) .venv/bin/weir
 PYTHON := .venv/bin/python
 # Tests that leave the machine's cores, links and pages alone run side by side, the others one by one.
-SIDE_BY_SIDE := tests/unit tests/packet tests/report tests/docs
+SIDE_BY_SIDE := tests/unit tests/contract tests/packet tests/report tests/docs
 C_FILES = $(shell git ls-files 'native/*.c' 'native/*.h')
 
 .PHONY: help

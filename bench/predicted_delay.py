@@ -31,7 +31,7 @@ from weir.measure.windows import USABLE
 from weir.model.capacity import CostModel, predict
 from weir.model.queueing import execution_delay
 from weir.spec import load_lab
-from weir.store import StoreError
+from weir.store.database import StoreError
 from weir.store.model import default_model_path, read_model
 
 HELD_OUT = Path(__file__).resolve().parent.parent / "labs" / "predict" / "held-out"

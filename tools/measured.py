@@ -18,7 +18,7 @@ from pathlib import Path
 from weir.cli.exits import CommandError
 from weir.cli.stored import stored
 from weir.report import numbers, reduction_rows, render, summary
-from weir.store import StoreError
+from weir.store.database import StoreError
 from weir.store.result import Result
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,8 +18,8 @@ from weir.dataplane import DataPlaneClient
 from weir.fabric import namespace, process
 from weir.jobs.campaign import Campaign
 from weir.measure.events import Event
-from weir.store import Store
 from weir.store.result import Case
+from weir.store.store import Store
 
 from .surroundings import Surroundings
 from .tiny import tiny_lab

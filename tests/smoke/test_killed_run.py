@@ -24,8 +24,8 @@ from weir.cli.destroy import destroy
 from weir.dataplane import DataPlaneClient
 from weir.jobs.campaign import Campaign
 from weir.measure.events import Event
-from weir.store import Store
 from weir.store.result import Case
+from weir.store.store import Store
 
 from .killed import kill, survived
 from .surroundings import Surroundings

@@ -19,9 +19,9 @@ from weir.spec import Lab
 from weir.spec.function import FunctionOptions
 from weir.spec.lab import DEFAULT_FUNCTION
 from weir.spec.vm import VmOptions
-from weir.store import Store
 from weir.store.migration import PhaseName
 from weir.store.result import Result
+from weir.store.store import Store
 
 from .killed import kill, survived
 from .surroundings import Surroundings

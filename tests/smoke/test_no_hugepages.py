@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.store import Store
+from weir.store.store import Store
 
 from .tiny import LAB
 

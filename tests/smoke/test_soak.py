@@ -16,8 +16,8 @@ import pytest
 
 from weir import fabric
 from weir.cli.exits import INTERRUPTED
-from weir.store import Store
 from weir.store.result import Case, Result
+from weir.store.store import Store
 
 from .tiny import LAB
 

@@ -25,8 +25,8 @@ _ERRORS: tuple[tuple[str, str, int], ...] = (
     ("weir.plan", "PlanError", ENVIRONMENT),
     ("weir.fabric", "FabricError", ENVIRONMENT),
     ("weir.dataplane.errors", "DataPlaneError", ENVIRONMENT),
-    ("weir.store", "UnknownRunError", USAGE),  # before the error that it is a kind of
-    ("weir.store", "StoreError", ENVIRONMENT),
+    ("weir.store.database", "UnknownRunError", USAGE),  # before the error that it is a kind of
+    ("weir.store.database", "StoreError", ENVIRONMENT),
 )
 
 

@@ -62,7 +62,7 @@ def migrate(
     from weir.cli.progress import Progress
     from weir.jobs.migration import MigrationError, MigrationRun
     from weir.report import FORMATS, render, terminal
-    from weir.store import Store
+    from weir.store.store import Store
 
     lab = here(lab_path, quick=quick)
     chosen = chosen_chain(lab, chain)

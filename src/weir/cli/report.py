@@ -12,8 +12,8 @@ from weir.cli.exits import USAGE, CommandError
 from weir.cli.stored import LATEST, StoreLocation, nothing_stored, stored
 
 if TYPE_CHECKING:
-    from weir.store import RunSummary, Store
     from weir.store.result import Result
+    from weir.store.store import RunSummary, Store
 
 FormatName = Literal["terminal", "json", "csv", "html", "rfc2544", "hgrm", "hlog"]
 
@@ -36,7 +36,7 @@ def report(
 ) -> None:
     """Show a stored run again: as a table, JSON, CSV or an HTML page. Measures nothing and needs no root."""
     from weir.report import render
-    from weir.store import Store
+    from weir.store.store import Store
 
     if list_runs:
         if run != LATEST or format_name is not None or output is not None:

@@ -64,7 +64,7 @@ def rfc2544(
     from weir.jobs.campaign import Campaign
     from weir.measure.rfc2544 import NOTHING, expected_s, measure_rfc2544
     from weir.report import numbers, render
-    from weir.store import Store
+    from weir.store.store import Store
 
     lab, compared = compared_here(lab_path, quick=quick)
     options = chosen_options(lab, test, frame, quick=quick)

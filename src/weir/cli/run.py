@@ -26,7 +26,7 @@ def run(
     from weir.cli.progress import Progress
     from weir.jobs.campaign import Campaign
     from weir.report import FORMATS, render, terminal
-    from weir.store import Store
+    from weir.store.store import Store
 
     console = Console(stderr=False, highlight=False)
     lab, compared = compared_here(lab_path, quick=quick)

@@ -72,7 +72,7 @@ def soak(
     from weir.jobs.soak import soak_of, stored_lab
     from weir.jobs.soak_campaign import SoakCampaign, SoakError
     from weir.report import FORMATS, render, terminal
-    from weir.store import Store
+    from weir.store.store import Store
 
     earlier = None
     if resume is not None:

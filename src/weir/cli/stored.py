@@ -11,8 +11,8 @@ import typer
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
-    from weir.store import Store
     from weir.store.result import Result
+    from weir.store.store import Store
 
 LATEST = "latest"
 
@@ -33,7 +33,7 @@ ReportFolder = Annotated[
 
 def stored(run: str, location: str | None) -> Result:
     """The run of that id, the latest, or the one in that file (a directory: in its result.json)."""
-    from weir.store import Store
+    from weir.store.store import Store
 
     path = Path(run)
     if (path / "result.json").is_file():

@@ -29,8 +29,8 @@ from weir.spec.frames import mean_frame_bytes
 from weir.spec.sla import Sla
 from weir.spec.topology import Topology
 from weir.spec.ways import Way, ways
-from weir.store import Store
 from weir.store.result import Case, Ceiling, Result, Setup, Shortfall
+from weir.store.store import Store
 
 Measuring = Callable[..., Iterator[Case]]  # as measure_setup
 

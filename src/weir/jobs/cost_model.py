@@ -14,7 +14,7 @@ from weir.model.fit import Parameters
 from weir.model.terms import MemoryCurve
 from weir.spec import Chain, Lab
 from weir.spec.nf import Nf, Scalar, network_functions
-from weir.store import differences
+from weir.store.fingerprint import differences
 from weir.store.model import ModelDocument, ModelPace, ModelParameter
 from weir.store.result import Fingerprint
 

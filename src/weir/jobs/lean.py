@@ -14,7 +14,7 @@ from weir.fabric import lean as process
 from weir.fabric import lean_build
 from weir.measure import lean as numbers
 from weir.measure import regression
-from weir.store import differences
+from weir.store.fingerprint import differences
 from weir.store.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanTraffic, StageVerdict
 from weir.store.result import Fingerprint
 

@@ -29,9 +29,9 @@ from weir.measure.trial import PortGoneError, TrialRunner
 from weir.plan.failover import migratable
 from weir.spec import Chain, Lab
 from weir.spec.frames import mean_frame_bytes
-from weir.store import Store
 from weir.store.migration import Migration, QemuFigures
 from weir.store.result import Case, Result, Setup
+from weir.store.store import Store
 
 LOOK_S = 0.1
 TEACHING_FRAMES = 3

@@ -28,9 +28,10 @@ from weir.measure.soak.recorder import buffers_lost
 from weir.measure.soak.snapshot import pools_of
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.spec import Lab
-from weir.store import Store, differences
+from weir.store.fingerprint import differences
 from weir.store.result import Case, Fingerprint, Result
 from weir.store.soak import PoolFigures, ProcessFigures, Soak, SoakInterval, TableFigure
+from weir.store.store import Store
 from weir.store.trial import Trial
 
 WARM_UP_S = 0.2

@@ -24,9 +24,9 @@ from weir.spec import Chain, Lab
 from weir.spec.delay import load_of
 from weir.spec.frames import mean_frame_bytes
 from weir.spec.topology import Topology
-from weir.store import Store
 from weir.store.result import Case, Ceiling, Result, Setup
 from weir.store.soak import Soak, SoakInterval
+from weir.store.store import Store
 
 LEFT_S_MIN = 1.0
 

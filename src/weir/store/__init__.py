@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results: their shape (`weir.store.result`) and the database that keeps them."""
+"""Results: their shape (`weir.store.result`) and the database that keeps them (`weir.store.store`).
 
-from __future__ import annotations
-
-from weir.store.database import StoreError, UnknownRunError, default_location
-from weir.store.fingerprint import differences
-from weir.store.store import RunSummary, Store
-
-__all__ = ["RunSummary", "Store", "StoreError", "UnknownRunError", "default_location", "differences"]
+Nothing is imported here: who wants a shape does not wait for the database's library.
+"""

@@ -14,7 +14,7 @@ from tests.report.synthetic import result
 from weir.cli import exits
 from weir.cli.main import app
 from weir.report import FORMATS, render
-from weir.store import Store
+from weir.store.store import Store
 
 OLD, NEW = "switching-20260101-000000-aaaa", "switching-20260202-000000-bbbb"
 runner = CliRunner()

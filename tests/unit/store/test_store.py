@@ -15,8 +15,10 @@ import pytest
 from sqlalchemy.engine import make_url
 from sqlalchemy.schema import CreateTable
 
-from weir.store import Store, StoreError, default_location, differences
+from weir.store.database import StoreError, default_location
+from weir.store.fingerprint import differences
 from weir.store.result import Case, Fingerprint, Result, Setup, Throughput, Trial
+from weir.store.store import Store
 from weir.store.tables import Base
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from weir.report import render
-from weir.store import Store
 from weir.store.result import Case, Fingerprint, Result, Setup
+from weir.store.store import Store
 
 from .looks import POOLS, START_S, Run, closed, run
 
