@@ -48,7 +48,7 @@ build/build.ninja: | build/.packages
 
 .PHONY: native
 native: build/build.ninja ## build weir-dp, the data plane
-	@ninja -C build --quiet
+	@ninja -C build --quiet native/weir-dp native/weir-lean
 
 .PHONY: setup
 setup: build/.packages .venv/.ready native ## packages, virtual environment, native build
