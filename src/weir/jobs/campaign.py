@@ -19,6 +19,7 @@ from weir.fabric import interrupts
 from weir.fabric.host.reading import facts
 from weir.host.shortfalls import shortfalls
 from weir.jobs.built import built
+from weir.jobs.leftovers import take_down_leftovers
 from weir.jobs.new_result import new_result
 from weir.measure import Traffic, ceilings, measure_setup
 from weir.measure.events import Event, TrialFinished
@@ -100,8 +101,7 @@ class Campaign:
         nothing.
         """
         with interrupts.held():
-            for name in fabric.clean_leftovers():
-                self._progress.say(f"took down {name}, which a killed run had left")
+            take_down_leftovers(self._progress.say)
             began = time.monotonic()
             result = self._begin()
             self._store.begin(result)

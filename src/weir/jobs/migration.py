@@ -10,7 +10,6 @@ import secrets
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from weir import fabric, plan
@@ -23,12 +22,12 @@ from weir.fabric.vm.migration import Migration as Machine
 from weir.jobs.built import built
 from weir.jobs.migration_course import Course, wait_for_primaries
 from weir.jobs.new_result import new_result
+from weir.jobs.one_case import OneCase
 from weir.measure import Traffic
 from weir.measure.migration import phases
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.plan.failover import migratable
 from weir.spec import Chain, Lab
-from weir.spec.frames import mean_frame_bytes
 from weir.store.migration import Migration, QemuFigures
 from weir.store.result import Case, Result, Setup
 from weir.store.store import Store
@@ -82,9 +81,15 @@ class MigrationRun:
     def run(self, wanted: Wanted) -> Result:
         """Ctrl-C ends it with what is there. MigrationError: this machine, or this guest, cannot do it."""
         result = new_result(self._lab, quick=self._quick, baseline=wanted.technology, kind="-migration")
-        setup = Setup(technology=wanted.technology, chain=wanted.chain.name, datapath="none")
-        case = Case(frame=wanted.frame, mean_frame_bytes=mean_frame_bytes(wanted.frame))
-        case.migration = Migration(
+        machines = self._lab.machines(wanted.chain.name)
+        refusal = fabric.check(wanted.technology, self._lab.options(wanted.technology), machines=machines)
+        missing = lacking_failover() if refusal is None else (refusal.missing, refusal.fix)
+        if missing is not None:
+            raise MigrationError(f"this machine cannot do it: {': '.join(missing)}")
+        one = OneCase.begun(
+            self._store, result, technology=wanted.technology, chain=wanted.chain.name, frame=wanted.frame
+        )
+        one.case.migration = Migration(
             function=wanted.chain.functions[int(wanted.node[1:]) - 1],
             node=wanted.node,
             load=wanted.load,
@@ -93,31 +98,9 @@ class MigrationRun:
             bandwidth_bps=wanted.bandwidth_bps,
             primary=STAND_IN,
         )
-        result.setups.append(setup)
-        setup.cases.append(case)
-        machines = self._lab.machines(wanted.chain.name)
-        refusal = fabric.check(wanted.technology, self._lab.options(wanted.technology), machines=machines)
-        missing = lacking_failover() if refusal is None else (refusal.missing, refusal.fix)
-        if missing is not None:
-            raise MigrationError(f"this machine cannot do it: {': '.join(missing)}")
-        self._store.begin(result)
-        place = self._store.add_setup(result.id, setup)
-        began = time.monotonic()
-        self._progress.setup(f"{setup.technology} {setup.chain}")
-        with interrupts.held():
-            for name in fabric.clean_leftovers():
-                self._progress.say(f"took down {name}, which a killed run had left")
-            try:
-                self._migrated(result, setup, case, wanted)
-            except KeyboardInterrupt:
-                result.interrupted = True
-                interrupts.settle()
-            finally:
-                result.seconds = round(time.monotonic() - began, 1)
-                result.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
-                self._store.update_setup(place, setup)
-                self._store.add_case(place, case)
-                self._store.update(result)
+        self._progress.setup(f"{wanted.technology} {wanted.chain.name}")
+        with one.measured(self._progress.say):
+            self._migrated(result, one.setup, one.case, wanted)
         return result
 
     def _migrated(self, result: Result, setup: Setup, case: Case, wanted: Wanted) -> None:

@@ -14,7 +14,9 @@ from weir import fabric, plan
 from weir.dataplane import DataPlaneTester
 from weir.fabric import interrupts
 from weir.jobs.built import built
+from weir.jobs.leftovers import take_down_leftovers
 from weir.jobs.new_result import new_result
+from weir.jobs.one_case import OneCase
 from weir.jobs.soak import SoakRun, Standing, settle_s, soak_of, warm_up
 from weir.measure import Traffic, ceilings, measure_setup
 from weir.measure.clocks import arrival_clocks
@@ -69,18 +71,16 @@ class SoakCampaign:
     def run(self, wanted: Wanted) -> Result:
         """A new one. Ctrl-C ends it with what is there. SoakError: the load's goal was not found."""
         result = self._begun(wanted)
-        setup = Setup(technology=wanted.technology, chain=wanted.chain.name, datapath="none")
-        case = Case(frame=wanted.frame, mean_frame_bytes=mean_frame_bytes(wanted.frame))
-        self._store.begin(result)
-        place = self._store.add_setup(result.id, setup)
-        result.setups.append(setup)
-        setup.cases.append(case)
+        one = OneCase.begun(
+            self._store, result, technology=wanted.technology, chain=wanted.chain.name, frame=wanted.frame
+        )
+        case, place = one.case, one.place
         machines = self._lab.machines(wanted.chain.name)
         refusal = fabric.check(wanted.technology, self._lab.options(wanted.technology), machines=machines)
         if refusal is not None:
-            setup.refused = f"{refusal.missing}: {refusal.fix}"
-            self._store.update_setup(place, setup)
-            raise SoakError(f"{wanted.technology} cannot run here: {setup.refused}")
+            one.setup.refused = f"{refusal.missing}: {refusal.fix}"
+            self._store.update_setup(place, one.setup)
+            raise SoakError(f"{wanted.technology} cannot run here: {one.setup.refused}")
 
         def begin(on: Standing, found: Ceiling | None) -> None:
             case.ceiling = found
@@ -95,7 +95,7 @@ class SoakCampaign:
             )
             warm_up(on, self._lab, pps)
 
-        return self._through(result, setup, case, place, begin)
+        return self._through(one, begin)
 
     def resume(self, result: Result) -> Result:
         """Goes on with a stored one, at the same load, for what is left. SoakError: nothing is."""
@@ -108,8 +108,7 @@ class SoakCampaign:
         if left_s < LEFT_S_MIN:
             raise SoakError(f"run {result.id} has had its {case.soak.duration_s:g} s: nothing is left")
         with interrupts.held():
-            for name in fabric.clean_leftovers():
-                self._progress.say(f"took down {name}, which a killed run had left")
+            take_down_leftovers(self._progress.say)
         standing = {deployment.id for deployment in fabric.deployments()}
         if standing & {one.deployment for one in case.soak.segments}:
             raise SoakError(f"run {result.id} is being measured by a weir that runs: wait for its end")
@@ -120,38 +119,18 @@ class SoakCampaign:
         self._progress.say(
             f"going on with {result.id}: {left_s:.0f} s of {case.soak.duration_s:g} s are left"
         )
-        return self._through(result, setup, case, place, lambda on, _ceiling: warm_up(on, self._lab, pps))
+        one = OneCase(self._store, result, setup, case, place)
+        return self._through(one, lambda on, _ceiling: warm_up(on, self._lab, pps))
 
-    def _through(
-        self,
-        result: Result,
-        setup: Setup,
-        case: Case,
-        place: int,
-        begin: Callable[[Standing, Ceiling | None], None],
-    ) -> Result:
-        began = time.monotonic()
-        self._progress.setup(f"{setup.technology} {setup.chain}")
-        with interrupts.held():
-            for name in fabric.clean_leftovers():
-                self._progress.say(f"took down {name}, which a killed run had left")
-            try:
-                found = self._ceiling(setup, case) if case.soak is None else case.ceiling
-                self._soaked(result, setup, case, place, lambda on: begin(on, found))
-            except KeyboardInterrupt:
-                result.interrupted = True
-                interrupts.settle()
-            finally:
-                result.seconds = round(result.seconds + time.monotonic() - began, 1)
-                result.finished_at = _now()
-                self._store.update_setup(place, setup)
-                self._store.add_case(place, case)
-                self._store.update(result)
-        return result
+    def _through(self, one: OneCase, begin: Callable[[Standing, Ceiling | None], None]) -> Result:
+        self._progress.setup(f"{one.setup.technology} {one.setup.chain}")
+        with one.measured(self._progress.say):
+            found = self._ceiling(one.setup, one.case) if one.case.soak is None else one.case.ceiling
+            self._soaked(one, lambda on: begin(on, found))
+        return one.result
 
-    def _soaked(
-        self, result: Result, setup: Setup, case: Case, place: int, begin: Callable[[Standing], None]
-    ) -> None:
+    def _soaked(self, one: OneCase, begin: Callable[[Standing], None]) -> None:
+        result, setup, case, place = one.result, one.setup, one.case, one.place
         chain = next(one for one in self._lab.chains() if one.name == setup.chain)
         topology = self._topology(setup.technology, chain)
         began = time.monotonic()
@@ -247,7 +226,3 @@ class SoakCampaign:
 
     def _begun(self, wanted: Wanted) -> Result:
         return new_result(self._lab, quick=self._quick, baseline=wanted.technology, kind="-soak")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

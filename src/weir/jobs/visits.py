@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from weir import fabric, plan
+from weir import plan
 from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
 from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
 from weir.fabric import lean as process
 from weir.jobs.built import built
+from weir.jobs.leftovers import take_down_leftovers
 from weir.measure.costs import USED_MIN, Costs, costs
 from weir.measure.experiment import TEACHING_FRAMES
 from weir.measure.outside import NOTHING, Outside
@@ -264,8 +265,7 @@ def visited(
     `known`: of an earlier run on this machine. `light`: at light loads, too.
     """
     with interrupts.held():
-        for name in fabric.clean_leftovers():
-            say(f"took down {name}, which a killed run had left")
+        take_down_leftovers(say)
         _learn(setups, known or Slowing())
         for number in range(VISITS):
             _round(setups, setups, f"round {number + 1} of {VISITS}", say, light=light)
