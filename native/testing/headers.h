@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled once for all tests: half of what a test takes to compile are headers. Each file names what it
- * needs all the same. */
+/* Compiled once for all tests. Each file names what it needs all the same. */
 #include <rte_config.h>
 
 #include <setjmp.h>
