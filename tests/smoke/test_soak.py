@@ -32,8 +32,9 @@ SOON_S = 60.0
 class Soaks:
     """`weir soak` of the tiny lab, in a session of its own."""
 
-    def __init__(self, folder: Path, technology: str = "direct") -> None:
+    def __init__(self, folder: Path, technology: str = "direct", retries: int = 0) -> None:
         lab = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", f"[{technology}]")
+        lab = lab.replace("retries: 0", f"retries: {retries}").replace("time_limit_s: 2", "time_limit_s: 20")
         (folder / "lab.yml").write_text(lab)
         self._folder = folder
         self.store = folder / "results.db"
@@ -136,7 +137,7 @@ def test_ctrl_c_ends_a_soak_with_its_last_packet_counted_and_a_report(tmp_path: 
 
 
 def test_the_load_is_searched_for_before_the_soak(tmp_path: Path, run_root: Path) -> None:
-    soaks = Soaks(tmp_path)
+    soaks = Soaks(tmp_path, retries=20)
     said, _ = soaks.new("1s", "--load", "50% PDR").communicate(timeout=SOON_S)
     case = soaks.case()
     (found,) = case.throughput
