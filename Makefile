@@ -9,7 +9,7 @@ MAKEFLAGS += --no-builtin-rules
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -E)
 WEIR := $(SUDO) .venv/bin/weir
 PYTHON := .venv/bin/python
-# Tests that leave the machine's cores, links and pages alone run side by side, the others one by one.
+# Tests that leave the machine's links and pages alone run side by side, the others one by one.
 SIDE_BY_SIDE := tests/unit tests/contract tests/packet tests/report tests/docs
 C_FILES = $(shell git ls-files 'native/*.c' 'native/*.h')
 
@@ -47,7 +47,7 @@ build/build.ninja: | build/.packages
 	@meson setup build --buildtype=release >build/meson-setup.log || { cat build/meson-setup.log; exit 1; }
 
 .PHONY: native
-native: build/build.ninja ## build weir-dp, the data plane
+native: build/build.ninja ## build weir-dp, the data plane, and weir-lean
 	@ninja -C build --quiet native/weir-dp native/weir-lean
 
 .PHONY: setup

@@ -271,7 +271,7 @@ obey(const char *line)
 	}
 }
 
-/* "nat=2.5" or "nat=2.5:40" into the task. */
+/* "nat=2.5" or "nat=2.5:13.1" into the task. */
 static int
 injection(char *text, const struct weir_path *path, struct task *task)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lean.h"
 
+#include "clock_step.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,6 @@
 #include <rte_cycles.h>
 
 #define WARM_UP_BATCHES 2048
-#define CLOCK_READINGS 10000
 #define STEPS_A_TICK (1000 / WEIR_LEAN_STEP_US) /* functions want their tick each millisecond */
 /* An interrupt takes microseconds, and often many more; a batch that is merely dear does not. */
 #define INTERRUPTED_RATIO 4
@@ -133,22 +134,6 @@ middle_of(uint32_t *values, uint64_t count)
 	return (double)sum / (end - first);
 }
 
-/* The least difference of two readings of the clock that is not 0. */
-static uint64_t
-step_of_clock(void)
-{
-	uint64_t step = UINT64_MAX, before = rte_rdtsc();
-
-	for (unsigned int i = 0; i < CLOCK_READINGS; i++) {
-		uint64_t now = rte_rdtsc();
-
-		if (now > before)
-			step = RTE_MIN(step, now - before);
-		before = now;
-	}
-	return step;
-}
-
 void
 weir_lean_warm_up(struct weir_lean *lean)
 {
@@ -163,7 +148,7 @@ weir_lean_warm_up(struct weir_lean *lean)
 		batches -= part;
 	}
 	weir_lean_time(lean, WARM_UP_BATCHES, &timed);
-	lean->step_cycles = step_of_clock();
+	lean->step_cycles = weir_clock_step();
 	lean->threshold_cycles =
 		INTERRUPTED_RATIO * timed.middle + INTERRUPTED_US * (rte_get_tsc_hz() / 1000000);
 }

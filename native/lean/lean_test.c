@@ -11,6 +11,7 @@
 #include <pcap/pcap.h>
 #include <sys/mman.h>
 
+#include "lean/clock_step.h"
 #include "lean/lean.h"
 #include "lean/machine.h"
 #include "lean/slowdown.h"
@@ -204,6 +205,19 @@ counting_runs_the_path_and_each_of_its_stages(void **state)
 	weir_probe_close(&probe);
 }
 
+static void
+a_clock_that_counts_in_steps_is_told_from_one_that_does_not(void **state)
+{
+	const uint32_t stepped[] = {24, 25,  49,  49, 49, 0,  73, 74,
+				    98, 122, 123, 49, 25, 24, 49, 9000};
+	const uint32_t fine[] = {26, 27, 30, 33, 36, 40, 45, 52, 61, 67, 71, 84, 90, 99, 103, 9000};
+
+	(void)state;
+	assert_int_equal(weir_clock_step_of(stepped, RTE_DIM(stepped)), 24);
+	assert_int_equal(weir_clock_step_of(fine, RTE_DIM(fine)), 1);
+	assert_in_range(weir_clock_step(), 1, 1000);
+}
+
 /* --- counters ----------------------------------------------------------------------------------
  */
 
@@ -372,6 +386,7 @@ main(void)
 		WITH_CHAIN(the_functions_clock_advances_by_the_batch),
 		WITH_CHAIN(a_stage_is_made_slower_by_what_was_asked_and_by_itself_again),
 		WITH_CHAIN(counting_runs_the_path_and_each_of_its_stages),
+		cmocka_unit_test(a_clock_that_counts_in_steps_is_told_from_one_that_does_not),
 		cmocka_unit_test(a_probe_counts_what_happens_between_begin_and_end),
 		cmocka_unit_test(a_processor_without_counters_is_told_with_the_reason),
 		cmocka_unit_test(frames_of_a_stream_are_the_same_each_time),

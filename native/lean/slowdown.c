@@ -72,6 +72,15 @@ process_slowly(void *state, struct weir_batch *batch, struct weir_stage_ledger *
 	wait_a_share();
 }
 
+static bool
+forward_slowly(void *state, struct weir_batch *batch)
+{
+	if (!original->forward(state, batch))
+		return false;
+	wait_a_share();
+	return true;
+}
+
 int
 weir_slowdown_stage(const struct weir_path *path, const char *name)
 {
@@ -118,7 +127,8 @@ missing_share(struct weir_lean *lean, unsigned int stage)
 		with = cycles_of_stage(lean, stage);
 		weir_slowdown_switch(false);
 		without = cycles_of_stage(lean, stage);
-		found[i] = with / without - (1 + share);
+		/* Behind a fast path that knows all packets there is nothing to make slower. */
+		found[i] = without > 0 ? with / without - (1 + share) : 0;
 	}
 	qsort(found, PAIRS, sizeof(found[0]), by_size);
 	for (unsigned int i = PAIRS / 4; i < PAIRS - PAIRS / 4; i++)
@@ -149,6 +159,8 @@ weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent, 
 		slow.decide = decide_slowly;
 	else
 		slow.process = process_slowly;
+	if (slow.forward != NULL)
+		slow.forward = forward_slowly;
 	share = percent / 100;
 	own_share = cost_percent > 0 ? cost_percent / 100 : calibrated(lean, stage);
 	weir_slowdown_switch(true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled once for all tests. Each file names what it needs all the same. */
+/* Compiled once for all tests. */
 #include <rte_config.h>
 
 #include <setjmp.h>

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.polled_core import CORE
 from weir.dataplane import DataPlaneClient
 from weir.fabric import private_data_plane
 
-from .wire import CORE, PORTS, area_of
+from .wire import PORTS, area_of
 
 
 @pytest.fixture(scope="module")

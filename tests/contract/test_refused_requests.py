@@ -11,11 +11,12 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
+from tests.polled_core import CORE
 from weir.dataplane import DataPlaneClient
 from weir.dataplane.protocol import COMMANDS, Answer, Failure
 from weir.fabric import private_data_plane
 
-from .wire import CORE, PORTS, area_of, stream
+from .wire import PORTS, area_of, stream
 
 CODES = get_args(Failure.model_fields["code"].annotation)
 SHAPES = {command.name: command.arguments for command in COMMANDS}

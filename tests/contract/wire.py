@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Any
 
 import pytest
 
+from tests.polled_core import CORE
 from weir.dataplane import DataPlaneClient, DataPlaneError
 
-CORE = max(os.sched_getaffinity(0))
 PORTS = [
     {"name": "left", "kind": "memory", "peer": "right"},
     {"name": "right", "kind": "memory", "peer": "left"},

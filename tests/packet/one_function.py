@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tests.polled_core import CORE
 from weir import plan
 from weir.dataplane import DataPlaneClient
 from weir.fabric import private_data_plane
 from weir.spec import Lab
 
-CORE = max(os.sched_getaffinity(0))
 Functions = Sequence[Mapping[str, object]]
 Way = Mapping[str, object]  # architecture, workers, …
 

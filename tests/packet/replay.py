@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tests.polled_core import CORE
 from weir.dataplane import DataPlaneClient
 from weir.dataplane.messages import NfReport
 from weir.fabric import private_data_plane
@@ -93,7 +93,6 @@ class Replay:
 @contextmanager
 def replay(*stages: tuple[str, Options], fastpath_flows: int | None = None) -> Iterator[Replay]:
     """weir-dp with these functions (name, options), from inside to outside, and back in reverse order."""
-    core = max(os.sched_getaffinity(0))
     named = [
         {"nf": nf, "name": f"{nf}{index}", "options": dict(options)}
         for index, (nf, options) in enumerate(stages)
@@ -103,11 +102,11 @@ def replay(*stages: tuple[str, Options], fastpath_flows: int | None = None) -> I
         {"name": way, "direction": way, "in": ports[0], "stages": list(chosen), "out": ports[1]}
         for (way, ports), chosen in zip(_PATHS.items(), (named, again), strict=True)
     ]
-    area: dict[str, Any] = {"name": "chain", "core": core, "kind": "chain", "paths": paths}
+    area: dict[str, Any] = {"name": "chain", "core": CORE, "kind": "chain", "paths": paths}
     if fastpath_flows is not None:
         area["fastpath_flows"] = fastpath_flows
     with (
-        private_data_plane(core, memory_mb=1024, huge=False) as path,
+        private_data_plane(CORE, memory_mb=1024, huge=False) as path,
         DataPlaneClient(path, connect_s=20) as client,
     ):
         ports = [{"name": name, "kind": "null"} for name in ("inside", "outside")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import statistics
 from pathlib import Path
 
 import jsonschema
@@ -91,6 +92,29 @@ def test_packets_of_a_capture_are_sent(tmp_path: Path) -> None:
         assert launch.ready["frames"] == 40
         timed = launch.time(8)
     assert timed["packets"] == timed["forwarded"] == 256
+
+
+def ratios_of_first_stage(launch: process.LeanProcess) -> list[float]:
+    """Cycles with what is injected by those without, in turn."""
+    pairs = [(launch.time(64)["stages"][0], launch.plain(64)["stages"][0]) for _ in range(99)]
+    return [slow["middle"] / plain["middle"] for slow, plain in pairs if plain["middle"] > 0]
+
+
+def test_a_function_that_forwards_at_once_is_made_slower_too() -> None:
+    with (
+        process.request_file(request("l3fwd")) as path,
+        process.LeanProcess(process.lean_binary(), path, 0, memory_mb=256, inject="l3fwd=100") as launch,
+    ):
+        assert statistics.median(ratios_of_first_stage(launch)) == pytest.approx(2, rel=0.15)
+
+
+def test_a_stage_that_the_fast_path_spares_all_packets_cannot_be_made_slower() -> None:
+    with (
+        process.request_file(request("nat,l3fwd", fastpath=True)) as path,
+        process.LeanProcess(process.lean_binary(), path, 0, memory_mb=256, inject="nat=5") as launch,
+    ):
+        assert launch.ready["inject_cost_percent"] == 0
+        assert ratios_of_first_stage(launch) == []
 
 
 def test_a_stage_that_became_slower_is_named() -> None:

@@ -98,6 +98,7 @@ class MigrationRun:
             bandwidth_bps=wanted.bandwidth_bps,
             primary=STAND_IN,
         )
+        self._store.add_interval(one.place, one.case)  # a killed run shows what it was about
         self._progress.setup(f"{wanted.technology} {wanted.chain.name}")
         with one.measured(self._progress.say):
             self._migrated(result, one.setup, one.case, wanted)

@@ -109,7 +109,9 @@ def _mean_of_groups(old: Logs, new: Logs) -> tuple[float, float]:
 def _word(interval: tuple[float, float, float], changed: bool, step: float) -> Word:
     ratio, low, high = interval
     apart = low > 1 or high < 1
-    if changed and apart and abs(ratio - 1) >= max(MINIMUM, step):
+    if changed and apart and abs(ratio - 1) >= MINIMUM:
+        if abs(ratio - 1) < step:
+            return "same"
         return "slower" if ratio > 1 else "faster"
     seen = max(SEEN, step)
     if low > 1 - seen and high < 1 + seen:
