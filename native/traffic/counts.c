@@ -60,11 +60,10 @@ summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *
 			ns;
 	}
 	if (delays->jitter_count > 0) {
-		variation->jitter_mean =
-			(double)delays->jitter_sum / (double)delays->jitter_count * ns;
+		variation->jitter_mean = delays->jitter_sum / (double)delays->jitter_count * ns;
 		variation->jitter_max =
-			(double)RTE_MAX(delays->jitter_max, delays->earlier_jitter_max) / 16 * ns;
-		variation->jitter_last = (double)delays->jitter / 16 * ns;
+			RTE_MAX(delays->jitter_max, delays->earlier_jitter_max) * ns;
+		variation->jitter_last = delays->jitter * ns;
 	}
 }
 

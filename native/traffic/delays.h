@@ -2,7 +2,7 @@
 /*
  * One-way delay of a stream's packets, and how it varies: IPDV (RFC 5481, section 4.1: the delay of
  * a packet less that of the packet sent before it, both received) and interarrival jitter (RFC
- * 3550, section 6.4.1 and appendix A.8: in order of arrival). PDV (RFC 5481, section 4.2) is the
+ * 3550, section 6.4.1: in order of arrival). PDV (RFC 5481, section 4.2) is the
  * delay less the least delay, so its quantiles are those of the delay, less its minimum.
  *
  * One packet may be tagged (RFC 2544, section 26.2): its delay is told singly, too.
@@ -38,10 +38,10 @@ struct weir_delays {
 	uint64_t last_sequence;
 	uint64_t last_cycles;
 	int64_t ipdv_min_cycles, ipdv_max_cycles;
-	/* RFC 3550's estimate in sixteenths of a cycle, as its appendix A.8 keeps it. */
-	uint64_t jitter, jitter_max, jitter_sum, jitter_count;
+	double jitter, jitter_max, jitter_sum; /* cycles */
+	uint64_t jitter_count;
 	/* Before they were taken last. */
-	uint64_t earlier_jitter_max;
+	double earlier_jitter_max;
 	int64_t earlier_ipdv_min_cycles, earlier_ipdv_max_cycles;
 	struct weir_histogram latency_cycles;
 	struct weir_histogram ipdv_cycles; /* without its sign */
@@ -68,8 +68,8 @@ weir_delays_add_variation(struct weir_delays *delays, uint64_t sequence, uint64_
 	int64_t difference = (int64_t)(cycles - delays->last_cycles);
 	uint64_t size = (uint64_t)(difference < 0 ? -difference : difference);
 
-	delays->jitter += size - ((delays->jitter + 8) >> 4);
-	delays->jitter_sum += delays->jitter >> 4;
+	delays->jitter += ((double)size - delays->jitter) / 16;
+	delays->jitter_sum += delays->jitter;
 	delays->jitter_count++;
 	if (delays->jitter > delays->jitter_max)
 		delays->jitter_max = delays->jitter;
@@ -101,11 +101,37 @@ weir_delays_take_extremes(struct weir_delays *delays)
 /* How many packets with the same delay may wait to be counted. */
 #define WEIR_DELAYS_ALIKE_MAX 64
 
+/* What is left of a jitter after so many packets without a difference, below 128: each takes away a
+ * sixteenth. */
+static inline double
+weir_delays_left(uint32_t packets)
+{
+#define SQUARE(x) ((x) * (x))
+	static const double by_bit[] = {
+		15 / 16.0,
+		SQUARE(15 / 16.0),
+		SQUARE(SQUARE(15 / 16.0)),
+		SQUARE(SQUARE(SQUARE(15 / 16.0))),
+		SQUARE(SQUARE(SQUARE(SQUARE(15 / 16.0)))),
+		SQUARE(SQUARE(SQUARE(SQUARE(SQUARE(15 / 16.0))))),
+		SQUARE(SQUARE(SQUARE(SQUARE(SQUARE(SQUARE(15 / 16.0)))))),
+	};
+#undef SQUARE
+	double left = 1;
+
+	for (unsigned int bit = 0; packets > 0; bit++, packets >>= 1) {
+		if (packets & 1)
+			left *= by_bit[bit];
+	}
+	return left;
+}
+
 /* Counts those that wait: their delay does not change from one to the next. */
 static inline void
 weir_delays_settle(struct weir_delays *delays)
 {
 	uint32_t alike = delays->alike;
+	double faded;
 
 	if (alike == 0)
 		return;
@@ -119,11 +145,11 @@ weir_delays_settle(struct weir_delays *delays)
 	if (delays->ipdv_max_cycles < 0)
 		delays->ipdv_max_cycles = 0;
 	delays->jitter_count += alike;
-	/* Below 8 sixteenths it stays as it is, and adds nothing. */
-	for (; alike > 0 && delays->jitter >= 8; alike--) {
-		delays->jitter -= (delays->jitter + 8) >> 4;
-		delays->jitter_sum += delays->jitter >> 4;
-	}
+	/* The sum of a geometric series: with each of them fifteen sixteenths of what was before.
+	 */
+	faded = delays->jitter * weir_delays_left(alike);
+	delays->jitter_sum += 15 * (delays->jitter - faded);
+	delays->jitter = faded;
 }
 
 /* A packet that counts as delivered. A receiving clock behind the sending one gives no delay. */

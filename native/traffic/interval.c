@@ -31,9 +31,8 @@ take_variation(struct weir_delays *delays, struct weir_stream_interval *interval
 	}
 	interval->jitter_count = delays->jitter_count;
 	if (delays->jitter_count > 0)
-		interval->jitter_mean_ns =
-			ns((double)delays->jitter_sum / (double)delays->jitter_count);
-	interval->jitter_max_ns = ns((double)delays->jitter_max / 16);
+		interval->jitter_mean_ns = ns(delays->jitter_sum / (double)delays->jitter_count);
+	interval->jitter_max_ns = ns(delays->jitter_max);
 	weir_delays_take_extremes(delays);
 }
 
