@@ -33,10 +33,13 @@ struct weir_delays {
 	bool any;
 	bool has_tagged;
 	uint64_t tagged_cycles;
-	uint32_t alike; /* packets behind the last one counted, with its delay: still to be counted
-			 */
-	uint64_t last_sequence;
+	/* Of the packet measured last; of one burst all are alike. */
+	uint64_t last_tx_tsc, last_rx_tsc;
 	uint64_t last_cycles;
+	uint64_t next_sequence; /* the one behind it; UINT64_MAX: there was none */
+	/* Those from here to `next_sequence` have its delay, and are still to be counted, at the
+	 * latest when they end there. */
+	uint64_t counted_to, alike_end;
 	int64_t ipdv_min_cycles, ipdv_max_cycles;
 	double jitter, jitter_max, jitter_sum; /* cycles */
 	uint64_t jitter_count;
@@ -53,6 +56,8 @@ weir_delays_clear(struct weir_delays *delays)
 	memset(delays, 0, sizeof(*delays));
 	delays->wanted.sequence_limit = UINT64_MAX;
 	delays->wanted.tag_tsc = UINT64_MAX;
+	delays->next_sequence = UINT64_MAX;
+	delays->counted_to = UINT64_MAX;
 	delays->ipdv_min_cycles = INT64_MAX;
 	delays->ipdv_max_cycles = INT64_MIN;
 	delays->earlier_ipdv_min_cycles = INT64_MAX;
@@ -73,7 +78,7 @@ weir_delays_add_variation(struct weir_delays *delays, uint64_t sequence, uint64_
 	delays->jitter_count++;
 	if (delays->jitter > delays->jitter_max)
 		delays->jitter_max = delays->jitter;
-	if (sequence != delays->last_sequence + 1)
+	if (sequence != delays->next_sequence)
 		return;
 	weir_histogram_add(&delays->ipdv_cycles, size);
 	if (difference < delays->ipdv_min_cycles)
@@ -130,12 +135,12 @@ weir_delays_left(uint32_t packets)
 static inline void
 weir_delays_settle(struct weir_delays *delays)
 {
-	uint32_t alike = delays->alike;
+	uint32_t alike = (uint32_t)(delays->next_sequence - delays->counted_to);
 	double faded;
 
 	if (alike == 0)
 		return;
-	delays->alike = 0;
+	delays->counted_to = delays->next_sequence;
 	weir_histogram_add_many(&delays->latency_cycles, delays->last_cycles, alike);
 	if (!delays->wanted.variation)
 		return;
@@ -152,9 +157,10 @@ weir_delays_settle(struct weir_delays *delays)
 	delays->jitter = faded;
 }
 
-/* A packet that counts as delivered. A receiving clock behind the sending one gives no delay. */
+/* One that is not of the burst of the packet before. */
 static inline void
-weir_delays_add(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc, uint64_t rx_tsc)
+weir_delays_add_other(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc,
+		      uint64_t rx_tsc)
 {
 	uint64_t cycles = rx_tsc > tx_tsc ? rx_tsc - tx_tsc : 0;
 
@@ -165,19 +171,33 @@ weir_delays_add(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc, 
 	}
 	if (tx_tsc < delays->wanted.from_tsc || sequence >= delays->wanted.sequence_limit)
 		return;
-	if (cycles == delays->last_cycles && sequence == delays->last_sequence + 1 && delays->any &&
-	    delays->alike < WEIR_DELAYS_ALIKE_MAX) {
-		delays->alike++;
-		delays->last_sequence = sequence;
-		return;
+	if (cycles != delays->last_cycles || sequence != delays->next_sequence ||
+	    sequence >= delays->alike_end) {
+		weir_delays_settle(delays);
+		weir_histogram_add(&delays->latency_cycles, cycles);
+		if (delays->wanted.variation && delays->any)
+			weir_delays_add_variation(delays, sequence, cycles);
+		delays->any = true;
+		delays->last_cycles = cycles;
+		delays->counted_to = sequence + 1;
+		delays->alike_end = sequence + 1 + WEIR_DELAYS_ALIKE_MAX;
+		if (delays->alike_end > delays->wanted.sequence_limit)
+			delays->alike_end = delays->wanted.sequence_limit;
 	}
-	weir_delays_settle(delays);
-	weir_histogram_add(&delays->latency_cycles, cycles);
-	if (delays->wanted.variation && delays->any)
-		weir_delays_add_variation(delays, sequence, cycles);
-	delays->any = true;
-	delays->last_sequence = sequence;
-	delays->last_cycles = cycles;
+	delays->next_sequence = sequence + 1;
+	delays->last_tx_tsc = tx_tsc;
+	delays->last_rx_tsc = rx_tsc;
+}
+
+/* A packet that counts as delivered. A receiving clock behind the sending one gives no delay. */
+static inline void
+weir_delays_add(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc, uint64_t rx_tsc)
+{
+	if (likely(sequence == delays->next_sequence && tx_tsc == delays->last_tx_tsc &&
+		   rx_tsc == delays->last_rx_tsc && sequence < delays->alike_end))
+		delays->next_sequence = sequence + 1;
+	else
+		weir_delays_add_other(delays, sequence, tx_tsc, rx_tsc);
 }
 
 #endif
