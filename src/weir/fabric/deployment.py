@@ -161,14 +161,18 @@ class Deployment:
         return found
 
     def counters(self, delivered: Mapping[str, int]) -> list[Counter]:
-        """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports."""
+        """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports.
+
+        Ctrl-C waits for its end: pyroute2 has handlers for errors of every kind, which would swallow it.
+        """
         assert self.topology is not None
         self._require_alive()
         site = self._counting
-        counters = kernel_counters(self.topology, site, delivered)
-        if self.topology.technology in ("ovs", "ovs-dpdk") and len(self.topology.nodes) > 1:
-            counters += openvswitch_counters(self.topology, site)
-        return counters + machine_counters(self.topology, site, counters)
+        with interrupts.held():
+            counters = kernel_counters(self.topology, site, delivered)
+            if self.topology.technology in ("ovs", "ovs-dpdk") and len(self.topology.nodes) > 1:
+                counters += openvswitch_counters(self.topology, site)
+            return counters + machine_counters(self.topology, site, counters)
 
     def watch(self, *, sample_stacks: bool = False) -> Watch:
         """For areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""
