@@ -89,6 +89,25 @@ def test_it_counts_more_than_an_error_that_it_may_have_caused() -> None:
     interrupted(work)
 
 
+def test_what_handles_errors_of_every_kind_does_not_swallow_it() -> None:
+    done = []
+
+    def foreign() -> None:
+        try:
+            press()
+        except BaseException:
+            done.append("swallowed")
+
+    def work() -> None:
+        with interrupts.held(), interrupts.allowed():
+            with interrupts.held():
+                foreign()
+            done.append("not reached")
+
+    interrupted(work)
+    assert done == []
+
+
 def test_an_answered_one_does_not_come_again() -> None:
     with interrupts.held():
         press()
