@@ -60,8 +60,7 @@ struct weir_lean {
 	uint32_t next_frame;
 	uint64_t now_tsc;
 	uint64_t batch_number;
-	uint64_t
-		step_cycles; /* of the clock, 1 if none shows: a batch's time is known to so many */
+	uint64_t step_cycles;	   /* of the clock: weir_clock_step() */
 	uint64_t threshold_cycles; /* a batch that took longer was interrupted */
 	uint32_t *cycles;	   /* of each batch: the path's, each stage's, the rest */
 	struct rte_mbuf *ahead[WEIR_LEAN_AHEAD][WEIR_BURST];

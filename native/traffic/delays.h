@@ -150,8 +150,7 @@ weir_delays_settle(struct weir_delays *delays)
 	if (delays->ipdv_max_cycles < 0)
 		delays->ipdv_max_cycles = 0;
 	delays->jitter_count += alike;
-	/* The sum of a geometric series: with each of them fifteen sixteenths of what was before.
-	 */
+	/* A geometric series: with each, fifteen sixteenths of what was before. */
 	faded = delays->jitter * weir_delays_left(alike);
 	delays->jitter_sum += 15 * (delays->jitter - faded);
 	delays->jitter = faded;

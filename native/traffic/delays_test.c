@@ -213,8 +213,7 @@ packets_of_one_burst_count_as_each_by_itself_would(void **state)
 		}
 	}
 	weir_delays_settle(&delays);
-	/* Series of jitters are summed by a formula: the last digits may differ, and nothing else.
-	 */
+	/* Jitters are summed by a formula: their last digits may differ, and nothing else. */
 	assert_true(fabs(delays.jitter - singly.jitter) <= 1e-6);
 	assert_true(fabs(delays.jitter_max - singly.jitter_max) <= 1e-6);
 	assert_true(fabs(delays.jitter_sum / singly.jitter_sum - 1) <= 1e-9);

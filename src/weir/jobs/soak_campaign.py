@@ -70,7 +70,7 @@ class SoakCampaign:
 
     def run(self, wanted: Wanted) -> Result:
         """A new one. Ctrl-C ends it with what is there. SoakError: the load's goal was not found."""
-        result = self._begun(wanted)
+        result = new_result(self._lab, quick=self._quick, baseline=wanted.technology, kind="-soak")
         one = OneCase.begun(
             self._store, result, technology=wanted.technology, chain=wanted.chain.name, frame=wanted.frame
         )
@@ -223,6 +223,3 @@ class SoakCampaign:
 
     def _traffic(self, topology: Topology, frame: str) -> Traffic:
         return Traffic.from_config(frame, mean_frame_bytes(frame), plan.streams(topology, self._lab, frame))
-
-    def _begun(self, wanted: Wanted) -> Result:
-        return new_result(self._lab, quick=self._quick, baseline=wanted.technology, kind="-soak")
