@@ -5,6 +5,7 @@
 #include <rte_cycles.h>
 
 #include "port/port.h"
+#include "slices_json.h"
 #include "traffic/traffic.h"
 
 static json_t *
@@ -124,8 +125,9 @@ weir_gone_ports(void)
 json_t *
 weir_traffic_counts(const struct weir_stalls *before)
 {
-	return json_pack("{s:s, s:i, s:I, s:o, s:o, s:o, s:o}", "state", "done", "run",
+	return json_pack("{s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o*}", "state", "done", "run",
 			 weir_run_number(), "tx_duration_ns", (json_int_t)weir_run_tx_duration_ns(),
 			 "streams", weir_streams_counted(), "receivers", receivers_counted(),
-			 "stalls", weir_stalls_since(before), "gone_ports", weir_gone_ports());
+			 "stalls", weir_stalls_since(before), "gone_ports", weir_gone_ports(),
+			 "slices", weir_slices_json());
 }

@@ -3,6 +3,7 @@
 #include <rte_cycles.h>
 
 #include "core/loop.h"
+#include "gaps_json.h"
 #include "traffic_counts.h"
 #include "verb.h"
 
@@ -12,10 +13,7 @@ static uint64_t gaps_seen[WEIR_CORES_MAX];
 void
 weir_gaps_forget(void)
 {
-	static struct weir_gap gaps[WEIR_GAPS_KEPT];
-
-	for (unsigned int i = 0; i < weir_core_count(); i++)
-		weir_core_gaps(i, gaps_seen[i], gaps, &gaps_seen[i]);
+	weir_gaps_mark(gaps_seen);
 }
 
 static json_t *
@@ -56,36 +54,6 @@ stream_json(unsigned int index)
 	return stream;
 }
 
-static json_t *
-gap_json(unsigned int core, const struct weir_gap *gap)
-{
-	double us = 1e6 / (double)rte_get_tsc_hz();
-	double at_us = ((double)gap->end_tsc - (double)weir_run_start_tsc()) * us;
-
-	return json_pack("{s:i, s:f, s:f, s:f, s:s?}", "core", weir_core_number(core), "ended_us",
-			 at_us, "us", (double)gap->cycles * us, "host_us",
-			 (double)gap->host_cycles * us, "area", gap->area);
-}
-
-/* Appends the gaps of all cores since the last time; returns how many are forgotten. */
-static uint64_t
-gaps_since(json_t *list)
-{
-	static struct weir_gap gaps[WEIR_GAPS_KEPT];
-	uint64_t forgotten = 0;
-
-	for (unsigned int core = 0; core < weir_core_count(); core++) {
-		uint64_t next;
-		unsigned int count = weir_core_gaps(core, gaps_seen[core], gaps, &next);
-
-		forgotten += next - gaps_seen[core] - count;
-		gaps_seen[core] = next;
-		for (unsigned int i = 0; i < count; i++)
-			json_array_append_new(list, gap_json(core, &gaps[i]));
-	}
-	return forgotten;
-}
-
 int
 weir_verb_traffic_interval(const json_t *args, json_t **result, struct weir_error *error)
 {
@@ -102,7 +70,7 @@ weir_verb_traffic_interval(const json_t *args, json_t **result, struct weir_erro
 	for (unsigned int i = 0; i < weir_stream_count(); i++)
 		json_array_append_new(streams, stream_json(i));
 	gaps = json_array();
-	forgotten = gaps_since(gaps);
+	forgotten = weir_gaps_since(gaps_seen, gaps);
 	*result =
 		json_pack("{s:i, s:I, s:o, s:o, s:o, s:I, s:o}", "run", weir_run_number(), "now_ns",
 			  (json_int_t)((double)(rte_rdtsc() - weir_run_start_tsc()) * ns),

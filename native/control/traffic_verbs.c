@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The traffic verbs: streams, a run, its result. */
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "arguments.h"
+#include "core/distance.h"
 #include "core/loop.h"
+#include "slices_json.h"
 #include "stream_json.h"
 #include "timestamps.h"
 #include "traffic_counts.h"
 #include "verb.h"
 
 #define DURATION_MAX_NS (7ull * 24 * 3600 * 1000000000)
+#define SLICE_MIN_NS 10000
 #define PACKETS_MAX (1ull << 40) /* of one stream in a run */
 
 static struct weir_stalls stalls_before[WEIR_CORES_MAX];
@@ -171,11 +175,35 @@ then_of(const json_t *args, double *rates_pps, struct weir_run_options *options,
 	return rates_of(then, "then", rates_pps, error);
 }
 
+/* CPUs of others whose distance is measured. */
+static int
+others_of(const json_t *args, struct weir_error *error)
+{
+	unsigned int cpus[WEIR_OTHERS_MAX], count = 0;
+	const json_t *list;
+	size_t index;
+	json_t *cpu;
+
+	if (weir_take_array(args, "others", "", &list, error) < 0)
+		return -1;
+	json_array_foreach((json_t *)list, index, cpu)
+	{
+		if (!json_is_integer(cpu) || json_integer_value(cpu) < 0 ||
+		    json_integer_value(cpu) >= CPU_SETSIZE || count == WEIR_OTHERS_MAX)
+			return weir_fail(error, "bad_argument", "others",
+					 "numbers of 16 CPUs at most", NULL, "no such CPUs");
+		cpus[count++] = (unsigned int)json_integer_value(cpu);
+	}
+	weir_others_set(cpus, count);
+	return 0;
+}
+
 int
 weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *error)
 {
-	static const char *const known[] = {"duration_ns", "rates_pps", "drain_ns", "packets",
-					    "then",	   "delay",	NULL};
+	static const char *const known[] = {"duration_ns", "rates_pps", "drain_ns",
+					    "packets",	   "then",	"delay",
+					    "slice_ns",	   "others",	NULL};
 	struct weir_stalls stalls[WEIR_CORES_MAX];
 	double rates_pps[WEIR_STREAMS_MAX], then_pps[WEIR_STREAMS_MAX];
 	struct weir_run_options options = {.rates_pps = rates_pps, .drain_ns = 100000000};
@@ -187,17 +215,20 @@ weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *
 	    weir_take_count(args, "drain_ns", 0, DURATION_MAX_NS, "", &options.drain_ns, error) <
 		    0 ||
 	    weir_take_count(args, "packets", 1, PACKETS_MAX, "", &options.packets, error) < 0 ||
+	    weir_take_count(args, "slice_ns", SLICE_MIN_NS, DURATION_MAX_NS, "", &options.slice_ns,
+			    error) < 0 ||
 	    delay_of(args, &options, error) < 0)
 		return -1;
 	if (options.duration_ns == 0)
 		return weir_missing("", "duration_ns", error);
 	if (rates_of(args, "", rates_pps, error) < 0 ||
-	    then_of(args, then_pps, &options, error) < 0)
+	    then_of(args, then_pps, &options, error) < 0 || others_of(args, error) < 0)
 		return -1;
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		stalls[i] = weir_core_stalls(i);
 	weir_clocks_review();
 	weir_clocks_follow();
+	weir_slices_forget();
 	number = weir_run_start(&options, error);
 	if (number < 0)
 		return -1;

@@ -8,6 +8,8 @@
 #include <rte_launch.h>
 #include <rte_pause.h>
 
+#include "history.h"
+
 struct core {
 	unsigned int cpu;
 	unsigned int lcore;
@@ -28,8 +30,9 @@ struct core {
 	uint64_t loops;
 	struct weir_pace pace;
 	struct weir_stalls stalls;
-	uint64_t gap_count;
-	struct weir_gap gaps[WEIR_GAPS_KEPT]; /* the last ones, number n at n % WEIR_GAPS_KEPT */
+	uint64_t gap_count, piece_count;
+	struct weir_gap gaps[WEIR_GAPS_KEPT];
+	struct weir_piece pieces[WEIR_PIECES_KEPT];
 } __rte_cache_aligned;
 
 static struct core cores[WEIR_CORES_MAX];
@@ -62,6 +65,12 @@ unsigned int
 weir_core_number(unsigned int index)
 {
 	return cores[index].cpu;
+}
+
+unsigned int
+weir_core_lcore(unsigned int index)
+{
+	return cores[index].lcore;
 }
 
 static struct core *
@@ -117,14 +126,24 @@ keep_time(struct core *core, uint64_t now_tsc)
 		core->time = weir_core_time_read();
 }
 
+static void
+keep_piece(struct core *core, uint64_t cycles)
+{
+	core->pace_tsc = rte_rdtsc();
+	if (cycles == 0)
+		return;
+	*weir_history_at(core->pieces, core->piece_count, WEIR_PIECES_KEPT) =
+		(struct weir_piece){.end_tsc = core->pace_tsc, .cycles = cycles};
+	weir_history_added(&core->piece_count);
+}
+
 /* Returns the time: now_tsc, or later, as this is no area's work. */
 static inline uint64_t
 keep_pace(struct core *core, uint64_t now_tsc)
 {
 	if (likely(now_tsc - core->pace_tsc <= core->pace_cycles))
 		return now_tsc;
-	weir_pace_count(&core->pace);
-	core->pace_tsc = rte_rdtsc();
+	keep_piece(core, weir_pace_count(&core->pace));
 	return core->pace_tsc;
 }
 
@@ -143,20 +162,16 @@ attribute(struct core *core, struct weir_area *area, uint64_t cycles, bool had_p
 	}
 }
 
-/* A reader that finds the count grown too far since it began to read knows that it was overtaken.
- */
 static void
 keep_gap(struct core *core, uint64_t end_tsc, uint64_t gap)
 {
-	uint64_t number = core->gap_count;
-
-	core->gaps[number % WEIR_GAPS_KEPT] = (struct weir_gap){
+	*weir_history_at(core->gaps, core->gap_count, WEIR_GAPS_KEPT) = (struct weir_gap){
 		.end_tsc = end_tsc,
 		.cycles = gap,
 		.host_cycles = core->host_cycles,
 		.area = core->host_cycles == 0 ? core->blamed : NULL,
 	};
-	__atomic_store_n(&core->gap_count, number + 1, __ATOMIC_RELEASE);
+	weir_history_added(&core->gap_count);
 }
 
 static inline void
@@ -370,21 +385,16 @@ unsigned int
 weir_core_gaps(unsigned int index, uint64_t from, struct weir_gap *gaps, uint64_t *next)
 {
 	const struct core *core = &cores[index];
-	uint64_t end = __atomic_load_n(&core->gap_count, __ATOMIC_ACQUIRE);
-	uint64_t first = end - from > WEIR_GAPS_KEPT ? end - WEIR_GAPS_KEPT : from;
-	uint64_t safe;
 
-	for (uint64_t number = first; number < end; number++)
-		gaps[number - first] = core->gaps[number % WEIR_GAPS_KEPT];
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* The one behind the last may be being written, over the oldest. */
-	safe = __atomic_load_n(&core->gap_count, __ATOMIC_RELAXED) + 1;
-	*next = end;
-	if (safe - first > WEIR_GAPS_KEPT) {
-		uint64_t overtaken = RTE_MIN(safe - WEIR_GAPS_KEPT, end) - first;
+	return weir_history_read(core->gaps, sizeof(*gaps), &core->gap_count, WEIR_GAPS_KEPT, from,
+				 gaps, next);
+}
 
-		memmove(gaps, gaps + overtaken, (end - first - overtaken) * sizeof(*gaps));
-		first += overtaken;
-	}
-	return (unsigned int)(end - first);
+unsigned int
+weir_core_pieces(unsigned int index, uint64_t from, struct weir_piece *pieces, uint64_t *next)
+{
+	const struct core *core = &cores[index];
+
+	return weir_history_read(core->pieces, sizeof(*pieces), &core->piece_count,
+				 WEIR_PIECES_KEPT, from, pieces, next);
 }

@@ -19,6 +19,7 @@
 int weir_cores_set(const unsigned int *cpus, const unsigned int *lcores, unsigned int count);
 unsigned int weir_core_count(void);
 unsigned int weir_core_number(unsigned int index);
+unsigned int weir_core_lcore(unsigned int index);
 bool weir_core_known(unsigned int cpu);
 
 /* Places `area` on its core. Fails while the loops run, for an unknown core, or when the core is
@@ -64,5 +65,8 @@ void weir_core_stalls_begin(unsigned int index);
  */
 unsigned int weir_core_gaps(unsigned int index, uint64_t from, struct weir_gap *gaps,
 			    uint64_t *next);
+/* Likewise the pieces of work that it timed, WEIR_PIECES_KEPT at most. */
+unsigned int weir_core_pieces(unsigned int index, uint64_t from, struct weir_piece *pieces,
+			      uint64_t *next);
 
 #endif

@@ -28,7 +28,7 @@ weir_pace_work(unsigned int steps)
 	}
 }
 
-void
+uint64_t
 weir_pace_count(struct weir_pace *pace)
 {
 	uint64_t start, cycles;
@@ -38,7 +38,8 @@ weir_pace_count(struct weir_pace *pace)
 	weir_pace_work(WEIR_PACE_STEPS);
 	cycles = rte_rdtsc_precise() - start;
 	if (cycles > (uint64_t)STEP_CYCLES_MOST * WEIR_PACE_STEPS)
-		return;
+		return 0;
 	weir_count(&pace->pieces, 1);
 	weir_count(&pace->cycles, cycles);
+	return cycles;
 }

@@ -16,6 +16,13 @@ struct weir_pace {
 	uint64_t cycles; /* that they took together */
 };
 
+/* One of them. */
+struct weir_piece {
+	uint64_t end_tsc;
+	uint64_t cycles;
+};
+#define WEIR_PIECES_KEPT 8192 /* of a core, the last ones: four seconds */
+
 /* Does so many steps of work that leaves no unit of the core idle and next to no trace in its
  * caches. */
 void weir_pace_work(unsigned int steps);
@@ -24,7 +31,7 @@ void weir_pace_work(unsigned int steps);
 #define WEIR_PACES_PER_S 2000
 
 /* Times one piece of WEIR_PACE_STEPS, a third of a microsecond or so, on the thread that calls, and
- * counts it; not one that was interrupted, which is a stall and no pace. */
-void weir_pace_count(struct weir_pace *pace);
+ * counts it. Returns its cycles; 0 of one that was interrupted, which is a stall and no pace. */
+uint64_t weir_pace_count(struct weir_pace *pace);
 
 #endif

@@ -28,7 +28,7 @@ struct weir_gap {
 	uint64_t host_cycles; /* what of it the host took; 0: not the host's */
 	const char *area;     /* whose poll it was; NULL: the host's, or of no one poll */
 };
-#define WEIR_GAPS_KEPT 256 /* of a core, the last ones */
+#define WEIR_GAPS_KEPT 2048 /* of a core, the last ones */
 
 /* Two clocks read together. */
 struct weir_core_time {

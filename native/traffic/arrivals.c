@@ -99,20 +99,26 @@ weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_
 {
 	uint64_t sequence = unwrap(arrivals, low_sequence);
 
-	if (is_first_arrival(arrivals, sequence, tx_tsc, rx_tsc))
+	if (is_first_arrival(arrivals, sequence, tx_tsc, rx_tsc)) {
+		weir_slices_add(&arrivals->slices, sequence, tx_tsc, rx_tsc);
 		weir_delays_add(&arrivals->delays, sequence, tx_tsc, rx_tsc);
+	}
 }
 
 void
 weir_arrivals_add_untimed(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t tx_tsc,
 			  uint64_t now_tsc)
 {
-	is_first_arrival(arrivals, unwrap(arrivals, low_sequence), tx_tsc, now_tsc);
+	uint64_t sequence = unwrap(arrivals, low_sequence);
+
+	if (is_first_arrival(arrivals, sequence, tx_tsc, now_tsc))
+		weir_slices_add(&arrivals->slices, sequence, tx_tsc, now_tsc);
 }
 
 void
 weir_arrivals_clear(struct weir_arrivals *arrivals)
 {
 	memset(arrivals, 0, sizeof(*arrivals));
+	weir_slices_begin(&arrivals->slices, 0, 0, 0);
 	weir_delays_clear(&arrivals->delays);
 }

@@ -114,6 +114,46 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 		summarise_variation(delays, &count->variation);
 }
 
+/* At a constant rate those from one slice's first key up to the next one's; the last ones that were
+ * due may not have been sent. */
+static void
+count_due(const struct weir_stream *stream, unsigned int slice, struct weir_slice_count *count)
+{
+	const struct weir_slices *slices = &stream->arrivals.slices;
+	const struct weir_sender *sender = &stream->sender;
+	bool last = slice + 1 == slices->count;
+	uint64_t from = weir_slices_first(slices, slice);
+	uint64_t to = last ? UINT64_MAX : weir_slices_first(slices, slice + 1);
+
+	if (slices->by_time) {
+		count->offered = sender->slices.slice[slice].packets;
+		count->due = count->offered;
+		return;
+	}
+	count->due = RTE_MIN(to, sender->intended) - RTE_MIN(from, sender->intended);
+	count->offered = RTE_MIN(to, sender->offered) - RTE_MIN(from, sender->offered);
+}
+
+void
+weir_stream_slice(unsigned int index, unsigned int slice, struct weir_slice_count *count)
+{
+	const struct weir_stream *stream = weir_stream_at(index);
+	const struct weir_slices *slices = &stream->arrivals.slices;
+	const struct weir_slice *arrived = &slices->slice[slice];
+	double packets = (double)arrived->packets;
+	double due_cycles;
+
+	memset(count, 0, sizeof(*count));
+	count_due(stream, slice, count);
+	count->delivered = arrived->packets;
+	if (arrived->packets == 0)
+		return;
+	due_cycles = (double)weir_slices_first(slices, slice) + (double)arrived->keys / packets;
+	if (!slices->by_time)
+		due_cycles = (due_cycles + 1) / stream->sender.pacing.packets_per_cycle;
+	count->delay_ns = ((double)arrived->arrivals / packets - due_cycles) * ns_per_cycle();
+}
+
 unsigned int
 weir_stream_buckets(unsigned int index, enum weir_delay_histogram which,
 		    struct weir_bucket_ns *buckets, unsigned int room)

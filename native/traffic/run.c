@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One run of the streams: start, end of sending, drain, end. */
 #include <string.h>
+#include <time.h>
 
 #include <rte_cycles.h>
 
+#include "core/distance.h"
 #include "core/loop.h"
 #include "stream.h"
 
@@ -13,8 +15,10 @@ bool weir_run_closed;
 static struct {
 	enum weir_run_state state;
 	uint16_t number;
-	uint64_t start_tsc, drain_cycles;
+	uint64_t start_tsc, start_raw_ns, drain_cycles;
 	uint64_t seen, seen_at_tsc; /* arrivals, and when they last grew */
+	uint64_t slice_ns;
+	unsigned int slice_count;
 } run;
 
 static void
@@ -55,6 +59,20 @@ pacing_of(const struct weir_run_options *options, unsigned int index, uint64_t s
 	return pacing;
 }
 
+/* At a constant rate a packet's number tells when it was due. */
+static void
+ready_slices(struct weir_stream *stream, uint64_t tsc_hz)
+{
+	const struct weir_pacing *pacing = &stream->sender.pacing;
+	bool by_time = pacing->poisson || pacing->step_cycles != UINT64_MAX;
+	double packets_per_cycle = by_time ? 0 : pacing->packets_per_cycle;
+	uint64_t width_cycles = (uint64_t)((double)run.slice_ns * 1e-9 * (double)tsc_hz);
+
+	weir_slices_begin(&stream->arrivals.slices, run.slice_count, width_cycles,
+			  packets_per_cycle);
+	weir_slices_begin(&stream->sender.slices, run.slice_count, width_cycles, packets_per_cycle);
+}
+
 /* The loops have stopped: counters and senders belong to the control thread. */
 static void
 ready_streams(const struct weir_run_options *options)
@@ -72,6 +90,7 @@ ready_streams(const struct weir_run_options *options)
 			delays->wanted.sequence_limit = stream->config.flow_count;
 		weir_sender_ready(&stream->sender, run.number,
 				  pacing_of(options, i, stream->config.seed + run.number));
+		ready_slices(stream, tsc_hz);
 	}
 	for (unsigned int i = 0; i < weir_receiver_count(); i++)
 		memset(weir_receiver_counts(weir_receiver_at(i)), 0,
@@ -127,6 +146,11 @@ weir_run_start(const struct weir_run_options *options, struct weir_error *error)
 				 "wait for its end with traffic.result", "a run goes on");
 	if (options->first_packets && check_first_packets(error) < 0)
 		return -1;
+	if (options->slice_ns > 0 &&
+	    options->duration_ns > (uint64_t)WEIR_SLICES_MAX * options->slice_ns)
+		return weir_fail(error, "bad_argument", "slice_ns", "at most 16,384 slices",
+				 "ask for longer slices, or for a shorter run",
+				 "the run would have more slices");
 	if (options->then_pps != NULL && check_step(options, error) < 0)
 		return -1;
 	weir_loops_stop();
@@ -135,12 +159,18 @@ weir_run_start(const struct weir_run_options *options, struct weir_error *error)
 	run.number = run.number == UINT16_MAX ? 1 : run.number + 1;
 	run.drain_cycles = (uint64_t)((double)options->drain_ns * cycles_per_ns);
 	run.seen_at_tsc = 0;
+	run.slice_ns = options->slice_ns;
+	run.slice_count = options->slice_ns > 0 ? (options->duration_ns + options->slice_ns - 1) /
+							  options->slice_ns
+						: 0;
 	ready_streams(options);
+	if (run.slice_count > 0)
+		weir_distances_measure();
 	weir_loops_resume();
 	/* The clock starts when every loop runs: a thread that the system wakes late is no late
 	 * sender. Until the epoch is set, the generators leave their senders alone. */
 	weir_loops_pass();
-	run.start_tsc = rte_rdtsc();
+	run.start_raw_ns = weir_raw_ns(&run.start_tsc);
 	for (unsigned int i = 0; i < weir_stream_count(); i++) {
 		struct weir_stream *stream = weir_stream_at(i);
 
@@ -149,6 +179,8 @@ weir_run_start(const struct weir_run_options *options, struct weir_error *error)
 		if (options->tags)
 			stream->arrivals.delays.wanted.tag_tsc =
 				run.start_tsc + (uint64_t)((double)options->tag_ns * cycles_per_ns);
+		stream->arrivals.slices.start_tsc = run.start_tsc;
+		stream->sender.slices.start_tsc = run.start_tsc;
 		weir_sender_begin(&stream->sender, run.start_tsc);
 	}
 	run.state = WEIR_RUN_RUNNING;
@@ -221,6 +253,40 @@ weir_run_finish(struct weir_error *error)
 			      &stream->sender);
 	}
 	return 0;
+}
+
+unsigned int
+weir_run_slices(uint64_t *slice_ns)
+{
+	*slice_ns = run.slice_ns;
+	return run.slice_count;
+}
+
+/* Of three tries the one that took least: its reading is nearest to the counter's. */
+uint64_t
+weir_raw_ns(uint64_t *tsc)
+{
+	uint64_t least = UINT64_MAX, ns = 0;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct timespec raw;
+		uint64_t before = rte_rdtsc(), took;
+
+		clock_gettime(CLOCK_MONOTONIC_RAW, &raw);
+		took = rte_rdtsc() - before;
+		if (took >= least)
+			continue;
+		least = took;
+		*tsc = before + took / 2;
+		ns = (uint64_t)raw.tv_sec * 1000000000 + (uint64_t)raw.tv_nsec;
+	}
+	return ns;
+}
+
+uint64_t
+weir_run_start_raw_ns(void)
+{
+	return run.start_raw_ns;
 }
 
 uint64_t

@@ -209,6 +209,9 @@ weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t
 		packet->pkt_len = frame->length;
 		build(rte_pktmbuf_mtod(packet, uint8_t *), frame, next_flow(sender), at, head_bytes,
 		      &stamp, stamp_base);
+		if (sender->slices.by_time)
+			weir_slices_add(&sender->slices, stamp.sequence, stamp.tx_tsc,
+					stamp.tx_tsc);
 	}
 	sender->last_tx_tsc = stamp.tx_tsc;
 	return true;

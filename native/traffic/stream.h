@@ -9,6 +9,7 @@
 #include "flows.h"
 #include "losses.h"
 #include "pacing.h"
+#include "slices.h"
 
 /* Packets that may be missing at once before a late one is taken for lost. */
 #define WEIR_WINDOW_PACKETS 65536
@@ -33,6 +34,7 @@ struct weir_sender {
 	uint64_t refused;
 	uint64_t last_tx_tsc;
 	bool done;
+	struct weir_slices slices; /* only by time */
 };
 
 /* The receiving half: written by the receiver's core. */
@@ -47,6 +49,7 @@ struct weir_arrivals {
 	uint64_t newest_rx_tsc;	     /* when the highest sequence arrived; 0: none did */
 	uint64_t window[WEIR_WINDOW_WORDS];
 	struct weir_losses losses;
+	struct weir_slices slices;
 	struct weir_delays delays;
 };
 

@@ -29,6 +29,7 @@
 #define WEIR_FRAME_BYTES_MAX 1518 /* without VLAN tag; 1522 with */
 #define WEIR_RATE_MAX_PPS 1e10	  /* of one stream */
 #define WEIR_NOWHERE UINT16_MAX	  /* no port */
+#define WEIR_SLICES_MAX 16384
 
 enum weir_vary {
 	WEIR_VARY_SRC_IP = 1,
@@ -96,6 +97,8 @@ struct weir_run_options {
 	 * flow alone, where flows are sent in turn. */
 	uint64_t settle_ns;
 	bool first_packets;
+	/* The run's time in slices of so many nanoseconds, WEIR_SLICES_MAX at most; 0: none. */
+	uint64_t slice_ns;
 	bool delay_variation; /* IPDV and jitter too, which costs the receiver a little */
 	/* The first packet sent from tag_ns on is tagged (RFC 2544, section 26.2). */
 	bool tags;
@@ -114,8 +117,11 @@ int weir_run_finish(struct weir_error *error);
 /* Ends a run that goes on, without counts; the loops have stopped. */
 void weir_run_stop(void);
 unsigned int weir_run_number(void);
-/* When the last run began. */
+/* When the last run began, by the time-stamp counter and by CLOCK_MONOTONIC_RAW. */
 uint64_t weir_run_start_tsc(void);
+uint64_t weir_run_start_raw_ns(void);
+/* That clock now, with the counter's time of its reading. */
+uint64_t weir_raw_ns(uint64_t *tsc);
 /* From the start to the last packet that was offered. */
 uint64_t weir_run_tx_duration_ns(void);
 
@@ -190,6 +196,15 @@ struct weir_stream_interval {
 	uint64_t losses_left_out_packets;
 };
 void weir_stream_interval(unsigned int index, struct weir_stream_interval *interval);
+
+/* The packets of a stream that were due in one slice of the run's time, of a run that has ended. */
+struct weir_slice_count {
+	uint64_t due, offered, delivered;
+	double delay_ns; /* mean, from when they were due; 0 where none was delivered */
+};
+/* How many slices the last run had. */
+unsigned int weir_run_slices(uint64_t *slice_ns);
+void weir_stream_slice(unsigned int index, unsigned int slice, struct weir_slice_count *count);
 
 /* One bucket of a histogram that is not empty: from_ns <= value < to_ns. */
 struct weir_bucket_ns {

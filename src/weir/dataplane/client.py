@@ -11,7 +11,7 @@ import json
 import select
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -122,6 +122,8 @@ class DataPlaneClient:
         *,
         packets: int | None = None,
         then: LaterRates | None = None,
+        slice_ns: int | None = None,
+        others: Collection[int] = (),
     ) -> int:
         """Starts a run and returns its number. A rate of 0 is as fast as the core can."""
         rates = {str(stream): rate for stream, rate in rates_pps.items()}
@@ -132,6 +134,10 @@ class DataPlaneClient:
             args["packets"] = packets
         if then is not None:
             args["then"] = then.model_dump()
+        if slice_ns is not None:
+            args["slice_ns"] = slice_ns
+        if others:
+            args["others"] = sorted(others)
         return int(self.call("traffic.start", args)["run"])
 
     def traffic_result(self, wait_ms: int) -> TrafficResult | None:

@@ -132,6 +132,64 @@ class ReceiverResult(_Reply):
     """How often somebody set the card's clock in the run, or it could not be read."""
 
 
+class Gap(_Reply):
+    """One gap of a core's loop above its threshold."""
+
+    core: int
+    ended_us: float
+    """From the run's start."""
+    us: float
+    host_us: float
+    """What of it the host took; 0: not the host's."""
+    area: str | None = None
+    """Whose poll it was; absent: the host's, or of no one poll."""
+
+
+class StreamSlices(_Reply):
+    """The packets of one stream by the slice of time in which they were due."""
+
+    id: int
+    due: tuple[int, ...]
+    """With a constant rate what the load asks for; else those offered."""
+    offered: tuple[int, ...]
+    delivered: tuple[int, ...]
+    delay_ns: tuple[int, ...]
+    """Mean from when they were due; 0 where none was delivered."""
+
+
+class CoreDistance(_Reply):
+    """How far a core was just before the run."""
+
+    core: int
+    distance_cycles: int
+    """From the first polling core there and back; 0 of that one, and where it could not be measured."""
+
+
+class CoreSlices(CoreDistance):
+    """One polling core, slice by slice."""
+
+    pace_cycles: tuple[int, ...]
+    """Least of the pieces of work that it timed; 0 where it timed none."""
+
+
+class Slices(_Reply):
+    """A run in slices of its time, and when its cores were away."""
+
+    width_ns: int
+    start_raw_ns: int
+    """CLOCK_MONOTONIC_RAW at the run's start, for what others timed."""
+    now_raw_ns: int
+    """The same when this was told, and what the run's own clock said then:"""
+    now_us: float
+    streams: tuple[StreamSlices, ...]
+    cores: tuple[CoreSlices, ...]
+    others: tuple[CoreDistance, ...] = ()
+    """Cores on which no loop of weir-dp polls."""
+    gaps: tuple[Gap, ...] = ()
+    gaps_left_out: int = 0
+    """More than the 2,048 a core that are kept."""
+
+
 class TrafficResult(_Reply):
     """A finished run of traffic."""
 
@@ -141,6 +199,8 @@ class TrafficResult(_Reply):
     receivers: tuple[ReceiverResult, ...] = ()
     stalls: tuple[StallCount, ...] = ()
     gone_ports: tuple[str, ...] = ()
+    slices: Slices | None = None
+    """Where the run was asked for them."""
 
 
 class TrafficSoFar(_Reply):
@@ -191,19 +251,6 @@ class StreamInterval(_Reply):
     """Packets of losses beyond the 64 that are kept."""
 
 
-class Gap(_Reply):
-    """One gap of a core's loop above its threshold."""
-
-    core: int
-    ended_us: float
-    """From the run's start."""
-    us: float
-    host_us: float
-    """What of it the host took; 0: not the host's."""
-    area: str | None = None
-    """Whose poll it was; absent: the host's, or of no one poll."""
-
-
 class TrafficInterval(_Reply):
     """A run up to now, and what happened in it since the last look. No counter is reset by looking."""
 
@@ -215,7 +262,7 @@ class TrafficInterval(_Reply):
     """Since the run's start."""
     gaps: tuple[Gap, ...] = ()
     gaps_left_out: int = 0
-    """More than the 256 a core that are kept."""
+    """More than the 2,048 a core that are kept."""
     gone_ports: tuple[str, ...] = ()
 
 

@@ -317,6 +317,10 @@ class TrafficStart(_Arguments):
     """Each stream ends after that many packets, or with the duration; absent: with the duration."""
     then: LaterRates | None = None
     """Absent: the same rates to the end."""
+    slice_ns: int | None = Field(default=None, ge=10_000, le=NANOSECONDS_MAX)
+    """Length of the slices of time that the result has, 16,384 at most; absent: none."""
+    others: tuple[Annotated[int, Field(ge=0, le=1023)], ...] = Field(default=(), max_length=16)
+    """CPUs of others, whose distance from the first polling core is measured beside that of ours."""
     delay: DelayWanted | None = None
     """Absent: the latency of all packets."""
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from weir.dataplane.client import LOG_HINT, DataPlaneClient
@@ -14,14 +14,18 @@ from weir.dataplane.requests import DelayWanted, LaterRates, Shape
 
 WAIT_MS = 100
 LOOK_MS = 10  # how often weir-dp is asked after its ports: a vhost-user server finds its client by that
+SLICE_NS = 1_000_000
+SLICES_MAX = 16_384
 LATE_S = 10.0  # how long after its planned end a run may still be under way
 
 
 class DataPlaneTester:
     """Runs trials through a configured and started weir-dp."""
 
-    def __init__(self, client: DataPlaneClient) -> None:
+    def __init__(self, client: DataPlaneClient, others: Collection[int] = ()) -> None:
+        """`others`: CPUs of a switch, whose distance from ours is measured before each run."""
         self._client = client
+        self._others = others
 
     def configure_traffic(self, config: Mapping[str, Any]) -> None:
         """Sets the streams of the trials that follow."""
@@ -52,13 +56,16 @@ class DataPlaneTester:
         DataPlaneTimeoutError when the run does not end `LATE_S` after it should have.
         """
         shape = shape or Shape()
+        duration_ns = round(duration_s * 1e9)
         run = self._client.start_traffic(
             rates_pps,
-            round(duration_s * 1e9),
+            duration_ns,
             round(drain_s * 1e9),
             delay,
             packets=shape.packets,
             then=_later(shape),
+            slice_ns=max(SLICE_NS, -(-duration_ns // SLICES_MAX)),
+            others=self._others,
         )
         deadline = time.monotonic() + duration_s + drain_s + LATE_S
         wait_ms = WAIT_MS

@@ -17,7 +17,9 @@ from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
 from weir.fabric.kernel_counters import kernel_counters
 from weir.fabric.openvswitch_counters import openvswitch_counters
-from weir.fabric.outside import Watch
+from weir.fabric.outside.taken import TakenWatch
+from weir.fabric.outside.threads import thread_numbers
+from weir.fabric.outside.watch import Watch, taking_part
 from weir.fabric.registry import step_kind
 from weir.fabric.reset import WAYS, Reset
 from weir.fabric.step_kind import Site
@@ -179,6 +181,14 @@ class Deployment:
         assert self.topology is not None
         pids = {entry.step.name: int(entry.facts["pid"]) for entry in self._processes}
         return Watch(self.topology, self._counting, pids, self._require_alive, sample=sample_stacks)
+
+    def core_watch(self) -> TakenWatch:
+        """For times in which others have the cores of what stands here; close it."""
+        assert self.topology is not None
+        pids = [int(entry.facts["pid"]) for entry in self._processes]
+        return TakenWatch(
+            taking_part(self.topology), lambda: {tid for pid in pids for tid in thread_numbers(pid)}
+        )
 
     def resets(self) -> list[Reset]:
         """What can be reset while traffic runs, all of one kind at once; empty where nothing can be."""

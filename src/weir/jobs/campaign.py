@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
@@ -22,7 +23,9 @@ from weir.jobs.built import built
 from weir.jobs.leftovers import take_down_leftovers
 from weir.jobs.new_result import new_result
 from weir.measure import Traffic, ceilings, measure_setup
+from weir.measure.counting import Watched
 from weir.measure.events import Event, TrialFinished
+from weir.measure.machine_state import MachineState
 from weir.measure.reductions import reductions
 from weir.measure.rounds import joined
 from weir.spec import Chain, Lab
@@ -49,21 +52,37 @@ class Progress(Protocol):
 class _Standing:
     """A setup with its number in the store, and what each round measured of each frame size."""
 
+    way: Way
+    chain: Chain
     setup: Setup
     number: int
     rounds: dict[str, list[Case]] = field(default_factory=dict)
 
-    def add(self, case: Case, sla: Sla | None) -> Case:
+    def add(self, case: Case, sla: Sla | None, state: MachineState) -> Case:
         """The case of all rounds so far, which the setup has from now on."""
-        known = self.rounds.setdefault(case.frame, [])
-        known.append(case)
-        if len(known) == 1:
-            self.setup.cases.append(case)
-            return case
-        whole = joined(known, sla)
-        at = next(at for at, one in enumerate(self.setup.cases) if one.frame == case.frame)
-        self.setup.cases[at] = whole
+        self.rounds.setdefault(case.frame, []).append(case)
+        return self.judge(case.frame, sla, state)
+
+    def judge(self, frame: str, sla: Sla | None, state: MachineState) -> Case:
+        """The same with what is known of the machine by now."""
+        known = self.rounds[frame]
+        for case in known:
+            for found in case.throughput:
+                found.farther_times = state.farther_times(found.distances_cycles)
+        whole = joined(known, sla) if len(known) > 1 else known[0]
+        for at, one in enumerate(self.setup.cases):
+            if one.frame == frame:
+                self.setup.cases[at] = whole
+                break
+        else:
+            self.setup.cases.append(whole)
         return whole
+
+    def worse(self) -> list[str]:
+        """Frame sizes that were only measured in a worse state of the machine than the rest."""
+        return [
+            case.frame for case in self.setup.cases if any(found.worse_state for found in case.throughput)
+        ]
 
 
 class Campaign:
@@ -93,6 +112,7 @@ class Campaign:
         self._ceilings: dict[tuple[str, str | None], dict[str, Ceiling]] = {}
         self._standing: dict[tuple[str, str], _Standing] = {}
         self._versions: dict[str, str] = {}
+        self._state = MachineState()
 
     def run(self) -> Result:
         """Measures everything that can be measured here. Ctrl-C: what was finished, marked interrupted.
@@ -109,6 +129,7 @@ class Campaign:
                 for way, chain in self._visits():
                     interrupts.check()
                     self._visit(result, way, chain)
+                self._revisit(result)
             except KeyboardInterrupt:
                 result.interrupted = True
                 self._progress.say(
@@ -127,13 +148,36 @@ class Campaign:
         for number in range(self._lab.measure.rounds):
             yield from order[:: -1 if number % 2 else 1]
 
+    def _revisit(self, result: Result) -> None:
+        """What was only measured in a worse state of the machine, again while there is time."""
+        until = time.monotonic() + self._lab.measure.revisit_s
+        order = list(self._standing.values())
+        while True:
+            for standing in order:
+                for frame in standing.rounds:
+                    self._store.add_case(
+                        standing.number, standing.judge(frame, standing.way.lab.sla, self._state)
+                    )
+            worse = [standing for standing in order if standing.worse()]
+            if not worse:
+                return
+            for standing in worse:
+                if time.monotonic() >= until:
+                    return
+                interrupts.check()
+                self._progress.say(
+                    f"{standing.setup.name} {standing.setup.chain}: again, the machine was in a worse state"
+                )
+                self._visit(result, standing.way, standing.chain, frozenset(standing.worse()))
+
     def _begin(self) -> Result:
         baseline = self._lab.baseline or self._ways[0].name
         result = new_result(self._lab, quick=self._quick, baseline=baseline)
         result.shortfalls = _shortfalls() if self._lab.variants else []
         return result
 
-    def _visit(self, result: Result, way: Way, chain: Chain) -> None:
+    def _visit(self, result: Result, way: Way, chain: Chain, frames: Container[str] | None = None) -> None:
+        """`frames`: those alone; None: all."""
         name = f"{way.name} {chain.name}"
         self._progress.setup(name)
         standing = self._standing.get((way.name, chain.name)) or self._first_visit(result, way, chain)
@@ -143,7 +187,7 @@ class Campaign:
         topology = self._topology(way, chain)
         try:
             found = self._calibrated(way, topology)
-            self._measure(result, standing, way, topology, found)
+            self._measure(result, standing, topology, found, frames)
         except (fabric.FabricError, DataPlaneError, plan.PlanError) as error:
             if not setup.cases:
                 setup.refused = str(error)
@@ -166,7 +210,7 @@ class Campaign:
         )
         lacking = f"{refusal.missing}: {refusal.fix}" if refusal is not None else None
         setup.refused = "; ".join(why for why in (way.refused, lacking) if why is not None) or None
-        standing = _Standing(setup, self._store.add_setup(result.id, setup))
+        standing = _Standing(way, chain, setup, self._store.add_setup(result.id, setup))
         self._standing[way.name, chain.name] = standing
         if setup.refused is not None:
             self._progress.say(f"{way.name} {chain.name}: refused: {setup.refused}")
@@ -190,9 +234,16 @@ class Campaign:
         if kind not in self._ceilings:
             deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
             loop = plan.loopback(topology, deployment)
-            with built(way.lab, loop) as (_, client, _hello):
+            with (
+                built(way.lab, loop) as (deployed, client, _hello),
+                closing(deployed.core_watch()) as cores,
+            ):
                 self._ceilings[kind] = ceilings(
-                    self._lab.measure, self._traffic(loop), DataPlaneTester(client), self._progress.event
+                    self._lab.measure,
+                    self._traffic(loop),
+                    DataPlaneTester(client),
+                    self._progress.event,
+                    watched=Watched(cores, self._state),
                 )
         return self._ceilings[kind]
 
@@ -200,13 +251,14 @@ class Campaign:
         self,
         result: Result,
         standing: _Standing,
-        way: Way,
         topology: Topology,
         found: dict[str, Ceiling],
+        frames: Container[str] | None,
     ) -> None:
-        setup, number, lab = standing.setup, standing.number, way.lab
+        setup, number, lab = standing.setup, standing.number, standing.way.lab
         began = time.monotonic()
-        with built(lab, topology) as (deployment, client, hello):
+        with ExitStack() as here:
+            deployment, client, hello = here.enter_context(built(lab, topology))
             setup.bring_up_s = round(time.monotonic() - began, 3)
             setup.topology = topology
             setup.datapath = deployment.datapath()
@@ -230,10 +282,11 @@ class Campaign:
                     self._store.add_trial(number, event.frame, event.mean_frame_bytes, event.trial)
                 self._progress.event(event)
 
+            cores = here.enter_context(closing(deployment.core_watch()))
             cases = self._measuring(
                 lab.measure,
-                self._traffic(topology),
-                DataPlaneTester(client),
+                [one for one in self._traffic(topology) if frames is None or one.frame in frames],
+                DataPlaneTester(client, topology.switch_cores),
                 counters=lambda: deployment.counters(
                     {port.name: port.rx_packets for port in client.ledger().ports}
                 ),
@@ -241,10 +294,11 @@ class Campaign:
                 on_event=on_event,
                 sla=lab.sla,
                 outside=deployment.watch(sample_stacks=lab.measure.sample_stacks),
+                watched=Watched(cores, self._state),
                 resets=deployment.resets(),
             )
             for case in cases:
-                self._store.add_case(number, standing.add(case, lab.sla))
+                self._store.add_case(number, standing.add(case, lab.sla, self._state))
                 self._progress.case(case)
 
 

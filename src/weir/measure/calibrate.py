@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from weir.measure.clocks import resolution_ns
+from weir.measure.counting import Watched
 from weir.measure.events import Event, PhaseStarted, TrialFinished
 from weir.measure.tester import Tester, Traffic, no_counters
 from weir.measure.trial import Outcome, TrialRunner
@@ -31,6 +32,8 @@ def ceilings(
     tester: Tester,
     on_event: Callable[[Event], None],
     sleep: Callable[[float], None] = time.sleep,
+    *,
+    watched: Watched | None = None,
 ) -> dict[str, Ceiling]:
     """The ceiling for each frame. The tester's ports must be wired to each other and its loops be started.
 
@@ -48,6 +51,7 @@ def ceilings(
             options=measure.trial,
             on_trial=_reporter(one, on_event),
             sleep=sleep,
+            watched=watched,
         )
         ceiling = _ceiling(runner, tester, measure.calibration.duration_s)
         if ceiling is not None:
@@ -83,7 +87,7 @@ def _ceiling(runner: TrialRunner, tester: Tester, duration_s: float) -> Ceiling 
 
 
 def _keeps_up(outcome: Outcome) -> bool:
-    return outcome.trial.valid and outcome.trial.loss_ratio <= LOSS_RATIO_MAX
+    return outcome.trial.valid and outcome.trial.counted_loss_ratio <= LOSS_RATIO_MAX
 
 
 def _nearly(outcome: Outcome) -> bool:

@@ -23,11 +23,14 @@ What disturbs it, all from one seeded generator:
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from random import Random
 
 SAMPLES = 20  # of the waiting time, in a trial
+SLICE_S = 0.001
+SLICES_MAX = 4096
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class StallKind:
     shortest_us: float
     mean_us: float
     longest_us: float
+    own: bool = False
+    """The device's own doing: no host takes anything away."""
 
 
 # 5 to 8 a second over 50 us, up to 1 ms; now and then some milliseconds.
@@ -76,55 +81,95 @@ class Response:
 
 
 @dataclass(frozen=True)
+class Stalled:
+    """One stall."""
+
+    from_s: float
+    to_s: float
+    own: bool
+
+
+@dataclass(frozen=True)
 class Passage:
     """What one trial did in the device."""
 
     dropped: int
-    stalls_s: tuple[float, ...]  # length of each
+    stalls: tuple[Stalled, ...]
     waits_s: tuple[float, ...]  # time in the buffer, sampled evenly over the trial, ascending
+    slice_s: float = SLICE_S
+    slices_dropped: tuple[int, ...] = ()  # by when they came
+    slices_wait_s: tuple[float, ...] = ()  # in their middle
 
 
 def passage(response: Response, load_pps: float, duration_s: float, draw: Random) -> Passage:
-    """One trial through the device."""
+    """One trial through the device, as a fluid: between one event and the next all rates are constant."""
     factor = max(0.5, draw.gauss(1.0, response.noise))
     today = replace(
         response, capacity_pps=response.capacity_pps * factor, saturation_pps=response.saturation_pps * factor
     )
     sharp = today.saturation_pps <= today.capacity_pps
     entering_pps = load_pps if sharp else today.forwarded_pps(load_pps)
-    growth_pps = entering_pps - today.saturation_pps
     stalls = _stalls(response.stalls, duration_s, draw)
-    samples = [(duration_s * (index + 1) / SAMPLES, 0.0) for index in range(SAMPLES)]
-    backlog, now, overflow = 0.0, 0.0, 0.0
-    waits: list[float] = []
-    for at, length in sorted(stalls + samples):
-        backlog = max(0.0, backlog + growth_pps * max(0.0, at - now)) + entering_pps * length
-        overflow += max(0.0, backlog - response.buffer_packets)
+    slice_s = max(SLICE_S, duration_s / SLICES_MAX)
+    count = math.ceil(duration_s / slice_s - 1e-9)
+    events = sorted(
+        {0.0, duration_s}
+        | {at * slice_s / 2 for at in range(2 * count) if at * slice_s / 2 < duration_s}
+        | {min(duration_s, at) for stall in stalls for at in (stall.from_s, stall.to_s)}
+    )
+    lost = [0.0] * count
+    waits = [0.0] * count
+    backlog, up_to = 0.0, 0
+    for begin, end in itertools.pairwise(events):
+        while up_to < len(stalls) and stalls[up_to].to_s <= begin:
+            up_to += 1
+        away = up_to < len(stalls) and stalls[up_to].from_s <= begin
+        at = min(count - 1, int((begin + end) / 2 / slice_s))
+        length = end - begin
+        rest_s = stalls[up_to].to_s - begin if away else 0.0
+        if begin <= (at + 0.5) * slice_s:
+            waits[at] = backlog / today.saturation_pps + rest_s
+        served_pps = 0.0 if away else today.saturation_pps
+        backlog = max(0.0, backlog + (entering_pps - served_pps) * length)
+        lost[at] += max(0.0, backlog - response.buffer_packets) + (load_pps - entering_pps) * length
         backlog = min(backlog, response.buffer_packets)
-        now = max(now, at + length)
-        if not length:
-            waits.append(backlog / today.saturation_pps)
-    dropped = (load_pps - entering_pps) * duration_s + overflow + _background(response, duration_s, draw)
-    return Passage(math.floor(dropped), tuple(length for _, length in stalls), tuple(sorted(waits)))
+    for when, packets in _background(response, duration_s, draw):
+        lost[min(count - 1, int(when / slice_s))] += packets
+    upto = [math.floor(whole + 1e-6) for whole in itertools.accumulate(lost)]
+    every = max(1, count // SAMPLES)
+    return Passage(
+        dropped=upto[-1],
+        stalls=tuple(stalls),
+        waits_s=tuple(sorted(waits[every - 1 :: every])),
+        slice_s=slice_s,
+        slices_dropped=tuple(now - was for was, now in itertools.pairwise([0, *upto])),
+        slices_wait_s=tuple(waits),
+    )
 
 
-def _stalls(kinds: tuple[StallKind, ...], duration_s: float, draw: Random) -> list[tuple[float, float]]:
-    """(start, length) in seconds."""
-    found: list[tuple[float, float]] = []
+def _stalls(kinds: tuple[StallKind, ...], duration_s: float, draw: Random) -> list[Stalled]:
+    """In order, none within another one."""
+    found: list[Stalled] = []
     for kind in kinds:
         at = draw.expovariate(kind.per_second)
         while at < duration_s:
             length_us = kind.shortest_us + draw.expovariate(1 / (kind.mean_us - kind.shortest_us))
-            found.append((at, min(length_us, kind.longest_us) / 1e6))
-            at += draw.expovariate(kind.per_second)
-    return found
+            length_s = min(length_us, kind.longest_us) / 1e6
+            found.append(Stalled(at, at + length_s, kind.own))
+            at += length_s + draw.expovariate(kind.per_second)
+    apart: list[Stalled] = []
+    for stall in sorted(found, key=lambda stall: stall.from_s):
+        if not apart or stall.from_s > apart[-1].to_s:
+            apart.append(stall)
+    return apart
 
 
-def _background(response: Response, duration_s: float, draw: Random) -> int:
-    lost = 0
+def _background(response: Response, duration_s: float, draw: Random) -> list[tuple[float, int]]:
+    """When, and packets."""
+    lost: list[tuple[float, int]] = []
     if response.background_per_second:
         at = draw.expovariate(response.background_per_second)
         while at < duration_s:
-            lost += draw.randint(1, 2 * response.background_packets - 1)
+            lost.append((at, draw.randint(1, 2 * response.background_packets - 1)))
             at += draw.expovariate(response.background_per_second)
     return lost

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weir.measure.counting import Watched
 from weir.measure.curve import curve, curve_loads_pps
 from weir.measure.delay import delays
 from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
@@ -48,6 +49,7 @@ def measure_setup(
     timing: Time | None = None,
     sla: Sla | None = None,
     outside: Outside | None = None,
+    watched: Watched | None = None,
     **other: Any,
 ) -> Iterator[Case]:
     """Yields one finished Case for each of `traffic`, in order; store it before asking for the next.
@@ -56,8 +58,8 @@ def measure_setup(
     `weir.measure.calibrate.ceilings`; a frame without one is measured, and its Case has none. A case that
     cannot be measured is yielded with `problem` set; a port that is gone ends the setup after that. So is one
     that Ctrl-C or an error of the tester ended, with the trials finished by then: the next step raises that
-    KeyboardInterrupt or error. `on_event` is called from this thread, often: keep it quick. `other` is what
-    only other procedures need, and is not looked at.
+    KeyboardInterrupt or error. `watched`: what tells of disturbances. `on_event` is called from this thread,
+    often: keep it quick. `other` is what only other procedures need, and is not looked at.
     """
     del other
     timing = timing or Time()
@@ -73,6 +75,7 @@ def measure_setup(
             timing=timing,
             sla=sla,
             outside=outside,
+            watched=watched,
         )
         if not (yield from told(case)):
             return
@@ -93,6 +96,7 @@ class _OneFrame:
         timing: Time,
         sla: Sla | None,
         outside: Outside | None,
+        watched: Watched | None,
     ) -> None:
         self._measure = measure
         self._traffic = traffic
@@ -115,6 +119,7 @@ class _OneFrame:
             on_trial=self._took,
             outside=outside,
             sleep=timing.sleep,
+            watched=watched,
         )
 
     def measure(self) -> None:
@@ -215,5 +220,5 @@ class _OneFrame:
                 "confirm", result.lower_bound_pps, self._measure.trial.duration_s
             ).trial
             if trial.valid:
-                losses.append(trial.loss_ratio)
+                losses.append(trial.counted_loss_ratio)
         return result.model_copy(update={"loss_ratio": statistics.median(losses)}) if losses else result

@@ -91,8 +91,22 @@ def throughput(
         l2_bps=load_pps * mean_frame_bytes * 8,
         l1_bps=load_pps * (mean_frame_bytes + L1_OVERHEAD_BYTES) * 8,
         tester_bound=bound,
-        stall_labelled=any(one.stall_labelled for one in good),
+        out_of_time=2 * sum(one.out_of_time for one in good) >= len(good),
+        slower_times=_slower(good),
+        distances_cycles=_nearest(good),
+        left_out_share=statistics.median(one.left_out_share for one in good),
     )
+
+
+def _slower(good: Sequence[Found]) -> float | None:
+    """A repeat in the best state that came speaks for all."""
+    times = [one.slower_times for one in good]
+    return None if None in times else min(one for one in times if one is not None)
+
+
+def _nearest(good: Sequence[Found]) -> dict[int, float]:
+    nearest = min(good, key=lambda one: max(one.distances_cycles.values(), default=0.0))
+    return dict(nearest.distances_cycles)
 
 
 def goals_of(measure: Measure, rounds: Sequence[Sequence[Found]]) -> list[tuple[Goal, list[Found]]]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from weir.measure.delay import point_of
 from weir.measure.service_level import judged
 from weir.spec.sla import Sla
-from weir.store.result import Case, DelayPoint, Throughput
+from weir.store.result import Case, DelayPoint, RoundRate, Throughput
 
 
 def joined(rounds: Sequence[Case], sla: Sla | None) -> Case:
@@ -19,7 +19,10 @@ def joined(rounds: Sequence[Case], sla: Sla | None) -> Case:
     """
     first = rounds[0]
     goals = dict.fromkeys(found.goal for case in rounds for found in case.throughput)
-    throughput = [_found([f for case in rounds for f in case.throughput if f.goal == goal]) for goal in goals]
+    throughput = [
+        _found([(at, f) for at, case in enumerate(rounds) for f in case.throughput if f.goal == goal])
+        for goal in goals
+    ]
     places = dict.fromkeys((point.load, point.first_packets) for case in rounds for point in case.delays)
     delays = [
         _point([p for case in rounds for p in case.delays if (p.load, p.first_packets) == place])
@@ -47,18 +50,40 @@ def _point(points: Sequence[DelayPoint]) -> DelayPoint:
     )
 
 
-def _found(rounds: Sequence[Throughput]) -> Throughput:
-    """The round in the middle, with the spread of all; irregular unless more than half found a rate."""
-    good = sorted((one for one in rounds if one.load_pps is not None), key=lambda one: one.load_pps or 0.0)
+def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
+    """The median of the rounds in the best state of the machine that any had, with their spread; irregular
+    unless more than half found a rate. What is said beside the rate is of the round nearest to it."""
+    good = [(number, one) for number, one in rounds if one.load_pps is not None]
     if 2 * len(good) <= len(rounds):
-        return next(one for one in rounds if one.load_pps is None)
-    middle = good[(len(good) - 1) // 2]
-    return middle.model_copy(
+        return next(one for _, one in rounds if one.load_pps is None)
+    best = [one for _, one in good if not one.worse_state] or [one for _, one in good]
+    load_pps = statistics.median(one.load_pps or 0.0 for one in best)
+    nearest = min(best, key=lambda one: abs((one.load_pps or 0.0) - load_pps))
+    share = load_pps / nearest.load_pps if nearest.load_pps else 1.0
+    return nearest.model_copy(
         update={
-            "load_min_pps": min(one.load_min_pps or 0.0 for one in good),
-            "load_max_pps": max(one.load_max_pps or 0.0 for one in good),
-            "repeats": sum(one.repeats for one in good),
-            "tester_bound": any(one.tester_bound for one in good),
-            "stall_labelled": any(one.stall_labelled for one in good),
+            "load_pps": load_pps,
+            "l2_bps": (nearest.l2_bps or 0.0) * share,
+            "l1_bps": (nearest.l1_bps or 0.0) * share,
+            "load_min_pps": min(one.load_min_pps or 0.0 for one in best),
+            "load_max_pps": max(one.load_max_pps or 0.0 for one in best),
+            "repeats": sum(one.repeats for one in best),
+            "tester_bound": any(one.tester_bound for one in best),
+            "out_of_time": 2 * sum(one.out_of_time for one in best) >= len(best),
+            "slower_times": min(one.slower_times or 1.0 for one in best) if _all_slower(best) else None,
+            "left_out_share": statistics.median(one.left_out_share for one in best),
+            "rounds": [
+                RoundRate(
+                    round=number,
+                    load_pps=one.load_pps or 0.0,
+                    slower_times=one.slower_times,
+                    farther_times=one.farther_times,
+                )
+                for number, one in good
+            ],
         }
     )
+
+
+def _all_slower(best: Sequence[Throughput]) -> bool:
+    return all(one.slower_times is not None for one in best)

@@ -3,14 +3,15 @@
 
 Loads are packets a second over all directions together. A throughput is the *conditional throughput* of its
 goal: the load of the relevant lower bound times the share delivered there. What the library does not know is
-added here: invalid trials, loss during stalls (`weir.measure.stalls`), a tester too slow, a time limit.
+added here: invalid trials, time that does not count (`weir.measure.disturbance`), a slower state of the
+machine, a tester too slow, a time limit.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from MLRsearch import (  # type: ignore[import-untyped]
     AbstractMeasurer,
@@ -20,9 +21,9 @@ from MLRsearch import (  # type: ignore[import-untyped]
     SearchGoal,
 )
 
-from weir.measure.stalls import explainable
-from weir.measure.trial import Outcome, TrialRunner
+from weir.measure.trial import TrialRunner
 from weir.spec.measure import Goal, Measure
+from weir.store.result import Trial
 
 # Trials count as this much longer than they are, so that five trials of 0.2 s are never a rounding error
 # short of 1 s: the library would take the missing 1e-16 s for a trial that lost everything.
@@ -41,7 +42,14 @@ class Found:
     upper_pps: float | None = None
     why: str | None = None
     tester_limited: bool = False  # upper_pps was too much for the tester, not for the system under test
-    stall_labelled: bool = False
+    out_of_time: bool = False
+    """The bounds are further apart than was asked for."""
+    slower_times: float | None = None
+    """Where every trial at upper_pps that lost packets was in a slower state of the machine: how slow."""
+    distances_cycles: Mapping[int, float] = field(default_factory=dict)
+    """Of the cores, by core: of that trial at upper_pps that lost packets with the nearest ones."""
+    left_out_share: float = 0.0
+    """Of the time of the trials at both bounds: not counted."""
 
 
 class _TimeUpError(Exception):
@@ -55,13 +63,14 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         self, runner: TrialRunner, measure: Measure, clock: Callable[[], float], deadline: float
     ) -> None:
         self._runner = runner
-        self._stall_repeats = measure.trial.stall_repeats
         self._worst_goal = max(goal.loss_ratio for goal in measure.goals)
         self._clock = clock
         self._deadline = deadline
         self.too_fast: dict[float, str] = {}  # load → why the tester could not offer or receive it
         self.unbelievable: dict[float, str] = {}  # load → why its trials cannot be believed
-        self.stalled: set[float] = set()  # loads where stalls could explain what a trial lost
+        self.slower: dict[float, float] = {}  # load → how slow the machine was in all trials that lost there
+        self.distances: dict[float, Mapping[int, float]] = {}  # load → the nearest in these trials
+        self.times_s: dict[float, tuple[float, float]] = {}  # load → of all trials there, and what counted
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
         """A valid trial; or, where none can be had, a result that every goal finds too bad."""
@@ -77,33 +86,46 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
                 loss_count=count,
                 duration_with_overheads=intended_duration * ROUNDING,
             )
-        outcome = self._decided(intended_duration, intended_load)
+        if self._clock() >= self._deadline:
+            raise _TimeUpError
+        outcome = self._runner.valid("search", intended_load, intended_duration)
         trial = outcome.trial
-        lost = max(0, trial.offered - trial.delivered + trial.backlog)
+        offered, lost = trial.counted_offered, trial.counted_lost
+        self._note(intended_load, trial)
         if not trial.valid:
             believable = not (outcome.has("accounting") or outcome.has("host"))
             reasons = self.too_fast if believable else self.unbelievable
             reasons[intended_load] = trial.invalid_because[0]
-            lost = max(lost, int(trial.offered * self._worst_goal) + 1)
+            offered = max(offered, 1)
+            lost = max(lost, int(offered * self._worst_goal) + 1)
         return MeasurementResult(
             intended_duration,
             intended_load,
-            offered_count=trial.offered,
-            loss_count=min(lost, trial.offered),
-            intended_count=trial.offered if trial.valid else max(trial.intended, trial.offered),
+            offered_count=offered,
+            loss_count=min(lost, offered),
+            intended_count=offered,
             duration_with_overheads=intended_duration * ROUNDING,
         )
 
-    def _decided(self, duration_s: float, load_pps: float) -> Outcome:
-        """A trial that the stall rule lets decide."""
-        for _ in range(1 + self._stall_repeats):
-            if self._clock() >= self._deadline:
-                raise _TimeUpError
-            outcome = self._runner.valid("search", load_pps, duration_s)
-            if not explainable(outcome.trial):
-                break
-            self.stalled.add(load_pps)
-        return outcome
+    def _note(self, load_pps: float, trial: Trial) -> None:
+        """In which state of the machine it was, and how much of it counted."""
+        if trial.counted is not None:
+            whole_s, counted_s = self.times_s.get(load_pps, (0.0, 0.0))
+            self.times_s[load_pps] = whole_s + trial.duration_s, counted_s + trial.counted.seconds
+        if not trial.counted_lost:
+            return
+        slower = trial.slower_times or 1.0
+        self.slower[load_pps] = min(slower, self.slower.get(load_pps, slower))
+        self.distances[load_pps] = min(
+            (self.distances.get(load_pps, trial.distances_cycles), trial.distances_cycles),
+            key=lambda cycles: max(cycles.values(), default=0.0),
+        )
+
+    def left_out_share(self, *loads_pps: float | None) -> float:
+        """Of the time of all trials at these loads."""
+        times = [self.times_s[load] for load in loads_pps if load in self.times_s]
+        whole_s, counted_s = (sum(column) for column in zip(*times, strict=True)) if times else (0.0, 0.0)
+        return max(0.0, 1 - counted_s / whole_s) if whole_s else 0.0
 
 
 def search(
@@ -176,8 +198,22 @@ def _judge(
         upper_pps=upper_pps,
         why=_remark(lower_pps, upper_pps, measurer, wanted.relative_width if time_up else 1.0),
         tester_limited=upper_pps in measurer.too_fast,
-        stall_labelled=bool({lower_pps, upper_pps} & measurer.stalled),
+        out_of_time=time_up
+        and upper_pps is not None
+        and upper_pps - lower_pps > upper_pps * wanted.relative_width,
+        slower_times=_slower(upper_pps, measurer),
+        distances_cycles=measurer.distances.get(upper_pps, {}) if upper_pps is not None else {},
+        left_out_share=measurer.left_out_share(lower_pps, upper_pps),
     )
+
+
+def _apart(lower_pps: float, upper_pps: float | None, width: float) -> bool:
+    return upper_pps is not None and upper_pps - lower_pps > upper_pps * width
+
+
+def _slower(upper_pps: float | None, measurer: _Measurer) -> float | None:
+    times = measurer.slower.get(upper_pps, 1.0) if upper_pps is not None else 1.0
+    return times if times > 1 else None
 
 
 def _nothing_carried(
@@ -204,6 +240,6 @@ def _remark(
         return f"It carries the highest load tried, {lower_pps:,.0f} pps."
     if upper_pps in measurer.too_fast:
         return measurer.too_fast[upper_pps]
-    if upper_pps - lower_pps > upper_pps * width_allowed:
+    if _apart(lower_pps, upper_pps, width_allowed):
         return "The time limit came before the bounds were as close as asked."
     return None

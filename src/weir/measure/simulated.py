@@ -16,6 +16,7 @@ from typing import Any
 from weir.dataplane.messages import (
     AreaLedger,
     DelayHistogram,
+    Gap,
     GapSummary,
     IpdvSummary,
     JitterSummary,
@@ -24,8 +25,10 @@ from weir.dataplane.messages import (
     PathLedger,
     PortLedger,
     ReceiverResult,
+    Slices,
     StallCount,
     StreamResult,
+    StreamSlices,
     TrafficResult,
 )
 from weir.dataplane.requests import DelayWanted, Shape
@@ -168,16 +171,10 @@ class SimulatedDut:
                 for index, stream in enumerate(rates_pps)
             ),
             receivers=(ReceiverResult(port="tester.right", malformed=malformed),),
-            stalls=(
-                StallCount(
-                    core=1,
-                    count=len(inside.stalls_s),
-                    total_us=sum(inside.stalls_s) * 1e6,
-                    longest_us=max(inside.stalls_s, default=0.0) * 1e6,
-                    host_count=len(inside.stalls_s),
-                    host_us=sum(inside.stalls_s) * 1e6,
-                ),
-            ),
+            stalls=(_stalls(inside),),
+            slices=None
+            if shape != Shape()
+            else _slices(inside, sum(intended), sum(offered), duration_s, more_lost=absent - lost),
             gone_ports=("tester.right",) if gone else (),
         )
 
@@ -190,6 +187,51 @@ class SimulatedDut:
             areas=(AreaLedger(name="dut", core=1, kind="chain", paths=(path,)),),
             ports=(PortLedger(name="tester.right", rx_missed=self._missed),),
         )
+
+
+def _stalls(inside: Passage) -> StallCount:
+    lengths_us = [(stall.to_s - stall.from_s) * 1e6 for stall in inside.stalls]
+    hosts_us = [us for us, stall in zip(lengths_us, inside.stalls, strict=True) if not stall.own]
+    return StallCount(
+        core=1,
+        count=len(lengths_us),
+        total_us=sum(lengths_us),
+        longest_us=max(lengths_us, default=0.0),
+        host_count=len(hosts_us),
+        host_us=sum(hosts_us),
+    )
+
+
+def _slices(inside: Passage, intended: int, offered: int, duration_s: float, *, more_lost: int) -> Slices:
+    """All streams as one. What else went wrong is lost in the last slice."""
+    count = len(inside.slices_dropped)
+    ends = [round(intended * min(1.0, (at + 1) * inside.slice_s / duration_s)) for at in range(count)]
+    due = [now - was for was, now in itertools.pairwise([0, *ends])]
+    sent = [min(now, offered) - min(was, offered) for was, now in itertools.pairwise([0, *ends])]
+    lost = [min(*both) for both in zip(inside.slices_dropped, sent, strict=True)]
+    lost[-1] = min(sent[-1], lost[-1] + more_lost)
+    gaps = tuple(
+        Gap(core=1, ended_us=stall.to_s * 1e6, us=us, host_us=0.0 if stall.own else us)
+        for stall in inside.stalls
+        for us in [(stall.to_s - stall.from_s) * 1e6]
+    )
+    return Slices(
+        width_ns=round(inside.slice_s * 1e9),
+        start_raw_ns=0,
+        now_raw_ns=round(duration_s * 1e9),
+        now_us=duration_s * 1e6,
+        streams=(
+            StreamSlices(
+                id=0,
+                due=tuple(due),
+                offered=tuple(sent),
+                delivered=tuple(now - gone for now, gone in zip(sent, lost, strict=True)),
+                delay_ns=tuple(round((WIRE_S + wait) * 1e9) for wait in inside.slices_wait_s),
+            ),
+        ),
+        cores=(),
+        gaps=gaps,
+    )
 
 
 def _spread(offered: list[int], lost: int) -> list[int]:

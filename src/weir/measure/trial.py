@@ -7,7 +7,7 @@ While a trial runs this process sleeps: weir-dp polls on the same cores.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from weir.dataplane.messages import Ledger, TrafficResult
@@ -16,7 +16,10 @@ from weir.measure.accounting import Balance, Counts, balance, counted
 from weir.measure.areas import area_loads
 from weir.measure.backlog import backlog_packets
 from weir.measure.clocks import arrival_clocks
+from weir.measure.core_watch import Taken
+from weir.measure.counting import Counting, Watched, counting
 from weir.measure.delay_units import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
+from weir.measure.disturbance import SLOWED_TIMES
 from weir.measure.outside import Nothing, Outside, Own, joined
 from weir.measure.pace import core_paces
 from weir.measure.tester import SutCounters, Tester, Traffic
@@ -31,6 +34,11 @@ SETTLE_S = 0.02
 
 # A tester that sent so many too few, though nobody took its cores away, is too slow for that load.
 OUTRUN_RATIO = 0.1
+
+SHARE_WEIGHT = 0.5
+"""Of the last trial, in the share of the time that is expected to count."""
+SHARE_QUIET = 0.9
+"""Where more counts, trials last as long as they were asked for."""
 
 # Of the hundreds of trials of a search an explanation needs no ledger.
 LEDGERED: frozenset[Purpose] = frozenset({"calibration", "curve", "confirm"})
@@ -50,6 +58,10 @@ class Outcome:
     def has(self, kind: str) -> bool:
         """Whether a fault of this kind makes the trial invalid."""
         return any(fault.kind == kind for fault in self.faults)
+
+    def doubtful(self) -> bool:
+        """Whether it lost packets in a slower state of the machine: in a better one it might not have."""
+        return self.trial.slower_times is not None and self.trial.counted_lost > 0
 
     def outrun(self) -> bool:
         """Whether the load was far too high for the tester, and not for a moment only."""
@@ -74,6 +86,7 @@ class TrialRunner:
         on_trial: Callable[[Trial], None],
         outside: Outside | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        watched: Watched | None = None,
     ) -> None:
         self.traffic = traffic
         self._tester = tester
@@ -82,6 +95,8 @@ class TrialRunner:
         self._on_trial = on_trial
         self._outside = outside or Nothing()
         self._sleep = sleep
+        self._watched = watched or Watched()
+        self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
     def once(
@@ -94,7 +109,8 @@ class TrialRunner:
     ) -> Outcome:
         """One trial at `load_pps` in all directions together; 0: as fast as the tester can.
 
-        PortGoneError after the trial has been handed on, when a port disappeared during it.
+        On a disturbed machine it lasts longer, so that about `duration_s` of it count. PortGoneError after
+        the trial has been handed on, when a port disappeared during it.
         """
         streams = self.traffic.streams
         ledgered = purpose in LEDGERED
@@ -102,25 +118,35 @@ class TrialRunner:
         began = self._ledger
         if ledgered:
             self._outside.begin()
+        asked_s = duration_s if shape is not None or delay is not None else self._stretched(duration_s)
+        self._watched.cores.begin()
         result = self._tester.run(
             {stream.id: load_pps / len(streams) for stream in streams},
-            duration_s,
+            asked_s,
             self._options.drain_ms / 1e3,
             delay,
             shape,
         )
+        taken = self._watched.cores.end()
         areas, cores = self._outside.end(began.tsc_hz) if ledgered else ([], [])
         counts = self._settled(before, result)
+        counted = self._counting(result, taken, duration_s, shape)
+        if counted is not None:
+            self._share += SHARE_WEIGHT * (min(1.0, counted.record.seconds / asked_s) - self._share)
         found = faults(
             counts,
             result,
             streams,
-            duration_s,
+            asked_s,
+            counted=counted,
+            wanted_s=duration_s,
             gone_ports=[port.name for port in self._ledger.ports if port.gone],
             as_fast_as_possible=load_pps == 0,
             reset=shape is not None and shape.meanwhile is not None,
         )
-        trial = self._trial(purpose, load_pps, duration_s, counts=counts, result=result, found=found)
+        trial = self._trial(
+            purpose, load_pps, asked_s, counts=counts, result=result, counted=counted, found=found
+        )
         trial.paces = core_paces(began, self._ledger)
         if ledgered:
             own = Own(area_loads(began, self._ledger), self._ledger.tsc - began.tsc, began.tsc_hz)
@@ -144,11 +170,13 @@ class TrialRunner:
     ) -> Outcome:
         """A trial repeated while it is invalid, `retries` times at most; the last outcome, valid or not.
 
-        Once is enough where the tester was far too slow: it will be the next time, too.
+        So is one that lost packets in a slower state of the machine, while a better one still comes. Once is
+        enough where the tester was far too slow: it will be the next time, too.
         """
         outcome = self.once(purpose, load_pps, duration_s, delay, shape)
         for repeats in range(self._options.retries):
-            if outcome.trial.valid or (repeats and outcome.outrun()):
+            again = outcome.doubtful() and self._watched.state.comes(SLOWED_TIMES)
+            if (outcome.trial.valid and not again) or (repeats and outcome.outrun()):
                 break
             outcome = self.once(purpose, load_pps, duration_s, delay, shape)
         return outcome
@@ -156,6 +184,26 @@ class TrialRunner:
     def clocks(self) -> list[ArrivalClock]:
         """What timed arrivals in the last trial, for each direction."""
         return arrival_clocks(self._ledger, self.traffic.streams)
+
+    def _stretched(self, duration_s: float) -> float:
+        """So long that `duration_s` of it will count, if it goes on as it went."""
+        if self._share >= SHARE_QUIET:
+            return duration_s
+        return duration_s * min(self._options.stretch_max, 1 / max(self._share, 0.01))
+
+    def _counting(
+        self, result: TrafficResult, taken: Sequence[Taken], wanted_s: float, shape: Shape | None
+    ) -> Counting | None:
+        """None where the run was not divided, or is no load of one rate for one time."""
+        if result.slices is None or shape is not None:
+            return None
+        return counting(
+            result.slices,
+            taken,
+            self._watched.state,
+            least_growth_ms=self._options.backlog_ms,
+            wanted_s=wanted_s,
+        )
 
     def _counted(self) -> Counts:
         self._ledger = self._tester.ledger()
@@ -178,6 +226,7 @@ class TrialRunner:
         *,
         counts: Balance,
         result: TrafficResult,
+        counted: Counting | None,
         found: list[Fault],
     ) -> Trial:
         took_s = result.tx_duration_ns / 1e9
@@ -194,13 +243,19 @@ class TrialRunner:
             loss_ratio=counts.loss_ratio,
             drops=list(counts.drops),
             unaccounted=counts.unaccounted,
-            backlog=backlog_packets(result, duration_s, self._options.backlog_ms),
+            backlog=counted.record.backlog
+            if counted is not None
+            else backlog_packets(result, duration_s, self._options.backlog_ms),
             duplicates=sum(stream.duplicates for stream in result.streams),
             reordered=sum(stream.reordered for stream in result.streams),
             stalls=stalls,
-            loss_during_stall=counts.lost > 0 and bool(stalls),
             valid=not found,
             invalid_because=[fault.sentence for fault in found],
+            slower_times=counted.slower_times if counted is not None else None,
+            counted=counted.record if counted is not None else None,
+            left_out=list(counted.left_out) if counted is not None else [],
+            slices=counted.slices if counted is not None else None,
+            distances_cycles=dict(counted.distances_cycles) if counted is not None else {},
             streams=[
                 StreamCount(
                     stream=stream.id,

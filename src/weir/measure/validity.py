@@ -19,15 +19,12 @@ from typing import Literal
 
 from weir.dataplane.messages import TrafficResult
 from weir.measure.accounting import RECEIVER_REASONS, Balance
+from weir.measure.counting import ENOUGH_SHARE, Counting
 from weir.measure.tester import Stream
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
 UNTIMED_RATIO = 0.001
-# A core that is away this long at once and for this share of the time runs other programs: a quiet machine's
-# stalls stay below 1 ms and 1 %.
-SCHEDULED_AWAY_S = 0.003
-BUSY_HOST_RATIO = 0.1
 # One stall of the host is no stretch: gaps of up to 1 ms are usual on a virtual machine.
 STRETCH_FLOOR_S = 0.002
 
@@ -46,22 +43,26 @@ def faults(
     streams: Sequence[Stream],
     duration_s: float,
     *,
+    counted: Counting | None = None,
+    wanted_s: float | None = None,
     gone_ports: Sequence[str] = (),
     as_fast_as_possible: bool = False,
     reset: bool = False,
 ) -> list[Fault]:
     """All that is wrong with a trial, worst first.
 
-    `gone_ports`: those of the system under test. A trial `as_fast_as_possible` has no schedule to miss.
-    `reset`: something of the system under test was reset in the trial, and its counters with it: what nobody
-    has counted is lost, and only packets too many are a fault.
+    `counted`: what of it counts, of which there should be `wanted_s`; None: all. `gone_ports`: those of the
+    system under test. A trial `as_fast_as_possible` has no schedule to miss. `reset`: something of the system
+    under test was reset in the trial, and its counters with it: what nobody has counted is lost, and only
+    packets too many are a fault.
     """
     found: list[Fault] = []
     gone = sorted({*result.gone_ports, *gone_ports})
     if gone:
         names = ", ".join(gone)
         found.append(Fault("gone", f"Port {names} disappeared during the trial: deploy the chain again."))
-    found += _taken_away(result, duration_s)
+    if counted is not None and wanted_s is not None:
+        found += _disturbed(counted, wanted_s)
     if counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset):
         found.append(_unaccounted(counts))
     duplicates = sum(stream.duplicates for stream in result.streams)
@@ -74,7 +75,7 @@ def faults(
             )
         )
     if not as_fast_as_possible:
-        found += _late(counts, result, duration_s)
+        found += _late(counts, result, duration_s, counted)
     found += _receiver(counts, streams)
     found += _card_clocks(result, streams)
     return found
@@ -88,9 +89,11 @@ def _unaccounted(counts: Balance) -> Fault:
     return Fault("accounting", f"{said}: a place that drops is not counted, or other traffic runs there.")
 
 
-def _late(counts: Balance, result: TrafficResult, duration_s: float) -> list[Fault]:
+def _late(counts: Balance, result: TrafficResult, duration_s: float, counted: Counting | None) -> list[Fault]:
+    """Not what the tester could not send since its core was away."""
     found: list[Fault] = []
-    short = counts.intended - counts.offered
+    short = counts.intended - counts.offered if counted is None else counted.short
+    away_s = counted.away_s if counted is not None else 0.0
     if short > counts.intended * SHORTFALL_RATIO:
         found.append(
             Fault(
@@ -101,7 +104,7 @@ def _late(counts: Balance, result: TrafficResult, duration_s: float) -> list[Fau
             )
         )
     took_s = result.tx_duration_ns / 1e9
-    if took_s - duration_s > max(duration_s * STRETCH_RATIO, STRETCH_FLOOR_S):
+    if took_s - duration_s > max(duration_s * STRETCH_RATIO, STRETCH_FLOOR_S) + away_s:
         found.append(
             Fault(
                 "tester",
@@ -112,20 +115,21 @@ def _late(counts: Balance, result: TrafficResult, duration_s: float) -> list[Fau
     return found
 
 
-def _taken_away(result: TrafficResult, duration_s: float) -> list[Fault]:
-    """Cores that other programs kept: what a trial then shows is the host's scheduler.
-
-    Many short gaps are no sign of that: where packets are long, a pass of the loop may last longer than the
-    threshold of a stall. Nor is a function's own pause, which the thread's clock saw.
-    """
+def _disturbed(counted: Counting, wanted_s: float) -> list[Fault]:
+    """Too little time in which every core was there."""
+    seconds = counted.record.seconds
+    if seconds >= ENOUGH_SHARE * wanted_s:
+        return []
+    by: dict[tuple[int, str], float] = {}
+    for one in counted.left_out:
+        by[one.core, one.by] = by.get((one.core, one.by), 0.0) + one.to_us - max(0.0, one.from_us)
+    (core, who), away_us = max(by.items(), key=lambda entry: entry[1], default=((0, "the host"), 0.0))
     return [
         Fault(
             "host",
-            f"Core {stall.core} was taken away for {stall.host_us / 1e6 / duration_s:.0%} of the time"
-            f" ({stall.longest_us / 1e3:.1f} ms at once): end what else runs there.",
+            f"Only {seconds:.3f} of {wanted_s:.3f} s were undisturbed: {who} had core {core} for"
+            f" {away_us / 1e6:.3f} s: end what else runs there.",
         )
-        for stall in result.stalls
-        if stall.longest_us / 1e6 >= SCHEDULED_AWAY_S and stall.host_us / 1e6 > BUSY_HOST_RATIO * duration_s
     ]
 
 

@@ -40,6 +40,10 @@ COLUMNS = (
     "baseline",
     "tester_bound",
     "stall_labelled",
+    "out_of_time",
+    "slower_times",
+    "farther_times",
+    "left_out_share",
     "ceiling_pps",
     "variant",
 )
@@ -69,7 +73,7 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
     for row in summary.rows(result):
         found = row.throughput
         yield _place(result, row.setup, row.case) | {
-            **found.model_dump(),
+            **found.model_dump(exclude={"rounds", "distances_cycles"}),
             "ratio_to_baseline": row.ratio,
         }
 

@@ -48,8 +48,12 @@ class TrialOptions(Part):
         le=60_000,
         description="growth of latency in a trial that shows a backlog; 0: ignore it",
     )
-    stall_repeats: int = Field(
-        default=3, ge=0, le=100, description="repeats of a trial whose loss the host's stalls could explain"
+    stretch_max: float = Field(
+        default=4,
+        ge=1,
+        le=100,
+        description="on a machine that others disturb, a trial lasts so many times as long at most, to have "
+        "as much undisturbed time",
     )
 
     @model_validator(mode="after")
@@ -110,6 +114,13 @@ class Measure(Part):
         le=100,
         description="times that everything is built and measured: there and back, so that what is compared "
         "stands side by side",
+    )
+    revisit_s: Seconds = Field(
+        default=300,
+        ge=0,
+        le=86_400,
+        description="after the rounds: time in which what was only measured in a worse state of the machine "
+        "than the rest (cores slower, or farther from each other) is measured again",
     )
     confirm_trials: int = Field(default=3, ge=0, le=100, description="trials at each load found")
     time_limit_s: Duration = Field(default=300, description="for all searches of one frame")

@@ -16,6 +16,7 @@ from weir.spec.topology import Topology
 from weir.store.comparison import DelayMeasure, HostSetting, Reduction, Shortfall
 from weir.store.migration import Migration
 from weir.store.rfc2544 import Rfc2544
+from weir.store.slices import Counted, LeftOut, TrialSlices
 from weir.store.soak import Soak
 from weir.store.trial import (
     AreaLoad,
@@ -42,6 +43,7 @@ __all__ = [
     "Ceiling",
     "CoreLoad",
     "CorePace",
+    "Counted",
     "DelayMeasure",
     "DelayPoint",
     "Drop",
@@ -50,11 +52,13 @@ __all__ = [
     "Ipdv",
     "Jitter",
     "Latency",
+    "LeftOut",
     "PathLoad",
     "Pdv",
     "PollingLoad",
     "Reduction",
     "Result",
+    "RoundRate",
     "Setup",
     "Shortfall",
     "StageLoad",
@@ -62,6 +66,7 @@ __all__ = [
     "StreamCount",
     "Throughput",
     "Trial",
+    "TrialSlices",
     "Verdict",
     "slowness",
 ]
@@ -70,6 +75,17 @@ RESULT_VERSION = 1
 
 class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class RoundRate(_Record):
+    """What one round of a run found."""
+
+    round: int
+    """From 0; everything that a run compares is measured once a round."""
+    load_pps: float
+    slower_times: float | None = None
+    """As of the throughput, like the next one."""
+    farther_times: float | None = None
 
 
 class Throughput(_Record):
@@ -103,7 +119,26 @@ class Throughput(_Record):
     tester_bound: bool = False
     """Within 10 % of the tester's own ceiling: the system under test may do more."""
     stall_labelled: bool = False
-    """Stalls of the host can explain the loss of a trial at a load that bounds it."""
+    """Of older results: stalls of the host can explain the loss of a trial at a load that bounds it."""
+    out_of_time: bool = False
+    """The time limit came before the bounds were as close as asked: the answer is all between them."""
+    slower_times: float | None = None
+    """Where each trial that lost too much was in a slower state of the machine: how many times as long the
+    slowest core took for the same work as at its best in this run. In a better state it may carry more."""
+    farther_times: float | None = None
+    """Likewise where the cores were so many times farther from each other than in most other trials."""
+    distances_cycles: dict[int, float] = {}
+    """By core: to read on the first polling core what this one has, there and back; of those trials that lost
+    too much, in the one with the nearest cores."""
+    left_out_share: float = 0.0
+    """Of the time of the trials at the loads that bound it: not counted, since a core was away."""
+    rounds: list[RoundRate] = []
+    """What each round found, in order; those alone that found a rate."""
+
+    @property
+    def worse_state(self) -> bool:
+        """It was only measured in a worse state of the machine than others of the run."""
+        return self.slower_times is not None or self.farther_times is not None
 
 
 class ArrivalClock(_Record):

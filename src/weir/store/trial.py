@@ -8,6 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from weir.store.slices import Counted, LeftOut, TrialSlices
+
 
 class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
@@ -317,6 +319,33 @@ class Trial(_Record):
     """The cores that take part, of the same trials."""
     paces: list[CorePace] = []
     """How fast the polling cores were."""
+    distances_cycles: dict[int, float] = {}
+    """By core: to read on the first polling core what this one has, there and back, just before."""
+    slower_times: float | None = None
+    """In all of the time that counts a core took so many times as long for the same work as at its best in
+    this run; None: it did not, or nobody knows."""
+    counted: Counted | None = None
+    """What of it counts; absent where its time was not divided."""
+    left_out: list[LeftOut] = []
+    """When cores were not there, in order; what was due or under way then does not count."""
+    slices: TrialSlices | None = None
+
+    @property
+    def counted_offered(self) -> int:
+        """Packets that a verdict rests on."""
+        return self.counted.offered if self.counted is not None else self.offered
+
+    @property
+    def counted_lost(self) -> int:
+        """Of these, lost or left in a queue."""
+        if self.counted is not None:
+            return min(self.counted.offered, self.counted.lost + self.counted.backlog)
+        return min(self.offered, max(0, self.offered - self.delivered + self.backlog))
+
+    @property
+    def counted_loss_ratio(self) -> float:
+        """Share of the packets that a verdict rests on."""
+        return self.counted_lost / self.counted_offered if self.counted_offered else 0.0
 
     def pace_cycles(self) -> dict[int, float]:
         """Of a piece of work by core, of cores that timed enough of them."""

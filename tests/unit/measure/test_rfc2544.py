@@ -40,7 +40,7 @@ class Switch:
 def measured(
     options: Rfc2544Options, dut: SimulatedDut, events: list[Event] | None = None, *resets: Switch
 ) -> Case:
-    measure = Measure(rfc2544=options, trial=TrialOptions(stall_repeats=0))
+    measure = Measure(rfc2544=options, trial=TrialOptions())
     tester = Ceiling(
         max_pps=dut.tester_max_pps, latency_floor_us=1.0, timestamp_resolution_ns=1.0, limited_by="sending"
     )

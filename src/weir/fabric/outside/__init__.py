@@ -6,6 +6,7 @@ Read before and after a trial; nothing is reset, and nothing runs meanwhile unle
 
 from __future__ import annotations
 
-from weir.fabric.outside.watch import Watch
+from weir.fabric.outside.taken import TakenWatch
+from weir.fabric.outside.watch import Watch, taking_part
 
-__all__ = ["Watch"]
+__all__ = ["TakenWatch", "Watch", "taking_part"]

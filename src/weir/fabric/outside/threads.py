@@ -42,6 +42,13 @@ def threads(pid: int, proc: Path = Path("/proc")) -> list[Thread]:
     return found
 
 
+def thread_numbers(pid: int, proc: Path = Path("/proc")) -> list[int]:
+    """Of all threads of a process; none if it has gone."""
+    with suppress(OSError):
+        return [int(task.name) for task in (proc / str(pid) / "task").iterdir()]
+    return []
+
+
 def _schedstat(task: Path) -> str | None:
     """None where the kernel was built without it."""
     try:

@@ -9,13 +9,19 @@ from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, sysc
 from weir.fabric.outside.perf import Perf, require_perf
 from weir.fabric.outside.reading import Reading, read
 from weir.fabric.outside.stacks import Sampled, sampled
-from weir.fabric.outside.threads import threads
+from weir.fabric.outside.threads import thread_numbers
 from weir.fabric.step_kind import Site
 from weir.spec.topology import KERNEL_PORT_KINDS, Topology
 from weir.store.result import AreaLoad, CoreLoad
 
 _POLLED = "weir-dp"
 """Its polling threads are areas of the ledger already."""
+
+
+def taking_part(topology: Topology) -> frozenset[int]:
+    """All cores on which something of it works."""
+    used = {core for node in topology.nodes for core in node.cores}
+    return frozenset(used | set(topology.switch_cores))
 
 
 class Watch:
@@ -63,7 +69,7 @@ class Watch:
             self._perf.pause()
         was, now = self._was, self._read(asks_first=False)
         stacks = self._stacks()
-        cores = core_loads(was, now, self._cores())
+        cores = core_loads(was, now, taking_part(self._topology))
         areas = [
             *pmd_areas(was, now, self._topology, tsc_hz),
             *thread_areas(was, now, self._topology, tsc_hz),
@@ -78,14 +84,10 @@ class Watch:
         others = {name: pid for name, pid in self._processes.items() if name != _POLLED}
         return read(self._site, others, openvswitch=self._switched, asks_first=asks_first)
 
-    def _cores(self) -> frozenset[int]:
-        used = {core for node in self._topology.nodes for core in node.cores}
-        return frozenset(used | set(self._topology.switch_cores))
-
     def _stacks(self) -> dict[int, Sampled] | None:
         if self._perf is None:
             return None
-        ours = {thread.tid for pid in self._processes.values() for thread in threads(pid)}
+        ours = {number for pid in self._processes.values() for number in thread_numbers(pid)}
         script = self._perf.end()
         self._perf = None
         return sampled(script, ours)

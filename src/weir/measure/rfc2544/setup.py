@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from weir.measure.counting import Watched
 from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
 from weir.measure.experiment import PROBE_S, TEACHING_FRAMES, Time
 from weir.measure.one_case import told
@@ -36,6 +37,7 @@ def measure_rfc2544(
     on_event: Callable[[Event], None],
     timing: Time | None = None,
     resets: Sequence[Reset] = (),
+    watched: Watched | None = None,
     **other: Any,
 ) -> Iterator[Case]:
     """As `weir.measure.measure_setup`, with the procedures that `measure.rfc2544` says instead of searches.
@@ -56,6 +58,7 @@ def measure_rfc2544(
             timing=timing,
             resets=resets,
             frames=tuple(each.frame for each in traffic),
+            watched=watched,
         )
         if not (yield from told(case)):
             return
@@ -76,6 +79,7 @@ class _OneFrame:
         timing: Time,
         resets: Sequence[Reset],
         frames: tuple[str, ...],
+        watched: Watched | None,
     ) -> None:
         self._measure = measure
         self._resets = resets
@@ -98,6 +102,7 @@ class _OneFrame:
             options=measure.trial.model_copy(update={"drain_ms": self._options.residual_s * MS_PER_S}),
             on_trial=self._took,
             sleep=timing.sleep,
+            watched=watched,
         )
 
     def measure(self) -> None:
@@ -116,7 +121,7 @@ class _OneFrame:
         try:
             self._run(bench, report)
         finally:
-            report.deviations = deviations(bench, report, stall_repeats=self._measure.trial.stall_repeats)
+            report.deviations = deviations(bench, report)
 
     def _run(self, bench: Bench, report: Rfc2544) -> None:
         wanted = self._options.tests

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gaps of the polling loops, as JSON. */
+#ifndef WEIR_CONTROL_GAPS_JSON_H
+#define WEIR_CONTROL_GAPS_JSON_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "core/loop.h"
+
+/* From here on, core by core. */
+void weir_gaps_mark(uint64_t seen[WEIR_CORES_MAX]);
+/* Appends the gaps of all cores since `seen`, which goes on to now; returns how many are forgotten,
+ * since no more than WEIR_GAPS_KEPT a core are kept. */
+uint64_t weir_gaps_since(uint64_t seen[WEIR_CORES_MAX], json_t *list);
+
+#endif

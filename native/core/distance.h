@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far two cores are from each other: a hypervisor moves its virtual cores, to two threads of
+ * one physical core, to one cache, or to two sockets, and tells nobody.
+ */
+#ifndef WEIR_CORE_DISTANCE_H
+#define WEIR_CORE_DISTANCE_H
+
+#include <stdint.h>
+
+#define WEIR_DISTANCE_TURNS 64
+
+/* CPUs of others (a switch's polling thread) that are measured, too: WEIR_OTHERS_MAX at most; those
+ * of this process's polling cores are left out. A thread of ours has each for some tens of
+ * microseconds then. */
+#define WEIR_OTHERS_MAX 16
+void weir_others_set(const unsigned int *cpus, unsigned int count);
+unsigned int weir_other_count(void);
+unsigned int weir_other_number(unsigned int index);
+/* As weir_core_distance_cycles(); 0 where it could not be measured. */
+uint64_t weir_other_distance_cycles(unsigned int index);
+
+/* Measures all polling cores from the first one, and those of others; some tens of microseconds
+ * each. Only while the loops are stopped. */
+void weir_distances_measure(void);
+/* Cycles in which a word went from the first core to core `index` and its answer came back, the
+ * median of WEIR_DISTANCE_TURNS; 0 of the first one, and before it was measured. */
+uint64_t weir_core_distance_cycles(unsigned int index);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The packets of a stream by when they were due, in slices of the run's time: what is lost can then
+ * be told from what was lost while somebody had taken a core away.
+ *
+ * A packet's *key* says when it was due. At a constant rate it is the sequence number, so that
+ * nobody counts what is sent; else the stamp's time, in cycles from the run's start.
+ */
+#ifndef WEIR_TRAFFIC_SLICES_H
+#define WEIR_TRAFFIC_SLICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+
+#include "traffic.h"
+
+struct weir_slice {
+	uint64_t packets;
+	uint64_t keys;	   /* their sum, each less the slice's first */
+	uint64_t arrivals; /* likewise, in cycles from the run's start */
+};
+
+/* One thread writes. */
+struct weir_slices {
+	unsigned int count; /* 0: nobody wants them, and all is one slice */
+	double width;	    /* in keys */
+	bool by_time;
+	uint64_t start_tsc;
+	/* Of the current slice. */
+	uint64_t first_key, keys;
+	struct weir_slice *now;
+	struct weir_slice slice[WEIR_SLICES_MAX];
+};
+
+/* For a run at `packets_per_cycle` (constant), or 0: by time. Its start is still to be set. */
+void weir_slices_begin(struct weir_slices *slices, unsigned int count, uint64_t width_cycles,
+		       double packets_per_cycle);
+/* The slice of that key becomes the current one. */
+void weir_slices_move(struct weir_slices *slices, uint64_t key);
+/* The first key of a slice. */
+uint64_t weir_slices_first(const struct weir_slices *slices, unsigned int slice);
+
+/* A packet that was due at `due_tsc`, as far as its stamp says, and arrived. */
+static inline void
+weir_slices_add(struct weir_slices *slices, uint64_t sequence, uint64_t due_tsc, uint64_t rx_tsc)
+{
+	uint64_t key = slices->by_time ? due_tsc - slices->start_tsc : sequence;
+
+	if (unlikely(key - slices->first_key >= slices->keys))
+		weir_slices_move(slices, key);
+	slices->now->packets++;
+	slices->now->keys += key - slices->first_key;
+	slices->now->arrivals += rx_tsc - slices->start_tsc;
+}
+
+#endif

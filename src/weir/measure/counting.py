@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a finished run counts, in the result's shape: disturbances and the machine's state together."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from weir.dataplane.messages import Slices
+from weir.measure.core_watch import CoreWatch, Taken, Unwatched
+from weir.measure.disturbance import SLOWED_TIMES, Absence, Evidence, absences, evidence, slowed
+from weir.measure.machine_state import MachineState
+from weir.store.result import Counted, LeftOut, TrialSlices
+
+ENOUGH_SHARE = 0.7
+"""Of the time asked for: with less undisturbed time a trial is no answer."""
+_NS_PER_US = 1e3
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What counts, what does not, and in which state the machine was."""
+
+    record: Counted
+    left_out: tuple[LeftOut, ...]
+    slices: TrialSlices
+    distances_cycles: Mapping[int, float]
+    slower_times: float | None
+    short: int
+    """Packets due in the time that counts, and not sent."""
+    away_s: float
+    """Time in which some core was away; of all cores together."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What tells of disturbances: who had the cores, and what the run's trials saw of the machine so far."""
+
+    cores: CoreWatch = field(default_factory=Unwatched)
+    state: MachineState = field(default_factory=MachineState)
+
+
+def counting(
+    slices: Slices,
+    taken: Sequence[Taken],
+    state: MachineState,
+    *,
+    least_growth_ms: float,
+    wanted_s: float,
+) -> Counting:
+    """What counts of a run of which `wanted_s` should.
+
+    Slices in which a core was slowed are left out while there is enough without them; else all count, and
+    `slower_times` tells how slow it was. `state` has seen this run afterwards.
+    """
+    away = absences(slices, taken)
+    slow = slowed(slices, state.best_paces_cycles())
+    found = evidence(slices, [*away, *slow], least_growth_ms)
+    times = None
+    if slow and found.seconds < ENOUGH_SHARE * wanted_s:
+        found = evidence(slices, away, least_growth_ms)
+        times = _slower_times(slices, state.best_paces_cycles())
+    distances = {
+        core.core: float(core.distance_cycles)
+        for core in (*slices.cores, *slices.others)
+        if core.distance_cycles
+    }
+    state.saw({core.core: core.pace_cycles for core in slices.cores}, distances)
+    return Counting(
+        record=Counted(
+            seconds=found.seconds,
+            recovering_s=found.recovering_s,
+            offered=found.offered,
+            lost=found.lost,
+            backlog=found.backlog,
+        ),
+        left_out=_merged(found),
+        slices=_record(slices),
+        distances_cycles=distances,
+        slower_times=times,
+        short=found.short,
+        away_s=sum(one.to_us - max(0.0, one.from_us) for one in away) / 1e6,
+    )
+
+
+def _slower_times(slices: Slices, best_cycles: Mapping[int, float]) -> float | None:
+    """Of the slowest core, in the middle of its slices; None if it was as fast as at its best in most."""
+    times = [1.0]
+    for core in slices.cores:
+        timed = [cycles for cycles in core.pace_cycles if cycles]
+        if timed and core.core in best_cycles:
+            times.append(statistics.median(timed) / best_cycles[core.core])
+    slowest = max(times)
+    return round(slowest, 3) if slowest > SLOWED_TIMES else None
+
+
+def _merged(found: Evidence) -> tuple[LeftOut, ...]:
+    """In order; neighbouring times of one core and one cause as one."""
+    whole: list[Absence] = []
+    for one in sorted(found.left_out, key=lambda one: (one.core, one.by, one.from_us)):
+        last = whole[-1] if whole else None
+        if last is not None and (last.core, last.by) == (one.core, one.by) and one.from_us <= last.to_us:
+            whole[-1] = Absence(one.core, last.from_us, max(last.to_us, one.to_us), one.by)
+        else:
+            whole.append(one)
+    return tuple(
+        LeftOut(core=one.core, from_us=round(one.from_us, 1), to_us=round(one.to_us, 1), by=one.by)
+        for one in sorted(whole, key=lambda one: one.from_us)
+    )
+
+
+def _record(slices: Slices) -> TrialSlices:
+    count = len(slices.streams[0].due) if slices.streams else 0
+    offered = [sum(stream.offered[at] for stream in slices.streams) for at in range(count)]
+    delivered = [sum(stream.delivered[at] for stream in slices.streams) for at in range(count)]
+    delay_ns = [
+        sum(stream.delivered[at] * stream.delay_ns[at] for stream in slices.streams) / max(1, delivered[at])
+        for at in range(count)
+    ]
+    return TrialSlices(
+        width_us=slices.width_ns / _NS_PER_US,
+        offered=offered,
+        lost=[(at, offered[at] - delivered[at]) for at in range(count) if offered[at] > delivered[at]],
+        delay_us=[round(ns / _NS_PER_US, 1) for ns in delay_ns],
+    )

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a trial counts: the time in which every core on the packets' way was there for them.
+
+A trial is looked at in slices of the time in which its packets were due. An *absence* is a time in which
+somebody else had a core: the host, another program, or, where a core works slower than at its best, whoever
+works on the other thread of its physical core. What the system under test does itself (a function's long
+poll, a switch's other threads) is no absence and is never forgiven.
+
+- *Left out* is a slice whose packets were due during an absence, or would have left the system then, and the
+  slice behind it.
+- *Recovering* are the slices behind an absence until the packets' delay is again what it is without. The
+  queues that grew meanwhile empty, and what is lost then need not be the load's fault. So here a balance
+  counts: a system that carries the load sends out at least as much as comes in. Of L packets a second, with
+  delays that went from w0 to w1, lost + L (w1 - w0) packets were not carried; below 0, all were. A delay is
+  without the absences in it: what is left is the time that the system needed for what was queued.
+- *Clean* are all others. There each lost packet counts, and growth of the delay is a backlog: overload that
+  a trial is too short to lose packets by (docs/design/method.md).
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from weir.dataplane.messages import Slices, StreamSlices
+from weir.measure.core_watch import Taken
+
+HOST = "host"
+SLOWED = "slowed"
+TAKEN_MIN_US = 5.0
+"""Shorter times of others are in every trial; what they cost is within what a queue holds."""
+SLOWED_TIMES = 1.15
+"""A core that takes so many times as long for the same work as at its best."""
+LOSSY_SHARE = 0.1
+"""A stream that lost packets is overloaded without doubt: there a tenth of the least growth is enough."""
+CALM_TIMES, CALM_US = 1.25, 20.0
+"""Delays are as without an absence up to so much more than at their lower quartile."""
+CLEAN_SHARE = 0.25
+"""Of the recovering slices; with so many clean ones, those alone tell which share is lost."""
+US_PER_S = 1e6
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A time in which a core was not there, from the run's start."""
+
+    core: int
+    from_us: float
+    to_us: float
+    by: str
+
+
+@dataclass
+class _Part:
+    """Slices of one stream that are judged alike."""
+
+    slices: int = 0
+    due: int = 0
+    offered: int = 0
+    delivered: int = 0
+    growths_us: list[float] = field(default_factory=list)
+    """Of the delay, in each stretch without a break."""
+
+    @property
+    def lost(self) -> int:
+        return self.offered - self.delivered
+
+    def add(
+        self, stretch: Sequence[int], stream: StreamSlices, all_delays_us: Sequence[float | None]
+    ) -> None:
+        """A stretch of neighbouring slices."""
+        self.slices += len(stretch)
+        for slice_ in stretch:
+            self.due += stream.due[slice_]
+            self.offered += stream.offered[slice_]
+            self.delivered += stream.delivered[slice_]
+        delays_us = [delay for at in stretch if (delay := all_delays_us[at]) is not None]
+        if len(delays_us) >= 2:
+            self.growths_us.append(_growth_us(delays_us))
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """Of one stream."""
+
+    offered: int
+    lost: int
+    backlog: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What of a trial counts, of all streams together."""
+
+    seconds: float
+    """Clean and recovering."""
+    recovering_s: float
+    offered: int
+    short: int
+    """Due and not sent."""
+    lost: int
+    """Without the backlog."""
+    backlog: int
+    left_out: tuple[Absence, ...]
+
+
+def absences(slices: Slices, taken: Iterable[Taken] = ()) -> list[Absence]:
+    """Of the host, as polling loops noticed, and of other programs; those that touch the run's time."""
+    found = [
+        Absence(gap.core, gap.ended_us - gap.us, gap.ended_us, HOST) for gap in slices.gaps if gap.host_us
+    ]
+    us_a_ns = slices.now_us / max(1, slices.now_raw_ns - slices.start_raw_ns)
+    for one in taken:
+        from_us = (one.from_raw_ns - slices.start_raw_ns) * us_a_ns
+        to_us = (one.to_raw_ns - slices.start_raw_ns) * us_a_ns
+        if to_us - from_us >= TAKEN_MIN_US:
+            found.append(Absence(one.core, from_us, to_us, one.by))
+    return [one for one in found if one.to_us > 0]
+
+
+def slowed(slices: Slices, best_cycles: Mapping[int, float]) -> list[Absence]:
+    """Times in which a core was slower than at its best, of cores whose best is known."""
+    width_us = slices.width_ns / 1e3
+    found: list[Absence] = []
+    for core in slices.cores:
+        limit = best_cycles.get(core.core, math.inf) * SLOWED_TIMES
+        found += [
+            Absence(core.core, at * width_us, (at + 1) * width_us, SLOWED)
+            for at, cycles in enumerate(core.pace_cycles)
+            if cycles > limit
+        ]
+    return found
+
+
+def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) -> Evidence:
+    """What counts of a run with these absences. `least_growth_ms`: of the delay, that is a backlog; 0: none
+    is looked for."""
+    width_us = slices.width_ns / 1e3
+    count = len(slices.streams[0].due) if slices.streams else 0
+    spans = _union(away)
+    left = _left_out(slices, spans, count)
+    offered = short = lost = recovering_slices = 0
+    backlog = 0.0
+    for stream in slices.streams:
+        clean, recovering = _parts(stream, left, _own_delays_us(stream, spans, width_us))
+        judged = _judged(clean, recovering, width_us / US_PER_S, least_growth_ms * 1e3)
+        offered += judged.offered
+        lost += judged.lost
+        backlog += judged.backlog
+        short += clean.due - clean.offered + recovering.due - recovering.offered
+        recovering_slices = max(recovering_slices, recovering.slices)
+    return Evidence(
+        seconds=left.count(False) * width_us / US_PER_S,
+        recovering_s=recovering_slices * width_us / US_PER_S,
+        offered=offered,
+        short=short,
+        lost=lost,
+        backlog=round(backlog),
+        left_out=tuple(away),
+    )
+
+
+def _union(away: Sequence[Absence]) -> list[tuple[float, float]]:
+    """Times in which any core was away, in order."""
+    spans: list[tuple[float, float]] = []
+    for one in sorted(away, key=lambda one: one.from_us):
+        if spans and one.from_us <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], one.to_us))
+        else:
+            spans.append((one.from_us, one.to_us))
+    return spans
+
+
+def _left_out(slices: Slices, spans: Sequence[tuple[float, float]], count: int) -> list[bool]:
+    """By slice. Packets leave in the order in which they came."""
+    width_us = slices.width_ns / 1e3
+    left = [False] * count
+    leaves_us = [at * width_us + delay for at, delay in enumerate(_longest_us(slices, count))]
+    for from_us, to_us in spans:
+        for at in range(int(max(0.0, from_us) // width_us), min(count, int(to_us // width_us) + 2)):
+            left[at] = True
+        first = bisect.bisect_left(leaves_us, from_us - width_us)
+        for at in range(first, min(count, bisect.bisect_right(leaves_us, to_us + width_us))):
+            left[at] = True
+    return left
+
+
+def _longest_us(slices: Slices, count: int) -> Iterator[float]:
+    """Delay in each slice, of the stream with the longest. Who came later does not leave earlier: where what
+    was lost leaves no trace, it is that of the slice before, less a slice."""
+    width_us, known = slices.width_ns / 1e3, 0.0
+    for at in range(count):
+        seen = [stream.delay_ns[at] / 1e3 for stream in slices.streams if stream.delivered[at]]
+        known = max(known - width_us, max(seen, default=known))
+        yield known
+
+
+def _own_delays_us(
+    stream: StreamSlices, spans: Sequence[tuple[float, float]], width_us: float
+) -> list[float | None]:
+    """Delays without the absences in them; None where nothing arrived."""
+    found: list[float | None] = []
+    at = 0
+    for slice_, delivered in enumerate(stream.delivered):
+        if not delivered:
+            found.append(None)
+            continue
+        due_us, delay_us = (slice_ + 0.5) * width_us, stream.delay_ns[slice_] / 1e3
+        while at < len(spans) and spans[at][1] <= due_us:
+            at += 1
+        inside = 0.0
+        for from_us, to_us in spans[at:]:
+            if from_us >= due_us + delay_us:
+                break
+            inside += min(to_us, due_us + delay_us) - max(from_us, due_us)
+        found.append(max(0.0, delay_us - inside))
+    return found
+
+
+def _parts(
+    stream: StreamSlices, left: Sequence[bool], delays_us: Sequence[float | None]
+) -> tuple[_Part, _Part]:
+    """Clean and recovering."""
+    clean, recovering = _Part(), _Part()
+    kept_us = [delay for delay, out in zip(delays_us, left, strict=True) if delay is not None and not out]
+    calm_us = CALM_TIMES * _lower_quartile(kept_us) + CALM_US
+    for stretch in _stretches(left):
+        at = 0
+        if stretch[0] > 0:
+            while at < len(stretch) and not _is_calm(delays_us[stretch[at]], calm_us):
+                at += 1
+            recovering.add(stretch[:at], stream, delays_us)
+        clean.add(stretch[at:], stream, delays_us)
+    return clean, recovering
+
+
+def _is_calm(delay_us: float | None, calm_us: float) -> bool:
+    return delay_us is not None and delay_us <= calm_us
+
+
+def _stretches(left: Sequence[bool]) -> Iterator[list[int]]:
+    """Neighbouring slices that are not left out."""
+    stretch: list[int] = []
+    for at, out in enumerate(left):
+        if not out:
+            stretch.append(at)
+        elif stretch:
+            yield stretch
+            stretch = []
+    if stretch:
+        yield stretch
+
+
+def _judged(clean: _Part, recovering: _Part, slice_s: float, least_growth_us: float) -> _Judged:
+    seconds = (clean.slices + recovering.slices) * slice_s
+    rate_pps = (clean.offered + recovering.offered) / seconds if seconds else 0.0
+    backlog = _grown(clean, least_growth_us) / US_PER_S * rate_pps
+    balance = recovering.lost + sum(recovering.growths_us) / US_PER_S * rate_pps
+    if balance <= 0:
+        # All was carried. Which share is lost without queues that empty is known of the clean ones.
+        alone = clean.slices >= CLEAN_SHARE * recovering.slices
+        return _Judged(clean.offered + (0 if alone else recovering.offered), max(0, clean.lost), backlog)
+    backlog += _grown(recovering, least_growth_us) / US_PER_S * rate_pps
+    lost = clean.lost + min(recovering.lost, math.ceil(balance))
+    return _Judged(clean.offered + recovering.offered, max(0, lost), backlog)
+
+
+def _grown(part: _Part, least_us: float) -> float:
+    """Growth of the delay that is a backlog. Each stretch adds its own uncertainty."""
+    if not least_us:
+        return 0.0
+    growth_us = sum(part.growths_us)
+    limit_us = least_us * (LOSSY_SHARE if part.lost > 0 else 1) * math.sqrt(max(1, len(part.growths_us)))
+    return growth_us if growth_us > limit_us else 0.0
+
+
+def _growth_us(delays_us: Sequence[float]) -> float:
+    """From begin to end, by the medians of both thirds: a single slice decides nothing."""
+    third = max(1, len(delays_us) // 3)
+    rise = statistics.median(delays_us[-third:]) - statistics.median(delays_us[:third])
+    return rise * (len(delays_us) - 1) / (len(delays_us) - third)
+
+
+def _lower_quartile(values: Sequence[float]) -> float:
+    return sorted(values)[len(values) // 4] if values else 0.0

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine's state in the trials of one run: how fast its cores were, and how far from each other.
+
+A hypervisor moves virtual cores and lets others work on the second thread of theirs. Rates that were measured
+in different states do not compare. So each core's best is remembered: not the best ever, which is luck of a
+moment, but the best that came often enough.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
+
+OFTEN_SHARE = 0.1
+"""Of all slices: a pace that came less often is not waited for."""
+REMEMBERED = 3000
+"""Slices of a core: by those it is told whether its best still comes."""
+SLICES_MIN = 50
+NEAR_TIMES = 1.35
+"""Distances that differ by less are the same."""
+
+
+class MachineState:
+    """What all trials of a run saw so far."""
+
+    def __init__(self) -> None:
+        self._paces: dict[int, Counter[int]] = {}
+        self._lately: dict[int, deque[int]] = {}
+        self._distances: dict[int, list[float]] = {}
+
+    def saw(self, paces_cycles: Mapping[int, Iterable[int]], distances_cycles: Mapping[int, float]) -> None:
+        """One trial: paces of slices by core, 0 where none was timed; distances by core."""
+        for core, paces in paces_cycles.items():
+            timed = [cycles for cycles in paces if cycles]
+            self._paces.setdefault(core, Counter()).update(timed)
+            self._lately.setdefault(core, deque(maxlen=REMEMBERED)).extend(timed)
+        for core, cycles in distances_cycles.items():
+            self._distances.setdefault(core, []).append(cycles)
+
+    def best_paces_cycles(self) -> dict[int, float]:
+        """Of each core that timed enough; the pace that a tenth of its slices reached."""
+        return {
+            core: float(_quantile(paces, OFTEN_SHARE))
+            for core, paces in self._paces.items()
+            if paces.total() >= SLICES_MIN
+        }
+
+    def comes(self, times: float) -> bool:
+        """Whether all cores were at most so many times slower than at their best in some of what was seen
+        lately: it is worth waiting for."""
+        best = self.best_paces_cycles()
+        return all(
+            sum(cycles <= times * best[core] for cycles in lately) >= OFTEN_SHARE * len(lately)
+            for core, lately in self._lately.items()
+            if core in best
+        )
+
+    def best_distances_cycles(self) -> dict[int, float]:
+        """The distance that a tenth of the trials had."""
+        return {
+            core: sorted(seen)[int(OFTEN_SHARE * len(seen))] for core, seen in self._distances.items() if seen
+        }
+
+    def farther_times(self, distances_cycles: Mapping[int, float]) -> float | None:
+        """How many times as far the cores were from each other as at their best; None: as near."""
+        best = self.best_distances_cycles()
+        times = [cycles / best[core] for core, cycles in distances_cycles.items() if best.get(core)]
+        farthest = max(times, default=1.0)
+        return round(farthest, 3) if farthest > NEAR_TIMES else None
+
+
+def _quantile(counts: Counter[int], share: float) -> int:
+    left = share * counts.total()
+    for value in sorted(counts):
+        left -= counts[value]
+        if left <= 0:
+            return value
+    return max(counts)
