@@ -86,6 +86,38 @@ weir_pacing_constant_due(const struct weir_pacing *pacing, uint64_t elapsed)
 			  (double)(elapsed - pacing->step_cycles) * pacing->step_packets_per_cycle);
 }
 
+/* Whether the sequence number of a packet tells when it was due. */
+static inline bool
+weir_pacing_is_constant(const struct weir_pacing *pacing)
+{
+	return pacing->packets_per_cycle > 0 && !pacing->poisson;
+}
+
+/*
+ * Constant rates alone: when packet `sequence`, from 0, was due. That is the first moment at which
+ * weir_pacing_due() counts it: a generator that is never late sends it then.
+ */
+static inline uint64_t
+weir_pacing_due_tsc(const struct weir_pacing *pacing, uint64_t sequence)
+{
+	double packets = (double)sequence + 1;
+	uint64_t elapsed;
+
+	if (packets <= pacing->step_packets || pacing->step_cycles == UINT64_MAX)
+		elapsed = (uint64_t)(packets / pacing->packets_per_cycle);
+	else
+		elapsed = pacing->step_cycles + (uint64_t)((packets - pacing->step_packets) /
+							   pacing->step_packets_per_cycle);
+	if (weir_pacing_constant_due(pacing, elapsed) <= sequence)
+		elapsed++;
+	else if (elapsed > 0 && weir_pacing_constant_due(pacing, elapsed - 1) > sequence)
+		elapsed--;
+	/* The last one of all is due with the end, however the division is rounded. */
+	if (elapsed > pacing->duration_cycles)
+		elapsed = pacing->duration_cycles;
+	return pacing->start_tsc + elapsed;
+}
+
 /* How many packets should have been sent by `now_tsc`, from the start, never more than the duration
  * holds; `bound` caps the work of one call. */
 static inline uint64_t

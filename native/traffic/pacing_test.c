@@ -225,6 +225,82 @@ a_step_changes_the_rate_once_and_loses_no_packet(void **state)
 	assert_true(weir_pacing_ended(&pacing, 88000));
 }
 
+/* At its due time weir_pacing_due() counts a packet, and not one cycle before. */
+static void
+assert_due(struct weir_pacing *pacing, uint64_t sequence)
+{
+	uint64_t due_tsc = weir_pacing_due_tsc(pacing, sequence);
+
+	assert_in_range(weir_pacing_due(pacing, due_tsc, UINT64_MAX), sequence + 1, UINT64_MAX);
+	assert_in_range(weir_pacing_due(pacing, due_tsc - 1, UINT64_MAX), 0, sequence);
+}
+
+static void
+a_constant_packet_is_due_when_the_pacing_first_counts_it(void **state)
+{
+	static const double rates_pps[] = {0.5, 3, 1000, 999999, 1e6, 14880952, 1e9, 3e9};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(rates_pps) / sizeof(rates_pps[0]); i++) {
+		struct weir_pacing pacing =
+			weir_pacing_of(rates_pps[i], 60 * SECOND_NS, TSC_HZ, false, 1);
+		uint64_t planned = pacing.planned;
+
+		pacing.start_tsc = 1ull << 50;
+		for (uint64_t n = 0; n < 1000 && n < planned; n++)
+			assert_due(&pacing, n);
+		for (uint64_t n = planned / 2; n < planned / 2 + 1000 && n < planned; n++)
+			assert_due(&pacing, n);
+		assert_due(&pacing, planned - 1);
+	}
+}
+
+static void
+due_times_of_a_constant_rate_are_its_gaps_apart(void **state)
+{
+	struct weir_pacing pacing = weir_pacing_of(1e6, SECOND_NS, TSC_HZ, false, 1);
+
+	(void)state;
+	pacing.start_tsc = 5000;
+	assert_int_equal(weir_pacing_due_tsc(&pacing, 0), 5000 + 2446);
+	assert_int_equal(weir_pacing_due_tsc(&pacing, 1), 5000 + 4891);
+	assert_int_equal(weir_pacing_due_tsc(&pacing, 999999), 5000 + TSC_HZ);
+	assert_true(weir_pacing_is_constant(&pacing));
+}
+
+static void
+due_times_follow_a_step_of_the_rate(void **state)
+{
+	static const uint64_t after_step[] = {66000, 77000, 87999};
+	struct weir_pacing pacing = weir_pacing_of(110000, SECOND_NS, TSC_HZ, false, 1);
+
+	(void)state;
+	pacing.start_tsc = 7;
+	weir_pacing_step(&pacing, 55000, SECOND_NS * 6 / 10, TSC_HZ);
+	for (uint64_t n = 7; n < 88000; n += 13)
+		assert_due(&pacing, n);
+	for (uint64_t n = 65990; n < 66010; n++)
+		assert_due(&pacing, n);
+	assert_due(&pacing, 87999);
+	for (unsigned int i = 0; i < sizeof(after_step) / sizeof(after_step[0]); i++) {
+		uint64_t gap_cycles = weir_pacing_due_tsc(&pacing, after_step[i]) -
+				      weir_pacing_due_tsc(&pacing, after_step[i] - 1);
+
+		assert_in_range(gap_cycles, TSC_HZ / 55000 - 1, TSC_HZ / 55000 + 1);
+	}
+}
+
+static void
+drawn_gaps_and_no_rate_tell_no_due_time(void **state)
+{
+	struct weir_pacing drawn = weir_pacing_of(1e6, SECOND_NS, TSC_HZ, true, 1);
+	struct weir_pacing unlimited = weir_pacing_of(0, SECOND_NS, TSC_HZ, false, 1);
+
+	(void)state;
+	assert_false(weir_pacing_is_constant(&drawn));
+	assert_false(weir_pacing_is_constant(&unlimited));
+}
+
 int
 main(void)
 {
@@ -241,6 +317,10 @@ main(void)
 		cmocka_unit_test(what_a_burst_could_not_send_in_its_time_is_intended_all_the_same),
 		cmocka_unit_test(a_limit_above_what_the_rate_asks_for_changes_nothing),
 		cmocka_unit_test(a_step_changes_the_rate_once_and_loses_no_packet),
+		cmocka_unit_test(a_constant_packet_is_due_when_the_pacing_first_counts_it),
+		cmocka_unit_test(due_times_of_a_constant_rate_are_its_gaps_apart),
+		cmocka_unit_test(due_times_follow_a_step_of_the_rate),
+		cmocka_unit_test(drawn_gaps_and_no_rate_tell_no_due_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
