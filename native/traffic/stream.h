@@ -33,6 +33,8 @@ struct weir_sender {
 	uint64_t refused;
 	uint64_t last_tx_tsc;
 	bool done;
+	/* Of packets when they were built: how long ago they were due. Without a rate: none. */
+	struct weir_histogram lateness_cycles;
 };
 
 /* The receiving half: written by the receiver's core. */
