@@ -183,6 +183,7 @@ a_stamp_that_cannot_be_true_gives_no_delay_and_the_packet_counts(void **state)
 	assert_true(stream_counts().latency.max < 5e3 + exact_within_ns());
 	assert_int_equal(receiver_counts().timed, 2);
 	assert_int_equal(receiver_counts().untimed, 5);
+	assert_int_equal(stream_counts().negative, 3); /* the first three */
 }
 
 static void
@@ -207,6 +208,7 @@ a_packet_that_seems_to_arrive_before_it_was_sent_took_no_time(void **state)
 	arrive(0, tx_tsc, &stamp);
 	assert_int_equal(stream_counts().latency.count, 1);
 	assert_true(stream_counts().latency.max < exact_within_ns());
+	assert_int_equal(stream_counts().negative, 0);
 }
 
 static void

@@ -36,13 +36,16 @@ stream_json(unsigned int index)
 	json_t *stream;
 
 	weir_stream_counted(index, &c);
-	stream = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "id",
+	stream = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "id",
 			   weir_stream_id(index), "intended", (json_int_t)c.intended, "offered",
 			   (json_int_t)c.offered, "tx_refused", (json_int_t)c.tx_refused,
 			   "delivered", (json_int_t)c.delivered, "duplicates",
 			   (json_int_t)c.duplicates, "reordered", (json_int_t)c.reordered,
 			   "late_from_earlier_run", (json_int_t)c.stale, "too_late",
-			   (json_int_t)c.too_late, "latency", latency_json(&c.latency));
+			   (json_int_t)c.too_late, "negative", (json_int_t)c.negative, "latency",
+			   latency_json(&c.latency));
+	if (c.lateness.count > 0)
+		json_object_set_new(stream, "lateness", latency_json(&c.lateness));
 	if (c.has_tagged)
 		json_object_set_new(stream, "tagged_ns", json_real(c.tagged_ns));
 	if (c.gaps > 0)

@@ -107,8 +107,10 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 		.has_variation = delays->wanted.variation,
 		.has_tagged = delays->has_tagged,
 		.tagged_ns = (double)delays->tagged_cycles * ns_per_cycle(),
+		.negative = delays->negative,
 	};
 	find_gaps(stream, count);
+	summarise(&stream->sender.lateness_cycles, &count->lateness);
 	summarise(&delays->latency_cycles, &count->latency);
 	if (delays->wanted.variation)
 		summarise_variation(delays, &count->variation);

@@ -5,10 +5,16 @@
  * 3550, section 6.4.1: in order of arrival). PDV (RFC 5481, section 4.2) is the
  * delay less the least delay, so its quantiles are those of the delay, less its minimum.
  *
+ * The delay begins when the packet was due. Otherwise a generator that comes late would hide what
+ * the packets that it holds back would have met ("coordinated omission"). Of a constant rate the
+ * sequence number says when that was; drawn gaps are in the stamp; and without a rate a packet is
+ * due when it is sent. IPDV and jitter compare packets as the stamps have them: by the times of
+ * sending, or with drawn gaps by those when they were due.
+ *
  * One packet may be tagged (RFC 2544, section 26.2): its delay is told singly, too.
  *
  * Packets of one burst have one time of sending and one of arrival. So at high rates most delays
- * are that of the packet before, and are counted together.
+ * are that of the packet before, or less by the gap of a constant rate, and are counted together.
  */
 #ifndef WEIR_TRAFFIC_DELAYS_H
 #define WEIR_TRAFFIC_DELAYS_H
@@ -16,8 +22,10 @@
 #include <stdbool.h>
 
 #include <rte_branch_prediction.h>
+#include <rte_common.h>
 
 #include "histogram.h"
+#include "since_due.h"
 
 /* Which packets' delays a run measures; the others are counted all the same. */
 struct weir_delays_wanted {
@@ -30,16 +38,21 @@ struct weir_delays_wanted {
 
 struct weir_delays {
 	struct weir_delays_wanted wanted;
+	const struct weir_pacing *pacing; /* of a constant rate; NULL: the stamp says when due */
+	uint64_t negative; /* arrived before they were sent: a clock is wrong, and they have none */
 	bool any;
 	bool has_tagged;
 	uint64_t tagged_cycles;
 	/* Of the packet measured last; of one burst all are alike. */
 	uint64_t last_tx_tsc, last_rx_tsc;
-	uint64_t last_cycles;
+	uint64_t last_cycles;	/* between these two */
 	uint64_t next_sequence; /* the one behind it; UINT64_MAX: there was none */
-	/* Those from here to `next_sequence` have its delay, and are still to be counted, at the
-	 * latest when they end there. */
+	/* Those from here to `next_sequence` are still to be counted, at the latest when they end
+	 * at `alike_end`: the first has this delay (see weir_histogram_add_ramp()), each other one
+	 * a step less, ... */
 	uint64_t counted_to, alike_end;
+	uint64_t ramp_first, ramp_step;
+	uint64_t varied_to; /* ... and those from here on have an IPDV of 0 */
 	int64_t ipdv_min_cycles, ipdv_max_cycles;
 	double jitter, jitter_max, jitter_sum; /* cycles */
 	uint64_t jitter_count;
@@ -58,6 +71,7 @@ weir_delays_clear(struct weir_delays *delays)
 	delays->wanted.tag_tsc = UINT64_MAX;
 	delays->next_sequence = UINT64_MAX;
 	delays->counted_to = UINT64_MAX;
+	delays->varied_to = UINT64_MAX;
 	delays->ipdv_min_cycles = INT64_MAX;
 	delays->ipdv_max_cycles = INT64_MIN;
 	delays->earlier_ipdv_min_cycles = INT64_MAX;
@@ -66,7 +80,8 @@ weir_delays_clear(struct weir_delays *delays)
 	weir_histogram_clear(&delays->ipdv_cycles);
 }
 
-/* The difference between this packet's delay and that of the packet that arrived before it. */
+/* The difference between this packet's delay and that of the packet that arrived before it, both
+ * from the stamp on. */
 static inline void
 weir_delays_add_variation(struct weir_delays *delays, uint64_t sequence, uint64_t cycles)
 {
@@ -103,7 +118,7 @@ weir_delays_take_extremes(struct weir_delays *delays)
 	delays->ipdv_max_cycles = INT64_MIN;
 }
 
-/* How many packets with the same delay may wait to be counted. */
+/* How many packets may wait to be counted. */
 #define WEIR_DELAYS_ALIKE_MAX 64
 
 /* What is left of a jitter after so many packets without a difference, below 128: each takes away a
@@ -131,18 +146,26 @@ weir_delays_left(uint32_t packets)
 	return left;
 }
 
-/* Counts those that wait: their delay does not change from one to the next. */
+/* Counts those that wait. */
 static inline void
 weir_delays_settle(struct weir_delays *delays)
 {
-	uint32_t alike = (uint32_t)(delays->next_sequence - delays->counted_to);
+	uint32_t waiting = (uint32_t)(delays->next_sequence - delays->counted_to);
+	uint32_t alike = (uint32_t)(delays->next_sequence - delays->varied_to);
 	double faded;
 
-	if (alike == 0)
+	if (waiting == 0)
 		return;
+	if (delays->pacing == NULL) {
+		weir_histogram_add_many(&delays->latency_cycles, delays->last_cycles, waiting);
+	} else {
+		weir_since_due_add(&delays->latency_cycles, delays->ramp_first, delays->ramp_step,
+				   waiting);
+		delays->ramp_first -= RTE_MIN(delays->ramp_first, waiting * delays->ramp_step);
+	}
 	delays->counted_to = delays->next_sequence;
-	weir_histogram_add_many(&delays->latency_cycles, delays->last_cycles, alike);
-	if (!delays->wanted.variation)
+	delays->varied_to = delays->next_sequence;
+	if (!delays->wanted.variation || alike == 0)
 		return;
 	weir_histogram_add_many(&delays->ipdv_cycles, 0, alike);
 	if (delays->ipdv_min_cycles > 0)
@@ -156,39 +179,61 @@ weir_delays_settle(struct weir_delays *delays)
 	delays->jitter = faded;
 }
 
+/* Begins anew to wait, with that packet. */
+static inline void
+weir_delays_begin_alike(struct weir_delays *delays, uint64_t sequence, uint64_t rx_tsc)
+{
+	uint64_t end = delays->wanted.sequence_limit;
+
+	if (delays->pacing != NULL) {
+		struct weir_since_due since = weir_since_due(delays->pacing, sequence, rx_tsc);
+
+		delays->ramp_first = since.first;
+		delays->ramp_step = since.step;
+		end = RTE_MIN(end, since.end);
+	}
+	delays->counted_to = sequence;
+	delays->varied_to = sequence + 1;
+	delays->alike_end = RTE_MIN(end, sequence + WEIR_DELAYS_ALIKE_MAX);
+}
+
 /* One that is not of the burst of the packet before. */
 static inline void
 weir_delays_add_other(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc,
 		      uint64_t rx_tsc)
 {
-	uint64_t cycles = rx_tsc > tx_tsc ? rx_tsc - tx_tsc : 0;
+	uint64_t cycles = rx_tsc - tx_tsc;
 
+	if (unlikely(rx_tsc < tx_tsc)) {
+		delays->negative++;
+		return;
+	}
 	if (unlikely(tx_tsc >= delays->wanted.tag_tsc)) {
 		delays->wanted.tag_tsc = UINT64_MAX;
-		delays->tagged_cycles = cycles;
+		delays->tagged_cycles =
+			delays->pacing == NULL
+				? cycles
+				: weir_since_due(delays->pacing, sequence, rx_tsc).first >>
+					  WEIR_RAMP_PLACES;
 		delays->has_tagged = true;
 	}
 	if (tx_tsc < delays->wanted.from_tsc || sequence >= delays->wanted.sequence_limit)
 		return;
-	if (cycles != delays->last_cycles || sequence != delays->next_sequence ||
-	    sequence >= delays->alike_end) {
+	if (delays->pacing != NULL || cycles != delays->last_cycles ||
+	    sequence != delays->next_sequence || sequence >= delays->alike_end) {
 		weir_delays_settle(delays);
-		weir_histogram_add(&delays->latency_cycles, cycles);
 		if (delays->wanted.variation && delays->any)
 			weir_delays_add_variation(delays, sequence, cycles);
+		weir_delays_begin_alike(delays, sequence, rx_tsc);
 		delays->any = true;
 		delays->last_cycles = cycles;
-		delays->counted_to = sequence + 1;
-		delays->alike_end = sequence + 1 + WEIR_DELAYS_ALIKE_MAX;
-		if (delays->alike_end > delays->wanted.sequence_limit)
-			delays->alike_end = delays->wanted.sequence_limit;
 	}
 	delays->next_sequence = sequence + 1;
 	delays->last_tx_tsc = tx_tsc;
 	delays->last_rx_tsc = rx_tsc;
 }
 
-/* A packet that counts as delivered. A receiving clock behind the sending one gives no delay. */
+/* A packet that counts as delivered. */
 static inline void
 weir_delays_add(struct weir_delays *delays, uint64_t sequence, uint64_t tx_tsc, uint64_t rx_tsc)
 {

@@ -12,6 +12,7 @@
 #include "random.h"
 
 #define COUNT 100000
+#define TSC_HZ 2400000000ull
 
 static struct weir_delays delays;
 static uint64_t raw[COUNT];
@@ -167,11 +168,141 @@ first_packets_alone_are_measured_up_to_the_limit(void **state)
 }
 
 static void
-a_receiving_clock_behind_the_sending_one_gives_no_delay(void **state)
+a_packet_that_arrives_before_it_was_sent_is_counted_and_has_no_delay(void **state)
 {
 	(void)state;
-	add(0, 100, 90);
-	assert_int_equal(delays.latency_cycles.max, 0);
+	add(0, 100, 150);
+	add(1, 200, 199);
+	add(2, 300, 300);
+	assert_int_equal(delays.negative, 1);
+	assert_int_equal(delays.latency_cycles.count, 2);
+	assert_int_equal(delays.latency_cycles.sum, 50);
+	assert_int_equal(delays.ipdv_cycles.count, 0);
+}
+
+/* A generator of 1,000 packets that is away for 5 ms after the first 400, by a path of 2,000
+ * cycles. */
+static void
+arrive_from_a_late_generator(const struct weir_pacing *pacing, uint64_t away_cycles)
+{
+	uint64_t back_tsc = weir_pacing_due_tsc(pacing, 400) + away_cycles;
+
+	for (uint64_t n = 0; n < 1000; n++) {
+		uint64_t due_tsc = weir_pacing_due_tsc(pacing, n);
+		uint64_t tx_tsc = n >= 400 && due_tsc < back_tsc ? back_tsc : due_tsc;
+
+		weir_delays_add(&delays, n, tx_tsc, tx_tsc + 2000);
+	}
+	weir_delays_settle(&delays);
+}
+
+static void
+latency_begins_when_a_packet_was_due_however_late_it_was_sent(void **state)
+{
+	const uint64_t away_cycles = 12000000; /* 5 ms */
+	struct weir_pacing pacing = weir_pacing_of(100000, 10000000, TSC_HZ, false, 1);
+	uint64_t held = 0;
+
+	(void)state;
+	pacing.start_tsc = 1000000;
+	delays.pacing = &pacing;
+	arrive_from_a_late_generator(&pacing, away_cycles);
+	/* 24,000 cycles apart: 501 were due while it was away, one every 10 us. */
+	for (uint32_t i = 0; i < WEIR_HISTOGRAM_BUCKETS; i++)
+		held += weir_histogram_from(i) > 2000 * 2 ? delays.latency_cycles.buckets[i] : 0;
+	assert_in_range(held, 499, 501);
+	assert_int_equal(delays.latency_cycles.count, 1000);
+	assert_in_range(delays.latency_cycles.max, away_cycles + 1999, away_cycles + 2001);
+	assert_in_range(delays.latency_cycles.min, 1999, 2001);
+	assert_within_one_percent(weir_histogram_quantile(&delays.latency_cycles, 0.75),
+				  away_cycles / 2);
+	assert_within_one_percent(delays.latency_cycles.sum / 1000, 2000 + away_cycles / 4);
+	/* As they were sent, each took as long as the one before it. */
+	assert_int_equal(delays.ipdv_max_cycles, 0);
+}
+
+/* Packets in bursts of every size, all at once, against each by itself. */
+static void
+a_burst_of_a_constant_rate_counts_each_packet_from_its_own_due_time(void **state)
+{
+	static const double rates_pps[] = {1000, 1234567, 14880952, 900e6};
+	static struct weir_histogram singly;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(rates_pps) / sizeof(rates_pps[0]); i++) {
+		struct weir_pacing pacing =
+			weir_pacing_of(rates_pps[i], 1000000000000ull, TSC_HZ, false, 1);
+		uint64_t random = 7, sequence = 0, sum = 0;
+
+		weir_pacing_step(&pacing, rates_pps[i] / 3, 5000000, TSC_HZ);
+		weir_histogram_clear(&singly);
+		begin(NULL);
+		delays.pacing = &pacing;
+		for (unsigned int burst = 0; burst < 3000; burst++) {
+			uint64_t count = 1 + weir_random_next(&random) % 70;
+			uint64_t tx_tsc = weir_pacing_due_tsc(&pacing, sequence + count - 1);
+			uint64_t rx_tsc = tx_tsc + random_delay(&random) - 400;
+
+			for (; count > 0; count--, sequence++) {
+				uint64_t latency = rx_tsc - weir_pacing_due_tsc(&pacing, sequence);
+
+				weir_histogram_add(&singly, latency);
+				sum += latency;
+				weir_delays_add(&delays, sequence, tx_tsc, rx_tsc);
+			}
+		}
+		weir_delays_settle(&delays);
+		assert_int_equal(delays.latency_cycles.count, sequence);
+		assert_in_range(delays.latency_cycles.sum, sum - sequence, sum + sequence);
+		assert_in_range(delays.latency_cycles.max, singly.max - 1, singly.max + 1);
+		assert_in_range(delays.latency_cycles.min, singly.min - 1, singly.min + 1);
+		for (unsigned int percent = 1; percent < 100; percent++) {
+			uint64_t truth = weir_histogram_quantile(&singly, percent / 100.0);
+
+			assert_within_one_percent(
+				weir_histogram_quantile(&delays.latency_cycles, percent / 100.0),
+				truth);
+		}
+	}
+}
+
+static void
+a_look_in_the_middle_of_a_burst_changes_nothing(void **state)
+{
+	struct weir_pacing pacing = weir_pacing_of(1e6, 1000000000, TSC_HZ, false, 1);
+	uint64_t rx_tsc = weir_pacing_due_tsc(&pacing, 39) + 5000;
+	static struct weir_histogram whole;
+
+	(void)state;
+	for (int looks = 0; looks < 2; looks++) {
+		begin(NULL);
+		delays.pacing = &pacing;
+		for (uint64_t n = 0; n < 40; n++) {
+			weir_delays_add(&delays, n, rx_tsc - 5000, rx_tsc);
+			if (looks && n % 3 == 0)
+				weir_delays_settle(&delays);
+		}
+		weir_delays_settle(&delays);
+		assert_int_equal(delays.ipdv_cycles.count, 39);
+		if (!looks)
+			whole = delays.latency_cycles;
+	}
+	assert_memory_equal(delays.latency_cycles.buckets, whole.buckets, sizeof(whole.buckets));
+	assert_int_equal(delays.latency_cycles.min, whole.min);
+	assert_int_equal(delays.latency_cycles.max, whole.max);
+}
+
+static void
+a_tagged_packet_is_told_from_when_it_was_due(void **state)
+{
+	struct weir_pacing pacing = weir_pacing_of(1000, 1000000000, TSC_HZ, false, 1);
+	uint64_t due_tsc = weir_pacing_due_tsc(&pacing, 1);
+
+	(void)state;
+	delays.pacing = &pacing;
+	delays.wanted.tag_tsc = due_tsc;
+	add(1, due_tsc + 700, due_tsc + 900);
+	assert_int_equal(delays.tagged_cycles, 900);
 }
 
 static void
@@ -236,7 +367,11 @@ main(void)
 		DELAYS(jitter_is_what_the_formula_of_rfc_3550_gives),
 		DELAYS(what_was_sent_before_the_settling_time_is_over_is_not_measured),
 		DELAYS(first_packets_alone_are_measured_up_to_the_limit),
-		DELAYS(a_receiving_clock_behind_the_sending_one_gives_no_delay),
+		DELAYS(a_packet_that_arrives_before_it_was_sent_is_counted_and_has_no_delay),
+		DELAYS(latency_begins_when_a_packet_was_due_however_late_it_was_sent),
+		DELAYS(a_burst_of_a_constant_rate_counts_each_packet_from_its_own_due_time),
+		DELAYS(a_look_in_the_middle_of_a_burst_changes_nothing),
+		DELAYS(a_tagged_packet_is_told_from_when_it_was_due),
 		DELAYS(without_variation_only_the_latency_is_kept),
 		DELAYS(packets_of_one_burst_count_as_each_by_itself_would),
 	};

@@ -87,6 +87,93 @@ weir_histogram_add(struct weir_histogram *histogram, uint64_t value)
 	weir_histogram_add_many(histogram, value, 1);
 }
 
+/* Values of a ramp are kept with that many binary places: its step is less than a cycle at times.
+ */
+#define WEIR_RAMP_PLACES 16
+#define WEIR_RAMP_ONE (1ull << WEIR_RAMP_PLACES)
+/* From here on buckets are wider than 1, and up to here a value has room above its places. */
+#define WEIR_RAMP_LEAST ((uint64_t)WEIR_HISTOGRAM_OCTAVE << WEIR_RAMP_PLACES)
+#define WEIR_RAMP_MOST                                                                             \
+	(1ull << (WEIR_HISTOGRAM_OCTAVES - 1 + WEIR_HISTOGRAM_BITS + WEIR_RAMP_PLACES))
+
+/* How far a value with places is shifted to be the number of its bucket in its octave, from
+ * WEIR_HISTOGRAM_OCTAVE on. */
+static inline uint32_t
+weir_histogram_ramp_shift(uint64_t value)
+{
+	return 63 - __builtin_clzll(value) - WEIR_HISTOGRAM_BITS;
+}
+
+static inline uint64_t *
+weir_histogram_ramp_octave(struct weir_histogram *histogram, uint32_t shift)
+{
+	return &histogram->buckets[(shift - WEIR_RAMP_PLACES) << WEIR_HISTOGRAM_BITS];
+}
+
+/* Each packet by itself: most have a bucket of their own. */
+static inline void
+weir_histogram_ramp_singly(struct weir_histogram *histogram, uint64_t value, uint64_t step,
+			   uint32_t count)
+{
+	uint32_t shift = weir_histogram_ramp_shift(value);
+	uint64_t *octave = weir_histogram_ramp_octave(histogram, shift);
+
+	for (; count > 0; count--, value -= step) {
+		uint64_t bucket = value >> shift;
+
+		if (__builtin_expect(bucket < WEIR_HISTOGRAM_OCTAVE, 0)) {
+			shift = weir_histogram_ramp_shift(value);
+			octave = weir_histogram_ramp_octave(histogram, shift);
+			bucket = value >> shift;
+		}
+		octave[bucket]++;
+	}
+}
+
+/* Bucket by bucket: many at a time fall into one. */
+static inline void
+weir_histogram_ramp_together(struct weir_histogram *histogram, uint64_t value, uint64_t step,
+			     uint32_t count)
+{
+	while (count > 0) {
+		uint32_t shift = weir_histogram_ramp_shift(value);
+		uint64_t above = value & ((1ull << shift) - 1);
+		uint64_t here = above < step * (count - 1) ? above / step + 1 : count;
+
+		weir_histogram_ramp_octave(histogram, shift)[value >> shift] += here;
+		value -= here * step;
+		count -= (uint32_t)here;
+	}
+}
+
+/*
+ * Adds `count` values, not 0 of them, of which each is `step` less than the one before it, down to
+ * 0 at least; both with WEIR_RAMP_PLACES binary places, which are cut.
+ */
+static inline void
+weir_histogram_add_ramp(struct weir_histogram *histogram, uint64_t first, uint64_t step,
+			uint32_t count)
+{
+	uint64_t fall = step * (count - 1), last = first - fall;
+
+	if (last < WEIR_RAMP_LEAST || first >= WEIR_RAMP_MOST) {
+		for (uint32_t i = 0; i < count; i++)
+			weir_histogram_add(histogram, (first - i * step) >> WEIR_RAMP_PLACES);
+		return;
+	}
+	if ((last >> WEIR_RAMP_PLACES) < histogram->min)
+		histogram->min = last >> WEIR_RAMP_PLACES;
+	if ((first >> WEIR_RAMP_PLACES) > histogram->max)
+		histogram->max = first >> WEIR_RAMP_PLACES;
+	/* A bucket is as wide as its least value's 128th part, or less. */
+	if (fall >> (63 - WEIR_HISTOGRAM_BITS) == 0 && fall << WEIR_HISTOGRAM_BITS < 4 * first)
+		weir_histogram_ramp_together(histogram, first, step, count);
+	else
+		weir_histogram_ramp_singly(histogram, first, step, count);
+	histogram->sum += ((first >> WEIR_RAMP_PLACES) + (last >> WEIR_RAMP_PLACES)) * count / 2;
+	__atomic_store_n(&histogram->count, histogram->count + count, __ATOMIC_RELEASE);
+}
+
 /* The smallest value that counts in a bucket; of the one behind the last, where that would end. */
 uint64_t weir_histogram_from(uint32_t bucket);
 

@@ -11,6 +11,7 @@
 #include <rte_cycles.h>
 
 #include "histogram.h"
+#include "random.h"
 
 #define RECORDED 500000
 
@@ -102,6 +103,33 @@ values_beyond_the_last_bucket_keep_the_exact_maximum(void **state)
 	assert_int_equal(weir_histogram_quantile(&histogram, 0.1), 0);
 }
 
+static void
+a_ramp_counts_as_its_values_one_by_one(void **state)
+{
+	static struct weir_histogram ramp, singly;
+	uint64_t random = 5;
+
+	(void)state;
+	for (unsigned int round = 0; round < 20000; round++) {
+		uint32_t count = 1 + weir_random_next(&random) % 64;
+		uint64_t step = weir_random_next(&random) >> (20 + weir_random_next(&random) % 44);
+		uint64_t first =
+			(weir_random_next(&random) >> (2 + weir_random_next(&random) % 50)) +
+			step * (count - 1);
+
+		weir_histogram_clear(&ramp);
+		weir_histogram_clear(&singly);
+		weir_histogram_add_ramp(&ramp, first, step, count);
+		for (uint32_t i = 0; i < count; i++)
+			weir_histogram_add(&singly, (first - i * step) >> WEIR_RAMP_PLACES);
+		assert_memory_equal(ramp.buckets, singly.buckets, sizeof(ramp.buckets));
+		assert_int_equal(ramp.count, count);
+		assert_int_equal(ramp.min, singly.min);
+		assert_int_equal(ramp.max, singly.max);
+		assert_in_range(ramp.sum + count, singly.sum, singly.sum + 2 * count);
+	}
+}
+
 int
 main(void)
 {
@@ -110,6 +138,7 @@ main(void)
 		cmocka_unit_test(recorded_samples_have_the_quantiles_that_the_histogram_says),
 		cmocka_unit_test(more_than_four_billion_values_in_one_bucket_are_counted),
 		cmocka_unit_test(values_beyond_the_last_bucket_keep_the_exact_maximum),
+		cmocka_unit_test(a_ramp_counts_as_its_values_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

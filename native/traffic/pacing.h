@@ -14,18 +14,25 @@
 
 #include "random.h"
 
+#define WEIR_PACING_DRAWN 32 /* Poisson: no more than these are due and not yet sent */
+
 struct weir_pacing {
 	uint64_t start_tsc;
 	uint64_t duration_cycles;
 	double packets_per_cycle; /* 0: no limit */
+	double cycles_per_packet; /* its inverse */
 	uint64_t planned;	  /* no more than these; UINT64_MAX: the duration decides */
 	uint64_t step_cycles;	  /* constant: when the rate changes; UINT64_MAX: never */
 	double step_packets;	  /* due by then */
-	double step_packets_per_cycle;
+	double step_packets_per_cycle, step_cycles_per_packet;
+	uint64_t step_sequence; /* the first packet that is due after it; UINT64_MAX: none */
 	bool poisson;
 	uint64_t random;
 	double next_due_cycles; /* Poisson: of the first packet not yet drawn as due */
 	uint64_t due;		/* Poisson: packets drawn */
+	/* Poisson: when those drawn last were due, by their number. Last: a receiver reads what is
+	 * above while a generator writes what follows. */
+	uint64_t drawn_cycles[WEIR_PACING_DRAWN];
 };
 
 static inline double
@@ -41,8 +48,10 @@ weir_pacing_of(double rate_pps, uint64_t duration_ns, uint64_t tsc_hz, bool pois
 	struct weir_pacing pacing = {
 		.duration_cycles = (uint64_t)ceil((double)duration_ns * 1e-9 * (double)tsc_hz),
 		.packets_per_cycle = rate_pps / (double)tsc_hz,
+		.cycles_per_packet = rate_pps > 0 ? (double)tsc_hz / rate_pps : 0,
 		.planned = UINT64_MAX,
 		.step_cycles = UINT64_MAX,
+		.step_sequence = UINT64_MAX,
 		.poisson = poisson && rate_pps > 0,
 		.random = seed,
 	};
@@ -63,7 +72,9 @@ weir_pacing_step(struct weir_pacing *pacing, double rate_pps, uint64_t after_ns,
 
 	pacing->step_cycles = (uint64_t)step;
 	pacing->step_packets = step * pacing->packets_per_cycle;
+	pacing->step_sequence = (uint64_t)pacing->step_packets;
 	pacing->step_packets_per_cycle = rate_pps / (double)tsc_hz;
+	pacing->step_cycles_per_packet = (double)tsc_hz / rate_pps;
 	pacing->planned = (uint64_t)(pacing->step_packets +
 				     (duration - step) * pacing->step_packets_per_cycle + 1e-6);
 }
@@ -93,21 +104,27 @@ weir_pacing_is_constant(const struct weir_pacing *pacing)
 	return pacing->packets_per_cycle > 0 && !pacing->poisson;
 }
 
+/* Constant rates alone: when packet `sequence`, from 0, is due after the start, not rounded. */
+static inline double
+weir_pacing_due_cycles(const struct weir_pacing *pacing, uint64_t sequence)
+{
+	double packets = (double)sequence + 1;
+
+	if (sequence < pacing->step_sequence)
+		return packets * pacing->cycles_per_packet;
+	return (double)pacing->step_cycles +
+	       (packets - pacing->step_packets) * pacing->step_cycles_per_packet;
+}
+
 /*
- * Constant rates alone: when packet `sequence`, from 0, was due. That is the first moment at which
+ * Constant rates alone: when packet `sequence` was due. That is the first moment at which
  * weir_pacing_due() counts it: a generator that is never late sends it then.
  */
 static inline uint64_t
 weir_pacing_due_tsc(const struct weir_pacing *pacing, uint64_t sequence)
 {
-	double packets = (double)sequence + 1;
-	uint64_t elapsed;
+	uint64_t elapsed = (uint64_t)weir_pacing_due_cycles(pacing, sequence);
 
-	if (packets <= pacing->step_packets || pacing->step_cycles == UINT64_MAX)
-		elapsed = (uint64_t)(packets / pacing->packets_per_cycle);
-	else
-		elapsed = pacing->step_cycles + (uint64_t)((packets - pacing->step_packets) /
-							   pacing->step_packets_per_cycle);
 	if (weir_pacing_constant_due(pacing, elapsed) <= sequence)
 		elapsed++;
 	else if (elapsed > 0 && weir_pacing_constant_due(pacing, elapsed - 1) > sequence)
@@ -116,6 +133,13 @@ weir_pacing_due_tsc(const struct weir_pacing *pacing, uint64_t sequence)
 	if (elapsed > pacing->duration_cycles)
 		elapsed = pacing->duration_cycles;
 	return pacing->start_tsc + elapsed;
+}
+
+/* Poisson alone: when packet `sequence` was due, one of those drawn last. */
+static inline uint64_t
+weir_pacing_drawn_tsc(const struct weir_pacing *pacing, uint64_t sequence)
+{
+	return pacing->start_tsc + pacing->drawn_cycles[sequence % WEIR_PACING_DRAWN];
 }
 
 /* How many packets should have been sent by `now_tsc`, from the start, never more than the duration
@@ -138,7 +162,8 @@ weir_pacing_due(struct weir_pacing *pacing, uint64_t now_tsc, uint64_t bound)
 										   : due;
 	}
 	while (pacing->next_due_cycles <= (double)elapsed && pacing->due < bound) {
-		pacing->due++;
+		pacing->drawn_cycles[pacing->due++ % WEIR_PACING_DRAWN] =
+			(uint64_t)ceil(pacing->next_due_cycles);
 		pacing->next_due_cycles += weir_pacing_gap_cycles(pacing);
 	}
 	return pacing->due < pacing->planned ? pacing->due : pacing->planned;

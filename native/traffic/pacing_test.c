@@ -291,6 +291,32 @@ due_times_follow_a_step_of_the_rate(void **state)
 }
 
 static void
+drawn_packets_are_due_when_the_process_first_counts_them(void **state)
+{
+	struct weir_pacing pacing = weir_pacing_of(1e6, SECOND_NS, TSC_HZ, true, 1);
+	uint64_t last_tsc = 0, count = 0;
+
+	(void)state;
+	pacing.start_tsc = 1ull << 40;
+	for (uint64_t now = pacing.start_tsc + 1; count < 500; now++) {
+		uint64_t due = weir_pacing_due(&pacing, now, UINT64_MAX);
+
+		for (; count < due; count++) {
+			assert_int_equal(weir_pacing_drawn_tsc(&pacing, count), now);
+			assert_true(now >= last_tsc);
+			last_tsc = now;
+		}
+	}
+	/* Those of a late sender, as many as it may take at once, are not all due now. */
+	assert_int_equal(weir_pacing_due(&pacing, last_tsc + 1000000, count + WEIR_PACING_DRAWN),
+			 count + WEIR_PACING_DRAWN);
+	for (uint64_t n = count; n < count + WEIR_PACING_DRAWN; n++) {
+		assert_in_range(weir_pacing_drawn_tsc(&pacing, n), last_tsc, last_tsc + 1000000);
+		last_tsc = weir_pacing_drawn_tsc(&pacing, n);
+	}
+}
+
+static void
 drawn_gaps_and_no_rate_tell_no_due_time(void **state)
 {
 	struct weir_pacing drawn = weir_pacing_of(1e6, SECOND_NS, TSC_HZ, true, 1);
@@ -320,6 +346,7 @@ main(void)
 		cmocka_unit_test(a_constant_packet_is_due_when_the_pacing_first_counts_it),
 		cmocka_unit_test(due_times_of_a_constant_rate_are_its_gaps_apart),
 		cmocka_unit_test(due_times_follow_a_step_of_the_rate),
+		cmocka_unit_test(drawn_packets_are_due_when_the_process_first_counts_them),
 		cmocka_unit_test(drawn_gaps_and_no_rate_tell_no_due_time),
 	};
 

@@ -77,7 +77,8 @@ stream_of(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epo
 	return stream;
 }
 
-/* A stamp can be true if the packet arrived after it was sent and before it was taken. */
+/* A stamp can be true if the packet arrived after it was sent and before it was taken, as far as
+ * the card's clock is known. */
 static inline void
 add_stamped(struct receiver *receiver, struct weir_stream *stream, const struct weir_stamp *stamp,
 	    const struct rte_mbuf *packet, uint64_t now, int64_t inexact)
@@ -96,6 +97,8 @@ add_stamped(struct receiver *receiver, struct weir_stream *stream, const struct 
 					  after >= 0 ? at : stamp->tx_tsc);
 			return;
 		}
+		if (after < -inexact)
+			stream->arrivals.delays.negative++;
 	}
 	receiver->counts.untimed++;
 	weir_arrivals_add_untimed(&stream->arrivals, stamp->sequence, stamp->tx_tsc, now);

@@ -91,6 +91,8 @@ ready_streams(const struct weir_run_options *options)
 		weir_sender_ready(&stream->sender, run.number,
 				  pacing_of(options, i, stream->config.seed + run.number));
 		ready_slices(stream, tsc_hz);
+		if (weir_pacing_is_constant(&stream->sender.pacing))
+			delays->pacing = &stream->sender.pacing;
 	}
 	for (unsigned int i = 0; i < weir_receiver_count(); i++)
 		memset(weir_receiver_counts(weir_receiver_at(i)), 0,

@@ -143,6 +143,73 @@ the_clock_starts_when_the_loops_run(void **state)
 	weir_loops_stop();
 }
 
+static bool away;
+
+/* Takes the core away once, for 5 ms, when 1,000 packets have been sent. */
+static uint32_t
+go_away(struct weir_area *area, uint64_t now_tsc)
+{
+	(void)area;
+	(void)now_tsc;
+	if (!away && weir_stream_at(0)->sender.offered >= 1000) {
+		away = true;
+		rte_delay_us_block(5000);
+	}
+	return 0;
+}
+
+/* Otherwise what was held back would look as fast as the rest ("coordinated omission"). */
+static void
+a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	struct weir_area absent = {.poll = go_away, .name = "absent", .core = weir_core_number(0)};
+
+	(void)state;
+	for (unsigned int poisson = 0; poisson < 2; poisson++) {
+		struct weir_stream_count count;
+
+		config.poisson = poisson;
+		away = false;
+		weir_loops_stop();
+		weir_areas_clear();
+		place(&absent);
+		place(generator);
+		place(receiver);
+		configure(&config);
+		weir_loops_start(&options);
+		start_run(100000, 50 * MS_NS, 100 * MS_NS);
+		count = wait_for_end();
+		assert_true(away);
+		assert_int_equal(count.lateness.count, count.offered);
+		assert_true(count.lateness.max >= 4900e3);
+		assert_true(count.latency.max >= 4900e3);
+		/* Of some 5,000 packets, 500 were due in these 5 ms: half of them waited 2.5 ms. */
+		assert_true(count.lateness.p99 >= 4e6);
+		assert_true(count.latency.p99 >= 4e6);
+		assert_true(count.lateness.min < 1e6);
+	}
+}
+
+static void
+without_a_rate_nothing_is_late_and_latency_begins_with_the_sending(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	struct weir_stream_count count;
+
+	(void)state;
+	place(generator);
+	place(receiver);
+	configure(&config);
+	weir_loops_start(&options);
+	start_run(0, 5 * MS_NS, 100 * MS_NS);
+	count = wait_for_end();
+	assert_int_equal(count.lateness.count, 0);
+	assert_int_equal(count.latency.count, count.delivered);
+	assert_true(count.latency.min < 1e6);
+	assert_int_equal(count.negative, 0);
+}
+
 static void
 the_counts_stand_once_the_run_is_done(void **state)
 {
@@ -222,6 +289,8 @@ main(void)
 		TESTER(a_step_is_refused_from_or_to_no_rate),
 		TESTER(a_poisson_run_intends_what_its_process_draws),
 		TESTER(the_clock_starts_when_the_loops_run),
+		TESTER(a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency),
+		TESTER(without_a_rate_nothing_is_late_and_latency_begins_with_the_sending),
 		TESTER(the_counts_stand_once_the_run_is_done),
 		TESTER(a_stopped_run_has_ended_and_sends_no_more),
 		TESTER(a_second_run_is_refused_while_one_goes_on),

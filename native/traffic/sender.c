@@ -96,6 +96,7 @@ weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing
 	sender->offered = 0;
 	sender->refused = 0;
 	sender->done = false;
+	weir_histogram_clear(&sender->lateness_cycles);
 }
 
 /* A packet that is due may still go out a little later than it should have. */
@@ -185,8 +186,30 @@ build(uint8_t *data, const struct weir_frame *frame, const struct weir_flow *flo
 	memcpy(data + at.stamp, stamp, sizeof(*stamp));
 }
 
-bool
-weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count)
+/* How late a burst is that begins with that packet and is built now. */
+static void
+count_lateness(struct weir_sender *sender, uint64_t sequence, uint32_t count, uint64_t now_tsc)
+{
+	const struct weir_pacing *pacing = &sender->pacing;
+
+	while (weir_pacing_is_constant(pacing) && count > 0) {
+		struct weir_since_due late = weir_since_due(pacing, sequence, now_tsc);
+		uint32_t alike = (uint32_t)RTE_MIN(late.end - sequence, (uint64_t)count);
+
+		weir_since_due_add(&sender->lateness_cycles, late.first, late.step, alike);
+		sequence += alike;
+		count -= alike;
+	}
+	for (; pacing->poisson && count > 0; sequence++, count--)
+		weir_histogram_add(&sender->lateness_cycles,
+				   now_tsc - weir_pacing_drawn_tsc(pacing, sequence));
+}
+
+/* One of the two bursts below, as the compiler makes them: only drawn gaps are in the stamps,
+ * packet by packet. */
+static __rte_always_inline void
+fill_burst(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count, uint64_t now_tsc,
+	   const bool drawn)
 {
 	const struct weir_offsets at = sender->at;
 	const uint16_t head_bytes = sender->head_bytes;
@@ -194,17 +217,18 @@ weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t
 		.epoch = sender->epoch,
 		.stream = sender->config->id,
 		.sequence = (uint32_t)sender->offered,
+		.tx_tsc = now_tsc,
 	};
-	uint32_t stamp_base;
+	uint32_t stamp_base = weir_sum_fold(stamp.tx_tsc) + stamp.epoch + stamp.stream;
 
-	if (unlikely(rte_pktmbuf_alloc_bulk(sender->pool, packets, count) != 0))
-		return false;
-	stamp.tx_tsc = rte_rdtsc();
-	stamp_base = weir_sum_fold(stamp.tx_tsc) + stamp.epoch + stamp.stream;
 	for (uint16_t i = 0; i < count; i++, stamp.sequence++) {
 		const struct weir_frame *frame = next_frame(sender);
 		struct rte_mbuf *packet = packets[i];
 
+		if (drawn) {
+			stamp.tx_tsc = weir_pacing_drawn_tsc(&sender->pacing, sender->offered + i);
+			stamp_base = weir_sum_fold(stamp.tx_tsc) + stamp.epoch + stamp.stream;
+		}
 		packet->data_len = frame->length;
 		packet->pkt_len = frame->length;
 		build(rte_pktmbuf_mtod(packet, uint8_t *), frame, next_flow(sender), at, head_bytes,
@@ -213,6 +237,21 @@ weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t
 			weir_slices_add(&sender->slices, stamp.sequence, stamp.tx_tsc,
 					stamp.tx_tsc);
 	}
-	sender->last_tx_tsc = stamp.tx_tsc;
+}
+
+bool
+weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count)
+{
+	uint64_t now_tsc;
+
+	if (unlikely(rte_pktmbuf_alloc_bulk(sender->pool, packets, count) != 0))
+		return false;
+	now_tsc = rte_rdtsc();
+	if (sender->pacing.poisson)
+		fill_burst(sender, packets, count, now_tsc, true);
+	else
+		fill_burst(sender, packets, count, now_tsc, false);
+	count_lateness(sender, sender->offered, count, now_tsc);
+	sender->last_tx_tsc = now_tsc;
 	return true;
 }

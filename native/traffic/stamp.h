@@ -24,7 +24,9 @@ struct weir_stamp {
 	uint16_t epoch; /* number of the run */
 	uint16_t stream;
 	uint32_t sequence; /* from 0, wraps */
-	uint64_t tx_tsc;   /* time-stamp counter, read once a burst just before it is handed over */
+	/* Time-stamp counter, read once a burst just before it is handed over; with drawn gaps,
+	 * when the packet was due. */
+	uint64_t tx_tsc;
 } __attribute__((packed));
 static_assert(sizeof(struct weir_stamp) == 18, "nine words");
 

@@ -35,6 +35,8 @@ struct weir_sender {
 	uint64_t last_tx_tsc;
 	bool done;
 	struct weir_slices slices; /* only by time */
+	/* Of packets when they were built: how long ago they were due. Without a rate: none. */
+	struct weir_histogram lateness_cycles;
 };
 
 /* The receiving half: written by the receiver's core. */

@@ -142,9 +142,12 @@ struct weir_variation_ns {
 struct weir_stream_count {
 	uint64_t intended, offered, tx_refused;
 	uint64_t delivered, duplicates, reordered;
-	uint64_t stale;	   /* stamped by an earlier run */
-	uint64_t too_late; /* after the drain, or after 65,536 later ones: lost */
-	struct weir_latency_ns latency;
+	uint64_t stale;			 /* stamped by an earlier run */
+	uint64_t too_late;		 /* after the drain, or after 65,536 later ones: lost */
+	struct weir_latency_ns latency;	 /* from when a packet was due to its arrival */
+	struct weir_latency_ns lateness; /* from when it was due until it was built; not without a
+					    rate */
+	uint64_t negative; /* arrived before they were sent, as the clocks have it: no delay */
 	bool has_variation;
 	struct weir_variation_ns variation;
 	bool has_tagged;

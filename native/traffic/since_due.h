@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long ago packets of a constant rate were due, at one moment: a ramp, as each was due one gap
+ * after the one before it. At the moment of sending that is the lateness of the generator, at the
+ * moment of arrival the latency.
+ */
+#ifndef WEIR_TRAFFIC_SINCE_DUE_H
+#define WEIR_TRAFFIC_SINCE_DUE_H
+
+#include <rte_branch_prediction.h>
+
+#include "histogram.h"
+#include "pacing.h"
+
+struct weir_since_due {
+	uint64_t first, step; /* cycles, with WEIR_RAMP_PLACES binary places */
+	uint64_t end;	      /* the first packet behind it that has another gap */
+};
+
+static inline struct weir_since_due
+weir_since_due(const struct weir_pacing *pacing, uint64_t sequence, uint64_t now_tsc)
+{
+	double due_cycles = weir_pacing_due_cycles(pacing, sequence);
+	uint64_t whole = (uint64_t)due_cycles;
+	uint64_t part = (uint64_t)((due_cycles - (double)whole) * WEIR_RAMP_ONE);
+	uint64_t since = ((now_tsc - pacing->start_tsc - whole) << WEIR_RAMP_PLACES) - part;
+	bool stepped = sequence >= pacing->step_sequence;
+	double gap = stepped ? pacing->step_cycles_per_packet : pacing->cycles_per_packet;
+
+	return (struct weir_since_due){
+		/* Less than none is the last digit of a product. */
+		.first = (int64_t)since > 0 ? since : 0,
+		.step = (uint64_t)(gap * WEIR_RAMP_ONE),
+		.end = stepped ? UINT64_MAX : pacing->step_sequence,
+	};
+}
+
+/* Adds what `count` packets from there on have, all at that moment. They end before `end`. */
+static inline void
+weir_since_due_add(struct weir_histogram *histogram, uint64_t first, uint64_t step, uint32_t count)
+{
+	/* The last of them was due no later than now: what is beyond are places that were cut. */
+	if (unlikely(first < step * (count - 1)))
+		first = step * (count - 1);
+	weir_histogram_add_ramp(histogram, first, step, count);
+}
+
+#endif
