@@ -42,13 +42,10 @@ build/.packages-dev: packages.apt packages-dev.apt tools/install-packages | buil
 	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
 	@touch $@
 
-build/build.ninja: | build/.packages
-	@echo "weir: native build"
-	@meson setup build --buildtype=release >build/meson-setup.log || { cat build/meson-setup.log; exit 1; }
-
 .PHONY: native
-native: build/build.ninja ## build weir-dp, the data plane, and weir-lean
-	@ninja -C build --quiet native/weir-dp native/weir-lean
+native: build/.packages ## build weir-dp, the data plane, and weir-lean
+	@tools/configure build --buildtype=release
+	@ninja -C build --quiet native/weir-dp native/weir-lean native/weir-lean-counted
 
 .PHONY: setup
 setup: build/.packages .venv/.ready native ## packages, virtual environment, native build
@@ -70,8 +67,8 @@ test: ## all tests, lint and types
 test-native: native build/.packages-dev ## C unit tests, plain and under ASan + UBSan
 	@ninja -C build --quiet tests
 	@meson test -C build --no-rebuild --quiet --print-errorlogs
-	@[ -f build/asan/build.ninja ] || meson setup build/asan --buildtype=debug -Doptimization=1 -Dc_args=-g1 \
-		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@tools/configure build/asan --buildtype=debug -Doptimization=1 -Dc_args=-g1 \
+		-Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build/asan --quiet tests
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		meson test -C build/asan --no-rebuild --quiet --print-errorlogs
@@ -113,8 +110,8 @@ format: setup build/.packages-dev .venv/.ready-dev ## format C and Python in pla
 
 .PHONY: fuzz
 fuzz: build/.packages-dev ## fuzz every parser for FUZZ_SECONDS (60) under ASan + UBSan
-	@[ -f build/fuzz/build.ninja ] || CC=clang meson setup build/fuzz --buildtype=debugoptimized \
-		-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@CC=clang tools/configure build/fuzz --buildtype=debugoptimized \
+		-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build/fuzz --quiet
 	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
 
