@@ -11,7 +11,10 @@ WEIR := $(SUDO) .venv/bin/weir
 PYTHON := .venv/bin/python
 # Tests that leave the machine's links and pages alone run side by side, the others one by one.
 SIDE_BY_SIDE := tests/unit tests/contract tests/packet tests/report tests/docs
-C_FILES = $(shell git ls-files 'native/*.c' 'native/*.h')
+C_FILES = $(shell find native -name '*.[ch]')
+# What ran and what was skipped, as meson and pytest write it down.
+MESON_JUNIT := build/meson-logs/testlog.junit.xml build/asan/meson-logs/testlog.junit.xml
+PYTEST_JUNIT := build/junit/side-by-side.xml build/junit/one-by-one.xml
 
 .PHONY: help
 help: ## what there is
@@ -59,9 +62,14 @@ demo: setup ## the main job: labs/switching, quick; table here, HTML report in r
 # --- quality ------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: ## all tests, lint and types
+test: ## all tests, lint and types; what was skipped, and why, comes last
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native
 	@$(MAKE) --no-print-directory test-python
+	@tools/skipped $(MESON_JUNIT) $(PYTEST_JUNIT)
+
+.PHONY: test-levels
+test-levels: build/.packages-dev ## C tests of builds for x86-64-v2, v3 and v4, on processors of no more than that level; minutes
+	@tools/test-levels
 
 .PHONY: test-native
 test-native: native build/.packages-dev ## C unit tests, plain and under ASan + UBSan
@@ -75,8 +83,8 @@ test-native: native build/.packages-dev ## C unit tests, plain and under ASan + 
 
 .PHONY: test-python
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
-	@$(SUDO) $(PYTHON) -m pytest -n $(shell nproc) --dist loadscope $(SIDE_BY_SIDE)
-	@$(SUDO) $(PYTHON) -m pytest $(addprefix --ignore=,$(SIDE_BY_SIDE))
+	@$(SUDO) $(PYTHON) -m pytest -n $(shell nproc) --dist loadscope --junitxml=$(word 1,$(PYTEST_JUNIT)) $(SIDE_BY_SIDE)
+	@$(SUDO) $(PYTHON) -m pytest --junitxml=$(word 2,$(PYTEST_JUNIT)) $(addprefix --ignore=,$(SIDE_BY_SIDE))
 
 .PHONY: test-vm
 test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, reset and migrated; ten minutes where KVM does not work
