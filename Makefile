@@ -11,7 +11,10 @@ WEIR := $(SUDO) .venv/bin/weir
 PYTHON := .venv/bin/python
 # Tests that leave the machine's links and pages alone run side by side, the others one by one.
 SIDE_BY_SIDE := tests/unit tests/contract tests/packet tests/report tests/docs
-C_FILES = $(shell git ls-files 'native/*.c' 'native/*.h')
+C_FILES = $(shell find native -name '*.[ch]')
+# What ran and what was skipped, as meson and pytest write it down.
+MESON_JUNIT := build/meson-logs/testlog.junit.xml build/asan/meson-logs/testlog.junit.xml
+PYTEST_JUNIT := build/junit/side-by-side.xml build/junit/one-by-one.xml
 
 .PHONY: help
 help: ## what there is
@@ -42,13 +45,10 @@ build/.packages-dev: packages.apt packages-dev.apt tools/install-packages | buil
 	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
 	@touch $@
 
-build/build.ninja: | build/.packages
-	@echo "weir: native build"
-	@meson setup build --buildtype=release >build/meson-setup.log || { cat build/meson-setup.log; exit 1; }
-
 .PHONY: native
-native: build/build.ninja ## build weir-dp, the data plane, and weir-lean
-	@ninja -C build --quiet native/weir-dp native/weir-lean
+native: build/.packages ## build weir-dp, the data plane, and weir-lean
+	@tools/configure build --buildtype=release
+	@ninja -C build --quiet native/weir-dp native/weir-lean native/weir-lean-counted
 
 .PHONY: setup
 setup: build/.packages .venv/.ready native ## packages, virtual environment, native build
@@ -62,24 +62,29 @@ demo: setup ## the main job: labs/switching, quick; table here, HTML report in r
 # --- quality ------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: ## all tests, lint and types
+test: ## all tests, lint and types; what was skipped, and why, comes last
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native
 	@$(MAKE) --no-print-directory test-python
+	@tools/skipped $(MESON_JUNIT) $(PYTEST_JUNIT)
+
+.PHONY: test-levels
+test-levels: build/.packages-dev ## C tests of builds for x86-64-v2, v3 and v4, on processors of no more than that level; minutes
+	@tools/test-levels
 
 .PHONY: test-native
 test-native: native build/.packages-dev ## C unit tests, plain and under ASan + UBSan
 	@ninja -C build --quiet tests
 	@meson test -C build --no-rebuild --quiet --print-errorlogs
-	@[ -f build/asan/build.ninja ] || meson setup build/asan --buildtype=debug -Doptimization=1 -Dc_args=-g1 \
-		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@tools/configure build/asan --buildtype=debug -Doptimization=1 -Dc_args=-g1 \
+		-Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build/asan --quiet tests
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		meson test -C build/asan --no-rebuild --quiet --print-errorlogs
 
 .PHONY: test-python
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
-	@$(SUDO) $(PYTHON) -m pytest -n $(shell nproc) --dist loadscope $(SIDE_BY_SIDE)
-	@$(SUDO) $(PYTHON) -m pytest $(addprefix --ignore=,$(SIDE_BY_SIDE))
+	@$(SUDO) $(PYTHON) -m pytest -n $(shell nproc) --dist loadscope --junitxml=$(word 1,$(PYTEST_JUNIT)) $(SIDE_BY_SIDE)
+	@$(SUDO) $(PYTHON) -m pytest --junitxml=$(word 2,$(PYTEST_JUNIT)) $(addprefix --ignore=,$(SIDE_BY_SIDE))
 
 .PHONY: test-vm
 test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, reset and migrated; ten minutes where KVM does not work
@@ -113,8 +118,8 @@ format: setup build/.packages-dev .venv/.ready-dev ## format C and Python in pla
 
 .PHONY: fuzz
 fuzz: build/.packages-dev ## fuzz every parser for FUZZ_SECONDS (60) under ASan + UBSan
-	@[ -f build/fuzz/build.ninja ] || CC=clang meson setup build/fuzz --buildtype=debugoptimized \
-		-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@CC=clang tools/configure build/fuzz --buildtype=debugoptimized \
+		-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build/fuzz --quiet
 	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
 

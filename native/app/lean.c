@@ -10,6 +10,7 @@
 #include <rte_launch.h>
 #include <rte_random.h>
 
+#include "app/processor.h"
 #include "app/start.h"
 #include "control/dataplane.h"
 #include "lean/json.h"
@@ -328,6 +329,8 @@ main(int argc, char **argv)
 	struct arguments arguments = {.start = {.program = "weir-lean", .memory_mb = 1024}};
 	int status;
 
+	if (!weir_processor_serves("weir-lean"))
+		return EXIT_ENVIRONMENT;
 	parse(argc, argv, &arguments);
 	if (arguments.machine != NULL)
 		return measure_machine(&arguments);

@@ -9,6 +9,7 @@
 
 #include <rte_eal.h>
 
+#include "app/processor.h"
 #include "app/start.h"
 #include "control/dataplane.h"
 #include "control/verbs.h"
@@ -115,6 +116,8 @@ main(int argc, char **argv)
 	sigset_t signals;
 	int status;
 
+	if (!weir_processor_serves("weir-dp"))
+		return EXIT_ENVIRONMENT;
 	parse(argc, argv, &arguments);
 	/* Before any thread starts: the server takes these from a descriptor. */
 	sigemptyset(&signals);

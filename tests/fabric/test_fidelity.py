@@ -49,5 +49,31 @@ def test_small_pages_are_said_and_hugepages_are_not() -> None:
     assert "hugepages" not in said("direct")
 
 
+def test_what_was_never_run_on_hardware_says_so() -> None:
+    assert "A network card's virtual functions: this part of Weir was never run on hardware" in said("sr-iov")
+    assert "never run on hardware" not in said("ovs-dpdk")
+
+
+def test_guests_under_kvm_say_so_too_and_emulated_ones_do_not() -> None:
+    lab = Lab.model_validate(
+        {
+            "weir": 1,
+            "name": "small",
+            "chain": "PVP",
+            "technology": "ovs-dpdk",
+            "cores": {"tester": [0], "functions": [1], "switch": [1]},
+            "functions": {"default": {"kind": "vm"}},
+        }
+    )
+    topology = plan.build_topology(lab, "ovs-dpdk", Chain("PVP", ("default",)), "small-0badcafe")
+    options = lab.options("ovs-dpdk")
+    kvm, tcg = (
+        fidelity(topology, options, datapath=USERSPACE, memory="hugepages", emulated=emulated)
+        for emulated in ([], ["f1"])
+    )
+    assert "KVM runs f1: this part of Weir was never run on hardware before." in kvm
+    assert not any("KVM" in sentence for sentence in tcg)
+
+
 def test_all_that_shares_a_core_is_listed() -> None:
     assert "tester, f1 and f2 share core 0, in one polling loop." in said("ovs-dpdk")

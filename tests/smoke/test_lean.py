@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -25,7 +28,7 @@ from weir.plan.lean import chain_of_text, lean_request
 from weir.spec.traffic import Flows, Traffic
 from weir.store.lean import LeanResult, LeanTraffic
 
-from .test_no_root import as_ordinary_user
+from .test_no_root import ORDINARY, as_ordinary_user
 
 CHAIN = "l2fwd:mode=mac-swap"
 ROOT = Path(__file__).parents[2]
@@ -52,6 +55,7 @@ def test_an_ordinary_user_measures_l2fwd_and_gets_what_the_schema_says(measured:
     assert result.total.packets_in == result.total.packets_out == 5 * 60 * 150 * 32
     assert result.total.drops == {}
     assert [stage.name for stage in result.stages] == ["l2fwd"]
+    assert result.instructions_source is not None or shutil.which("valgrind") is None, result.notes
     assert 0 < result.stages[0].cycles_per_packet.median <= result.total.cycles_per_packet.median
     assert result.prediction.pps == pytest.approx(
         result.fingerprint.tsc_hz / result.total.cycles_per_packet.median, rel=1e-6
@@ -61,13 +65,35 @@ def test_an_ordinary_user_measures_l2fwd_and_gets_what_the_schema_says(measured:
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
 def test_instruction_counts_are_the_same_each_time() -> None:
     counted = []
+    program = process.counted_binary(process.lean_binary())
     with process.request_file(request("l2fwd:mode=mac-swap,l2fwd:mode=mac-swap")) as path:
         for _ in range(2):
-            answer = process.callgrind(process.lean_binary(), path, 0, memory_mb=256, batches=16)
+            answer = process.callgrind(program, path, 0, memory_mb=256, batches=16)
             counted.append({target["label"]: target["instructions"] for target in answer["targets"]})
     assert counted[0] == counted[1]
     assert counted[0]["stage 0"] == counted[0]["stage 1"] > counted[0]["empty"] > 0
     assert counted[0]["path"] > 2 * (counted[0]["stage 0"] - counted[0]["empty"])
+
+
+def folder_of_an_earlier_build(cache: Path) -> subprocess.CompletedProcess[str]:
+    """Where an ordinary user keeps one, or why not."""
+    code = "from weir.fabric import lean_build; print(lean_build._folder('0123')); lean_build.commit('HEAD')"
+    return subprocess.run(
+        [*ORDINARY, sys.executable, "-c", code],
+        env=os.environ | {"XDG_CACHE_HOME": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes an ordinary user: run as root")
+def test_an_ordinary_user_keeps_earlier_builds_in_a_cache_of_their_own(tmp_path: Path) -> None:
+    refused = folder_of_an_earlier_build(tmp_path)
+    assert "weir-lean of an earlier revision cannot be kept" in refused.stderr
+    os.chown(tmp_path, 65534, 65534)
+    found = folder_of_an_earlier_build(tmp_path)
+    assert (found.stdout.strip(), found.stderr) == (str(tmp_path / "weir/lean/0123"), "")
 
 
 def test_the_fast_path_and_the_stages_that_were_walked_add_up_to_the_chain() -> None:

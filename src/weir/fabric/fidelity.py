@@ -35,6 +35,14 @@ def fidelity(
         )
     if topology.wire == "virtual":
         said.append("Virtual links: no packet left this machine.")
+    else:
+        said.append(
+            "A network card's virtual functions: this part of Weir was never run on hardware before. "
+            "Hold a rate against another tester's before you rely on it."
+        )
+    by_kvm = [node.name for node in topology.machines() if node.name not in emulated]
+    if by_kvm:
+        said.append(f"KVM runs {_listed(by_kvm)}: this part of Weir was never run on hardware before.")
     if isinstance(options, OvsOptions) and datapath.endswith("(userspace datapath)"):
         wanted = options.datapath == "userspace"
         why = "as the lab asks" if wanted else "this kernel has no Open vSwitch datapath"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""weir-lean built from an earlier revision, or for callgrind: each in a build directory of its own."""
+"""weir-lean built from an earlier revision, for this processor and for callgrind."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -10,18 +11,21 @@ import tempfile
 from pathlib import Path
 
 from weir.fabric.errors import FabricError
+from weir.fabric.vm.image import cache
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILDS = ROOT / "build" / "lean"
 PORTABLE = "x86-64-v3"  # what valgrind can run; GCC's own choice may have AVX-512
 _PROGRAM = "native/weir-lean"
+# This program is of that tree: whose it is does not matter.
+_GIT = ("git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT))
 
 
 def commit(revision: str) -> str:
     """The full hash of a revision of this source tree. FabricError if there is none."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"],
+            [*_GIT, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"],
             capture_output=True,
             text=True,
             check=False,
@@ -41,15 +45,15 @@ def build_revision(sha: str, *, portable: bool = False) -> Path:
 
     FabricError if it cannot be built, or has no weir-lean.
     """
-    folder = BUILDS / (sha + ("-portable" if portable else ""))
+    folder = _folder(f"{sha}-portable" if portable else f"{sha}-{_processor()}")
     program = folder / "weir-lean"
     if program.exists():
         return program
-    BUILDS.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="tree-", dir=BUILDS) as scratch:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="tree-", dir=folder.parent) as scratch:
         tree, build = Path(scratch) / "tree", Path(scratch) / "build"
         tree.mkdir()
-        archive = subprocess.Popen(["git", "-C", str(ROOT), "archive", sha], stdout=subprocess.PIPE)
+        archive = subprocess.Popen([*_GIT, "archive", sha], stdout=subprocess.PIPE)
         subprocess.run(["tar", "-x", "-C", str(tree)], stdin=archive.stdout, check=True)
         archive.wait()
         if not (tree / "native" / "app" / "lean.c").exists():
@@ -61,16 +65,32 @@ def build_revision(sha: str, *, portable: bool = False) -> Path:
     return program
 
 
-def build_portable() -> Path:
-    """weir-lean of the present source tree, of instructions that valgrind knows."""
-    build = BUILDS / "portable"
-    _build(ROOT, build, portable=True)
-    return build / _PROGRAM
-
-
 def needs_portable() -> bool:
     """Whether GCC, asked for this machine's own instructions, may use some that valgrind does not know."""
-    return "avx512f" in Path("/proc/cpuinfo").read_text().split()
+    unknown = {"avx512f", "avx_vnni", "gfni", "vaes", "vpclmulqdq"}
+    return not unknown.isdisjoint(Path("/proc/cpuinfo").read_text().split())
+
+
+def _processor() -> str:
+    """Of the flags that GCC has for this processor: a tree with its builds may be carried to another."""
+    flags = _run([str(ROOT / "tools" / "processor-flags"), "cc"])
+    return hashlib.sha256(flags.encode()).hexdigest()[:12]
+
+
+def _folder(name: str) -> Path:
+    """In the source tree, or of the user's own if it may not be written. FabricError if neither may."""
+    folder, own = BUILDS / name, cache() / "lean" / name
+    there = next(one for one in folder.parents if one.exists())
+    if (folder / "weir-lean").exists() or os.access(there, os.W_OK):
+        return folder
+    try:
+        own.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FabricError(
+            f"weir-lean of an earlier revision cannot be kept: {BUILDS} and {own.parent} cannot be written",
+            "set XDG_CACHE_HOME to a directory of yours",
+        ) from error
+    return own
 
 
 def _build(tree: Path, build: Path, *, portable: bool) -> None:
@@ -80,7 +100,7 @@ def _build(tree: Path, build: Path, *, portable: bool) -> None:
     _run(["ninja", "-C", str(build), _PROGRAM])
 
 
-def _run(argv: list[str]) -> None:
+def _run(argv: list[str]) -> str:
     try:
         done = subprocess.run(
             argv, capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"}
@@ -90,3 +110,4 @@ def _run(argv: list[str]) -> None:
     if done.returncode != 0:
         said = [line for line in done.stdout.splitlines() if "rror" in line] or done.stderr.splitlines()
         raise FabricError(f"{argv[0]} failed: {said[0] if said else 'it said nothing'}")
+    return done.stdout

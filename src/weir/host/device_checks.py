@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from weir.host.diagnosis import Finding
 from weir.host.facts import Facts, KvmState
 
+_NEVER_RUN = "what Weir does with it was never run on hardware"
 _PACKAGES = {"openvswitch": "openvswitch-switch-dpdk", "qemu": "qemu-system-x86"}
 _USES = {
     "openvswitch": "ovs and ovs-dpdk cannot be built",
@@ -46,7 +47,7 @@ def kvm(facts: Facts) -> Iterator[Finding]:
     """Do guests run on the CPU itself?"""
     state = facts.probes.kvm
     if state == "works":
-        yield Finding(subject="kvm", severity="ok", what="runs a guest")
+        yield Finding(subject="kvm", severity="ok", what=f"runs a guest of one instruction ({_NEVER_RUN})")
     elif state is not None:
         what, mend = _KVM[state]
         severity: str = "note" if state in ("absent", "forbidden") else "warning"
@@ -92,7 +93,8 @@ def sriov(facts: Facts) -> Iterator[Finding]:
     usable = [nic for nic in offering if nic.vfs_offered]
     if usable:
         listed = ", ".join(f"{nic.name} ({nic.driver}) {nic.vfs_made} of {nic.vfs_offered}" for nic in usable)
-        yield Finding(subject="sr-iov", severity="ok", what=f"virtual functions made: {listed}")
+        what = f"virtual functions made: {listed} ({_NEVER_RUN})"
+        yield Finding(subject="sr-iov", severity="ok", what=what)
     elif offering:
         names = ", ".join(nic.name for nic in offering)
         yield Finding(
@@ -125,9 +127,8 @@ def timestamps(facts: Facts) -> Iterator[Finding]:
     seen = [nic for nic in facts.devices.nics if nic.rx_stamps is not None]
     able = [f"{nic.name} ({nic.driver})" for nic in seen if nic.rx_stamps == "all"]
     if able:
-        yield Finding(
-            subject="timestamps", severity="ok", what=f"{', '.join(able)} can stamp every received packet"
-        )
+        what = f"{', '.join(able)} can stamp every received packet ({_NEVER_RUN})"
+        yield Finding(subject="timestamps", severity="ok", what=what)
     elif seen:
         only = ", ".join(nic.name for nic in seen if nic.rx_stamps == "some")
         yield Finding(

@@ -38,8 +38,7 @@ class Program:
 def present_program() -> Program:
     """The one of this build. FabricError if there is none."""
     path = process.lean_binary()
-    counted = lean_build.build_portable() if lean_build.needs_portable() else path
-    return Program("present", path, counted)
+    return Program("present", path, process.counted_binary(path))
 
 
 def earlier_program(revision: str) -> Program:

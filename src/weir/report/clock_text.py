@@ -47,7 +47,8 @@ def _sentence(clock: ArrivalClock, *, physical: bool) -> str:
         return (
             f"Arrivals by the network card's clock ({clock.driver}), which resolves "
             f"{clock.resolution_ns:.2g} ns and is known within {clock.uncertainty_ns:.0f} ns; times of "
-            "sending by the time-stamp counter, before the card has the packet."
+            "sending by the time-stamp counter, before the card has the packet. This part of Weir was "
+            "never run on hardware before."
         )
     why = f" The network card's own clock does not: {clock.why}." if physical and clock.why else ""
     return f"Software timestamps by the time-stamp counter, one for each burst.{why}"

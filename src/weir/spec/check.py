@@ -19,7 +19,7 @@ from weir.spec.vm_check import vm_technology_complaints
 
 AREAS_MAX = 256  # WEIR_AREAS_MAX
 TESTER_AREAS = 4
-DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's and Ubuntu's packages
+DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's packages
 
 
 def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None) -> Iterator[Complaint]:

@@ -73,7 +73,8 @@ class OvsDpdkOptions(TechnologyOptions):
 
 
 class SrIovOptions(TechnologyOptions):
-    """Virtual functions of a network card; its own embedded switch joins the chain, one VLAN a network."""
+    """Virtual functions of a network card (never run on hardware); its own embedded switch joins the
+    chain, one VLAN a network."""
 
     parent: str | None = Field(
         default=None,

@@ -67,6 +67,6 @@ class TesterOptions(Part):
     timestamps: Literal["auto", "counter", "hardware"] = Field(
         default="auto",
         description="what times arrivals: `counter`, the time-stamp counter when a loop takes the packet; "
-        "`hardware`, the network card's stamps, or the lab is refused; `auto`, these where the card has them "
-        "and its clock can be read",
+        "`hardware`, the network card's stamps (never run on hardware), or the lab is refused; `auto`, these "
+        "where the card has them and its clock can be read",
     )

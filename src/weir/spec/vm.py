@@ -46,7 +46,9 @@ class VmOptions(Part):
     hugepages: bool = Field(default=False, description="memory from the host's 2 MiB hugepages")
     queues: int = Field(default=1, ge=1, le=16, description="pairs of queues of each port")
     accel: Accelerator = Field(
-        default="auto", description="auto: kvm where it boots a guest, else tcg, which emulates the processor"
+        default="auto",
+        description="auto: kvm where it boots a guest (never run on hardware), else tcg, which emulates the "
+        "processor",
     )
     boot_time_limit_s: Seconds = Field(
         default=120.0, gt=0, le=3600, description="longest time until it forwards"

@@ -147,7 +147,7 @@ def _write(directory: Path, base: Kernel, archive: bytes, made_of: dict[str, str
 
 def portable_weir_dp(source: Path) -> Path:
     """weir-dp for any processor, built from this source tree (minutes the first time). FabricError if not."""
-    directory = cache() / "weir-dp"
+    directory = cache() / "weir-dp" / hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:12]
     if not (source / "meson.build").is_file():
         raise FabricError(
             "there is no source of weir-dp here", "name a weir-dp for the guest: --weir-dp PATH"
