@@ -18,7 +18,7 @@ def _same() -> str:
 
 
 def _rte_acl() -> str:
-    return f"{builds.dpdk()}; rte_acl takes AVX2 where the processor has it, AVX-512 if EAL is told to"
+    return f"{builds.dpdk()}; rte_acl takes AVX2 at run time, AVX-512 in the lines -avx512"
 
 
 def _hyperscan() -> str:

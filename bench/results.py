@@ -26,7 +26,7 @@ def taken(run: Callable[[], Line | Sequence[Line]], *, both_builds: bool) -> lis
             others = {line.name: line for line in _lines(run)}
     except SkipError as reason:
         return [replace(line, detail={**line.detail, "generic_skipped": str(reason)}) for line in lines]
-    return [_beside(line, others[line.name]) for line in lines]
+    return [_beside(line, others[line.name]) if line.name in others else line for line in lines]
 
 
 def _lines(run: Callable[[], Line | Sequence[Line]]) -> list[Line]:
