@@ -14,7 +14,7 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -79,16 +79,21 @@ def package(name: str, remark: str = "") -> str:
     return f"{name} {version}, package of {distribution()}{f', {remark}' if remark else ''}"
 
 
-def named(variable: str) -> str:
-    """Of a program whose path an environment variable has: what the user says of it in <variable>_BUILD."""
+def named(variable: str, otherwise: Callable[[], str] | None = None) -> str:
+    """Of a program whose path an environment variable has: what the user says of it in <variable>_BUILD.
+
+    `otherwise` says it where the variable is not set.
+    """
+    if otherwise is not None and variable not in os.environ:
+        return otherwise()
     return os.environ.get(f"{variable}_BUILD") or f"how it was built is unknown ({variable}_BUILD says it)"
 
 
 def make(folder: Path, *options: str) -> None:
     """Brings a build up to date. SkipError with the compiler's words if it cannot be."""
     if not (folder / "build.ninja").is_file():
-        _build("meson", "setup", str(folder), "--buildtype=release", *options)
-    _build("ninja", "-C", str(folder), *TARGETS)
+        call("meson", "setup", str(folder), "--buildtype=release", *options)
+    call("ninja", "-C", str(folder), *TARGETS)
 
 
 @contextmanager
@@ -117,7 +122,8 @@ def _output(*argv: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def _build(*argv: str) -> None:
+def call(*argv: str) -> None:
+    """Runs a compiler or what calls one. SkipError with its last words if it fails."""
     owner = ROOT.stat()  # with sudo: what is built belongs to whoever owns the tree
     who = {"user": owner.st_uid, "group": owner.st_gid} if os.geteuid() == 0 and owner.st_uid else {}
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False, **who)  # type: ignore[call-overload]

@@ -21,6 +21,10 @@ def _rte_acl() -> str:
     return f"{builds.dpdk()}; rte_acl takes AVX2 at run time, AVX-512 in the lines -avx512"
 
 
+def _example() -> str:
+    return f"built here by its Makefile, -O3 -march={builds.packaged_march()}; {builds.dpdk()}"
+
+
 def _hyperscan() -> str:
     return builds.package("libhyperscan5", "which takes the processor's vector code at run time")
 
@@ -70,7 +74,7 @@ BENCHES = {
     "l3fwd-dpdk": Bench(
         "l3fwd_dpdk",
         "DPDK's example l3fwd, 1,000 routes; ours checks, counts and updates checksums besides",
-        lambda: builds.named("L3FWD"),
+        lambda: builds.named("L3FWD", _example),
         both_builds=True,
         headline=True,
     ),
