@@ -103,7 +103,6 @@ BENCHES = {
         "rte_acl; 40,000 rules, 10,000 flows of which ours has the sessions",
         _rte_acl,
         both_builds=True,
-        headline=True,
     ),
     "firewall-40k-rules": Bench("firewall_40k_rules", "the classifier at 1,000 rules; ours at 40,000", _same),
     "dpi": Bench(

@@ -77,7 +77,7 @@ def read(folder: Path, *, mixed: bool = False) -> list[Row]:
             "again, or say --mixed, and each row says its own"
         )
     order = list(ALL)
-    return sorted(rows, key=lambda row: order.index(row["bench"]))
+    return sorted(rows, key=lambda row: (order.index(row["bench"]), row["name"]))
 
 
 def _row(path: Path) -> Row:
@@ -236,7 +236,8 @@ def _verdicts(rows: Sequence[Row]) -> Iterator[str]:
         yield f"All {asked} targets are met."
     done = {row["bench"] for row in rows}
     absent = [f"`{row['name']}`: {row['skipped'].rstrip('.')}" for row in rows if "skipped" in row]
-    absent += [f"`{name}`: not asked for" for name in BENCHES if name not in done]
+    not_asked = [f"`{name}`" for name in BENCHES if name not in done]
+    absent += [f"not asked for: {', '.join(not_asked)}"] if not_asked else []
     if absent:
         yield ""
         yield from _wrapped(f"Not run: {'; '.join(absent)}.")
