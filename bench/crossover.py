@@ -79,7 +79,7 @@ def run() -> Line:
         min=found[0],
         max=found[-1],
         n=REPEATS,
-        target=0.0,
+        target=None,
         detail={"cpp_ratios": {name: statistics.median(one) for name, one in ratios.items()}},
     )
 

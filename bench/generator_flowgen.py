@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """generator-flowgen: varied five-tuples with right checksums and stamps, against testpmd's flowgen.
 
-flowgen as it comes also receives (and frees) what the null port gives it; without that it is faster.
-The ratio is to flowgen as it comes; `ratio_without_rx` in the JSON is to flowgen on a port that is silent.
+Both send to a null port that has nothing to receive. flowgen takes and frees whatever its port has, and a
+null port as it comes always has a burst: work that Weir's generator does not do. The ratio to flowgen on such
+a port is no comparison of generators; the detail has it, as `flowgen_that_also_receives`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 from bench.data_plane import generator, offered_pps, weir_dp
 from bench.pairs import Line, interleave, line
 from bench.testpmd import Testpmd
+from weir.dataplane import DataPlaneClient
 
 CORE = 1
 SECONDS = 0.5
@@ -22,11 +24,12 @@ def run() -> Line:
     """Ratio of packets a second."""
     with weir_dp(CORE) as client:
         generator(client, CORE, flows=FLOWS)
-        lines = []
-        for devargs in ("net_null0", "net_null0,no-rx=1"):
-            with Testpmd("flowgen", core=CORE, devargs=[devargs]) as testpmd:
-                taken = interleave(lambda: offered_pps(client, SECONDS), lambda: testpmd.rate_pps(SECONDS))
-            lines.append(line("generator-flowgen", taken, target=1.3, unit="pps"))
-    both, without = lines
-    spread = {"ratio_without_rx": without.ratio, "min_without_rx": without.min, "max_without_rx": without.max}
-    return replace(both, detail={**both.detail, **spread})
+        silent, receiving = (_against(client, devargs) for devargs in ("net_null0,no-rx=1", "net_null0"))
+    other = {"ratio": receiving.ratio, "min": receiving.min, "max": receiving.max, **receiving.detail}
+    return replace(silent, detail={**silent.detail, "flowgen_that_also_receives": other})
+
+
+def _against(client: DataPlaneClient, devargs: str) -> Line:
+    with Testpmd("flowgen", core=CORE, devargs=[devargs]) as testpmd:
+        taken = interleave(lambda: offered_pps(client, SECONDS), lambda: testpmd.rate_pps(SECONDS))
+    return line("generator-flowgen", taken, target=1.3, unit="pps")

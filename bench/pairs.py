@@ -7,13 +7,10 @@ The ratio quoted is the median over the pairs; min and max are its spread.
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-OUTPUT = Path(__file__).resolve().parent.parent / "build" / "bench"
 PAIRS = 10
 
 
@@ -22,28 +19,45 @@ class SkipError(Exception):
 
 
 @dataclass(frozen=True)
-class Line:
-    """What one bench found. `ratio` is ours to the peer's: more is better for us, whatever is measured."""
+class Spread:
+    """A ratio of ours to the peer's, median, least and greatest: more is better for us, whatever it is of."""
 
-    name: str
     ratio: float
     min: float
     max: float
     n: int
-    target: float
-    detail: dict[str, object] = field(default_factory=dict)
 
     def text(self) -> str:
-        """`name ratio min max n`."""
-        return f"{self.name} {self.ratio:.3f} {self.min:.3f} {self.max:.3f} {self.n}"
+        """`ratio min max n`."""
+        return f"{self.ratio:.3f} {self.min:.3f} {self.max:.3f} {self.n}"
 
-    def save(self) -> Path:
-        """Writes build/bench/<name>.json and returns its path."""
-        OUTPUT.mkdir(parents=True, exist_ok=True)
-        path = OUTPUT / f"{self.name}.json"
-        fields = {key: getattr(self, key) for key in ("name", "ratio", "min", "max", "n", "target")}
-        path.write_text(json.dumps({**fields, **self.detail}, indent=2) + "\n")
-        return path
+
+@dataclass(frozen=True)
+class Line(Spread):
+    """What one bench found."""
+
+    name: str
+    target: float | None
+    """Of the median; None: nothing is asked for."""
+    detail: dict[str, object] = field(default_factory=dict)
+    generic: Spread | None = None
+    """The same with ours compiled as the distribution compiles the peer, where that is part of the ratio."""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target was reached; None without one."""
+        return None if self.target is None else self.ratio >= self.target
+
+    def text(self) -> str:
+        """`name ratio min max n`, and what it means."""
+        said = f"{self.name} {super().text()}"
+        if self.target is not None:
+            said += f", {'met' if self.met else 'MISSED'} target {self.target:.3g}"
+        if self.generic is not None:
+            said += f"; ours built as the peer: {self.generic.text()}"
+            if self.target is not None and self.generic.ratio < self.target:
+                said += f", MISSED target {self.target:.3g}"
+        return said
 
 
 def interleave(
@@ -63,7 +77,12 @@ def interleave(
 
 
 def line(
-    name: str, taken: list[tuple[float, float]], *, target: float, unit: str, less_is_better: bool = False
+    name: str,
+    taken: list[tuple[float, float]],
+    *,
+    target: float | None,
+    unit: str,
+    less_is_better: bool = False,
 ) -> Line:
     """The Line of `taken` pairs. With `less_is_better` (times) the ratio is peer/ours."""
     ratios = [peer / ours if less_is_better else ours / peer for ours, peer in taken]
@@ -74,8 +93,14 @@ def line(
     return of_ratios(name, ratios, target=target, detail=detail)
 
 
-def of_ratios(name: str, ratios: Sequence[float], *, target: float, detail: dict[str, object]) -> Line:
+def of_ratios(name: str, ratios: Sequence[float], *, target: float | None, detail: dict[str, object]) -> Line:
     """The Line of ratios that are known: their median, and their spread."""
     return Line(
-        name, statistics.median(ratios), min(ratios), max(ratios), len(ratios), target=target, detail=detail
+        name=name,
+        ratio=statistics.median(ratios),
+        min=min(ratios),
+        max=max(ratios),
+        n=len(ratios),
+        target=target,
+        detail=detail,
     )

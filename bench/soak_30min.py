@@ -11,7 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.pairs import OUTPUT, Line, SkipError
+from bench.pairs import Line, SkipError
+from bench.results import OUTPUT
 from weir.jobs.soak import soak_of
 from weir.store.result import Result
 from weir.store.soak import Soak
@@ -59,4 +60,12 @@ def _line(soak: Soak) -> Line:
         "prefixes": [one.model_dump(exclude={"streams"}) for one in soak.prefixes],
         "drifts": [one.model_dump() for one in soak.drifts],
     }
-    return Line("soak-30min", ratio, low, high, memory.points, MEMORY_TARGET, detail)
+    return Line(
+        name="soak-30min",
+        ratio=ratio,
+        min=low,
+        max=high,
+        n=memory.points,
+        target=MEMORY_TARGET,
+        detail=detail,
+    )

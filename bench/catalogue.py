@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All benches: where each is, against what it measures, and how both sides were built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench import builds
+
+
+def _none() -> str:
+    return "no peer: a limit that is asked for"
+
+
+def _same() -> str:
+    return "the same build"
+
+
+def _rte_acl() -> str:
+    return f"{builds.dpdk()}; rte_acl takes AVX2 at run time, AVX-512 in the lines -avx512"
+
+
+def _example() -> str:
+    return f"built here by its Makefile, -O3 -march={builds.packaged_march()}; {builds.dpdk()}"
+
+
+def _hyperscan() -> str:
+    return builds.package("libhyperscan5", "which takes the processor's vector code at run time")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One of them; its module of this package has run()."""
+
+    module: str
+    against: str
+    peer: Callable[[], str] = _none
+    ours: Callable[[], str] = builds.ours
+    both_builds: bool = False
+    """Ours is measured a second time, compiled for what the distribution compiles its peer for."""
+    headline: bool = False
+    """In README's table."""
+
+
+_NEW_FLOWS = "40,000 rules, each packet a new flow"
+_PYTHON = builds.python
+# name on the command line and in the output → bench
+BENCHES = {
+    "generator-txonly": Bench(
+        "generator_txonly",
+        "testpmd txonly, 64 B, one flow, null port, one core",
+        builds.dpdk,
+        both_builds=True,
+        headline=True,
+    ),
+    "generator-flowgen": Bench(
+        "generator_flowgen",
+        "testpmd flowgen, 64 B, 1,024 flows, null port that gives it nothing to receive, one core",
+        builds.dpdk,
+        both_builds=True,
+        headline=True,
+    ),
+    "generator-pktgen": Bench(
+        "generator_pktgen",
+        "Pktgen-DPDK 23.06.1 in range mode, virtio-user/vhost wire, counted where packets arrive",
+        lambda: builds.named("PKTGEN"),
+        headline=True,
+    ),
+    "ledger": Bench("ledger", "l2fwd without the ledger, null port", _same, headline=True),
+    "l2fwd-macswap": Bench(
+        "l2fwd_macswap", "testpmd macswap, null port, one core", builds.dpdk, both_builds=True, headline=True
+    ),
+    "l3fwd-dpdk": Bench(
+        "l3fwd_dpdk",
+        "DPDK's example l3fwd, 1,000 routes; ours checks, counts and updates checksums besides",
+        lambda: builds.named("L3FWD", _example),
+        both_builds=True,
+        headline=True,
+    ),
+    "l3fwd-fastclick": Bench(
+        "l3fwd_fastclick",
+        "the same router of FastClick's elements",
+        lambda: builds.named("FASTCLICK"),
+        headline=True,
+    ),
+    "lb-64k": Bench("lb_64k", "l3fwd, 65,536 flows", _same),
+    "lb-1m": Bench("lb_1m", "l3fwd, 1,048,576 flows", _same),
+    "nat-64k": Bench("nat_64k", "l3fwd, 65,536 flows", _same),
+    "nat-1m": Bench("nat_1m", "l3fwd, 1,048,576 flows", _same),
+    "firewall-new-flows": Bench(
+        "firewall_new_flows",
+        f"rte_acl, which keeps no sessions; {_NEW_FLOWS} and a new session for ours",
+        _rte_acl,
+        both_builds=True,
+        headline=True,
+    ),
+    "firewall-classifier": Bench(
+        "firewall_classifier", f"rte_acl; {_NEW_FLOWS}, no sessions", _rte_acl, both_builds=True
+    ),
+    "firewall-10k-flows": Bench(
+        "firewall_10k_flows",
+        "rte_acl; 40,000 rules, 10,000 flows of which ours has the sessions",
+        _rte_acl,
+        both_builds=True,
+    ),
+    "firewall-40k-rules": Bench("firewall_40k_rules", "the classifier at 1,000 rules; ours at 40,000", _same),
+    "dpi": Bench(
+        "dpi",
+        "Hyperscan alone in streaming mode, 40,000 expressions; ours with 10,000 address rules besides",
+        _hyperscan,
+        both_builds=True,
+    ),
+    "shaper-rate": Bench("shaper_rate", "the rate that was asked for, 1 Mbit/s to 1 Gbit/s"),
+    "fastpath-chain-a": Bench(
+        "fastpath_chain_a", "nat, dpi, l3fwd without the fast path, cycles a packet", _same, headline=True
+    ),
+    "fastpath-chain-b": Bench(
+        "fastpath_chain_b", "acl, lb, l3fwd without the fast path, cycles a packet", _same, headline=True
+    ),
+    "fastpath-length": Bench("fastpath_length", "one function; ours six, both with the fast path", _same),
+    "flow-index": Bench("flow_index", "rte_hash, 1,048,576 flows, 32 at once", builds.dpdk, both_builds=True),
+    "prefix-table": Bench(
+        "prefix_table", "rte_fib, 1,000,000 IPv4 routes, 32 look-ups at once", builds.dpdk, both_builds=True
+    ),
+    "planted-delay": Bench("planted_delay", "the delay that was planted"),
+    "delay-cost": Bench("delay_cost", "a receiver that only counts", _same),
+    "self-loop-floor": Bench("self_loop_floor", "2 µs of median latency, tester and wire alone"),
+    "stall-host": Bench("stall_host", "100 stops of weir-dp, told to be the host's"),
+    "stall-function": Bench("stall_function", "a function's pauses, told to be its own"),
+    "handover": Bench("handover", "30 cycles to hand a packet to another core"),
+    "search": Bench(
+        "search",
+        "RFC 2544 bisection with 60 s trials, fifty simulated devices, virtual time for NDR and PDR together",
+        lambda: "of RFC 2544, here in Python",
+        _PYTHON,
+        headline=True,
+    ),
+    "bring-up": Bench(
+        "bring_up",
+        "Mininet, 16 functions under Linux bridges",
+        lambda: builds.package("mininet", "Python"),
+        _PYTHON,
+        headline=True,
+    ),
+    "stage-cycles": Bench("lean_stages", "cycles of the whole path; ours those of its stages together"),
+    "crossover": Bench("crossover", "the pipeline, chain A, 10,000 flows, cycles a packet", _same),
+    "explain-planted": Bench("explain_planted", "limits that were planted; ours those that are named"),
+    "lean-injection": Bench("lean_injection", "the slowdown that was asked for"),
+    "lean-detector": Bench(
+        "lean_detector", "95 % of slowdowns of 5 %, 80 % of 2 % found; 98 % of runs silent", headline=True
+    ),
+    "model-error": Bench("model_error", "the paper's mean error, 3.7 %"),
+    "predicted-delay": Bench("predicted_delay", "measured P50 delays, below saturation"),
+    "placement-2000": Bench("placement_2000", "a gap that is proved within the limit", ours=_PYTHON),
+    "placement-10000": Bench("placement_10000", "a gap that is proved within the limit", ours=_PYTHON),
+    "placement-direct": Bench(
+        "placement_direct",
+        "the best gap of HiGHS, SCIP and CP-SAT on the plain model in the same time",
+        lambda: "their makers' wheels, in requirements-bench.lock",
+        _PYTHON,
+    ),
+}
+# Only when named: it takes as long as it says.
+LONG = {"soak-30min": Bench("soak_30min", "weir-dp's memory when the soak began")}
+ALL = BENCHES | LONG
