@@ -107,18 +107,42 @@ def test_what_is_far_too_fast_for_the_tester_is_repeated_only_once(
     assert len(rig.trials) == trials
 
 
-def test_loss_while_the_host_had_a_core_is_labelled() -> None:
-    stalling = Response(2e6, 2.06e6, buffer_packets=64, stalls=(StallKind(100, 400, 500, 1000),))
+def test_loss_while_the_host_had_a_core_does_not_count_and_is_kept() -> None:
+    stalling = Response(2e6, 2.06e6, buffer_packets=64, stalls=(StallKind(20, 400, 500, 1000),))
     trial = Rig(SimulatedDut(stalling)).runner().once("search", 1e6, 0.5).trial
     assert trial.valid
-    assert trial.loss_during_stall
-    assert trial.stalls[0].count > 0
-    quiet = Rig(SimulatedDut(STEADY)).runner().once("search", 2 * CAPACITY_PPS, 0.5).trial
-    assert not quiet.loss_during_stall
+    assert trial.delivered < trial.offered
+    assert trial.slices is not None
+    assert sum(packets for _, packets in trial.slices.lost) == trial.offered - trial.delivered
+    assert sum(trial.slices.offered) == trial.offered
+    assert trial.counted is not None
+    assert trial.counted_lost == 0
+    assert trial.counted.seconds < 0.5
+    assert {one.by for one in trial.left_out} == {"host"}
+    assert len(trial.left_out) == trial.stalls[0].host_count > 0
+
+
+def test_loss_while_the_device_itself_pauses_counts() -> None:
+    pausing = Response(2e6, 2.06e6, buffer_packets=64, stalls=(StallKind(20, 400, 500, 1000, own=True),))
+    trial = Rig(SimulatedDut(pausing)).runner().once("search", 1e6, 0.5).trial
+    assert trial.valid
+    assert trial.left_out == []
+    assert trial.counted_lost == trial.offered - trial.delivered > 0
 
 
 def test_a_trial_on_a_busy_host_is_invalid_and_says_so_first() -> None:
-    busy = Response(2e6, 2.06e6, stalls=(StallKind(20, 4000, 8000, 12_000),))
+    busy = Response(2e6, 2.06e6, stalls=(StallKind(60, 4000, 8000, 12_000),))
     trial = Rig(SimulatedDut(busy, tester_max_pps=990_000)).runner().once("search", 1e6, 0.5).trial
-    assert trial.invalid_because[0].startswith("Core 1 was taken away for")
+    assert trial.invalid_because[0].startswith("Only 0.")
+    assert "host had core 1 for 0." in trial.invalid_because[0]
     assert "end what else runs there" in trial.invalid_because[0]
+
+
+def test_behind_a_disturbed_trial_the_next_one_lasts_longer_and_a_quiet_one_as_long_as_asked() -> None:
+    disturbed = Response(2e6, 2.06e6, stalls=(StallKind(50, 4000, 8000, 12_000),))
+    runner = Rig(SimulatedDut(disturbed)).runner()
+    first, second = (runner.once("search", 1e6, 0.5).trial for _ in range(2))
+    assert first.duration_s == 0.5
+    assert 0.5 < second.duration_s <= 4 * 0.5
+    quiet = Rig(SimulatedDut(STEADY)).runner()
+    assert [quiet.once("search", 1e6, 0.5).trial.duration_s for _ in range(3)] == [0.5, 0.5, 0.5]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast and how far from each other cores were in the trials of a run, and what that makes of a rate."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.dataplane.messages import CoreDistance, CoreSlices, Slices, StreamSlices
+from weir.measure.counting import counting
+from weir.measure.machine_state import MachineState
+from weir.measure.rounds import joined
+from weir.store.result import Case, Throughput
+
+
+def state(*paces: int, distances: tuple[float, ...] = ()) -> MachineState:
+    found = MachineState()
+    found.saw({1: paces}, {})
+    for cycles in distances:
+        found.saw({}, {1: cycles})
+    return found
+
+
+def run(*paces: int, distance: int = 260) -> Slices:
+    count = len(paces)
+    stream = StreamSlices(
+        id=0, due=(10,) * count, offered=(10,) * count, delivered=(10,) * count, delay_ns=(5000,) * count
+    )
+    return Slices(
+        width_ns=1_000_000,
+        start_raw_ns=0,
+        now_raw_ns=count * 1_000_000,
+        now_us=count * 1e3,
+        streams=(stream,),
+        cores=(CoreSlices(core=1, distance_cycles=0, pace_cycles=paces),),
+        others=(CoreDistance(core=2, distance_cycles=distance),),
+    )
+
+
+def test_the_best_pace_is_one_that_came_often_enough() -> None:
+    assert state(*[500] * 5, *[600] * 95).best_paces_cycles() == {1: 600}
+    assert state(*[500] * 20, *[600] * 80).best_paces_cycles() == {1: 500}
+    assert state(600, 600).best_paces_cycles() == {}
+
+
+def test_a_best_that_does_not_come_any_more_is_not_waited_for() -> None:
+    assert state(*[600] * 1000, *[900] * 2500).comes(1.15)
+    assert not state(*[600] * 1000, *[900] * 3000).comes(1.15)
+
+
+def test_slowed_slices_are_left_out_while_enough_is_left() -> None:
+    found = counting(run(*[600] * 90, *[900] * 10), [], state(*[600] * 100), least_growth_ms=1, wanted_s=0.1)
+    assert found.slower_times is None
+    assert found.record.seconds == pytest.approx(0.1 - 0.011)
+    assert {one.by for one in found.left_out} == {"slowed"}
+    assert len(found.left_out) == 1
+
+
+def test_where_too_little_would_be_left_all_of_it_counts_and_says_how_slow_the_core_was() -> None:
+    found = counting(run(*[600] * 40, *[900] * 60), [], state(*[600] * 100), least_growth_ms=1, wanted_s=0.1)
+    assert found.slower_times == 1.5
+    assert found.record.seconds == pytest.approx(0.1)
+    assert found.left_out == ()
+
+
+def test_distances_of_all_cores_are_kept_and_a_farther_one_is_told() -> None:
+    machine = state(distances=(260.0, 286.0, 1300.0, 1300.0))
+    assert counting(
+        run(600, distance=1300), [], machine, least_growth_ms=1, wanted_s=0.001
+    ).distances_cycles == {2: 1300.0}
+    assert machine.farther_times({1: 1300.0}) == 5.0
+    assert machine.farther_times({1: 300.0}) is None
+    assert machine.farther_times({}) is None
+
+
+def found(load_pps: float, *, slower: float | None = None, farther: float | None = None) -> Case:
+    one = Throughput(
+        goal="NDR",
+        goal_loss_ratio=0,
+        status="found",
+        load_pps=load_pps,
+        load_min_pps=load_pps,
+        load_max_pps=load_pps,
+        l2_bps=load_pps * 512,
+        repeats=1,
+        slower_times=slower,
+        farther_times=farther,
+    )
+    return Case(frame="64", mean_frame_bytes=64, throughput=[one])
+
+
+def test_of_several_rounds_those_in_the_best_state_count_and_all_are_kept() -> None:
+    (one,) = joined(
+        [found(9e6), found(5e6, farther=4.6), found(8e6), found(4e6, slower=1.5)], None
+    ).throughput
+    assert one.load_pps == 8.5e6
+    assert one.l2_bps == pytest.approx(8.5e6 * 512)
+    assert (one.load_min_pps, one.load_max_pps) == (8e6, 9e6)
+    assert not one.worse_state
+    assert [(each.round, each.load_pps) for each in one.rounds] == [(0, 9e6), (1, 5e6), (2, 8e6), (3, 4e6)]
+
+
+def test_a_rate_that_only_worse_states_found_says_how_slow_they_were() -> None:
+    (one,) = joined([found(5e6, slower=1.4), found(6e6, slower=1.2)], None).throughput
+    assert one.load_pps == 5.5e6
+    assert one.slower_times == 1.2
+    assert one.worse_state
