@@ -136,6 +136,18 @@ BENCHES = {
         _PYTHON,
         headline=True,
     ),
+    "disturbed-devices": Bench(
+        "disturbed_devices",
+        "the truth of simulated devices that the host takes away for 30 % of the time",
+        ours=_PYTHON,
+    ),
+    "disturbed": Bench(
+        "disturbed",
+        "rates found without a program that takes a core in bursts, three technologies, two chains",
+        _same,
+        headline=True,
+    ),
+    "own-pauses": Bench("own_pauses", "what a function carries that pauses by itself", _same, headline=True),
     "bring-up": Bench(
         "bring_up",
         "Mininet, 16 functions under Linux bridges",

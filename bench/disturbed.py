@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""disturbed: rates found beside a program that takes a core in bursts, against those found without it.
+
+Three technologies, PVP and PVVP, 64 B, NDR as labs/switching --quick finds it. Searches are made in turn on
+one built chain: quiet, disturbed, quiet, …; a disturbed one is compared with the mean of its two neighbours.
+Bursts of 1 to 20 ms, 5 to 25 % of the time, on either core, drawn from a seed.
+
+- *ratio*: share of the disturbed searches whose rate is within 5 % of the quiet one, of those that found one
+  in the same state of the machine.
+- `unflagged_off`: rates without a flag that are more than 10 % off. None is allowed.
+- `irregular`: share without an answer; at most 5 %.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from bench.pairs import Line, SkipError
+from bench.planted_load import bursts
+from bench.standing import Search, standing, switching
+from weir.dataplane import DataPlaneError
+from weir.fabric import FabricError, require_root
+from weir.fabric.check import check
+from weir.measure.machine_state import MachineState
+
+TECHNOLOGIES = ("direct", "linux-bridge", "ovs-dpdk")
+CHAINS = ("PVP", "PVVP")
+CELLS = int(os.environ.get("DISTURBED_CELLS", "204"))
+TARGET = 0.95
+NEAR, FAR = 0.05, 0.10
+SEED = 13
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One search beside bursts, and the quiet ones around it."""
+
+    technology: str
+    chain: str
+    core: int
+    burst_ms: float
+    share: float
+    quiet_pps: float | None
+    quiet_flags: str
+    load_pps: float | None
+    flags: str
+    left_out_share: float
+    trials: int
+
+    @property
+    def error(self) -> float | None:
+        """Of the rate, to the quiet one."""
+        if self.load_pps is None or not self.quiet_pps:
+            return None
+        return self.load_pps / self.quiet_pps - 1
+
+
+def run() -> Line:
+    """The share that is right; detail has all cells."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise SkipError("needs two cores")
+    try:
+        require_root()
+        cells = list(_cells(cpus[:2]))
+    except (FabricError, DataPlaneError) as error:
+        raise SkipError(str(error)) from None
+    return judged(cells)
+
+
+def judged(cells: list[Cell]) -> Line:
+    """What the cells say together. A flag is a warning only if no quiet search has it."""
+    errors = [(cell, abs(cell.error)) for cell in cells if cell.error is not None]
+    near = [error <= NEAR for _, error in errors]
+    warned = {letter: sum(letter in cell.flags for cell in cells) for letter in "TLSDI"}
+    silent = [
+        cell for cell, error in errors if error > FAR and not set(cell.flags) - set(cell.quiet_flags) - {"T"}
+    ]
+    ratio = sum(near) / len(near) if near else 0.0
+    return Line(
+        name="disturbed",
+        ratio=ratio,
+        min=ratio,
+        max=ratio,
+        n=len(cells),
+        target=TARGET,
+        detail={
+            "unflagged_off": len(silent),
+            "irregular": sum(cell.load_pps is None for cell in cells) / max(1, len(cells)),
+            "median_error": statistics.median(error for _, error in errors) if errors else None,
+            "flags": warned,
+            "seed": SEED,
+            "cells": [asdict(cell) | {"error": cell.error} for cell in cells],
+        },
+    )
+
+
+def _cells(cpus: list[int]) -> Iterator[Cell]:
+    draw, state, lab = random.Random(SEED), MachineState(), switching()
+    setups = [(technology, chain) for technology in TECHNOLOGIES for chain in CHAINS]
+    for technology, chain in setups:
+        refusal = check(technology, lab.options(technology))
+        if refusal is not None:
+            raise SkipError(f"{technology}: {refusal.missing}")
+        with standing(lab, technology, chain, state) as chain_built:
+            before = chain_built.search()
+            for _ in range(CELLS // len(setups)):
+                core, burst_ms = draw.choice(cpus), draw.uniform(1, 20)
+                share = draw.uniform(0.05, 0.25)
+                with bursts(core, burst_ms, share):
+                    disturbed = chain_built.search()
+                after = chain_built.search()
+                quiet_pps, quiet_flags = _quiet(before, after)
+                yield Cell(
+                    technology=technology,
+                    chain=chain,
+                    core=core,
+                    burst_ms=round(burst_ms, 1),
+                    share=round(share, 3),
+                    quiet_pps=quiet_pps,
+                    quiet_flags=quiet_flags,
+                    load_pps=disturbed.found.load_pps,
+                    flags=disturbed.flags,
+                    left_out_share=disturbed.found.left_out_share,
+                    trials=len(disturbed.trials),
+                )
+                before = after
+
+
+def _quiet(before: Search, after: Search) -> tuple[float | None, str]:
+    """The mean of both, with the flags that both have."""
+    rates = [one.found.load_pps for one in (before, after) if one.found.load_pps is not None]
+    flags = "".join(letter for letter in before.flags if letter in after.flags)
+    return (statistics.fmean(rates) if rates else None), flags

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""disturbed-devices: rates found of simulated devices whose core the host takes away for 30 % of the time.
+
+Forty devices drawn from seeds, as those of bench/search.py, with queues of 256 to 16,384 packets; stalls of 1
+to 20 ms in the mean beside the usual short ones. A lab's default search. *ratio* is 1 % to the greatest error
+of an NDR or PDR, so 1 is the target; a goal for which nothing was found is an error of 100 %.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+
+from bench.pairs import Line, of_ratios
+from weir.measure.device import HOST_STALLS, Response, StallKind
+from weir.measure.search import search
+from weir.measure.simulated import SimulatedDut, simulated_traffic
+from weir.measure.tester import no_counters
+from weir.measure.trial import TrialRunner
+from weir.spec.measure import Measure
+
+DEVICES = 40
+SHARE = 0.3
+ERROR_MAX = 0.01
+OVERHEAD_S = 0.1
+
+
+def device(seed: int) -> tuple[Response, float]:
+    """The device of a seed, and the highest load that its tester offers."""
+    draw = random.Random(seed)
+    capacity_pps = 10 ** draw.uniform(5.7, 6.95)
+    away_s = draw.uniform(0.001, 0.02)
+    often = StallKind(SHARE / (1 - SHARE) / away_s, away_s * 5e5, away_s * 1e6, away_s * 2e6)
+    response = Response(
+        capacity_pps=capacity_pps,
+        saturation_pps=capacity_pps * (1 + (draw.uniform(0.01, 0.05) if seed % 2 else 0.0)),
+        buffer_packets=draw.choice([256, 1024, 4096, 16_384]),
+        noise=0.0005,
+        background_per_second=draw.uniform(0.05, 0.2),
+        stalls=(HOST_STALLS[0], often),
+    )
+    return response, capacity_pps * draw.uniform(1.2, 4)
+
+
+def errors(seed: int) -> list[float]:
+    """Of NDR and PDR, as a share of the truth."""
+    response, highest_pps = device(seed)
+    measure = Measure()
+    dut = SimulatedDut(response, seed=seed, overhead_s=OVERHEAD_S)
+    runner = TrialRunner(
+        dut,
+        no_counters,
+        simulated_traffic(),
+        options=measure.trial,
+        on_trial=lambda _trial: None,
+        sleep=dut.sleep,
+    )
+    limits_pps = (measure.min_load * highest_pps, highest_pps)
+    found = search(runner, measure, limits_pps, clock=dut.clock, deadline=float("inf"))
+    truths_pps = [response.truth_pps(one.goal.loss_ratio) for one in found]
+    return [abs((one.load_pps or 0) / truth - 1) for one, truth in zip(found, truths_pps, strict=True)]
+
+
+def run() -> Line:
+    """The worst of all; detail has the median."""
+    worst = [errors(seed) for seed in range(DEVICES)]
+    every = [error for pair in worst for error in pair]
+    greatest = max(every)
+    return of_ratios(
+        "disturbed-devices",
+        [ERROR_MAX / greatest],
+        target=1.0,
+        detail={
+            "error_percent_max": 100 * greatest,
+            "error_percent_median": 100 * statistics.median(every),
+            "ndr_percent_max": 100 * max(pair[0] for pair in worst),
+            "pdr_percent_max": 100 * max(pair[1] for pair in worst),
+            "devices": DEVICES,
+        },
+    )

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""own-pauses: what a search finds of a function that pauses by itself, again and again.
+
+`direct`, PVP, 256 B, NDR as labs/switching --quick finds it. The function is `impair`: a microsecond of work
+a packet, and a pause of 50 to 500 us every 10 ms, drawn from a seed for each setup. Its queue holds a pause,
+so its true NDR is what it carries in the long run. That is measured beside each search by a second of
+overload: what it forwards in the time that counts.
+
+- *ratio*: share of the searches whose rate is within 3 % below or 1 % above the truth (a search's bounds are
+  1 % apart, and a rate is the lower one).
+- `higher`: those that found more than 1 % above. None is allowed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+
+from bench.pairs import Line, SkipError
+from bench.standing import Standing, standing, switching
+from weir.dataplane import DataPlaneError
+from weir.fabric import FabricError, require_root
+from weir.measure.machine_state import MachineState
+from weir.spec import Lab
+from weir.spec.function import FunctionOptions
+
+SETUPS, SEARCHES = 10, int(os.environ.get("OWN_PAUSES_SEARCHES", "10"))
+TARGET = 0.95
+BELOW, ABOVE = 0.03, 0.01
+OVERLOAD_S = 1.0
+SEED = 29
+
+
+def run() -> Line:
+    """The share that is right; detail has each search."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise SkipError("needs two cores")
+    draw, state = random.Random(SEED), MachineState()
+    found: list[dict[str, float | str | None]] = []
+    try:
+        require_root()
+        for _ in range(SETUPS):
+            pause_us = draw.randint(50, 500)
+            with standing(_lab(pause_us), "direct", "PVP", state) as chain:
+                for _ in range(SEARCHES):
+                    found.append(_searched(chain, pause_us))
+    except (FabricError, DataPlaneError) as error:
+        raise SkipError(str(error)) from None
+    errors = [one["error"] for one in found if isinstance(one["error"], float)]
+    right = sum(-BELOW <= error <= ABOVE for error in errors) / len(found)
+    return Line(
+        name="own-pauses",
+        ratio=right,
+        min=right,
+        max=right,
+        n=len(found),
+        target=TARGET,
+        detail={
+            "higher": sum(error > ABOVE for error in errors),
+            "median_error": statistics.median(errors) if errors else None,
+            "searches": found,
+        },
+    )
+
+
+def _lab(pause_us: int) -> Lab:
+    lab = switching(frame=256)
+    options: dict[str, str | int | float | bool] = {
+        "busy_ns": 1000,
+        "stall_us": pause_us,
+        "stall_every_ms": 10,
+    }
+    return lab.model_copy(update={"functions": {"default": FunctionOptions(nf="impair", options=options)}})
+
+
+def _searched(chain: Standing, pause_us: int) -> dict[str, float | str | None]:
+    """One search, between two looks at what the function carries."""
+    before = chain.carried_pps(OVERLOAD_S)
+    search = chain.search()
+    truth_pps = statistics.fmean([before, chain.carried_pps(OVERLOAD_S)])
+    load_pps = search.found.load_pps
+    return {
+        "pause_us": pause_us,
+        "truth_pps": truth_pps,
+        "load_pps": load_pps,
+        "flags": search.flags,
+        "error": load_pps / truth_pps - 1 if load_pps is not None else None,
+    }

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A chain that stands, searched again and again: what a lab's search finds of it, and says beside."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weir import plan
+from weir.dataplane import DataPlaneTester
+from weir.fabric import interrupts
+from weir.jobs.built import built
+from weir.measure import Traffic, measure_setup
+from weir.measure.counting import Watched
+from weir.measure.machine_state import MachineState
+from weir.measure.trial import TrialRunner
+from weir.spec import Lab, load_lab
+from weir.spec.frames import mean_frame_bytes
+from weir.store.result import Case, Throughput, Trial
+
+ROOT = Path(__file__).resolve().parent.parent
+DISTURBED_SHARE = 0.5
+"""Of the time of the trials that bound a rate: with more left out, reports say that it was disturbed."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """One search of one goal."""
+
+    found: Throughput
+    trials: tuple[Trial, ...]
+
+    @property
+    def flags(self) -> str:
+        """Letters of what the result says beside the rate, as reports have them."""
+        marks = {
+            "T": self.found.tester_bound,
+            "L": self.found.out_of_time,
+            "S": self.found.worse_state,
+            "D": self.found.left_out_share > DISTURBED_SHARE,
+            "I": self.found.status == "irregular",
+        }
+        return "".join(letter for letter, applies in marks.items() if applies)
+
+
+class Standing:
+    """A chain under a technology."""
+
+    def __init__(self, state: MachineState, measuring: Mapping[str, Any]) -> None:
+        self._state = state
+        self._measuring = measuring
+
+    def search(self) -> Search:
+        """NDR at one frame size."""
+        cases: list[Case] = list(measure_setup(**self._measuring))
+        case = cases[0]
+        if not case.throughput:
+            raise RuntimeError(case.problem or "nothing was measured")
+        found = case.throughput[0]
+        found.farther_times = self._state.farther_times(found.distances_cycles)
+        return Search(found, tuple(case.trials))
+
+    def carried_pps(self, seconds: float) -> float:
+        """What comes back of more than it can carry, in the time that counts."""
+        (traffic,) = self._measuring["traffic"]
+        tester: DataPlaneTester = self._measuring["tester"]
+        tester.configure_traffic(traffic.config)
+        runner = TrialRunner(
+            tester,
+            self._measuring["counters"],
+            traffic,
+            options=self._measuring["measure"].trial,
+            on_trial=lambda _trial: None,
+            watched=self._measuring["watched"],
+        )
+        counted = runner.once("calibration", 0, seconds).trial.counted
+        if counted is None or not counted.seconds:
+            raise RuntimeError("nothing of an overload counted")
+        return (counted.offered - counted.lost) / counted.seconds
+
+
+@contextmanager
+def standing(lab: Lab, technology: str, chain_name: str, state: MachineState) -> Iterator[Standing]:
+    """Built once for the body. `state`: of the machine, of all searches of a bench."""
+    chain = next(chain for chain in lab.chains() if chain.name == chain_name)
+    deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))
+    topology = plan.build_topology(lab, technology, chain, deployment_id)
+    frame = str(lab.traffic.frames[0])
+    traffic = Traffic.from_config(frame, mean_frame_bytes(frame), plan.streams(topology, lab, frame))
+    with (
+        interrupts.held(),
+        built(lab, topology) as (deployment, client, _hello),
+        closing(deployment.core_watch()) as cores,
+    ):
+        yield Standing(
+            state,
+            {
+                "measure": lab.measure,
+                "traffic": [traffic],
+                "tester": DataPlaneTester(client, topology.switch_cores),
+                "counters": lambda: deployment.counters(
+                    {port.name: port.rx_packets for port in client.ledger().ports}
+                ),
+                "ceilings": {},
+                "on_event": lambda _event: None,
+                "watched": Watched(cores, state),
+            },
+        )
+
+
+def switching(frame: int = 64, **measure: Any) -> Lab:
+    """labs/switching --quick with one frame size, its searches alone."""
+    lab = load_lab(ROOT / "labs" / "switching", quick=True)
+    options = {
+        "repeats": 1,
+        "rounds": 1,
+        "curve": lab.measure.curve.model_copy(update={"points": 0}),
+        "confirm_trials": 0,
+        "goals": lab.measure.goals[:1],
+        **measure,
+    }
+    return lab.model_copy(
+        update={
+            "measure": lab.measure.model_copy(update=options),
+            "traffic": lab.traffic.model_copy(update={"frames": (frame,)}),
+        }
+    )
