@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """delay-cost: a receiver that measures latency, IPDV and jitter, against the same that only counts.
 
-As fast as the core can, where packets of one burst have one delay, and at a constant load, where each was due at
-a time of its own: the dearer of the two.
+As fast as the core can, where packets of one burst have one delay, and at a constant load, where each was due
+at a time of its own: the dearer of the two.
 """
 
 from __future__ import annotations
