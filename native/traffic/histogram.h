@@ -91,10 +91,9 @@ weir_histogram_add(struct weir_histogram *histogram, uint64_t value)
  */
 #define WEIR_RAMP_PLACES 16
 #define WEIR_RAMP_ONE (1ull << WEIR_RAMP_PLACES)
-/* From here on buckets are wider than 1, and up to here a value has room above its places. */
+/* From here on octaves have all their buckets, and up to here a double is exact. */
 #define WEIR_RAMP_LEAST ((uint64_t)WEIR_HISTOGRAM_OCTAVE << WEIR_RAMP_PLACES)
-#define WEIR_RAMP_MOST                                                                             \
-	(1ull << (WEIR_HISTOGRAM_OCTAVES - 1 + WEIR_HISTOGRAM_BITS + WEIR_RAMP_PLACES))
+#define WEIR_RAMP_MOST (1ull << 53)
 
 /* How far a value with places is shifted to be the number of its bucket in its octave, from
  * WEIR_HISTOGRAM_OCTAVE on. */
@@ -110,23 +109,22 @@ weir_histogram_ramp_octave(struct weir_histogram *histogram, uint32_t shift)
 	return &histogram->buckets[(shift - WEIR_RAMP_PLACES) << WEIR_HISTOGRAM_BITS];
 }
 
-/* Each packet by itself: most have a bucket of their own. */
+/* One by one: most have a bucket of their own. A double's exponent and its first seven binary
+ * places are the bucket's number, without a branch that guesses where an octave ends. */
 static inline void
 weir_histogram_ramp_singly(struct weir_histogram *histogram, uint64_t value, uint64_t step,
 			   uint32_t count)
 {
-	uint32_t shift = weir_histogram_ramp_shift(value);
-	uint64_t *octave = weir_histogram_ramp_octave(histogram, shift);
+	const uint32_t places = 52 - WEIR_HISTOGRAM_BITS, bias = 1023;
+	const uint32_t below = (bias + WEIR_RAMP_PLACES + WEIR_HISTOGRAM_BITS - 1)
+			       << WEIR_HISTOGRAM_BITS;
 
 	for (; count > 0; count--, value -= step) {
-		uint64_t bucket = value >> shift;
+		double exact = (double)(int64_t)value;
+		uint64_t bits;
 
-		if (__builtin_expect(bucket < WEIR_HISTOGRAM_OCTAVE, 0)) {
-			shift = weir_histogram_ramp_shift(value);
-			octave = weir_histogram_ramp_octave(histogram, shift);
-			bucket = value >> shift;
-		}
-		octave[bucket]++;
+		memcpy(&bits, &exact, sizeof(bits));
+		histogram->buckets[(bits >> places) - below]++;
 	}
 }
 

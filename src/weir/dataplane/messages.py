@@ -45,7 +45,8 @@ class StallCount(_Reply):
 
 
 class LatencySummary(_Reply):
-    """One-way latency of one stream's delivered packets, in time of the time-stamp counter."""
+    """Of one stream's packets, in time of the time-stamp counter: latency, from when they were due to their
+    arrival, or lateness, from when they were due until they were built."""
 
     count: int
     min_ns: float
@@ -109,7 +110,11 @@ class StreamResult(_Reply):
     reordered: int = 0
     late_from_earlier_run: int = 0
     too_late: int = 0
+    negative: int = 0
+    """Arrived before they were sent, as the clocks have it: delivered without a delay."""
     latency: LatencySummary | None = None
+    lateness: LatencySummary | None = None
+    """Of the generator; None without a rate, where packets are due when they are sent."""
     ipdv: IpdvSummary | None = None
     """Where the run was asked for it, as `jitter`."""
     jitter: JitterSummary | None = None

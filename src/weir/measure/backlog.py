@@ -6,13 +6,16 @@ A load above capacity loses nothing until the queues on its way are full: at 1 M
 it. While a queue grows, so does latency: by w in a trial of d seconds means that w / d of the load was not
 carried. Those packets are delivered after sending has ended, but a search counts them as lost.
 
+Latency begins when a packet was due, so a generator that falls behind makes it grow as well: its own growth
+is taken off.
+
 The growth is read from two quantiles: over a steady ramp from 0 to w, P90 - P50 = 0.4 w. A constant latency,
 however long, is no growth, and stalls that delay less than a tenth of the packets hardly show.
 """
 
 from __future__ import annotations
 
-from weir.dataplane.messages import TrafficResult
+from weir.dataplane.messages import LatencySummary, TrafficResult
 
 RAMP_SHARE = 0.4  # P90 - P50 of a ramp, as a share of its height
 LOSSY_SHARE = 0.1
@@ -27,8 +30,12 @@ def backlog_packets(result: TrafficResult, duration_s: float, least_ms: float) -
     queued = 0.0
     for stream in result.streams:
         if least_ms and stream.latency is not None and stream.latency.count:
-            growth_s = (stream.latency.p90_ns - stream.latency.p50_ns) / 1e9 / RAMP_SHARE
+            growth_s = max(0.0, _growth_s(stream.latency) - _growth_s(stream.lateness))
             lossy = stream.delivered < stream.offered
             if growth_s * 1e3 > least_ms * (LOSSY_SHARE if lossy else 1):
                 queued += stream.delivered * min(1.0, growth_s / duration_s)
     return round(queued)
+
+
+def _growth_s(summary: LatencySummary | None) -> float:
+    return 0.0 if summary is None else (summary.p90_ns - summary.p50_ns) / 1e9 / RAMP_SHARE

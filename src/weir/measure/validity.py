@@ -78,6 +78,7 @@ def faults(
         found += _late(counts, result, duration_s, counted)
     found += _receiver(counts, streams)
     found += _card_clocks(result, streams)
+    found += _before_sending(result, streams)
     return found
 
 
@@ -143,6 +144,22 @@ def _receiver(counts: Balance, streams: Sequence[Stream]) -> list[Fault]:
             " load, or give the tester a core of its own or longer receive queues.",
         )
         for drop in dropped
+    ]
+
+
+def _before_sending(result: TrafficResult, streams: Sequence[Stream]) -> list[Fault]:
+    """Delays below zero: the clocks of sending and of arrival do not fit together."""
+    to = {stream.id: stream.to for stream in streams}
+    return [
+        Fault(
+            "host",
+            f"{stream.negative} of {stream.delivered} packets reached {to[stream.id]} before they were sent,"
+            " by more than the clocks are uncertain: where a network card times arrivals, say"
+            " `tester: {timestamps: counter}`; else the time-stamp counters of the cores differ"
+            " (`dmesg | grep -i tsc`).",
+        )
+        for stream in result.streams
+        if stream.negative
     ]
 
 

@@ -10,11 +10,12 @@ from weir.report import numbers
 from weir.store.result import Case, DelayPoint, Result, Setup, StreamCount, Verdict
 
 ARROWS = {"left-to-right": "→", "right-to-left": "←"}
-HEAD = ("min", "mean", "P50", "P99", "P99.9", "max", "PDV P99.9", "IPDV P99", "jitter")
+HEAD = ("min", "mean", "P50", "P99", "P99.9", "max", "PDV P99.9", "IPDV P99", "jitter", "late P99")
 MEANING = (
-    "Delays in µs, one way, of the direction with the higher P99 (the arrow); of repeats the one with the "
-    "highest P99. PDV: above the least delay (RFC 5481). IPDV: from one packet to the next, without sign "
-    "(RFC 5481). jitter: RFC 3550, its highest value."
+    "Delays in µs, one way, from when a packet was due, of the direction with the higher P99 (the arrow); "
+    "of repeats all from the one trial with the highest P99. PDV: above the least delay (RFC 5481). IPDV: "
+    "from one packet to the next, without sign (RFC 5481). jitter: RFC 3550, its highest value. late: how "
+    "late the tester sent, which is part of the delay."
 )
 
 
@@ -54,6 +55,7 @@ class DelayRow:
                     pdv.p999_us if pdv else None,
                     ipdv.p99_size_us if ipdv else None,
                     jitter.max_us if jitter else None,
+                    stream.lateness.p99_us if stream.lateness else None,
                 )
             )
         ]

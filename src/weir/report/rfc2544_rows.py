@@ -118,15 +118,17 @@ def _latency(every: list[Reported]) -> Table:
                         latency.p999_us,
                         latency.p9999_us,
                         latency.max_us,
+                        found.late_max_us,
                     ),
                 ),
             ]
 
-    quantiles = ("min", "mean", "P50", "P90", "P99", "P99.9", "P99.99", "max")
+    quantiles = ("min", "mean", "P50", "P90", "P99", "P99.9", "P99.99", "max", "late")
     head = ("system", "frame", "", "Mpps", "N", "tagged mean", *quantiles)
     note = (
         "µs, one way, at the throughput. N and tagged mean: one frame of each trial, as the RFC has it; "
-        "the rest: all frames of the same trials, quantiles of the trial with the highest P99."
+        "the rest: all frames of the same trials together, from when each was due; late: the most by which "
+        "the tester sent one too late, which is part of its latency."
     )
     return Table("Latency (RFC 2544, 26.2)", head, _lines(every, cells), 3, note)
 

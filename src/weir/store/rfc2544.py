@@ -37,7 +37,9 @@ class TaggedLatency(_Record):
     mean_us: float
     """Their mean: the latency that RFC 2544 asks to report."""
     latency: Latency
-    """Of all frames, of all trials; mean over the trials, quantiles of the trial with the highest P99."""
+    """Of all frames of all trials together: quantiles are those of their histograms added."""
+    late_max_us: float | None = None
+    """The most by which the tester sent any frame of them too late; it is part of the latency."""
 
 
 class LatencyTest(_Record):

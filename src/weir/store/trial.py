@@ -42,7 +42,11 @@ class Stall(_Record):
 
 
 class Latency(_Record):
-    """One-way latency over delivered packets; `clocks` of the case says what timed their arrival."""
+    """One-way latency over delivered packets, from when each was due to its arrival.
+
+    `clocks` of the case says what timed their arrival. Or the lateness of the tester's generator: over all
+    packets sent, from when each was due until it was built.
+    """
 
     packets: int
     min_us: float
@@ -117,7 +121,11 @@ class StreamCount(_Record):
     """Packets received again."""
     reordered: int
     """Packets received after a later one."""
+    negative: int = 0
+    """Packets that arrived before they were sent, as the clocks have it: the trial is invalid."""
     latency: Latency | None = None
+    lateness: Latency | None = None
+    """Of the tester's generator: how late it sent; it is part of the latency. None without a rate."""
     pdv: Pdv | None = None
     """Of trials that measure delay, as what follows."""
     ipdv: Ipdv | None = None

@@ -49,6 +49,13 @@ def test_there_is_no_backlog_without_growth(one: TrafficResult, least_ms: float)
     assert backlog_packets(one, 0.1, least_ms) == 0
 
 
+def test_a_generator_that_falls_behind_leaves_no_backlog() -> None:
+    (stream,) = result(p50_us=5000, p90_us=9000).streams
+    late = stream.model_copy(update={"lateness": stream.latency})
+    both = TrafficResult(run=1, tx_duration_ns=1e8, streams=(late,))
+    assert backlog_packets(both, 0.1, least_ms=1) == 0
+
+
 def test_a_trial_that_loses_packets_needs_less_growth_to_be_believed() -> None:
     assert backlog_packets(result(p50_us=100, p90_us=499, lost=10), 0.1, least_ms=1) == 10
 

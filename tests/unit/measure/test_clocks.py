@@ -69,6 +69,24 @@ def test_a_trial_with_packets_that_have_no_true_stamp_is_the_testers_fault() -> 
     assert outcome.trial.invalid_because[0].startswith("30 of 500 packets reached tester.right without")
 
 
+class ArrivesBeforeItIsSent(SimulatedDut):
+    """Three packets of each stream."""
+
+    def run(self, *arguments: Any, **more: Any) -> TrafficResult:
+        result = super().run(*arguments, **more)
+        streams = tuple(stream.model_copy(update={"negative": 3}) for stream in result.streams)
+        return result.model_copy(update={"streams": streams})
+
+
+def test_a_trial_with_delays_below_zero_is_not_used() -> None:
+    outcome = Rig(ArrivesBeforeItIsSent(STEADY)).runner().once("search", 1000, 1)
+    assert outcome.has("host")
+    assert outcome.trial.invalid_because[0].startswith(
+        "3 of 500 packets reached tester.right before they were sent"
+    )
+    assert [stream.negative for stream in outcome.trial.streams] == [3, 3]
+
+
 def test_a_trial_in_which_the_cards_clock_was_set_is_not_used() -> None:
     outcome = trial(clock_steps=1)
     assert outcome.has("host")

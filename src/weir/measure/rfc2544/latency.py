@@ -9,9 +9,10 @@ from __future__ import annotations
 import statistics
 
 from weir.dataplane.requests import DelayWanted
+from weir.measure.merged_latency import merged_latency
 from weir.measure.rfc2544.bench import Bench
 from weir.store.rfc2544 import LatencyTest, TaggedLatency
-from weir.store.trial import Latency, StreamCount, Trial
+from weir.store.trial import StreamCount, Trial
 
 
 def measure_latency(bench: Bench, load_pps: float) -> LatencyTest:
@@ -43,19 +44,14 @@ def measure_latency(bench: Bench, load_pps: float) -> LatencyTest:
 
 def _one_direction(direction: str, streams: list[StreamCount]) -> TaggedLatency | None:
     tagged_us = [stream.tagged_us for stream in streams if stream.tagged_us is not None]
-    known = [stream.latency for stream in streams if stream.latency is not None]
-    if not tagged_us or not known:
+    every = merged_latency(streams)
+    if not tagged_us or every is None:
         return None
-    worst = max(known, key=lambda latency: latency.p99_us)
-    packets = sum(latency.packets for latency in known)
-    every: Latency = worst.model_copy(
-        update={
-            "packets": packets,
-            "min_us": min(latency.min_us for latency in known),
-            "mean_us": sum(latency.mean_us * latency.packets for latency in known) / packets,
-            "max_us": max(latency.max_us for latency in known),
-        }
-    )
+    late_us = [stream.lateness.max_us for stream in streams if stream.lateness is not None]
     return TaggedLatency(
-        direction=direction, tagged_us=tagged_us, mean_us=statistics.mean(tagged_us), latency=every
+        direction=direction,
+        tagged_us=tagged_us,
+        mean_us=statistics.mean(tagged_us),
+        latency=every,
+        late_max_us=max(late_us, default=None),
     )

@@ -28,13 +28,14 @@ def merged(one: Buckets, other: Buckets) -> dict[tuple[float, float], int]:
     return {bounds: one.get(bounds, 0) + other.get(bounds, 0) for bounds in {*one, *other}}
 
 
-def quantiles_ns(of: Buckets, shares: Sequence[float], least_ns: float, most_ns: float) -> list[float]:
-    """Of each share the middle of the bucket below which it lies, within what was seen. Shares ascend."""
+def quantiles(of: Buckets, shares: Sequence[float], least: float, most: float) -> list[float]:
+    """Of each share the middle of the bucket below which it lies, within what was seen; in the unit
+    of the bounds. Shares ascend."""
     bounds = sorted(of)
     seen = list(itertools.accumulate(of[each] for each in bounds))
     ranks = (max(1, math.ceil(share * seen[-1])) for share in shares)
     found = (bounds[bisect.bisect_left(seen, rank)] for rank in ranks)
-    return [min(max((low + high) / 2, least_ns), most_ns) for low, high in found]
+    return [min(max((low + high) / 2, least), most) for low, high in found]
 
 
 def coarse_us(of: Buckets) -> list[tuple[float, float, int]]:

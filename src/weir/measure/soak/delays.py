@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from weir.dataplane.messages import IpdvSummary, LatencySummary, StreamInterval
 from weir.measure import delay_units
-from weir.measure.soak.buckets import Buckets, coarse_us, difference, merged, quantiles_ns
+from weir.measure.soak.buckets import Buckets, coarse_us, difference, merged, quantiles
 from weir.store.soak import SoakStream
 from weir.store.trial import Jitter
 
@@ -65,7 +65,7 @@ class Delays:
         return stream.model_copy(update=changes)
 
     def _latency(self) -> LatencySummary:
-        shares = quantiles_ns(self.latency, [*SHARES.values()], self.min_ns, self.max_ns)
+        shares = quantiles(self.latency, [*SHARES.values()], self.min_ns, self.max_ns)
         return LatencySummary(
             count=self.count,
             min_ns=self.min_ns,
@@ -78,7 +78,7 @@ class Delays:
         pairs = sum(self.ipdv.values())
         size_ns = sum((low + high) / 2 * packets for (low, high), packets in self.ipdv.items()) / pairs
         most_ns = max(-self.ipdv_min_ns, self.ipdv_max_ns)
-        shares = quantiles_ns(self.ipdv, [*SHARES.values()], 0, most_ns)
+        shares = quantiles(self.ipdv, [*SHARES.values()], 0, most_ns)
         return IpdvSummary(
             pairs=pairs,
             min_ns=self.ipdv_min_ns,
