@@ -24,7 +24,6 @@ from weir.fabric import FabricError, require_root
 from weir.measure.machine_state import MachineState
 from weir.spec import Lab
 from weir.spec.function import FunctionOptions
-from weir.spec.nf import Scalar
 
 SETUPS, SEARCHES = 10, int(os.environ.get("OWN_PAUSES_SEARCHES", "10"))
 TARGET = 0.95

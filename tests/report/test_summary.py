@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
-
 from weir.measure.stalls import explainable
+
 from weir.report import summary
 from weir.store.result import CorePace, Drop, Stall
 
