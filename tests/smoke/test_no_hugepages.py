@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from weir import fabric
 from weir.store.store import Store
 
 from .tiny import LAB
@@ -23,8 +24,12 @@ pytestmark = [
 HIDDEN = 'mount -t tmpfs -o ro none /sys/kernel/mm/hugepages && exec "$@"'
 
 
-def test_a_run_without_hugepages(tmp_path: Path, run_root: Path) -> None:
-    text = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "direct")
+@pytest.mark.parametrize("technology", ["direct", "ovs-dpdk"])
+def test_a_run_without_hugepages(technology: str, tmp_path: Path, run_root: Path) -> None:
+    refusal = fabric.check(technology)
+    if refusal is not None:
+        pytest.skip(f"{technology} cannot run here: {refusal.missing}")
+    text = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", technology)
     (tmp_path / "lab.yml").write_text(text)
     weir = [sys.executable, "-c", "from weir.cli.main import main; main()"]
     words = ["run", str(tmp_path), "--store", str(tmp_path / "results.db"), "--output", str(tmp_path)]

@@ -20,6 +20,7 @@ from weir.fabric import probe
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.hugepages import node_of
+from weir.fabric.lean import free_hugepages_mb
 from weir.fabric.listening import wait_for
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
@@ -27,6 +28,7 @@ from weir.plan import Step
 _SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 _WITH_DPDK = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
 CALL_S = 30
+SMALL_PAGES_MIN_MB = 512
 _RECEIVE_BYTES = 65_536
 _OWN_VLAN = 4094
 """Of a bridge's own interface, which must not get what is flooded: functions that leave addresses alone send
@@ -101,9 +103,7 @@ class OvsVswitchd:
                 "other_config:dpdk-init=true",
                 f"other_config:pmd-cpu-mask={_mask(params['pmd_cores'])}",
                 f"other_config:dpdk-lcore-mask={_mask(_outside(step.numbers('lcores')))}",
-                f"other_config:dpdk-socket-mem={_by_node(pmd_cores, params['socket_memory_mb'])}",
-                # In memory: no file in hugetlbfs that a killed switch would leave.
-                'other_config:dpdk-extra="--in-memory --no-telemetry --no-pci"',
+                *_memory(pmd_cores, step.params["socket_memory_mb"]),
             ]
         if settings:
             vsctl(directory, "--no-wait", "set", "Open_vSwitch", ".", *settings)
@@ -191,10 +191,25 @@ def _outside(lcores: list[int]) -> list[int]:
     return [cpu for cpu in lcores if cpu not in held] or [min(os.sched_getaffinity(0))]
 
 
-def _by_node(pmd_cores: list[int], memory_mb: object) -> str:
-    """ "0,512": memory on the nodes of the cores that poll, and none on others."""
+def _memory(pmd_cores: list[int], memory_mb: object) -> list[str]:
+    """Settings of DPDK's memory: hugepages on the nodes of the cores that poll, and none on others ("0,512");
+    ordinary pages where too few are free, as weir-dp does."""
+    assert isinstance(memory_mb, int)
     homes = {node_of(int(cpu)) for cpu in pmd_cores}
-    return ",".join(str(memory_mb if node in homes else 0) for node in range(max(homes) + 1))
+    if free_hugepages_mb() < memory_mb * len(homes):
+        # A buffer may not lie across two small pages, so each has one of its own: about twice the memory. And
+        # too large a pool, which Open vSwitch tries first, does not give back what it took.
+        # Open vSwitch adds --in-memory, which forbids --no-huge, unless it sees --legacy-mem.
+        return [
+            f"other_config:dpdk-alloc-mem={max(SMALL_PAGES_MIN_MB, 2 * memory_mb * len(homes))}",
+            'other_config:dpdk-extra="--no-huge --legacy-mem --no-shconf --no-telemetry --no-pci"',
+        ]
+    by_node = ",".join(str(memory_mb if node in homes else 0) for node in range(max(homes) + 1))
+    return [
+        f"other_config:dpdk-socket-mem={by_node}",
+        # In memory: no file in hugetlbfs that a killed switch would leave.
+        'other_config:dpdk-extra="--in-memory --no-telemetry --no-pci"',
+    ]
 
 
 def appctl(site: Site, *words: str, directory: str = "ovs") -> str:
