@@ -44,6 +44,7 @@ BENCHES = {
     "search": "search",
     "bring-up": "bring_up",
     "stage-cycles": "lean_stages",
+    "lean-ipc": "lean_ipc",
     "crossover": "crossover",
     "explain-planted": "explain_planted",
     "lean-injection": "lean_injection",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""weir-lean built from an earlier revision, or for callgrind: each in a build directory of its own."""
+"""weir-lean built from an earlier revision, each in a build directory of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from weir.fabric.errors import FabricError
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILDS = ROOT / "build" / "lean"
-PORTABLE = "x86-64-v3"  # what valgrind can run; GCC's own choice may have AVX-512
 _PROGRAM = "native/weir-lean"
 
 
@@ -36,12 +35,12 @@ def commit(revision: str) -> str:
     return done.stdout.strip()
 
 
-def build_revision(sha: str, *, portable: bool = False) -> Path:
+def build_revision(sha: str) -> Path:
     """weir-lean of that commit, from the cache or built now (about a minute).
 
     FabricError if it cannot be built, or has no weir-lean.
     """
-    folder = BUILDS / (sha + ("-portable" if portable else ""))
+    folder = BUILDS / sha
     program = folder / "weir-lean"
     if program.exists():
         return program
@@ -54,29 +53,15 @@ def build_revision(sha: str, *, portable: bool = False) -> Path:
         archive.wait()
         if not (tree / "native" / "app" / "lean.c").exists():
             raise FabricError(f"revision {sha[:12]} has no weir-lean", "take a later one as the baseline")
-        _build(tree, build, portable=portable)
+        _build(tree, build)
         folder.mkdir(exist_ok=True)
         shutil.copy2(build / _PROGRAM, folder / "unfinished")
         (folder / "unfinished").rename(program)
     return program
 
 
-def build_portable() -> Path:
-    """weir-lean of the present source tree, of instructions that valgrind knows."""
-    build = BUILDS / "portable"
-    _build(ROOT, build, portable=True)
-    return build / _PROGRAM
-
-
-def needs_portable() -> bool:
-    """Whether GCC, asked for this machine's own instructions, may use some that valgrind does not know."""
-    return "avx512f" in Path("/proc/cpuinfo").read_text().split()
-
-
-def _build(tree: Path, build: Path, *, portable: bool) -> None:
-    march = PORTABLE if portable else "native"
-    if not (build / "build.ninja").exists():
-        _run(["meson", "setup", str(build), str(tree), "--buildtype=release", f"-Dmarch={march}"])
+def _build(tree: Path, build: Path) -> None:
+    _run(["meson", "setup", str(build), str(tree), "--buildtype=release", "-Dmarch=native"])
     _run(["ninja", "-C", str(build), _PROGRAM])
 
 
