@@ -3,8 +3,8 @@
 
 Instructions and cycles of the same packets: the IPC of the chain against that of its stages, each weighted
 with its cycles, for first packets of flows and for later ones. What is in no stage is in the chain alone, so
-it shows. `ratio` is the one that is farthest from 1, which is to be within 2 %. A ratio beyond what the core was
-seen to retire is refused by `weir lean` itself, and fails this bench.
+it shows. `ratio` is the one that is farthest from 1, which is to be within 2 %. A ratio beyond what the core
+was seen to retire is refused by `weir lean` itself, and fails this bench.
 """
 
 from __future__ import annotations

@@ -92,8 +92,9 @@ weir_core_clock_ratio(const struct weir_core_clock *clock)
 
 /* Loops begin at a line of the cache: where a compiler places them must not decide. */
 #define LOOP(body)                                                                                 \
-	__asm__ volatile(".p2align 6\n2:\n\t" body "dec %0\n\tjnz 2b\n1:\n\t" : "+r"(blocks)::"c"  \
-											      "c")
+	__asm__ volatile(".p2align 6\n2:\n\t" body "dec %0\n\tjnz 2b\n1:\n\t"                      \
+			 : "+r"(blocks)::"c"                                                       \
+					 "c")
 
 static uint64_t
 time_nothing(uint64_t blocks)

@@ -9,7 +9,7 @@
 
 #define BLOCK_BATCHES 128 /* with and without in turn: what drifts, drifts for both */
 #define PAIRS 48
-#define ROUNDS 7
+#define ROUNDS 15
 #define LOOKED_BACK 64 /* batches, after which it looks what the stage takes by itself */
 #define OF_OLD 3       /* parts of four that an earlier look keeps */
 
