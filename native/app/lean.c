@@ -266,7 +266,8 @@ get_ready(struct task *task)
 	weir_lean_warm_up(&lean);
 	ready->retires_most = weir_core_retires_most();
 	if (task->percent != 0)
-		ready->inject_cost_percent = weir_slowdown_begin(&lean, task->stage, task->percent, task->cost_percent);
+		ready->inject_cost_percent =
+			weir_slowdown_begin(&lean, task->stage, task->percent, task->cost_percent);
 	return 0;
 }
 
