@@ -48,7 +48,7 @@ build/.packages-dev: packages.apt packages-dev.apt tools/install-packages | buil
 .PHONY: native
 native: build/.packages ## build weir-dp, the data plane, and weir-lean
 	@tools/configure build --buildtype=release
-	@ninja -C build --quiet native/weir-dp native/weir-lean native/weir-lean-counted
+	@ninja -C build --quiet native/weir-dp native/weir-lean
 
 .PHONY: setup
 setup: build/.packages .venv/.ready native ## packages, virtual environment, native build

@@ -156,6 +156,7 @@ BENCHES = {
         headline=True,
     ),
     "stage-cycles": Bench("lean_stages", "cycles of the whole path; ours those of its stages together"),
+    "lean-ipc": Bench("lean_ipc", "the IPC of the stages together, each weighted with its cycles"),
     "crossover": Bench("crossover", "the pipeline, chain A, 10,000 flows, cycles a packet", _same),
     "explain-planted": Bench("explain_planted", "limits that were planted; ours those that are named"),
     "lean-injection": Bench("lean_injection", "the slowdown that was asked for"),

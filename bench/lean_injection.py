@@ -20,7 +20,7 @@ from weir.plan.lean import chain_of_text, lean_request
 from weir.spec.traffic import Flows, Traffic
 
 CHAIN = "nat:external=203.0.113.1/32,l3fwd"  # one address: more of them take long to make ready
-STAGE = "nat"
+STAGE, SMALL_STAGE = "nat", "l3fwd"
 PERCENT = 5.0
 LAUNCHES = 15
 PAIRS = 120
@@ -44,14 +44,14 @@ def request(cpu: int) -> dict[str, Any]:
     return lean_request(chain_of_text(CHAIN), cpu, traffic=Traffic(flows=Flows(count=1000)), frame="64")
 
 
-def cost_percent(path: Path, percent: float, launches: int = 9) -> float:
+def cost_percent(path: Path, percent: float, launches: int = 9, stage: str = STAGE) -> float:
     """What injecting costs besides its cycles, percent of the stage's own; the median of some launches."""
     found = []
     cpu = max(os.sched_getaffinity(0))
     with process.request_file(request(cpu)) as file:
         for _ in range(launches):
             with process.LeanProcess(
-                path, file, cpu, memory_mb=MEMORY_MB, inject=f"{STAGE}={percent}"
+                path, file, cpu, memory_mb=MEMORY_MB, inject=f"{stage}={percent}"
             ) as one:
                 found.append(float(one.ready["inject_cost_percent"]))
     return statistics.median(found)
@@ -71,4 +71,5 @@ def _share_added(path: Path, percent: float) -> float:
 
 
 def _cycles(answer: dict[str, Any]) -> float:
-    return next(float(stage["middle"]) for stage in answer["stages"] if stage["name"] == STAGE)
+    found = next(float(stage["cycles"]) for stage in answer["stages"] if stage["name"] == STAGE)
+    return found / float(answer["cycled"])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* weir-lean: reads its arguments, starts DPDK, measures as often as its standard input says. */
 #include <getopt.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ static const char usage[] =
 	"weir-lean: what forwarding code costs: packets from memory through weir-dp's functions.\n"
 	"usage: weir-lean --request FILE --cores CPU [--memory-mb N] [--no-huge] [--inject "
 	"STAGE=PERCENT]\n"
+	"                 [--step | --first-batches N]\n"
 	"       weir-lean --machine BYTES[,BYTES...] --cores CPU[,CPU]\n"
 	"       weir-lean --distance --cores CPU,CPU\n"
 	"       weir-lean --version | --help\n"
@@ -34,17 +36,24 @@ static const char usage[] =
 	"  --no-huge        do without hugepages; also the fall-back when too few are free\n"
 	"  --inject S=P[:C] make stage S slower by P percent, to try a detector; C: the\n"
 	"                   `inject_cost_percent` of an earlier launch, else measured anew\n"
+	"  --step           count instructions, one by one, instead of timing; takes seconds\n"
+	"  --first-batches N  of first packets of flows, time only so many: as many as --step "
+	"took\n"
 	"  --machine SIZES  cycles of a load, over so many bytes of memory and from another core\n"
 	"  --distance       how far the cores are from each other at this moment, and how fast\n"
-	"Prints a line of JSON when it is ready. Then lines of standard input: `time N` and `count "
-	"N` run N\nbatches of 32 packets and print what they cost, by time-stamp counter or by "
-	"hardware counters\n(or callgrind); `plain N` is `time N` without what --inject adds.\n"
+	"Prints a line of JSON when it is ready, with what first packets of flows cost. Then lines "
+	"of standard\ninput: `time N` and `count N` run N batches of 32 packets and print what "
+	"they "
+	"cost, by time-stamp\ncounter or by hardware counters; `plain N` is `time N` without what "
+	"--inject adds; `step N` counts\ntheir instructions, with --step.\n"
 	"exit status: 0 ended as asked, 2 usage or a bad request, 3 this machine lacks something\n";
 
 struct arguments {
 	const char *request;
 	char *machine;
 	bool distance;
+	bool step;
+	unsigned int first_batches;
 	char *inject;
 	struct weir_start start;
 };
@@ -79,6 +88,8 @@ parse(int argc, char **argv, struct arguments *arguments)
 		{"memory-mb", required_argument, NULL, 'm'},
 		{"no-huge", no_argument, NULL, 'n'},
 		{"inject", required_argument, NULL, 'i'},
+		{"step", no_argument, NULL, 's'},
+		{"first-batches", required_argument, NULL, 'f'},
 		{"version", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
@@ -109,6 +120,12 @@ parse(int argc, char **argv, struct arguments *arguments)
 			break;
 		case 'i':
 			arguments->inject = optarg;
+			break;
+		case 's':
+			arguments->step = true;
+			break;
+		case 'f':
+			arguments->first_batches = strtoul(optarg, NULL, 10);
 			break;
 		case 'v':
 			puts("weir-lean " WEIR_VERSION);
@@ -196,8 +213,12 @@ struct task {
 	uint64_t batches;
 	unsigned int stage;
 	double percent;
-	double cost_percent; /* of injecting; 0: not known */
+	double cost_percent; /* of injecting; NAN: not known */
+	bool step;
+	unsigned int first_batches;
+	struct weir_lean_ready ready;
 	struct weir_lean_timed timed;
+	struct weir_lean_stepped stepped;
 	struct weir_lean_counted counted[WEIR_LEAN_TARGETS_MAX];
 	unsigned int counted_count;
 };
@@ -218,12 +239,35 @@ measure(struct task *task)
 }
 
 static int
-warm_up(struct task *task)
+run_first(struct task *task)
 {
+	task->ready.first_batches = weir_lean_first(&lean, task->first_batches, &task->timed);
+	task->ready.first_timed = &task->timed;
+	return 0;
+}
+
+static void
+step_first(struct task *task)
+{
+	task->ready.first_batches = weir_lean_step_first(&lean, &task->stepped);
+	task->ready.first_stepped = &task->stepped;
+}
+
+static int
+get_ready(struct task *task)
+{
+	struct weir_lean_ready *ready = &task->ready;
+
 	weir_probe_open(&probe, weir_probe_hardware, weir_probe_hardware_count);
+	ready->steps = task->step && weir_steps_open();
+	if (ready->steps)
+		step_first(task);
+	else
+		run_first(task);
 	weir_lean_warm_up(&lean);
+	ready->retires_most = weir_core_retires_most();
 	if (task->percent != 0)
-		task->cost_percent =
+		ready->inject_cost_percent =
 			weir_slowdown_begin(&lean, task->stage, task->percent, task->cost_percent);
 	return 0;
 }
@@ -236,6 +280,13 @@ time_path(struct task *task)
 }
 
 static int
+step_path(struct task *task)
+{
+	weir_lean_step(&lean, task->batches, &task->stepped);
+	return 0;
+}
+
+static int
 count_path(struct task *task)
 {
 	memset(task->counted, 0, sizeof(task->counted));
@@ -244,31 +295,40 @@ count_path(struct task *task)
 }
 
 static void
-obey(const char *line)
+refuse_line(void)
 {
-	static struct task task;
+	print(json_pack("{s:s}", "error",
+			"expected `time N`, `plain N`, `count N` or, where ready says `steps`, "
+			"`step N`, N from 1 to 65536"));
+}
+
+static void
+obey(const char *line, struct task *task)
+{
 	char word[16];
 	unsigned long batches;
 
 	if (sscanf(line, "%15s %lu", word, &batches) != 2 || batches == 0 ||
 	    batches > WEIR_LEAN_BATCHES_MAX) {
-		print(json_pack("{s:s}", "error",
-				"expected `time N`, `plain N` or `count N`, N from 1 to 65536"));
+		refuse_line();
 		return;
 	}
-	task.batches = batches;
+	task->batches = batches;
 	weir_slowdown_switch(strcmp(word, "time") == 0);
 	if (strcmp(word, "time") == 0 || strcmp(word, "plain") == 0) {
-		task.run = time_path;
-		measure(&task);
-		print(weir_lean_timed_json(&lean, &task.timed));
+		task->run = time_path;
+		measure(task);
+		print(weir_lean_timed_json(&lean, &task->timed));
+	} else if (strcmp(word, "step") == 0 && task->ready.steps) {
+		task->run = step_path;
+		measure(task);
+		print(weir_lean_stepped_json(&lean, &task->stepped));
 	} else if (strcmp(word, "count") == 0) {
-		task.run = count_path;
-		measure(&task);
-		print(weir_lean_counted_json(&probe, task.counted, task.counted_count));
+		task->run = count_path;
+		measure(task);
+		print(weir_lean_counted_json(&probe, task->counted, task->counted_count));
 	} else {
-		print(json_pack("{s:s}", "error",
-				"expected `time N`, `plain N` or `count N`, N from 1 to 65536"));
+		refuse_line();
 	}
 }
 
@@ -290,43 +350,74 @@ injection(char *text, const struct weir_path *path, struct task *task)
 	task->percent = strtod(percent, &end);
 	if (*end == ':')
 		task->cost_percent = strtod(end + 1, &end);
-	return stage < 0 || task->percent < 0 || task->cost_percent < 0 || *end != '\0' ? -1 : 0;
+	return stage < 0 || task->percent < 0 || *end != '\0' ? -1 : 0;
 }
 
+/* The functions as they were never used. */
+static int
+begin_path(const char *request, struct weir_path **path, struct weir_frames *frames)
+{
+	struct weir_error error = {0};
+	struct weir_chain *chain;
+
+	if (weir_lean_request(request, &chain, path, frames, &error) == 0 &&
+	    weir_lean_open(&lean, chain, *path, frames, weir_ports_mempool(), &error) == 0) {
+		lean.probe = &probe;
+		return 0;
+	}
+	print(json_pack("{s:s, s:s, s:s, s:s}", "error", error.message, "where", error.where,
+			"expected", error.expected, "fix", error.fix));
+	weir_frames_free(frames);
+	return -1;
+}
+
+static void
+end_path(struct weir_frames *frames)
+{
+	weir_lean_close(&lean);
+	weir_frames_free(frames);
+}
+
+/* First packets pass twice, each time through new tables: what the machine does when memory is
+ * used for the first time is no cost of theirs. */
 static int
 measure_path(const struct arguments *arguments)
 {
-	static struct task task = {.run = warm_up};
+	static struct task task = {.run = run_first, .cost_percent = NAN};
 	struct weir_frames frames = {0};
-	struct weir_error error = {0};
-	struct weir_chain *chain;
 	struct weir_path *path;
 	char line[64];
 
 	rte_srand(1); /* the same request does the same work each time */
-	if (weir_lean_request(arguments->request, &chain, &path, &frames, &error) < 0 ||
-	    weir_lean_open(&lean, chain, path, &frames, weir_ports_mempool(), &error) < 0) {
-		print(json_pack("{s:s, s:s, s:s, s:s}", "error", error.message, "where",
-				error.where, "expected", error.expected, "fix", error.fix));
-		weir_frames_free(&frames);
+	if (begin_path(arguments->request, &path, &frames) < 0)
 		return EXIT_USAGE;
-	}
 	if (injection(arguments->inject, path, &task) < 0)
 		refuse();
+	task.first_batches = arguments->first_batches;
+	if (!arguments->step) {
+		measure(&task);
+		end_path(&frames);
+		weir_dataplane_reset();
+		rte_srand(1);
+		if (begin_path(arguments->request, &path, &frames) < 0)
+			return EXIT_USAGE;
+	}
+	task.step = arguments->step;
+	task.run = get_ready;
 	measure(&task);
-	print(weir_lean_ready(&lean, &probe, task.cost_percent));
+	print(weir_lean_ready_json(&lean, &task.ready));
 	while (fgets(line, sizeof(line), stdin) != NULL)
-		obey(line);
-	weir_lean_close(&lean);
+		obey(line, &task);
 	weir_probe_close(&probe);
-	weir_frames_free(&frames);
+	end_path(&frames);
 	return EXIT_SUCCESS;
 }
 
 int
 main(int argc, char **argv)
 {
-	struct arguments arguments = {.start = {.program = "weir-lean", .memory_mb = 1024}};
+	struct arguments arguments = {.first_batches = WEIR_LEAN_FIRST_BATCHES,
+				      .start = {.program = "weir-lean", .memory_mb = 1024}};
 	int status;
 
 	if (!weir_processor_serves("weir-lean"))

@@ -104,26 +104,43 @@ name_of(const struct weir_stage *stage)
 }
 
 json_t *
-weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe,
-		double inject_cost_percent)
+weir_lean_ready_json(const struct weir_lean *lean, const struct weir_lean_ready *ready)
 {
-	static const char *const kinds[] = {
-		[WEIR_PROBE_NONE] = "none",
-		[WEIR_PROBE_HARDWARE] = "hardware",
-		[WEIR_PROBE_CALLGRIND] = "callgrind",
-	};
-	json_t *stages = json_array();
+	json_t *stages = json_array(), *result;
 
 	for (unsigned int i = 0; i < lean->path->stage_count; i++)
 		json_array_append_new(stages, json_string(name_of(&lean->path->stages[i])));
-	return json_pack("{s:i, s:s, s:s, s:I, s:s, s:o, s:b, s:i, s:i, s:s, s:s, s:f, s:I}",
-			 "format", FORMAT, "version", WEIR_VERSION, "dpdk",
-			 strchr(rte_version(), ' ') + 1, "tsc_hz", (json_int_t)rte_get_tsc_hz(),
-			 "memory", weir_memory_is_huge ? "hugepages" : "no-huge", "stages", stages,
-			 "fastpath", lean->path->fastpath.cache != NULL, "frames",
-			 lean->frames->count, "left_out", lean->frames->left_out, "counters",
-			 kinds[probe->kind], "no_counters", probe->reason, "inject_cost_percent",
-			 inject_cost_percent, "clock_step_cycles", (json_int_t)lean->step_cycles);
+	result = json_pack(
+		"{s:i, s:s, s:s, s:I, s:s, s:o, s:b, s:i, s:i, s:s, s:s, s:f, s:f, s:b, s:I}",
+		"format", FORMAT, "version", WEIR_VERSION, "dpdk", strchr(rte_version(), ' ') + 1,
+		"tsc_hz", (json_int_t)rte_get_tsc_hz(), "memory",
+		weir_memory_is_huge ? "hugepages" : "no-huge", "stages", stages, "fastpath",
+		lean->path->fastpath.cache != NULL, "frames", lean->frames->count, "left_out",
+		lean->frames->left_out, "counters",
+		lean->probe->event_count > 0 ? "hardware" : "none", "no_counters",
+		lean->probe->reason, "inject_cost_percent", ready->inject_cost_percent,
+		"retires_most", ready->retires_most, "steps", ready->steps, "first_packets",
+		(json_int_t)ready->first_batches * WEIR_BURST);
+	if (ready->first_batches > 0 && ready->first_timed != NULL)
+		json_object_set_new(result, "first",
+				    weir_lean_timed_json(lean, ready->first_timed));
+	if (ready->first_batches > 0 && ready->first_stepped != NULL)
+		json_object_set_new(result, "first_stepped",
+				    weir_lean_stepped_json(lean, ready->first_stepped));
+	return result;
+}
+
+json_t *
+weir_lean_stepped_json(const struct weir_lean *lean, const struct weir_lean_stepped *stepped)
+{
+	json_t *stages = json_array();
+
+	for (unsigned int i = 0; lean->path->fastpath.cache == NULL && i < lean->path->stage_count;
+	     i++)
+		json_array_append_new(stages, json_integer(stepped->steps.stages[i]));
+	return json_pack("{s:I, s:I, s:I, s:o}", "batches", (json_int_t)stepped->batches, "packets",
+			 (json_int_t)stepped->packets, "instructions",
+			 (json_int_t)stepped->steps.total, "stages", stages);
 }
 
 static json_t *
@@ -156,11 +173,13 @@ weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed 
 						(json_int_t)stage->cycles, "middle", stage->middle,
 						"drops", drops_json(path->stages[i].nf, stage)));
 	}
-	result = json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "batches", (json_int_t)timed->batches,
-		"packets", (json_int_t)timed->packets, "forwarded", (json_int_t)timed->forwarded,
-		"interrupted", (json_int_t)timed->interrupted, "cycled", (json_int_t)timed->cycled,
-		"cycles", (json_int_t)timed->cycles, "middle", timed->middle, "stages", stages);
+	result = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:b, s:o}", "batches",
+			   (json_int_t)timed->batches, "packets", (json_int_t)timed->packets,
+			   "forwarded", (json_int_t)timed->forwarded, "interrupted",
+			   (json_int_t)timed->interrupted, "cycled", (json_int_t)timed->cycled,
+			   "cycles", (json_int_t)timed->cycles, "middle", timed->middle,
+			   "core_per_tsc", timed->core_per_tsc, "by_hardware", timed->by_hardware,
+			   "stages", stages);
 	if (path->fastpath.cache != NULL)
 		json_object_set_new(result, "fastpath",
 				    json_pack("{s:I, s:I, s:I, s:f}", "hits",

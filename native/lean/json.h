@@ -17,9 +17,20 @@
 int weir_lean_request(const char *file, struct weir_chain **chain, struct weir_path **path,
 		      struct weir_frames *frames, struct weir_error *error);
 
-/* `inject_cost_percent`: of weir_slowdown_begin(); 0: nothing is injected. */
-json_t *weir_lean_ready(const struct weir_lean *lean, const struct weir_probe *probe,
-			double inject_cost_percent);
+/* What is known when a process is ready to measure. */
+struct weir_lean_ready {
+	double inject_cost_percent; /* of weir_slowdown_begin(); 0: nothing is injected */
+	double retires_most;	    /* weir_core_retires_most() */
+	bool steps;		    /* instructions can be counted */
+	unsigned int first_batches; /* 0: fewer flows than a batch has packets */
+	/* Of first packets: one of these, as the process was asked for. */
+	const struct weir_lean_timed *first_timed;
+	const struct weir_lean_stepped *first_stepped;
+};
+
+json_t *weir_lean_ready_json(const struct weir_lean *lean, const struct weir_lean_ready *ready);
+json_t *weir_lean_stepped_json(const struct weir_lean *lean,
+			       const struct weir_lean_stepped *stepped);
 json_t *weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed *timed);
 json_t *weir_lean_counted_json(const struct weir_probe *probe,
 			       const struct weir_lean_counted *counted, unsigned int count);

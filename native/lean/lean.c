@@ -1,105 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lean.h"
+#include "batches.h"
 
-#include "clock_step.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
 
 #define WARM_UP_BATCHES 2048
-#define STEPS_A_TICK (1000 / WEIR_LEAN_STEP_US) /* functions want their tick each millisecond */
+#define WARM_UP_PASSES 32 /* of all frames: functions inspect some ten packets of a flow */
+#define READINGS 4096
+#define READING_CYCLES_MOST 1000 /* more: interrupted */
+#define CLOCK_EVERY 10		 /* batches: a piece of additions, to know the core's own clock */
 /* An interrupt takes microseconds, and often many more; a batch that is merely dear does not. */
 #define INTERRUPTED_RATIO 4
 #define INTERRUPTED_US 5
-
-static bool
-refill(struct weir_lean *lean, struct rte_mbuf **packets)
-{
-	const struct weir_frames *frames = lean->frames;
-
-	if (rte_pktmbuf_alloc_bulk(lean->pool, packets, WEIR_BURST) != 0)
-		return false;
-	for (unsigned int i = 0; i < WEIR_BURST; i++) {
-		uint64_t offset = frames->offset[lean->next_frame];
-		uint16_t length = frames->offset[lean->next_frame + 1] - offset;
-
-		memcpy(rte_pktmbuf_mtod(packets[i], void *), frames->bytes + offset, length);
-		packets[i]->data_len = length;
-		packets[i]->pkt_len = length;
-		if (++lean->next_frame == frames->count)
-			lean->next_frame = 0;
-	}
-	return true;
-}
-
-int
-weir_lean_open(struct weir_lean *lean, struct weir_chain *chain, struct weir_path *path,
-	       const struct weir_frames *frames, struct rte_mempool *pool, struct weir_error *error)
-{
-	memset(lean, 0, sizeof(*lean));
-	lean->chain = chain;
-	lean->path = path;
-	lean->frames = frames;
-	lean->pool = pool;
-	/* A time at which nothing looks as old as the beginning of time. */
-	lean->now_tsc = 3600 * rte_get_tsc_hz();
-	lean->cycles =
-		malloc((path->stage_count + 2) * WEIR_LEAN_BATCHES_MAX * sizeof(*lean->cycles));
-	for (unsigned int i = 0; i < WEIR_LEAN_AHEAD; i++) {
-		if (lean->cycles == NULL || !refill(lean, lean->ahead[i])) {
-			weir_lean_close(lean);
-			return weir_fail(error, "no_memory", NULL, NULL, "give more --memory-mb",
-					 "no memory for packets");
-		}
-	}
-	return 0;
-}
-
-void
-weir_lean_close(struct weir_lean *lean)
-{
-	for (unsigned int i = 0; i < WEIR_LEAN_AHEAD; i++) {
-		if (lean->ahead[i][0] != NULL)
-			rte_pktmbuf_free_bulk(lean->ahead[i], WEIR_BURST);
-		lean->ahead[i][0] = NULL;
-	}
-	free(lean->cycles);
-	lean->cycles = NULL;
-}
-
-/* The next batch, as an area makes it of what it received. */
-static struct rte_mbuf **
-begin_batch(struct weir_lean *lean, struct weir_batch *batch)
-{
-	struct rte_mbuf **packets = lean->ahead[lean->batch_number % WEIR_LEAN_AHEAD];
-
-	memcpy(batch->packet, packets, sizeof(batch->packet));
-	memset(batch->egress, 0, sizeof(batch->egress));
-	batch->count = WEIR_BURST;
-	batch->direction = lean->path->direction;
-	batch->parsed = false;
-	batch->hands_over = false;
-	batch->cache = NULL;
-	batch->now_tsc = lean->now_tsc;
-	return packets;
-}
-
-/* What the batch took is given back before as much is taken anew: the buffers last. */
-static void
-end_batch(struct weir_lean *lean, struct weir_batch *batch, struct rte_mbuf **packets)
-{
-	if (batch->count > 0)
-		rte_pktmbuf_free_bulk(batch->packet, batch->count);
-	if (!refill(lean, packets))
-		rte_panic("packet buffers are lost: a function neither forwards nor frees them\n");
-	lean->batch_number++;
-	lean->now_tsc += WEIR_LEAN_STEP_US * (rte_get_tsc_hz() / 1000000);
-	if (lean->batch_number % STEPS_A_TICK == 0)
-		weir_chain_tick(lean->chain, lean->now_tsc);
-}
 
 /* --- time --------------------------------------------------------------------------------------
  */
@@ -134,25 +48,6 @@ middle_of(uint32_t *values, uint64_t count)
 	return (double)sum / (end - first);
 }
 
-void
-weir_lean_warm_up(struct weir_lean *lean)
-{
-	uint64_t batches = (lean->frames->count + WEIR_BURST - 1) / WEIR_BURST;
-	struct weir_lean_timed timed;
-
-	lean->threshold_cycles = UINT64_MAX;
-	while (batches > 0) {
-		uint64_t part = RTE_MIN(batches, (uint64_t)WEIR_LEAN_BATCHES_MAX);
-
-		weir_lean_time(lean, part, &timed);
-		batches -= part;
-	}
-	weir_lean_time(lean, WARM_UP_BATCHES, &timed);
-	lean->step_cycles = weir_clock_step();
-	lean->threshold_cycles =
-		INTERRUPTED_RATIO * timed.middle + INTERRUPTED_US * (rte_get_tsc_hz() / 1000000);
-}
-
 static void
 note(const struct weir_path *path, struct weir_lean_timed *at)
 {
@@ -166,10 +61,10 @@ note(const struct weir_path *path, struct weir_lean_timed *at)
 	at->fastpath = path->fastpath.ledger;
 }
 
-/* Packets and drops since `before`; cycles are summed up batch by batch. */
+/* Adds packets and drops since `before`; cycles are summed up batch by batch. */
 static void
-subtract(const struct weir_path *path, const struct weir_lean_timed *before,
-	 struct weir_lean_timed *timed)
+add_since(const struct weir_path *path, const struct weir_lean_timed *before,
+	  struct weir_lean_timed *timed)
 {
 	struct weir_lean_timed after;
 
@@ -177,13 +72,13 @@ subtract(const struct weir_path *path, const struct weir_lean_timed *before,
 	for (unsigned int i = 0; i < path->stage_count; i++) {
 		struct weir_lean_stage *stage = &timed->stages[i];
 
-		stage->packets_in = after.stages[i].packets_in - before->stages[i].packets_in;
-		stage->packets_out = after.stages[i].packets_out - before->stages[i].packets_out;
+		stage->packets_in += after.stages[i].packets_in - before->stages[i].packets_in;
+		stage->packets_out += after.stages[i].packets_out - before->stages[i].packets_out;
 		for (unsigned int j = 0; j < WEIR_DROP_REASONS_MAX; j++)
-			stage->drops[j] = after.stages[i].drops[j] - before->stages[i].drops[j];
+			stage->drops[j] += after.stages[i].drops[j] - before->stages[i].drops[j];
 	}
-	timed->fastpath.hits = after.fastpath.hits - before->fastpath.hits;
-	timed->fastpath.walks = after.fastpath.walks - before->fastpath.walks;
+	timed->fastpath.hits += after.fastpath.hits - before->fastpath.hits;
+	timed->fastpath.walks += after.fastpath.walks - before->fastpath.walks;
 }
 
 /* Runs a batch; `series[0]` becomes its cycles, `series[(i + 1) * stride]` those of stage i, and
@@ -205,15 +100,44 @@ time_stages(struct weir_lean *lean, struct weir_batch *batch, uint32_t *series, 
 	series[(path->stage_count + 1) * stride] = rest;
 }
 
+/* The mean: one by one they are in steps of the counter. */
+static double
+reading_cycles(void)
+{
+	uint64_t sum = 0, before = rte_rdtsc();
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < READINGS; i++) {
+		uint64_t now = rte_rdtsc();
+
+		if (now - before < READING_CYCLES_MOST) {
+			sum += now - before;
+			count++;
+		}
+		before = now;
+	}
+	return count > 0 ? (double)sum / count : 0;
+}
+
+/* The path is timed by a reading more than its area does: that is not of its cycles. */
+static uint64_t
+without_reading(const struct weir_lean *lean, uint64_t cycles, uint64_t batches)
+{
+	uint64_t readings = lean->reading_cycles * batches;
+
+	return cycles > readings ? cycles - readings : 0;
+}
+
 /* The sums over the batches that nothing interrupted, then the middles: they sort. */
 static void
-sum_up(struct weir_lean *lean, uint64_t batches, struct weir_lean_timed *timed)
+sum_up(struct weir_lean *lean, uint64_t batches, uint64_t threshold_cycles,
+       struct weir_lean_timed *timed)
 {
 	unsigned int stages = lean->path->stage_count;
 	uint32_t *cycles = lean->cycles, *rest = cycles + (stages + 1) * batches;
 
 	for (uint64_t i = 0; i < batches; i++) {
-		if (cycles[i] > lean->threshold_cycles) {
+		if (cycles[i] > threshold_cycles) {
 			timed->interrupted++;
 			continue;
 		}
@@ -223,101 +147,170 @@ sum_up(struct weir_lean *lean, uint64_t batches, struct weir_lean_timed *timed)
 			timed->stages[j].cycles += cycles[(j + 1) * batches + i];
 	}
 	timed->cycled = (batches - timed->interrupted) * WEIR_BURST;
+	timed->cycles = without_reading(lean, timed->cycles, batches - timed->interrupted);
+	timed->fastpath.cycles =
+		without_reading(lean, timed->fastpath.cycles, batches - timed->interrupted);
 	timed->middle = middle_of(cycles, batches);
 	timed->fastpath_middle = middle_of(rest, batches);
 	for (unsigned int j = 0; j < stages; j++)
 		timed->stages[j].middle = middle_of(cycles + (j + 1) * batches, batches);
 }
 
+static uint64_t
+interrupted_from(double usual_cycles)
+{
+	return INTERRUPTED_RATIO * usual_cycles + INTERRUPTED_US * (rte_get_tsc_hz() / 1000000);
+}
+
+/* --- the core's own clock ----------------------------------------------------------------------
+ */
+
+/* Since when, by a hardware counter, if there is one, and by the time-stamp counter. */
+struct since {
+	uint64_t core, tsc;
+};
+
+static struct since
+begin_clock(struct weir_lean *lean)
+{
+	struct since since = {0};
+
+	if (lean->probe == NULL || !weir_probe_core_cycles(lean->probe, &since.core))
+		since.core = 0;
+	since.tsc = rte_rdtsc();
+	return since;
+}
+
+static void
+end_clock(struct weir_lean *lean, struct since since, const struct weir_core_clock *clock,
+	  struct weir_lean_timed *timed)
+{
+	uint64_t tsc = rte_rdtsc(), core;
+
+	timed->core_per_tsc = weir_core_clock_ratio(clock);
+	timed->by_hardware = since.core != 0 && weir_probe_core_cycles(lean->probe, &core);
+	if (timed->by_hardware)
+		timed->core_per_tsc = (double)(core - since.core) / (tsc - since.tsc);
+	if (timed->core_per_tsc > 0)
+		lean->core_per_tsc = timed->core_per_tsc;
+}
+
+/* --- later packets -----------------------------------------------------------------------------
+ */
+
+static void
+finish(struct weir_lean *lean, uint64_t batches, uint64_t threshold_cycles,
+       struct weir_lean_timed *timed)
+{
+	timed->batches = batches;
+	timed->packets = batches * WEIR_BURST;
+	sum_up(lean, batches, threshold_cycles, timed);
+}
+
 void
 weir_lean_time(struct weir_lean *lean, uint64_t batches, struct weir_lean_timed *timed)
 {
+	struct weir_core_clock clock = {0};
 	struct weir_lean_timed before;
 	struct weir_batch batch;
+	struct since since;
 
 	memset(timed, 0, sizeof(*timed));
 	note(lean->path, &before);
+	since = begin_clock(lean);
 	for (uint64_t i = 0; i < batches; i++) {
-		struct rte_mbuf **packets = begin_batch(lean, &batch);
+		struct rte_mbuf **packets = weir_lean_batch_begin(lean, &batch);
 
 		time_stages(lean, &batch, lean->cycles + i, batches);
 		timed->forwarded += batch.count;
-		end_batch(lean, &batch, packets);
+		weir_lean_batch_end(lean, &batch, packets);
+		if (i % CLOCK_EVERY == 0)
+			weir_core_clock_time(&clock);
 	}
-	timed->batches = batches;
-	timed->packets = batches * WEIR_BURST;
-	sum_up(lean, batches, timed);
-	subtract(lean->path, &before, timed);
+	end_clock(lean, since, &clock, timed);
+	finish(lean, batches, lean->threshold_cycles, timed);
+	add_since(lean->path, &before, timed);
 }
 
-/* --- counters ----------------------------------------------------------------------------------
+void
+weir_lean_warm_up(struct weir_lean *lean)
+{
+	uint64_t batches =
+		WARM_UP_PASSES * (((uint64_t)lean->frames->count + WEIR_BURST - 1) / WEIR_BURST);
+	struct weir_lean_timed timed;
+
+	for (uint64_t i = 0; i < batches; i++)
+		weir_lean_pass(lean, NULL);
+	lean->threshold_cycles = UINT64_MAX;
+	lean->reading_cycles = reading_cycles();
+	weir_lean_time(lean, WARM_UP_BATCHES, &timed);
+	lean->threshold_cycles = interrupted_from(timed.middle);
+}
+
+/* --- first packets -----------------------------------------------------------------------------
  */
 
-/* The stages one by one, as the path runs them without a fast path; `stage` inside the region. */
 static void
-count_stage(struct weir_lean *lean, struct weir_probe *probe, unsigned int stage,
-	    struct weir_batch *batch)
+time_first(struct weir_lean *lean, unsigned int index, unsigned int count,
+	   struct weir_lean_timed *timed)
 {
-	for (unsigned int i = 0; i < lean->path->stage_count; i++) {
-		if (i == stage)
-			weir_probe_begin(probe);
-		weir_stage_run(&lean->path->stages[i], batch);
-		if (i == stage)
-			weir_probe_end(probe);
-	}
-}
-
-static void
-count_path(struct weir_lean *lean, struct weir_probe *probe, struct weir_batch *batch)
-{
-	weir_probe_begin(probe);
-	weir_path_run(lean->path, batch);
-	weir_probe_end(probe);
-}
-
-static void
-count_nothing(struct weir_probe *probe)
-{
-	weir_probe_begin(probe);
-	weir_probe_end(probe);
-}
-
-static void
-count_target(struct weir_lean *lean, struct weir_probe *probe, uint64_t batches,
-	     unsigned int target, struct weir_lean_counted *counted)
-{
+	struct weir_lean_timed before;
 	struct weir_batch batch;
+	struct rte_mbuf **packets = weir_lean_batch_begin(lean, &batch);
 
-	for (uint64_t i = 0; i < batches; i++) {
-		struct rte_mbuf **packets = begin_batch(lean, &batch);
+	note(lean->path, &before);
+	time_stages(lean, &batch, lean->cycles + index, count);
+	add_since(lean->path, &before, timed);
+	timed->forwarded += batch.count;
+	weir_lean_batch_end(lean, &batch, packets);
+}
 
-		if (target == 0) {
-			count_nothing(probe);
-			weir_path_run(lean->path, &batch);
-		} else if (target == 1) {
-			count_path(lean, probe, &batch);
-		} else {
-			count_stage(lean, probe, target - 2, &batch);
-		}
-		end_batch(lean, &batch, packets);
-	}
-	counted->batches = batches;
-	counted->packets = batches * WEIR_BURST;
-	weir_probe_take(probe, counted->label, counted->sums);
+/* Whether batch `index` of `all` is the middle one of part `part` of so many equal ones. */
+static bool
+is_chosen(unsigned int index, unsigned int all, unsigned int part)
+{
+	unsigned int parts = RTE_MIN(all, (unsigned int)WEIR_LEAN_FIRST_BATCHES);
+
+	return part < parts && index == (2 * part + 1) * all / (2 * parts);
 }
 
 unsigned int
-weir_lean_count(struct weir_lean *lean, struct weir_probe *probe, uint64_t batches,
-		struct weir_lean_counted *counted)
+weir_lean_first(struct weir_lean *lean, unsigned int wanted, struct weir_lean_timed *timed)
 {
-	const struct weir_path *path = lean->path;
-	unsigned int stages = path->fastpath.cache == NULL ? path->stage_count : 0;
+	unsigned int all = lean->first_count / WEIR_BURST, done = 0;
+	unsigned int count = RTE_MIN(RTE_MIN(all, wanted), (unsigned int)WEIR_LEAN_FIRST_BATCHES);
+	struct weir_core_clock clock = {0};
+	uint32_t paths[WEIR_LEAN_FIRST_BATCHES];
 
-	snprintf(counted[0].label, sizeof(counted[0].label), "empty");
-	snprintf(counted[1].label, sizeof(counted[1].label), "path");
-	for (unsigned int i = 0; i < stages; i++)
-		snprintf(counted[i + 2].label, sizeof(counted[i + 2].label), "stage %u", i);
-	for (unsigned int i = 0; i < stages + 2; i++)
-		count_target(lean, probe, batches, i, &counted[i]);
-	return stages + 2;
+	memset(timed, 0, sizeof(*timed));
+	lean->reading_cycles = reading_cycles();
+	for (unsigned int i = 0; i < all; i++) {
+		if (done < count && is_chosen(i, all, done))
+			time_first(lean, done++, count, timed);
+		else
+			weir_lean_pass(lean, NULL);
+	}
+	if (count == 0)
+		return 0;
+	for (unsigned int i = 0; i < WEIR_CORE_CLOCK_PIECES; i++)
+		weir_core_clock_time(&clock);
+	end_clock(lean, (struct since){0}, &clock, timed);
+	memcpy(paths, lean->cycles, count * sizeof(paths[0]));
+	finish(lean, count, interrupted_from(middle_of(paths, count)), timed);
+	return count;
+}
+
+unsigned int
+weir_lean_step_first(struct weir_lean *lean, struct weir_lean_stepped *stepped)
+{
+	unsigned int all = lean->first_count / WEIR_BURST;
+
+	memset(stepped, 0, sizeof(*stepped));
+	for (unsigned int i = 0; i < all; i++) {
+		bool chosen = stepped->steps.total < WEIR_LEAN_FIRST_INSTRUCTIONS &&
+			      is_chosen(i, all, stepped->batches);
+
+		weir_lean_pass(lean, chosen ? stepped : NULL);
+	}
+	return stepped->batches;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,10 +12,11 @@
 #include <pcap/pcap.h>
 #include <sys/mman.h>
 
-#include "lean/clock_step.h"
+#include "lean/core_clock.h"
 #include "lean/lean.h"
 #include "lean/machine.h"
 #include "lean/slowdown.h"
+#include "lean/steps.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
 
@@ -116,6 +118,7 @@ cycles_of_stages_lie_within_those_of_the_path(void **state)
 	assert_true(timed.stages[0].cycles > 0 && timed.stages[1].cycles > 0);
 	assert_true(timed.stages[0].cycles + timed.stages[1].cycles <= timed.cycles);
 	assert_true(timed.middle > 0);
+	assert_true(timed.core_per_tsc > 0.1 && timed.core_per_tsc < 10);
 }
 
 static void
@@ -175,7 +178,7 @@ a_stage_is_made_slower_by_what_was_asked_and_by_itself_again(void **state)
 	assert_int_equal(weir_slowdown_stage(lean.path, "third"), -1);
 	weir_lean_warm_up(&lean);
 	weir_lean_time(&lean, 4096, &before);
-	weir_slowdown_begin(&lean, 1, 300, 0);
+	weir_slowdown_begin(&lean, 1, 300, NAN);
 	for (unsigned int i = 0; i < RTE_DIM(ratios); i++) {
 		double slowed = cycles_of_second(true);
 
@@ -193,28 +196,110 @@ static void
 counting_runs_the_path_and_each_of_its_stages(void **state)
 {
 	struct weir_lean_counted counted[WEIR_LEAN_TARGETS_MAX] = {0};
-	struct weir_probe probe;
+	struct weir_probe probe = {0};
 
 	(void)state;
-	weir_probe_open(&probe, NULL, 0);
 	assert_int_equal(weir_lean_count(&lean, &probe, 2, counted), 4);
 	assert_string_equal(counted[0].label, "empty");
 	assert_string_equal(counted[1].label, "path");
 	assert_string_equal(counted[3].label, "stage 1");
 	assert_int_equal(counted[3].packets, 2 * WEIR_BURST);
-	weir_probe_close(&probe);
 }
 
 static void
-a_clock_that_counts_in_steps_is_told_from_one_that_does_not(void **state)
+first_packets_come_once_a_flow_and_before_all_others(void **state)
 {
-	const uint32_t stepped[] = {24, 25,  49,  49, 49, 0,  73, 74,
-				    98, 122, 123, 49, 25, 24, 49, 9000};
-	const uint32_t fine[] = {26, 27, 30, 33, 36, 40, 45, 52, 61, 67, 71, 84, 90, 99, 103, 9000};
+	struct weir_lean_timed timed;
 
 	(void)state;
-	assert_int_equal(weir_clock_step_of(stepped, RTE_DIM(stepped)), 24);
-	assert_int_equal(weir_clock_step_of(fine, RTE_DIM(fine)), 1);
+	assert_int_equal(lean.first_count, 96); /* of 100 flows, in whole batches */
+	for (unsigned int i = 0; i < lean.first_count; i++) {
+		for (unsigned int j = 0; j < i; j++)
+			assert_memory_not_equal(frames.bytes + frames.offset[lean.first[i]],
+						frames.bytes + frames.offset[lean.first[j]], 42);
+	}
+	assert_int_equal(weir_lean_first(&lean, 8, &timed), 3);
+	assert_int_equal(timed.packets, 96);
+	assert_int_equal(timed.stages[0].packets_in, 96);
+	assert_true(timed.cycles > 0);
+	assert_int_equal(lean.next_first, lean.first_count);
+}
+
+static void
+fewer_first_packets_are_timed_where_fewer_were_stepped_through(void **state)
+{
+	struct weir_lean_timed timed;
+
+	(void)state;
+	assert_int_equal(weir_lean_first(&lean, 1, &timed), 1);
+	assert_int_equal(timed.packets, WEIR_BURST);
+	assert_int_equal(lean.next_first, lean.first_count); /* the others passed too */
+}
+
+/* --- the core's clock --------------------------------------------------------------------------
+ */
+
+static void
+interrupted_pieces_do_not_move_the_cores_clock(void **state)
+{
+	struct weir_core_clock clock = {.count = 12};
+
+	(void)state;
+	for (unsigned int i = 0; i < clock.count; i++)
+		clock.tsc_per_add[i] = i % 2 == 0 ? 0.499 : 0.501;
+	assert_true(fabs(weir_core_clock_ratio(&clock) - 2) < 1e-6);
+	clock.tsc_per_add[3] = 0.2;
+	clock.tsc_per_add[7] = 5;
+	assert_true(fabs(weir_core_clock_ratio(&clock) - 2) < 0.002);
+	clock.count = 0;
+	assert_true(weir_core_clock_ratio(&clock) == 0);
+}
+
+static void
+a_core_retires_more_than_one_instruction_a_cycle_and_less_than_twenty(void **state)
+{
+	double most = weir_core_retires_most();
+
+	(void)state;
+	assert_true(most > 1.5 && most < 20);
+}
+
+/* --- instructions ------------------------------------------------------------------------------
+ */
+
+static void
+stages_and_what_is_between_them_are_all_instructions_of_a_path(void **state)
+{
+	struct weir_lean_stepped once, again;
+	uint64_t stages;
+
+	(void)state;
+	assert_true(weir_steps_open());
+	weir_lean_warm_up(&lean);
+	weir_lean_step(&lean, 2, &once);
+	weir_lean_step(&lean, 2, &again);
+	stages = once.steps.stages[0] + once.steps.stages[1];
+	assert_int_equal(once.packets, 2 * WEIR_BURST);
+	assert_true(once.steps.stages[0] > 32 && once.steps.stages[1] > 16);
+	assert_true(once.steps.stages[0] > once.steps.stages[1]); /* it has twice the packets */
+	assert_in_range(once.steps.total - stages, 1, 200);
+	assert_int_equal(again.steps.total, once.steps.total);
+}
+
+static void
+an_instruction_that_repeats_itself_counts_once(void **state)
+{
+	static uint8_t from[4096], to[4096];
+	struct weir_steps steps = {0};
+	void *source = from, *destination = to;
+	size_t count = sizeof(from);
+
+	(void)state;
+	assert_true(weir_steps_open());
+	weir_steps_begin(NULL);
+	__asm__ volatile("rep movsb" : "+S"(source), "+D"(destination), "+c"(count) : : "memory");
+	weir_steps_end(&steps);
+	assert_in_range(steps.total, 1, 16); /* loads of its operands */
 }
 
 /* --- counters ----------------------------------------------------------------------------------
@@ -237,7 +322,7 @@ a_probe_counts_what_happens_between_begin_and_end(void **state)
 	(void)state;
 	madvise(memory, 2 * pages * page, MADV_NOHUGEPAGE);
 	weir_probe_open(&probe, events, 2);
-	if (probe.kind != WEIR_PROBE_HARDWARE) {
+	if (probe.event_count == 0) {
 		print_message("skipped: this kernel gives this process no counters at all\n");
 		skip();
 	}
@@ -247,9 +332,9 @@ a_probe_counts_what_happens_between_begin_and_end(void **state)
 	weir_probe_end(&probe);
 	for (size_t i = pages; i < 2 * pages; i++)
 		memory[i * page] = 1;
-	weir_probe_take(&probe, "faults", sums);
+	weir_probe_take(&probe, sums);
 	assert_in_range(sums[0], pages, 2 * pages - 1); /* some more under a sanitiser */
-	weir_probe_take(&probe, "nothing", sums);
+	weir_probe_take(&probe, sums);
 	assert_int_equal(sums[0], 0);
 	weir_probe_close(&probe);
 	munmap(memory, 2 * pages * page);
@@ -263,7 +348,7 @@ a_processor_without_counters_is_told_with_the_reason(void **state)
 
 	(void)state;
 	weir_probe_open(&probe, events, 1);
-	assert_int_equal(probe.kind, WEIR_PROBE_NONE);
+	assert_int_equal(probe.event_count, 0);
 	assert_non_null(strstr(probe.reason, "no counter of cycles"));
 }
 
@@ -387,7 +472,13 @@ main(void)
 		WITH_CHAIN(the_functions_clock_advances_by_the_batch),
 		WITH_CHAIN(a_stage_is_made_slower_by_what_was_asked_and_by_itself_again),
 		WITH_CHAIN(counting_runs_the_path_and_each_of_its_stages),
-		cmocka_unit_test(a_clock_that_counts_in_steps_is_told_from_one_that_does_not),
+		WITH_CHAIN(first_packets_come_once_a_flow_and_before_all_others),
+		WITH_CHAIN(fewer_first_packets_are_timed_where_fewer_were_stepped_through),
+		WITH_CHAIN(stages_and_what_is_between_them_are_all_instructions_of_a_path),
+		cmocka_unit_test(an_instruction_that_repeats_itself_counts_once),
+		cmocka_unit_test(interrupted_pieces_do_not_move_the_cores_clock),
+		cmocka_unit_test(
+			a_core_retires_more_than_one_instruction_a_cycle_and_less_than_twenty),
 		cmocka_unit_test(a_probe_counts_what_happens_between_begin_and_end),
 		cmocka_unit_test(a_processor_without_counters_is_told_with_the_reason),
 		cmocka_unit_test(frames_of_a_stream_are_the_same_each_time),

@@ -11,17 +11,6 @@
 
 #include <rte_common.h>
 
-#ifdef WEIR_CALLGRIND
-#include <valgrind/callgrind.h>
-#else
-#define RUNNING_ON_VALGRIND 0
-#define CALLGRIND_START_INSTRUMENTATION
-#define CALLGRIND_STOP_INSTRUMENTATION
-#define CALLGRIND_TOGGLE_COLLECT
-#define CALLGRIND_ZERO_STATS
-#define CALLGRIND_DUMP_STATS_AT(label) ((void)(label))
-#endif
-
 #define CACHE_READ_MISS(level)                                                                     \
 	((level) | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
 
@@ -68,11 +57,6 @@ void
 weir_probe_open(struct weir_probe *probe, const struct weir_probe_event *events, unsigned int count)
 {
 	memset(probe, 0, sizeof(*probe));
-	if (RUNNING_ON_VALGRIND) {
-		probe->kind = WEIR_PROBE_CALLGRIND;
-		CALLGRIND_START_INSTRUMENTATION;
-		return;
-	}
 	for (unsigned int i = 0; i < count; i++) {
 		int fd = open_event(&events[i], i == 0 ? -1 : probe->fd[0]);
 
@@ -88,25 +72,19 @@ weir_probe_open(struct weir_probe *probe, const struct weir_probe_event *events,
 			return;
 		}
 	}
-	probe->kind = WEIR_PROBE_HARDWARE;
 }
 
 void
 weir_probe_close(struct weir_probe *probe)
 {
-	if (probe->kind == WEIR_PROBE_CALLGRIND)
-		CALLGRIND_STOP_INSTRUMENTATION;
 	while (probe->event_count > 0)
 		close(probe->fd[--probe->event_count]);
-	probe->kind = WEIR_PROBE_NONE;
 }
 
 void
 weir_probe_begin(struct weir_probe *probe)
 {
-	if (probe->kind == WEIR_PROBE_CALLGRIND)
-		CALLGRIND_TOGGLE_COLLECT;
-	else if (probe->kind == WEIR_PROBE_HARDWARE)
+	if (probe->event_count > 0)
 		read_all(probe, probe->begin);
 }
 
@@ -115,11 +93,7 @@ weir_probe_end(struct weir_probe *probe)
 {
 	uint64_t end[WEIR_PROBE_EVENTS_MAX];
 
-	if (probe->kind == WEIR_PROBE_CALLGRIND) {
-		CALLGRIND_TOGGLE_COLLECT;
-		return;
-	}
-	if (probe->kind != WEIR_PROBE_HARDWARE)
+	if (probe->event_count == 0)
 		return;
 	read_all(probe, end);
 	for (unsigned int i = 0; i < probe->event_count; i++)
@@ -127,10 +101,20 @@ weir_probe_end(struct weir_probe *probe)
 }
 
 void
-weir_probe_take(struct weir_probe *probe, const char *label, uint64_t *sums)
+weir_probe_take(struct weir_probe *probe, uint64_t *sums)
 {
-	if (probe->kind == WEIR_PROBE_CALLGRIND)
-		CALLGRIND_DUMP_STATS_AT(label); /* and zeroes */
 	memcpy(sums, probe->sum, sizeof(probe->sum));
 	memset(probe->sum, 0, sizeof(probe->sum));
+}
+
+bool
+weir_probe_core_cycles(struct weir_probe *probe, uint64_t *cycles)
+{
+	uint64_t values[WEIR_PROBE_EVENTS_MAX];
+
+	if (probe->event_count == 0)
+		return false;
+	read_all(probe, values);
+	*cycles = values[0];
+	return !probe->shared;
 }

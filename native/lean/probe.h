@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting inside a region of code: hardware counters of this thread where the kernel gives them,
- * else callgrind (valgrind), if it runs this program. Entering and leaving the region costs some of
- * what is counted: measure an empty region too, and subtract.
+ * Hardware counters of this thread inside a region of code, where the kernel gives them. Entering
+ * and leaving the region costs some of what is counted: measure an empty region too, and subtract.
  */
 #ifndef WEIR_LEAN_PROBE_H
 #define WEIR_LEAN_PROBE_H
@@ -12,8 +11,6 @@
 
 #define WEIR_PROBE_EVENTS_MAX 4
 
-enum weir_probe_kind { WEIR_PROBE_NONE, WEIR_PROBE_HARDWARE, WEIR_PROBE_CALLGRIND };
-
 /* As perf_event_open(2) names it. */
 struct weir_probe_event {
 	const char *name;
@@ -22,8 +19,7 @@ struct weir_probe_event {
 };
 
 struct weir_probe {
-	enum weir_probe_kind kind;
-	unsigned int event_count;
+	unsigned int event_count;		 /* 0: none can be counted */
 	const char *name[WEIR_PROBE_EVENTS_MAX]; /* of the events that this machine has */
 	int fd[WEIR_PROBE_EVENTS_MAX];
 	uint64_t begin[WEIR_PROBE_EVENTS_MAX];
@@ -43,8 +39,9 @@ void weir_probe_close(struct weir_probe *probe);
 
 void weir_probe_begin(struct weir_probe *probe);
 void weir_probe_end(struct weir_probe *probe);
-/* Ends one series of regions: `sums`, by event; or, with callgrind, a part of its output file that
- * has `label` in its trigger. The next series begins at zero. */
-void weir_probe_take(struct weir_probe *probe, const char *label, uint64_t *sums);
+/* Ends one series of regions: `sums`, by event. The next series begins at zero. */
+void weir_probe_take(struct weir_probe *probe, uint64_t *sums);
+/* What the first event counted so far. False: there is no counter, or others had it meanwhile. */
+bool weir_probe_core_cycles(struct weir_probe *probe, uint64_t *cycles);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "slowdown.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_cycles.h>
+#include <rte_common.h>
 
 #define BLOCK_BATCHES 128 /* with and without in turn: what drifts, drifts for both */
 #define PAIRS 48
-#define ROUNDS 7
-#define REMEMBERED 64 /* batches: what the stage takes by itself is their mean */
-#define CARRIED_MAX_CYCLES 100.0
+#define ROUNDS 15
+#define LOOKED_BACK 64 /* batches, after which it looks what the stage takes by itself */
+#define OF_OLD 3       /* parts of four that an earlier look keeps */
 
 static const struct weir_nf *original;
 static struct weir_nf slow;
@@ -18,44 +19,35 @@ static struct weir_stage *slow_stage;
 static double share;	 /* of its own cycles that the stage is to take more */
 static double own_share; /* of the same: what waiting takes besides what it waits for */
 static double plain;	 /* cycles of a batch of the stage by itself, lately */
-static double carried;	 /* cycles that were to be waited, and were not */
-static double waited;	 /* cycles of the batch before */
-static bool resumed;
-static uint64_t counted; /* the stage's cycles when the batch before was waited for */
+static uint64_t additions;
+static unsigned int batches; /* since it looked back */
+static uint64_t counted;     /* the stage's cycles then */
+static const struct weir_lean *measured;
 
-/* What the last batch took tells what the stage takes now: with a disturbed machine it is more, and
- * so is a share of it. A batch that was interrupted counts as one that was merely dear. */
+/* What the last batches took tells what the stage takes now: with a disturbed machine it is more,
+ * and so is a share of it. A batch that was interrupted counts as one that was merely dear. */
 static void
 look_back(void)
 {
 	uint64_t now = slow_stage->ledger.cycles;
-	double took = (double)(now - counted) - waited;
+	double took = (double)(now - counted) / LOOKED_BACK / (1 + share);
 
 	counted = now;
-	if (resumed) { /* there is no batch before */
-		resumed = false;
-		return;
-	}
+	batches = 0;
 	if (plain == 0)
 		plain = took;
-	plain += (RTE_MIN(took, 1.25 * plain) - plain) / REMEMBERED;
+	plain = (OF_OLD * plain + RTE_MIN(took, 1.25 * plain)) / (OF_OLD + 1);
+	additions = RTE_MAX(plain * (share - own_share), 0.0) * measured->core_per_tsc + 0.5;
 }
 
-/* Waits by the clock that measures; what it waited too long, it waits less with the next batch. */
+/* By additions, as many as the core makes in that time, and by as little else as can be: waiting
+ * for the clock would end at one of its steps, and what follows would be timed from there. */
 static void
 wait_a_share(void)
 {
-	uint64_t start, now;
-	double wanted;
-
-	look_back();
-	wanted = plain * (share - own_share) + carried;
-	start = now = rte_rdtsc();
-	while ((double)(now - start) < wanted)
-		now = rte_rdtsc();
-	carried = RTE_MAX(wanted - (double)(now - start),
-			  -CARRIED_MAX_CYCLES); /* more: interrupted */
-	waited = now - start + plain * own_share;
+	weir_core_clock_add(additions);
+	if (++batches == LOOKED_BACK)
+		look_back();
 }
 
 static void
@@ -109,7 +101,7 @@ cycles_of_stage(struct weir_lean *lean, unsigned int stage)
 	struct weir_lean_timed timed;
 
 	weir_lean_time(lean, BLOCK_BATCHES, &timed);
-	return timed.stages[stage].middle;
+	return timed.cycled > 0 ? (double)timed.stages[stage].cycles / timed.cycled : 0;
 }
 
 /* By what own_share is too small: so much is waited too long, and makes the stage look dearer, of
@@ -152,6 +144,7 @@ calibrated(struct weir_lean *lean, unsigned int stage)
 double
 weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent, double cost_percent)
 {
+	measured = lean;
 	slow_stage = &lean->path->stages[stage];
 	original = slow_stage->nf;
 	slow = *original;
@@ -162,7 +155,7 @@ weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent, 
 	if (slow.forward != NULL)
 		slow.forward = forward_slowly;
 	share = percent / 100;
-	own_share = cost_percent > 0 ? cost_percent / 100 : calibrated(lean, stage);
+	own_share = isnan(cost_percent) ? calibrated(lean, stage) : cost_percent / 100;
 	weir_slowdown_switch(true);
 	return 100 * own_share;
 }
@@ -174,6 +167,5 @@ weir_slowdown_switch(bool on)
 		return;
 	slow_stage->nf = on ? &slow : original;
 	counted = slow_stage->ledger.cycles;
-	waited = 0;
-	resumed = on;
+	batches = 0;
 }

@@ -11,8 +11,9 @@ int weir_slowdown_stage(const struct weir_path *path, const char *name);
 /*
  * After the warm-up, on the thread that measures: from now on a batch of the stage takes `percent`
  * more cycles than it takes by itself, at that moment. One stage of a process. `cost_percent`:
- * what a wait costs besides its cycles, of the stage's own, as an earlier process returned it; 0:
- * it is measured, which takes a quarter of a second. Returns it.
+ * what a wait costs besides its cycles, of the stage's own, as an earlier process returned it, less
+ * than nothing where the processor does other work meanwhile; NAN: it is measured, which takes a
+ * half a second. Returns it.
  */
 double weir_slowdown_begin(struct weir_lean *lean, unsigned int stage, double percent,
 			   double cost_percent);

@@ -32,7 +32,7 @@ def test_the_flags_of_a_processor_mean_what_native_means() -> None:
 @pytest.mark.skipif(not WEIR_DP.exists(), reason="weir-dp is not built: make native")
 @pytest.mark.skipif(shutil.which(EMULATOR) is None, reason=f"no {EMULATOR} here: apt-get install qemu-user")
 @pytest.mark.skipif("#define __AVX2__ 1" not in macros("-march=native"), reason="this processor has no AVX2")
-@pytest.mark.parametrize("program", ["weir-dp", "weir-lean", "weir-lean-counted"])
+@pytest.mark.parametrize("program", ["weir-dp", "weir-lean"])
 def test_a_program_says_on_a_lesser_processor_what_that_lacks(program: str) -> None:
     argv = [*NEHALEM, str(WEIR_DP.with_name(program)), "--version"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)

@@ -57,7 +57,7 @@ def lean(
     frequency_ghz: Annotated[
         float | None,
         typer.Option(
-            "--frequency-ghz", min=0.1, max=10, help="Predict for that clock; absent: the counter's."
+            "--frequency-ghz", min=0.1, max=10, help="Predict for that clock; absent: the core's as measured."
         ),
     ] = None,
     cur: Annotated[
@@ -121,16 +121,21 @@ def _with(
 
 def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
     from weir.jobs import lean as whole
+    from weir.measure.lean import ImpossibleError
     from weir.report import lean_table
 
     program = whole.present_program()
-    if baseline is None:
-        result = run.measure(program)
-    elif Path(baseline).is_file():
-        result = run.against_result(program, _stored(Path(baseline)), baseline)
-    else:
-        _say(f"building {baseline}, if it was not before")
-        result = run.against_program(program, whole.earlier_program(baseline))
+    try:
+        if baseline is None:
+            result = run.measure(program)
+        elif Path(baseline).is_file():
+            result = run.against_result(program, _stored(Path(baseline)), baseline)
+        else:
+            _say(f"building {baseline}, if it was not before")
+            result = run.against_program(program, whole.earlier_program(baseline))
+    except ImpossibleError as error:
+        _say("")
+        raise CommandError(str(error), FAILED) from None
     _say("")
     print(
         result.model_dump_json(indent=2) if as_json else lean_table.render(result),

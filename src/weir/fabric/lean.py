@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""weir-lean as a process: started with a request, told to measure; under valgrind, to count instructions."""
+"""weir-lean as a process: started with a request, told to measure."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import re
 import select
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -22,9 +19,7 @@ from weir.fabric.errors import FabricError
 from weir.spec.cores import parse_cpus
 
 ANSWER_S = 120.0
-_CALLGRIND = ("--tool=callgrind", "--collect-atstart=no", "--instr-atstart=no")
-_TRIGGER = re.compile(r"^desc: Trigger: Client Request: (.*)$", re.MULTILINE)
-_SUMMARY = re.compile(r"^totals: (\d+)$", re.MULTILINE)
+STEP_ANSWER_S = 600.0  # each instruction by itself
 _FREE_HUGEPAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
@@ -36,12 +31,6 @@ def lean_binary() -> Path:
     if not os.access(path, os.X_OK):
         raise FabricError(f"there is no weir-lean at {path}", "build it with `make native`, or set WEIR_LEAN")
     return path
-
-
-def counted_binary(program: Path) -> Path:
-    """The weir-lean that valgrind can run, of the same build: itself where no other was built."""
-    counted = program.with_name("weir-lean-counted")
-    return counted if os.access(counted, os.X_OK) else program
 
 
 @contextmanager
@@ -65,17 +54,25 @@ class LeanProcess:
         memory_mb: int,
         huge: bool = False,
         inject: str | None = None,
+        step: bool = False,
+        first_batches: int | None = None,
     ) -> None:
-        """`huge`: in hugepages. FabricError if it cannot be started; `ready` raises what it refuses."""
+        """`huge`: in hugepages; `step`: to count instructions; `first_batches`: so many of first packets.
+
+        FabricError if it cannot be started; `ready` raises what it refuses.
+        """
         argv = [str(binary), "--request", str(request), "--cores", str(cpu), "--memory-mb", str(memory_mb)]
         argv += [] if huge else ["--no-huge"]
         argv += [] if inject is None else ["--inject", inject]
+        argv += ["--step"] if step else []
+        argv += [] if first_batches is None else ["--first-batches", str(first_batches)]
+        self._answer_s = STEP_ANSWER_S if step else ANSWER_S
         self._process = _start(argv)
 
     @cached_property
     def ready(self) -> dict[str, Any]:
         """What it says when it is ready to measure: waits for it. Several may get ready at once."""
-        return _answer(self._process)
+        return _answer(self._process, self._answer_s)
 
     def time(self, batches: int) -> dict[str, Any]:
         """What so many batches of 32 packets cost, by the time-stamp counter, with what `inject` adds."""
@@ -89,13 +86,17 @@ class LeanProcess:
         """The same by hardware counters: only if `ready` says that there are some."""
         return self._ask(f"count {batches}")
 
+    def step(self, batches: int) -> dict[str, Any]:
+        """Instructions of so many batches, one by one: only if `ready` says that this counts right."""
+        return self._ask(f"step {batches}")
+
     def _ask(self, line: str) -> dict[str, Any]:
         _ = self.ready  # its first line is not the answer
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it has ended: the answer says so
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
-        return _answer(self._process)
+        return _answer(self._process, self._answer_s)
 
     def close(self) -> None:
         """Ends it."""
@@ -120,13 +121,13 @@ def _start(argv: list[str]) -> subprocess.Popen[str]:
         ) from error
 
 
-def _answer(process: subprocess.Popen[str]) -> dict[str, Any]:
+def _answer(process: subprocess.Popen[str], answer_s: float) -> dict[str, Any]:
     assert process.stdout is not None
     assert process.stderr is not None
-    ready, _, _ = select.select([process.stdout], [], [], ANSWER_S)
+    ready, _, _ = select.select([process.stdout], [], [], answer_s)
     if not ready:
         process.kill()
-        raise FabricError(f"weir-lean does not answer within {ANSWER_S:.0f} s", "ask for less at a time")
+        raise FabricError(f"weir-lean does not answer within {answer_s:.0f} s", "ask for less at a time")
     line = process.stdout.readline()
     if not line:
         said = process.stderr.read().strip().splitlines()
@@ -157,55 +158,6 @@ def free_hugepages_mb() -> int:
         return 2 * int(_FREE_HUGEPAGES.read_text())
     except (OSError, ValueError):
         return 0
-
-
-def callgrind_missing() -> str | None:
-    """Why instructions cannot be counted by callgrind here; None if they can."""
-    return None if shutil.which("valgrind") else "valgrind is not installed"
-
-
-def callgrind(binary: Path, request: Path, cpu: int, *, memory_mb: int, batches: int) -> dict[str, Any]:
-    """What `LeanProcess.count` answers, with `instructions` that callgrind counted: the same each time.
-
-    FabricError if valgrind cannot run the program: it knows no AVX-512, for example.
-    """
-    with tempfile.TemporaryDirectory(prefix="weir-lean-") as folder:
-        out = Path(folder) / "callgrind"
-        argv = [
-            "valgrind",
-            *_CALLGRIND,
-            f"--callgrind-out-file={out}",
-            str(binary),
-            "--request",
-            str(request),
-        ]
-        argv += ["--cores", str(cpu), "--memory-mb", str(memory_mb), "--no-huge"]
-        done = subprocess.run(
-            argv, input=f"count {batches}\n", capture_output=True, text=True, check=False, timeout=ANSWER_S
-        )
-        answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        if len(answers) != 2 or answers[0].get("counters") != "callgrind":
-            raise FabricError(f"callgrind cannot count: {_last_words(done.stderr)}")
-        counted = dict(_dumps(Path(folder)))
-    for target in answers[1]["targets"]:
-        target["instructions"] = counted[target["label"]]
-    found: dict[str, Any] = answers[1]
-    return found
-
-
-def _dumps(folder: Path) -> Iterator[tuple[str, int]]:
-    for path in folder.iterdir():
-        text = path.read_text(encoding="utf-8", errors="replace")
-        trigger, total = _TRIGGER.search(text), _SUMMARY.search(text)
-        if trigger is not None and total is not None:
-            yield trigger[1], int(total[1])
-
-
-def _last_words(text: str) -> str:
-    lines = text.splitlines()
-    words = [line for line in lines if "unhandled instruction" in line or "Process terminating" in line]
-    program = [line for line in lines if not line.startswith("==")]  # what is not valgrind's
-    return (words or program or lines or ["it said nothing"])[0]
 
 
 def measure_machine(binary: Path, sizes_bytes: Sequence[int], cpus: Sequence[int]) -> list[dict[str, Any]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""weir-lean built from an earlier revision, for this processor and for callgrind."""
+"""weir-lean built from an earlier revision for this processor, each in a build directory of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from weir.fabric.vm.image import cache
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILDS = ROOT / "build" / "lean"
-PORTABLE = "x86-64-v3"  # what valgrind can run; GCC's own choice may have AVX-512
 _PROGRAM = "native/weir-lean"
 # This program is of that tree: whose it is does not matter.
 _GIT = ("git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT))
@@ -40,12 +39,12 @@ def commit(revision: str) -> str:
     return done.stdout.strip()
 
 
-def build_revision(sha: str, *, portable: bool = False) -> Path:
+def build_revision(sha: str) -> Path:
     """weir-lean of that commit, from the cache or built now (about a minute).
 
     FabricError if it cannot be built, or has no weir-lean.
     """
-    folder = _folder(f"{sha}-portable" if portable else f"{sha}-{_processor()}")
+    folder = _folder(f"{sha}-{_processor()}")
     program = folder / "weir-lean"
     if program.exists():
         return program
@@ -58,17 +57,11 @@ def build_revision(sha: str, *, portable: bool = False) -> Path:
         archive.wait()
         if not (tree / "native" / "app" / "lean.c").exists():
             raise FabricError(f"revision {sha[:12]} has no weir-lean", "take a later one as the baseline")
-        _build(tree, build, portable=portable)
+        _build(tree, build)
         folder.mkdir(exist_ok=True)
         shutil.copy2(build / _PROGRAM, folder / "unfinished")
         (folder / "unfinished").rename(program)
     return program
-
-
-def needs_portable() -> bool:
-    """Whether GCC, asked for this machine's own instructions, may use some that valgrind does not know."""
-    unknown = {"avx512f", "avx_vnni", "gfni", "vaes", "vpclmulqdq"}
-    return not unknown.isdisjoint(Path("/proc/cpuinfo").read_text().split())
 
 
 def _processor() -> str:
@@ -93,10 +86,8 @@ def _folder(name: str) -> Path:
     return own
 
 
-def _build(tree: Path, build: Path, *, portable: bool) -> None:
-    march = PORTABLE if portable else "native"
-    if not (build / "build.ninja").exists():
-        _run(["meson", "setup", str(build), str(tree), "--buildtype=release", f"-Dmarch={march}"])
+def _build(tree: Path, build: Path) -> None:
+    _run(["meson", "setup", str(build), str(tree), "--buildtype=release", "-Dmarch=native"])
     _run(["ninja", "-C", str(build), _PROGRAM])
 
 

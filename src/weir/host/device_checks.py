@@ -63,7 +63,7 @@ def counters(facts: Facts) -> Iterator[Finding]:
     elif facts.probes.cycle_counter is False:
         yield Finding(
             subject="pmu", severity="note", what="no hardware counters for this process",
-            cost="`weir lean` takes cycles from the time-stamp counter, instructions from callgrind",
+            cost="`weir lean` takes the core's clock from timed additions, and tells no cache misses",
             mend="ask for a virtual PMU" if facts.cpus.hypervisor else "sysctl kernel.perf_event_paranoid=2",
         )  # fmt: skip
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,38 +16,34 @@ from weir.fabric import lean_build
 from weir.measure import lean as numbers
 from weir.measure import regression
 from weir.store.fingerprint import differences
-from weir.store.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanTraffic, StageVerdict
+from weir.store.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanState, LeanTraffic
 from weir.store.result import Fingerprint
 
 LAUNCHES = 8  # at most: a comparison ends sooner when nothing is open
 BATCHES = 150  # a repeat: short, so that two programs in turn see the same machine
 REPEATS = 60  # a launch
-COUNTED_BATCHES = 256
+STEPPED_BATCHES = 8
 MEMORY_MB = 1024
 HARDWARE = "hardware"
 
 
 @dataclass(frozen=True)
 class Program:
-    """A weir-lean; `counted` is the one that callgrind runs, of the same source."""
+    """A weir-lean."""
 
     name: str
     path: Path
-    counted: Path
 
 
 def present_program() -> Program:
     """The one of this build. FabricError if there is none."""
-    path = process.lean_binary()
-    return Program("present", path, process.counted_binary(path))
+    return Program("present", process.lean_binary())
 
 
 def earlier_program(revision: str) -> Program:
     """The one of an earlier revision, built unless it was before. FabricError if it cannot be."""
     sha = lean_build.commit(revision)
-    path = lean_build.build_revision(sha)
-    counted = lean_build.build_revision(sha, portable=True) if lean_build.needs_portable() else path
-    return Program(f"{revision} ({sha[:12]})", path, counted)
+    return Program(f"{revision} ({sha[:12]})", lean_build.build_revision(sha))
 
 
 @dataclass
@@ -55,15 +52,14 @@ class _Found:
 
     ready: dict[str, Any] = field(default_factory=dict)
     launches: list[list[numbers.Timed]] = field(default_factory=list)
+    first: list[numbers.Timed] = field(default_factory=list)
+    """First packets, once a launch."""
     hardware: list[numbers.Counted] = field(default_factory=list)
-    callgrind: numbers.Counted | None = None
+    later_stepped: numbers.Stepped | None = None
+    first_stepped: numbers.Stepped | None = None
+    retires_most: float = 0
     uncounted: str = ""
-    """Why callgrind counted nothing."""
-
-    @property
-    def counted(self) -> list[numbers.Counted]:
-        """The best there is: hardware counters, then callgrind."""
-        return self.hardware or ([self.callgrind] if self.callgrind is not None else [])
+    """Why no instructions were counted."""
 
     @property
     def timed(self) -> list[numbers.Timed]:
@@ -71,8 +67,22 @@ class _Found:
 
     @property
     def samples(self) -> list[LeanSamples]:
-        # An earlier revision's weir-lean does not tell the step: the other's holds for both.
-        return numbers.samples(self.launches, float(self.ready.get("clock_step_cycles", 0)))
+        return numbers.samples(self.launches)
+
+    @property
+    def core_per_tsc(self) -> float:
+        known = [one.core_per_tsc for one in self.timed if one.core_per_tsc]
+        return statistics.median(known) if known else 1.0
+
+    @property
+    def later(self) -> LeanState:
+        found = numbers.state(self.timed, self.later_stepped, self.hardware)
+        if found is None:
+            raise fabric.FabricError(
+                "the host interrupted every batch: there are no cycles to tell",
+                "measure again with fewer programs beside, or on another --cpu",
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -84,13 +94,13 @@ class LeanRun:
     cpu: int
     traffic: LeanTraffic
     frequency_hz: float | None = None
-    """Of equation (6); None: the rate of the time-stamp counter."""
+    """Of equation (6); None: what the core's own clock was."""
     cur: float = 1.0
     launches: int = LAUNCHES
     inject: str | None = None
     """Makes a stage of the present program slower: "nat=5"."""
     count: bool = True
-    """Instructions too, where nothing but callgrind can count them: takes seconds."""
+    """Instructions too, one by one: takes seconds."""
     progress: Callable[[str], None] = lambda _: None
 
     def measure(self, program: Program) -> LeanResult:
@@ -102,21 +112,33 @@ class LeanRun:
         present, earlier = self._found([(program, self.inject), (baseline, None)], until=_decided)
         result = self._result(present)
         ratios = _instruction_ratios(_by_name(earlier), _by_name(present))
-        verdicts = _verdicts(earlier.samples, result.samples, interleaved=True, ratios=ratios)
+        verdicts = regression.verdicts(
+            earlier.samples,
+            result.samples,
+            interleaved=True,
+            core_per_tsc=present.core_per_tsc,
+            instructions_ratios=ratios,
+        )
         return _compared(result, Comparison(baseline=baseline.name, interleaved=True, verdicts=verdicts))
 
     def against_result(self, program: Program, baseline: LeanResult, name: str) -> LeanResult:
         """The same, and whether it is slower than a stored result was."""
         result = self.measure(program)
-        if [one.name for one in baseline.stages] != [one.name for one in result.stages]:
+        if [one.name for one in baseline.later.stages] != [one.name for one in result.later.stages]:
             raise fabric.FabricError(f"{name} is of other stages", "compare equal chains")
         ratios = _instruction_ratios(
             *(
-                {cost.name: cost.instructions_per_packet for cost in (one.total, *one.stages)}
+                {cost.name: cost.instructions_per_packet for cost in (one.later.chain, *one.later.stages)}
                 for one in (baseline, result)
             )
         )
-        verdicts = _verdicts(baseline.samples, result.samples, interleaved=False, ratios=ratios)
+        verdicts = regression.verdicts(
+            baseline.samples,
+            result.samples,
+            interleaved=False,
+            core_per_tsc=result.core_per_tsc,
+            instructions_ratios=ratios,
+        )
         comparison = Comparison(
             baseline=name,
             interleaved=False,
@@ -158,12 +180,21 @@ class LeanRun:
             launched = []
             for (program, inject), one in zip(programs, found, strict=True):
                 launch = process.LeanProcess(
-                    program.path, request, self.cpu, memory_mb=MEMORY_MB, huge=huge, inject=inject
+                    program.path,
+                    request,
+                    self.cpu,
+                    memory_mb=MEMORY_MB,
+                    huge=huge,
+                    inject=inject,
+                    first_batches=one.first_stepped.batches if one.first_stepped else None,
                 )
                 launched.append(stack.enter_context(launch))
                 one.launches.append([])
             for launch, one in zip(launched, found, strict=True):
                 one.ready = launch.ready
+                one.retires_most = max(one.retires_most, float(launch.ready.get("retires_most", 0)))
+                if "first" in launch.ready:
+                    one.first.append(numbers.Timed.model_validate(launch.ready["first"]))
             if any(launch.ready["stages"] != found[0].ready["stages"] for launch in launched):
                 raise fabric.FabricError("the baseline has other stages", "compare equal chains")
             for index in _turns(len(programs), REPEATS):
@@ -173,52 +204,51 @@ class LeanRun:
                     found[index].hardware += [] if counted.shared else [counted]
 
     def _count(self, program: Program, request: Path, found: _Found) -> None:
-        """Instructions by callgrind, without what is injected: that waits by the clock.
-
-        Hardware counters, where there are some, come with the repeats.
-        """
-        missing = process.callgrind_missing()
-        if missing is not None or not self.count:
-            found.uncounted = missing or "not asked for"
+        """Instructions of first packets and of later ones, without what is injected. None of an earlier
+        revision that counted them otherwise."""
+        if not self.count:
+            found.uncounted = "not asked for"
             return
-        self.progress(f"counting instructions with callgrind: {program.name}")
+        self.progress(f"counting instructions one by one: {program.name}")
         try:
-            answer = process.callgrind(
-                program.counted,
-                request,
-                self.cpu,
-                memory_mb=MEMORY_MB,
-                batches=COUNTED_BATCHES,
-            )
+            with process.LeanProcess(
+                program.path, request, self.cpu, memory_mb=MEMORY_MB, step=True
+            ) as launch:
+                if not launch.ready["steps"]:
+                    found.uncounted = "this machine does not stop a program after each of them"
+                    return
+                if "first_stepped" in launch.ready:
+                    found.first_stepped = numbers.Stepped.model_validate(launch.ready["first_stepped"])
+                found.later_stepped = numbers.Stepped.model_validate(launch.step(STEPPED_BATCHES))
         except fabric.FabricError as error:
             found.uncounted = str(error)
-            return
-        found.callgrind = numbers.Counted.model_validate(answer)
 
     def _result(self, found: _Found) -> LeanResult:
-        timed, ready = found.timed, found.ready
-        total, stages = numbers.costs(timed, found.counted)
-        by_hardware = bool(found.hardware)
+        ready = found.ready
+        later = found.later
+        first = numbers.state(found.first, found.first_stepped)
+        for state in (later, first):
+            if state is not None:
+                numbers.refuse_impossible(state, found.retires_most)
+        core_hz = float(ready["tsc_hz"]) * found.core_per_tsc
         left = {"frames": ready["frames"], "left_out": ready["left_out"]}
         return LeanResult(
             weir=__version__,
             chain=self.chain,
-            fastpath=numbers.fastpath_use(timed),
+            fastpath=numbers.fastpath_use(found.timed),
             traffic=self.traffic.model_copy(update=left),
             cpu=self.cpu,
             batches=BATCHES,
-            repeats=len(timed),
-            interrupted_batches=sum(one.interrupted for one in timed),
-            cycles_source="hardware counter" if by_hardware else "time-stamp counter",
-            instructions_source="hardware counter"
-            if by_hardware
-            else "callgrind"
-            if found.callgrind
-            else None,
-            total=total,
-            stages=stages,
-            prediction=numbers.predicted(total, self.frequency_hz or float(ready["tsc_hz"]), self.cur),
-            notes=list(_notes(total, found)),
+            repeats=len(found.timed),
+            interrupted_batches=sum(one.interrupted for one in found.timed),
+            clock="hardware counter" if all(one.by_hardware for one in found.timed) else "timed additions",
+            core_per_tsc=found.core_per_tsc,
+            retires_most=found.retires_most,
+            instructions_source="single-stepping" if found.later_stepped else None,
+            later=later,
+            first=first,
+            prediction=numbers.predicted(later.chain, self.frequency_hz or core_hz, self.cur),
+            notes=list(_notes(later.chain, found)),
             samples=found.samples,
             fingerprint=_fingerprint(ready),
         )
@@ -231,34 +261,22 @@ def _turns(programs: int, repeats: int) -> Iterator[int]:
         yield from order if repeat % 2 == 0 else reversed(order)
 
 
-def _verdicts(
-    baseline: Sequence[LeanSamples],
-    present: Sequence[LeanSamples],
-    *,
-    interleaved: bool,
-    ratios: dict[str, float],
-) -> list[StageVerdict]:
-    """Of what both have measured."""
-    before = {one.name: one for one in baseline}
-    return [
-        regression.verdict(
-            before[new.name], new, interleaved=interleaved, instructions_ratio=ratios.get(new.name)
-        )
-        for new in present
-        if new.name in before
-    ]
-
-
 def _decided(found: Sequence[_Found]) -> bool:
     """No verdict of the first program against the second is open."""
-    present, earlier = (one.samples for one in found)
-    verdicts = _verdicts(earlier, present, interleaved=True, ratios={})
+    present, earlier = found
+    verdicts = regression.verdicts(
+        earlier.samples, present.samples, interleaved=True, core_per_tsc=present.core_per_tsc
+    )
     return all(one.verdict != "none" for one in verdicts)
 
 
 def _by_name(found: _Found) -> dict[str, float | None]:
-    total, stages = numbers.costs(found.timed, found.counted)
-    return {cost.name: cost.instructions_per_packet for cost in (total, *stages)}
+    stepped = found.later_stepped
+    if stepped is None:
+        return {}
+    names = [numbers.CHAIN, *(stage.name for stage in found.timed[0].stages)]
+    each = (stepped.instructions, *stepped.stages)
+    return {name: one / stepped.packets for name, one in zip(names, each, strict=False)}
 
 
 def _instruction_ratios(
@@ -288,15 +306,20 @@ def _compared(result: LeanResult, comparison: Comparison) -> LeanResult:
 
 def _notes(total: LeanCost, found: _Found) -> Iterator[str]:
     ready = found.ready
-    if not found.hardware:
+    if ready["counters"] != HARDWARE:
         yield (
-            f"No hardware counters here ({ready['no_counters'] or 'shared with other programs'}): cycles are "
-            f"those of the time-stamp counter, {ready['tsc_hz'] / 1e9:.2f} GHz, not the core's own clock."
+            f"No hardware counters here ({ready['no_counters']}): the core's own clock is known by "
+            "additions of which each waits for the one before, timed between the batches."
         )
-    if not found.counted:
-        yield f"No instruction counts: {found.uncounted}."
     elif not found.hardware:
-        yield "Instructions are callgrind's, in user space, over the same code: the same number each time."
+        yield "Other programs had the hardware counters meanwhile: there are no misses to tell."
+    if found.later_stepped is None:
+        yield f"No instruction counts: {found.uncounted}."
+    if found.first_stepped is not None and found.first:
+        measured = found.first[0].packets
+        yield f"First packets: {measured} of them, the same ones timed in each launch and counted."
+    elif not found.first:
+        yield "First packets are not told: there are fewer flows than a batch has packets, 32."
     if ready["memory"] == "no-huge":
         yield "No hugepages: large tables cost more than they would with them."
     if ready["left_out"]:

@@ -6,16 +6,21 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from weir.store.lean import FastPathUse, LeanCost, LeanSamples, Prediction, Spread
+from weir.store.lean import FastPathUse, LeanCost, LeanSamples, LeanState, Prediction, Spread
 
 BATCH = 32
 CHAIN = "chain"
 FASTPATH = "fast path"
-InstructionsSource = Literal["hardware counter", "callgrind"]
+OUTSIDE = "in no stage"
+BEYOND = 1.1
+"""Times what the core was seen to retire at most is impossible: both are known to some percent."""
+
+
+class ImpossibleError(ValueError):
+    """What was measured cannot be. Says what, why, and what to do."""
 
 
 class _Answer(BaseModel):
@@ -55,8 +60,27 @@ class Timed(_Answer):
     """Packets of the batches that nothing interrupted."""
     cycles: int
     middle: float
+    core_per_tsc: float = 0
+    """Cycles of the core for one of the time-stamp counter, meanwhile; 0: not known."""
+    by_hardware: bool = False
     stages: tuple[TimedStage, ...]
     fastpath: TimedFastPath | None = None
+
+    @property
+    def outside(self) -> int:
+        """Cycles that are in no stage."""
+        if self.fastpath is not None:
+            return self.fastpath.cycles
+        return max(0, self.cycles - sum(stage.cycles for stage in self.stages))
+
+
+class Stepped(_Answer):
+    """The answer to `step`: instructions of the path, and of each stage if there is no fast path."""
+
+    batches: int
+    packets: int
+    instructions: int
+    stages: tuple[int, ...]
 
 
 class Target(_Answer):
@@ -80,34 +104,27 @@ class Counted(_Answer):
 
 
 @dataclass(frozen=True)
-class Counts:
-    """What counters say, a packet of the chain. Without what counting itself costs."""
+class Misses:
+    """What hardware counters say, a packet of the chain. Without what counting itself costs."""
 
-    instructions: float
-    cycles: float | None
     l1d_misses: float | None
     llc_misses: float | None
 
 
-def counts(counted: Counted) -> dict[str, Counts]:
+def misses(counted: Counted) -> dict[str, Misses]:
     """By label: "path", "stage 0", …"""
     empty = next(target for target in counted.targets if target.label == "empty")
-    return {target.label: _counts(target, empty) for target in counted.targets if target.label != "empty"}
+    return {target.label: _misses(target, empty) for target in counted.targets if target.label != "empty"}
 
 
-def _counts(target: Target, empty: Target) -> Counts:
+def _misses(target: Target, empty: Target) -> Misses:
     def a_packet(event: str) -> float | None:
         value, nothing = getattr(target, event), getattr(empty, event)
         if value is None or nothing is None:
             return None
         return float(max(0.0, value - nothing * target.batches / empty.batches) / target.packets)
 
-    return Counts(
-        instructions=a_packet("instructions") or 0.0,
-        cycles=a_packet("cycles"),
-        l1d_misses=a_packet("l1d_misses"),
-        llc_misses=a_packet("llc_misses"),
-    )
+    return Misses(l1d_misses=a_packet("l1d_misses"), llc_misses=a_packet("llc_misses"))
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -115,56 +132,98 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(median=statistics.median(values), min=min(values), max=max(values))
 
 
-def costs(timed: Sequence[Timed], counted: Sequence[Counted]) -> tuple[LeanCost, list[LeanCost]]:
-    """The chain and its stages, from all repeats. `counted`: of hardware counters or callgrind, or empty.
+def state(
+    timed: Sequence[Timed], stepped: Stepped | None = None, counted: Sequence[Counted] = ()
+) -> LeanState | None:
+    """The chain, its stages and what is in none, from all repeats. None if the host interrupted every batch.
 
-    Cycles are those of hardware counters if they were counted, else of the time-stamp counter.
+    `stepped`: instructions of the same packets; `counted`: misses, of hardware counters.
     """
-    found = [counts(one) for one in counted]
-    total = LeanCost(
+    whole = [one for one in timed if one.cycled and one.core_per_tsc]
+    if not whole:
+        return None
+    found = [misses(one) for one in counted]
+    packets = sum(one.packets for one in timed)
+    chain = LeanCost(
         name=CHAIN,
-        packets_in=sum(one.packets for one in timed),
+        packets_in=packets,
         packets_out=sum(one.forwarded for one in timed),
         drops=_added(stage.drops for one in timed for stage in one.stages),
-        cycles_per_packet=spread([one.cycles / one.cycled for one in timed if one.cycled]),
+        cycles_per_packet=_core(whole, lambda one: one.cycles),
+        tsc_cycles_per_packet=_tsc(whole, lambda one: one.cycles),
     )
-    stages = [
-        LeanCost(
-            name=first.name,
-            packets_in=sum(one.stages[index].packets_in for one in timed),
-            packets_out=sum(one.stages[index].packets_out for one in timed),
-            drops=_added(one.stages[index].drops for one in timed),
-            cycles_per_packet=spread([one.stages[index].cycles / one.cycled for one in timed if one.cycled]),
-        )
-        for index, first in enumerate(timed[0].stages)
-    ]
-    return _with(total, found, "path"), [
-        _with(stage, found, f"stage {index}") for index, stage in enumerate(stages)
-    ]
+    stages = [_stage(timed, whole, index) for index in range(len(timed[0].stages))]
+    outside = LeanCost(
+        name=FASTPATH if timed[0].fastpath is not None else OUTSIDE,
+        packets_in=packets,
+        packets_out=packets,
+        cycles_per_packet=_core(whole, lambda one: one.outside),
+        tsc_cycles_per_packet=_tsc(whole, lambda one: one.outside),
+    )
+    chain = _with_misses(chain, found, "path")
+    stages = [_with_misses(stage, found, f"stage {index}") for index, stage in enumerate(stages)]
+    if stepped is not None:
+        chain = _with_instructions(chain, stepped.instructions / stepped.packets)
+        if stepped.stages:
+            each = [instructions / stepped.packets for instructions in stepped.stages]
+            stages = [_with_instructions(*pair) for pair in zip(stages, each, strict=True)]
+            rest = (stepped.instructions - sum(stepped.stages)) / stepped.packets
+            outside = outside.model_copy(update={"instructions_per_packet": rest})
+    return LeanState(chain=chain, stages=stages, outside=outside)
 
 
-def _with(cost: LeanCost, found: Sequence[dict[str, Counts]], label: str) -> LeanCost:
+def _stage(timed: Sequence[Timed], whole: Sequence[Timed], index: int) -> LeanCost:
+    own = [one.stages[index] for one in timed]
+    return LeanCost(
+        name=own[0].name,
+        packets_in=sum(stage.packets_in for stage in own),
+        packets_out=sum(stage.packets_out for stage in own),
+        drops=_added(stage.drops for stage in own),
+        cycles_per_packet=_core(whole, lambda one: one.stages[index].cycles),
+        tsc_cycles_per_packet=_tsc(whole, lambda one: one.stages[index].cycles),
+    )
+
+
+def _core(timed: Sequence[Timed], of: Callable[[Timed], int]) -> Spread:
+    """Per packet that enters the chain, so that stages add up."""
+    return spread([of(one) * one.core_per_tsc / one.cycled for one in timed])
+
+
+def _tsc(timed: Sequence[Timed], of: Callable[[Timed], int]) -> Spread:
+    return spread([of(one) / one.cycled for one in timed])
+
+
+def _with_instructions(cost: LeanCost, ipp: float) -> LeanCost:
+    cpp = cost.cycles_per_packet.median
+    ipc = ipp / cpp if cpp else None
+    return cost.model_copy(update={"instructions_per_packet": ipp, "ipc": ipc, "eipc": ipc})
+
+
+def _with_misses(cost: LeanCost, found: Sequence[dict[str, Misses]], label: str) -> LeanCost:
     """The cost with what counters say; as it is if they say nothing of it (stages behind a fast path)."""
     own = [one[label] for one in found if label in one]
-    if not own:
-        return cost
-    cycles = [one.cycles for one in own if one.cycles is not None]
-    cpp = spread(cycles) if cycles else cost.cycles_per_packet
-    ipp = statistics.median(one.instructions for one in own)
-    ipc = ipp / cpp.median if cpp.median else None
     return cost.model_copy(
         update={
-            "cycles_per_packet": cpp,
-            "instructions_per_packet": ipp,
-            "ipc": ipc,
-            "eipc": ipc,
             "l1d_misses_per_packet": _median(own, lambda one: one.l1d_misses),
             "llc_misses_per_packet": _median(own, lambda one: one.llc_misses),
         }
     )
 
 
-def _median(own: Sequence[Counts], value: Callable[[Counts], float | None]) -> float | None:
+def refuse_impossible(found: LeanState, retires_most: float) -> None:
+    """ImpossibleError if the chain or a stage executes more instructions a cycle than the core can."""
+    for cost in (found.chain, *found.stages):
+        if cost.ipc is not None and cost.ipc > BEYOND * retires_most:
+            raise ImpossibleError(
+                f"{cost.name}: {cost.instructions_per_packet:.1f} instructions in "
+                f"{cost.cycles_per_packet.median:.1f} cycles a packet cannot be: this core was seen "
+                f"to retire {retires_most:.1f} a cycle at most. Instructions and cycles are not of the same "
+                "work, or the core's clock was misread; measure again with fewer programs beside, and report "
+                "it if it stays"
+            )
+
+
+def _median(own: Sequence[Misses], value: Callable[[Misses], float | None]) -> float | None:
     known = [found for found in map(value, own) if found is not None]
     return statistics.median(known) if known else None
 
@@ -177,37 +236,39 @@ def _added(drops: Iterable[dict[str, int]]) -> dict[str, int]:
     return total
 
 
-def samples(launches: Sequence[Sequence[Timed]], clock_step_cycles: float) -> list[LeanSamples]:
-    """Cycles per packet of each repeat: of the chain, of the fast path, and of each stage.
+def samples(launches: Sequence[Sequence[Timed]]) -> list[LeanSamples]:
+    """Cycles of the time-stamp counter per packet of each repeat: chain, fast path, and each stage.
 
+    Means over the batches that nothing interrupted: a single reading is known to a step of the counter, tens
+    of cycles on some processors, but readings begin anywhere in a step, so that their mean is not rounded.
     Stages that some repeat did not meet, as behind a fast path, have none: there is nothing to compare.
     """
     found = []
-    for name in _middles(launches[0][0]):
-        all_ = [[_middles(one)[name] / BATCH for one in launch] for launch in launches]
+    for name in _means(launches[0][0]):
+        all_ = [[_means(one)[name] for one in launch] for launch in launches]
         if all(cycles > 0 for launch in all_ for cycles in launch):
-            found.append(LeanSamples(name=name, launches=all_, step_cycles=clock_step_cycles / BATCH))
+            found.append(LeanSamples(name=name, launches=all_))
     return found
 
 
-def _middles(timed: Timed) -> dict[str, float]:
-    """Cycles of a batch."""
-    found = {CHAIN: timed.middle}
+def _means(timed: Timed) -> dict[str, float]:
+    """Cycles a packet; of all batches alike where every one was interrupted."""
+
+    def mean(cycles: int, middle: float) -> float:
+        return cycles / timed.cycled if timed.cycled else middle / BATCH
+
+    found = {CHAIN: mean(timed.cycles, timed.middle)}
     if timed.fastpath is not None and timed.fastpath.middle is not None:
-        found[FASTPATH] = timed.fastpath.middle
-    return found | {stage.name: stage.middle for stage in timed.stages}
+        found[FASTPATH] = mean(timed.fastpath.cycles, timed.fastpath.middle)
+    return found | {stage.name: mean(stage.cycles, stage.middle) for stage in timed.stages}
 
 
 def fastpath_use(timed: Sequence[Timed]) -> FastPathUse | None:
-    """Hits, walks and cycles of all repeats; None without a fast path."""
-    used = [(one.fastpath, one.cycled) for one in timed if one.fastpath is not None]
+    """Hits and walks of all repeats; None without a fast path."""
+    used = [one.fastpath for one in timed if one.fastpath is not None]
     if not used:
         return None
-    return FastPathUse(
-        hits=sum(one.hits for one, _ in used),
-        walks=sum(one.walks for one, _ in used),
-        cycles_per_packet=spread([one.cycles / cycled for one, cycled in used if cycled]),
-    )
+    return FastPathUse(hits=sum(one.hits for one in used), walks=sum(one.walks for one in used))
 
 
 def predicted(cost: LeanCost, frequency_hz: float, cur: float) -> Prediction:

@@ -9,9 +9,18 @@ from typing import Any
 from pydantic import BaseModel
 
 from weir.spec.document_schema import SCHEMA_ID, as_text
-from weir.store.lean import LEAN_VERSION, Comparison, FastPathUse, LeanCost, LeanResult, MachineResult, Spread
+from weir.store.lean import (
+    LEAN_VERSION,
+    MACHINE_VERSION,
+    Comparison,
+    FastPathUse,
+    LeanCost,
+    LeanResult,
+    LeanState,
+    MachineResult,
+)
 
-_HEAD = ("", "packets", "drops", "CPP", "min–max", "IPP", "IPC=eIPC")
+_HEAD = ("packets", "drops", "CPP", "min–max", "TSC", "IPP", "IPC=eIPC")
 
 
 def render(result: LeanResult) -> str:
@@ -25,31 +34,23 @@ def _lines(result: LeanResult) -> Iterator[str]:
     yield f"{result.chain}: {result.repeats} repeats of {result.batches} batches of 32 on CPU {result.cpu}"
     yield f"{source}; {traffic.frames:,} frames in memory; {result.fingerprint.cpu}"
     yield ""
-    costs = (*result.stages, result.total)
-    rows = [_HEAD, *(_row(cost) for cost in costs)]
-    misses = result.total.l1d_misses_per_packet is not None or result.total.llc_misses_per_packet is not None
-    if misses:
-        rows = [
-            (*row, *extra)
-            for row, extra in zip(
-                rows,
-                [("L1 misses", "LLC misses"), *(_misses(cost) for cost in costs)],
-                strict=True,
-            )
-        ]
-    if result.fastpath is not None:
-        cells = _fastpath(result.fastpath)
-        rows.insert(1, cells + ("–",) * (len(_HEAD) + 2 * misses - len(cells)))
-    yield from table(rows)
+    yield from table(_state("packets of known flows", result.later, walked=result.fastpath is not None))
     yield ""
+    if result.first is not None:
+        yield from table(_state("first packets of flows", result.first, walked=False))
+        yield ""
     if result.fastpath is not None:
         yield _walked(result.fastpath)
     prediction = result.prediction
     yield (
         f"predicted: {prediction.pps / 1e6:.2f} Mpps = {prediction.frequency_hz / 1e9:.2f} GHz x CUR "
-        f"{prediction.cur:g} / {result.total.cycles_per_packet.median:.1f} cycles"
+        f"{prediction.cur:g} / {result.later.chain.cycles_per_packet.median:.1f} cycles, of known flows"
     )
-    yield f"cycles: {result.cycles_source}; instructions: {result.instructions_source or 'not counted'}"
+    yield (
+        f"CPP: cycles of the core, {result.core_per_tsc:.3f} for one of the time-stamp counter (TSC), by "
+        f"{result.clock}; IPP: {result.instructions_source or 'not counted'}; this core retires "
+        f"{result.retires_most:.1f} instructions a cycle at most"
+    )
     if result.interrupted_batches:
         yield f"{result.interrupted_batches} batches that the host interrupted are left out"
     yield from (f"– {note}" for note in result.notes)
@@ -57,8 +58,16 @@ def _lines(result: LeanResult) -> Iterator[str]:
         yield from _comparison(result.comparison)
 
 
-def _fastpath(used: FastPathUse) -> tuple[str, ...]:
-    return ("fast path", f"{used.hits + used.walks:,}", "–", *_cycles(used.cycles_per_packet))
+def _state(title: str, state: LeanState, *, walked: bool) -> list[tuple[str, ...]]:
+    """A line a stage, what is in none, and the chain, which is their sum."""
+    costs = (*state.stages, state.outside, state.chain)
+    rows = [(title, *_HEAD), *(_row(cost) for cost in costs)]
+    if walked:  # the fast path comes before the stages
+        rows.insert(1, rows.pop(-2))
+    if state.chain.l1d_misses_per_packet is None and state.chain.llc_misses_per_packet is None:
+        return rows
+    extra = {cost.name: _misses(cost) for cost in costs}
+    return [(*row, *extra.get(row[0], ("L1 misses", "LLC misses"))) for row in rows]
 
 
 def _walked(used: FastPathUse) -> str:
@@ -70,16 +79,21 @@ def _walked(used: FastPathUse) -> str:
     )
 
 
-def _cycles(cycles: Spread) -> tuple[str, str]:
-    return f"{cycles.median:.1f}", f"{cycles.min:.1f}–{cycles.max:.1f}"
-
-
 def _row(cost: LeanCost) -> tuple[str, ...]:
+    cycles = cost.cycles_per_packet
     return (
         cost.name,
         f"{cost.packets_in:,}",
         ", ".join(f"{reason} {packets:,}" for reason, packets in cost.drops.items()) or "0",
-        *(_cycles(cost.cycles_per_packet) if cost.packets_in else ("–", "–")),
+        *(
+            (
+                f"{cycles.median:.1f}",
+                f"{cycles.min:.1f}–{cycles.max:.1f}",
+                f"{cost.tsc_cycles_per_packet.median:.1f}",
+            )
+            if cost.packets_in
+            else ("–", "–", "–")
+        ),
         _number(cost.instructions_per_packet, 1),
         _number(cost.ipc, 2),
     )
@@ -143,19 +157,19 @@ def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of what `weir lean --json` writes."""
-    return _schema(LeanResult, "lean result")
+    return _schema(LeanResult, "lean result", LEAN_VERSION)
 
 
 def machine_schema() -> dict[str, Any]:
     """The same of `weir lean --machine --json`."""
-    return _schema(MachineResult, "lean machine")
+    return _schema(MachineResult, "lean machine", MACHINE_VERSION)
 
 
-def _schema(shape: type[BaseModel], title: str) -> dict[str, Any]:
+def _schema(shape: type[BaseModel], title: str, version: int) -> dict[str, Any]:
     body = shape.model_json_schema(mode="serialization")
     head = {
         "$schema": SCHEMA_ID,
-        "title": f"Weir {title}, version {LEAN_VERSION}",
+        "title": f"Weir {title}, version {version}",
     }
     return head | {key: value for key, value in body.items() if key != "title"}
 

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict
 
 from weir.store.result import Fingerprint
 
-LEAN_VERSION = 1
+LEAN_VERSION = 2
+MACHINE_VERSION = 1
 
 
 class _Record(BaseModel):
@@ -33,23 +34,37 @@ class LeanCost(_Record):
     """What the chain, or one stage of it, costs."""
 
     name: str
-    """Of the stage: its function, numbered if it is there twice; `chain` for all of them together."""
+    """Of the stage: its function, numbered if it is there twice; `chain` for all of them together; `in no
+    stage`, or `fast path`, for what of the chain is in none."""
     packets_in: int
     packets_out: int
     drops: dict[str, int] = {}
     """Packets by reason."""
     cycles_per_packet: Spread
-    """CPP, over the repeats."""
+    """CPP, of the core's own clock, over the repeats."""
+    tsc_cycles_per_packet: Spread
+    """The same of the time-stamp counter: time, whatever the core's clock is."""
     instructions_per_packet: float | None = None
-    """IPP; absent where nothing counts instructions."""
+    """IPP; absent where instructions cannot be counted."""
     ipc: float | None = None
-    """Instructions per cycle: IPP / CPP."""
+    """Instructions per cycle of the core: IPP / CPP."""
     eipc: float | None = None
     """The same without idle processing. A lean measurement has no idle time, so it is the IPC."""
     l1d_misses_per_packet: float | None = None
     """Loads that missed the first level of cache; only with hardware counters."""
     llc_misses_per_packet: float | None = None
     """Accesses that missed the last level of cache; only with hardware counters."""
+
+
+class LeanState(_Record):
+    """The chain with packets of one kind, in one state of its functions. Stages and `outside` add up to the
+    chain, in cycles and in instructions."""
+
+    chain: LeanCost
+    stages: list[LeanCost]
+    outside: LeanCost
+    """What is in no stage: entering and leaving the chain; with the fast path also its look-ups, what its
+    entries did, and remembering what walks decided."""
 
 
 class FastPathUse(_Record):
@@ -59,9 +74,6 @@ class FastPathUse(_Record):
     """Packets of known flows."""
     walks: int
     """Packets that went through the stages: all that the stages' figures are about."""
-    cycles_per_packet: Spread
-    """All that is in no stage: look-ups, what entries did, and remembering what walks decided. Per packet
-    that enters the chain, as for stages."""
 
 
 class Prediction(_Record):
@@ -89,12 +101,10 @@ class LeanTraffic(_Record):
 
 
 class LeanSamples(_Record):
-    """Cycles per packet of every repeat, launch by launch; each the middle half of its batches."""
+    """Cycles of the time-stamp counter per later packet, of every repeat, launch by launch."""
 
     name: str
     launches: list[list[float]]
-    step_cycles: float = 0
-    """A step of the clock that measured, per packet of a batch: cycles are known to so many."""
 
 
 class StageVerdict(_Record):
@@ -106,8 +116,9 @@ class StageVerdict(_Record):
     low: float
     high: float
     """95 % interval of the ratio."""
-    verdict: Literal["slower", "faster", "same", "none"]
-    """`none`: the noise exceeds the effect."""
+    verdict: Literal["slower", "faster", "same", "none", "neighbour"]
+    """`none`: the noise exceeds the effect. `neighbour`: it moved with a stage next to it that changed by
+    more, and by so little that the processor, which works on both at once, may have done it."""
     instructions_ratio: float | None = None
     """Instructions per packet, present to baseline: without noise."""
     sentence: str
@@ -145,11 +156,18 @@ class LeanResult(_Record):
     repeats: int
     interrupted_batches: int
     """Batches that the host interrupted: left out of all cycles."""
-    cycles_source: Literal["hardware counter", "time-stamp counter"]
-    instructions_source: Literal["hardware counter", "callgrind"] | None = None
-    total: LeanCost
-    """The chain."""
-    stages: list[LeanCost]
+    clock: Literal["hardware counter", "timed additions"]
+    """By what the core's own clock is known: cycles of the time-stamp counter are times this ratio."""
+    core_per_tsc: float
+    """Cycles of the core for one of the time-stamp counter, while later packets were measured; median."""
+    retires_most: float
+    """Instructions a cycle that this core was seen to retire at most."""
+    instructions_source: Literal["single-stepping"] | None = None
+    later: LeanState
+    """Packets of known flows, after 32 passes of all frames."""
+    first: LeanState | None = None
+    """The first packet of each flow, through functions that have seen none; absent with fewer than 32
+    flows."""
     prediction: Prediction
     notes: list[str] = []
     """What to know when reading it."""
@@ -173,7 +191,7 @@ class Latency(_Record):
 class MachineResult(_Record):
     """What memory and other cores cost on this machine: the paper's Tables III and VI."""
 
-    version: int = LEAN_VERSION
+    version: int = MACHINE_VERSION
     cpus: list[int]
     """Where it was measured: the CPU that loads, and the one whose lines it takes."""
     hugepages: bool

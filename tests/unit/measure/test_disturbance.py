@@ -58,7 +58,8 @@ def drained(first: int, *delays_ms: float) -> dict[int, float]:
 
 def test_without_absences_all_of_it_counts() -> None:
     found = evidence(run({40: 7, 41: 3}), [], LEAST_MS)
-    assert (found.seconds, found.recovering_s) == (pytest.approx(0.1), 0)
+    assert found.seconds == pytest.approx(0.1)
+    assert found.recovering_s == 0
     assert (found.offered, found.lost, found.backlog, found.short) == (COUNT * PACKETS, 10, 0, 0)
 
 
@@ -127,7 +128,8 @@ def test_times_of_others_are_told_in_the_runs_own_clock() -> None:
         run(), [Taken(0, 5_010_000_000, 5_012_000_000), Taken(0, 5_050_000_000, 5_050_002_000)]
     )
     assert (found.core, found.by) == (0, "cc (7)")
-    assert (found.from_us, found.to_us) == (pytest.approx(10_000), pytest.approx(12_000))
+    assert found.from_us == pytest.approx(10_000)
+    assert found.to_us == pytest.approx(12_000)
 
 
 def test_a_core_is_slowed_where_it_takes_longer_than_at_its_best() -> None:

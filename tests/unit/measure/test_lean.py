@@ -7,9 +7,21 @@ from typing import Any
 
 import pytest
 
-from weir.measure.lean import Counted, Timed, costs, counts, fastpath_use, predicted, samples
+from weir.measure.lean import (
+    Counted,
+    ImpossibleError,
+    Stepped,
+    Timed,
+    fastpath_use,
+    misses,
+    predicted,
+    refuse_impossible,
+    samples,
+    state,
+)
+from weir.store.lean import LeanState
 
-# Printed by weir-lean; `time 2000` twice, then `count 256` under callgrind.
+# Printed by weir-lean; `time 2000` twice, then `step 256`. The core ran at 1.5 times the counter's rate.
 FIRST: dict[str, Any] = {
     "batches": 2000,
     "packets": 64000,
@@ -18,6 +30,7 @@ FIRST: dict[str, Any] = {
     "cycled": 63936,
     "cycles": 9272596,
     "middle": 4530.5,
+    "core_per_tsc": 1.5,
     "stages": [
         {
             "name": "nat",
@@ -38,15 +51,7 @@ FIRST: dict[str, Any] = {
     ],
 }
 SECOND: dict[str, Any] = FIRST | {"cycles": 9392534, "cycled": 63872, "interrupted": 4, "middle": 4600.0}
-CALLGRIND: dict[str, Any] = {
-    "targets": [
-        {"label": "empty", "batches": 256, "packets": 8192, "instructions": 5888},
-        {"label": "path", "batches": 256, "packets": 8192, "instructions": 4395520},
-        {"label": "stage 0", "batches": 256, "packets": 8192, "instructions": 4006656},
-        {"label": "stage 1", "batches": 256, "packets": 8192, "instructions": 186624},
-    ],
-    "shared": False,
-}
+STEPPED = Stepped(batches=256, packets=8192, instructions=4395520, stages=(4006656, 186624))
 
 
 @pytest.fixture
@@ -54,45 +59,78 @@ def timed() -> list[Timed]:
     return [Timed.model_validate(one) for one in (FIRST, SECOND)]
 
 
+def of(timed: list[Timed], stepped: Stepped | None = None) -> LeanState:
+    found = state(timed, stepped)
+    assert found is not None
+    return found
+
+
 def test_cycles_are_those_of_packets_that_nothing_interrupted(timed: list[Timed]) -> None:
-    total, stages = costs(timed, [])
-    assert total.cycles_per_packet.min == pytest.approx(9272596 / 63936)
-    assert total.cycles_per_packet.max == pytest.approx(9392534 / 63872)
-    assert [stage.name for stage in stages] == ["nat", "l2fwd"]
-    assert stages[0].cycles_per_packet.min == pytest.approx(6762273 / 63936)
-    assert total.packets_in == total.packets_out == 128000
+    found = of(timed)
+    assert found.chain.tsc_cycles_per_packet.min == pytest.approx(9272596 / 63936)
+    assert found.chain.tsc_cycles_per_packet.max == pytest.approx(9392534 / 63872)
+    assert [stage.name for stage in found.stages] == ["nat", "l2fwd"]
+    assert found.stages[0].tsc_cycles_per_packet.min == pytest.approx(6762273 / 63936)
+    assert found.chain.packets_in == found.chain.packets_out == 128000
+
+
+def test_cycles_of_the_core_are_those_of_the_counter_times_the_cores_own_clock(timed: list[Timed]) -> None:
+    chain = of(timed).chain
+    assert chain.cycles_per_packet.median == pytest.approx(1.5 * chain.tsc_cycles_per_packet.median)
+
+
+def test_stages_and_what_is_in_none_add_up_to_the_chain(timed: list[Timed]) -> None:
+    found = of(timed[:1], STEPPED)
+    rows = [*found.stages, found.outside]
+    assert found.outside.name == "in no stage"
+    assert sum(one.cycles_per_packet.median for one in rows) == pytest.approx(
+        found.chain.cycles_per_packet.median
+    )
+    assert sum(one.instructions_per_packet or 0 for one in rows) == pytest.approx(
+        found.chain.instructions_per_packet
+    )
 
 
 def test_nothing_that_counts_leaves_instructions_open(timed: list[Timed]) -> None:
-    total, _ = costs(timed, [])
-    assert total.instructions_per_packet is None
-    assert total.ipc is None
+    chain = of(timed).chain
+    assert chain.instructions_per_packet is None
+    assert chain.ipc is None
 
 
-def test_what_counting_costs_is_taken_off() -> None:
-    found = counts(Counted.model_validate(CALLGRIND))
-    assert set(found) == {"path", "stage 0", "stage 1"}
-    assert found["path"].instructions == pytest.approx((4395520 - 5888) / 8192)
-    assert found["path"].cycles is None
+def test_what_the_host_interrupted_altogether_has_no_cycles() -> None:
+    nothing = Timed.model_validate(FIRST | {"cycled": 0, "cycles": 0, "interrupted": 2000})
+    assert state([nothing]) is None
 
 
 def test_instructions_over_cycles_is_ipc_and_without_idle_time_eipc(timed: list[Timed]) -> None:
-    total, stages = costs(timed, [Counted.model_validate(CALLGRIND)])
-    assert total.instructions_per_packet == pytest.approx(535.85, abs=0.01)
-    assert total.instructions_per_packet is not None
-    assert total.ipc == pytest.approx(total.instructions_per_packet / total.cycles_per_packet.median)
-    assert total.eipc == total.ipc
-    assert stages[1].instructions_per_packet == pytest.approx(22.06, abs=0.01)
+    found = of(timed, STEPPED)
+    assert found.chain.instructions_per_packet == pytest.approx(4395520 / 8192)
+    assert found.chain.ipc == pytest.approx(4395520 / 8192 / found.chain.cycles_per_packet.median)
+    assert found.chain.eipc == found.chain.ipc
+    assert found.stages[1].instructions_per_packet == pytest.approx(186624 / 8192)
 
 
-def test_hardware_counters_give_cycles_and_misses_too(timed: list[Timed]) -> None:
-    targets = [dict(target) for target in CALLGRIND["targets"]]
-    for target, cycles in zip(targets, (2000, 900000, 800000, 90000), strict=True):
-        target |= {"cycles": cycles, "l1d_misses": cycles // 100, "llc_misses": 0}
-    total, _ = costs(timed, [Counted.model_validate({"targets": targets})])
-    assert total.cycles_per_packet.median == pytest.approx((900000 - 2000) / 8192)
-    assert total.l1d_misses_per_packet == pytest.approx((9000 - 20) / 8192)
-    assert total.llc_misses_per_packet == 0
+def test_a_ratio_that_the_core_cannot_reach_is_refused_with_what_to_do(timed: list[Timed]) -> None:
+    possible = of(timed, STEPPED)
+    refuse_impossible(possible, retires_most=8.0)
+    tenfold = STEPPED.model_copy(update={"instructions": 10 * STEPPED.instructions})
+    with pytest.raises(ImpossibleError, match=r"chain: 5365.6 instructions in .* measure again") as refused:
+        refuse_impossible(of(timed, tenfold), retires_most=8.0)
+    assert "this core was seen to retire 8.0 a cycle at most" in str(refused.value)
+
+
+def test_hardware_counters_tell_misses_without_those_of_counting(timed: list[Timed]) -> None:
+    labels = ("empty", "path", "stage 0", "stage 1")
+    targets = [
+        {"label": label, "batches": 256, "packets": 8192, "l1d_misses": number, "llc_misses": 0}
+        for label, number in zip(labels, (20, 9000, 8000, 900), strict=True)
+    ]
+    counted = Counted.model_validate({"targets": targets})
+    assert misses(counted)["path"].l1d_misses == pytest.approx((9000 - 20) / 8192)
+    found = state(timed, None, [counted])
+    assert found is not None
+    assert found.stages[1].l1d_misses_per_packet == pytest.approx((900 - 20) / 8192)
+    assert found.chain.llc_misses_per_packet == 0
 
 
 def test_drops_are_added_up_over_stages_and_repeats() -> None:
@@ -101,22 +139,20 @@ def test_drops_are_added_up_over_stages_and_repeats() -> None:
         FIRST
         | {"forwarded": 63990, "stages": [nat | {"packets_out": 63990, "drops": {"pool_empty": 10}}, l2fwd]}
     )
-    total, stages = costs([one, one], [])
-    assert total.drops == stages[0].drops == {"pool_empty": 20}
-    assert stages[1].drops == {}
+    found = of([one, one])
+    assert found.chain.drops == found.stages[0].drops == {"pool_empty": 20}
+    assert found.stages[1].drops == {}
 
 
-def test_samples_are_middles_of_the_chain_then_of_each_stage(timed: list[Timed]) -> None:
-    chain, nat, l2fwd = samples([timed, timed[:1]], 24)
+def test_samples_are_means_of_the_chain_then_of_each_stage(timed: list[Timed]) -> None:
+    chain, nat, l2fwd = samples([timed, timed[:1]])
     assert (chain.name, nat.name, l2fwd.name) == ("chain", "nat", "l2fwd")
-    assert chain.launches == [[4530.5 / 32, 4600.0 / 32], [4530.5 / 32]]
-    assert chain.step_cycles == 24 / 32
+    assert chain.launches == [[9272596 / 63936, 9392534 / 63872], [9272596 / 63936]]
 
 
 def test_equation_6(timed: list[Timed]) -> None:
-    total, _ = costs(timed, [])
-    found = predicted(total, 2e9, 0.85)
-    assert found.pps == pytest.approx(2e9 * 0.85 / total.cycles_per_packet.median)
+    chain = of(timed).chain
+    assert predicted(chain, 2e9, 0.85).pps == pytest.approx(2e9 * 0.85 / chain.cycles_per_packet.median)
 
 
 def test_a_fast_path_tells_hits_walks_and_what_is_in_no_stage(timed: list[Timed]) -> None:
@@ -125,18 +161,20 @@ def test_a_fast_path_tells_hits_walks_and_what_is_in_no_stage(timed: list[Timed]
     used = fastpath_use([one, one])
     assert used is not None
     assert (used.hits, used.walks) == (126000, 2000)
-    assert used.cycles_per_packet.median == pytest.approx(319680 / 63936)
+    outside = of([one, one]).outside
+    assert outside.name == "fast path"
+    assert outside.tsc_cycles_per_packet.median == pytest.approx(319680 / 63936)
 
 
 def test_a_fast_path_is_compared_and_stages_that_nobody_walked_are_not() -> None:
     nat, l2fwd = (dict(stage) for stage in FIRST["stages"])
-    one = with_fastpath(cycles=319680, stages=[nat | {"middle": 0.0}, l2fwd])
-    assert [samples.name for samples in samples([[one, one]], 24)] == ["chain", "fast path", "l2fwd"]
+    one = with_fastpath(cycles=319680, stages=[nat | {"cycles": 0}, l2fwd])
+    assert [samples.name for samples in samples([[one, one]])] == ["chain", "fast path", "l2fwd"]
 
 
 def test_an_older_weir_lean_does_not_tell_the_middle_of_its_fast_path() -> None:
     one = Timed.model_validate(FIRST | {"fastpath": {"hits": 63000, "walks": 1000, "cycles": 1}})
-    assert "fast path" not in [samples.name for samples in samples([[one]], 24)]
+    assert "fast path" not in [samples.name for samples in samples([[one]])]
 
 
 def with_fastpath(cycles: int, **changed: Any) -> Timed:
