@@ -33,7 +33,7 @@ def lean_binary() -> Path:
     return path
 
 
-@contextmanager
+@contextlib.contextmanager
 def request_file(request: dict[str, Any]) -> Iterator[Path]:
     """The request where weir-lean can read it, for the time of the body."""
     with tempfile.TemporaryDirectory(prefix="weir-lean-") as folder:
