@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who had a core: from the kernel's switches, and of a program that really takes one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from weir.fabric.outside.perf_ring import CoreSwitches, Switch
+from weir.fabric.outside.taken import Taken, TakenWatch, spans
+
+OURS, CC = 100, 200
+
+
+class Recorded:
+    """A core whose switches are known."""
+
+    def __init__(self, core: int, switches: list[Switch], *, lost: bool = False) -> None:
+        self.core, self.switches, self.lost, self.closed = core, switches, lost, False
+
+    def begin(self) -> None:
+        """Nothing to do."""
+
+    def end(self) -> tuple[list[Switch], bool]:
+        return self.switches, self.lost
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def names(proc: Path, **threads: str) -> Path:
+    for tid, name in threads.items():
+        (proc / tid.removeprefix("t")).mkdir()
+        (proc / tid.removeprefix("t") / "comm").write_text(name + "\n")
+    return proc
+
+
+def watched(proc: Path, switches: list[Switch], *, lost: bool = False) -> list[Taken]:
+    watch = TakenWatch(
+        [1],
+        lambda: {OURS},
+        opened=lambda core: Recorded(core, switches, lost=lost),  # type: ignore[arg-type,return-value]
+        proc=proc,
+    )
+    watch.begin()
+    return watch.end()
+
+
+def test_a_span_goes_from_one_switch_to_the_next_and_the_ends_are_known() -> None:
+    switches = [Switch(20, CC, OURS), Switch(50, OURS, CC), Switch(60, CC, OURS)]
+    assert list(spans(switches, 10, 90)) == [(10, 20, CC), (20, 50, OURS), (50, 60, CC), (60, 90, OURS)]
+    assert list(spans([], 10, 90)) == []
+
+
+def test_times_of_others_are_told_by_name_and_not_those_of_who_takes_part(tmp_path: Path) -> None:
+    proc = names(tmp_path, t200="cc1", t300="ksoftirqd/1", t301="ksoftirqd/0", t400="vhost-77")
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    order = [OURS, CC, 0, OURS, 300, OURS, 400, 301, OURS]
+    switches = [
+        Switch(now + 1000 * at, before, after)
+        for at, (before, after) in enumerate(zip(order, order[1:], strict=False), start=-9)
+    ]
+    found = watched(proc, switches)
+    assert [(one.by, one.core) for one in found] == [("cc1 (200)", 1), ("ksoftirqd/0 (301)", 1)]
+    assert found[0].to_raw_ns - found[0].from_raw_ns == 1000
+
+
+def test_where_switches_were_lost_nobody_is_blamed(tmp_path: Path) -> None:
+    assert watched(names(tmp_path, t200="cc1"), [Switch(1, OURS, CC), Switch(2, CC, OURS)], lost=True) == []
+
+
+def test_a_kernel_that_does_not_tell_is_no_error_and_says_why() -> None:
+    def refused(core: int) -> CoreSwitches:
+        raise PermissionError(13, "Permission denied")
+
+    watch = TakenWatch([0], set, opened=refused)
+    watch.begin()
+    assert watch.end() == []
+    assert watch.refused == "perf_event_open: Permission denied"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="looks at a whole core: run as root")
+def test_a_program_that_takes_a_core_is_seen_when_it_did() -> None:
+    core = max(os.sched_getaffinity(0))
+    watch = TakenWatch([core], lambda: {os.getpid()})
+    watch.begin()
+    if watch.refused is not None:
+        pytest.skip(f"this kernel does not tell who has a core: {watch.refused}")
+    code = f"import os, time; os.sched_setaffinity(0, {{{core}}}); e = time.monotonic() + 0.05\nwhile time.monotonic() < e: pass"
+    begun_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    with subprocess.Popen([sys.executable, "-c", code]) as program:
+        program.wait()
+    ended_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    found = [one for one in watch.end() if one.by.endswith(f"({program.pid})")]
+    watch.close()
+    assert sum(one.to_raw_ns - one.from_raw_ns for one in found) >= 40_000_000
+    assert all(begun_ns <= one.from_raw_ns <= one.to_raw_ns <= ended_ns for one in found)
+    assert {one.core for one in found} == {core}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="looks at a whole core: run as root")
+def test_it_leaves_no_descriptor_behind() -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    watch = TakenWatch([0], set)
+    for _ in range(3):
+        watch.begin()
+        watch.end()
+    watch.close()
+    assert len(set(os.listdir("/proc/self/fd"))) <= len(before)
