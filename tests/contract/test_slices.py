@@ -24,8 +24,7 @@ def sliced(
 ) -> TrafficResult:
     """A run to its end."""
     client.start_traffic({0: rate_pps}, ms * MS_NS, 100 * MS_NS, slice_ns=round(slice_ms * MS_NS), **more)
-    found = result(client)
-    assert found.slices is not None
+    found: TrafficResult = result(client)
     return found
 
 
@@ -109,8 +108,9 @@ def test_paces_are_told_slice_by_slice_and_others_by_their_distance(client: Data
     (core,) = found.cores
     assert core.core == CORE
     assert core.distance_cycles == 0
+    away_ms = sum(gap.us for gap in found.gaps) / 1e3  # others had the core, or it did nothing but work
     timed = [cycles for cycles in core.pace_cycles if cycles]
-    assert len(timed) > 50
+    assert len(timed) >= 0.8 * (len(core.pace_cycles) - away_ms)
     assert [one.core for one in found.others] == ([] if other is None else [other])
     assert all(0 < one.distance_cycles < 100_000 for one in found.others)
 
