@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """predicted-delay: one-way delays that the cost model says, against measured ones, well below saturation.
 
-The set-ups of labs/predict/held-out at shares of their predicted rates, by the model that `weir calibrate`
+The set-ups of labs/predict/delays at shares of their predicted rates, by the model that `weir calibrate`
 has left on this machine. Of the repeats the one counts in which the cores were slowed least, and what they
 were slowed by is in the prediction; what the host takes away altogether is in the measured delays alone.
 """
@@ -34,7 +34,7 @@ from weir.spec import load_lab
 from weir.store.database import StoreError
 from weir.store.model import default_model_path, read_model
 
-HELD_OUT = Path(__file__).resolve().parent.parent / "labs" / "predict" / "held-out"
+SET_UPS = Path(__file__).resolve().parent.parent / "labs" / "predict" / "delays"
 SHARES = (0.3, 0.6)
 REPEATS = 5
 SECONDS, SETTLE_S, DRAIN_S = 0.3, 0.1, 0.05
@@ -69,7 +69,7 @@ def run() -> Line:
         require_root()
         model, slowing = _model_here()
         cpus = tuple(sorted(os.sched_getaffinity(0)))
-        labs = [load_lab(path, cpus=cpus) for path in sorted(HELD_OUT.glob("*.yml"))]
+        labs = [load_lab(path, cpus=cpus) for path in sorted(SET_UPS.glob("*.yml"))]
         points = [point for one in held_out(labs) for point in _visited(one, model, slowing)]
     except (FabricError, DataPlaneError, StoreError, ValueError) as error:
         raise SkipError(str(error)) from None

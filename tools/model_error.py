@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from tools.measured import WIDTH
 from weir.report.validation_picture import picture
-from weir.store.model import ModelValidation
+from weir.store.model import ModelValidation, PredictionErrors
 
 ROOT = Path(__file__).resolve().parents[1]
 END = "<!-- end of errors -->\n"
@@ -46,38 +46,53 @@ def main() -> int:
 
 def lines(found: ModelValidation, lab: str) -> Iterator[str]:
     """Markdown: what all errors are together, then each set-up."""
-    error, naive = found.error, found.naive_error
-    counted = [case for case in found.cases if not case.disturbed] or found.cases
-    disturbed = len(found.cases) - len(counted)
-    said = (
-        f"`weir validate-model {lab}/held-out/*.yml`, model of {found.model_created_at[:10]}: "
-        f"{len(counted)} set-ups; error of the rate {error.mean:.1%} in the mean, {error.bias:+.1%} with "
-        f"sign, 90th percentile {error.p90:.1%}, worst {error.worst:.1%}; {found.covered:.0%} of the 95 % "
-        f"intervals held. The naive sum of stage costs: {naive.mean:.1%} in the mean, 90th percentile "
-        f"{naive.p90:.1%}, worst {naive.worst:.1%}."
-    )
+    if found.draws is None:
+        how = f"`weir validate-model {lab}/held-out/*.yml`"
+    else:
+        how = f"`weir validate-model --random {len(found.cases)} --seed {found.draws.seed}`"
+    said = [
+        f"{how}, model of {found.model_created_at[:10]}. {_summary('Blind', found.blind)}",
+        _summary("Given the state of the machine that was found", found.conditional),
+    ]
+    disturbed = len(found.cases) - found.conditional.count
     if disturbed:
-        said += (
-            f" {disturbed} more set-ups, marked as disturbed, are not in these numbers: the host slowed or "
+        said.append(
+            f"{disturbed} set-ups, marked as disturbed, are not in the second numbers: the host slowed or "
             "moved the cores whenever they were measured."
         )
-    yield from textwrap.wrap(said, WIDTH, break_on_hyphens=False)
+    if found.draws is not None:
+        again = "; ".join(f"{one.count} since {one.why}" for one in found.draws.redrawn)
+        said.append(f"Draws that were no set-up, and were drawn again: {again or 'none'}.")
+    yield from textwrap.wrap(" ".join(said), WIDTH, break_on_hyphens=False)
     yield ""
-    yield "| set-up | measured, Mpps | predicted | error | 95 % interval | naive sum | limited by |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| set-up | measured, Mpps | blind | error | 95 % interval | in its state | naive sum | limits |"
+    yield "|---|---|---|---|---|---|---|---|"
     for case in found.cases:
-        held = case.low_pps <= case.measured_pps <= case.high_pps
-        name = case.name.removeprefix("held-out-")
+        blind = case.blind
+        held = blind.low_pps <= case.measured_pps <= blind.high_pps
+        name = case.name.removeprefix("held-out-").removeprefix("random ")
         cells = [
             f"{name} (disturbed)" if case.disturbed else name,
             f"{case.measured_pps / 1e6:.2f}",
-            f"{case.predicted_pps / 1e6:.2f}",
-            f"{case.predicted_pps / case.measured_pps - 1:+.1%}",
-            f"{case.low_pps / 1e6:.2f} to {case.high_pps / 1e6:.2f}{'' if held else ' (missed)'}",
-            f"{case.naive_pps / case.measured_pps - 1:+.1%}",
-            case.limited_by,
+            f"{blind.pps / 1e6:.2f}",
+            f"{blind.pps / case.measured_pps - 1:+.1%}",
+            f"{blind.low_pps / 1e6:.2f} to {blind.high_pps / 1e6:.2f}{'' if held else ' (missed)'}",
+            f"{case.conditional.pps / case.measured_pps - 1:+.1%}",
+            f"{blind.naive_pps / case.measured_pps - 1:+.1%}",
+            blind.limited_by,
         ]
         yield f"| {' | '.join(cells)} |"
+
+
+def _summary(what: str, found: PredictionErrors) -> str:
+    error, naive = found.error, found.naive
+    return (
+        f"{what}: {found.count} set-ups, error of the rate {error.mean:.1%} in the mean, "
+        f"{error.bias:+.1%} with sign, 90th percentile {error.p90:.1%}, worst {error.worst:.1%}; "
+        f"{found.held} of the 95 % intervals held, so that {found.held_low:.0%} to {found.held_high:.0%} do; "
+        f"the naive sum of stage costs is off by {naive.mean:.1%} in the mean, "
+        f"90th percentile {naive.p90:.1%}."
+    )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,17 @@ def calibrate(
     model: ModelFile = None,
     trials: Annotated[
         int, typer.Option("--trials", min=3, max=100, help="Most trials; fewer where fewer tell as much.")
-    ] = 15,
+    ] = 24,
+    random: Annotated[
+        int | None,
+        typer.Option(
+            "--random",
+            min=0,
+            max=1000,
+            help="Set-ups drawn at random besides: they tell how far off predictions are. Absent: 30; none "
+            "behind a switch.",
+        ),
+    ] = None,
     technology: Annotated[
         str | None,
         typer.Option(
@@ -54,10 +64,12 @@ def calibrate(
     chosen = calibrated(lab, technology)
     if not dry_run:
         require_possible(lab, chosen)
-    planned = calibration(lab, cpus, trials, chosen)
+    planned = calibration(lab, cpus, trials, chosen, random)
     if dry_run:
         for trial in planned.trials:
             print(trial.text())
+        if planned.drawn:
+            print(f"and {planned.drawn} set-ups drawn at random")
         return
     document = planned.run(say)
     path = model or default_model_path()

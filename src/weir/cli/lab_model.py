@@ -154,7 +154,7 @@ def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -
     from weir.cli.lab_delay import at_load
     from weir.jobs.cost_model import model_of
     from weir.jobs.visits import setup
-    from weir.model import capacity
+    from weir.model.blind import predict_blind
     from weir.model.scaling import one_set, over_link, side_by_side
 
     model = model_of(document)
@@ -169,7 +169,7 @@ def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -
     except ValueError as error:
         raise CommandError(f"--scale-factor {asked.scale_factor}: {error}", USAGE) from None
     try:
-        said = capacity.predict(model, part)
+        said = predict_blind(model, part)
     except ValueError as error:
         raise CommandError(
             f"{lab.name} {chain.name}: {error}; calibrate a lab that has them", USAGE

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import math
+import secrets
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from statistics import median
 
 from weir import __version__, fabric, plan
 from weir.fabric import lean as process
 from weir.jobs.cost_model import pace_of, parameters_of
+from weir.jobs.drawing import known_of_lab, tried
+from weir.jobs.leftovers import take_down_leftovers
 from weir.jobs.switch_rows import hop, own_areas, switch_areas, switch_idle, switch_rows, with_kernel
 from weir.jobs.visits import Say, Visited, setup, visited
 from weir.measure.costs import AreaCost, Costs
@@ -21,16 +25,28 @@ from weir.model.fit import Row
 from weir.model.quality import Measured, calibrated, errors, undisturbed
 from weir.model.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
 from weir.plan.execution import execution
+from weir.plan.random_labs import drawn
 from weir.plan.switch_trials import bundled, switched_candidates
 from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
 from weir.spec import Lab
 from weir.spec.execution import FULL_BURST, TESTER_KINDS, Area, Execution
 from weir.spec.function import ARCHITECTURES
 from weir.spec.technology import DirectOptions, KernelPortOptions, TechnologyName
-from weir.store.model import MemoryPoint, ModelDocument, ModelQuality, ModelRange, ModelTrial
+from weir.store.model import (
+    MemoryPoint,
+    ModelDocument,
+    ModelLeftOut,
+    ModelQuality,
+    ModelRange,
+    ModelSpread,
+    ModelTrial,
+)
 
-MOST_TRIALS = 15
-MEMORY_BYTES = tuple(16 << 10 << step for step in range(13))  # 16 KiB to 64 MiB
+MOST_TRIALS = 24
+RANDOM_TRIALS = 30
+"""An interval that holds 95 % of rates is read from the errors of so many."""
+SEED_BITS = 63
+MEMORY_BYTES = tuple(16 << 10 << step for step in range(16))  # 16 KiB to 512 MiB
 DISTURBED_NOISE = 5.0
 """Costs of a trial that was never seen on an undisturbed host."""
 PARTLY_FULL_NOISE = 3.0
@@ -66,25 +82,28 @@ def planned(
         if area.share()
     ]
     largest = max(map(len, bundles))
-    found = chosen(rows, wanted, most // largest, _turns([bundle[0] for bundle in bundles]))
+    found = chosen(
+        rows, wanted, most // largest, _turns([bundle[0] for bundle in bundles], switched=switched)
+    )
     return [one for index in found for one in bundles[index]]
 
 
-def _turns(options: Sequence[PlannedTrial]) -> list[list[int]]:
-    """Run to completion on one core, by how many networks there are, and on two; each other architecture, and
-    fast paths of each room."""
+def _turns(options: Sequence[PlannedTrial], *, switched: bool) -> list[list[int]]:
+    """Run to completion on one core, by how many networks or flows there are, and on two; each other
+    architecture, and fast paths of each room."""
     first, pipeline, *shared = ARCHITECTURES
     plain: dict[str, list[int]] = {name: [] for name in ARCHITECTURES}
     quick: dict[int, list[int]] = {}
     for index, one in enumerate(options):
         group = quick.setdefault(one.fastpath_flows, []) if one.fastpath_flows else plain[one.architecture]
         group.append(index)
-    alone: dict[int, list[int]] = {}
+    alone: dict[tuple[int, int], list[int]] = {}
     for index in plain[first]:
         if options[index].alone():
-            alone.setdefault(options[index].parts(), []).append(index)
+            flows = 0 if switched else options[index].flows
+            alone.setdefault((options[index].parts(), flows), []).append(index)
     turns = [
-        *(alone[parts] for parts in sorted(alone)),
+        *(alone[kind] for kind in sorted(alone)),
         plain[pipeline],
         [index for index in plain[first] if not options[index].alone()],
         *(plain[name] for name in shared),
@@ -199,25 +218,45 @@ class Calibration:
     counter_hz: int
     trials: tuple[PlannedTrial, ...]
     technology: TechnologyName
+    drawn: int
+    """Set-ups to be drawn at random from the lab's functions: they tell what chosen trials are not like, and
+    how far off rates are of what nobody chose."""
+    cpus: tuple[int, ...]
 
     def run(self, say: Say) -> ModelDocument:
         """Measures all trials. FabricError or DataPlaneError when one cannot be built."""
+        setups = self.measured(say)
+        return document(self.lab, setups, self.memory, self.technology)
+
+    def measured(self, say: Say) -> list[Visited]:
+        """All set-ups, visited."""
         setups = []
         for trial in self.trials:
             its = trial_lab(self.lab, trial)
             setups.append(setup(its, trial_chain(its), trial.frame, trial.text(), self.technology))
+        if self.drawn:
+            take_down_leftovers(say)
+            draws = drawn(known_of_lab(self.lab, self.technology), self.cpus, secrets.randbits(SEED_BITS))
+            setups += tried(draws, self.technology, self.drawn, say).setups
         # Delays, for which short bursts matter, are not predicted behind a switch.
         visited(setups, say, light=self.technology == "direct")
-        return document(self.lab, setups, self.memory, self.technology)
+        return setups
 
 
 def calibration(
-    lab: Lab, cpus: Sequence[int], most: int = MOST_TRIALS, technology: TechnologyName = "direct"
+    lab: Lab,
+    cpus: Sequence[int],
+    most: int = MOST_TRIALS,
+    technology: TechnologyName = "direct",
+    random: int | None = None,
 ) -> Calibration:
-    """Measures the machine's memory and plans the trials; takes some seconds."""
+    """Measures the machine's memory and plans the trials; takes some seconds. `random`: so many more
+    are drawn; None: as many as tell how far off rates are, none behind a switch, where building is slow."""
     memory, counter_hz = memory_curve()
     trials = planned(lab, cpus, memory, most, technology)
-    return Calibration(lab, memory, counter_hz, tuple(trials), technology)
+    if random is None:
+        random = RANDOM_TRIALS if technology == "direct" else 0
+    return Calibration(lab, memory, counter_hz, tuple(trials), technology, random, tuple(cpus))
 
 
 def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
@@ -232,7 +271,18 @@ def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
             full = limiting(idle, testers)
             busiest = 1 - min(idle[core] for core in full)
             fed = not full & testers
-            found.append(Measured(each.execution, each.costs.pps, tuple(told), group, busiest, fed))
+            found.append(
+                Measured(
+                    each.execution,
+                    each.costs.pps,
+                    tuple(told),
+                    group,
+                    busiest,
+                    fed,
+                    slowed=each.costs.slowed,
+                    drawn=one.drawn,
+                )
+            )
         last = len(found) - 1
         for each in one.light_measurements():
             short = rows(each.as_found(), each.costs, last, memory, light=True)
@@ -247,7 +297,7 @@ def document(
     hello = setups[0].hello
     assert hello is not None
     trials = measured(setups, memory)
-    model, fitted = calibrated(trials, memory, float(hello.tsc_hz))
+    model, fitted, left_out = calibrated(trials, memory, float(hello.tsc_hz))
     best = undisturbed(trials)
     said = [predict(model, trial.execution).pps for trial in best]
     summary = errors(said, [trial.pps for trial in best])
@@ -271,8 +321,11 @@ def document(
         counter_hz=model.hz,
         utilisation=model.utilisation,
         fed_utilisation=model.fed_utilisation,
-        pace=pace_of(setups[0].slowing),
-        core_distances_cycles=[min(distances), median(distances), max(distances)] if distances else [],
+        pace=pace_of(setups[0].slowing, model.slowed),
+        state_distances_cycles=list(model.distances_cycles),
+        core_distances_cycles=[min(distances), statistics.median(distances), max(distances)]
+        if distances
+        else [],
         memory=[MemoryPoint(size_bytes=int(size), cycles=cycles) for size, cycles in memory.points],
         parameters=parameters_of(model.parameters),
         covariance=model.parameters.covariance.tolist(),
@@ -284,7 +337,17 @@ def document(
         quality=ModelQuality(
             mean_error=summary.mean,
             worst_error=summary.worst,
-            left_out_deviation=model.scatter,
+            left_out_deviation=_root_mean_square([one.conditional.error for one in left_out]),
+            conditional=ModelSpread(scatter=model.conditional.scatter, times=model.conditional.times),
+            blind=ModelSpread(scatter=model.blind.scatter, times=model.blind.times),
+            left_out=[
+                ModelLeftOut(
+                    text=setups[one.group].name,
+                    conditional_error=one.conditional.error,
+                    blind_error=one.blind.error,
+                )
+                for one in left_out
+            ],
             row_deviation=float(fitted.residuals.std()),
         ),
         trials=[
@@ -302,6 +365,10 @@ def document(
         notes=list(_notes(setups)),
         fingerprint=fabric.fingerprint(hello.tsc_hz, hello.memory, {"dpdk": hello.dpdk}),
     )
+
+
+def _root_mean_square(values: Sequence[float]) -> float:
+    return math.sqrt(statistics.fmean(value**2 for value in values)) if values else 0.0
 
 
 def wire(lab: Lab, technology: TechnologyName) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from weir.measure.pace import Slowing
 from weir.model.capacity import CostModel, Range
 from weir.model.fit import Parameters
+from weir.model.intervals import Spread
 from weir.model.terms import MemoryCurve
 from weir.spec import Chain, Lab
 from weir.spec.nf import Nf, Scalar, network_functions
@@ -38,9 +39,11 @@ def model_of(document: ModelDocument) -> CostModel:
         hz=document.counter_hz,
         utilisation=document.utilisation,
         fed_utilisation=document.fed_utilisation or document.utilisation,
-        scatter=document.quality.left_out_deviation,
-        trials=len(document.trials),
+        conditional=Spread(document.quality.conditional.scatter, document.quality.conditional.times),
+        blind=Spread(document.quality.blind.scatter, document.quality.blind.times),
         ranges={one.name: Range(one.low, one.high) for one in document.ranges},
+        distances_cycles=tuple(document.state_distances_cycles),
+        slowed=document.pace.slowed if document.pace else 1.0,
     )
 
 
@@ -49,10 +52,11 @@ def slowing_of(document: ModelDocument) -> Slowing:
     return Slowing(document.pace.best_cycles, document.pace.slope) if document.pace else Slowing()
 
 
-def pace_of(slowing: Slowing) -> ModelPace | None:
-    """For the document; None where nothing was timed."""
-    known = math.isfinite(slowing.best_cycles)
-    return ModelPace(best_cycles=slowing.best_cycles, slope=slowing.slope) if known else None
+def pace_of(slowing: Slowing, slowed: float) -> ModelPace | None:
+    """For the document; None where nothing was timed. `slowed`: what it cost the trials, in the median."""
+    if not math.isfinite(slowing.best_cycles):
+        return None
+    return ModelPace(best_cycles=slowing.best_cycles, slope=slowing.slope, slowed=slowed)
 
 
 def parameters_of(parameters: Parameters) -> list[ModelParameter]:

@@ -1,31 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir validate-model` as a whole: set-ups that a cost model was not made of, predicted, then measured."""
+"""`weir validate-model` as a whole: set-ups that a cost model was not made of, predicted, then measured.
+
+*Blind* is what the calibration alone says, before anything is measured; *conditional* what it says of the
+state that the machine turned out to be in: how far from each other the cores were, and how slowed.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from weir.jobs.cost_model import model_of, slowing_of
-from weir.jobs.visits import Say, Visited, setup, visited
-from weir.model.capacity import CostModel, predict
+from weir.jobs.drawing import known_of_model, redrawn, tried
+from weir.jobs.visits import Measurement, Say, Visited, setup, visited
+from weir.model.blind import predict_blind
+from weir.model.capacity import CostModel, Prediction, predict
+from weir.model.intervals import held_interval
 from weir.model.quality import errors
+from weir.plan.random_labs import drawn
 from weir.spec import Lab
-from weir.store.model import ErrorShares, ModelDocument, ModelValidation, ValidationCase
+from weir.store.model import (
+    CasePrediction,
+    CaseState,
+    ErrorShares,
+    ModelDocument,
+    ModelValidation,
+    PredictionErrors,
+    RandomDraws,
+    Redrawn,
+    ValidationCase,
+)
 
 
-def validate(labs: Sequence[Lab], document: ModelDocument, say: Say) -> ModelValidation:
-    """Every chain of every lab with each of its frame sizes. ValueError names what the model does not know,
-    before anything is measured."""
-    setups = held_out(labs, document.technology)
+def validate(labs: Mapping[Path, Lab], document: ModelDocument, say: Say) -> ModelValidation:
+    """Every chain of every lab, by its file, with each of its frame sizes. ValueError names what the model
+    does not know, before anything is measured."""
     model = model_of(document)
-    for one in setups:
-        predict(model, one.execution)
+    setups = held_out(labs.values(), document.technology)
+    said = [predict_blind(model, one.execution) for one in setups]
     visited(setups, say, slowing_of(document))
-    return compared(setups, model, document.created_at)
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path, lab in labs.items()
+        for _ in held_out([lab], document.technology)
+    ]
+    return compared(setups, texts, said, model, document.created_at)
 
 
-def held_out(labs: Sequence[Lab], technology: str = "direct") -> list[Visited]:
+def validate_random(
+    document: ModelDocument, cpus: Sequence[int], count: int, seed: int, say: Say
+) -> ModelValidation:
+    """So many set-ups, drawn at random from what the model knows; the same seed draws the same."""
+    model = model_of(document)
+    said: dict[int, Prediction] = {}
+
+    def before(one: Visited) -> None:
+        one.slowing = slowing_of(document)
+        said[id(one)] = predict_blind(model, one.execution)
+
+    found = tried(drawn(known_of_model(document), cpus, seed), document.technology, count, say, before)
+    visited(found.setups, say, slowing_of(document))
+    predictions = [said[id(one)] for one in found.setups]
+    compared_ = compared(found.setups, found.texts, predictions, model, document.created_at)
+    again = [Redrawn(why=why, count=times) for why, times in redrawn(found.redrawn)]
+    return compared_.model_copy(update={"draws": RandomDraws(seed=seed, redrawn=again)})
+
+
+def held_out(labs: Iterable[Lab], technology: str = "direct") -> list[Visited]:
     """The set-ups, in the order of the labs. PlanError for what the model cannot describe."""
     return [
         setup(lab, chain, str(frame), f"{lab.name} {chain.name} {frame} B", technology)
@@ -35,38 +77,81 @@ def held_out(labs: Sequence[Lab], technology: str = "direct") -> list[Visited]:
     ]
 
 
-def compared(setups: Sequence[Visited], model: CostModel, model_created_at: str) -> ModelValidation:
-    """Set-ups that were visited, against what the model says of them at the distance that their cores had.
-
-    The errors are of those that were seen on an undisturbed host; of all if none was.
-    """
-    cases = []
-    for one in setups:
-        found = one.undisturbed()
-        said = predict(model, found.execution)
-        cases.append(
-            ValidationCase(
-                name=one.name,
-                measured_pps=found.costs.pps,
-                visits_pps=[each.costs.pps for each in one.measurements()],
-                predicted_pps=said.pps,
-                low_pps=said.low_pps,
-                high_pps=said.high_pps,
-                naive_pps=said.naive_pps,
-                limited_by=said.limited_by,
-                notices=list(said.notices),
-                disturbed=not one.enough(),
-            )
-        )
-    counted = [case for case in cases if not case.disturbed] or cases
-    measured_pps = [case.measured_pps for case in counted]
+def compared(
+    setups: Sequence[Visited],
+    texts: Sequence[str],
+    blind: Sequence[Prediction],
+    model: CostModel,
+    model_created_at: str,
+) -> ModelValidation:
+    """Set-ups that were visited, against what the model said of them, and what it says of the state in which
+    they were measured. `texts`: of their lab files."""
+    cases = [_case(one, text, said, model) for one, text, said in zip(setups, texts, blind, strict=True)]
+    undisturbed = [case for case in cases if not case.disturbed] or cases
     return ModelValidation(
         model_created_at=model_created_at,
         technology=setups[0].technology,
         cases=cases,
-        error=_shares([case.predicted_pps for case in counted], measured_pps),
-        naive_error=_shares([case.naive_pps for case in counted], measured_pps),
-        covered=sum(case.low_pps <= case.measured_pps <= case.high_pps for case in counted) / len(counted),
+        blind=_errors(cases, lambda case: case.blind),
+        conditional=_errors(undisturbed, lambda case: case.conditional),
+    )
+
+
+def _case(one: Visited, text: str, blind: Prediction, model: CostModel) -> ValidationCase:
+    found = one.undisturbed()
+    said = predict(model, found.execution)
+    slowed = found.costs.slowed
+    return ValidationCase(
+        name=one.name,
+        measured_pps=found.costs.received_pps(),
+        states_pps=[each.costs.received_pps() for each in one.measurements()],
+        state=_state(found),
+        blind=_said(blind),
+        conditional=_said(
+            dataclasses.replace(
+                said,
+                pps=said.pps / slowed,
+                low_pps=said.low_pps / slowed,
+                high_pps=said.high_pps / slowed,
+                naive_pps=said.naive_pps / slowed,
+            )
+        ),
+        notices=list(said.notices),
+        lab=text,
+        disturbed=not one.enough(),
+    )
+
+
+def _state(found: Measurement) -> CaseState:
+    several = len(found.execution.cores()) > 1
+    return CaseState(
+        distance_cycles=found.execution.core_distance_cycles if several else None, slowed=found.costs.slowed
+    )
+
+
+def _said(prediction: Prediction) -> CasePrediction:
+    return CasePrediction(
+        pps=prediction.pps,
+        low_pps=prediction.low_pps,
+        high_pps=prediction.high_pps,
+        naive_pps=prediction.naive_pps,
+        limited_by=prediction.limited_by,
+    )
+
+
+def _errors(
+    cases: Sequence[ValidationCase], said: Callable[[ValidationCase], CasePrediction]
+) -> PredictionErrors:
+    measured_pps = [case.measured_pps for case in cases]
+    held = sum(said(case).low_pps <= case.measured_pps <= said(case).high_pps for case in cases)
+    low, high = held_interval(held, len(cases))
+    return PredictionErrors(
+        error=_shares([said(case).pps for case in cases], measured_pps),
+        naive=_shares([said(case).naive_pps for case in cases], measured_pps),
+        count=len(cases),
+        held=held,
+        held_low=low,
+        held_high=high,
     )
 
 

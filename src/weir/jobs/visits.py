@@ -38,18 +38,28 @@ from weir.measure.windows import (
     USABLE,
     Probe,
     Window,
+    delivered_pps,
+    received,
     settle,
     windows,
 )
 from weir.plan.execution import execution
+from weir.plan.tables import learning_packets
 from weir.spec import Chain, Lab
 from weir.spec.execution import Execution
 from weir.spec.topology import Topology
 
 VISITS = 3
 """How often each set-up is built: the host's mood differs from one minute to the next."""
-LONGEST_S = 30
+LONGEST_S = 60
 _ENDING_MS = 1000
+TAUGHT_MIN = 100_000
+"""Packets that functions need to know all flows; fewer are taught by the load itself."""
+TEACHING_SHARE = 0.5
+"""Of the rate that new flows are carried at."""
+TEACHING_ROOM = 1.05
+TEACHING_MAX_S = 40.0
+"""A million flows, of which dpi looks into each, take some ten seconds."""
 NEARLY_FULL = 0.9
 """Bursts fuller than this tell nothing of what a short one costs."""
 EXTRA_ROUNDS = 4
@@ -92,6 +102,10 @@ class Visited:
     slowing: Slowing = field(default_factory=Slowing)
     """What slow cores cost, as far as was seen while any set-up was measured."""
     settled: bool = True
+    visits: int = 0
+    """How often it was built and seen."""
+    drawn: bool = False
+    """At random: its rate is what is wanted, not what its short bursts cost."""
     hello: Hello | None = None
 
     def streams(self) -> int:
@@ -127,7 +141,7 @@ class Visited:
 
         found = []
         for seen in self.light.values():
-            usable = [one for one in seen if one.stayed() and slowness(one) <= LIGHT_USABLE]
+            usable = [one for one in seen if one.pps() and one.stayed() and slowness(one) <= LIGHT_USABLE]
             for group in _by_distance(usable):
                 if len(group) >= LIGHT_USED_MIN:
                     found.append(self._measurement(sorted(group, key=slowness)[:LIGHT_USED]))
@@ -204,15 +218,45 @@ def visit(some: Sequence[Visited], begins: Callable[[Visited], None], *, light: 
         for one in some:
             begins(one)
             one.hello = hello
+            one.visits += 1
             client.configure_traffic(plan.streams(topology, one.lab, one.frame))
+            one.settled &= _taught(one, client)
             client.start_traffic(dict.fromkeys(range(one.streams()), 0.0), LONGEST_S * 10**9, 0)
             one.settled &= settle(client, time.sleep)
             _look(one, client, beside)
-            if light:
+            if light and not one.drawn:
                 for share, window in _lightly(one, client):
                     one.light.setdefault(share, []).append(window)
             client.finish_traffic()
             client.traffic_result(_ENDING_MS)
+
+
+def _taught(one: Visited, client: DataPlaneClient) -> bool:
+    """Whether every flow has passed as often as functions need to know it, at a load at which none is lost in
+    front of a core that is busy with new flows: at the highest one it would be asked for again and again.
+
+    Few flows learn themselves while rates come to a stand.
+    """
+    packets = learning_packets(one.lab)
+    if packets < TAUGHT_MIN:
+        return True
+    begun, rate_pps = client.ledger(), math.inf
+    for rate in (0.0, TEACHING_SHARE):
+        load_pps = max(1.0, rate * rate_pps / one.streams()) if rate else 0.0
+        client.start_traffic(dict.fromkeys(range(one.streams()), load_pps), LONGEST_S * 10**9, 0)
+        if not rate:
+            before = client.ledger()
+            time.sleep(SETTLING_S)
+            rate_pps = max(1.0, delivered_pps(before, client.ledger()))
+            begun = client.ledger()
+        else:
+            for _ in range(int(TEACHING_MAX_S / SETTLING_S)):
+                if received(client.ledger()) - received(begun) >= TEACHING_ROOM * packets:
+                    break
+                time.sleep(SETTLING_S)
+        client.finish_traffic()
+        client.traffic_result(_ENDING_MS)
+    return received(client.ledger()) - received(begun) >= TEACHING_ROOM * packets
 
 
 def _look(one: Visited, client: DataPlaneClient, beside: Outside) -> None:
@@ -260,7 +304,8 @@ def _lightly(one: Visited, client: DataPlaneClient) -> Iterator[tuple[float, Win
 def visited(
     setups: Sequence[Visited], say: Say, known: Slowing | None = None, *, light: bool = False
 ) -> None:
-    """All of them in turn, again and again: what drifts, drifts for all. Ctrl-C takes down what stands.
+    """All of them in turn, again and again: what drifts, drifts for all. Some may have been visited before.
+    Ctrl-C takes down what stands.
 
     `known`: of an earlier run on this machine. `light`: at light loads, too.
     """
@@ -268,7 +313,8 @@ def visited(
         take_down_leftovers(say)
         _learn(setups, known or Slowing())
         for number in range(VISITS):
-            _round(setups, setups, f"round {number + 1} of {VISITS}", say, light=light)
+            due = [one for one in setups if one.visits <= number]
+            _round(due, setups, f"round {number + 1} of {VISITS}", say, light=light)
         for number in range(EXTRA_ROUNDS):
             disturbed = [one for one in setups if not one.enough()]
             name = f"extra round {number + 1}, since the host was disturbed"

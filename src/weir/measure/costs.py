@@ -73,12 +73,18 @@ class Costs:
     """What the used windows of one trial measured together."""
 
     pps: float
-    """Received by the tester."""
+    """Received by the tester, as if no core had been slowed."""
     lost_in_functions: float
     """Share of the packets that functions dropped."""
     areas: tuple[AreaCost, ...]
     beside: tuple[AreaCost, ...] = ()
     """Outside weir-dp; all of their cycles are `rest_cycles`."""
+    slowed: float = 1.0
+    """How many times `pps` is what was received."""
+
+    def received_pps(self) -> float:
+        """By the tester, on cores as they were."""
+        return self.pps / self.slowed
 
 
 def costs(series: Sequence[Window], slowing: Slowing | None = None) -> Costs:
@@ -89,6 +95,7 @@ def costs(series: Sequence[Window], slowing: Slowing | None = None) -> Costs:
     if not used:
         raise ValueError("no packet came back to the tester")
     undisturbed = sum(_ticks(one) * one.pps() / one.undisturbed_pps(slowing) for one in used)
+    passed = sum(_ticks(one) for one in used)
     came_back = sum(received(one.after) - received(one.before) for one in used)
     sent = sum(entered(one.after) - entered(one.before) for one in used)
     return Costs(
@@ -96,6 +103,7 @@ def costs(series: Sequence[Window], slowing: Slowing | None = None) -> Costs:
         lost_in_functions=sum(stage_drops(one.before, one.after) for one in used) / max(1, sent),
         areas=tuple(_areas(used, slowing, came_back)),
         beside=(*_beside(used, slowing), *_softirqs(series)),
+        slowed=passed / undisturbed,
     )
 
 

@@ -11,14 +11,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scipy.stats import t as student
-
 from weir.model.fit import Parameters
+from weir.model.intervals import Spread
 from weir.model.switch_terms import HOP, smallest_hop
 from weir.model.terms import FASTPATH, MemoryCurve, area_terms, core_terms
 from weir.spec.execution import SWITCH_KINDS, TESTER_KINDS, AreaPath, Execution
 
-COVERAGE = 0.95
 DOUBTFUL = 0.1
 """A cost whose standard deviation is above this share of it is not known."""
 CLOSE = 0.1
@@ -49,11 +47,16 @@ class CostModel:
     """Share of a full core's time that its areas had, where the tester is one of them."""
     fed_utilisation: float
     """The same of a core that another one feeds: it finds nothing now and then."""
-    scatter: float
-    """Standard deviation of the error of a rate that was left out of the fit, as a share of it."""
-    trials: int
+    conditional: Spread
+    """How far off a rate may be in a state of the machine that is known."""
+    blind: Spread
+    """The same in a state that is not."""
     ranges: Mapping[str, Range]
     """Of `frame_bytes`, `flows`, `rules NF`, `functions`."""
+    distances_cycles: tuple[float, ...] = ()
+    """Of the cores in the calibration's best measurements; none on one core."""
+    slowed: float = 1.0
+    """How many times as much the trials would have carried, in the median, on cores that nobody slows."""
 
 
 @dataclass(frozen=True)
@@ -88,20 +91,20 @@ class Prediction:
 
 
 def predict(model: CostModel, execution: Execution) -> Prediction:
-    """The rate of `execution`. ValueError names the functions, and the switch, that were never measured."""
+    """The rate of `execution`, its cores as far from each other as it says, and not slowed. ValueError names
+    the functions, and the switch, that were never measured."""
     _require_known(model, execution)
     asked, execution = execution, told_of(model, execution)
     loads = [_core(model, execution, core) for core in execution.cores()]
     rates = {load.core: _rate(model, execution, load.core, load.cycles) for load in loads}
     full = min(loads, key=lambda load: rates[load.core])
     pps = rates[full.core]
-    share = _deviation(model, execution, full.core)
-    reach = float(student.ppf((1 + COVERAGE) / 2, max(2, model.trials - 1))) * share
+    low_pps, high_pps = model.conditional.bounds(pps, _deviation(model, execution, full.core))
     close = [load for load in loads if rates[load.core] * (1 - CLOSE) < pps]
     return Prediction(
         pps=pps,
-        low_pps=pps / (1 + reach),
-        high_pps=pps * (1 + reach),
+        low_pps=low_pps,
+        high_pps=high_pps,
         functions_pps=min(
             _rate(model, execution, core, _function_cycles(model, execution, core))
             for core in execution.cores()
@@ -113,6 +116,27 @@ def predict(model: CostModel, execution: Execution) -> Prediction:
         ),
         notices=(*notices(model, asked), *_close(close)),
     )
+
+
+def deviation(model: CostModel, execution: Execution) -> float:
+    """Of the rate, as a share of it: how well the trials tell the cost of the core that is full."""
+    execution = told_of(model, execution)
+    return _deviation(model, execution, _full(model, execution)[0])
+
+
+def rate_pps(model: CostModel, execution: Execution) -> float:
+    """As `predict` says, alone."""
+    return _full(model, told_of(model, execution))[1]
+
+
+def _full(model: CostModel, execution: Execution) -> tuple[int, float]:
+    """The core that is full first, and the rate."""
+    rates = {
+        core: _rate(model, execution, core, model.parameters.value(core_terms(execution, core, model.memory)))
+        for core in execution.cores()
+    }
+    core = min(rates, key=rates.__getitem__)
+    return core, rates[core]
 
 
 def budget_hz(model: CostModel, execution: Execution, core: int) -> float:
@@ -169,10 +193,9 @@ def _core(model: CostModel, execution: Execution, core: int) -> CoreLoad:
 
 
 def _deviation(model: CostModel, execution: Execution, core: int) -> float:
-    """Of a rate, as a share of it: the scatter of rates left out, and how well this core's cost is known."""
+    """Of a rate, as a share of it: how well this core's cost is known."""
     terms = core_terms(execution, core, model.memory)
-    own = model.parameters.deviation(terms) / max(model.parameters.value(terms), 1e-9)
-    return float((model.scatter**2 + own**2) ** 0.5)
+    return model.parameters.deviation(terms) / max(model.parameters.value(terms), 1e-9)
 
 
 def _function_cycles(model: CostModel, execution: Execution, core: int) -> float:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from weir.model.switch_terms import HOP
-from weir.model.terms import HANDED_OVER, Terms
+from weir.model.terms import HANDED_OVER, INBOUND, Terms
 
 Array = NDArray[np.float64]
 PRIOR_CYCLES = 300.0
@@ -99,7 +99,7 @@ def fit(rows: Sequence[Row]) -> Fitted:
     # A switch, in the kernel above all, costs thousands of cycles, which the prior would make smaller.
     switched = any(name.endswith(HOP) for name in names)
     prior = max(PRIOR_CYCLES, float(cycles.max())) if switched else PRIOR_CYCLES
-    signed = np.array([name.endswith(HANDED_OVER) for name in names])
+    signed = np.array([name.endswith((HANDED_OVER, INBOUND)) for name in names])
     for _ in range(_ROUNDS):
         solved = _solve(amounts / scale * factors[:, None], cycles, weights, signed, prior)
         fitted = amounts / scale @ solved

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from weir.model.capacity import DOUBTFUL, CostModel, Range, predict
+from weir.model.blind import predict_blind, state_deviation, typical
+from weir.model.capacity import DOUBTFUL, CostModel, Range, deviation, predict
 from weir.model.fit import Fitted, Parameters, Row, fit
+from weir.model.intervals import Residual, Spread, spread
 from weir.model.terms import MemoryCurve, core_terms
 from weir.spec.execution import Execution
 
@@ -20,7 +23,7 @@ SWITCHED_SCATTER_MIN = 0.08
 """Nor one behind a switch: what it copies and looks up waits for memory that others use, which changes from
 one minute to the next more than trials of a few minutes tell (labs/predict-switch)."""
 LEFT_OUT_MIN = 3
-SCATTER_UNKNOWN = 0.05
+UNKNOWN = Spread(0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,10 @@ class Measured:
     """Another core feeds that one."""
     light: tuple[Row, ...] = ()
     """Costs of the set-up's areas at loads at which bursts are short."""
+    slowed: float = 1.0
+    """How many times what was received `pps` is, had nobody slowed its cores."""
+    drawn: bool = False
+    """A set-up that was drawn at random, as those are that a model is held against."""
 
     def told(self) -> tuple[Row, ...]:
         """All that it tells of the parameters."""
@@ -69,21 +76,53 @@ def errors(predicted: Sequence[float], measured: Sequence[float]) -> ErrorSummar
     )
 
 
-def calibrated(trials: Sequence[Measured], memory: MemoryCurve, hz: float) -> tuple[CostModel, Fitted]:
-    """The model of all trials, with the scatter of rates that were left out of the fit."""
+@dataclass(frozen=True)
+class LeftOut:
+    """The rate of one set-up, predicted without its own measurements."""
+
+    group: int
+    conditional: Residual
+    """In the state that it was measured in."""
+    blind: Residual
+    """In the median state of the others."""
+
+
+def calibrated(
+    trials: Sequence[Measured], memory: MemoryCurve, hz: float
+) -> tuple[CostModel, Fitted, list[LeftOut]]:
+    """The model of all trials, with intervals from the errors of rates that were left out of the fit."""
     fitted = fit([row for trial in trials for row in trial.told()])
+    best = undisturbed(trials)
     model = CostModel(
         parameters=at_best(fitted, trials),
         memory=memory,
         hz=hz,
         utilisation=_utilisation(trials, fed=False),
         fed_utilisation=_utilisation(trials, fed=True),
-        scatter=SCATTER_UNKNOWN,
-        trials=len({trial.group for trial in trials}),
+        conditional=UNKNOWN,
+        blind=UNKNOWN,
         ranges=ranges(trials),
+        distances_cycles=_distances(best),
+        slowed=statistics.median(trial.slowed for trial in best),
     )
-    best = undisturbed(trials)
-    return replace(model, scatter=_scatter(model, trials, best)), fitted
+    left_out = _left_out(model, trials, best)
+    switched = any(trial.execution.switched() for trial in trials)
+    least = SWITCHED_SCATTER_MIN if switched else SCATTER_MIN
+    return (
+        replace(
+            model,
+            conditional=spread([one.conditional for one in left_out], least),
+            blind=spread([one.blind for one in left_out], least),
+        ),
+        fitted,
+        left_out,
+    )
+
+
+def _distances(best: Sequence[Measured]) -> tuple[float, ...]:
+    return tuple(
+        sorted(trial.execution.core_distance_cycles for trial in best if len(trial.execution.cores()) > 1)
+    )
 
 
 def _utilisation(trials: Sequence[Measured], *, fed: bool) -> float:
@@ -131,26 +170,38 @@ def ranges(trials: Sequence[Measured]) -> dict[str, Range]:
     return {name: Range(min(seen), max(seen)) for name, seen in values.items()}
 
 
-def _scatter(model: CostModel, trials: Sequence[Measured], best: Sequence[Measured]) -> float:
-    """Root mean square of the errors of rates that the fit did not know.
+def _left_out(model: CostModel, trials: Sequence[Measured], best: Sequence[Measured]) -> list[LeftOut]:
+    """Of set-ups that were drawn at random, if there are enough: chosen ones are chosen since no other tells
+    what they do, so that without them the model is worse than it is.
 
     Where no other trial tells what one costs, the error that the fit leaves: its rate may be less than the
     sum of its costs says.
     """
+    drawn = [trial for trial in best if trial.drawn]
     found = []
-    for trial in best:
+    for trial in drawn if len(drawn) >= LEFT_OUT_MIN else best:
         others = [other for other in trials if other.group != trial.group]
         told = [row for other in others for row in other.told()]
         if not told:
             continue
         without = replace(model, parameters=at_best(fit(told), others))
         known = without if _tells(without, trial.execution) else model
-        found.append(trial.pps / predict(known, trial.execution).pps - 1)
-    if len(found) < LEFT_OUT_MIN:
-        return SCATTER_UNKNOWN
-    switched = any(trial.execution.switched() for trial in trials)
-    least = SWITCHED_SCATTER_MIN if switched else SCATTER_MIN
-    return max(least, float(np.sqrt(np.mean(np.square(found)))))
+        found.append(_errors_of(known, trial))
+    return found
+
+
+def _errors_of(model: CostModel, trial: Measured) -> LeftOut:
+    away = typical(model, trial.execution)
+    return LeftOut(
+        trial.group,
+        Residual(
+            math.log(trial.pps / predict(model, trial.execution).pps), deviation(model, trial.execution)
+        ),
+        Residual(
+            math.log(trial.pps / trial.slowed / predict_blind(model, away).pps),
+            math.hypot(deviation(model, away), state_deviation(model, away)),
+        ),
+    )
 
 
 def _tells(model: CostModel, execution: Execution) -> bool:

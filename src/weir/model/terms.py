@@ -15,6 +15,8 @@ its terms of amount x parameter. Terms are called by what costs:
   `short burst memory`: of what keeps state, times the latency of its memory too, since fewer packets wait
   for it together; `short burst across cores`, `short burst from another core`: likewise, of what goes between
   cores, and of bytes that another one touched;
+- `nf NAME inbound`: how much more, or less, it costs on the way from the outside;
+- `rewriting NAME`: making a function's changes of the packet, by an applier or a fast path;
 - `headers`: parsing them, once an area;
 - `bytes KIND`: a kilobyte of frame, at a kind of port;
 - `take KIND`, `give KIND`: the driver of a kind of port, or a ring;
@@ -50,10 +52,13 @@ from weir.spec.topology import KERNEL_PORT_KINDS
 
 Terms = Mapping[str, float]
 HANDED_OVER = " handed over"
+INBOUND = " inbound"
 SHORT_BURST = "short burst"
 FASTPATH = "fast path"
 FASTPATH_ENTRY_BYTES = 128
 """Of memory that a packet of a known flow needs: struct weir_flow_entry, and its place in the table."""
+FORESEEN_FLOWS = 1000
+"""About as many branches in their order as a core's predictor remembers."""
 READERS: frozenset[AreaKind] = frozenset({"receiver", "owner", "dispatcher", "applier"})
 """Areas that read packets' bytes themselves."""
 NO_PORT = frozenset({"ring", "nothing"})
@@ -67,16 +72,27 @@ class MemoryCurve:
     points: tuple[tuple[float, float], ...]
 
     def excess_cycles(self, size_bytes: float) -> float:
-        """Above that of the smallest size: between points linear in the size's logarithm, flat beyond."""
-        sizes = np.log2([size for size, _ in self.points])
-        cycles = [cycles for _, cycles in self.points]
-        return float(np.interp(math.log2(max(size_bytes, 1.0)), sizes, cycles)) - cycles[0]
+        """Above that of the smallest size, in the mean over all sizes up to this one: a part of what is used
+        in turn stays in a cache that is too small for the whole. Flat beyond the largest size."""
+        sizes = np.array([size for size, _ in self.points])
+        above = np.array([cycles for _, cycles in self.points]) - self.points[0][1]
+        within = sizes[sizes < size_bytes]
+        last = float(np.interp(size_bytes, sizes, above))
+        ends = np.concatenate([within, [max(size_bytes, 1.0)]])
+        heights = np.concatenate([above[: len(within)], [last]])
+        area = (
+            float(np.sum((ends[1:] - ends[:-1]) * (heights[1:] + heights[:-1]) / 2)) if len(ends) > 1 else 0.0
+        )
+        return area / size_bytes if size_bytes > 0 else 0.0
 
 
 def state_bytes(execution: Execution, core: int) -> float:
     """Bytes of flows' state that one core goes through, over and over."""
     return sum(
-        path.share * execution.flows * _flow_bytes(path) for area in execution.on(core) for path in area.paths
+        path.share * execution.flows * _flow_bytes(path)
+        + min(path.share * execution.flows, path.remembers_most) * FASTPATH_ENTRY_BYTES
+        for area in execution.on(core)
+        for path in area.paths
     )
 
 
@@ -84,8 +100,7 @@ def _flow_bytes(path: AreaPath) -> float:
     """That a packet of each flow needs on a path."""
     if path.hop == "pmd":
         return path.remembered * EXACT_ENTRY_BYTES
-    walked = (1 - path.remembered) * sum(stage.state_bytes for stage in path.stages)
-    return walked + (FASTPATH_ENTRY_BYTES if path.remembers else 0)
+    return (1 - path.remembered) * sum(stage.state_bytes for stage in path.stages)
 
 
 def touched_elsewhere(execution: Execution, core: int) -> float:
@@ -111,7 +126,20 @@ def overtaken(execution: Execution) -> float:
         for area in execution.areas
         if area.kind == "chain" and sum(bool(path.share and not path.stages) for path in area.paths) > 1
     ]
-    return min(1.0, sum(joined))
+    collected = [
+        path.share
+        for area in execution.areas
+        if area.kind == "collector"
+        for path in area.paths
+        if path.inputs > 1
+    ]
+    return min(1.0, sum(joined) + sum(collected))
+
+
+def unforeseen(path: AreaPath, execution: Execution) -> float:
+    """Share of the packets of which a dispatcher's core does not foresee where they go: it learns by heart
+    the turns of few flows."""
+    return (1 - 1 / max(1, path.outputs)) * execution.flows / (execution.flows + FORESEEN_FLOWS)
 
 
 def stage_terms(
@@ -135,9 +163,11 @@ def stage_terms(
         found[f"nf {stage.nf} {SHORT_BURST}"] = short
         if stage.state_bytes:
             found[f"{SHORT_BURST} memory"] = short * excess_cycles
+    if stage.inbound:
+        found[f"nf {stage.nf}{INBOUND}"] = 1.0
     if stage.rules:
         found[f"nf {stage.nf} rules"] = math.log2(1 + stage.rules)
-    if excess_cycles:
+    if excess_cycles and stage.state_bytes:
         found[f"nf {stage.nf} memory"] = excess_cycles
     if first and not handed_over:
         if stage.decides:
@@ -153,12 +183,8 @@ def rest_terms(
     """Of an area on one path, without its stages: ports, rings, and its own work."""
     if area.kind in SWITCH_KINDS:
         return hop_terms(path, execution, excess_cycles)
-    found: dict[str, float] = {}
+    found = _own_work(area, path, execution)
     distance = execution.distance()
-    if area.kind == "dispatcher" and path.outputs < 2:
-        found["forwarder"] = 1
-    elif area.kind != "chain":
-        found[area.kind] = 1
     if path.entry != "nothing":
         found[f"take {path.entry}"] = 1
         found[f"take {path.entry} across cores"] = path.crossing * distance
@@ -183,6 +209,17 @@ def rest_terms(
         copies = (path.entry, path.leaving).count(kind) if kind in KERNEL_PORT_KINDS else 1
         found[f"bytes {kind}"] = copies * execution.frame_bytes / KILOBYTE
     return {name: amount for name, amount in found.items() if amount}
+
+
+def _own_work(area: Area, path: AreaPath, execution: Execution) -> dict[str, float]:
+    """What areas do besides taking, running functions and giving."""
+    if area.kind == "chain":
+        return {}
+    if area.kind == "dispatcher":
+        own = "forwarder" if path.outputs < 2 else "dispatcher"
+        return {own: 1.0, "dispatcher unforeseen": unforeseen(path, execution)}
+    rewriting = path.rewriting if area.kind == "applier" else ()
+    return {area.kind: 1.0} | {f"rewriting {nf}": 1.0 for nf in rewriting}
 
 
 def path_terms(
@@ -219,11 +256,14 @@ def fastpath_terms(
 ) -> dict[str, float]:
     """Of a fast path, which reads the headers itself unless an owner has."""
     found = {FASTPATH: path.remembered, f"{FASTPATH} walk": 1 - path.remembered}
+    found |= {f"rewriting {nf}": path.remembered * (area.kind != "owner") for nf in path.rewriting}
     found[f"{FASTPATH} memory"] = excess_cycles
     short = 1 / path.fill - 1
     found[f"{FASTPATH} {SHORT_BURST}"] = short
     found[f"{SHORT_BURST} memory"] = short * excess_cycles
-    if area.kind != "owner":
+    if area.kind == "owner":
+        found[f"{FASTPATH}{HANDED_OVER}"] = 1.0
+    else:
         found["headers"] = 1.0
         found["headers from another core"] = path.cold * execution.distance()
         found[f"{SHORT_BURST} from another core"] = short * path.cold * execution.whole_distance()

@@ -8,8 +8,8 @@ Nothing is dropped on the way.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,17 @@ from weir.plan.dataplane_config import dataplane_config
 from weir.plan.switch_areas import EXACT_MATCHES, Switched, require_modelled, switched
 from weir.spec.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
 from weir.spec.frames import mean_frame_bytes
+from weir.spec.function import NfOptions
 from weir.spec.lab import Chain, Lab
 from weir.spec.nf import NfOption, Scalar, network_functions
 from weir.spec.topology import KERNEL_PORT_KINDS, Topology
 
 # Bytes that a function keeps for each flow, from its page under native/nf/; others keep nothing.
 STATE_BYTES = {"nat": 140, "firewall": 100, "lb": 100, "dpi": 240}
+NOT_REMEMBERED_INBOUND = frozenset({"lb"})
+"""They keep nothing of flows that come from the outside."""
+REWRITING = frozenset({"nat", "lb", "l3fwd", "l2fwd"})
+"""Functions that change packets; others let them pass, or not."""
 _PRIVATE = "/"  # of sockets' paths, which no area has
 
 
@@ -66,11 +71,11 @@ def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Executi
     stages = _stage_uses(lab, chain)
     streams = 2 if lab.tester.direction == "bidirectional" else 1
     configured = [*config["areas"], *between.areas]
-    areas = [_Area(one, between.ways, queues, stages, 1 / streams) for one in configured]
+    flows = lab.traffic.flows.count * streams
+    areas = [_Area(one, between.ways, queues, stages, sent=1 / streams, flows=flows) for one in configured]
     for area in areas:
         area.claim()
     _follow(areas)
-    flows = lab.traffic.flows.count * streams
     return Execution(
         areas=tuple(area.described(flows) for area in areas),
         frame_bytes=mean_frame_bytes(frame),
@@ -98,14 +103,16 @@ def _stage_uses(lab: Lab, chain: Chain) -> dict[str, StageUse]:
             found[f"f{index + 1}.{stage}"] = StageUse(
                 nf=one.nf,
                 decides=network_functions()[one.nf].decides,
-                rules=sum(
-                    _entries(option, one.options[option.name])
-                    for option in network_functions()[one.nf].options
-                    if option.name in one.options
-                ),
+                rules=list_entries(one),
                 state_bytes=STATE_BYTES.get(one.nf, 0),
             )
     return found
+
+
+def list_entries(one: NfOptions) -> int:
+    """Of all lists that it is given."""
+    known = network_functions()[one.nf].options
+    return sum(_entries(option, one.options[option.name]) for option in known if option.name in one.options)
 
 
 def _entries(option: NfOption, value: Scalar) -> int:
@@ -123,7 +130,9 @@ class _Area:
         ways: Mapping[tuple[int, str], str],
         queues: Mapping[str, _Queue],
         stages: Mapping[str, StageUse],
+        *,
         sent: float,
+        flows: int,
     ) -> None:
         self.name, self.core, self.kind = str(config["name"]), int(config["core"]), config["kind"]
         self._fastpath_flows = int(config.get("fastpath_flows", 0))
@@ -135,11 +144,23 @@ class _Area:
         self._paths = [
             (
                 [] if self.kind == "generator" else _listed(path["in"]),
-                [] if self.kind == "receiver" else [self._way(out, ways) for out in _listed(path["out"])],
-                tuple(stages[f"{node}.{stage.get('name', stage['nf'])}"] for stage in path.get("stages", [])),
+                []
+                if self.kind == "receiver"
+                else _met([self._way(out, ways) for out in _listed(path["out"])], flows),
+                tuple(
+                    _on_the_way(stages[f"{node}.{stage.get('name', stage['nf'])}"], path)
+                    for stage in path.get("stages", [])
+                ),
             )
             for path in paths
         ]
+        changing = [
+            [_on_the_way(stage, path) for name, stage in stages.items() if name.startswith(f"{node}.")]
+            if self.kind == "applier"
+            else found[2]
+            for path, found in zip(paths, self._paths, strict=True)
+        ]
+        self._rewriting = [tuple(dict.fromkeys(_rewriting(some))) for some in changing]
         self._given = [0.0] * len(paths)
 
     def _way(self, out: str, ways: Mapping[tuple[int, str], str]) -> str:
@@ -205,11 +226,20 @@ class _Area:
         if self.kind == "pmd" and mine:
             # It keeps one new flow in a hundred, so that who is there stays, however many others come.
             known = min(1.0, EXACT_MATCHES / mine)
-        paths = tuple(self._path(*path, remembered=known) for path in self._paths)
+        paths = tuple(
+            self._path(*path, remembered=known, rewriting=rewriting)
+            for path, rewriting in zip(self._paths, self._rewriting, strict=True)
+        )
         return Area(self.name, self.core, self.kind, paths)
 
     def _path(
-        self, entries: list[str], outputs: list[str], stages: tuple[StageUse, ...], *, remembered: float
+        self,
+        entries: list[str],
+        outputs: list[str],
+        stages: tuple[StageUse, ...],
+        *,
+        remembered: float,
+        rewriting: tuple[str, ...],
     ) -> AreaPath:
         came = [self._queues[entry] for entry in entries]
         left = [self._queues[output] for output in outputs]
@@ -224,14 +254,31 @@ class _Area:
             if left
             else 0.0,
             outputs=len(left),
+            inputs=len(came),
             stages=stages,
             fill=self._fill(entries),
             remembered=remembered,
             remembers=self._fastpath_flows > 0,
+            remembers_most=self._fastpath_flows,
             takers=tuple(queue.taken_by for queue in left if queue.taken_by is not None),
             places=sum(queue.places for queue in came),
+            rewriting=rewriting if self.kind == "applier" or self._fastpath_flows else (),
             hop=self._hop,
         )
+
+
+def _on_the_way(stage: StageUse, path: Mapping[str, Any]) -> StageUse:
+    """The stage on a path with a direction."""
+    if path.get("direction") != "inbound":
+        return stage
+    state_bytes = 0 if stage.nf in NOT_REMEMBERED_INBOUND else stage.state_bytes
+    return replace(stage, inbound=True, state_bytes=state_bytes)
+
+
+def _rewriting(stages: Iterable[StageUse]) -> Iterator[str]:
+    for stage in stages:
+        if stage.nf in REWRITING and not (stage.inbound and stage.nf in NOT_REMEMBERED_INBOUND):
+            yield stage.nf
 
 
 def _copied(queue: _Queue) -> bool:
@@ -245,6 +292,14 @@ def _sum(amounts: Iterable[Mapping[int, float]]) -> dict[int, float]:
         for core, part in one.items():
             total[core] = total.get(core, 0.0) + part
     return total
+
+
+def _met(outputs: list[str], flows: int) -> list[str]:
+    """Of these, among which whole flows are dealt, as many as so few flows are likely to meet."""
+    if not outputs:
+        return outputs
+    likely = len(outputs) * (1 - (1 - 1 / len(outputs)) ** flows)
+    return outputs[: max(1, round(likely))]
 
 
 def _listed(names: Any) -> list[str]:

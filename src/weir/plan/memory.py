@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from weir.plan.architecture import RING_PACKETS, ring_count
+from weir.plan.tables import grown_bytes
 from weir.spec.lab import Lab
 from weir.spec.nf import network_functions
 from weir.spec.technology import DirectOptions, OvsDpdkOptions
@@ -17,6 +18,7 @@ _MBUF_BYTES = 2560  # 2 KiB of data, headroom, the struct, the pool's own header
 _BASE_MB = 128
 _FLOW_BYTES = 128
 _STATE_MB = 48  # tables of one function with its default options
+_TABLE_ROOM = 2  # tables are of powers of two
 _FLOW_ENTRY_BYTES = 256
 _FLOW_STAGE_BYTES = 64
 _GRAIN_MB = 64
@@ -84,4 +86,5 @@ def _state_mb(node: Node) -> int:
     stateful = sum(network_functions()[one.nf].decides for one in node.chain)
     fastpaths = len(node.chain) if node.architecture == "pipeline" else instances
     cached = fastpaths * node.fastpath_flows * (_FLOW_ENTRY_BYTES + len(node.chain) * _FLOW_STAGE_BYTES)
-    return instances * stateful * _STATE_MB + cached // (1 << 20)
+    grown = sum(grown_bytes(one.nf, one.options) for one in node.chain)
+    return instances * (stateful * _STATE_MB + grown * _TABLE_ROOM // (1 << 20)) + cached // (1 << 20)

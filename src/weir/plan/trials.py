@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from weir.plan.tables import with_room
 from weir.spec.check import complaints
 from weir.spec.cores import Cores
 from weir.spec.frames import frame_sizes_bytes
@@ -16,7 +17,8 @@ from weir.spec.nf import network_functions
 from weir.spec.technology import TechnologyName
 
 FUNCTION = "trial"
-FEW_FLOWS, MANY_FLOWS = 64, 40_000
+FEW_FLOWS, MANY_FLOWS, MOST_FLOWS = 64, 40_000, 1_000_000
+"""That nearer caches hold the state of; that they do not; and that the largest tables are made for."""
 FRAMES = ("64", "1518")
 FASTPATH_FEW, FASTPATH_MANY = 1024, 65_536
 """Room for fewer than many flows, as large as a cache can be; and for more."""
@@ -80,13 +82,14 @@ def possible(trials: Iterable[PlannedTrial], lab: Lab, cpus: Sequence[int]) -> l
 
 
 def _all(lab: Lab, functions: tuple[NfOptions, ...], cpus: Sequence[int]) -> Iterator[PlannedTrial]:
-    traffic = itertools.product(frame_ends(lab), (FEW_FLOWS, MANY_FLOWS))
+    kinds = len({one.nf for one in functions})
+    traffic = itertools.product(frame_ends(lab), (FEW_FLOWS, MANY_FLOWS, MOST_FLOWS))
     for chain, (frame, count) in itertools.product(chains(functions), traffic):
         for architecture, (tester, cores) in itertools.product(ARCHITECTURES, places(cpus)):
             trial = PlannedTrial(chain, architecture, frame, count, tester, cores)
             if architecture == ARCHITECTURES[0] and len(cores) > 1:  # it would leave the second one idle
                 continue
-            if trial.alone() or len(chain) >= min(SATURATING, len(functions)):
+            if trial.alone() or len(chain) >= min(SATURATING, kinds):
                 yield trial
                 yield from _with_fastpath(lab, trial)
 
@@ -101,7 +104,7 @@ def _with_fastpath(lab: Lab, trial: PlannedTrial) -> Iterator[PlannedTrial]:
     """If the lab has some: with room for all flows, and with too little, so that every packet walks."""
     if not any(function.fastpath for function in lab.functions.values()):
         return
-    plain = trial.architecture == ARCHITECTURES[0] and trial.alone()
+    plain = trial.architecture in (ARCHITECTURES[0], "separated") and trial.alone()
     if plain and all(network_functions()[one.nf].decides for one in trial.functions):
         if trial.flows > FASTPATH_FEW:
             yield replace(trial, fastpath_flows=FASTPATH_FEW)
@@ -109,13 +112,24 @@ def _with_fastpath(lab: Lab, trial: PlannedTrial) -> Iterator[PlannedTrial]:
 
 
 def chains(functions: tuple[NfOptions, ...]) -> Iterator[tuple[NfOptions, ...]]:
-    """All of them, begun with each in turn; and each half of them."""
-    for at in range(len(functions)):
-        yield functions[at:] + functions[:at]
-    half = (len(functions) + 1) // 2
-    if len(functions) > _NF_OPTIONS_MIN:
-        for at in range(len(functions)):
-            yield (functions[at:] + functions[:at])[:half]
+    """All of them, begun with each in turn; and each half of them. Of functions that the lab has with several
+    options each chain has one: the second of two would find what the first has made of the packets."""
+    found: list[tuple[NfOptions, ...]] = []
+    for alike in _one_of_each(functions):
+        turned = [alike[at:] + alike[:at] for at in range(len(alike))]
+        half = (len(alike) + 1) // 2
+        some = [one[:half] for one in turned] if len(alike) > _NF_OPTIONS_MIN else []
+        found += [one for one in (*turned, *some) if one not in found]
+    yield from found
+
+
+def _one_of_each(functions: Sequence[NfOptions]) -> Iterator[tuple[NfOptions, ...]]:
+    """All first ones, all second ones, where there are, and so on."""
+    kinds: dict[str, list[NfOptions]] = {}
+    for one in functions:
+        kinds.setdefault(one.nf, []).append(one)
+    for number in range(max(map(len, kinds.values()), default=0)):
+        yield tuple(some[min(number, len(some) - 1)] for some in kinds.values())
 
 
 def places(cpus: Sequence[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -128,7 +142,8 @@ def places(cpus: Sequence[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, ..
 
 def trial_lab(lab: Lab, trial: PlannedTrial) -> Lab:
     """The lab with the trial's one chain in place of its own."""
-    parts = [(one,) for one in trial.functions] if trial.apart else [trial.functions]
+    nfs = tuple(with_room(one, trial.flows) for one in trial.functions)
+    parts = [(one,) for one in nfs] if trial.apart else [nfs]
     functions = {
         FUNCTION if len(parts) == 1 else f"{FUNCTION}{number}": FunctionOptions(
             chain=part,

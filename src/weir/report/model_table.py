@@ -8,7 +8,14 @@ from typing import Any
 
 from weir.report.lean_table import table
 from weir.spec.document_schema import as_text, document_schema
-from weir.store.model import MODEL_VERSION, ModelDocument, ModelValidation
+from weir.store.model import (
+    MODEL_VERSION,
+    CasePrediction,
+    ModelDocument,
+    ModelValidation,
+    PredictionErrors,
+    ValidationCase,
+)
 
 
 def render(document: ModelDocument, path: str) -> str:
@@ -24,7 +31,7 @@ def render(document: ModelDocument, path: str) -> str:
             *table(list(_trials(document))),
             "",
             f"error of the trials' rates: mean {quality.mean_error:.1%}, worst {quality.worst_error:.1%}; "
-            f"of rates left out of the fit: ± {quality.left_out_deviation:.1%}",
+            f"of {len(quality.left_out)} rates left out of the fit: ± {quality.left_out_deviation:.1%}",
             *(f"– {note}" for note in document.notes),
             f"model: {path}",
         ]
@@ -46,23 +53,24 @@ def _trials(document: ModelDocument) -> Iterator[tuple[str, ...]]:
 
 def render_validation(validation: ModelValidation) -> str:
     """One line for each set-up, then the summary."""
-    rows = [("set-up", "measured", "predicted", "error", "95 % interval", "", "naive", "limited by")]
+    rows = [
+        ("set-up", "measured", "blind", "error", "95 % interval", "", "in its state", "naive", "limited by")
+    ]
     for case in validation.cases:
-        held = case.low_pps <= case.measured_pps <= case.high_pps
+        said = case.blind
         rows.append(
             (
                 case.name,
                 f"{case.measured_pps / 1e6:.3f}",
-                f"{case.predicted_pps / 1e6:.3f}",
-                f"{case.predicted_pps / case.measured_pps - 1:+.1%}",
-                f"{case.low_pps / 1e6:.2f}–{case.high_pps / 1e6:.2f}",
-                "disturbed" if case.disturbed else "" if held else "missed",
-                f"{case.naive_pps / case.measured_pps - 1:+.1%}",
-                case.limited_by,
+                f"{said.pps / 1e6:.3f}",
+                _off(said.pps, case),
+                f"{said.low_pps / 1e6:.2f}–{said.high_pps / 1e6:.2f}",
+                "" if held(said, case) else "missed",
+                "disturbed" if case.disturbed else _off(case.conditional.pps, case),
+                _off(said.naive_pps, case),
+                said.limited_by,
             )
         )
-    error, naive = validation.error, validation.naive_error
-    counted = [case for case in validation.cases if not case.disturbed] or validation.cases
     notices = sorted({notice for case in validation.cases for notice in case.notices})
     return "\n".join(
         [
@@ -70,22 +78,48 @@ def render_validation(validation: ModelValidation) -> str:
             "",
             *table(rows),
             "",
-            f"error: mean {error.mean:.1%}, 90th percentile {error.p90:.1%}, worst {error.worst:.1%}, "
-            f"bias {error.bias:+.1%}; {validation.covered:.0%} of {len(counted)} intervals held",
-            f"sum of stage costs: mean {naive.mean:.1%}, 90th percentile {naive.p90:.1%}, "
-            f"worst {naive.worst:.1%}",
-            *_left_out(len(validation.cases) - len(counted)),
+            _summary("blind, from the calibration alone", validation.blind),
+            _summary("in the state of the machine that each was measured in", validation.conditional),
+            *_left_out(validation),
+            *_draws(validation),
             *(f"– {notice}" for notice in notices),
         ]
     )
 
 
-def _left_out(disturbed: int) -> Iterator[str]:
+def held(said: CasePrediction, case: ValidationCase) -> bool:
+    """Whether the interval held what was measured."""
+    return said.low_pps <= case.measured_pps <= said.high_pps
+
+
+def _off(pps: float, case: ValidationCase) -> str:
+    return f"{pps / case.measured_pps - 1:+.1%}"
+
+
+def _summary(what: str, found: PredictionErrors) -> str:
+    error, naive = found.error, found.naive
+    return (
+        f"{what}: mean {error.mean:.1%}, 90th percentile {error.p90:.1%}, worst {error.worst:.1%}, "
+        f"bias {error.bias:+.1%}; {found.held} of {found.count} intervals held, so {found.held_low:.0%} to "
+        f"{found.held_high:.0%} do; sum of stage costs: mean {naive.mean:.1%}, "
+        f"90th percentile {naive.p90:.1%}"
+    )
+
+
+def _left_out(validation: ModelValidation) -> Iterator[str]:
+    disturbed = len(validation.cases) - validation.conditional.count
     if disturbed:
         yield (
-            f"not in these errors: {disturbed} disturbed, since the host slowed or moved the cores whenever "
-            "they were measured"
+            f"not in the second line: {disturbed} disturbed, since the host slowed or moved the cores "
+            "whenever they were measured"
         )
+
+
+def _draws(validation: ModelValidation) -> Iterator[str]:
+    if validation.draws is not None:
+        yield f"drawn at random, seed {validation.draws.seed}"
+        for one in validation.draws.redrawn:
+            yield f"drawn again, {one.count} times: {one.why}"
 
 
 def schema() -> dict[str, Any]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predicted against measured rates as one SVG picture: a cross for each set-up, with its interval.
+"""Blindly predicted against measured rates as one SVG picture: a dot for each set-up, with its interval; a
+ring, what the model says of the state in which it was measured.
 
 Lengths are SVG user units. It has its own colours, so that it is readable in a README and in a browser.
 """
@@ -13,13 +14,16 @@ from weir.store.model import ModelValidation
 
 SIDE, LEFT, TOP, BOTTOM = 420, 52, 14, 44
 LINES = 5
-MARK = 3.0
+MARK, RING = 3.0, 4.5
 INK, PALE, BLUE, ORANGE = "#333", "#bbb", "#2a6fb0", "#c66a00"
 
 
 def picture(validation: ModelValidation) -> str:
     """The picture as a document. Below the line a prediction is too low."""
-    most = _round_up(max(max(case.measured_pps, case.high_pps) for case in validation.cases) / 1e6)
+    most = _round_up(
+        max(max(case.measured_pps, case.blind.high_pps, case.conditional.pps) for case in validation.cases)
+        / 1e6
+    )
     scale = (SIDE - TOP - BOTTOM) / most
 
     def across(mpps: float) -> str:
@@ -38,16 +42,19 @@ def picture(validation: ModelValidation) -> str:
         ]
     marks: list[Markup] = []
     for case in validation.cases:
-        measured, predicted = across(case.measured_pps / 1e6), up(case.predicted_pps / 1e6)
-        held = case.low_pps <= case.measured_pps <= case.high_pps
+        blind, given = case.blind, case.conditional
+        measured, predicted = across(case.measured_pps / 1e6), up(blind.pps / 1e6)
+        held = blind.low_pps <= case.measured_pps <= blind.high_pps
         colour = BLUE if held else ORANGE
         said = (
-            f"{case.name}: measured {case.measured_pps / 1e6:.3f}, predicted {case.predicted_pps / 1e6:.3f}"
+            f"{case.name}: measured {case.measured_pps / 1e6:.3f}, predicted {blind.pps / 1e6:.3f}, "
+            f"in its state {given.pps / 1e6:.3f}"
         )
-        interval = _stroke(colour, measured, up(case.low_pps / 1e6), measured, up(case.high_pps / 1e6))
+        interval = _stroke(colour, measured, up(blind.low_pps / 1e6), measured, up(blind.high_pps / 1e6))
         dot = tag("circle", tag("title", said), cx=measured, cy=predicted, r=MARK, fill=colour)
-        marks += [interval, dot]
-    title = "Rates predicted and measured, Mpps, with 95 % intervals"
+        ring = tag("circle", cx=measured, cy=up(given.pps / 1e6), r=RING, fill="none", stroke=colour)
+        marks += [interval, ring, dot]
+    title = "Rates predicted and measured, Mpps, with 95 % intervals; rings: in the state that was found"
     document = tag(
         "svg",
         tag("title", title),

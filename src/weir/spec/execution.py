@@ -47,6 +47,8 @@ class StageUse:
     """Entries of the lists that it is given: rules, routes, services, tenants."""
     state_bytes: int
     """Of memory for each flow."""
+    inbound: bool = False
+    """It sees packets on their way from the outside."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,16 @@ class AreaPath:
     """Share of the packets whose flow a fast path knows; of a pmd, its exact-match cache."""
     remembers: bool = False
     """It has a fast path, which looks for the flow of each packet."""
+    remembers_most: int = 0
+    """Flows for which the fast path has room."""
     takers: tuple[tuple[str, int], ...] = ()
     """Who takes what it puts there, an area and which of its paths; each an equal share."""
     places: int = 0
     """Packets that what it takes from can hold; 0 if it takes from nothing."""
+    rewriting: tuple[str, ...] = ()
+    """Functions whose changes of the packet others make: an applier, or a fast path."""
+    inputs: int = 1
+    """From how many places it takes packets."""
     hop: str = ""
     """Of a switch's area: what takes the packet from one port to the other, "pmd" or "bridge"."""
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from weir.store.database import StoreError
 from weir.store.result import Fingerprint
 
-MODEL_VERSION = 1
+MODEL_VERSION = 2
 
 
 class _Record(BaseModel):
@@ -65,6 +65,25 @@ class ModelTrial(_Record):
     """Rates stood still before it was measured."""
 
 
+class ModelSpread(_Record):
+    """How far off a rate may be: `times` deviations, of scatter and of what the model says itself."""
+
+    scatter: float
+    """Standard deviation of what the model does not know of itself, as a share of a rate."""
+    times: float
+    """So many standard deviations hold 95 % of rates."""
+
+
+class ModelLeftOut(_Record):
+    """A set-up, predicted without its own measurements."""
+
+    text: str
+    conditional_error: float
+    """Natural logarithm of measured over predicted rate, in the state in which it was measured."""
+    blind_error: float
+    """The same in the median state of all trials."""
+
+
 class ModelQuality(_Record):
     """How good the fit is."""
 
@@ -72,7 +91,13 @@ class ModelQuality(_Record):
     """Mean absolute error of the trials' rates, as a share of them."""
     worst_error: float
     left_out_deviation: float
-    """Standard deviation of the error of a trial's rate, predicted without it where the others tell it."""
+    """Root mean square of errors of rates, each predicted without its own trial where others tell it."""
+    conditional: ModelSpread
+    """Of intervals in a state of the machine that is known."""
+    blind: ModelSpread
+    """Of intervals in a state that is not."""
+    left_out: list[ModelLeftOut] = []
+    """From which these come: set-ups that were drawn at random, or all trials if none were."""
     row_deviation: float
     """The same of single costs of stages and areas, fitted."""
 
@@ -84,6 +109,8 @@ class ModelPace(_Record):
     """For the work that polling loops time between polls."""
     slope: float
     """Packets cost 1 + slope x (pace / best - 1) times as many cycles."""
+    slowed: float = 1.0
+    """How many times as much the trials would have carried, in the median, on cores at their best."""
 
 
 class ModelDocument(_Record):
@@ -111,6 +138,8 @@ class ModelDocument(_Record):
     core_distances_cycles: list[float]
     """To read a cache line that another core has: least, median and most over the trials; empty on one core.
     A hypervisor that moves virtual cores changes it, and with it all costs across cores."""
+    state_distances_cycles: list[float] = []
+    """The same in the best measurement of each set-up: the states in which rates are predicted blind."""
     memory: list[MemoryPoint]
     parameters: list[ModelParameter]
     covariance: list[list[float]]
@@ -125,24 +154,46 @@ class ModelDocument(_Record):
     fingerprint: Fingerprint
 
 
-class ValidationCase(_Record):
-    """One set-up that the model was not made of."""
+class CasePrediction(_Record):
+    """What the model says of a set-up."""
 
-    name: str
-    """Lab, chain, frame size."""
-    measured_pps: float
-    """Forwarding rate at maximum offered load, of the fastest measurement, as if no core had been slowed."""
-    visits_pps: list[float]
-    predicted_pps: float
+    pps: float
     low_pps: float
     high_pps: float
     """The 95 % interval."""
     naive_pps: float
     """From the sum of stage costs, each measured as first in an area, without interference or hand-over."""
     limited_by: str
+
+
+class CaseState(_Record):
+    """The state of the machine in which a set-up was measured."""
+
+    distance_cycles: float | None
+    """Of its cores; null on one core."""
+    slowed: float
+    """How many times as much it would have carried had no core been slowed."""
+
+
+class ValidationCase(_Record):
+    """One set-up that the model was not made of."""
+
+    name: str
+    """Lab, chain, frame size."""
+    measured_pps: float
+    """Forwarding rate at maximum offered load, as received, in the best state that came often enough."""
+    states_pps: list[float]
+    """The same in each state."""
+    state: CaseState
+    blind: CasePrediction
+    """From the calibration alone, before the set-up was measured."""
+    conditional: CasePrediction
+    """Given the state that it was measured in."""
     notices: list[str]
+    lab: str
+    """Its lab file."""
     disturbed: bool = False
-    """The host slowed or moved the cores whenever it was measured: it is not in the errors."""
+    """The host slowed or moved the cores whenever it was measured."""
 
 
 class ErrorShares(_Record):
@@ -155,6 +206,35 @@ class ErrorShares(_Record):
     """Mean with sign; above zero: predicted too high."""
 
 
+class PredictionErrors(_Record):
+    """Of all predictions of one kind."""
+
+    error: ErrorShares
+    naive: ErrorShares
+    """Of the sum of stage costs."""
+    count: int
+    """Cases."""
+    held: int
+    """Cases whose interval held what was measured."""
+    held_low: float
+    held_high: float
+    """Bounds of the share that holds in the long run, after so many cases: 95 %, Clopper and Pearson."""
+
+
+class Redrawn(_Record):
+    """Draws that were no set-up to hold the model against."""
+
+    why: str
+    count: int
+
+
+class RandomDraws(_Record):
+    """How the cases were drawn."""
+
+    seed: int
+    redrawn: list[Redrawn]
+
+
 class ModelValidation(_Record):
     """What `weir validate-model` found."""
 
@@ -164,11 +244,12 @@ class ModelValidation(_Record):
     technology: str = "direct"
     """Likewise."""
     cases: list[ValidationCase]
-    error: ErrorShares
-    naive_error: ErrorShares
-    """Of the sum of stage costs."""
-    covered: float
-    """Share of the cases whose interval held what was measured."""
+    blind: PredictionErrors
+    """Of all cases, whatever the host did."""
+    conditional: PredictionErrors
+    """Of the cases that were seen undisturbed; of all if none was."""
+    draws: RandomDraws | None = None
+    """Absent: the labs were named."""
 
 
 def default_model_path() -> Path:

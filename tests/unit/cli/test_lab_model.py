@@ -18,6 +18,7 @@ from weir.store.model import (
     ModelDocument,
     ModelQuality,
     ModelRange,
+    ModelSpread,
     ModelTrial,
     write_model,
 )
@@ -56,7 +57,14 @@ def document(cpu: str | None = None) -> ModelDocument:
         covariance=model.parameters.covariance.tolist(),
         ranges=[ModelRange(name=name, low=one.low, high=one.high) for name, one in model.ranges.items()],
         options={},
-        quality=ModelQuality(mean_error=0, worst_error=0, left_out_deviation=0.02, row_deviation=0.01),
+        quality=ModelQuality(
+            mean_error=0,
+            worst_error=0,
+            left_out_deviation=0.02,
+            conditional=ModelSpread(scatter=0.02, times=2.1),
+            blind=ModelSpread(scatter=0.02, times=2.1),
+            row_deviation=0.01,
+        ),
         trials=[
             ModelTrial(
                 text="a trial",
@@ -167,7 +175,7 @@ def test_what_is_no_model_is_said(lab: Path, tmp_path: Path) -> None:
     path.write_text("{}")
     code, said = predicted(str(lab), "--model", str(path))
     assert code == 3
-    assert "no model of version 1: weir: Field required" in said
+    assert "no model of version 2: weir: Field required" in said
 
 
 def test_sets_side_by_side_carry_as_much_each_until_the_link_is_full(lab: Path, model: Path) -> None:

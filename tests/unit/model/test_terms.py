@@ -108,7 +108,7 @@ def test_packets_of_unknown_flows_cost_the_look_up_and_the_functions() -> None:
 
 def test_a_fast_path_needs_less_memory_than_the_functions_that_it_spares() -> None:
     plain = chain(("nat", "dpi"), flows=10_000)
-    known = with_path(plain, remembers=True, remembered=1.0)
+    known = with_path(plain, remembers=True, remembered=1.0, remembers_most=65_536)
     assert 0 < state_bytes(known, 0) < state_bytes(plain, 0)
 
 

@@ -13,6 +13,7 @@ from weir.store.model import (
     ModelParameter,
     ModelQuality,
     ModelRange,
+    ModelSpread,
     ModelTrial,
 )
 
@@ -64,7 +65,14 @@ def told(*without: str, more: Mapping[str, float] = MappingProxyType({})) -> Mod
             ModelRange(name="frame_bytes", low=64, high=1518),
         ],
         options={"nat": {"external": "192.0.2.0/24"}, "acl": {"default": "permit"}, "l3fwd": {}, "dpi": {}},
-        quality=ModelQuality(mean_error=0, worst_error=0, left_out_deviation=0.02, row_deviation=0.01),
+        quality=ModelQuality(
+            mean_error=0,
+            worst_error=0,
+            left_out_deviation=0.02,
+            conditional=ModelSpread(scatter=0.02, times=2.1),
+            blind=ModelSpread(scatter=0.02, times=2.1),
+            row_deviation=0.01,
+        ),
         trials=[_TRIAL] * 15,
         fingerprint=fabric.fingerprint(0, "unknown", {}),
     )

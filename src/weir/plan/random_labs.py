@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labs drawn at random: set-ups to hold the cost model against that nobody chose. Pure; one seed, one series.
+
+Every architecture, with and without a fast path, every function, every number of them and every placement is
+as likely as the others, numbers of flows and of entries of lists are as likely to be in one decade as in
+another. What the model has never measured (a function, options other than lists and tables) is not drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+
+from weir.plan.drawn_lists import LISTS
+from weir.plan.tables import packets_looked_into, with_room
+from weir.spec.check import complaints
+from weir.spec.frames import IMIX_BYTES
+from weir.spec.function import ARCHITECTURES, NfOptions
+from weir.spec.lab import Lab
+from weir.spec.nf import Scalar, network_functions
+from weir.spec.traffic import MAX_FLOWS
+from weir.spec.ways import completed
+
+FASTPATH = "fast path"
+WAYS = (*ARCHITECTURES, FASTPATH)
+FUNCTIONS_MAX, WORKERS_MAX, OWNERS_MAX = 4, 4, 2
+SIZES_BYTES = tuple(sorted(set(IMIX_BYTES.values())))
+_LETTERS = "".join(letter for letter in IMIX_BYTES if letter != "z")
+_LETTERS_MAX = 12
+_FASTPATH_FLOWS_MIN, _FASTPATH_FLOWS_MAX = 256, 1 << 20
+_ROOMIER_MAX = 4
+"""So many times the flows has a table at most that was made larger for them."""
+UNSOLICITED = frozenset({"nat", "firewall"})
+"""Functions that drop packets from the outside that answer none; the tester's streams answer none."""
+_YAML_WIDTH = 1 << 15
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a cost model has measured, and draws may use."""
+
+    technology: str
+    technologies: Mapping[str, Any]
+    """Options of the technology, as in a lab file."""
+    functions: Mapping[str, Mapping[str, Scalar]]
+    """With the options that they were measured with."""
+    entries_max: Mapping[str, int]
+    """Of a function's list; functions without one are left out."""
+    fastpath: bool
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One of a series."""
+
+    number: int
+    lab: Lab
+    text: str
+    """Of its lab file."""
+    refused: tuple[str, ...]
+    """Why draws before it were none."""
+
+
+def drawn(known: Known, cpus: Sequence[int], seed: int) -> Iterator[Drawn]:
+    """One after the other, without end. ValueError if the model knows no function that can be drawn."""
+    if not known.functions:
+        raise ValueError("the model knows no function")
+    random, number, refused = Random(seed), 0, list[str]()
+    while True:
+        values = _values(known, cpus, random, number + 1)
+        try:
+            lab = Lab.model_validate(values)
+            wrong = next((one.message for one in complaints(lab, cpus)), None) or _unanswerable(lab)
+        except ValidationError as error:
+            wrong = error.errors()[0]["msg"]
+        if wrong is not None:
+            refused.append(wrong)
+            continue
+        number += 1
+        header = f"random set-up {number} of seed {seed}"
+        yield Drawn(number, completed(lab, tuple(cpus)), _text(values, header), tuple(refused))
+        refused = []
+
+
+def _unanswerable(lab: Lab) -> str | None:
+    """Of traffic that a function would drop."""
+    nfs = {one.nf for function in lab.functions.values() for one in function.nfs()}
+    both = sorted(nfs & UNSOLICITED) if lab.tester.direction == "bidirectional" else []
+    return f"{both[0]} drops what comes back to no request of the tester's" if both else None
+
+
+def _text(values: Mapping[str, Any], header: str) -> str:
+    yaml = YAML(pure=True)
+    yaml.default_flow_style = None
+    yaml.width = _YAML_WIDTH
+    written = io.StringIO()
+    yaml.dump(dict(values), written)
+    return f"# {header}\n{written.getvalue()}"
+
+
+def _values(known: Known, cpus: Sequence[int], random: Random, number: int) -> dict[str, Any]:
+    """A lab as its file has it; it may be impossible."""
+    flows = _log_uniform(random, 1, MAX_FLOWS)
+    direction = random.choice(("left-to-right", "bidirectional"))
+    streams = 2 if direction == "bidirectional" else 1
+    way = random.choice([one for one in WAYS if known.fastpath or one != FASTPATH])
+    count = random.randint(1, min(FUNCTIONS_MAX, len(known.functions)))
+    names = random.sample(sorted(known.functions), count)
+    nfs = [_function(known, name, flows * streams, random) for name in names]
+    parts = [nfs]
+    if way == ARCHITECTURES[0] and random.random() < 0.5:
+        at = random.randint(0, count - 1)
+        parts = [part for part in (nfs[:at], nfs[at:]) if part]
+    functions = {f"f{index}": _run_as(way, part, random) for index, part in enumerate(parts, 1)}
+    return {
+        "weir": 1,
+        "name": f"random-{number}",
+        "chain": [list(functions)],
+        "technology": known.technology,
+        "functions": functions,
+        "technologies": {known.technology: dict(known.technologies)} if known.technologies else {},
+        "cores": _cores(cpus, random, known.technology),
+        "tester": {"direction": direction},
+        "traffic": {
+            "frames": [_frame(random)],
+            "flows": {"count": flows, "vary": ["src_ip", "src_port"]},
+        },
+    }
+
+
+def _function(known: Known, name: str, flows: int, random: Random) -> dict[str, Any]:
+    options = dict(known.functions[name])
+    most = known.entries_max.get(name, 0)
+    if name in LISTS and most and (random.random() < 0.5 or LISTS[name].least):
+        kind = LISTS[name]
+        options.pop(kind.file_option, None)
+        options[kind.option] = kind.text(_log_uniform(random, max(1, kind.least), most), random)
+    plain = NfOptions(nf=name, options=options)
+    for key, value in with_room(plain, flows).options.items():
+        if plain.options.get(key) != value:
+            options[key] = min(int(value) * random.randint(1, _ROOMIER_MAX), _most(name, key, int(value)))
+    if name == "dpi":
+        options["packets_max"] = random.randint(1, packets_looked_into(flows))
+    return {"nf": name, **({"options": options} if options else {})}
+
+
+def _most(name: str, key: str, value: int) -> int:
+    """Of a table, as far as the function allows; as much as is needed in any case: that is refused, then."""
+    option = network_functions()[name].option(key)
+    return max(value, int(option.max)) if option is not None and option.max is not None else value
+
+
+def _run_as(way: str, nfs: Sequence[Mapping[str, Any]], random: Random) -> dict[str, Any]:
+    architecture = random.choice(ARCHITECTURES) if way == FASTPATH else way
+    found: dict[str, Any] = {"chain": [dict(one) for one in nfs], "architecture": architecture}
+    if architecture in ("dispatch", "separated"):
+        found["workers"] = random.randint(1, WORKERS_MAX)
+    if architecture == "separated":
+        found["owners"] = random.randint(1, OWNERS_MAX)
+    if way == FASTPATH:
+        found["fastpath"] = True
+        found["fastpath_flows"] = _log_uniform(random, _FASTPATH_FLOWS_MIN, _FASTPATH_FLOWS_MAX)
+    return found
+
+
+def _cores(cpus: Sequence[int], random: Random, technology: str) -> dict[str, list[int]]:
+    """The tester's core; functions on it too, on others, or on both. A switch with a core of its own has the
+    last one."""
+    own = list(cpus[-1:]) if technology in ("ovs", "ovs-dpdk") and len(cpus) > 1 else []
+    free = [cpu for cpu in cpus if cpu not in own]
+    tester = random.choice(free)
+    others = [cpu for cpu in free if cpu != tester]
+    some = random.sample(others, random.randint(1, len(others))) if others else []
+    functions = random.choice([[tester], some, [tester, *some]]) if some else [tester]
+    return {"tester": [tester], "functions": sorted(functions), **({"switch": own} if own else {})}
+
+
+def _frame(random: Random) -> int | str:
+    kind = random.randrange(4)
+    if kind < 2:
+        return random.choice(SIZES_BYTES)
+    if kind == 2:
+        return random.randint(SIZES_BYTES[0], SIZES_BYTES[-1])
+    return "imix:" + "".join(random.choices(_LETTERS, k=random.randint(2, _LETTERS_MAX)))
+
+
+def _log_uniform(random: Random, least: int, most: int) -> int:
+    exact = least * math.exp(math.log(most / least) * random.random())
+    return min(most, max(least, round(exact)))
