@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pytest
 
-from weir.measure.stalls import explainable
 from weir.report import summary
 from weir.store.result import CorePace, Drop, Stall
 
