@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import pytest
-from weir.measure.stalls import explainable
 
 from weir.report import summary
 from weir.store.result import CorePace, Drop, Stall
