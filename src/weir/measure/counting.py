@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from weir.dataplane.messages import Slices
 from weir.measure.core_watch import CoreWatch, Taken, Unwatched
-from weir.measure.disturbance import SLOWED_TIMES, Absence, Evidence, absences, evidence, slowed
+from weir.measure.disturbance import HOST, SLOWED, SLOWED_TIMES, Absence, Evidence, absences, evidence, slowed
 from weir.measure.machine_state import MachineState
 from weir.store.result import Counted, LeftOut, TrialSlices
 
@@ -104,10 +104,17 @@ def _merged(found: Evidence) -> tuple[LeftOut, ...]:
             whole[-1] = Absence(one.core, last.from_us, max(last.to_us, one.to_us), one.by)
         else:
             whole.append(one)
+    named = [one for one in whole if one.by not in (HOST, SLOWED)]
     return tuple(
         LeftOut(core=one.core, from_us=round(one.from_us, 1), to_us=round(one.to_us, 1), by=one.by)
         for one in sorted(whole, key=lambda one: one.from_us)
+        if one.by != HOST or not any(_overlap(one, other) for other in named)
     )
+
+
+def _overlap(one: Absence, other: Absence) -> bool:
+    """A gap of a loop in which the kernel says who had its core is that one's."""
+    return one.core == other.core and one.from_us < other.to_us and other.from_us < one.to_us
 
 
 def _record(slices: Slices) -> TrialSlices:

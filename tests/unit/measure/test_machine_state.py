@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.dataplane.messages import CoreDistance, CoreSlices, Slices, StreamSlices
+from weir.dataplane.messages import CoreDistance, CoreSlices, Gap, Slices, StreamSlices
 from weir.measure.counting import counting
 from weir.measure.machine_state import MachineState
 from weir.measure.rounds import joined
@@ -104,3 +104,22 @@ def test_a_rate_that_only_worse_states_found_says_how_slow_they_were() -> None:
     assert one.load_pps == 5.5e6
     assert one.slower_times == 1.2
     assert one.worse_state
+
+
+def test_a_gap_in_which_the_kernel_says_who_had_the_core_is_told_once_by_name() -> None:
+    gaps = (
+        Gap(core=1, ended_us=4000, us=3000, host_us=3000),
+        Gap(core=1, ended_us=60_000, us=2000, host_us=2000),
+    )
+    slices = run(*[600] * 100).model_copy(update={"gaps": gaps, "now_raw_ns": 10**8, "now_us": 10**5})
+    found = counting(slices, [Somebody()], state(), least_growth_ms=1, wanted_s=0.1)
+    assert [(one.by, one.from_us, one.to_us) for one in found.left_out] == [
+        ("cc (7)", 1000.0, 4000.0),
+        ("host", 58_000.0, 60_000.0),
+    ]
+
+
+class Somebody:
+    """Who had core 1 from the first to the fourth millisecond."""
+
+    core, from_raw_ns, to_raw_ns, by = 1, 10**6, 4 * 10**6, "cc (7)"
