@@ -65,7 +65,10 @@ def lean(
     ] = 1.0,
     cpu: Annotated[int | None, typer.Option("--cpu", help="CPU that measures; absent: the last.")] = None,
     launches: Annotated[
-        int, typer.Option("--launches", min=5, max=100, help="Processes, at most; more see smaller changes.")
+        int,
+        typer.Option(
+            "--launches", min=5, max=100, help="Processes; with --baseline up to three times as many."
+        ),
     ] = 8,
     inject: Annotated[
         str | None,

@@ -19,7 +19,8 @@ from weir.store.fingerprint import differences
 from weir.store.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanState, LeanTraffic
 from weir.store.result import Fingerprint
 
-LAUNCHES = 8  # at most: a comparison ends sooner when nothing is open
+LAUNCHES = 8
+COMPARED = 3  # times as many at most: a comparison ends sooner when nothing is open
 BATCHES = 150  # a repeat: short, so that two programs in turn see the same machine
 REPEATS = 60  # a launch
 STEPPED_BATCHES = 8
@@ -105,11 +106,13 @@ class LeanRun:
 
     def measure(self, program: Program) -> LeanResult:
         """The cost of the chain."""
-        return self._result(self._found([(program, self.inject)])[0])
+        return self._result(self._found([(program, self.inject)], launches=self.launches)[0])
 
     def against_program(self, program: Program, baseline: Program) -> LeanResult:
         """The same, and whether it is slower than an earlier program; both run in turn."""
-        present, earlier = self._found([(program, self.inject), (baseline, None)], until=_decided)
+        present, earlier = self._found(
+            [(program, self.inject), (baseline, None)], launches=COMPARED * self.launches, until=_decided
+        )
         result = self._result(present)
         ratios = _instruction_ratios(_by_name(earlier), _by_name(present))
         verdicts = regression.verdicts(
@@ -153,6 +156,7 @@ class LeanRun:
     def _found(
         self,
         programs: Sequence[tuple[Program, str | None]],
+        launches: int,
         until: Callable[[Sequence[_Found]], bool] = lambda _: False,
     ) -> list[_Found]:
         """What the programs answer, their repeats in turn; no more launches than `until` asks for."""
@@ -162,8 +166,8 @@ class LeanRun:
         with process.request_file(self.request) as request:
             for (program, _), one in zip(programs, found, strict=True):
                 self._count(program, request, one)
-            for number in range(self.launches):
-                self.progress(f"launch {number + 1} of {self.launches}")
+            for number in range(launches):
+                self.progress(f"launch {number + 1} of {launches}")
                 self._launch(programs, request, huge, found)
                 if number + 1 >= regression.LAUNCHES_MIN and until(found):
                     break
