@@ -16,8 +16,8 @@ _PATIENCE_S = 10
 
 @functools.cache
 def weir_version(root: Path = _ROOT) -> str:
-    """ "0.1.0+g1a2b3c4d5e6f", with ".dirty" if something that git knows was changed since; "0.1.0" where git or
-    its history is missing."""
+    """ "0.1.0+g1a2b3c4d5e6f", with ".dirty" if something that git knows was changed since; "0.1.0" where git
+    or its history is missing."""
     if not (root / ".git").exists():
         return __version__
     try:

@@ -23,11 +23,11 @@ TITLES: dict[Kind, str] = {
     "X": "Given up",
     "I": "Irregular (I)",
     "L": "Out of time (L)",
-    "S": "Slower state (S)",
-    "D": "Disturbed (D)",
-    "contradicted": "Contradicted by a trial of the same case",
-    "note": "Found, but",
+    "S": "Slower state (S), against the cores' best in this run",
+    "D": "Disturbed (D), share of the time that was left out",
+    "contradicted": "Contradicted by a valid trial of the same case that lost nothing",
 }
+"""Of those that a short report names."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Doubt:
     place: str
     goals: tuple[str, ...]
     detail: str
+    short: str = ""
+    """The same in a list of its kind."""
 
     @property
     def sentence(self) -> str:
@@ -50,29 +52,32 @@ def sentences(result: Result) -> list[str]:
     return [doubt.sentence for doubt in doubts(result)]
 
 
-def grouped(result: Result) -> list[str]:
-    """One for each kind, without what only explains a flag that needs no words."""
+def grouped(result: Result, goal: str) -> list[str]:
+    """Of one goal, in few words: a sentence for each kind, without what only explains a flag."""
     kinds: dict[Kind, list[str]] = {}
     for doubt in doubts(result):
-        if doubt.kind != "note":
-            kinds.setdefault(doubt.kind, []).append(doubt.sentence.rstrip("."))
-    return [f"{TITLES[kind]}: {'; '.join(kinds[kind])}." for kind in TITLES if kind in kinds]
+        if goal in doubt.goals or not doubt.goals:
+            kinds.setdefault(doubt.kind, []).append(f"{doubt.place} ({doubt.short})")
+    return [f"{title}: {'; '.join(kinds[kind])}." for kind, title in TITLES.items() if kind in kinds]
 
 
 def doubts(result: Result) -> list[Doubt]:
     """All of a result; goals of a case with the same words stand together."""
     found = [
-        Doubt("X", _place(setup.name, setup.chain, case), (), f"given up: {case.problem}")
+        Doubt("X", _place(setup.name, setup.chain, case), (), f"given up: {case.problem}", case.problem)
         for setup in result.setups
         for case in setup.cases
         if case.problem is not None
     ]
-    same: dict[tuple[str, Kind, str], list[str]] = {}
+    same: dict[tuple[str, Kind, str, str], list[str]] = {}
     for row in summary.rows(result):
         place = _place(row.setup.name, row.setup.chain, row.case)
-        for kind, detail in _of(row.throughput, row.case):
-            same.setdefault((place, kind, detail), []).append(row.throughput.goal)
-    found += [Doubt(kind, place, tuple(goals), detail) for (place, kind, detail), goals in same.items()]
+        for kind, detail, short in _of(row.throughput, row.case):
+            same.setdefault((place, kind, detail, short), []).append(row.throughput.goal)
+    found += [
+        Doubt(kind, place, tuple(goals), detail, short)
+        for (place, kind, detail, short), goals in same.items()
+    ]
     return found
 
 
@@ -80,35 +85,35 @@ def _place(name: str, chain: str, case: Case) -> str:
     return f"{name} {chain}, frame {summary.frame_label(case.frame)}"
 
 
-def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str]]:
+def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
+    """Kind, words, and few words."""
     if found.status == "irregular":
-        yield "I", f"irregular: {found.why or 'no reason was recorded'}"
+        why = found.why or "no reason was recorded"
+        yield "I", f"irregular: {why}", why.rstrip(".")
         return
     ends = rates.interval_pps(found)
     if ends is not None:
-        why = f". {found.why}" if found.why else ""
-        yield "L", f"out of time: between {' and '.join(map(numbers.mpps, ends))} Mpps{why}"
+        between = f"{' to '.join(map(numbers.mpps, ends))} Mpps"
+        yield "L", f"out of time: {between}{'. ' if found.why else ''}{found.why or ''}", between
     elif found.why is not None:
-        yield "note", f"found: {found.why}"
+        yield "note", f"found: {found.why}", found.why.rstrip(".")
     worse = flags.worse_state(found)
     if worse:
-        yield "S", f"found, but only while cores were {worse} than at their best in this run"
+        yield "S", f"found, but only while cores were {worse} than at their best in this run", worse
     if found.left_out_share > flags.DISTURBED_SHARE:
-        yield (
-            "D",
-            f"found, but {found.left_out_share:.0%} of the time of the trials that bound it was left out",
-        )
-    elif found.stall_labelled:
-        yield "D", "found, but stalls of the host can explain the loss that bounds it"
+        share = f"{found.left_out_share:.0%}"
+        yield "D", f"found, but {share} of the time of the trials that bound it was left out", share
     best = carried(case)
     highest_pps = ends[1] if ends is not None else found.load_pps
     if best is not None and highest_pps is not None:
         most_pps = best.intended_load_pps
         if highest_pps < CONTRADICTED_SHARE * most_pps:
+            mpps, most = rates.mpps(found), numbers.mpps(most_pps)
+            how = f"{best.purpose}, {_counted_s(best):.2f} s"
             yield (
                 "contradicted",
-                f"found at {rates.mpps(found)} Mpps, but a valid trial carried {numbers.mpps(most_pps)} Mpps "
-                f"without loss ({best.purpose}, {_counted_s(best):.2f} s)",
+                f"found at {mpps} Mpps, but a valid trial carried {most} Mpps without loss ({how})",
+                f"{mpps} Mpps, a trial {most}",
             )
 
 

@@ -75,11 +75,11 @@ def _slices(result: Result) -> Iterator[str]:
     width = f" of {min(widths) / 1e3:g} ms" if widths else ""
     out_s, whole_s = noise.left_out_s(divided)
     share = numbers.percent(out_s / whole_s) if whole_s else numbers.NONE
+    out = f"{numbers.time_s(out_s)} of {numbers.time_s(whole_s)} ({share})"
     yield (
         f"A trial is looked at in slices{width}, by when packets were due. Slices in which a core on their "
         "way was away, and what queued up behind them, are left out of the verdict, not of the record: here "
-        f"{out_s:.2f} of {whole_s:.1f} s ({share}). In all others each lost packet counts, and a growing "
-        "queue."
+        f"{out}. In all others each lost packet counts, and a growing queue."
     )
 
 

@@ -8,7 +8,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from weir.report import rates, summary
+from weir.report import numbers, rates, summary
 from weir.store.result import Result, Trial, slowness
 
 NOISY_LEFT_OUT = 0.01
@@ -50,11 +50,11 @@ def taken_us(trials: Sequence[Trial]) -> Counter[tuple[int, str]]:
 
 
 def takers(trials: Sequence[Trial]) -> str:
-    """ "core 1: python3 1.20 s; core 0: host 0.31 s; others 0.02 s": those with most first."""
+    """ "core 1: python3 1.20 s; core 0: the host 310.0 ms; others 2.0 ms": those with most first."""
     most = [(taken, us / 1e6) for taken, us in taken_us(trials).most_common()]
-    said = [f"core {core}: {_who(by)} {seconds:.2f} s" for (core, by), seconds in most[:TAKERS]]
+    said = [f"core {core}: {_who(by)} {numbers.time_s(seconds)}" for (core, by), seconds in most[:TAKERS]]
     rest_s = sum(seconds for _, seconds in most[TAKERS:])
-    return "; ".join([*said, *([f"others {rest_s:.2f} s"] if most[TAKERS:] else [])])
+    return "; ".join([*said, *([f"others {numbers.time_s(rest_s)}"] if most[TAKERS:] else [])])
 
 
 def _who(by: str) -> str:
@@ -64,9 +64,10 @@ def _who(by: str) -> str:
 def _left_out(ran: Sequence[Trial]) -> Iterator[str]:
     out_s, whole_s = left_out_s(ran)
     if out_s > NOISY_LEFT_OUT * whole_s:
+        times = f"{numbers.time_s(out_s)} of the {numbers.time_s(whole_s)}"
         yield (
-            f"{out_s:.1f} of the {whole_s:.1f} s of all trials ({out_s / whole_s:.0%}) were left out, since "
-            f"cores were away ({takers(ran)})."
+            f"{times} of all trials ({out_s / whole_s:.0%}) were left out, since cores were away "
+            f"({takers(ran)})."
         )
 
 

@@ -103,5 +103,5 @@ def _legend(result: Result) -> Markup:
     flags = [
         tag("div", tag("dt", letter), tag("dd", text)) for letter, text in legend.flags_used(result).items()
     ]
-    words = tag("p", " ".join(legend.sentences(result)))
+    words = tag("ul", [tag("li", sentence) for sentence in legend.sentences(result)], class_="plain")
     return tag("div", words, tag("dl", flags) if flags else None, class_="legend")

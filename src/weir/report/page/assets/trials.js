@@ -12,7 +12,7 @@ const TRIAL_COLUMNS = [
   ['of counted', (trial) => (trial.counted ? share(countedLoss(trial)) : '–'), 'n'],
   ['queued', (trial) => (trial.backlog ? grouped(trial.backlog) : '0'), 'n'],
   ['drops', (trial) => trial.drops.map((drop) => `${drop.place} ${drop.reason} ${grouped(drop.packets)}`).join('; '), 'wrap'],
-  ['left out', (trial) => [...leftOut(trial), ...slower(trial)].join('; '), 'wrap'],
+  ['cores away', (trial) => [...leftOut(trial), ...slowerTimes(trial)].join('; '), 'wrap'],
   ['verdict', (trial) => (trial.valid ? 'valid' : `invalid: ${trial.invalid_because.join('; ')}`), 'wrap'],
 ];
 
@@ -30,7 +30,7 @@ function leftOut(trial) {
   return [...sums].sort((one, other) => other[1] - one[1]).map(([who, us]) => `${who} ${(us / 1e3).toPrecision(3)} ms`);
 }
 
-const slower = (trial) => (trial.slower_times === null ? [] : [`cores ${trial.slower_times.toFixed(2)} times slower`]);
+const slowerTimes = (trial) => (trial.slower_times === null ? [] : [`cores ${trial.slower_times.toFixed(2)} times slower`]);
 
 function trialTable(trials) {
   const cell = (name, text, side) => el(name, { className: side || '', ...(name === 'th' ? { scope: 'col' } : {}) }, text);
