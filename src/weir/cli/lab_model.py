@@ -154,7 +154,7 @@ def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -
     from weir.cli.lab_delay import at_load
     from weir.jobs.cost_model import model_of
     from weir.jobs.visits import setup
-    from weir.model.blind import predict_blind
+    from weir.model.blind import predict_blind, typical
     from weir.model.scaling import one_set, over_link, side_by_side
 
     model = model_of(document)
@@ -165,7 +165,7 @@ def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -
     _require_cores(chain, len(execution.cores()), asked)
     directions = 2 if lab.tester.direction == "bidirectional" else 1
     try:
-        part = one_set(execution, asked.scale_factor)
+        part = typical(model, one_set(execution, asked.scale_factor))
     except ValueError as error:
         raise CommandError(f"--scale-factor {asked.scale_factor}: {error}", USAGE) from None
     try:

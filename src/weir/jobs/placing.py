@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from weir.jobs.visits import setup
-from weir.model import capacity
+from weir.model.blind import predict_blind, typical
 from weir.model.capacity import CostModel, Prediction, knows_fastpath
 from weir.model.queueing import DelayPrediction, execution_delay
 from weir.model.scaling import over_link
@@ -197,9 +197,10 @@ class Search:
 
     def _predicted(self, one: _Described) -> Predicted:
         sized = [
-            replace(one.execution, frame_bytes=mean_frame_bytes(frame)) for frame in self.question.frames
+            typical(self.model, replace(one.execution, frame_bytes=mean_frame_bytes(frame)))
+            for frame in self.question.frames
         ]
-        said = [capacity.predict(self.model, each) for each in sized]
+        said = [predict_blind(self.model, each) for each in sized]
         directions = 2 if self.lab.tester.direction == "bidirectional" else 1
         figures = tuple(
             over_link(each, self.question.link_bps, execution.frame_bytes, directions)
