@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import platform
 
-from weir import __version__
 from weir.fabric import probe
 from weir.fabric.host import cpus as processors
 from weir.fabric.host.devices import memory as pages
 from weir.fabric.host.power import power
 from weir.fabric.host.tree import Tree
+from weir.fabric.revision import weir_version
 from weir.spec.cores import cpus_text
 from weir.store.result import Fingerprint
 
@@ -36,7 +36,7 @@ def fingerprint(tsc_hz: int, memory: str, versions: dict[str, str]) -> Fingerpri
         hypervisor=hypervisor(),
         tsc_hz=tsc_hz,
         offloads=probe.veth_offloads(),
-        versions={"weir": __version__, "python": platform.python_version(), **versions},
+        versions={"weir": weir_version(), "python": platform.python_version(), **versions},
     )
 
 
