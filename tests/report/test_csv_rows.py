@@ -11,6 +11,7 @@ from typing import Any
 from weir import report
 from weir.store.result import Result
 
+from .disturbed import disturbed
 from .hostile import hostile
 from .synthetic import result
 
@@ -52,6 +53,27 @@ def test_ratio_is_load_over_the_load_of_the_baseline() -> None:
             assert float(row["ratio_to_baseline"]) == float(row["load_pps"]) / base["load_pps"]
             checked += 1
     assert checked == 4 * 2 * 4 * 2 - 4, "all but the irregular ones of ovs"
+
+
+def test_a_ratio_has_its_interval_and_its_bound() -> None:
+    rows = {row["technology"]: row for row in rows_of(disturbed())}
+    columns = ("ratio_to_baseline", "ratio_min", "ratio_max", "ratio_bound", "flags")
+    assert [rows["direct"][column] for column in columns] == ["20.0", "19.0", "21.0", ">=", "T"]
+    assert [rows["linux-bridge"][column] for column in columns] == ["1.0", "1.0", "1.0", "=", ""]
+    assert [rows["ovs-dpdk"][column] for column in columns] == ["", "", "", "none", "SD"]
+
+
+def test_an_answer_out_of_time_has_both_bounds_and_no_rate() -> None:
+    row = next(row for row in rows_of(disturbed()) if row["technology"] == "ovs")
+    assert (row["status"], row["lower_bound_pps"], row["upper_bound_pps"]) == (
+        "out of time",
+        "100000.0",
+        "250000.0",
+    )
+    assert {row[column] for column in ("load_pps", "load_min_pps", "load_max_pps", "l2_bps", "l1_bps")} == {
+        ""
+    }
+    assert row["ratio_bound"] == "none"
 
 
 def test_refused_technologies_and_given_up_cases_have_a_row_with_the_reason() -> None:

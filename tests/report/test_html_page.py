@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
@@ -13,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weir import report
-from weir.report.page import markup
+from weir.report.page import document, markup
 from weir.store.result import Result
 
+from .disturbed import disturbed
 from .hostile import hostile
 from .synthetic import result
 
@@ -130,6 +132,42 @@ def test_page_names_refusals_irregular_results_fidelity_and_machine() -> None:
         "tx_queue_full",
     ):
         assert text in page, text
+
+
+def test_page_shows_flags_both_bounds_of_an_interval_and_ratios_with_theirs() -> None:
+    page = report.render(disturbed(), "html")
+    start = page.index("throughput-table")
+    body = page[start : page.index("</table>", start)]
+    rows = {
+        re.findall(r"</i>([a-z-]+)<", row)[0]: row for row in body.split("<tr")[1:] if 'class="tech"' in row
+    }
+    texts = {
+        name: re.findall(r">([^<>]+)<", row.partition('class="tech"')[2])[1:] for name, row in rows.items()
+    }
+    assert texts["direct"] == ["8.000", "7.600–8.400", "4.096", "≥20.0", "19.0–21.0", "T"]
+    assert texts["ovs"] == ["0.100–0.250", "–", "0.051–0.128", "–", "L"]
+    assert texts["ovs-dpdk"] == ["1.200", "1.200–1.200", "0.614", "–", "S", "D"]
+    assert 'title="one of the two searches ran out of time"' in rows["ovs"]
+    dials = page[page.index('class="readings"') : start]
+    assert '<span class="dial-value">0.100–0.250</span>' in dials
+    assert "≥20.0 × linux-bridge" in dials
+
+
+def test_bars_take_flags_and_intervals_from_the_same_place_as_the_table() -> None:
+    shown = json.loads(document.shown(disturbed()))
+    assert shown == {
+        "0/0/NDR": {"flags": "T", "interval_pps": None},
+        "1/0/NDR": {"flags": "", "interval_pps": None},
+        "2/0/NDR": {"flags": "L", "interval_pps": [0.1e6, 0.25e6]},
+        "3/0/NDR": {"flags": "SD", "interval_pps": None},
+    }
+
+
+def test_evidence_has_each_round_and_the_state_of_the_machine_in_it() -> None:
+    page = report.render(disturbed(), "html")
+    assert "What each round found" in page
+    assert ">1.40 times slower and 4.60 times farther from each other<" in page
+    assert "72.0 ms of 1.40 s left out" in page
 
 
 def test_many_remarks_of_one_kind_are_folded_so_that_the_numbers_come_first() -> None:

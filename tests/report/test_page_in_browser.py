@@ -14,6 +14,7 @@ from tests.unit.measure.soak.looks import run
 from weir import report
 from weir.store.result import Result
 
+from .disturbed import disturbed
 from .hostile import hostile
 from .synthetic import result
 
@@ -22,10 +23,14 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
 
 
-def load(made: Result, folder: Path, width_px: int = 1400) -> tuple[str, str]:
-    """The page's DOM after its script has run, and what the browser wrote on its console."""
+def load(made: Result, folder: Path, width_px: int = 1400, *, opened: bool = False) -> tuple[str, str]:
+    """The page's DOM after its script has run, and what the browser wrote on its console.
+
+    `opened`: all folds are open from the beginning.
+    """
     page = folder / "report.html"
-    page.write_text(report.render(made, "html"), encoding="utf-8")
+    text = report.render(made, "html")
+    page.write_text(text.replace("<details", "<details open") if opened else text, encoding="utf-8")
     quiet = ("disable-quic", "no-first-run", "disable-background-networking", "disable-component-update")
     done = subprocess.run(
         [
@@ -60,6 +65,20 @@ def test_page_draws_all_plots_without_an_error(tmp_path: Path, width_px: int) ->
     canvases = re.findall(r'<canvas width="(\d+)" height="(\d+)"', dom.partition('id="bars"')[2])
     plots = [size for size in canvases if int(size[0]) > 100 and int(size[1]) > 100]
     assert len(plots) == 2 + 8 + 8, "throughput by chain, loss and latency by chain and technology"
+
+
+def test_trials_are_listed_with_what_counted_and_who_had_the_cores(tmp_path: Path) -> None:
+    made = disturbed()
+    dom, console = load(made, tmp_path, opened=True)
+    assert not console
+    first = dom[dom.index("<caption>Trials (7)") :].partition("</table>")[0]
+    heads = re.findall(r"<th [^>]*>([^<]*)", first)
+    lines = [re.findall(r"<td[^>]*>([^<]*)", line) for line in first.split("<tr")[2:]]
+    slow = dict(zip(heads, lines[1], strict=True))
+    assert (slow["counted"], slow["loss ratio"], slow["of counted"]) == ("0.188", "12 %", "10 %")
+    assert slow["cores away"] == "core 1: python3 4.50 ms; core 0: host 1.50 ms; cores 1.40 times slower"
+    clean = dict(zip(heads, lines[2], strict=True))
+    assert (clean["loss ratio"], clean["of counted"]) == ("3 %", "0")
 
 
 def test_a_soak_is_drawn_over_time_with_its_delays_as_a_heat_map(tmp_path: Path) -> None:

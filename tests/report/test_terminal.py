@@ -12,6 +12,7 @@ from weir import report
 from weir.report import terminal
 from weir.store.result import Result
 
+from .disturbed import disturbed
 from .hostile import hostile
 from .synthetic import result
 
@@ -104,13 +105,41 @@ def test_irregular_is_a_dash_with_a_flag_and_a_reason_and_never_a_number() -> No
     assert "ovs PVP, frame IMIX a7d4g: NDR and PDR irregular: the lowest load" in " ".join(text.split())
 
 
-def test_tester_bound_and_stall_are_flagged_and_explained() -> None:
-    made = result()
-    found = made.setups[0].cases[0].throughput[0]
-    found.tester_bound = found.stall_labelled = True
-    text = report.render(made, "terminal")
-    assert next(line for line in text.splitlines() if " direct " in line).endswith("TS")
-    assert "T tester-bound" in text
+def test_flags_are_beside_the_rate_and_explained() -> None:
+    text = report.render(disturbed(), "terminal")
+
+    assert [line.split()[-1] for line in text.splitlines()[5:12] if line[-1:].isupper()] == ["T", "L", "SD"]
+    for said in ("T tester-bound", "L out of time", "S slower state", "D disturbed"):
+        assert said in text
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_an_answer_out_of_time_is_both_its_bounds_and_never_the_lower_one_alone(columns: int) -> None:
+    lines = printed(disturbed(), columns).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.split()[:1] == ["ovs"])
+    assert lines[at].split() == ["ovs", "0.100–", "–", "0.051–", "–", "L"]
+    assert lines[at + 1].split() == ["0.250", "0.128"]
+
+
+def test_a_ratio_has_its_sign_and_where_there_is_room_its_interval() -> None:
+    wide = next(line for line in printed(disturbed(), 80).splitlines() if " direct " in line)
+    assert wide.split()[2:] == ["8.000", "±5%", "4.096", "≥20.0", "19.0–21.0", "T"]
+    narrow = next(line for line in printed(disturbed(), 55).splitlines() if " direct " in line)
+    assert narrow.split()[2:] == ["8.000", "±5%", "4.096", "≥20.0", "T"]
+
+
+def test_with_all_flags_and_bounds_two_goals_still_fit_80_columns() -> None:
+    made = of_large_rates()
+    for number, one in enumerate(one for s in made.setups for c in s.cases for one in c.throughput):
+        if one.load_pps is not None:
+            one.slower_times, one.left_out_share = 1.4, 0.9
+            one.tester_bound, one.out_of_time = number % 3 == 0, number % 3 == 1
+            one.lower_bound_pps, one.upper_bound_pps = one.load_pps, 2 * one.load_pps
+    text = printed(made, 80)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    heads = [line.split() for line in text.splitlines() if line.startswith("Frame")]
+    assert heads == [["Frame", "Technology", *["Mpps", "Gbit/s", "ratio"] * 2, "Flag"]] * 2
 
 
 def test_a_noisy_machine_is_called_noisy_and_a_quiet_one_is_not() -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.status import Status
 
 from weir.measure.events import Event, GoalFound, PhaseStarted, TrialFinished
+from weir.report import rates
 from weir.store.result import Case
 
 
@@ -54,7 +55,7 @@ class Progress:
     def case(self, case: Case) -> None:
         """A finished case."""
         found = "  ".join(
-            f"{one.goal} {one.load_pps / 1e6:.3f} Mpps" if one.load_pps else f"{one.goal} {one.status}"
+            f"{one.goal} {rates.mpps(one, ' to ')} Mpps" if one.load_pps else f"{one.goal} {one.status}"
             for one in case.throughput
         )
         self.say(f"{self._setup}  {case.frame:>5}  {found or case.problem or ''}  ({case.seconds:.0f} s)")

@@ -11,9 +11,9 @@ import csv
 import io
 from collections.abc import Iterator
 
-from weir.report import soak_rows, summary
+from weir.report import rates, soak_rows, summary
 from weir.report.format import Format
-from weir.store.result import Case, Result, Setup
+from weir.store.result import Case, Result, Setup, Throughput
 
 COLUMNS = (
     "run",
@@ -37,7 +37,11 @@ COLUMNS = (
     "l1_bps",
     "loss_ratio",
     "ratio_to_baseline",
+    "ratio_min",
+    "ratio_max",
+    "ratio_bound",
     "baseline",
+    "flags",
     "tester_bound",
     "stall_labelled",
     "out_of_time",
@@ -71,11 +75,34 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
             if case.problem is not None:
                 yield _place(result, setup, case) | {"status": "given up", "why": case.problem}
     for row in summary.rows(result):
-        found = row.throughput
         yield _place(result, row.setup, row.case) | {
-            **found.model_dump(exclude={"rounds", "distances_cycles"}),
-            "ratio_to_baseline": row.ratio,
+            **row.throughput.model_dump(exclude={"rounds", "distances_cycles"}),
+            **_interval(row.throughput),
+            **_ratio(row),
+            "flags": row.flags,
         }
+
+
+def _interval(found: Throughput) -> dict[str, Cell]:
+    """Of an answer that is an interval: both its ends, and no rate that looks like one that was found."""
+    ends = rates.interval_pps(found)
+    if ends is None:
+        return {}
+    without: dict[str, Cell] = dict.fromkeys(
+        ("load_pps", "load_min_pps", "load_max_pps", "l2_bps", "l1_bps", "loss_ratio")
+    )
+    return {**without, "status": "out of time", "lower_bound_pps": ends[0], "upper_bound_pps": ends[1]}
+
+
+def _ratio(row: summary.Row) -> dict[str, Cell]:
+    if row.ratio is None:
+        return {"ratio_bound": "none"}
+    return {
+        "ratio_to_baseline": row.ratio.value,
+        "ratio_min": row.ratio.low,
+        "ratio_max": row.ratio.high,
+        "ratio_bound": row.ratio.bound,
+    }
 
 
 def _place(result: Result, setup: Setup, case: Case | None) -> dict[str, Cell]:

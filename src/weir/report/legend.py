@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the letters and columns of a throughput table mean."""
+"""What the letters and columns of a throughput table mean, and what exactly counted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.report import numbers, summary
+from weir.report import noise, numbers, summary
+from weir.report.flags import FLAGS, OLDER
+from weir.report.ratios import NoRatio
 from weir.store.result import Result
-
-FLAGS = {
-    "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",
-    "S": "stall: the host took a polling core away, which can explain the loss that bounds this rate",
-    "I": "irregular: the search found no valid rate; the reason is given",
-    "X": "given up; the reason is given",
-}
 
 
 def flags_used(result: Result) -> dict[str, str]:
@@ -21,7 +16,12 @@ def flags_used(result: Result) -> dict[str, str]:
     used = {letter for row in summary.rows(result) for letter in row.flags}
     if any(case.problem is not None for setup in result.setups for case in setup.cases):
         used.add("X")
-    return {letter: text for letter, text in FLAGS.items() if letter in used}
+    older = any(row.throughput.stall_labelled for row in summary.rows(result))
+    return {
+        letter: text + (OLDER if letter == "D" and older else "")
+        for letter, text in FLAGS.items()
+        if letter in used
+    }
 
 
 def sentences(result: Result) -> Iterator[str]:
@@ -30,14 +30,17 @@ def sentences(result: Result) -> Iterator[str]:
     for goal, ratio in ratios.items():
         bound = "is 0" if ratio == 0 else f"is at most {numbers.share(ratio)}"
         yield f"{goal}: the highest load whose loss ratio {bound} (MLRsearch)."
+    yield from _verdict(result)
+    yield from _slices(result)
     for frame in summary.frames(result):
         if frame.startswith("imix:"):
             genome, mean = frame.removeprefix("imix:"), mean_bytes(result, frame)
             yield f"{summary.frame_label(frame)}: genome {genome} of RFC 6985, mean {mean:.1f} B."
     direction = "totals over both directions" if _both_directions(result) else "of one direction"
-    yield f"Rates are {direction}, the median over the repeats."
+    yield f"Rates are {direction}, {_median(result)}."
     yield "Gbit/s is L2: the frame with FCS, without preamble and gap."
-    yield f"ratio: to {result.baseline} with the same chain, frame and goal."
+    if not summary.compares_chains(result):
+        yield from _ratios(result)
 
 
 def mean_bytes(result: Result, frame: str) -> float:
@@ -45,6 +48,72 @@ def mean_bytes(result: Result, frame: str) -> float:
     return next(
         case.mean_frame_bytes for setup in result.setups for case in setup.cases if case.frame == frame
     )
+
+
+def _verdict(result: Result) -> Iterator[str]:
+    """When a load counts as carried."""
+    asked = summary.measure_of(result)
+    exceed, trial = asked.get("exceed_ratio"), asked.get("trial")
+    if exceed is None or not isinstance(trial, dict) or "duration_sum_s" not in trial:
+        return
+    share = "all" if exceed == 0 else f"at least {1 - exceed:.0%}"
+    yield (
+        f"A load is carried if {share} of {trial['duration_sum_s']:g} s of trials at it keep the loss ratio "
+        f"(exceed_ratio {exceed:g})."
+    )
+
+
+def _slices(result: Result) -> Iterator[str]:
+    """What of a trial counts."""
+    ran = list(summary.trials(result))
+    divided = [trial for trial in ran if trial.counted is not None]
+    if not divided:
+        if ran:
+            yield "All of a trial counts, whatever the machine did: its time was not divided."
+        return
+    widths = {trial.slices.width_us for trial in divided if trial.slices is not None}
+    width = f" of {min(widths) / 1e3:g} ms" if widths else ""
+    out_s, whole_s = noise.left_out_s(divided)
+    share = numbers.percent(out_s / whole_s) if whole_s else numbers.NONE
+    out = f"{numbers.time_s(out_s)} of {numbers.time_s(whole_s)} ({share})"
+    yield (
+        f"A trial is looked at in slices{width}, by when packets were due. Slices in which a core on their "
+        "way was away, and what queued up behind them, are left out of the verdict, not of the record: here "
+        f"{out}. In all others each lost packet counts, and a growing queue."
+    )
+
+
+def _median(result: Result) -> str:
+    """Of what a rate is the median."""
+    asked = summary.measure_of(result)
+    repeats, rounds = asked.get("repeats"), asked.get("rounds", 1)
+    if repeats is None:
+        return "the median over the repeats"
+    searches = f"{repeats} searches" if repeats > 1 else "one search"
+    if rounds == 1:
+        return f"the median of {searches}" if repeats > 1 else f"of {searches}"
+    return (
+        f"the median of {rounds} rounds or more, those in the machine's best state alone; a round builds and "
+        f"measures everything anew, with {searches} each"
+    )
+
+
+def _ratios(result: Result) -> Iterator[str]:
+    paired = any(row.throughput.rounds for row in summary.rows(result))
+    of = (
+        "the median of the pairs measured in the same round and state of the machine, and the least and "
+        "greatest of them; without such a pair of the medians"
+        if paired
+        else "of the medians, and the least and greatest that the repeats allow"
+    )
+    yield f"ratio: to {result.baseline} with the same chain, frame and goal: {of}."
+    bounds = {row.ratio.bound for row in summary.rows(result) if row.ratio is not None}
+    if bounds - {"="}:
+        yield "≥ and ≤: the tester was the limit of one of the two; the ratio may be more, or less."
+    none = {row.no_ratio for row in summary.rows(result) if row.no_ratio is not None}
+    if none:
+        why = [str(reason) for reason in NoRatio if reason in none]
+        yield f"A dash for a ratio: there is none, since {'; or '.join(why)}."
 
 
 def _both_directions(result: Result) -> bool:

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from weir.report import numbers, summary
+from weir.report import doubts, numbers, summary
 from weir.report.delay_rows import ARROWS
 from weir.store.result import Case, Result, Setup
 from weir.store.rfc2544 import Deviation, Rfc2544
@@ -252,4 +252,4 @@ def remarks(result: Result) -> list[str]:
         for name, test in tests:
             if test is not None and test.why is not None:
                 said.setdefault(f"{name}: {test.why}", []).append(f"{one.name} {one.frame}")
-    return [f"{', '.join(where)}: {sentence}" for sentence, where in said.items()] + summary.reasons(result)
+    return [f"{', '.join(where)}: {sentence}" for sentence, where in said.items()] + doubts.sentences(result)

@@ -3,7 +3,8 @@
 
 Chains under one technology are compared with each other instead: a row for each chain.
 
-With two goals it fits 80 columns; goals that do not fit side by side get a table each.
+With two goals it fits 80 columns; goals that do not fit side by side get a table each. Where there is room,
+each ratio has its interval beside it.
 """
 
 from __future__ import annotations
@@ -23,20 +24,28 @@ from weir.report import (
     clock_text,
     delay_rows,
     delay_table,
+    doubts,
     legend,
     migration_table,
+    noise,
     numbers,
+    rates,
     reduction_rows,
     reduction_table,
     soak_table,
     summary,
 )
+from weir.report.flags import FLAGS
 from weir.report.format import Format
 from weir.store.result import Case, Result, Setup
 
 PLAIN_COLUMNS = 100  # where the sentences of a plain text are broken
 FRAME_COLUMNS = 10
-SPREAD = "±: how far the farthest repeat is from the median; the report has min and max."
+SPREAD = "±: how far the farthest repeat, or round, is from the median; the report has min and max."
+SPANS = (
+    "Least and greatest of each ratio: beside it where the terminal is wide enough, in the report and CSV."
+)
+BETWEEN = "–\n"
 
 
 def show(result: Result, console: Console) -> None:
@@ -74,15 +83,26 @@ class _Chain:
         goals = summary.goals(self.result)
         if not goals:
             return
-        for count in range(len(goals), 0, -1):
+        with_spans = _spans(self.result)
+        layouts = [
+            (count, spans)
+            for count in range(len(goals), 0, -1)
+            for spans in ((True, False) if with_spans and self.name is not None else (False,))
+        ]
+        natural = options.update(max_width=10 * options.max_width)
+        for count, spans in layouts:
             tables = [
-                _chain_table(self.result, self.name, goals[first : first + count])
+                _chain_table(self.result, self.name, goals[first : first + count], spans=spans)
                 for first in range(0, len(goals), count)
             ]
-            natural = options.update(max_width=10 * options.max_width)
             if all(Measurement.get(console, natural, each).maximum <= options.max_width for each in tables):
                 break
         yield from (each for each in tables if each.row_count)
+
+
+def _spans(result: Result) -> bool:
+    """Whether any ratio has an interval."""
+    return any(row.ratio is not None and row.ratio.span for row in summary.rows(result))
 
 
 def _heading(result: Result) -> Text:
@@ -95,8 +115,11 @@ def _heading(result: Result) -> Text:
     return head
 
 
-def _chain_table(result: Result, chain: str | None, goals: list[str]) -> Table:
-    """Technologies of one chain, with their ratios; or, of None, all chains under their one technology."""
+def _chain_table(result: Result, chain: str | None, goals: list[str], *, spans: bool) -> Table:
+    """Technologies of one chain, with their ratios; or, of None, all chains under their one technology.
+
+    `spans`: each ratio's interval too.
+    """
     title = f"\n{result.baseline}" if chain is None else f"\n{chain}, ratios to {result.baseline}"
     out = Table(
         title=Text(title, overflow="fold"), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
@@ -110,11 +133,13 @@ def _chain_table(result: Result, chain: str | None, goals: list[str]) -> Table:
         out.add_column("Gbit/s", justify="right", no_wrap=True)
         if chain is not None:
             out.add_column("ratio", justify="right", no_wrap=True)
+        if spans:
+            out.add_column("", justify="right", style="dim", no_wrap=True)
     out.add_column("Flag")
     for frame in summary.frames(result, chain):
         named = False
         for setup, case in _cases(result, chain, frame):
-            cells = list(_cells(result, setup, case, goals, ratios=chain is not None))
+            cells = list(_cells(result, case, goals, ratios=chain is not None, spans=spans))
             name = setup.chain if chain is None else setup.name
             out.add_row(Text("" if named else summary.frame_label(frame)), Text(name), *cells)
             named = True
@@ -130,20 +155,21 @@ def _cases(result: Result, chain: str | None, frame: str) -> Iterator[tuple[Setu
                     yield setup, case
 
 
-def _cells(result: Result, setup: Setup, case: Case, goals: list[str], *, ratios: bool) -> Iterator[Text]:
+def _cells(result: Result, case: Case, goals: list[str], *, ratios: bool, spans: bool) -> Iterator[Text]:
     rows = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
     letters = "X" if case.problem is not None else ""
     for goal in goals:
         row = rows.get(goal)
         found = row.throughput if row else None
-        yield Text(numbers.mpps(found.load_pps if found else None))
-        yield Text(numbers.around(summary.farthest(found) if found else None))
-        yield Text(numbers.gbps(found.l2_bps if found else None))
+        yield Text(rates.mpps(found, BETWEEN))
+        yield Text(numbers.around(rates.farthest(found)))
+        yield Text(rates.gbps(found, BETWEEN))
         if ratios:
-            own = row is not None and row.ratio is not None and setup.name == result.baseline
-            yield Text("1" if own else numbers.times(row.ratio if row else None))
+            yield Text(row.ratio_text if row else numbers.NONE)
+        if spans:
+            yield Text(row.ratio.span if row and row.ratio else "")
         letters += row.flags if row else ""
-    yield Text("".join(letter for letter in legend.FLAGS if letter in letters), style="yellow")
+    yield Text("".join(letter for letter in FLAGS if letter in letters), style="yellow")
 
 
 def _notes(result: Result) -> Iterator[RenderableType]:
@@ -151,15 +177,16 @@ def _notes(result: Result) -> Iterator[RenderableType]:
     yield from _list("Flags", legend.flags_used(result).items(), "bold")
     refused = [f"{name}: {missing}" for name, missing in summary.refusals(result)]
     yield from _list("Refused here", _points(refused), "yellow")
-    yield from _list("Read with care", _points(summary.reasons(result)), "yellow")
-    yield from _list("This machine was noisy", _points(summary.noise(result)), "yellow")
+    yield from _list("Read with care", _points(doubts.sentences(result)), "yellow")
+    yield from _list("This machine was noisy", _points(noise.sentences(result)), "yellow")
     tuned = reduction_rows.host_of(result)
     done = [f"{name}: {reduction_rows.applied(settings)}" for name, settings in tuned.items()]
     yield from _list("Tuned on this machine", _points(done), "bold")
     yield from _list("What this machine cannot show", _points(reduction_rows.out_of_reach(result)), "yellow")
     delays = [delay_rows.MEANING] if any(True for _ in delay_rows.delay_rows(result)) else []
+    spans = [SPANS] if _spans(result) and not summary.compares_chains(result) else []
     delays += [reduction_rows.MEANING, reduction_rows.UNSURE] if result.reductions else []
-    yield from _list("How to read it", _points([*legend.sentences(result), SPREAD, *delays]), "bold")
+    yield from _list("How to read it", _points([*legend.sentences(result), *spans, SPREAD, *delays]), "bold")
     alone = clock_text.floors(result) if delays else ()
     yield from _list("The tester alone", _points([*alone]), "bold")
     rests = [

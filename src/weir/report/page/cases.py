@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The evidence: for each setup and frame its trials, drops by place and reason, stalls and validity.
+"""The evidence: for each setup and frame its trials, what counted of them, drops by place and reason.
 
 The lists of trials are long, so the page's script writes them from the embedded data when a case is opened.
 """
 
 from __future__ import annotations
 
-from weir.report import clock_text, numbers, summary
+from weir.report import clock_text, flags, noise, numbers, rates, summary
 from weir.report.page import areas
 from weir.report.page.markup import Markup, sheet, tag
-from weir.store.result import Case, Result, Setup
+from weir.store.result import Case, Result, Setup, Throughput
 
 
 def cases(result: Result) -> Markup:
@@ -46,14 +46,15 @@ def _setup(setup: Setup, index: int, colour: int, tsc_hz: int) -> Markup:
 def _case(case: Case, setup_index: int, case_index: int, tsc_hz: int) -> Markup:
     every = summary.measured(case)
     invalid = sum(not trial.valid for trial in every)
-    stalled = sum(map(summary.explained_by_stalls, every))
-    facts = [f"{found.goal} {numbers.mpps(found.load_pps)}" for found in case.throughput]
+    slower = sum(trial.slower_times is not None for trial in every)
+    out_s, whole_s = noise.left_out_s(every)
+    facts = [f"{found.goal} {rates.mpps(found)}" for found in case.throughput]
     facts.append(f"{len(every)} trials")
     facts += [
-        f"{count} {word}"
-        for count, word in ((invalid, "invalid"), (stalled, "with loss that stalls explain"))
-        if count
+        f"{count} {word}" for count, word in ((invalid, "invalid"), (slower, "in a slower state")) if count
     ]
+    if out_s:
+        facts.append(f"{numbers.time_s(out_s)} of {numbers.time_s(whole_s)} left out")
     frame = summary.frame_label(case.frame)
     line = tag(
         "summary",
@@ -67,7 +68,15 @@ def _case(case: Case, setup_index: int, case_index: int, tsc_hz: int) -> Markup:
         data_setup=setup_index,
         data_case=case_index,
     )
-    body = [_problem(case), _found(case), _ceiling(case), _drops(case), areas.areas(case, tsc_hz), trials]
+    body = [
+        _problem(case),
+        _found(case),
+        _rounds(case),
+        _ceiling(case),
+        _drops(case),
+        areas.areas(case, tsc_hz),
+        trials,
+    ]
     return tag("details", line, body, class_="fold case")
 
 
@@ -88,23 +97,46 @@ def _found(case: Case) -> Markup | None:
         "bounds, Mpps",
         "goal loss ratio",
         "measured",
+        "left out",
         "repeats",
     )
     lines = [
         [
             found.goal,
-            found.status if found.why is None else f"{found.status}: {found.why}",
-            numbers.mpps(found.load_pps),
-            numbers.gbps(found.l2_bps),
-            numbers.gbps(found.l1_bps),
+            _status(found),
+            rates.mpps(found),
+            rates.gbps(found),
+            numbers.gbps(None if found.out_of_time else found.l1_bps),
             numbers.span_mpps(found.lower_bound_pps, found.upper_bound_pps),
             numbers.share(found.goal_loss_ratio),
             numbers.share(found.loss_ratio),
+            numbers.percent(found.left_out_share),
             str(found.repeats),
         ]
         for found in case.throughput
     ]
     return sheet("What the search found", head, lines, text_columns=2)
+
+
+def _status(found: Throughput) -> str:
+    """With its state of the machine and what else to bear in mind."""
+    said: str = "out of time" if found.out_of_time else found.status
+    worse = flags.worse_state(found)
+    if worse:
+        said += f", cores {worse}"
+    return said if found.why is None else f"{said}: {found.why}"
+
+
+def _rounds(case: Case) -> Markup | None:
+    """What each round found, and in which state of the machine."""
+    lines = [
+        [found.goal, flags.worse_state(one) or "best", str(one.round + 1), numbers.mpps(one.load_pps)]
+        for found in case.throughput
+        for one in found.rounds
+    ]
+    if not lines:
+        return None
+    return sheet("What each round found", ("goal", "state of the machine", "round", "Mpps"), lines, 2)
 
 
 def _ceiling(case: Case) -> Markup | None:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import json
 from importlib.resources import files
+from typing import Any
 
-from weir.report import summary
+from weir.report import rates, summary
 from weir.report.migration_rows import migrations
 from weir.report.page import basis, cases, delays, migration, readings, rfc2544, soak, sweep, throughput_table
 from weir.report.page.markup import Child, Markup, raw, tag
@@ -69,6 +71,23 @@ def document(result: Result) -> str:
 def embedded(result: Result) -> str:
     """The result as the page carries it."""
     return base64.b64encode(gzip.compress(result.model_dump_json().encode(), 9, mtime=0)).decode()
+
+
+def shown(result: Result) -> str:
+    """What bars show beyond the result's own fields, as JSON by numbers of setup and case and the goal: so
+    the script judges nothing by itself."""
+    found: dict[str, dict[str, Any]] = {}
+    rows = summary.rows(result)
+    for index, setup in enumerate(result.setups):
+        for place, case in enumerate(setup.cases):
+            for _ in case.throughput:
+                row = next(rows)
+                ends_pps = rates.interval_pps(row.throughput)
+                found[f"{index}/{place}/{row.throughput.goal}"] = {
+                    "flags": row.flags,
+                    "interval_pps": ends_pps,
+                }
+    return json.dumps(found)
 
 
 def _bar(result: Result) -> Markup:
@@ -135,17 +154,19 @@ def _sections(result: Result) -> list[Markup]:
         _section(
             "throughput",
             "Throughput",
-            "The bar is the median over the repeats, the whisker their min–max. All chains have one scale.",
+            "The bar is the median over the repeats, the whisker their min–max; of a search that "
+            "ran out of time only the interval of its answer is filled. All chains have one scale.",
             readings.readings(result),
             tag("div", class_="controls", id="bars-controls"),
-            tag("div", class_="plots", id="bars"),
+            tag("div", class_="plots", id="bars", data_shown=shown(result)),
             throughput_table.table(result) if summary.goals(result) else tag("p", NOT_SEARCHED, class_="dim"),
         ),
         _section(
             "loss",
             "Received against offered",
-            "Each point is a trial. On the dashed line nothing is lost; the distance to it is loss. A "
-            "ring marks loss that stalls of the host can explain. Invalid trials are not drawn.",
+            "Each point is a trial. On the dashed line nothing is lost; the distance to it is the loss that "
+            "counts. A ring marks a trial in a slower state of the machine, or of which less than half "
+            "counts; invalid ones are not drawn.",
             tag("div", class_="controls", id="loss-controls"),
             tag("div", class_="rows", id="loss-plots"),
         ),

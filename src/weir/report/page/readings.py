@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.report import legend, numbers, summary
+from weir.report import doubts, noise, numbers, rates, summary
+from weir.report.flags import FLAGS
 from weir.report.page.markup import Markup, tag
 from weir.store.result import Result
 
@@ -66,8 +67,8 @@ def _notices(result: Result) -> Iterator[tuple[str, list[str]]]:
     yield "Interrupted.", stopped if result.interrupted else []
     for name, missing in summary.refusals(result):
         yield f"{name} refused here.", [missing]
-    yield "Noisy machine.", summary.noise(result)
-    yield "Read with care.", summary.reasons(result)
+    yield "Noisy machine.", noise.sentences(result)
+    yield "Read with care.", doubts.sentences(result)
 
 
 def _group(title: str, sentences: list[str]) -> Markup:
@@ -125,17 +126,15 @@ def _reading(result: Result, row: summary.Row, index: int, name: str) -> Markup:
     elif row.setup.name == result.baseline:
         ratio = "the baseline"
     else:
-        ratio = f"{numbers.times(row.ratio)} × {result.baseline}" if row.ratio is not None else "no ratio"
-    detail = (
-        f"{numbers.span_mpps(found.load_min_pps, found.load_max_pps)}"
-        if found.load_min_pps is not None
-        else found.status
-    )
+        ratio = f"{row.ratio_text} × {result.baseline}" if row.ratio is not None else "no ratio"
+    detail = rates.span_mpps(found)
+    if found.status == "irregular" or found.out_of_time:
+        detail = "irregular" if found.load_pps is None else "out of time"
     return tag(
         "li",
         tag("span", tag("i", class_=f"key k{index % 6}"), name, class_="dial-name"),
-        tag("span", numbers.mpps(found.load_pps), class_="dial-value"),
-        tag("span", ratio, class_="dial-ratio") if ratio is not None else None,
+        tag("span", rates.mpps(found), class_="dial-value"),
+        tag("span", ratio, class_="dial-ratio", title=_ratio_title(row)) if ratio is not None else None,
         tag(
             "span",
             detail,
@@ -145,5 +144,10 @@ def _reading(result: Result, row: summary.Row, index: int, name: str) -> Markup:
     )
 
 
+def _ratio_title(row: summary.Row) -> str | None:
+    """Where it lies, or why there is none."""
+    return row.ratio.span or None if row.ratio is not None else row.no_ratio
+
+
 def _flag_title(flags: str) -> str:
-    return "; ".join(legend.FLAGS[letter] for letter in flags)
+    return "; ".join(FLAGS[letter] for letter in flags)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.report import rfc2544_rows, summary
+from weir.report import doubts, rfc2544_rows
 from weir.report.page.line_chart import Axis, Line, line_chart
 from weir.report.page.markup import Markup, sheet, tag
 from weir.report.rfc2544_rows import Reported, reported
@@ -90,7 +90,7 @@ def _deviations(result: Result) -> Markup:
     ]
     if not lines:
         return tag("p", "Everything was as the RFCs ask.")
-    said = [sentence for sentence in rfc2544_rows.remarks(result) if sentence not in summary.reasons(result)]
+    said = [sentence for sentence in rfc2544_rows.remarks(result) if sentence not in doubts.sentences(result)]
     notes = tag("ul", [tag("li", sentence) for sentence in said], class_="plain") if said else None
     title = "Not as the RFCs ask"
     return tag("div", notes, sheet(title, ("clause", "asked", "here", "where"), lines, 4))

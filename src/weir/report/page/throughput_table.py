@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from weir.report import legend, numbers, summary
+from weir.report import legend, numbers, rates, summary
+from weir.report.flags import FLAGS
 from weir.report.page.markup import Child, Markup, tag
 from weir.store.result import Case, Result, Setup
+
+GOAL_COLUMNS = 5
 
 
 def table(result: Result) -> Markup:
@@ -14,7 +17,7 @@ def table(result: Result) -> Markup:
     top = tag(
         "tr",
         [tag("th", name, scope="col", rowspan=2) for name in ("Frame", "Technology")],
-        [tag("th", goal, scope="colgroup", colspan=4, class_="goal") for goal in goals],
+        [tag("th", goal, scope="colgroup", colspan=GOAL_COLUMNS, class_="goal") for goal in goals],
         tag("th", "Flags", scope="col", rowspan=2),
     )
     below = tag(
@@ -25,6 +28,7 @@ def table(result: Result) -> Markup:
                 tag("th", "min–max", scope="col", class_="n"),
                 tag("th", "Gbit/s", scope="col", class_="n"),
                 tag("th", "ratio", scope="col", class_="n"),
+                tag("th", "min–max", scope="col", class_="n"),
             ]
             for _ in goals
         ],
@@ -37,7 +41,7 @@ def table(result: Result) -> Markup:
 
 
 def _body(result: Result, chain: str, goals: list[str]) -> Markup:
-    columns = 3 + 4 * len(goals)
+    columns = 3 + GOAL_COLUMNS * len(goals)
     lines = [tag("tr", tag("th", chain, colspan=columns, scope="rowgroup"), class_="chain")]
     for frame in summary.frames(result, chain):
         found = [
@@ -73,27 +77,31 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[C
         row = by_goal.get(goal)
         found = row.throughput if row else None
         letters += row.flags if row else ""
-        own = row is not None and row.ratio is not None and setup.name == result.baseline
         cells += [
-            tag("td", numbers.mpps(found.load_pps if found else None), class_="n goal big"),
+            tag("td", rates.mpps(found), class_="n goal big"),
+            tag("td", rates.span_mpps(found), class_="n dim"),
+            tag("td", rates.gbps(found), class_="n"),
             tag(
-                "td",
-                numbers.span_mpps(found.load_min_pps, found.load_max_pps) if found else numbers.NONE,
-                class_="n dim",
+                "td", row.ratio_text if row else numbers.NONE, class_="n", title=row.no_ratio if row else None
             ),
-            tag("td", numbers.gbps(found.l2_bps if found else None), class_="n"),
-            tag("td", "1" if own else numbers.times(row.ratio if row else None), class_="n"),
+            tag("td", row.ratio.span if row and row.ratio else "", class_="n dim"),
         ]
-    used = [letter for letter in legend.FLAGS if letter in letters]
-    cells.append(
-        tag("td", [tag("abbr", letter, title=legend.FLAGS[letter]) for letter in used], class_="flags")
-    )
+    used = [letter for letter in FLAGS if letter in letters]
+    cells.append(tag("td", [tag("abbr", letter, title=FLAGS[letter]) for letter in used], class_="flags"))
     return cells
+
+
+def _ratio(row: summary.Row | None) -> list[Markup]:
+    """Of no ratio the reason on top of the dash."""
+    if row is None:
+        return [tag("td", numbers.NONE, class_="n"), tag("td", "")]
+    span = row.ratio.span if row.ratio is not None else ""
+    return [tag("td", row.ratio_text, class_="n", title=row.no_ratio), tag("td", span, class_="n dim")]
 
 
 def _legend(result: Result) -> Markup:
     flags = [
         tag("div", tag("dt", letter), tag("dd", text)) for letter, text in legend.flags_used(result).items()
     ]
-    words = tag("p", " ".join(legend.sentences(result)))
+    words = tag("ul", [tag("li", sentence) for sentence in legend.sentences(result)], class_="plain")
     return tag("div", words, tag("dl", flags) if flags else None, class_="legend")

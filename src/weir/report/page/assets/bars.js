@@ -13,22 +13,28 @@ function bars(result) {
   const crowded = shown.length * frames.length > 20;
   parent.classList.toggle('whole', crowded);
 
-  // Throughput record in the chosen unit: value, low, high; null where nothing was found.
+  // Throughput record in the chosen unit: value, low, high; null where nothing was found. Of an interval the
+  // value is its lower end, and `most` the upper one.
+  const said = JSON.parse(parent.dataset.shown);
   const cell = (chain, technology, frame) => {
-    const setup = built(result).find((one) => one.chain === chain && nameOf(one) === technology);
-    const found = setup?.cases.find((one) => one.frame === frame)?.throughput.find((t) => t.goal === state.goal);
+    const index = result.setups.findIndex((one) => !one.refused && one.chain === chain && nameOf(one) === technology);
+    const place = index < 0 ? -1 : result.setups[index].cases.findIndex((one) => one.frame === frame);
+    const found = place < 0 ? null : result.setups[index].cases[place].throughput.find((t) => t.goal === state.goal);
     if (!found) return null;
+    const { flags, interval_pps: ends } = said[`${index}/${place}/${state.goal}`];
     const scale = state.unit === 'Mpps' ? 1e-6 : found.load_pps ? (found.l2_bps / found.load_pps) * 1e-9 : 0;
     const scaled = (pps) => (pps === null ? null : pps * scale);
-    return { found, value: scaled(found.load_pps), low: scaled(found.load_min_pps), high: scaled(found.load_max_pps) };
+    if (ends) return { found, flags, value: scaled(ends[0]), most: scaled(ends[1]), low: null, high: null };
+    const [value, low, high] = [found.load_pps, found.load_min_pps, found.load_max_pps].map(scaled);
+    return { found, flags, value, most: value, low, high };
   };
-  const flags = (found) => (found.tester_bound ? 'T' : '') + (found.stall_labelled ? 'S' : '');
+  const short = (one) => (one.most > one.value ? `${three(one.value)}–${three(one.most)}` : three(one.value));
 
   function render() {
     clear(parent);
     const chains = chainsOf(result);
     const all = chains.flatMap((chain) => shown.flatMap((name) => frames.map((frame) => cell(chain, name, frame))));
-    const top = Math.max(...all.map((one) => (one ? one.high ?? one.value ?? 0 : 0)), 1e-9);
+    const top = Math.max(...all.map((one) => (one ? one.high ?? one.most ?? 0 : 0)), 1e-9);
     for (const chain of chains) {
       const cells = shown.map((name) => frames.map((frame) => cell(chain, name, frame)));
       const words = `${chain}: ${state.goal} in ${state.unit} by frame size and technology. ` +
@@ -41,7 +47,8 @@ function bars(result) {
     const one = cells[row][at];
     if (!one) return [];
     if (one.value === null) return [`${name}: ${one.found.status}`];
-    return [`${name}: ${digits(one.value)} ${state.unit} (${digits(one.low)}–${digits(one.high)}) ${flags(one.found)}`];
+    if (one.most > one.value) return [`${name}: ${digits(one.value)} to ${digits(one.most)} ${state.unit} ${one.flags}`];
+    return [`${name}: ${digits(one.value)} ${state.unit} (${digits(one.low)}–${digits(one.high)}) ${one.flags}`];
   })];
 
   const plotOf = (cells, top, width) => ({
@@ -83,16 +90,23 @@ function bars(result) {
         label(context, one.found.status, left + wide / 2, base - 4 * ratio, wide, colour);
         return;
       }
-      const y = plot.valToPos(one.value, 'y', true);
-      context.fillStyle = hatch(context, index, colour);
-      context.fillRect(left, y, wide, base - y);
+      const open = one.most > one.value;
+      const y = plot.valToPos(one.most, 'y', true);
       context.strokeStyle = colour;
       context.lineWidth = ratio;
+      context.fillStyle = hatch(context, index, colour);
+      if (open) {
+        const from = plot.valToPos(one.value, 'y', true);
+        context.setLineDash([3 * ratio, 3 * ratio]);
+        context.fillRect(left, y, wide, Math.max(2 * ratio, from - y));
+      } else {
+        context.fillRect(left, y, wide, base - y);
+      }
       context.strokeRect(left + ratio / 2, y + ratio / 2, wide - ratio, base - y - ratio / 2);
+      context.setLineDash([]);
       let tip = y;
       if (one.low !== null && one.high !== null) tip = whisker(plot, one, left + wide / 2, Math.min(wide / 4, 4 * ratio));
-      const mark = flags(one.found);
-      label(context, three(one.value) + (mark ? ` ${mark}` : ''), left + wide / 2,
+      label(context, short(one) + (one.flags ? ` ${one.flags}` : ''), left + wide / 2,
         Math.min(tip, y) - 4 * ratio, wide, css('--ink'));
     }));
     context.restore();

@@ -15,7 +15,7 @@ function curves(result) {
     ideal: true,
     words: 'received rate against offered rate',
     text: (point) => `${digits(point.received)} of ${digits(point.offered)} Mpps, loss ${share(point.loss)}` +
-      (point.stalled ? ', stall' : ''),
+      (point.doubtful ? ', slower or disturbed' : ''),
   });
   multiples(result, 'latency', timed, {
     fields: [['p50_us', 'P50'], ['p99_us', 'P99'], ['p999_us', 'P99.9']],
@@ -126,7 +126,7 @@ function multiples(result, place, all, kind) {
         const [x, y] = [plot.valToPos(point.offered, 'x', true), plot.valToPos(point[field], 'y', true)];
         mark(context, index, x, y, 3.2 * devicePixelRatio);
         context.strokeStyle = colour;
-        context.fillStyle = point.stalled ? css('--paper') : colour;
+        context.fillStyle = point.doubtful ? css('--paper') : colour;
         context.fill();
         context.stroke();
       }

@@ -37,26 +37,31 @@ const three = (value) => (value >= 100 ? value.toFixed(0) : value < 1 ? value.to
 const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 const share = (ratio) => (ratio === 0 ? '0' : `${Number((ratio * 100).toPrecision(2))} %`);
 
-// No more packets were lost or left queued than arrived while the host had taken a core away, for 2 % at most.
-function explainedByStalls(trial) {
-  const lost = trial.offered - trial.delivered + trial.backlog;
-  const stalled = trial.stalls.reduce((sum, stall) => sum + stall.total_us, 0) / 1e6;
-  const brief = stalled <= 0.02 * trial.duration_s;
-  return trial.valid && brief && lost > 0 && lost <= trial.intended_load_pps * stalled;
+// Lost or left in a queue, of what counts; of older results, whose trials' time was not divided, of everything.
+function countedLoss(trial) {
+  const counted = trial.counted;
+  if (!counted) return trial.loss_ratio;
+  return counted.offered ? Math.min(1, (counted.lost + counted.backlog) / counted.offered) : 0;
 }
 
-// Valid trials of the curve as points. Latency is that of the slower direction.
+// Less than half of it counts, or a core was slower in all that does.
+const doubtful = (trial) => trial.slower_times !== null ||
+  (trial.counted !== null && trial.counted.seconds < trial.duration_s / 2);
+
+// Valid trials of the curve as points, by what counts. Latency is that of the slower direction.
 function curvePoints(one) {
   return one.curve
     .filter((trial) => trial.valid && trial.duration_s > 0)
     .map((trial) => {
       const seen = trial.streams.map((stream) => stream.latency).filter((latency) => latency);
       const worst = (field) => (seen.length ? Math.max(...seen.map((latency) => latency[field])) : null);
+      const loss = countedLoss(trial);
+      const offered = (trial.counted ? trial.intended_load_pps : trial.offered / trial.duration_s) / 1e6;
       return {
-        offered: trial.offered / trial.duration_s / 1e6,
-        received: trial.delivered / trial.duration_s / 1e6,
-        loss: trial.loss_ratio,
-        stalled: explainedByStalls(trial),
+        offered,
+        received: offered * (1 - loss),
+        loss,
+        doubtful: doubtful(trial),
         p50_us: worst('p50_us'),
         p99_us: worst('p99_us'),
         p999_us: worst('p999_us'),

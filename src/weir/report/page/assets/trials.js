@@ -5,16 +5,32 @@ const TRIAL_COLUMNS = [
   ['purpose', (trial) => trial.purpose],
   ['load, Mpps', (trial) => digits(trial.intended_load_pps / 1e6), 'n'],
   ['seconds', (trial) => trial.duration_s.toFixed(3), 'n'],
+  ['counted', (trial) => (trial.counted ? trial.counted.seconds.toFixed(3) : '–'), 'n'],
   ['offered', (trial) => grouped(trial.offered), 'n'],
   ['delivered', (trial) => grouped(trial.delivered), 'n'],
   ['loss ratio', (trial) => share(trial.loss_ratio), 'n'],
+  ['of counted', (trial) => (trial.counted ? share(countedLoss(trial)) : '–'), 'n'],
   ['queued', (trial) => (trial.backlog ? grouped(trial.backlog) : '0'), 'n'],
   ['drops', (trial) => trial.drops.map((drop) => `${drop.place} ${drop.reason} ${grouped(drop.packets)}`).join('; '), 'wrap'],
-  ['stalls', (trial) => trial.stalls.map((stall) =>
-    `core ${stall.core}: ${stall.count}, longest ${Math.round(stall.longest_us)} µs`).join('; ') +
-    (trial.loss_during_stall ? ' (loss meanwhile)' : ''), 'wrap'],
+  ['cores away', (trial) => [...leftOut(trial), ...slowerTimes(trial)].join('; '), 'wrap'],
   ['verdict', (trial) => (trial.valid ? 'valid' : `invalid: ${trial.invalid_because.join('; ')}`), 'wrap'],
 ];
+
+// Who had which core for how long; of older results the stalls, which nothing was left out for.
+function leftOut(trial) {
+  if (!trial.counted) {
+    return trial.stalls.map((stall) => `stalls of core ${stall.core}: ${stall.count}, longest ${Math.round(stall.longest_us)} µs`);
+  }
+  const sums = new Map();
+  for (const one of trial.left_out) {
+    const who = `core ${one.core}: ${one.by.replace(/ \(\d+\)$/, '')}`;
+    const us = Math.min(one.to_us, trial.duration_s * 1e6) - Math.max(one.from_us, 0);
+    sums.set(who, (sums.get(who) || 0) + Math.max(0, us));
+  }
+  return [...sums].sort((one, other) => other[1] - one[1]).map(([who, us]) => `${who} ${(us / 1e3).toPrecision(3)} ms`);
+}
+
+const slowerTimes = (trial) => (trial.slower_times === null ? [] : [`cores ${trial.slower_times.toFixed(2)} times slower`]);
 
 function trialTable(trials) {
   const cell = (name, text, side) => el(name, { className: side || '', ...(name === 'th' ? { scope: 'col' } : {}) }, text);

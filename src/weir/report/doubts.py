@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to read with care: cases given up, rates that were not found or are no plain rates, and rates that
+trials of the same case contradict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from weir.report import flags, numbers, rates, summary
+from weir.store.result import Case, Result, Throughput, Trial
+from weir.store.trial import Purpose
+
+CONTRADICTED_SHARE = 0.9
+"""A rate that is a smaller share of what a trial carried without loss is contradicted by it."""
+
+SUSTAINED: frozenset[Purpose] = frozenset({"search", "curve", "confirm", "latency", "frame-loss"})
+"""Trials of one rate for some time: what they carry, a search could have found. A burst is none."""
+
+Kind = Literal["X", "I", "L", "S", "D", "contradicted", "note"]
+TITLES: dict[Kind, str] = {
+    "X": "Given up",
+    "I": "Irregular (I)",
+    "L": "Out of time (L)",
+    "S": "Slower state (S), against the cores' best in this run",
+    "D": "Disturbed (D), share of the time that was left out",
+    "contradicted": "Contradicted by a valid trial of the same case that lost nothing",
+}
+"""Of those that a short report names."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One of a case, of the goals that it is for."""
+
+    kind: Kind
+    place: str
+    goals: tuple[str, ...]
+    detail: str
+    short: str = ""
+    """The same in a list of its kind."""
+
+    @property
+    def sentence(self) -> str:
+        """ "direct PVP, frame 64: NDR and PDR irregular: …"."""
+        return f"{self.place}: {' and '.join(self.goals)}{' ' if self.goals else ''}{self.detail}"
+
+
+def sentences(result: Result) -> list[str]:
+    """One for each, those of given-up cases first."""
+    return [doubt.sentence for doubt in doubts(result)]
+
+
+def grouped(result: Result, goal: str) -> list[str]:
+    """Of one goal, in few words: a sentence for each kind, without what only explains a flag."""
+    kinds: dict[Kind, list[str]] = {}
+    for doubt in doubts(result):
+        if goal in doubt.goals or not doubt.goals:
+            kinds.setdefault(doubt.kind, []).append(f"{doubt.place} ({doubt.short})")
+    return [f"{title}: {'; '.join(kinds[kind])}." for kind, title in TITLES.items() if kind in kinds]
+
+
+def doubts(result: Result) -> list[Doubt]:
+    """All of a result; goals of a case with the same words stand together."""
+    found = [
+        Doubt("X", _place(setup.name, setup.chain, case), (), f"given up: {case.problem}", case.problem)
+        for setup in result.setups
+        for case in setup.cases
+        if case.problem is not None
+    ]
+    same: dict[tuple[str, Kind, str, str], list[str]] = {}
+    for row in summary.rows(result):
+        place = _place(row.setup.name, row.setup.chain, row.case)
+        for kind, detail, short in _of(row.throughput, row.case):
+            same.setdefault((place, kind, detail, short), []).append(row.throughput.goal)
+    found += [
+        Doubt(kind, place, tuple(goals), detail, short)
+        for (place, kind, detail, short), goals in same.items()
+    ]
+    return found
+
+
+def _place(name: str, chain: str, case: Case) -> str:
+    return f"{name} {chain}, frame {summary.frame_label(case.frame)}"
+
+
+def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
+    """Kind, words, and few words."""
+    if found.status == "irregular":
+        why = found.why or "no reason was recorded"
+        yield "I", f"irregular: {why}", why.rstrip(".")
+        return
+    ends = rates.interval_pps(found)
+    if ends is not None:
+        between = f"{' to '.join(map(numbers.mpps, ends))} Mpps"
+        yield "L", f"out of time: {between}{'. ' if found.why else ''}{found.why or ''}", between
+    elif found.why is not None:
+        yield "note", f"found: {found.why}", found.why.rstrip(".")
+    worse = flags.worse_state(found)
+    if worse:
+        yield "S", f"found, but only while cores were {worse} than at their best in this run", worse
+    if found.left_out_share > flags.DISTURBED_SHARE:
+        share = f"{found.left_out_share:.0%}"
+        yield "D", f"found, but {share} of the time of the trials that bound it was left out", share
+    best = carried(case)
+    highest_pps = ends[1] if ends is not None else found.load_pps
+    if best is not None and highest_pps is not None:
+        most_pps = best.intended_load_pps
+        if highest_pps < CONTRADICTED_SHARE * most_pps:
+            mpps, most = rates.mpps(found), numbers.mpps(most_pps)
+            how = f"{best.purpose}, {_counted_s(best):.2f} s"
+            yield (
+                "contradicted",
+                f"found at {mpps} Mpps, but a valid trial carried {most} Mpps without loss ({how})",
+                f"{mpps} Mpps, a trial {most}",
+            )
+
+
+def carried(case: Case) -> Trial | None:
+    """The valid trial with the highest load of which nothing was lost or left in a queue in the time that
+    counts, in whatever round and state of the machine."""
+    clean = [
+        trial
+        for trial in summary.measured(case)
+        if trial.purpose in SUSTAINED and trial.valid and trial.counted_offered and not trial.counted_lost
+    ]
+    return max(clean, key=lambda trial: trial.intended_load_pps, default=None)
+
+
+def _counted_s(trial: Trial) -> float:
+    return trial.counted.seconds if trial.counted is not None else trial.duration_s

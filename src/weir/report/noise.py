@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much the machine disturbed a run: what was left out and who had the cores, slower and farther cores."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from weir.report import numbers, rates, summary
+from weir.store.result import Result, Trial, slowness
+
+NOISY_LEFT_OUT = 0.01
+"""Of the time of all trials; less is left out on any machine."""
+NOISY_SPREAD = 0.05
+"""A spread wider than this share of the median is worth a word."""
+NOISY_TRIALS = 0.05
+"""Likewise so many of the trials."""
+SLOWED_TIMES = 1.2
+"""Where times were not divided: a core that takes so many times as long for the same work was slowed."""
+MOVED_TIMES = 1.35
+"""A core that is so many times as far from the first as at its nearest was moved."""
+TAKERS = 4
+"""Those that had most of the cores are named."""
+_THREAD = re.compile(r" \(\d+\)$")
+
+
+def sentences(result: Result) -> list[str]:
+    """Empty when the machine was quiet."""
+    ran = list(summary.trials(result))
+    return [*_left_out(ran), *_repeated(result, ran), *_state(result, ran), *_spread(result)]
+
+
+def left_out_s(trials: Sequence[Trial]) -> tuple[float, float]:
+    """Of the time of those trials whose time was divided: what does not count, and all."""
+    divided = [(trial.duration_s, trial.counted.seconds) for trial in trials if trial.counted is not None]
+    return sum(max(0.0, whole - counted) for whole, counted in divided), sum(whole for whole, _ in divided)
+
+
+def taken_us(trials: Sequence[Trial]) -> Counter[tuple[int, str]]:
+    """By core, and by the program without its thread's number: how long it had the core."""
+    found: Counter[tuple[int, str]] = Counter()
+    for trial in trials:
+        end_us = trial.duration_s * 1e6
+        for one in trial.left_out:
+            us = min(one.to_us, end_us) - max(one.from_us, 0.0)
+            found[one.core, _THREAD.sub("", one.by)] += max(0, round(us))
+    return found
+
+
+def takers(trials: Sequence[Trial]) -> str:
+    """ "core 1: python3 1.20 s; core 0: the host 310.0 ms; others 2.0 ms": those with most first."""
+    most = [(taken, us / 1e6) for taken, us in taken_us(trials).most_common()]
+    said = [f"core {core}: {_who(by)} {numbers.time_s(seconds)}" for (core, by), seconds in most[:TAKERS]]
+    rest_s = sum(seconds for _, seconds in most[TAKERS:])
+    return "; ".join([*said, *([f"others {numbers.time_s(rest_s)}"] if most[TAKERS:] else [])])
+
+
+def _who(by: str) -> str:
+    return {"host": "the host", "slowed": "slowed by a neighbour or a lower clock"}.get(by, by)
+
+
+def _left_out(ran: Sequence[Trial]) -> Iterator[str]:
+    out_s, whole_s = left_out_s(ran)
+    if out_s > NOISY_LEFT_OUT * whole_s:
+        times = f"{numbers.time_s(out_s)} of the {numbers.time_s(whole_s)}"
+        yield (
+            f"{times} of all trials ({out_s / whole_s:.0%}) were left out, since cores were away "
+            f"({takers(ran)})."
+        )
+
+
+def _repeated(result: Result, ran: Sequence[Trial]) -> Iterator[str]:
+    invalid = [trial for trial in ran if not trial.valid]
+    if len(invalid) > NOISY_TRIALS * len(ran):
+        yield f"{len(invalid)} of {len(ran)} trials were invalid and not used."
+    longer = [trial for trial in ran if _lasted_longer(trial, result)]
+    if len(longer) > NOISY_TRIALS * len(ran):
+        count = f"{len(longer)} of {len(ran)}"
+        yield f"{count} trials lasted longer than asked for, to have enough undisturbed time."
+
+
+def _lasted_longer(trial: Trial, result: Result) -> bool:
+    """Than the longest that the lab asks for: of others it is not known how long they should have been."""
+    asked = summary.measure_of(result)
+    curve, search = asked.get("curve", {}), asked.get("trial", {})
+    longest_s = curve.get("duration_s") if trial.purpose == "curve" else search.get("duration_s")
+    return (
+        trial.counted is not None
+        and longest_s is not None
+        and trial.purpose in ("search", "confirm", "curve")
+        and trial.intended_duration_s > 1.001 * longest_s
+    )
+
+
+def _state(result: Result, ran: Sequence[Trial]) -> Iterator[str]:
+    slow = _slower_times(ran)
+    if len(slow) > NOISY_TRIALS * len(ran):
+        yield (
+            f"In {len(slow)} of {len(ran)} trials a core was slower than at its best "
+            f"({statistics.median(slow):.2f} times in the median): a neighbour on its physical core, or a "
+            "lower clock."
+        )
+    moved = list(_moved(ran))
+    if moved:
+        yield f"The hypervisor moved cores: {'; '.join(moved)}."
+    every = [row.throughput for row in summary.rows(result)]
+    worse = [found for found in every if found.worse_state]
+    if worse:
+        slower = [found.slower_times for found in worse if found.slower_times is not None]
+        farther = [found.farther_times for found in worse if found.farther_times is not None]
+        how = [f"{len(slower)} with cores up to {max(slower):.2f} times slower"] if slower else []
+        how += [f"{len(farther)} with cores up to {max(farther):.2f} times farther"] if farther else []
+        yield (
+            f"{len(worse)} of {len(every)} throughputs were only measured in a worse state of the machine: "
+            f"{', '.join(how)}."
+        )
+
+
+def _slower_times(ran: Sequence[Trial]) -> list[float]:
+    """Of each trial in which a core was slower in all that counts; of older ones in its mean."""
+    found = [trial.slower_times for trial in ran if trial.slower_times is not None]
+    older = [trial for trial in ran if trial.counted is None]
+    times = [max(cores.values(), default=1.0) for cores in slowness(older)]
+    return found + [one for one in times if one >= SLOWED_TIMES]
+
+
+def _moved(ran: Sequence[Trial]) -> Iterator[str]:
+    """Each core whose distance from the first one changed."""
+    seen: dict[int, list[float]] = {}
+    for trial in ran:
+        for core, distance_cycles in trial.distances_cycles.items():
+            seen.setdefault(core, []).append(distance_cycles)
+    for core, cycles in sorted(seen.items()):
+        if max(cycles) > MOVED_TIMES * min(cycles):
+            yield (
+                f"what core {core} had took the first one {min(cycles):.0f} to {max(cycles):.0f} cycles to "
+                f"read ({statistics.median(cycles):.0f} in the median)"
+            )
+
+
+def _spread(result: Result) -> Iterator[str]:
+    wide = [row for row in summary.rows(result) if (rates.spread(row.throughput) or 0) > NOISY_SPREAD]
+    if wide:
+        worst = max(wide, key=lambda row: rates.spread(row.throughput) or 0)
+        yield (
+            f"{len(wide)} of {sum(1 for _ in summary.rows(result))} throughputs spread by more than "
+            f"{NOISY_SPREAD:.0%} over their repeats; the widest is {worst.throughput.goal} of "
+            f"{worst.setup.name} {worst.setup.chain}, "
+            f"frame {summary.frame_label(worst.case.frame)}: {rates.spread(worst.throughput):.0%}."
+        )
