@@ -17,7 +17,7 @@ from pathlib import Path
 
 from weir.cli.exits import CommandError
 from weir.cli.stored import stored
-from weir.report import numbers, reduction_rows, render, summary
+from weir.report import doubts, legend, noise, numbers, rates, reduction_rows, render, summary
 from weir.store.database import StoreError
 from weir.store.result import Result
 
@@ -44,7 +44,7 @@ def main() -> int:
     if not all(mark in text for mark in MARKS):
         print(f"tools/measured: {readme} has no marks to put a table between: {MARKS[0]}", file=sys.stderr)
         return 2
-    lines = table(result) if result.lab == MAIN_LAB else lab_tables(result)
+    lines = main_table(result) if result.lab == MAIN_LAB else lab_tables(result)
     readme.write_text(with_lines(text, lines), encoding="utf-8")
     if result.lab == MAIN_LAB:
         photograph(render(result, "html"), PICTURE)
@@ -55,6 +55,12 @@ def with_lines(text: str, lines: Iterable[str]) -> str:
     """A README with what is between its marks made anew."""
     before, rest = text.split(MARKS[0])
     return before + MARKS[0] + "\n" + "\n".join(lines) + "\n\n" + MARKS[1] + rest.split(MARKS[1])[1]
+
+
+def main_table(result: Result) -> Iterator[str]:
+    """Markdown: rates and ratios, and what the run itself says against them."""
+    yield from table(result)
+    yield from _warnings(result)
 
 
 def lab_tables(result: Result) -> Iterator[str]:
@@ -87,7 +93,15 @@ def lab_tables(result: Result) -> Iterator[str]:
     yield from _points("What of `host` held:", applied)
     yield from _points("Left out here:", left_out)
     yield from _points("What this machine cannot show:", reduction_rows.out_of_reach(result))
-    yield from _points("Read with care:", [*summary.noise(result), *summary.reasons(result)])
+    yield from _warnings(result)
+
+
+def _warnings(result: Result) -> Iterator[str]:
+    yield from _points("This machine was noisy:", noise.sentences(result))
+    goals = summary.goals(result)
+    yield from _points(
+        "Read with care:", doubts.grouped(result, goals[0]) if goals else doubts.sentences(result)
+    )
 
 
 def _points(title: str, sentences: Sequence[str]) -> Iterator[str]:
@@ -101,17 +115,32 @@ def _points(title: str, sentences: Sequence[str]) -> Iterator[str]:
 
 def _run(result: Result) -> str:
     machine, quick = result.fingerprint, " --quick" if result.quick else ""
+    kind = "a quick run" if result.quick else "a full run"
     virtual = " of a virtual machine" if machine.hypervisor not in ("", "none") else ""
     return (
-        f"`weir run labs/{result.lab}{quick}`, {result.started_at[:10]}, on {machine.cpu}, {machine.cores} "
-        f"cores{virtual}, Linux {machine.kernel}, DPDK {machine.versions['dpdk']}"
+        f"`weir run labs/{result.lab}{quick}` ({kind}), {result.started_at[:10]}, {_weir(result)}, on "
+        f"{machine.cpu}, {machine.cores} cores{virtual}, Linux {machine.kernel}, DPDK "
+        f"{machine.versions['dpdk']}"
     )
 
 
+def _weir(result: Result) -> str:
+    """ "Weir 0.1.0, commit 1a2b3c4d5e6f", as the run recorded it."""
+    version, _, commit = result.fingerprint.versions.get("weir", result.weir).partition("+g")
+    if not commit:
+        return f"Weir {version}, commit not recorded"
+    sha, _, dirty = commit.partition(".")
+    return f"Weir {version}, commit {sha}{' with changes' if dirty else ''}"
+
+
 def table(result: Result) -> Iterator[str]:
-    """Markdown: the first goal of each chain, technology and frame size, with its ratio to the baseline."""
+    """Markdown: the first goal of each chain, technology and frame size, with its spread, flags and ratio."""
     goal, frames = summary.goals(result)[0], summary.frames(result)
-    said = f"{_run(result)}: {goal} in Mpps, both directions together, and its ratio to `{result.baseline}`."
+    said = (
+        f"{_run(result)}: {goal} in Mpps, both directions together, ± the farthest repeat or round; in "
+        f"brackets its ratio to `{result.baseline}`, and the least and greatest of the pairs that it is the "
+        "median of."
+    )
     yield from textwrap.wrap(said, WIDTH, break_on_hyphens=False)
     yield ""
     heads = [f"{frame} B" if frame.isdigit() else summary.frame_label(frame) for frame in frames]
@@ -121,20 +150,29 @@ def table(result: Result) -> Iterator[str]:
     for row in summary.rows(result):
         if row.throughput.goal == goal:
             place = row.setup.chain, row.setup.name
-            cells.setdefault(place, {})[row.case.frame] = _cell(row, result.baseline)
+            cells.setdefault(place, {})[row.case.frame] = _cell(row)
     for (chain, technology), by_frame in sorted(cells.items(), key=lambda item: item[0][0]):
         yield f"| {chain} | `{technology}` | {' | '.join(by_frame.get(frame, '') for frame in frames)} |"
     yield ""
-    yield "≥: the tester was the limit, and the chain may do more. *Irregular*: no rate could be defended."
+    used = legend.flags_used(result)
+    bounds = "≥, ≤: at least, at most, since the tester was a limit. "
+    flags = " ".join(f"{letter}: {text.partition(':')[0]}." for letter, text in used.items())
+    yield from textwrap.wrap(bounds + flags, WIDTH, break_on_hyphens=False)
 
 
-def _cell(row: summary.Row, baseline: str) -> str:
-    if row.throughput.load_pps is None:
-        return "*irregular*"
-    rate = ("≥ " if row.throughput.tester_bound else "") + numbers.mpps(row.throughput.load_pps)
-    if row.setup.name == baseline or row.ratio is None:
-        return rate
-    return f"{rate} ({numbers.times(row.ratio)} ×)"
+def _cell(row: summary.Row) -> str:
+    """ "≥ 2.000 ±3% (≥4.00 ×, 3.90–4.10) TS", "1.200 to 2.300 L", "*irregular* I"."""
+    found = row.throughput
+    if found.load_pps is None:
+        return f"*irregular* {row.flags}"
+    said = ("≥ " if found.tester_bound else "") + rates.mpps(found, " to ")
+    distance = rates.farthest(found)
+    if distance is not None:
+        said += f" {numbers.around(distance)}"
+    if row.ratio is not None and row.ratio_text != "1":
+        span = f", {row.ratio.span}" if row.ratio.span else ""
+        said += f" ({row.ratio_text} ×{span})"
+    return f"{said} {row.flags}".rstrip()
 
 
 def photograph(page: str, picture: Path) -> None:
