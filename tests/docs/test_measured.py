@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.report.disturbed import disturbed
 from tests.report.synthetic import result
 from tests.report.test_reductions import compared
 from tools import measured
@@ -30,16 +31,53 @@ def test_each_chain_and_technology_has_a_line_with_ratios_to_the_baseline() -> N
         for found in (one for case in setup.cases for one in case.throughput):
             if found.load_pps is not None:
                 found.load_pps = 0.5e6 if setup.technology == "linux-bridge" else 2e6
+                found.load_min_pps, found.load_max_pps = found.load_pps * 0.95, found.load_pps * 1.05
                 found.tester_bound = setup.technology == "direct"
+                found.stall_labelled = False
     lines = list(measured.table(made))
     assert "| chain | technology | 64 B | 512 B | 1518 B | IMIX a7d4g |" in lines
-    assert (
-        "| PVP | `direct` | ≥ 2.000 (4.00 ×) | ≥ 2.000 (4.00 ×) | ≥ 2.000 (4.00 ×) | ≥ 2.000 (4.00 ×) |"
-        in lines
-    )
-    assert "| PVVP | `linux-bridge` | 0.500 | 0.500 | 0.500 | 0.500 |" in lines
-    assert "| PVP | `ovs` | 2.000 (4.00 ×) | 2.000 (4.00 ×) | 2.000 (4.00 ×) | *irregular* |" in lines
+    assert "| PVP | `direct` |" + 4 * " ≥ 2.000 ±5% (≥4.00 ×, 3.62–4.42) T |" in lines
+    assert "| PVVP | `linux-bridge` |" + 4 * " 0.500 ±5% |" in lines
+    assert "| PVP | `ovs` |" + 3 * " 2.000 ±5% (4.00 ×, 3.62–4.42) |" + " *irregular* I |" in lines
     assert sum(line.startswith(("| PVP ", "| PVVP ")) for line in lines) == 2 * 4
+
+
+def test_rates_keep_their_flags_and_the_run_its_own_warnings() -> None:
+    lines = list(measured.main_table(disturbed()))
+    assert "| PVP | `direct` | ≥ 8.000 ±5% (≥20.0 ×, 19.0–21.0) T |" in lines
+    assert "| PVP | `linux-bridge` | 0.400 ±0% |" in lines
+    assert "| PVP | `ovs` | 0.100 to 0.250 L |" in lines
+    assert "| PVP | `ovs-dpdk` | 1.200 SD |" in lines
+    text = " ".join(line.strip() for line in lines)
+    assert "T: tester-bound. L: out of time. S: slower state. D: disturbed." in text
+    assert "This machine was noisy:  - 288.0 ms of the 5.60 s of all trials (5%) were left out" in text
+    for said in (
+        "- Out of time (L): ovs PVP, frame 64 (0.100 to 0.250 Mpps).",
+        "ovs-dpdk PVP, frame 64 (1.40 times slower and 4.60 times farther from each other).",
+        "- Disturbed (D), share of the time that was left out: ovs-dpdk PVP, frame 64 (56%).",
+        "ovs-dpdk PVP, frame 64 (1.200 Mpps, a trial 2.400).",
+    ):
+        assert said in text, said
+    assert max(len(line) for line in lines if not line.startswith("|")) <= measured.WIDTH
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("0.1.0+g1a2b3c4d5e6f", "Weir 0.1.0, commit 1a2b3c4d5e6f, on"),
+        ("0.1.0+g1a2b3c4d5e6f.dirty", "Weir 0.1.0, commit 1a2b3c4d5e6f with changes, on"),
+        ("0.1.0", "Weir 0.1.0, commit not recorded, on"),
+    ],
+)
+def test_the_caption_names_command_kind_date_commit_and_machine(version: str, said: str) -> None:
+    made = disturbed(quick=False)
+    made.fingerprint.versions["weir"] = version
+    text = " ".join(measured.table(made))
+    assert text.startswith("`weir run labs/switching` (a full run), 2026-01-02, ")
+    assert said in text
+    assert "Imaginary 1000 @ 2.50GHz, 2 cores of a virtual machine, Linux 6.1.0-0-synthetic" in text
+    made.quick = True
+    assert " ".join(measured.table(made)).startswith("`weir run labs/switching --quick` (a quick run), ")
 
 
 def test_a_labs_own_readme_has_its_changes_and_what_was_left_out() -> None:

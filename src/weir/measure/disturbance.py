@@ -30,8 +30,10 @@ from weir.measure.core_watch import Taken
 
 HOST = "host"
 SLOWED = "slowed"
-TAKEN_MIN_US = 5.0
-"""Shorter times of others are in every trial; what they cost is within what a queue holds."""
+TAKEN_MIN_US = 50.0
+"""Less of others' time at once is in every trial, of the kernel's own threads: a queue holds what comes then."""
+TOGETHER_US = 500.0
+"""Times of others that are nearer to each other than this are one."""
 SLOWED_TIMES = 1.15
 """A core that takes so many times as long for the same work as at its best."""
 LOSSY_SHARE = 0.1
@@ -113,12 +115,34 @@ def absences(slices: Slices, taken: Iterable[Taken] = ()) -> list[Absence]:
         Absence(gap.core, gap.ended_us - gap.us, gap.ended_us, HOST) for gap in slices.gaps if gap.host_us
     ]
     us_a_ns = slices.now_us / max(1, slices.now_raw_ns - slices.start_raw_ns)
-    for one in taken:
-        from_us = (one.from_raw_ns - slices.start_raw_ns) * us_a_ns
-        to_us = (one.to_raw_ns - slices.start_raw_ns) * us_a_ns
-        if to_us - from_us >= TAKEN_MIN_US:
-            found.append(Absence(one.core, from_us, to_us, one.by))
+    others = [
+        Absence(
+            one.core,
+            (one.from_raw_ns - slices.start_raw_ns) * us_a_ns,
+            (one.to_raw_ns - slices.start_raw_ns) * us_a_ns,
+            one.by,
+        )
+        for one in taken
+    ]
+    found += [
+        one
+        for group in _together(others)
+        if sum(each.to_us - each.from_us for each in group) >= TAKEN_MIN_US
+        for one in group
+    ]
     return [one for one in found if one.to_us > 0]
+
+
+def _together(others: Sequence[Absence]) -> Iterator[list[Absence]]:
+    """Those of one core that are near to each other."""
+    group: list[Absence] = []
+    for one in sorted(others, key=lambda one: (one.core, one.from_us)):
+        if group and (one.core != group[-1].core or one.from_us - group[-1].to_us > TOGETHER_US):
+            yield group
+            group = []
+        group.append(one)
+    if group:
+        yield group
 
 
 def slowed(slices: Slices, best_cycles: Mapping[int, float]) -> list[Absence]:
