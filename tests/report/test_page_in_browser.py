@@ -72,11 +72,7 @@ def test_trials_are_listed_with_what_counted_and_who_had_the_cores(tmp_path: Pat
     dom, console = load(made, tmp_path, opened=True)
     assert not console
     first = dom[dom.index("<caption>Trials (7)") :].partition("</table>")[0]
-<<<<<<< HEAD
-    heads = re.findall(r"<th[^>]*>([^<]*)", first)
-=======
     heads = re.findall(r"<th [^>]*>([^<]*)", first)
->>>>>>> report
     lines = [re.findall(r"<td[^>]*>([^<]*)", line) for line in first.split("<tr")[2:]]
     slow = dict(zip(heads, lines[1], strict=True))
     assert (slow["counted"], slow["loss ratio"], slow["of counted"]) == ("0.188", "12 %", "10 %")

@@ -31,7 +31,8 @@ from weir.measure.core_watch import Taken
 HOST = "host"
 SLOWED = "slowed"
 TAKEN_MIN_US = 50.0
-"""Less of others' time at once is in every trial, of the kernel's own threads: a queue holds what comes then."""
+"""Less of others' time at once is in every trial, of the kernel's own threads: a queue holds what comes
+then."""
 TOGETHER_US = 500.0
 """Times of others that are nearer to each other than this are one."""
 SLOWED_TIMES = 1.15

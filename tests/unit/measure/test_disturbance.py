@@ -125,11 +125,22 @@ def test_gaps_are_absences_only_if_the_host_made_them() -> None:
 
 def test_times_of_others_are_told_in_the_runs_own_clock() -> None:
     (found,) = absences(
-        run(), [Taken(0, 5_010_000_000, 5_012_000_000), Taken(0, 5_050_000_000, 5_050_002_000)]
+        run(), [Taken(0, 5_010_000_000, 5_012_000_000), Taken(0, 5_050_000_000, 5_050_049_000)]
     )
     assert (found.core, found.by) == (0, "cc (7)")
     assert found.from_us == pytest.approx(10_000)
     assert found.to_us == pytest.approx(12_000)
+
+
+def test_many_short_times_of_others_near_to_each_other_are_an_absence() -> None:
+    def every(us: int) -> list[Taken]:
+        starts = [5_010_000_000 + 1000 * us * at for at in range(10)]
+        return [Taken(0, start, start + 10_000) for start in starts]
+
+    assert len(absences(run(), every(200))) == 10
+    assert absences(run(), every(600)) == []
+    elsewhere = [Taken(core, 5_010_000_000, 5_010_040_000) for core in (0, 1)]
+    assert absences(run(), elsewhere) == []
 
 
 def test_a_core_is_slowed_where_it_takes_longer_than_at_its_best() -> None:
