@@ -48,7 +48,7 @@ RANDOM_TRIALS = 30
 SEED_BITS = 63
 MEMORY_BYTES = tuple(16 << 10 << step for step in range(16))  # 16 KiB to 512 MiB
 DISTURBED_NOISE = 5.0
-"""Costs of a trial that was never seen on an undisturbed host."""
+"""Costs of a trial that was never seen on a quiet host, never settled, or lost packets in functions."""
 PARTLY_FULL_NOISE = 3.0
 """Costs on cores that are not full are not quite what they are at the limit."""
 LIGHT_NOISE = 5.0
@@ -263,8 +263,9 @@ def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
     """Every measurement of every set-up, as the mathematics take it."""
     found: list[Measured] = []
     for group, one in enumerate(setups):
-        noise = 1.0 if one.enough() else DISTURBED_NOISE
         for each in one.measurements():
+            calm = one.enough() and one.settled and each.costs.lost_in_functions <= LOST_MAX
+            noise = 1.0 if calm else DISTURBED_NOISE
             told = rows(each.as_found(), each.costs, len(found), memory, noise)
             idle = _idle(each.execution, each.costs)
             testers = _testers(each.execution)

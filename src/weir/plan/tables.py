@@ -25,7 +25,7 @@ TABLES: Mapping[str, tuple[Table, ...]] = {
     "nat": (Table("sessions", 140),),
     "firewall": (Table("sessions", 100),),
     "lb": (Table("connections_max", 100),),
-    "dpi": (Table("flows_max", 150),),
+    "dpi": (Table("flows_max", 150), Table("charges_max", 90)),
 }
 
 
