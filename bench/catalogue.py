@@ -148,6 +148,7 @@ BENCHES = {
         headline=True,
     ),
     "own-pauses": Bench("own_pauses", "what a function carries that pauses by itself", _same, headline=True),
+    "repeat": Bench("repeat", "labs/switching --quick, ten runs against their own medians", headline=True),
     "bring-up": Bench(
         "bring_up",
         "Mininet, 16 functions under Linux bridges",

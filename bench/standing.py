@@ -18,13 +18,12 @@ from weir.measure import Traffic, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.machine_state import MachineState
 from weir.measure.trial import TrialRunner
+from weir.report.flags import flags
 from weir.spec import Lab, load_lab
 from weir.spec.frames import mean_frame_bytes
 from weir.store.result import Case, Throughput, Trial
 
 ROOT = Path(__file__).resolve().parent.parent
-DISTURBED_SHARE = 0.5
-"""Of the time of the trials that bound a rate: with more left out, reports say that it was disturbed."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +35,8 @@ class Search:
 
     @property
     def flags(self) -> str:
-        """Letters of what the result says beside the rate, as reports have them."""
-        marks = {
-            "T": self.found.tester_bound,
-            "L": self.found.out_of_time,
-            "S": self.found.worse_state,
-            "D": self.found.left_out_share > DISTURBED_SHARE,
-            "I": self.found.status == "irregular",
-        }
-        return "".join(letter for letter, applies in marks.items() if applies)
+        """Letters of what reports say beside the rate."""
+        return flags(self.found)
 
 
 class Standing:
