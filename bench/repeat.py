@@ -3,8 +3,8 @@
 
 REPEAT_RUNS runs (10), one after the other, by the command line.
 
-- *ratio*: share of all rates that are within 3 % of their case's median or flagged (a bound, out of time, slower
-  state, disturbed, irregular). The median is of the rates without a flag.
+- *ratio*: share of all rates that are within 3 % of their case's median or flagged (a bound, out of time,
+  slower state, disturbed, irregular). The median is of the rates without a flag.
 - `ratios_near`: share of the ratios to the baseline that are within 5 % of their case's median.
 - `seconds`: how long each run took.
 """

@@ -10,7 +10,6 @@ import secrets
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -22,15 +21,14 @@ from weir.host.shortfalls import shortfalls
 from weir.jobs.built import built
 from weir.jobs.leftovers import take_down_leftovers
 from weir.jobs.new_result import new_result
+from weir.jobs.standing import Standing
 from weir.measure import Traffic, ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.events import Event, TrialFinished
 from weir.measure.machine_state import MachineState
 from weir.measure.reductions import reductions
-from weir.measure.rounds import joined
 from weir.spec import Chain, Lab
 from weir.spec.frames import mean_frame_bytes
-from weir.spec.sla import Sla
 from weir.spec.topology import Topology
 from weir.spec.ways import Way, ways
 from weir.store.result import Case, Ceiling, Result, Setup, Shortfall
@@ -46,43 +44,6 @@ class Progress(Protocol):
     def setup(self, name: str) -> None: ...
     def event(self, event: Event) -> None: ...
     def case(self, case: Case) -> None: ...
-
-
-@dataclass
-class _Standing:
-    """A setup with its number in the store, and what each round measured of each frame size."""
-
-    way: Way
-    chain: Chain
-    setup: Setup
-    number: int
-    rounds: dict[str, list[Case]] = field(default_factory=dict)
-
-    def add(self, case: Case, sla: Sla | None, state: MachineState) -> Case:
-        """The case of all rounds so far, which the setup has from now on."""
-        self.rounds.setdefault(case.frame, []).append(case)
-        return self.judge(case.frame, sla, state)
-
-    def judge(self, frame: str, sla: Sla | None, state: MachineState) -> Case:
-        """The same with what is known of the machine by now."""
-        known = self.rounds[frame]
-        for case in known:
-            for found in case.throughput:
-                found.farther_times = state.farther_times(found.distances_cycles)
-        whole = joined(known, sla) if len(known) > 1 else known[0]
-        for at, one in enumerate(self.setup.cases):
-            if one.frame == frame:
-                self.setup.cases[at] = whole
-                break
-        else:
-            self.setup.cases.append(whole)
-        return whole
-
-    def worse(self) -> list[str]:
-        """Frame sizes that were only measured in a worse state of the machine than the rest."""
-        return [
-            case.frame for case in self.setup.cases if any(found.worse_state for found in case.throughput)
-        ]
 
 
 class Campaign:
@@ -110,7 +71,7 @@ class Campaign:
         self._progress = progress
         # By port kind, and by variant: they are the tester's, not the switch's.
         self._ceilings: dict[tuple[str, str | None], dict[str, Ceiling]] = {}
-        self._standing: dict[tuple[str, str], _Standing] = {}
+        self._standing: dict[tuple[str, str], Standing] = {}
         self._versions: dict[str, str] = {}
         self._state = MachineState()
 
@@ -197,7 +158,7 @@ class Campaign:
         finally:
             self._store.update_setup(standing.number, setup)
 
-    def _first_visit(self, result: Result, way: Way, chain: Chain) -> _Standing:
+    def _first_visit(self, result: Result, way: Way, chain: Chain) -> Standing:
         setup = Setup(
             technology=way.technology,
             variant=way.name if way.variant is not None else None,
@@ -210,7 +171,7 @@ class Campaign:
         )
         lacking = f"{refusal.missing}: {refusal.fix}" if refusal is not None else None
         setup.refused = "; ".join(why for why in (way.refused, lacking) if why is not None) or None
-        standing = _Standing(way, chain, setup, self._store.add_setup(result.id, setup))
+        standing = Standing(way, chain, setup, self._store.add_setup(result.id, setup))
         self._standing[way.name, chain.name] = standing
         if setup.refused is not None:
             self._progress.say(f"{way.name} {chain.name}: refused: {setup.refused}")
@@ -250,7 +211,7 @@ class Campaign:
     def _measure(
         self,
         result: Result,
-        standing: _Standing,
+        standing: Standing,
         topology: Topology,
         found: dict[str, Ceiling],
         frames: Container[str] | None,
