@@ -131,7 +131,10 @@ def absences(slices: Slices, taken: Iterable[Taken] = ()) -> list[Absence]:
         if sum(each.to_us - each.from_us for each in group) >= TAKEN_MIN_US
         for one in group
     ]
-    return [one for one in found if one.to_us > 0]
+    end_us = slices.now_us
+    if slices.streams:
+        end_us = min(end_us, len(slices.streams[0].due) * slices.width_ns / 1e3)
+    return [one for one in found if one.to_us > 0 and one.from_us < end_us]
 
 
 def _together(others: Sequence[Absence]) -> Iterator[list[Absence]]:

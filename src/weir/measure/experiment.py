@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 TEACHING_FRAMES = 3
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
+PROBE_COUNTED_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,14 @@ def measure_setup(
         )
         if not (yield from told(case)):
             return
+
+
+def _undisturbed_pps(probe: Trial) -> tuple[float, float]:
+    """Offered and delivered, in the time in which every core was there, if there was enough of it."""
+    counted = probe.counted
+    if counted is None or not counted.offered or counted.seconds < PROBE_COUNTED_SHARE * probe.duration_s:
+        return probe.offered / probe.duration_s, probe.delivered / probe.duration_s
+    return counted.offered / counted.seconds, (counted.offered - counted.lost) / counted.seconds
 
 
 class _OneFrame:
@@ -196,9 +205,10 @@ class _OneFrame:
         if not probe.offered:
             self._problem = "The tester could send nothing: look at the data plane's log."
             return None
-        highest = probe.offered / probe.duration_s
+        offered_pps, delivered_pps = _undisturbed_pps(probe)
+        highest = offered_pps
         if self._ceiling is not None:
-            highest = min(highest, max(self._ceiling.max_pps, 1.1 * probe.delivered / probe.duration_s))
+            highest = min(highest, max(self._ceiling.max_pps, 1.1 * delivered_pps))
         if self._measure.max_load_pps is not None:
             highest = min(highest, self._measure.max_load_pps)
         return self._measure.min_load * highest, highest
