@@ -77,9 +77,7 @@ def judged(cells: list[Cell]) -> Line:
     errors = [(cell, abs(cell.error)) for cell in cells if cell.error is not None]
     near = [error <= NEAR for _, error in errors]
     warned = {letter: sum(letter in cell.flags for cell in cells) for letter in "TLSDI"}
-    silent = [
-        cell for cell, error in errors if error > FAR and not set(cell.flags) - set(cell.quiet_flags) - {"T"}
-    ]
+    silent = [cell for cell, error in errors if error > FAR and not _said(cell)]
     ratio = sum(near) / len(near) if near else 0.0
     return Line(
         name="disturbed",
@@ -97,6 +95,14 @@ def judged(cells: list[Cell]) -> Line:
             "cells": [asdict(cell) | {"error": cell.error} for cell in cells],
         },
     )
+
+
+def _said(cell: Cell) -> bool:
+    """Whether what stands beside either rate says why they differ. "At least" is true of less."""
+    bound = ("T" in cell.flags and (cell.error or 0) < 0) or (
+        "T" in cell.quiet_flags and (cell.error or 0) > 0
+    )
+    return bound or bool((set(cell.flags) | set(cell.quiet_flags)) - {"T"})
 
 
 def _cells(cpus: list[int]) -> Iterator[Cell]:

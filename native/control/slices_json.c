@@ -75,9 +75,11 @@ others_json(void)
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < weir_other_count(); i++)
-		json_array_append_new(list, json_pack("{s:i, s:I}", "core", weir_other_number(i),
-						      "distance_cycles",
-						      (json_int_t)weir_other_distance_cycles(i)));
+		json_array_append_new(list, json_pack("{s:i, s:I, s:I}", "core",
+						      weir_other_number(i), "distance_cycles",
+						      (json_int_t)weir_other_distance_cycles(i),
+						      "pace_cycles",
+						      (json_int_t)weir_other_pace_cycles(i)));
 	return list;
 }
 

@@ -60,6 +60,7 @@ static struct {
 	unsigned int count;
 	unsigned int cpu[WEIR_OTHERS_MAX];
 	uint64_t distance_cycles[WEIR_OTHERS_MAX];
+	uint64_t pace_cycles[WEIR_OTHERS_MAX];
 } others;
 
 static void
@@ -93,16 +94,26 @@ core_cycles(unsigned int lcore)
 	return cycles;
 }
 
+/* `argument`: where the pace goes. */
 static void *
 answer_there(void *argument)
 {
-	answer(argument);
+	uint64_t *least = argument;
+	struct weir_pace pace = {0};
+
+	answer(NULL);
+	for (unsigned int i = 0; i < WEIR_OTHER_PIECES; i++) {
+		uint64_t cycles = weir_pace_count(&pace);
+
+		if (cycles != 0 && (*least == 0 || cycles < *least))
+			*least = cycles;
+	}
 	return NULL;
 }
 
 /* Before who polls there: without the right to that the two take turns, and some turns are lost. */
 static int
-start_there(unsigned int cpu, pthread_t *thread)
+start_there(unsigned int cpu, pthread_t *thread, uint64_t *pace_cycles)
 {
 	struct sched_param first = {.sched_priority = 1};
 	pthread_attr_t attributes;
@@ -116,19 +127,20 @@ start_there(unsigned int cpu, pthread_t *thread)
 	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
 	pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
 	pthread_attr_setschedparam(&attributes, &first);
-	status = pthread_create(thread, &attributes, answer_there, NULL);
+	status = pthread_create(thread, &attributes, answer_there, pace_cycles);
 	pthread_attr_destroy(&attributes);
 	return status;
 }
 
 static uint64_t
-other_cycles(unsigned int cpu)
+other_cycles(unsigned int cpu, uint64_t *pace_cycles)
 {
 	pthread_t thread;
 	uint64_t cycles;
 
 	begin();
-	if (start_there(cpu, &thread) != 0)
+	*pace_cycles = 0;
+	if (start_there(cpu, &thread, pace_cycles) != 0)
 		return 0;
 	cycles = asked_cycles();
 	pthread_join(thread, NULL);
@@ -158,6 +170,12 @@ weir_other_number(unsigned int index)
 }
 
 uint64_t
+weir_other_pace_cycles(unsigned int index)
+{
+	return others.pace_cycles[index];
+}
+
+uint64_t
 weir_other_distance_cycles(unsigned int index)
 {
 	return others.distance_cycles[index];
@@ -169,7 +187,7 @@ weir_distances_measure(void)
 	for (unsigned int i = 1; i < weir_core_count(); i++)
 		distance_cycles[i] = core_cycles(weir_core_lcore(i));
 	for (unsigned int i = 0; i < others.count; i++)
-		others.distance_cycles[i] = other_cycles(others.cpu[i]);
+		others.distance_cycles[i] = other_cycles(others.cpu[i], &others.pace_cycles[i]);
 }
 
 uint64_t

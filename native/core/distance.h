@@ -19,6 +19,9 @@ unsigned int weir_other_count(void);
 unsigned int weir_other_number(unsigned int index);
 /* As weir_core_distance_cycles(); 0 where it could not be measured. */
 uint64_t weir_other_distance_cycles(unsigned int index);
+/* The least of WEIR_OTHER_PIECES pieces of work (pace.h) that were timed there then; 0 likewise. */
+#define WEIR_OTHER_PIECES 16
+uint64_t weir_other_pace_cycles(unsigned int index);
 
 /* Measures all polling cores from the first one, and those of others; some tens of microseconds
  * each. Only while the loops are stopped. */

@@ -177,6 +177,13 @@ class CoreSlices(CoreDistance):
     """Least of the pieces of work that it timed; 0 where it timed none."""
 
 
+class OtherCore(CoreDistance):
+    """A core on which no loop of weir-dp polls."""
+
+    pace_cycles: int = 0
+    """Least of sixteen pieces of work that a thread of weir-dp timed there just before the run."""
+
+
 class Slices(_Reply):
     """A run in slices of its time, and when its cores were away."""
 
@@ -188,8 +195,7 @@ class Slices(_Reply):
     now_us: float
     streams: tuple[StreamSlices, ...]
     cores: tuple[CoreSlices, ...]
-    others: tuple[CoreDistance, ...] = ()
-    """Cores on which no loop of weir-dp polls."""
+    others: tuple[OtherCore, ...] = ()
     gaps: tuple[Gap, ...] = ()
     gaps_left_out: int = 0
     """More than the 2,048 a core that are kept."""

@@ -28,7 +28,9 @@ class Counting:
     distances_cycles: Mapping[int, float]
     slower_times: float | None
     short: int
-    """Packets due in the time that counts, and not sent."""
+    """Packets due in clean time, and not sent."""
+    short_recovering: int
+    """Likewise behind an absence, while the tester caught up."""
     away_s: float
     """Time in which some core was away; of all cores together."""
 
@@ -66,7 +68,10 @@ def counting(
         for core in (*slices.cores, *slices.others)
         if core.distance_cycles
     }
-    state.saw({core.core: core.pace_cycles for core in slices.cores}, distances)
+    count = len(slices.streams[0].due) if slices.streams else 0
+    paces = {core.core: core.pace_cycles for core in slices.cores}
+    paces |= {other.core: (other.pace_cycles,) * count for other in slices.others}
+    state.saw(paces, distances)
     return Counting(
         record=Counted(
             seconds=found.seconds,
@@ -80,6 +85,7 @@ def counting(
         distances_cycles=distances,
         slower_times=times,
         short=found.short,
+        short_recovering=found.short_recovering,
         away_s=sum(one.to_us - max(0.0, one.from_us) for one in away) / 1e6,
     )
 
@@ -91,6 +97,9 @@ def _slower_times(slices: Slices, best_cycles: Mapping[int, float]) -> float | N
         timed = [cycles for cycles in core.pace_cycles if cycles]
         if timed and core.core in best_cycles:
             times.append(statistics.median(timed) / best_cycles[core.core])
+    times += [
+        other.pace_cycles / best_cycles[other.core] for other in slices.others if other.core in best_cycles
+    ]
     slowest = max(times)
     return round(slowest, 3) if slowest > SLOWED_TIMES else None
 

@@ -103,7 +103,9 @@ class Evidence:
     recovering_s: float
     offered: int
     short: int
-    """Due and not sent."""
+    """Due and not sent, in clean slices."""
+    short_recovering: int
+    """Likewise in recovering ones: the tester was still behind."""
     lost: int
     """Without the backlog."""
     backlog: int
@@ -150,7 +152,8 @@ def _together(others: Sequence[Absence]) -> Iterator[list[Absence]]:
 
 
 def slowed(slices: Slices, best_cycles: Mapping[int, float]) -> list[Absence]:
-    """Times in which a core was slower than at its best, of cores whose best is known."""
+    """Times in which a core was slower than at its best, of cores whose best is known. A core without a loop
+    of weir-dp is timed just before, which stands for all of the run."""
     width_us = slices.width_ns / 1e3
     found: list[Absence] = []
     for core in slices.cores:
@@ -160,6 +163,11 @@ def slowed(slices: Slices, best_cycles: Mapping[int, float]) -> list[Absence]:
             for at, cycles in enumerate(core.pace_cycles)
             if cycles > limit
         ]
+    found += [
+        Absence(other.core, 0.0, slices.now_us, SLOWED)
+        for other in slices.others
+        if other.pace_cycles > best_cycles.get(other.core, math.inf) * SLOWED_TIMES
+    ]
     return found
 
 
@@ -170,7 +178,7 @@ def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) ->
     count = len(slices.streams[0].due) if slices.streams else 0
     spans = _union(away)
     left = _left_out(slices, spans, count)
-    offered = short = lost = recovering_slices = 0
+    offered = short = short_recovering = lost = recovering_slices = 0
     backlog = 0.0
     for stream in slices.streams:
         clean, recovering = _parts(stream, left, _own_delays_us(stream, spans, width_us))
@@ -178,13 +186,15 @@ def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) ->
         offered += judged.offered
         lost += judged.lost
         backlog += judged.backlog
-        short += clean.due - clean.offered + recovering.due - recovering.offered
+        short += clean.due - clean.offered
+        short_recovering += recovering.due - recovering.offered
         recovering_slices = max(recovering_slices, recovering.slices)
     return Evidence(
         seconds=left.count(False) * width_us / US_PER_S,
         recovering_s=recovering_slices * width_us / US_PER_S,
         offered=offered,
         short=short,
+        short_recovering=short_recovering,
         lost=lost,
         backlog=round(backlog),
         left_out=tuple(away),

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 TEACHING_FRAMES = 3
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
-PROBE_COUNTED_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -83,11 +82,14 @@ def measure_setup(
 
 
 def _undisturbed_pps(probe: Trial) -> tuple[float, float]:
-    """Offered and delivered, in the time in which every core was there, if there was enough of it."""
-    counted = probe.counted
-    if counted is None or not counted.offered or counted.seconds < PROBE_COUNTED_SHARE * probe.duration_s:
+    """Offered and delivered in its slices, three quarters of the way up: not while a core was away."""
+    if probe.slices is None:
         return probe.offered / probe.duration_s, probe.delivered / probe.duration_s
-    return counted.offered / counted.seconds, (counted.offered - counted.lost) / counted.seconds
+    lost = dict(probe.slices.lost)
+    width_s = probe.slices.width_us / 1e6
+    offered = sorted(probe.slices.offered)
+    delivered = sorted(sent - lost.get(at, 0) for at, sent in enumerate(probe.slices.offered))
+    return tuple(packets[3 * len(packets) // 4] / width_s for packets in (offered, delivered))
 
 
 class _OneFrame:

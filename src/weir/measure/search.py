@@ -68,8 +68,10 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         self._deadline = deadline
         self.too_fast: dict[float, str] = {}  # load → why the tester could not offer or receive it
         self.unbelievable: dict[float, str] = {}  # load → why its trials cannot be believed
-        self.slower: dict[float, float] = {}  # load → how slow the machine was in all trials that lost there
-        self.distances: dict[float, Mapping[int, float]] = {}  # load → the nearest in these trials
+        # Load, and whether packets were lost → how slow the machine was in all such trials, and the nearest
+        # that the cores were in any.
+        self.slower: dict[tuple[float, bool], float] = {}
+        self.distances: dict[tuple[float, bool], Mapping[int, float]] = {}
         self.times_s: dict[float, tuple[float, float]] = {}  # load → of all trials there, and what counted
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
@@ -112,14 +114,20 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         if trial.counted is not None:
             whole_s, counted_s = self.times_s.get(load_pps, (0.0, 0.0))
             self.times_s[load_pps] = whole_s + trial.duration_s, counted_s + trial.counted.seconds
-        if not trial.counted_lost:
-            return
+        place = load_pps, trial.counted_lost > 0
         slower = trial.slower_times or 1.0
-        self.slower[load_pps] = min(slower, self.slower.get(load_pps, slower))
-        self.distances[load_pps] = min(
-            (self.distances.get(load_pps, trial.distances_cycles), trial.distances_cycles),
+        self.slower[place] = min(slower, self.slower.get(place, slower))
+        self.distances[place] = min(
+            (self.distances.get(place, trial.distances_cycles), trial.distances_cycles),
             key=lambda cycles: max(cycles.values(), default=0.0),
         )
+
+    def deciding(self, lower_pps: float, upper_pps: float | None) -> tuple[float, bool]:
+        """Whose state of the machine a rate between these loads rests on: of the trials that lost packets at
+        the upper one; where the tester was the limit, of those that lost none at the lower one."""
+        if upper_pps is None or upper_pps in self.too_fast or (upper_pps, True) not in self.slower:
+            return lower_pps, False
+        return upper_pps, True
 
     def left_out_share(self, *loads_pps: float | None) -> float:
         """Of the time of all trials at these loads."""
@@ -190,6 +198,7 @@ def _judge(
     if upper_pps in measurer.unbelievable:
         why = f"Above {lower_pps:,.0f} pps no trial could be believed: {measurer.unbelievable[upper_pps]}"
         return Found(goal, lower_pps=lower_pps, upper_pps=upper_pps, why=why)
+    deciding = measurer.deciding(lower_pps, upper_pps)
     loss = bounds.clo.target_to_stat[target].pessimistic_loss_ratio
     return Found(
         goal,
@@ -201,8 +210,8 @@ def _judge(
         out_of_time=time_up
         and upper_pps is not None
         and upper_pps - lower_pps > upper_pps * wanted.relative_width,
-        slower_times=_slower(upper_pps, measurer),
-        distances_cycles=measurer.distances.get(upper_pps, {}) if upper_pps is not None else {},
+        slower_times=_slower(measurer.slower.get(deciding, 1.0)),
+        distances_cycles=measurer.distances.get(deciding, {}),
         left_out_share=measurer.left_out_share(lower_pps, upper_pps),
     )
 
@@ -211,8 +220,7 @@ def _apart(lower_pps: float, upper_pps: float | None, width: float) -> bool:
     return upper_pps is not None and upper_pps - lower_pps > upper_pps * width
 
 
-def _slower(upper_pps: float | None, measurer: _Measurer) -> float | None:
-    times = measurer.slower.get(upper_pps, 1.0) if upper_pps is not None else 1.0
+def _slower(times: float) -> float | None:
     return times if times > 1 else None
 
 

@@ -119,8 +119,17 @@ def _late(counts: Balance, result: TrafficResult, duration_s: float, counted: Co
 def _disturbed(counted: Counting, wanted_s: float) -> list[Fault]:
     """Too little time in which every core was there."""
     seconds = counted.record.seconds
-    if seconds >= ENOUGH_SHARE * wanted_s:
+    behind = counted.short_recovering
+    if seconds >= ENOUGH_SHARE * wanted_s and behind <= SHORTFALL_RATIO * max(1, counted.record.offered):
         return []
+    if seconds >= ENOUGH_SHARE * wanted_s:
+        return [
+            Fault(
+                "host",
+                f"The tester's core was away, and it was still {behind} packets behind at the end: end what"
+                " else runs there, or lower the load.",
+            )
+        ]
     by: dict[tuple[int, str], float] = {}
     for one in counted.left_out:
         by[one.core, one.by] = by.get((one.core, one.by), 0.0) + one.to_us - max(0.0, one.from_us)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.dataplane.messages import CoreDistance, CoreSlices, Gap, Slices, StreamSlices
+from weir.dataplane.messages import CoreSlices, Gap, OtherCore, Slices, StreamSlices
 from weir.measure.counting import counting
 from weir.measure.machine_state import MachineState
 from weir.measure.rounds import joined
@@ -20,7 +20,7 @@ def state(*paces: int, distances: tuple[float, ...] = ()) -> MachineState:
     return found
 
 
-def run(*paces: int, distance: int = 260) -> Slices:
+def run(*paces: int, distance: int = 260, other_pace: int = 0) -> Slices:
     count = len(paces)
     stream = StreamSlices(
         id=0, due=(10,) * count, offered=(10,) * count, delivered=(10,) * count, delay_ns=(5000,) * count
@@ -32,7 +32,7 @@ def run(*paces: int, distance: int = 260) -> Slices:
         now_us=count * 1e3,
         streams=(stream,),
         cores=(CoreSlices(core=1, distance_cycles=0, pace_cycles=paces),),
-        others=(CoreDistance(core=2, distance_cycles=distance),),
+        others=(OtherCore(core=2, distance_cycles=distance, pace_cycles=other_pace),),
     )
 
 
@@ -60,6 +60,13 @@ def test_where_too_little_would_be_left_all_of_it_counts_and_says_how_slow_the_c
     assert found.slower_times == 1.5
     assert found.record.seconds == pytest.approx(0.1)
     assert found.left_out == ()
+
+
+def test_a_switchs_core_that_was_slow_just_before_makes_the_trial_one_of_a_slower_state() -> None:
+    machine = state(*[600] * 100)
+    counting(run(*[600] * 100, other_pace=600), [], machine, least_growth_ms=1, wanted_s=0.1)
+    found = counting(run(*[600] * 100, other_pace=840), [], machine, least_growth_ms=1, wanted_s=0.1)
+    assert found.slower_times == 1.4
 
 
 def test_distances_of_all_cores_are_kept_and_a_farther_one_is_told() -> None:
