@@ -99,9 +99,8 @@ def judged(cells: list[Cell]) -> Line:
 
 def _said(cell: Cell) -> bool:
     """Whether what stands beside either rate says why they differ. "At least" is true of less."""
-    bound = ("T" in cell.flags and (cell.error or 0) < 0) or (
-        "T" in cell.quiet_flags and (cell.error or 0) > 0
-    )
+    error = cell.error or 0
+    bound = ("T" in cell.flags and error < 0) or ("T" in cell.quiet_flags and error > 0)
     return bound or bool((set(cell.flags) | set(cell.quiet_flags)) - {"T"})
 
 

@@ -89,7 +89,8 @@ def _undisturbed_pps(probe: Trial) -> tuple[float, float]:
     width_s = probe.slices.width_us / 1e6
     offered = sorted(probe.slices.offered)
     delivered = sorted(sent - lost.get(at, 0) for at, sent in enumerate(probe.slices.offered))
-    return tuple(packets[3 * len(packets) // 4] / width_s for packets in (offered, delivered))
+    place = 3 * len(offered) // 4
+    return offered[place] / width_s, delivered[place] / width_s
 
 
 class _OneFrame:
