@@ -125,9 +125,9 @@ def _disturbed(counted: Counting, wanted_s: float) -> list[Fault]:
     if seconds >= ENOUGH_SHARE * wanted_s:
         return [
             Fault(
-                "host",
-                f"The tester's core was away, and it was still {behind} packets behind at the end: end what"
-                " else runs there, or lower the load.",
+                "tester",
+                f"The tester's core was away, and it was still {behind} packets behind at the end: lower the"
+                " load, or end what else runs there.",
             )
         ]
     by: dict[tuple[int, str], float] = {}

@@ -146,3 +146,11 @@ def test_behind_a_disturbed_trial_the_next_one_lasts_longer_and_a_quiet_one_as_l
     assert 0.5 < second.duration_s <= 4 * 0.5
     quiet = Rig(SimulatedDut(STEADY)).runner()
     assert [quiet.once("search", 1e6, 0.5).trial.duration_s for _ in range(3)] == [0.5, 0.5, 0.5]
+
+
+def test_a_tester_that_was_away_and_is_still_behind_at_the_end_was_too_slow_for_that_load() -> None:
+    late = Response(2e6, 2.06e6, stalls=(StallKind(5, 4000, 8000, 12_000),))
+    rig = Rig(SimulatedDut(late, seed=4, tester_max_pps=995_000))
+    trials = [rig.runner().once("search", 1e6, 0.5) for _ in range(8)]
+    said = {fault.kind for outcome in trials for fault in outcome.faults}
+    assert said == {"tester"}
