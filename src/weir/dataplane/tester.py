@@ -15,6 +15,7 @@ from weir.dataplane.requests import DelayWanted, LaterRates, Shape
 WAIT_MS = 100
 LOOK_MS = 10  # how often weir-dp is asked after its ports: a vhost-user server finds its client by that
 SLICE_NS = 1_000_000
+SLICE_LONGEST_NS = 5_000_000
 SLICES_MAX = 16_384
 LATE_S = 10.0  # how long after its planned end a run may still be under way
 
@@ -64,7 +65,7 @@ class DataPlaneTester:
             delay,
             packets=shape.packets,
             then=_later(shape),
-            slice_ns=max(SLICE_NS, -(-duration_ns // SLICES_MAX)),
+            slice_ns=_slice_ns(duration_ns),
             others=self._others,
         )
         deadline = time.monotonic() + duration_s + drain_s + LATE_S
@@ -82,6 +83,12 @@ class DataPlaneTester:
         raise DataPlaneTimeoutError(
             "timeout", f"run {run} did not end {LATE_S:.0f} s after its {duration_s:g} s", fix=LOG_HINT
         )
+
+
+def _slice_ns(duration_ns: int) -> int | None:
+    """None of a run whose slices would be so long that short absences left all of it out: it has intervals."""
+    slice_ns = max(SLICE_NS, -(-duration_ns // SLICES_MAX))
+    return slice_ns if slice_ns <= SLICE_LONGEST_NS else None
 
 
 def _later(shape: Shape) -> LaterRates | None:
