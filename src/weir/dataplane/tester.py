@@ -86,7 +86,7 @@ class DataPlaneTester:
 
 
 def _slice_ns(duration_ns: int) -> int | None:
-    """None of a run whose slices would be so long that short absences left all of it out: it has intervals."""
+    """None of a run whose slices would be so long that short absences left all of it out."""
     slice_ns = max(SLICE_NS, -(-duration_ns // SLICES_MAX))
     return slice_ns if slice_ns <= SLICE_LONGEST_NS else None
 

@@ -41,6 +41,8 @@ LOSSY_SHARE = 0.1
 """A stream that lost packets is overloaded without doubt: there a tenth of the least growth is enough."""
 CALM_TIMES, CALM_US = 1.25, 20.0
 """Delays are as without an absence up to so much more than at their lower quartile."""
+GROWTH_SHARE, GROWTH_LEAST_US = 0.0025, 200.0
+"""Of the time that counts: so much growth of the delay is an overload of a quarter of a percent."""
 CLEAN_SHARE = 0.25
 """Of the recovering slices; with so many clean ones, those alone tell which share is lost."""
 US_PER_S = 1e6
@@ -295,23 +297,26 @@ def _stretches(left: Sequence[bool]) -> Iterator[list[int]]:
 def _judged(clean: _Part, recovering: _Part, slice_s: float, least_growth_us: float) -> _Judged:
     seconds = (clean.slices + recovering.slices) * slice_s
     rate_pps = (clean.offered + recovering.offered) / seconds if seconds else 0.0
-    backlog = _grown(clean, least_growth_us) / US_PER_S * rate_pps
+    backlog = _grown(clean, least_growth_us, seconds) / US_PER_S * rate_pps
     balance = recovering.lost + sum(recovering.growths_us) / US_PER_S * rate_pps
     if balance <= 0:
         # All was carried. Which share is lost without queues that empty is known of the clean ones.
         alone = clean.slices >= CLEAN_SHARE * recovering.slices
         return _Judged(clean.offered + (0 if alone else recovering.offered), max(0, clean.lost), backlog)
-    backlog += _grown(recovering, least_growth_us) / US_PER_S * rate_pps
+    backlog += _grown(recovering, least_growth_us, seconds) / US_PER_S * rate_pps
     lost = clean.lost + min(recovering.lost, math.ceil(balance))
     return _Judged(clean.offered + recovering.offered, max(0, lost), backlog)
 
 
-def _grown(part: _Part, least_us: float) -> float:
-    """Growth of the delay that is a backlog. Each stretch adds its own uncertainty."""
+def _grown(part: _Part, least_us: float, seconds: float) -> float:
+    """Growth of the delay that is a backlog: in a short trial less of it is the same overload. Each stretch
+    adds its own uncertainty."""
     if not least_us:
         return 0.0
     growth_us = sum(part.growths_us)
-    limit_us = least_us * (LOSSY_SHARE if part.lost > 0 else 1) * math.sqrt(max(1, len(part.growths_us)))
+    shortest_us = min(least_us, max(GROWTH_LEAST_US, GROWTH_SHARE * seconds * US_PER_S))
+    limit_us = least_us * LOSSY_SHARE if part.lost > 0 else shortest_us
+    limit_us *= math.sqrt(max(1, len(part.growths_us)))
     return growth_us if growth_us > limit_us else 0.0
 
 

@@ -106,9 +106,14 @@ def test_growth_of_the_delay_is_a_backlog_and_an_absence_in_it_is_none() -> None
 
 
 def test_a_little_growth_counts_only_where_packets_were_lost() -> None:
-    ramp = {at: 100 + 5.0 * at for at in range(COUNT)}  # half a millisecond
+    ramp = {at: 100 + 1.5 * at for at in range(COUNT)}  # 0.15 ms in a tenth of a second
     assert evidence(run({}, ramp), [], LEAST_MS).backlog == 0
-    assert evidence(run({99: 1}, ramp), [], LEAST_MS).backlog == pytest.approx(500, rel=0.05)
+    assert evidence(run({99: 1}, ramp), [], LEAST_MS).backlog == pytest.approx(150, rel=0.05)
+
+
+def test_in_a_short_trial_less_growth_is_a_backlog() -> None:
+    ramp = {at: 100 + 5.0 * at for at in range(COUNT)}  # half a percent of the load was not carried
+    assert evidence(run({}, ramp), [], LEAST_MS).backlog == pytest.approx(500, rel=0.05)
 
 
 def test_packets_that_were_due_and_not_sent_count_as_short_where_all_cores_were_there() -> None:
