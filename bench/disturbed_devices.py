@@ -12,17 +12,13 @@ import random
 import statistics
 
 from bench.pairs import Line, of_ratios
+from bench.search import searched
 from weir.measure.device import HOST_STALLS, Response, StallKind
-from weir.measure.search import search
-from weir.measure.simulated import SimulatedDut, simulated_traffic
-from weir.measure.tester import no_counters
-from weir.measure.trial import TrialRunner
 from weir.spec.measure import Measure
 
 DEVICES = 40
 SHARE = 0.3
 ERROR_MAX = 0.01
-OVERHEAD_S = 0.1
 
 
 def device(seed: int) -> tuple[Response, float]:
@@ -44,21 +40,7 @@ def device(seed: int) -> tuple[Response, float]:
 
 def errors(seed: int) -> list[float]:
     """Of NDR and PDR, as a share of the truth."""
-    response, highest_pps = device(seed)
-    measure = Measure()
-    dut = SimulatedDut(response, seed=seed, overhead_s=OVERHEAD_S)
-    runner = TrialRunner(
-        dut,
-        no_counters,
-        simulated_traffic(),
-        options=measure.trial,
-        on_trial=lambda _trial: None,
-        sleep=dut.sleep,
-    )
-    limits_pps = (measure.min_load * highest_pps, highest_pps)
-    found = search(runner, measure, limits_pps, clock=dut.clock, deadline=float("inf"))
-    truths_pps = [response.truth_pps(one.goal.loss_ratio) for one in found]
-    return [abs((one.load_pps or 0) / truth - 1) for one, truth in zip(found, truths_pps, strict=True)]
+    return [percent / 100 for percent in searched(*device(seed), seed, Measure()).errors_percent]
 
 
 def run() -> Line:

@@ -81,7 +81,11 @@ def device(seed: int, harder: Harder = Harder()) -> tuple[Response, float]:
 
 def ours(seed: int, measure: Measure, harder: Harder = Harder()) -> Taken:
     """The lab's search."""
-    response, highest_pps = device(seed, harder)
+    return searched(*device(seed, harder), seed, measure)
+
+
+def searched(response: Response, highest_pps: float, seed: int, measure: Measure) -> Taken:
+    """The lab's search on that device."""
     dut = SimulatedDut(response, seed=seed, overhead_s=OVERHEAD_S)
     runner = TrialRunner(
         dut,
