@@ -213,6 +213,7 @@ fill_burst(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count
 {
 	const struct weir_offsets at = sender->at;
 	const uint16_t head_bytes = sender->head_bytes;
+	const bool sliced_by_time = sender->slices.by_time;
 	struct weir_stamp stamp = {
 		.epoch = sender->epoch,
 		.stream = sender->config->id,
@@ -233,7 +234,7 @@ fill_burst(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count
 		packet->pkt_len = frame->length;
 		build(rte_pktmbuf_mtod(packet, uint8_t *), frame, next_flow(sender), at, head_bytes,
 		      &stamp, stamp_base);
-		if (sender->slices.by_time)
+		if (unlikely(sliced_by_time))
 			weir_slices_add(&sender->slices, stamp.sequence, stamp.tx_tsc,
 					stamp.tx_tsc);
 	}

@@ -19,6 +19,7 @@ from weir.dataplane.messages import LatencySummary, TrafficResult
 
 RAMP_SHARE = 0.4  # P90 - P50 of a ramp, as a share of its height
 LOSSY_SHARE = 0.1
+"""Of the least growth: so much is enough where packets were lost, which is overload without doubt."""
 
 
 def backlog_packets(result: TrafficResult, duration_s: float, least_ms: float) -> int:

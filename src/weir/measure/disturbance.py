@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weir.dataplane.messages import Slices, StreamSlices
+from weir.measure.backlog import LOSSY_SHARE
 from weir.measure.core_watch import Taken
 
 HOST = "host"
@@ -37,8 +38,6 @@ TOGETHER_US = 500.0
 """Times of others that are nearer to each other than this are one."""
 SLOWED_TIMES = 1.15
 """A core that takes so many times as long for the same work as at its best."""
-LOSSY_SHARE = 0.1
-"""A stream that lost packets is overloaded without doubt: there a tenth of the least growth is enough."""
 CALM_TIMES, CALM_US = 1.25, 20.0
 """Delays are as without an absence up to so much more than at their lower quartile."""
 GROWTH_SHARE, GROWTH_LEAST_US = 0.0025, 200.0
