@@ -25,13 +25,14 @@ from bench.standing import Search, standing, switching
 from weir.dataplane import DataPlaneError
 from weir.fabric import FabricError, require_root
 from weir.fabric.check import check
-from weir.measure.machine_state import MachineState
+from weir.measure.machine_state import NEAR_TIMES, MachineState
 
 TECHNOLOGIES = ("direct", "linux-bridge", "ovs-dpdk")
 CHAINS = ("PVP", "PVVP")
 CELLS = int(os.environ.get("DISTURBED_CELLS", "204"))
 TARGET = 0.95
 NEAR, FAR = 0.05, 0.10
+LETTERS = "TLSDI"
 SEED = 13
 
 
@@ -76,7 +77,7 @@ def judged(cells: list[Cell]) -> Line:
     """What the cells say together. A flag is a warning only if no quiet search has it."""
     errors = [(cell, abs(cell.error)) for cell in cells if cell.error is not None]
     near = [error <= NEAR for _, error in errors]
-    warned = {letter: sum(letter in cell.flags for cell in cells) for letter in "TLSDI"}
+    warned = {letter: sum(letter in cell.flags for cell in cells) for letter in LETTERS}
     silent = [cell for cell, error in errors if error > FAR and not _said(cell)]
     ratio = sum(near) / len(near) if near else 0.0
     return Line(
@@ -119,7 +120,7 @@ def _cells(cpus: list[int]) -> Iterator[Cell]:
                 with bursts(core, burst_ms, share):
                     disturbed = chain_built.search()
                 after = chain_built.search()
-                quiet_pps, quiet_flags = _quiet(before, after)
+                quiet_pps, quiet_flags = _quiet(before, disturbed, after)
                 yield Cell(
                     technology=technology,
                     chain=chain,
@@ -136,8 +137,17 @@ def _cells(cpus: list[int]) -> Iterator[Cell]:
                 before = after
 
 
-def _quiet(before: Search, after: Search) -> tuple[float | None, str]:
-    """The mean of both, with the flags that both have."""
-    rates = [one.found.load_pps for one in (before, after) if one.found.load_pps is not None]
-    flags = "".join(letter for letter in before.flags if letter in after.flags)
+def _quiet(before: Search, disturbed: Search, after: Search) -> tuple[float | None, str]:
+    """The mean of those in the disturbed one's state of the machine, or else of both; with the flags that
+    all of them have."""
+    both = [one for one in (before, after) if one.found.load_pps is not None]
+    same = [one for one in both if _same_state(one, disturbed)] or both
+    rates = [one.found.load_pps for one in same if one.found.load_pps is not None]
+    flags = "".join(letter for letter in LETTERS if same and all(letter in one.flags for one in same))
     return (statistics.fmean(rates) if rates else None), flags
+
+
+def _same_state(one: Search, other: Search) -> bool:
+    """Of the cores' distance."""
+    here, there = (max(search.found.distances_cycles.values(), default=1.0) for search in (one, other))
+    return max(here, there) < NEAR_TIMES * min(here, there)

@@ -174,6 +174,14 @@ keep_gap(struct core *core, uint64_t end_tsc, uint64_t gap)
 	weir_history_added(&core->gap_count);
 }
 
+/* For those whose work waits by the clock. */
+static void
+say_back(struct core *core, uint64_t now)
+{
+	for (unsigned int i = 0; i < core->area_count; i++)
+		core->areas[i]->back_tsc = now;
+}
+
 static inline void
 watch_for_stall(struct core *core, uint64_t now, uint64_t gap)
 {
@@ -188,6 +196,7 @@ watch_for_stall(struct core *core, uint64_t now, uint64_t gap)
 	if (core->host_cycles > 0) {
 		weir_count(&core->stalls.host_count, 1);
 		weir_count(&core->stalls.host_cycles, core->host_cycles);
+		say_back(core, now);
 	}
 	keep_gap(core, now, gap);
 	core->attributed = false;

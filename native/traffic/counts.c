@@ -76,7 +76,7 @@ find_gaps(const struct weir_stream *stream, struct weir_stream_count *count)
 	uint64_t last_tsc = arrivals->after_gap_tsc, longest = arrivals->longest_gap_cycles;
 
 	count->gaps = arrivals->gaps;
-	if (stream->config.to_port_id != WEIR_NOWHERE && count->offered > come) {
+	if (stream->config.to_port_id != WEIR_NOWHERE && stream->sender.sequence > come) {
 		uint64_t from_tsc = arrivals->any ? arrivals->newest_rx_tsc : weir_run_start_tsc();
 
 		count->gaps++;
@@ -117,7 +117,7 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 }
 
 /* At a constant rate those from one slice's first key up to the next one's; the last ones that were
- * due may not have been sent. */
+ * due may not have been sent, nor those that were skipped. */
 static void
 count_due(const struct weir_stream *stream, unsigned int slice, struct weir_slice_count *count)
 {
@@ -133,7 +133,8 @@ count_due(const struct weir_stream *stream, unsigned int slice, struct weir_slic
 		return;
 	}
 	count->due = RTE_MIN(to, sender->intended) - RTE_MIN(from, sender->intended);
-	count->offered = RTE_MIN(to, sender->offered) - RTE_MIN(from, sender->offered);
+	count->offered = RTE_MIN(to, sender->sequence) - RTE_MIN(from, sender->sequence) -
+			 sender->slices.slice[slice].packets;
 }
 
 void

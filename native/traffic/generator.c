@@ -16,6 +16,7 @@ struct generator {
 	char name[64];
 	struct weir_queue queue;
 	uint16_t port_id;
+	uint64_t back_tsc; /* of the area, as far as it was looked at */
 	unsigned int sender_count;
 	struct weir_sender *senders[WEIR_STREAMS_MAX];
 };
@@ -29,24 +30,34 @@ send_due(struct generator *generator, struct weir_sender *sender, uint64_t now)
 
 	if (sender->done)
 		return 0;
-	if (now > sender->deadline_tsc || weir_pacing_ended(&sender->pacing, sender->offered)) {
+	if (now > sender->deadline_tsc || weir_pacing_ended(&sender->pacing, sender->sequence)) {
 		__atomic_store_n(&sender->done, true, __ATOMIC_RELEASE);
 		return 0;
 	}
-	due = weir_pacing_due(&sender->pacing, now, sender->offered + BURST);
-	if (due <= sender->offered)
+	due = weir_pacing_due(&sender->pacing, now, sender->sequence + BURST);
+	if (due <= sender->sequence)
 		return 0;
-	count = RTE_MIN(due - sender->offered, (uint64_t)BURST);
+	count = RTE_MIN(due - sender->sequence, (uint64_t)BURST);
 	/* No buffer: the packets stay due; what is never built is a shortfall. */
 	if (!weir_sender_fill(sender, packets, count))
 		return 0;
 	sent = weir_queue_transmit(&generator->queue, packets, count);
-	sender->offered += count;
 	if (unlikely(sent < count)) {
 		sender->refused += count - sent;
 		rte_pktmbuf_free_bulk(&packets[sent], count - sent);
 	}
 	return count;
+}
+
+/* The host had the core. */
+static void
+skip(struct generator *generator)
+{
+	generator->back_tsc = generator->area.back_tsc;
+	for (unsigned int i = 0; i < generator->sender_count; i++) {
+		if (generator->senders[i]->skips && !generator->senders[i]->done)
+			weir_sender_skip(generator->senders[i], generator->back_tsc);
+	}
 }
 
 static uint32_t
@@ -57,6 +68,8 @@ poll(struct weir_area *area, uint64_t now_tsc)
 
 	if (__atomic_load_n(&weir_epoch, __ATOMIC_ACQUIRE) == 0)
 		return 0;
+	if (unlikely(generator->back_tsc != area->back_tsc))
+		skip(generator);
 	for (unsigned int i = 0; i < generator->sender_count; i++)
 		handled += send_due(generator, generator->senders[i], now_tsc);
 	return handled;

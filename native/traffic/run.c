@@ -59,9 +59,10 @@ pacing_of(const struct weir_run_options *options, unsigned int index, uint64_t s
 	return pacing;
 }
 
-/* At a constant rate a packet's number tells when it was due. */
+/* At a constant rate a packet's number tells when it was due. `whole`: the first packets of all
+ * flows, or a number of packets, are asked for. */
 static void
-ready_slices(struct weir_stream *stream, uint64_t tsc_hz)
+ready_slices(struct weir_stream *stream, uint64_t tsc_hz, bool whole)
 {
 	const struct weir_pacing *pacing = &stream->sender.pacing;
 	bool by_time = pacing->poisson || pacing->step_cycles != UINT64_MAX;
@@ -71,6 +72,7 @@ ready_slices(struct weir_stream *stream, uint64_t tsc_hz)
 	weir_slices_begin(&stream->arrivals.slices, run.slice_count, width_cycles,
 			  packets_per_cycle);
 	weir_slices_begin(&stream->sender.slices, run.slice_count, width_cycles, packets_per_cycle);
+	stream->sender.skips = run.slice_count > 0 && packets_per_cycle > 0 && !whole;
 }
 
 /* The loops have stopped: counters and senders belong to the control thread. */
@@ -90,7 +92,7 @@ ready_streams(const struct weir_run_options *options)
 			delays->wanted.sequence_limit = stream->config.flow_count;
 		weir_sender_ready(&stream->sender, run.number,
 				  pacing_of(options, i, stream->config.seed + run.number));
-		ready_slices(stream, tsc_hz);
+		ready_slices(stream, tsc_hz, options->first_packets || options->packets > 0);
 		if (weir_pacing_is_constant(&stream->sender.pacing))
 			delays->pacing = &stream->sender.pacing;
 	}

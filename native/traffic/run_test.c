@@ -144,6 +144,7 @@ the_clock_starts_when_the_loops_run(void **state)
 }
 
 static bool away;
+static bool asleep; /* the host takes the core; else an area works */
 
 /* Takes the core away once, for 50 ms, when 1,000 packets have been sent: longer than a busy
  * machine does, and in a run that is ten times as long. */
@@ -154,7 +155,7 @@ go_away(struct weir_area *area, uint64_t now_tsc)
 	(void)now_tsc;
 	if (!away && weir_stream_at(0)->sender.offered >= 1000) {
 		away = true;
-		rte_delay_us_block(50000);
+		(asleep ? rte_delay_us_sleep : rte_delay_us_block)(50000);
 	}
 	return 0;
 }
@@ -171,7 +172,7 @@ a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency(void **state)
 		struct weir_stream_count count;
 
 		config.poisson = poisson;
-		away = false;
+		away = asleep = false;
 		weir_loops_stop();
 		weir_areas_clear();
 		place(&absent);
@@ -190,6 +191,58 @@ a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency(void **state)
 		assert_true(count.latency.p99 >= 40e6);
 		assert_true(count.lateness.min < 1e6);
 	}
+}
+
+/* Of 5,000 packets, 500 are due while the core is away: they are not made up for where slices tell
+ * when that was, and they count as due in those slices alone. */
+static void
+what_was_due_while_the_host_had_the_core_is_skipped_in_a_run_of_slices(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	struct weir_area absent = {.poll = go_away, .name = "absent", .core = weir_core_number(0)};
+	const double rate_pps = 10000;
+	const struct weir_run_options sliced = {
+		.rates_pps = &rate_pps,
+		.duration_ns = 500 * MS_NS,
+		.drain_ns = 100 * MS_NS,
+		.slice_ns = MS_NS,
+	};
+	uint64_t due = 0, offered = 0, delivered = 0, most_offered = 0;
+	struct weir_stream_count count;
+	struct weir_error error;
+
+	(void)state;
+	away = false;
+	asleep = true;
+	place(&absent);
+	place(generator);
+	place(receiver);
+	configure(&config);
+	weir_loops_start(&options);
+	assert_int_not_equal(weir_run_start(&sliced, &error), -1);
+	count = wait_for_end();
+	assert_int_equal(count.intended, 5000);
+	assert_true(count.offered <= 4500 + 1);
+	assert_int_equal(count.delivered + count.tx_refused, count.offered);
+	assert_int_equal(count.duplicates + count.reordered + count.too_late, 0);
+	for (unsigned int slice = 0; slice < 500; slice++) {
+		struct weir_slice_count found;
+
+		weir_stream_slice(0, slice, &found);
+		due += found.due;
+		offered += found.offered;
+		delivered += found.delivered;
+		most_offered = RTE_MAX(most_offered, found.offered);
+		assert_true(found.delivered <= found.offered);
+		assert_true(found.offered <= found.due);
+	}
+	assert_int_equal(due, 5000);
+	assert_int_equal(offered, count.offered);
+	assert_int_equal(delivered, count.delivered);
+	assert_int_equal(most_offered, 10);
+	/* Nobody made up for it: what was sent was hardly late. */
+	assert_true(count.lateness.p50 < 1e6);
+	assert_true(count.latency.p90 < 20e6);
 }
 
 static void
@@ -291,6 +344,7 @@ main(void)
 		TESTER(a_poisson_run_intends_what_its_process_draws),
 		TESTER(the_clock_starts_when_the_loops_run),
 		TESTER(a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency),
+		TESTER(what_was_due_while_the_host_had_the_core_is_skipped_in_a_run_of_slices),
 		TESTER(without_a_rate_nothing_is_late_and_latency_begins_with_the_sending),
 		TESTER(the_counts_stand_once_the_run_is_done),
 		TESTER(a_stopped_run_has_ended_and_sends_no_more),

@@ -40,7 +40,6 @@ weir_stream_sample(const struct weir_stream_config *config, uint32_t count, weir
 					   "no packet buffers for the stream");
 			break;
 		}
-		sender.offered += burst;
 		for (uint16_t i = 0; i < burst; i++) {
 			uint8_t *frame = rte_pktmbuf_mtod(packets[i], uint8_t *);
 

@@ -93,6 +93,7 @@ weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing
 	sender->epoch = epoch;
 	sender->pacing = pacing;
 	sender->intended = 0;
+	sender->sequence = 0;
 	sender->offered = 0;
 	sender->refused = 0;
 	sender->done = false;
@@ -217,7 +218,7 @@ fill_burst(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count
 	struct weir_stamp stamp = {
 		.epoch = sender->epoch,
 		.stream = sender->config->id,
-		.sequence = (uint32_t)sender->offered,
+		.sequence = (uint32_t)sender->sequence,
 		.tx_tsc = now_tsc,
 	};
 	uint32_t stamp_base = weir_sum_fold(stamp.tx_tsc) + stamp.epoch + stamp.stream;
@@ -227,7 +228,7 @@ fill_burst(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count
 		struct rte_mbuf *packet = packets[i];
 
 		if (drawn) {
-			stamp.tx_tsc = weir_pacing_drawn_tsc(&sender->pacing, sender->offered + i);
+			stamp.tx_tsc = weir_pacing_drawn_tsc(&sender->pacing, sender->sequence + i);
 			stamp_base = weir_sum_fold(stamp.tx_tsc) + stamp.epoch + stamp.stream;
 		}
 		packet->data_len = frame->length;
@@ -252,7 +253,24 @@ weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t
 		fill_burst(sender, packets, count, now_tsc, true);
 	else
 		fill_burst(sender, packets, count, now_tsc, false);
-	count_lateness(sender, sender->offered, count, now_tsc);
+	count_lateness(sender, sender->sequence, count, now_tsc);
 	sender->last_tx_tsc = now_tsc;
+	sender->sequence += count;
+	sender->offered += count;
 	return true;
+}
+
+/* Flows and frame sizes go on as if those packets had been sent: each sequence number has its own.
+ */
+void
+weir_sender_skip(struct weir_sender *sender, uint64_t until_tsc)
+{
+	uint64_t due = weir_pacing_due(&sender->pacing, until_tsc, UINT64_MAX);
+	uint64_t skipped = due > sender->sequence ? due - sender->sequence : 0;
+
+	weir_slices_add_range(&sender->slices, sender->sequence, sender->sequence + skipped);
+	sender->next_order = (uint32_t)((sender->next_order + skipped) % sender->flows.order_count);
+	sender->next_frame =
+		(uint32_t)((sender->next_frame + skipped) % sender->config->frame_count);
+	sender->sequence += skipped;
 }

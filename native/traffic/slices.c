@@ -42,3 +42,16 @@ weir_slices_move(struct weir_slices *slices, uint64_t key)
 	slices->keys =
 		at < last ? weir_slices_first(slices, at + 1) - slices->first_key : INT64_MAX;
 }
+
+void
+weir_slices_add_range(struct weir_slices *slices, uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		uint64_t end;
+
+		weir_slices_move(slices, from);
+		end = slices->keys < to - slices->first_key ? slices->first_key + slices->keys : to;
+		slices->now->packets += end - from;
+		from = end;
+	}
+}

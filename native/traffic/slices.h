@@ -39,6 +39,8 @@ void weir_slices_begin(struct weir_slices *slices, unsigned int count, uint64_t 
 		       double packets_per_cycle);
 /* The slice of that key becomes the current one. */
 void weir_slices_move(struct weir_slices *slices, uint64_t key);
+/* Packets by their sequence numbers, from one up to another. Not by time. */
+void weir_slices_add_range(struct weir_slices *slices, uint64_t from, uint64_t to);
 /* The first key of a slice. */
 uint64_t weir_slices_first(const struct weir_slices *slices, unsigned int slice);
 

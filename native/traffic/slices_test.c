@@ -60,6 +60,21 @@ slices_that_divide_no_packet_begin_with_the_next_one(void **state)
 }
 
 static void
+a_range_of_packets_counts_in_each_slice_that_it_touches(void **state)
+{
+	(void)state;
+	begin(4, 0.01); /* 10 packets a slice */
+	weir_slices_add_range(&slices, 7, 7);
+	assert_int_equal(packets_of_all(), 0);
+	weir_slices_add_range(&slices, 7, 32);
+	weir_slices_add_range(&slices, 38, 50); /* beyond the last one's end */
+	assert_int_equal(slices.slice[0].packets, 3);
+	assert_int_equal(slices.slice[1].packets, 10);
+	assert_int_equal(slices.slice[2].packets, 10);
+	assert_int_equal(slices.slice[3].packets, 2 + 12);
+}
+
+static void
 packets_out_of_order_count_where_they_were_due(void **state)
 {
 	(void)state;
@@ -141,6 +156,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(at_a_constant_rate_the_number_of_a_packet_says_its_slice),
 		cmocka_unit_test(slices_that_divide_no_packet_begin_with_the_next_one),
+		cmocka_unit_test(a_range_of_packets_counts_in_each_slice_that_it_touches),
 		cmocka_unit_test(packets_out_of_order_count_where_they_were_due),
 		cmocka_unit_test(without_a_constant_rate_the_time_says_it),
 		cmocka_unit_test(rates_below_a_packet_a_slice_leave_slices_empty),

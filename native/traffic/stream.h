@@ -30,11 +30,16 @@ struct weir_sender {
 	uint64_t intended;     /* set at the end of the run */
 	uint32_t next_order;
 	uint32_t next_frame;
-	uint64_t offered;
+	uint64_t sequence; /* of the next packet */
+	uint64_t offered;  /* packets: fewer than that where some were skipped */
 	uint64_t refused;
 	uint64_t last_tx_tsc;
 	bool done;
-	struct weir_slices slices; /* only by time */
+	/* What was due while the host had the generator's core is skipped, not made up for: a
+	 * system under test that nobody took a core from shall see the load, not a burst. */
+	bool skips;
+	/* Packets sent, where slices go by time; else those skipped. */
+	struct weir_slices slices;
 	/* Of packets when they were built: how long ago they were due. Without a rate: none. */
 	struct weir_histogram lateness_cycles;
 };
@@ -100,8 +105,11 @@ uint16_t weir_receiver_port_id(const struct weir_area *area);
 const char *weir_receiver_port_name(const struct weir_area *area);
 struct weir_receiver_count *weir_receiver_counts(struct weir_area *area);
 
-/* Fills one burst of `count` packets of the sender. False: no buffers. */
+/* Fills one burst of `count` packets of the sender, and counts them as offered. False: no buffers.
+ */
 bool weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count);
+/* Leaves out what is due by then and was not sent. Of a sender that skips. */
+void weir_sender_skip(struct weir_sender *sender, uint64_t until_tsc);
 int weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 			struct weir_error *error);
 void weir_sender_free(struct weir_sender *sender);

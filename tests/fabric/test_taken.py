@@ -15,7 +15,7 @@ import pytest
 from weir.fabric.outside.perf_ring import CoreSwitches, Switch
 from weir.fabric.outside.taken import Taken, TakenWatch, spans
 
-OURS, CC = 100, 200
+OURS, CC, SWITCH = 100, 200, 500
 
 
 class Recorded:
@@ -44,6 +44,7 @@ def names(proc: Path, **threads: str) -> Path:
 def watched(proc: Path, switches: list[Switch], *, lost: bool = False) -> list[Taken]:
     watch = TakenWatch(
         [1],
+        lambda: {OURS, SWITCH},
         lambda: {OURS},
         opened=lambda core: Recorded(core, switches, lost=lost),  # type: ignore[arg-type,return-value]
         proc=proc,
@@ -58,16 +59,22 @@ def test_a_span_goes_from_one_switch_to_the_next_and_the_ends_are_known() -> Non
     assert list(spans([], 10, 90)) == []
 
 
-def test_times_of_others_are_told_by_name_and_not_those_of_who_takes_part(tmp_path: Path) -> None:
+def test_times_of_others_are_told_by_name_and_who_takes_part_is_marked(tmp_path: Path) -> None:
     proc = names(tmp_path, t200="cc1", t300="ksoftirqd/1", t301="ksoftirqd/0", t400="vhost-77")
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
-    order = [OURS, CC, 0, OURS, 300, OURS, 400, 301, OURS]
+    order = [OURS, CC, 0, OURS, 300, OURS, 400, 301, OURS, SWITCH, OURS]
     switches = [
         Switch(now + 1000 * at, before, after)
-        for at, (before, after) in enumerate(itertools.pairwise(order), start=-9)
+        for at, (before, after) in enumerate(itertools.pairwise(order), start=-11)
     ]
     found = watched(proc, switches)
-    assert [(one.by, one.core) for one in found] == [("cc1 (200)", 1), ("ksoftirqd/0 (301)", 1)]
+    assert {one.core for one in found} == {1}
+    assert [one.by for one in found if not one.takes_part] == ["cc1 (200)", "ksoftirqd/0 (301)"]
+    assert [one.by for one in found if one.takes_part] == [
+        "ksoftirqd/1 (300)",
+        "vhost-77 (400)",
+        "ended program (500)",
+    ]
     assert found[0].to_raw_ns - found[0].from_raw_ns == 1000
 
 

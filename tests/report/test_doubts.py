@@ -35,7 +35,7 @@ def test_an_answer_out_of_time_is_said_with_both_bounds_and_the_reason() -> None
 def test_a_slower_state_is_said_with_how_much() -> None:
     assert of(disturbed(), "S") == [
         "ovs-dpdk PVP, frame 64: NDR found, but only while cores were 1.40 times slower and 4.60 times "
-        "farther from each other than at their best in this run"
+        "farther from each other than at their best on this machine"
     ]
 
 
@@ -99,7 +99,7 @@ def test_goals_with_the_same_words_stand_together() -> None:
 def test_a_short_report_has_a_sentence_a_kind() -> None:
     assert doubts.grouped(disturbed(), "NDR") == [
         "Out of time (L): ovs PVP, frame 64 (0.100 to 0.250 Mpps).",
-        "Slower state (S), against the cores' best in this run: ovs-dpdk PVP, frame 64 (1.40 times slower "
+        "Slower state (S), against the cores' best on this machine: ovs-dpdk PVP, frame 64 (1.40 times slower "
         "and 4.60 times farther from each other).",
         "Disturbed (D), share of the time that was left out: ovs-dpdk PVP, frame 64 (56%).",
         "Contradicted by a valid trial of the same case that lost nothing: ovs-dpdk PVP, frame 64 (1.200 "

@@ -252,12 +252,12 @@ def _full_with_generator(one: Seen) -> Core | None:
 def _without_loss(one: Seen) -> Verdict:
     trial = one.trial
     full = _full_with_generator(one)
-    short = trial.intended - trial.offered > LOST_SHARE * trial.intended
+    short = trial.counted_short > LOST_SHARE * trial.intended
     if full is not None and (short or trial.purpose == "calibration"):
         return _full(one, full, [])
     if short:
         return _unknown(
-            f"the tester sent {trial.intended - trial.offered} packets too few, though its core is not full."
+            f"the tester sent {trial.counted_short} packets too few, though its core is not full."
         )
     link = _link(one)
     if link is not None:

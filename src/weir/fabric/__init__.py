@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from weir.fabric.boot import boot_id
 from weir.fabric.check import Refusal, check, require_root
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
@@ -13,6 +14,7 @@ from weir.fabric.possible import host_settings, possible
 from weir.fabric.private_data_plane import private_data_plane
 from weir.fabric.registry import lacking
 from weir.fabric.reset import TECHNOLOGIES as RESETTABLE
+from weir.fabric.revision import weir_version
 
 __all__ = [
     "RESETTABLE",
@@ -21,6 +23,7 @@ __all__ = [
     "Event",
     "FabricError",
     "Refusal",
+    "boot_id",
     "check",
     "clean_leftovers",
     "deployments",
@@ -31,4 +34,5 @@ __all__ = [
     "possible",
     "private_data_plane",
     "require_root",
+    "weir_version",
 ]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -185,9 +185,10 @@ class Deployment:
     def core_watch(self) -> TakenWatch:
         """For times in which others have the cores of what stands here; close it."""
         assert self.topology is not None
-        pids = [int(entry.facts["pid"]) for entry in self._processes]
+        pids = {int(entry.facts["pid"]): entry.step.kind for entry in self._processes}
+        loops = [pid for pid, kind in pids.items() if kind == "weir-dp"]
         return TakenWatch(
-            taking_part(self.topology), lambda: {tid for pid in pids for tid in thread_numbers(pid)}
+            taking_part(self.topology), partial(_threads_of, tuple(pids)), partial(_threads_of, loops)
         )
 
     def resets(self) -> list[Reset]:
@@ -270,6 +271,10 @@ class Deployment:
     def abandoned(self) -> bool:
         """Nobody works on it, and it is not kept: its maker was killed, or who was taking it down."""
         return not self._journal.kept() and self._journal.lock()
+
+
+def _threads_of(pids: Iterable[int]) -> set[int]:
+    return {tid for pid in pids for tid in thread_numbers(pid)}
 
 
 def deployments() -> list[Deployment]:

@@ -73,7 +73,7 @@ class Campaign:
         self._ceilings: dict[tuple[str, str | None], dict[str, Ceiling]] = {}
         self._standing: dict[tuple[str, str], Standing] = {}
         self._versions: dict[str, str] = {}
-        self._state = MachineState()
+        self._state = MachineState(store.machine_best(fabric.boot_id(), fabric.weir_version()))
 
     def run(self) -> Result:
         """Measures everything that can be measured here. Ctrl-C: what was finished, marked interrupted.
@@ -98,6 +98,7 @@ class Campaign:
                 )
                 interrupts.settle()
             result.reductions = reductions(result)
+            result.machine = self._state.best()
             result.finished_at = _now()
             result.seconds = round(time.monotonic() - began, 1)
             self._store.update(result)

@@ -92,4 +92,5 @@ def _keeps_up(outcome: Outcome) -> bool:
 
 def _nearly(outcome: Outcome) -> bool:
     trial = outcome.trial
-    return trial.offered > 0 and trial.intended - trial.delivered <= CLEAR_SHARE * trial.intended
+    missing = trial.counted_short + trial.counted_lost
+    return missing <= CLEAR_SHARE * (trial.counted_offered + trial.counted_short) and trial.offered > 0

@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Taken(Protocol):
-    """Somebody else's time on a core that takes part, by CLOCK_MONOTONIC_RAW."""
+    """A thread's time on a core that takes part, by CLOCK_MONOTONIC_RAW."""
 
     @property
     def core(self) -> int: ...
@@ -22,6 +22,10 @@ class Taken(Protocol):
     @property
     def by(self) -> str:
         """Who had it."""
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it did the system under test's work there."""
 
 
 class CoreWatch(Protocol):

@@ -78,6 +78,7 @@ def counting(
             recovering_s=found.recovering_s,
             offered=found.offered,
             lost=found.lost,
+            short=found.short + found.short_recovering,
             backlog=found.backlog,
         ),
         left_out=_merged(found),

@@ -36,6 +36,8 @@ TAKEN_MIN_US = 50.0
 then."""
 TOGETHER_US = 500.0
 """Times of others that are nearer to each other than this are one."""
+OWN_SHARE = 0.5
+"""Of a loop's gap: who had the core for so much of it made it."""
 SLOWED_TIMES = 1.15
 """A core that takes so many times as long for the same work as at its best."""
 CALM_TIMES, CALM_US = 1.25, 20.0
@@ -114,20 +116,24 @@ class Evidence:
 
 
 def absences(slices: Slices, taken: Iterable[Taken] = ()) -> list[Absence]:
-    """Of the host, as polling loops noticed, and of other programs; those that touch the run's time."""
-    found = [
+    """Of the host, as polling loops noticed, and of other programs; those that touch the run's time. A gap
+    in which a thread of the system under test had the loop's core is its own doing."""
+    us_a_ns = slices.now_us / max(1, slices.now_raw_ns - slices.start_raw_ns)
+    others: list[Absence] = []
+    own: list[Absence] = []
+    for one in taken:
+        (own if one.takes_part else others).append(
+            Absence(
+                one.core,
+                (one.from_raw_ns - slices.start_raw_ns) * us_a_ns,
+                (one.to_raw_ns - slices.start_raw_ns) * us_a_ns,
+                one.by,
+            )
+        )
+    gaps = [
         Absence(gap.core, gap.ended_us - gap.us, gap.ended_us, HOST) for gap in slices.gaps if gap.host_us
     ]
-    us_a_ns = slices.now_us / max(1, slices.now_raw_ns - slices.start_raw_ns)
-    others = [
-        Absence(
-            one.core,
-            (one.from_raw_ns - slices.start_raw_ns) * us_a_ns,
-            (one.to_raw_ns - slices.start_raw_ns) * us_a_ns,
-            one.by,
-        )
-        for one in taken
-    ]
+    found = [gap for gap in gaps if _inside_us(gap, own) < OWN_SHARE * (gap.to_us - gap.from_us)]
     found += [
         one
         for group in _together(others)
@@ -138,6 +144,15 @@ def absences(slices: Slices, taken: Iterable[Taken] = ()) -> list[Absence]:
     if slices.streams:
         end_us = min(end_us, len(slices.streams[0].due) * slices.width_ns / 1e3)
     return [one for one in found if one.to_us > 0 and one.from_us < end_us]
+
+
+def _inside_us(gap: Absence, spans: Iterable[Absence]) -> float:
+    """Of a gap, the time that is in spans of the same core."""
+    return sum(
+        max(0.0, min(one.to_us, gap.to_us) - max(one.from_us, gap.from_us))
+        for one in spans
+        if one.core == gap.core
+    )
 
 
 def _together(others: Sequence[Absence]) -> Iterator[list[Absence]]:

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine's state in the trials of one run: how fast its cores were, and how far from each other.
+"""The machine's state in the trials of a run, against its best: how fast its cores were, and how far from
+each other.
 
 A hypervisor moves virtual cores and lets others work on the second thread of theirs. Rates that were measured
 in different states do not compare. So each core's best is remembered: not the best ever, which is luck of a
-moment, but the best that came often enough.
+moment, but the best that came often enough, in this run or in an earlier one since the machine booted.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
+
+from weir.store.result import MachineBest
 
 OFTEN_SHARE = 0.1
 """Of all slices: a pace that came less often is not waited for."""
@@ -21,9 +24,10 @@ NEAR_TIMES = 1.35
 
 
 class MachineState:
-    """What all trials of a run saw so far."""
+    """What all trials of a run saw so far. `known`: what earlier runs saw."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: MachineBest | None = None) -> None:
+        self._known = known or MachineBest(boot_id="")
         self._paces: dict[int, Counter[int]] = {}
         self._lately: dict[int, deque[int]] = {}
         self._distances: dict[int, list[float]] = {}
@@ -38,12 +42,23 @@ class MachineState:
             self._distances.setdefault(core, []).append(cycles)
 
     def best_paces_cycles(self) -> dict[int, float]:
-        """Of each core that timed enough; the pace that a tenth of its slices reached."""
-        return {
+        """Of each core that timed enough, or that is known of earlier runs; the pace that a tenth of its
+        slices reached."""
+        return self.best().paces_cycles
+
+    def best(self) -> MachineBest:
+        """Of this run and earlier ones."""
+        paces = {
             core: float(_quantile(paces, OFTEN_SHARE))
             for core, paces in self._paces.items()
             if paces.total() >= SLICES_MIN
         }
+        distances = {
+            core: sorted(seen)[int(OFTEN_SHARE * len(seen))] for core, seen in self._distances.items() if seen
+        }
+        return self._known.joined(
+            MachineBest(boot_id=self._known.boot_id, paces_cycles=paces, distances_cycles=distances)
+        )
 
     def comes(self, times: float) -> bool:
         """Whether all cores were at most so many times slower than at their best in some of what was seen
@@ -57,9 +72,7 @@ class MachineState:
 
     def best_distances_cycles(self) -> dict[int, float]:
         """The distance that a tenth of the trials had."""
-        return {
-            core: sorted(seen)[int(OFTEN_SHARE * len(seen))] for core, seen in self._distances.items() if seen
-        }
+        return self.best().distances_cycles
 
     def farther_times(self, distances_cycles: Mapping[int, float]) -> float | None:
         """How many times as far the cores were from each other as at their best; None: as near."""

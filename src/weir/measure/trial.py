@@ -17,7 +17,7 @@ from weir.measure.areas import area_loads
 from weir.measure.backlog import backlog_packets
 from weir.measure.clocks import arrival_clocks
 from weir.measure.core_watch import Taken
-from weir.measure.counting import Counting, Watched, counting
+from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_units import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
 from weir.measure.disturbance import SLOWED_TIMES
 from weir.measure.outside import Nothing, Outside, Own, joined
@@ -37,6 +37,8 @@ OUTRUN_RATIO = 0.1
 
 SHARE_WEIGHT = 0.5
 """Of the last trial, in the share of the time that is expected to count."""
+DISTURBED_TIMES = 3
+"""Retries of a trial that others disturbed, for one of another that is invalid."""
 SHARE_QUIET = 0.9
 """Where more counts, trials last as long as they were asked for."""
 
@@ -65,8 +67,7 @@ class Outcome:
 
     def outrun(self) -> bool:
         """Whether the load was far too high for the tester, and not for a moment only."""
-        short = self.trial.intended - self.trial.offered
-        return short > OUTRUN_RATIO * self.trial.intended and not self.has("host")
+        return self.trial.counted_short > OUTRUN_RATIO * self.trial.intended and not self.has("host")
 
 
 class PortGoneError(Exception):
@@ -132,7 +133,10 @@ class TrialRunner:
         counts = self._settled(before, result)
         counted = self._counting(result, taken, duration_s, shape)
         if counted is not None:
-            self._share += SHARE_WEIGHT * (min(1.0, counted.record.seconds / asked_s) - self._share)
+            share = min(1.0, counted.record.seconds / asked_s)
+            # Too little once is answered at once: the next trial has its time.
+            late = counted.record.seconds < ENOUGH_SHARE * duration_s
+            self._share += (share - self._share) * (1 if late else SHARE_WEIGHT)
         found = faults(
             counts,
             result,
@@ -171,10 +175,13 @@ class TrialRunner:
         """A trial repeated while it is invalid, `retries` times at most; the last outcome, valid or not.
 
         So is one that lost packets in a slower state of the machine, while a better one still comes. Once is
-        enough where the tester was far too slow: it will be the next time, too.
+        enough where the tester was far too slow: it will be the next time, too. What was disturbed, since
+        others had the cores, is repeated more often: it says nothing of the system under test.
         """
         outcome = self.once(purpose, load_pps, duration_s, delay, shape)
-        for repeats in range(self._options.retries):
+        for repeats in range(self._options.retries * DISTURBED_TIMES):
+            if repeats >= self._options.retries and not outcome.has("host"):
+                break
             again = outcome.doubtful() and self._watched.state.comes(SLOWED_TIMES)
             if (outcome.trial.valid and not again) or (repeats and outcome.outrun()):
                 break

@@ -23,7 +23,7 @@ TITLES: dict[Kind, str] = {
     "X": "Given up",
     "I": "Irregular (I)",
     "L": "Out of time (L)",
-    "S": "Slower state (S), against the cores' best in this run",
+    "S": "Slower state (S), against the cores' best on this machine",
     "D": "Disturbed (D), share of the time that was left out",
     "contradicted": "Contradicted by a valid trial of the same case that lost nothing",
 }
@@ -99,7 +99,7 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
         yield "note", f"found: {found.why}", found.why.rstrip(".")
     worse = flags.worse_state(found)
     if worse:
-        yield "S", f"found, but only while cores were {worse} than at their best in this run", worse
+        yield "S", f"found, but only while cores were {worse} than at their best on this machine", worse
     if found.left_out_share > flags.DISTURBED_SHARE:
         share = f"{found.left_out_share:.0%}"
         yield "D", f"found, but {share} of the time of the trials that bound it was left out", share

@@ -8,8 +8,8 @@ from weir.store.result import RoundRate, Throughput
 FLAGS = {
     "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",
     "L": "out of time: the search's time limit came first; the answer is the interval that is shown",
-    "S": "slower state: only measured while cores were slower, or farther from each other, than in the rest "
-    "of the run; how much is said under Read with care",
+    "S": "slower state: only measured while cores were slower, or farther from each other, than at "
+    "their best on this machine, in this run or in earlier ones; how much is said under Read with care",
     "D": "disturbed: more than half of the time of the trials that bound it was left out, since others had a "
     "core",
     "I": "irregular: the search found no valid rate; the reason is given",

@@ -8,6 +8,7 @@ otherwise. L2 bit/s counts the frame with FCS; L1 adds 20 B of preamble and gap.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -124,9 +125,10 @@ class Throughput(_Record):
     """The time limit came before the bounds were as close as asked: the answer is all between them."""
     slower_times: float | None = None
     """Where each trial that lost too much was in a slower state of the machine: how many times as long the
-    slowest core took for the same work as at its best in this run. In a better state it may carry more."""
+    slowest core took for the same work as at its best, in this run or in earlier ones since the machine
+    booted. In a better state it may carry more."""
     farther_times: float | None = None
-    """Likewise where the cores were so many times farther from each other than in most other trials."""
+    """Likewise where the cores were so many times farther from each other than at their best."""
     distances_cycles: dict[int, float] = {}
     """By core: to read on the first polling core what this one has, there and back; of those trials that lost
     too much, in the one with the nearest cores."""
@@ -137,7 +139,7 @@ class Throughput(_Record):
 
     @property
     def worse_state(self) -> bool:
-        """It was only measured in a worse state of the machine than others of the run."""
+        """It was only measured in a worse state of the machine than it is known to have."""
         return self.slower_times is not None or self.farther_times is not None
 
 
@@ -296,6 +298,33 @@ class Fingerprint(_Record):
     """Versions of the software that took part."""
 
 
+class MachineBest(_Record):
+    """The best state that cores were in often enough, in a run or in all runs since the machine booted."""
+
+    boot_id: str
+    """As the kernel tells it; of another boot nothing is known."""
+    paces_cycles: dict[int, float] = {}
+    """By core: of a piece of work that is the same in all runs of one version of Weir."""
+    distances_cycles: dict[int, float] = {}
+    """By core: of a round trip to the core that it is measured from."""
+
+    def joined(self, other: MachineBest) -> MachineBest:
+        """The better of both for each core. Of another boot nothing counts."""
+        if other.boot_id != self.boot_id:
+            return self
+        return MachineBest(
+            boot_id=self.boot_id,
+            paces_cycles=_least(self.paces_cycles, other.paces_cycles),
+            distances_cycles=_least(self.distances_cycles, other.distances_cycles),
+        )
+
+
+def _least(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, float]:
+    return {
+        core: min(known[core] for known in (one, other) if core in known) for core in sorted({*one, *other})
+    }
+
+
 class Result(_Record):
     """A whole run of a lab."""
 
@@ -325,6 +354,8 @@ class Result(_Record):
     baseline: str
     """The technology, or variant, that ratios refer to."""
     fingerprint: Fingerprint
+    machine: MachineBest | None = None
+    """What its rates' states are compared with: this run's best, and that of earlier ones."""
     spec: dict[str, Any]
     """The resolved lab."""
     setups: list[Setup] = []

@@ -16,10 +16,11 @@ from sqlalchemy.orm import Session
 
 from weir.spec.problem import did_you_mean
 from weir.store.database import StoreError, UnknownRunError, default_location, explained, open_database
-from weir.store.result import Case, Result, Setup, Trial
+from weir.store.result import Case, MachineBest, Result, Setup, Trial
 from weir.store.soak import SoakInterval
 from weir.store.tables import CaseRow, IntervalRow, RunRow, SetupRow, TrialRow
 
+REMEMBERED_RUNS = 30  # newest runs that tell of the machine's best
 LISTED = 5  # newest runs that a message names
 UNFINISHED = "The run ended before this case was finished."
 
@@ -171,6 +172,19 @@ class Store:
         with explained(self.name), Session(self._engine) as session:
             found = session.scalar(wanted)
         return self.load(found) if found is not None else None
+
+    def machine_best(self, boot_id: str, version: str) -> MachineBest:
+        """The machine's best since that boot, as the newest runs of that version of Weir saw it."""
+        wanted = select(RunRow.document).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
+        with explained(self.name), Session(self._engine) as session:
+            documents = session.scalars(wanted).all()
+        with self._as_written("a run"):
+            results = [Result.model_validate_json(document) for document in documents]
+        best = MachineBest(boot_id=boot_id)
+        for one in results:
+            if one.machine is not None and one.fingerprint.versions.get("weir") == version:
+                best = best.joined(one.machine)
+        return best
 
     def list(self) -> Sequence[RunSummary]:
         """All runs, oldest first."""

@@ -330,8 +330,8 @@ class Trial(_Record):
     distances_cycles: dict[int, float] = {}
     """By core: to read on the first polling core what this one has, there and back, just before."""
     slower_times: float | None = None
-    """In all of the time that counts a core took so many times as long for the same work as at its best in
-    this run; None: it did not, or nobody knows."""
+    """In all of the time that counts a core took so many times as long for the same work as at its best, in
+    this run or an earlier one; None: it did not, or nobody knows."""
     counted: Counted | None = None
     """What of it counts; absent where its time was not divided."""
     left_out: list[LeftOut] = []
@@ -342,6 +342,11 @@ class Trial(_Record):
     def counted_offered(self) -> int:
         """Packets that a verdict rests on."""
         return self.counted.offered if self.counted is not None else self.offered
+
+    @property
+    def counted_short(self) -> int:
+        """Packets that the tester was too slow to send. What was due while its core was away is none."""
+        return self.counted.short if self.counted is not None else self.intended - self.offered
 
     @property
     def counted_lost(self) -> int:

@@ -13,10 +13,11 @@ LEAST_MS = 1.0
 
 
 class Taken:
-    """Somebody else's time."""
+    """Somebody else's time, or a switch's."""
 
-    def __init__(self, core: int, from_raw_ns: int, to_raw_ns: int) -> None:
+    def __init__(self, core: int, from_raw_ns: int, to_raw_ns: int, *, takes_part: bool = False) -> None:
         self.core, self.from_raw_ns, self.to_raw_ns, self.by = core, from_raw_ns, to_raw_ns, "cc (7)"
+        self.takes_part = takes_part
 
 
 def run(
@@ -126,6 +127,16 @@ def test_gaps_are_absences_only_if_the_host_made_them() -> None:
     own = Gap(core=1, ended_us=9000, us=2000, host_us=0, area="f1")
     before = Gap(core=1, ended_us=-10, us=500, host_us=500)
     assert absences(run(gaps=(hosts, own, before))) == [Absence(1, 1000, 3000, HOST)]
+
+
+def test_a_gap_in_which_the_system_under_test_itself_had_the_core_is_no_absence() -> None:
+    gap = Gap(core=1, ended_us=12_000, us=2000, host_us=2000)
+    whole, half = (5_010_000_000, 5_012_000_000), (5_010_000_000, 5_010_900_000)
+    assert absences(run(gaps=(gap,)), [Taken(1, *whole, takes_part=True)]) == []
+    assert absences(run(gaps=(gap,)), [Taken(1, *half, takes_part=True)]) == [
+        Absence(1, 10_000, 12_000, HOST)
+    ]
+    assert len(absences(run(gaps=(gap,)), [Taken(0, *whole, takes_part=True)])) == 1
 
 
 def test_times_of_others_are_told_in_the_runs_own_clock() -> None:

@@ -9,7 +9,7 @@ from weir.dataplane.messages import CoreSlices, Gap, OtherCore, Slices, StreamSl
 from weir.measure.counting import counting
 from weir.measure.machine_state import MachineState
 from weir.measure.rounds import joined
-from weir.store.result import Case, Throughput
+from weir.store.result import Case, MachineBest, Throughput
 
 
 def state(*paces: int, distances: tuple[float, ...] = ()) -> MachineState:
@@ -79,6 +79,26 @@ def test_distances_of_all_cores_are_kept_and_a_farther_one_is_told() -> None:
     assert machine.farther_times({}) is None
 
 
+def test_a_run_that_never_saw_the_best_state_is_told_of_it_by_earlier_ones() -> None:
+    known = MachineBest(boot_id="b", paces_cycles={1: 600.0, 3: 500.0}, distances_cycles={2: 260.0})
+    machine = MachineState(known)
+    machine.saw({1: [900] * 100}, {2: 1300.0})
+    assert machine.best_paces_cycles() == {1: 600.0, 3: 500.0}
+    assert machine.farther_times({2: 1300.0}) == 5.0
+    assert not machine.comes(1.15)
+    found = counting(run(*[900] * 100), [], machine, least_growth_ms=1, wanted_s=0.1)
+    assert found.slower_times == 1.5
+    assert found.record.seconds == pytest.approx(0.1)
+
+
+def test_of_this_run_and_earlier_ones_the_better_is_kept_and_of_another_boot_nothing() -> None:
+    machine = MachineState(MachineBest(boot_id="b", paces_cycles={1: 600.0}, distances_cycles={2: 1300.0}))
+    machine.saw({1: [650] * 100}, {2: 286.0})
+    assert machine.best() == MachineBest(boot_id="b", paces_cycles={1: 600.0}, distances_cycles={2: 286.0})
+    other = MachineBest(boot_id="c", paces_cycles={1: 100.0})
+    assert machine.best().joined(other) == machine.best()
+
+
 def found(load_pps: float, *, slower: float | None = None, farther: float | None = None) -> Case:
     one = Throughput(
         goal="NDR",
@@ -130,3 +150,4 @@ class Somebody:
     """Who had core 1 from the first to the fourth millisecond."""
 
     core, from_raw_ns, to_raw_ns, by = 1, 10**6, 4 * 10**6, "cc (7)"
+    takes_part = False

@@ -17,7 +17,7 @@ from sqlalchemy.schema import CreateTable
 
 from weir.store.database import StoreError, default_location
 from weir.store.fingerprint import differences
-from weir.store.result import Case, Fingerprint, Result, Setup, Throughput, Trial
+from weir.store.result import Case, Fingerprint, MachineBest, Result, Setup, Throughput, Trial
 from weir.store.store import Store
 from weir.store.tables import Base
 
@@ -238,3 +238,17 @@ def test_fingerprints_that_differ_say_in_what() -> None:
 
 def test_the_same_machine_after_a_reboot_has_the_same_fingerprint() -> None:
     assert differences(fingerprint(), fingerprint(tsc_hz=2_500_000_123)) == []
+
+
+def test_the_machines_best_is_of_all_runs_of_one_boot_and_version(tmp_path: Path) -> None:
+    def machine(boot: str, pace: float, distance: float) -> MachineBest:
+        return MachineBest(boot_id=boot, paces_cycles={0: pace}, distances_cycles={1: distance})
+
+    with Store(tmp_path / "results.db") as store:
+        assert store.machine_best("now", "0.1") == MachineBest(boot_id="now")
+        for number, known in enumerate(
+            (machine("now", 600, 1300), machine("now", 650, 260), machine("before", 500, 200), None)
+        ):
+            store.begin(run(f"switching-{number}").model_copy(update={"machine": known}))
+        assert store.machine_best("now", "0.1") == machine("now", 600, 260)
+        assert store.machine_best("now", "0.2") == MachineBest(boot_id="now")

@@ -23,21 +23,27 @@ class Taken:
     to_raw_ns: int
     by: str
     """Name of the program, with its thread's number."""
+    takes_part: bool = False
+    """A thread of the system under test that is no polling loop of ours: the kernel's for packets, a
+    switch's. It takes a loop's core as part of its own work."""
 
 
 class TakenWatch:
-    """Looks at some cores. `ours`: the threads that take part now, by number."""
+    """Looks at some cores. `ours`: the threads that take part now, by number; `loops`: of these, those of
+    weir-dp."""
 
     def __init__(
         self,
         cores: Collection[int],
         ours: Callable[[], Collection[int]],
+        loops: Callable[[], Collection[int]] = frozenset,
         opened: Callable[[int], CoreSwitches] = CoreSwitches,
         proc: Path = Path("/proc"),
     ) -> None:
         self._wanted = sorted(cores)
         self._opened = opened
         self._ours = ours
+        self._loops = loops
         self._proc = proc
         self._before: frozenset[int] = frozenset()
         self._began_ns = 0
@@ -56,8 +62,8 @@ class TakenWatch:
             core.begin()
 
     def end(self) -> list[Taken]:
-        """Just after it."""
-        ours = self._before | frozenset(self._ours())
+        """Just after it: all but polling loops' time."""
+        ours, loops = self._before | frozenset(self._ours()), frozenset(self._loops())
         found: list[Taken] = []
         ended_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         for core in self._cores:
@@ -65,9 +71,15 @@ class TakenWatch:
             if lost:  # what was between is not known: nobody's time is believed
                 switches = []
             found += [
-                Taken(core.core, from_ns, to_ns, f"{self._name(tid)} ({tid})")
+                Taken(
+                    core.core,
+                    from_ns,
+                    to_ns,
+                    f"{self._name(tid)} ({tid})",
+                    tid in ours or self._carries_packets(core.core, tid),
+                )
                 for from_ns, to_ns, tid in spans(switches, self._began_ns, ended_ns)
-                if tid != _NOBODY and tid not in ours and not self._takes_part(core.core, tid)
+                if tid != _NOBODY and tid not in loops
             ]
         return found
 
@@ -84,7 +96,7 @@ class TakenWatch:
             self.close()
             self.refused = f"perf_event_open: {error.strerror}"
 
-    def _takes_part(self, core: int, tid: int) -> bool:
+    def _carries_packets(self, core: int, tid: int) -> bool:
         """Threads of the kernel that carry packets."""
         name = self._name(tid)
         return name == f"ksoftirqd/{core}" or name.startswith("vhost-")
