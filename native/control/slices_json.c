@@ -27,7 +27,7 @@ static json_t *
 stream_json(unsigned int index, unsigned int count)
 {
 	json_t *due = json_array(), *offered = json_array(), *delivered = json_array();
-	json_t *delay_ns = json_array();
+	json_t *delay_ns = json_array(), *late_ns = json_array();
 
 	for (unsigned int slice = 0; slice < count; slice++) {
 		struct weir_slice_count found;
@@ -37,9 +37,11 @@ stream_json(unsigned int index, unsigned int count)
 		json_array_append_new(offered, json_integer((json_int_t)found.offered));
 		json_array_append_new(delivered, json_integer((json_int_t)found.delivered));
 		json_array_append_new(delay_ns, json_integer(llround(found.delay_ns)));
+		json_array_append_new(late_ns, json_integer(llround(found.late_ns)));
 	}
-	return json_pack("{s:i, s:o, s:o, s:o, s:o}", "id", weir_stream_id(index), "due", due,
-			 "offered", offered, "delivered", delivered, "delay_ns", delay_ns);
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "id", weir_stream_id(index), "due", due,
+			 "offered", offered, "delivered", delivered, "delay_ns", delay_ns,
+			 "late_ns", late_ns);
 }
 
 /* Least cycles of the pieces of work that ended in each slice; 0 where none did. The least, since

@@ -155,6 +155,8 @@ weir_stream_slice(unsigned int index, unsigned int slice, struct weir_slice_coun
 	if (!slices->by_time)
 		due_cycles = (due_cycles + 1) / stream->sender.pacing.packets_per_cycle;
 	count->delay_ns = ((double)arrived->arrivals / packets - due_cycles) * ns_per_cycle();
+	if (!slices->by_time)
+		count->late_ns = ((double)arrived->stamps / packets - due_cycles) * ns_per_cycle();
 }
 
 unsigned int

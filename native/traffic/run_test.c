@@ -222,7 +222,8 @@ what_was_due_while_the_host_had_the_core_is_skipped_in_a_run_of_slices(void **st
 	assert_int_not_equal(weir_run_start(&sliced, &error), -1);
 	count = wait_for_end();
 	assert_int_equal(count.intended, 5000);
-	assert_true(count.offered <= 4500 + 1);
+	/* The generator may have its turn before the loop looks at the gap. */
+	assert_true(count.offered <= 4500 + 32);
 	assert_int_equal(count.delivered + count.tx_refused, count.offered);
 	assert_int_equal(count.duplicates + count.reordered + count.too_late, 0);
 	for (unsigned int slice = 0; slice < 500; slice++) {

@@ -19,7 +19,8 @@
 struct weir_slice {
 	uint64_t packets;
 	uint64_t keys;	   /* their sum, each less the slice's first */
-	uint64_t arrivals; /* likewise, in cycles from the run's start */
+	uint64_t stamps;   /* what the stamps say, in cycles from the run's start */
+	uint64_t arrivals; /* likewise */
 };
 
 /* One thread writes. */
@@ -44,16 +45,17 @@ void weir_slices_add_range(struct weir_slices *slices, uint64_t from, uint64_t t
 /* The first key of a slice. */
 uint64_t weir_slices_first(const struct weir_slices *slices, unsigned int slice);
 
-/* A packet that was due at `due_tsc`, as far as its stamp says, and arrived. */
+/* A packet that arrived. Its stamp says when it was sent, or by time when it was due. */
 static inline void
-weir_slices_add(struct weir_slices *slices, uint64_t sequence, uint64_t due_tsc, uint64_t rx_tsc)
+weir_slices_add(struct weir_slices *slices, uint64_t sequence, uint64_t stamp_tsc, uint64_t rx_tsc)
 {
-	uint64_t key = slices->by_time ? due_tsc - slices->start_tsc : sequence;
+	uint64_t key = slices->by_time ? stamp_tsc - slices->start_tsc : sequence;
 
 	if (unlikely(key - slices->first_key >= slices->keys))
 		weir_slices_move(slices, key);
 	slices->now->packets++;
 	slices->now->keys += key - slices->first_key;
+	slices->now->stamps += stamp_tsc - slices->start_tsc;
 	slices->now->arrivals += rx_tsc - slices->start_tsc;
 }
 

@@ -37,10 +37,12 @@ at_a_constant_rate_the_number_of_a_packet_says_its_slice(void **state)
 	(void)state;
 	begin(4, 0.01); /* 10 packets a slice */
 	for (uint64_t sequence = 0; sequence < 40; sequence++)
-		weir_slices_add(&slices, sequence, 0, START + sequence * 100 + 350);
+		weir_slices_add(&slices, sequence, START + sequence * 100 + 200,
+				START + sequence * 100 + 350);
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_int_equal(slices.slice[i].packets, 10);
 		assert_int_equal(slices.slice[i].keys, 45);
+		assert_int_equal(slices.slice[i].stamps, 10 * (i * 1000 + 200) + 4500);
 		assert_int_equal(slices.slice[i].arrivals, 10 * (i * 1000 + 350) + 4500);
 	}
 }

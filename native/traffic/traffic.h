@@ -204,6 +204,8 @@ void weir_stream_interval(unsigned int index, struct weir_stream_interval *inter
 struct weir_slice_count {
 	uint64_t due, offered, delivered;
 	double delay_ns; /* mean, from when they were due; 0 where none was delivered */
+	/* Mean of the same packets when they were sent, after they were due; 0 with drawn gaps. */
+	double late_ns;
 };
 /* How many slices the last run had. */
 unsigned int weir_run_slices(uint64_t *slice_ns);

@@ -38,6 +38,7 @@ def test_slices_add_up_to_the_run_and_are_as_long_as_they_should_be(client: Data
     found = sliced(client, 100_000, 100)
     (stream,) = slices_of(found).streams
     assert len(stream.due) == len(stream.offered) == len(stream.delivered) == len(stream.delay_ns) == 100
+    assert all(0 <= late <= delay for late, delay in zip(stream.late_ns, stream.delay_ns, strict=True))
     assert set(stream.due[:-1]) == {100}
     assert sum(stream.due) == found.streams[0].intended == 10_000
     assert sum(stream.offered) == found.streams[0].offered

@@ -99,8 +99,8 @@ def test_goals_with_the_same_words_stand_together() -> None:
 def test_a_short_report_has_a_sentence_a_kind() -> None:
     assert doubts.grouped(disturbed(), "NDR") == [
         "Out of time (L): ovs PVP, frame 64 (0.100 to 0.250 Mpps).",
-        "Slower state (S), against the cores' best on this machine: ovs-dpdk PVP, frame 64 (1.40 times slower "
-        "and 4.60 times farther from each other).",
+        "Slower state (S), against the cores' best on this machine: ovs-dpdk PVP, frame 64 (1.40 times "
+        "slower and 4.60 times farther from each other).",
         "Disturbed (D), share of the time that was left out: ovs-dpdk PVP, frame 64 (56%).",
         "Contradicted by a valid trial of the same case that lost nothing: ovs-dpdk PVP, frame 64 (1.200 "
         "Mpps, a trial 2.400).",

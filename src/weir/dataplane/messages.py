@@ -160,6 +160,12 @@ class StreamSlices(_Reply):
     delivered: tuple[int, ...]
     delay_ns: tuple[int, ...]
     """Mean from when they were due; 0 where none was delivered."""
+    late_ns: tuple[int, ...]
+    """Of it, until they were sent; 0 with drawn gaps."""
+
+    def transit_us(self, at: int) -> float:
+        """Mean of a slice from when its packets were sent: what the system under test took."""
+        return max(0, self.delay_ns[at] - self.late_ns[at]) / 1e3
 
 
 class CoreDistance(_Reply):

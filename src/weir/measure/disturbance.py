@@ -255,21 +255,23 @@ def _longest_us(slices: Slices, count: int) -> Iterator[float]:
 def _own_delays_us(
     stream: StreamSlices, spans: Sequence[tuple[float, float]], width_us: float
 ) -> list[float | None]:
-    """Delays without the absences in them; None where nothing arrived."""
+    """Delays from when packets were sent, without the absences in them; None where nothing arrived. How late
+    the tester was is no doing of the system under test."""
     found: list[float | None] = []
     at = 0
     for slice_, delivered in enumerate(stream.delivered):
         if not delivered:
             found.append(None)
             continue
-        due_us, delay_us = (slice_ + 0.5) * width_us, stream.delay_ns[slice_] / 1e3
-        while at < len(spans) and spans[at][1] <= due_us:
+        sent_us = (slice_ + 0.5) * width_us + stream.late_ns[slice_] / 1e3
+        delay_us = stream.transit_us(slice_)
+        while at < len(spans) and spans[at][1] <= sent_us:
             at += 1
         inside = 0.0
         for from_us, to_us in spans[at:]:
-            if from_us >= due_us + delay_us:
+            if from_us >= sent_us + delay_us:
                 break
-            inside += min(to_us, due_us + delay_us) - max(from_us, due_us)
+            inside += max(0.0, min(to_us, sent_us + delay_us) - max(from_us, sent_us))
         found.append(max(0.0, delay_us - inside))
     return found
 

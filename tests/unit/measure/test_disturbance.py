@@ -27,6 +27,7 @@ def run(
     gaps: tuple[Gap, ...] = (),
     paces: tuple[int, ...] = (),
     unsent_from: int = COUNT,
+    late_us: dict[int, float] | None = None,
 ) -> Slices:
     """A run in which these slices lost packets, or had other delays."""
     offered = [PACKETS if at < unsent_from else 0 for at in range(COUNT)]
@@ -42,6 +43,7 @@ def run(
                 offered=tuple(offered),
                 delivered=tuple(sent - (lost or {}).get(at, 0) for at, sent in enumerate(offered)),
                 delay_ns=tuple(round(1e3 * (delay_us or {}).get(at, 100)) for at in range(COUNT)),
+                late_ns=tuple(round(1e3 * (late_us or {}).get(at, 0)) for at in range(COUNT)),
             ),
         ),
         cores=(CoreSlices(core=1, distance_cycles=0, pace_cycles=paces),),
@@ -104,6 +106,13 @@ def test_growth_of_the_delay_is_a_backlog_and_an_absence_in_it_is_none() -> None
     assert evidence(run({}, ramp), [], 0).backlog == 0
     step = {at: 100.0 if at < 48 else 3100.0 for at in range(COUNT)}  # what came meanwhile stays queued
     assert evidence(run({}, step), [away(48, 51)], LEAST_MS).backlog == 0
+
+
+def test_what_a_late_tester_adds_to_the_delay_is_no_backlog_of_the_system() -> None:
+    late = {at: 50.0 * at for at in range(COUNT)}
+    delays = {at: 100 + late[at] for at in range(COUNT)}
+    assert evidence(run({}, delays, late_us=late), [], LEAST_MS).backlog == 0
+    assert evidence(run({}, delays), [], LEAST_MS).backlog == pytest.approx(5000, rel=0.02)
 
 
 def test_a_little_growth_counts_only_where_packets_were_lost() -> None:

@@ -23,7 +23,12 @@ def state(*paces: int, distances: tuple[float, ...] = ()) -> MachineState:
 def run(*paces: int, distance: int = 260, other_pace: int = 0) -> Slices:
     count = len(paces)
     stream = StreamSlices(
-        id=0, due=(10,) * count, offered=(10,) * count, delivered=(10,) * count, delay_ns=(5000,) * count
+        id=0,
+        due=(10,) * count,
+        offered=(10,) * count,
+        delivered=(10,) * count,
+        delay_ns=(5000,) * count,
+        late_ns=(0,) * count,
     )
     return Slices(
         width_ns=1_000_000,
