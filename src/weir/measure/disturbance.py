@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from weir.dataplane.messages import Slices, StreamSlices
 from weir.measure.backlog import LOSSY_SHARE
 from weir.measure.core_watch import Taken
+from weir.measure.pauses import in_pauses
 
 HOST = "host"
 SLOWED = "slowed"
@@ -69,6 +70,8 @@ class _Part:
     delivered: int = 0
     growths_us: list[float] = field(default_factory=list)
     """Of the delay, in each stretch without a break."""
+    lasting_us: list[float] = field(default_factory=list)
+    """Of these, what grew all the time."""
 
     @property
     def lost(self) -> int:
@@ -86,6 +89,7 @@ class _Part:
         delays_us = [delay for at in stretch if (delay := all_delays_us[at]) is not None]
         if len(delays_us) >= 2:
             self.growths_us.append(_growth_us(delays_us))
+            self.lasting_us.append(_lasting_us(delays_us))
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,8 @@ class Evidence:
     lost: int
     """Without the backlog."""
     backlog: int
+    in_pauses: bool
+    """Each stream that lost packets lost them in pauses (`weir.measure.pauses`)."""
     left_out: tuple[Absence, ...]
 
 
@@ -196,11 +202,15 @@ def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) ->
     left = _left_out(slices, spans, count)
     offered = short = short_recovering = lost = recovering_slices = 0
     backlog = 0.0
+    paused: list[bool] = []
     for stream in slices.streams:
-        clean, recovering = _parts(stream, left, _own_delays_us(stream, spans, width_us))
+        delays_us = _own_delays_us(stream, spans, width_us)
+        clean, recovering = _parts(stream, left, delays_us)
         judged = _judged(clean, recovering, width_us / US_PER_S, least_growth_ms * 1e3)
         offered += judged.offered
         lost += judged.lost
+        if judged.lost > 0:
+            paused.append(_in_pauses(stream, left, delays_us))
         backlog += judged.backlog
         short += clean.due - clean.offered
         short_recovering += recovering.due - recovering.offered
@@ -213,6 +223,7 @@ def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) ->
         short_recovering=short_recovering,
         lost=lost,
         backlog=round(backlog),
+        in_pauses=bool(paused) and all(paused),
         left_out=tuple(away),
     )
 
@@ -281,8 +292,7 @@ def _parts(
 ) -> tuple[_Part, _Part]:
     """Clean and recovering."""
     clean, recovering = _Part(), _Part()
-    kept_us = [delay for delay, out in zip(delays_us, left, strict=True) if delay is not None and not out]
-    calm_us = CALM_TIMES * _lower_quartile(kept_us) + CALM_US
+    calm_us = _calm_us(left, delays_us)
     for stretch in _stretches(left):
         at = 0
         if stretch[0] > 0:
@@ -291,6 +301,20 @@ def _parts(
             recovering.add(stretch[:at], stream, delays_us)
         clean.add(stretch[at:], stream, delays_us)
     return clean, recovering
+
+
+def _in_pauses(stream: StreamSlices, left: Sequence[bool], delays_us: Sequence[float | None]) -> bool:
+    kept = [at for at, out in enumerate(left) if not out]
+    calm_us = _calm_us(left, delays_us)
+    return in_pauses(
+        [stream.offered[at] - stream.delivered[at] for at in kept],
+        [_is_calm(delays_us[at], calm_us) for at in kept],
+    )
+
+
+def _calm_us(left: Sequence[bool], delays_us: Sequence[float | None]) -> float:
+    kept_us = [delay for delay, out in zip(delays_us, left, strict=True) if delay is not None and not out]
+    return CALM_TIMES * _lower_quartile(kept_us) + CALM_US
 
 
 def _is_calm(delay_us: float | None, calm_us: float) -> bool:
@@ -329,7 +353,7 @@ def _grown(part: _Part, least_us: float, seconds: float) -> float:
     adds its own uncertainty."""
     if not least_us:
         return 0.0
-    growth_us = sum(part.growths_us)
+    growth_us = sum(part.lasting_us)
     shortest_us = min(least_us, max(GROWTH_LEAST_US, GROWTH_SHARE * seconds * US_PER_S))
     limit_us = least_us * LOSSY_SHARE if part.lost > 0 else shortest_us
     limit_us *= math.sqrt(max(1, len(part.growths_us)))
@@ -341,6 +365,14 @@ def _growth_us(delays_us: Sequence[float]) -> float:
     third = max(1, len(delays_us) // 3)
     rise = statistics.median(delays_us[-third:]) - statistics.median(delays_us[:third])
     return rise * (len(delays_us) - 1) / (len(delays_us) - third)
+
+
+def _lasting_us(delays_us: Sequence[float]) -> float:
+    """Of a growth, what came in both halves: one that came at once is a pause, and its queue empties."""
+    growth_us, half = _growth_us(delays_us), len(delays_us) // 2
+    if growth_us <= 0 or half < 2:
+        return growth_us
+    return min(growth_us, *(2 * max(0.0, _growth_us(part)) for part in (delays_us[:half], delays_us[half:])))
 
 
 def _lower_quartile(values: Sequence[float]) -> float:

@@ -50,6 +50,8 @@ class Found:
     """Of the cores, by core: of that trial at upper_pps that lost packets with the nearest ones."""
     left_out_share: float = 0.0
     """Of the time of the trials at both bounds: not counted."""
+    in_pauses: bool = False
+    """Each trial at upper_pps that lost packets lost them in pauses."""
 
 
 class _TimeUpError(Exception):
@@ -72,6 +74,7 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         # that the cores were in any.
         self.slower: dict[tuple[float, bool], float] = {}
         self.distances: dict[tuple[float, bool], Mapping[int, float]] = {}
+        self.in_pauses: dict[float, bool] = {}  # load → whether all loss there was in pauses
         self.times_s: dict[float, tuple[float, float]] = {}  # load → of all trials there, and what counted
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
@@ -114,6 +117,9 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         if trial.counted is not None:
             whole_s, counted_s = self.times_s.get(load_pps, (0.0, 0.0))
             self.times_s[load_pps] = whole_s + trial.duration_s, counted_s + trial.counted.seconds
+        if trial.counted_lost > 0:
+            paused = trial.counted is not None and trial.counted.in_pauses
+            self.in_pauses[load_pps] = paused and self.in_pauses.get(load_pps, True)
         place = load_pps, trial.counted_lost > 0
         slower = trial.slower_times or 1.0
         self.slower[place] = min(slower, self.slower.get(place, slower))
@@ -213,6 +219,7 @@ def _judge(
         slower_times=_slower(measurer.slower.get(deciding, 1.0)),
         distances_cycles=measurer.distances.get(deciding, {}),
         left_out_share=measurer.left_out_share(lower_pps, upper_pps),
+        in_pauses=deciding[1] and measurer.in_pauses.get(deciding[0], False),
     )
 
 

@@ -48,6 +48,7 @@ COLUMNS = (
     "slower_times",
     "farther_times",
     "left_out_share",
+    "in_pauses",
     "ceiling_pps",
     "variant",
 )

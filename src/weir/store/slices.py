@@ -35,6 +35,10 @@ class Counted(_Record):
     backlog: int = 0
     """More of these still queued at its end than at its beginning, by the growth of delays."""
 
+    in_pauses: bool = False
+    """Packets were lost in a few milliseconds, while queues were empty in most: in pauses of the system under
+    test or of the machine, and not for lack of capacity."""
+
     @property
     def loss_ratio(self) -> float:
         """Share that was lost or left in a queue."""

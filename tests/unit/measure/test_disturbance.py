@@ -115,6 +115,19 @@ def test_what_a_late_tester_adds_to_the_delay_is_no_backlog_of_the_system() -> N
     assert evidence(run({}, delays), [], LEAST_MS).backlog == pytest.approx(5000, rel=0.02)
 
 
+def test_a_queue_that_fills_at_once_and_would_empty_again_is_no_backlog() -> None:
+    """An episode at the end of the time: what comes behind it is not seen."""
+    delays = {at: 100.0 if at < 80 else 900.0 for at in range(COUNT)}
+    assert evidence(run({}, delays), [], LEAST_MS).backlog == 0
+
+
+def test_loss_in_a_few_slices_of_a_calm_run_is_said_to_be_in_pauses() -> None:
+    episode = dict.fromkeys(range(40, 45), 900.0)
+    assert evidence(run({42: 300, 43: 120}, episode), [], LEAST_MS).in_pauses
+    assert not evidence(run(dict.fromkeys(range(COUNT), 4)), [], LEAST_MS).in_pauses
+    assert not evidence(run({}, episode), [], LEAST_MS).in_pauses
+
+
 def test_a_little_growth_counts_only_where_packets_were_lost() -> None:
     ramp = {at: 100 + 1.5 * at for at in range(COUNT)}  # 0.15 ms in a tenth of a second
     assert evidence(run({}, ramp), [], LEAST_MS).backlog == 0
