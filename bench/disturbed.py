@@ -32,7 +32,7 @@ CHAINS = ("PVP", "PVVP")
 CELLS = int(os.environ.get("DISTURBED_CELLS", "204"))
 TARGET = 0.95
 NEAR, FAR = 0.05, 0.10
-LETTERS = "TLSDPI"
+LETTERS = "TLSDUI"
 SEED = 13
 
 

@@ -26,7 +26,7 @@ from .synthetic import result
         ({"left_out_share": 0.5}, ""),
         ({"left_out_share": 0.51}, "D"),
         ({"stall_labelled": True}, "D"),
-        ({"in_pauses": True}, "P"),
+        ({"unsteady": True}, "U"),
         ({"tester_bound": True, "out_of_time": True, "slower_times": 2.0, "left_out_share": 0.9}, "TLSD"),
     ],
 )
@@ -47,7 +47,7 @@ def test_a_worse_state_says_how_much() -> None:
 
 def test_flags_that_occur_are_explained_and_no_others() -> None:
     assert [*legend.flags_used(disturbed())] == ["T", "L", "S", "D"]
-    assert set("TLSDPIX") == FLAGS.keys()
+    assert set("TLSDUIX") == FLAGS.keys()
 
 
 def test_an_older_result_with_labelled_stalls_is_read_and_says_what_they_mean() -> None:

@@ -80,7 +80,7 @@ def counting(
             lost=found.lost,
             short=found.short + found.short_recovering,
             backlog=found.backlog,
-            in_pauses=found.in_pauses and not found.backlog,
+            in_pauses=found.in_pauses,
         ),
         left_out=_merged(found),
         slices=_record(slices),

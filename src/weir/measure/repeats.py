@@ -94,7 +94,7 @@ def throughput(
         out_of_time=2 * sum(one.out_of_time for one in good) >= len(good),
         slower_times=_slower(good),
         distances_cycles=_nearest(good),
-        in_pauses=2 * sum(one.in_pauses for one in good) >= len(good),
+        unsteady=2 * sum(one.unsteady for one in good) >= len(good),
         left_out_share=statistics.median(one.left_out_share for one in good),
     )
 

@@ -71,7 +71,7 @@ def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
             "tester_bound": any(one.tester_bound for one in best),
             "out_of_time": 2 * sum(one.out_of_time for one in best) >= len(best),
             "slower_times": min(one.slower_times or 1.0 for one in best) if _all_slower(best) else None,
-            "in_pauses": 2 * sum(one.in_pauses for one in best) >= len(best),
+            "unsteady": 2 * sum(one.unsteady for one in best) >= len(best),
             "left_out_share": statistics.median(one.left_out_share for one in best),
             "rounds": [
                 RoundRate(

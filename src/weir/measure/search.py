@@ -50,8 +50,9 @@ class Found:
     """Of the cores, by core: of that trial at upper_pps that lost packets with the nearest ones."""
     left_out_share: float = 0.0
     """Of the time of the trials at both bounds: not counted."""
-    in_pauses: bool = False
-    """Each trial at upper_pps that lost packets lost them in pauses."""
+    unsteady: bool = False
+    """Each trial at upper_pps that lost packets lost them in pauses, or lost more than that load can be too
+    much, as the lower one was carried."""
 
 
 class _TimeUpError(Exception):
@@ -74,7 +75,8 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         # that the cores were in any.
         self.slower: dict[tuple[float, bool], float] = {}
         self.distances: dict[tuple[float, bool], Mapping[int, float]] = {}
-        self.in_pauses: dict[float, bool] = {}  # load → whether all loss there was in pauses
+        # Load → loss ratios of the trials there that lost packets; those that lost them in pauses: all.
+        self.losses: dict[float, list[float]] = {}
         self.times_s: dict[float, tuple[float, float]] = {}  # load → of all trials there, and what counted
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
@@ -119,7 +121,7 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
             self.times_s[load_pps] = whole_s + trial.duration_s, counted_s + trial.counted.seconds
         if trial.counted_lost > 0:
             paused = trial.counted is not None and trial.counted.in_pauses
-            self.in_pauses[load_pps] = paused and self.in_pauses.get(load_pps, True)
+            self.losses.setdefault(load_pps, []).append(1.0 if paused else trial.counted_loss_ratio)
         place = load_pps, trial.counted_lost > 0
         slower = trial.slower_times or 1.0
         self.slower[place] = min(slower, self.slower.get(place, slower))
@@ -134,6 +136,12 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         if upper_pps is None or upper_pps in self.too_fast or (upper_pps, True) not in self.slower:
             return lower_pps, False
         return upper_pps, True
+
+    def unsteady(self, lower_pps: float, upper_pps: float, width: float) -> bool:
+        """Whether no trial at the upper load lost what a system loses that carries just less: it, or the
+        machine, was slower then."""
+        most = 1 - lower_pps / upper_pps + width
+        return all(loss > most for loss in self.losses.get(upper_pps, [0.0]))
 
     def left_out_share(self, *loads_pps: float | None) -> float:
         """Of the time of all trials at these loads."""
@@ -219,7 +227,7 @@ def _judge(
         slower_times=_slower(measurer.slower.get(deciding, 1.0)),
         distances_cycles=measurer.distances.get(deciding, {}),
         left_out_share=measurer.left_out_share(lower_pps, upper_pps),
-        in_pauses=deciding[1] and measurer.in_pauses.get(deciding[0], False),
+        unsteady=deciding[1] and measurer.unsteady(lower_pps, deciding[0], wanted.relative_width),
     )
 
 

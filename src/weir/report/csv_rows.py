@@ -48,7 +48,7 @@ COLUMNS = (
     "slower_times",
     "farther_times",
     "left_out_share",
-    "in_pauses",
+    "unsteady",
     "ceiling_pps",
     "variant",
 )

@@ -18,14 +18,14 @@ CONTRADICTED_SHARE = 0.9
 SUSTAINED: frozenset[Purpose] = frozenset({"search", "curve", "confirm", "latency", "frame-loss"})
 """Trials of one rate for some time: what they carry, a search could have found. A burst is none."""
 
-Kind = Literal["X", "I", "L", "S", "D", "P", "contradicted", "note"]
+Kind = Literal["X", "I", "L", "S", "D", "U", "contradicted", "note"]
 TITLES: dict[Kind, str] = {
     "X": "Given up",
     "I": "Irregular (I)",
     "L": "Out of time (L)",
     "S": "Slower state (S), against the cores' best on this machine",
     "D": "Disturbed (D), share of the time that was left out",
-    "P": "Bound by pauses (P): packets were lost in single milliseconds, while queues were empty in most",
+    "U": "Unsteady (U): just above it packets were lost in pauses, or far more than the load is too much",
     "contradicted": "Contradicted by a valid trial of the same case that lost nothing",
 }
 """Of those that a short report names."""
@@ -104,10 +104,11 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
     if found.left_out_share > flags.DISTURBED_SHARE:
         share = f"{found.left_out_share:.0%}"
         yield "D", f"found, but {share} of the time of the trials that bound it was left out", share
-    if found.in_pauses:
+    if found.unsteady:
         yield (
-            "P",
-            "found, but just above it packets were lost in pauses of milliseconds, not for lack of capacity",
+            "U",
+            "found, but just above it packets were lost in pauses of milliseconds, or far more than that load "
+            "is too much: the system or the machine changed its speed",
             f"{rates.mpps(found)} Mpps",
         )
     best = carried(case)

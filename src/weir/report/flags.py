@@ -12,8 +12,8 @@ FLAGS = {
     "their best on this machine, in this run or in earlier ones; how much is said under Read with care",
     "D": "disturbed: more than half of the time of the trials that bound it was left out, since others had a "
     "core",
-    "P": "bound by pauses: just above it packets were lost in single milliseconds, by pauses of the system "
-    "itself or of the machine, while queues were empty in most; another trial may meet others",
+    "U": "unsteady: just above it packets were lost in pauses of milliseconds, or far more than that load is "
+    "too much: the system or the machine changed its speed; another search may find more or less",
     "I": "irregular: the search found no valid rate; the reason is given",
     "X": "given up; the reason is given",
 }
@@ -29,7 +29,7 @@ def flags(found: Throughput) -> str:
         "L": found.out_of_time,
         "S": found.worse_state,
         "D": disturbed(found),
-        "P": found.in_pauses,
+        "U": found.unsteady,
         "I": found.status == "irregular",
     }
     return "".join(letter for letter, applies in marks.items() if applies)

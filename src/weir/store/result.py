@@ -134,8 +134,9 @@ class Throughput(_Record):
     too much, in the one with the nearest cores."""
     left_out_share: float = 0.0
     """Of the time of the trials at the loads that bound it: not counted, since a core was away."""
-    in_pauses: bool = False
-    """What was lost at the load just above was lost in pauses, not for lack of capacity: see `Counted`."""
+    unsteady: bool = False
+    """Trials at the load just above lost packets in pauses (see `Counted`), or more than that load can be too
+    much: the system under test or the machine was slower in them than in those at the rate itself."""
     rounds: list[RoundRate] = []
     """What each round found, in order; those alone that found a rate."""
 
