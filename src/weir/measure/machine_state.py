@@ -19,8 +19,11 @@ OFTEN_SHARE = 0.1
 REMEMBERED = 3000
 """Slices of a core: by those it is told whether its best still comes."""
 SLICES_MIN = 50
-NEAR_TIMES = 1.35
+NEAR_TIMES = 1.5
 """Distances that differ by less are the same."""
+NEAR_TRIALS = 10
+"""So many trials with near cores show that they come, however long they were far in all: states last for
+minutes."""
 
 
 class MachineState:
@@ -54,7 +57,9 @@ class MachineState:
             if paces.total() >= SLICES_MIN
         }
         distances = {
-            core: sorted(seen)[int(OFTEN_SHARE * len(seen))] for core, seen in self._distances.items() if seen
+            core: sorted(seen)[min(NEAR_TRIALS, int(OFTEN_SHARE * len(seen)))]
+            for core, seen in self._distances.items()
+            if seen
         }
         return self._known.joined(
             MachineBest(boot_id=self._known.boot_id, paces_cycles=paces, distances_cycles=distances)
@@ -71,7 +76,7 @@ class MachineState:
         )
 
     def best_distances_cycles(self) -> dict[int, float]:
-        """The distance that a tenth of the trials had."""
+        """The distance that came in enough trials."""
         return self.best().distances_cycles
 
     def farther_times(self, distances_cycles: Mapping[int, float]) -> float | None:

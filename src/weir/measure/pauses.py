@@ -18,6 +18,9 @@ CALM_SHARE = 0.6
 CLUSTERED_SHARE = 0.5
 """Losses are in at most so many of the slices that they would be in if they came at random."""
 
+FEW = 5
+"""Fewer lost packets are clustered: a full system loses more."""
+
 
 def in_pauses(lost: Sequence[int], calm: Sequence[bool]) -> bool:
     """Of the slices of a stream that count: packets lost in each, and whether its delay was ordinary."""
@@ -27,4 +30,5 @@ def in_pauses(lost: Sequence[int], calm: Sequence[bool]) -> bool:
     at_random = 1 - math.exp(-total / len(lost))
     lossy = sum(packets > 0 for packets in lost) / len(lost)
     quiet = sum(ordinary and packets <= 0 for packets, ordinary in zip(lost, calm, strict=True))
-    return quiet >= CALM_SHARE * len(lost) and lossy <= CLUSTERED_SHARE * at_random
+    clustered = total < FEW or lossy <= CLUSTERED_SHARE * at_random
+    return clustered and quiet >= CALM_SHARE * len(lost)

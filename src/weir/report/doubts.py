@@ -107,8 +107,8 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
     if found.unsteady:
         yield (
             "U",
-            "found, but just above it packets were lost in pauses of milliseconds, or far more than that load "
-            "is too much: the system or the machine changed its speed",
+            "found, but just above it packets were lost in pauses of milliseconds, or far more than that "
+            "load is too much: the system or the machine changed its speed",
             f"{rates.mpps(found)} Mpps",
         )
     best = carried(case)

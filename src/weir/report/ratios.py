@@ -18,7 +18,7 @@ from weir.store.result import RoundRate, Throughput
 
 # Cores whose pace, or distance from each other, differs by less are in the same state of the machine.
 SAME_PACE_TIMES = 1.15
-SAME_DISTANCE_TIMES = 1.35
+SAME_DISTANCE_TIMES = 1.5
 
 Bound = Literal["=", ">=", "<="]
 SIGNS: dict[Bound, str] = {"=": "", ">=": "≥", "<=": "≤"}

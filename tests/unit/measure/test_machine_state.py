@@ -84,6 +84,12 @@ def test_distances_of_all_cores_are_kept_and_a_farther_one_is_told() -> None:
     assert machine.farther_times({}) is None
 
 
+def test_cores_that_were_near_in_a_few_trials_of_many_are_known_to_be_able_to() -> None:
+    machine = state(distances=(260.0,) * 11 + (1300.0,) * 500)
+    assert machine.farther_times({1: 1300.0}) == 5.0
+    assert state(distances=(260.0,) * 5 + (1300.0,) * 500).farther_times({1: 1300.0}) is None
+
+
 def test_a_run_that_never_saw_the_best_state_is_told_of_it_by_earlier_ones() -> None:
     known = MachineBest(boot_id="b", paces_cycles={1: 600.0, 3: 500.0}, distances_cycles={2: 260.0})
     machine = MachineState(known)

@@ -146,6 +146,17 @@ def test_pauses_of_the_device_bound_its_ndr() -> None:
     pausing = Response(2e6, 2.06e6, buffer_packets=150, stalls=(StallKind(100, 280, 300, 320, own=True),))
     ndr, _ = Rig(SimulatedDut(pausing, tester_max_pps=5e6)).throughputs()
     assert ndr.load_pps == pytest.approx(150 / 320e-6, rel=0.05)
+    assert ndr.unsteady
+
+
+def test_a_device_that_loses_far_more_just_above_its_rate_is_unsteady_and_a_steady_one_is_not() -> None:
+    changing = [
+        Rig(SimulatedDut(Response(2e6, 2.06e6, noise=0.1), seed=seed, tester_max_pps=5e6)).throughputs()[0]
+        for seed in range(10)
+    ]
+    assert any(one.unsteady for one in changing)
+    steady = [Rig(SimulatedDut(STEADY, seed=seed, tester_max_pps=5e6)).throughputs() for seed in range(10)]
+    assert not any(one.unsteady for pair in steady for one in pair)
 
 
 def test_five_trials_that_add_up_to_half_the_time_but_for_rounding_count_as_half() -> None:
