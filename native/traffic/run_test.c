@@ -172,8 +172,8 @@ a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency(void **state)
 		struct weir_stream_count count;
 
 		config.poisson = poisson;
+		weir_loops_stop(); /* it would be away at once, for the packets of the run before */
 		away = asleep = false;
-		weir_loops_stop();
 		weir_areas_clear();
 		place(&absent);
 		place(generator);
