@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """repeat: labs/switching --quick again and again: do its rates and ratios agree with each other?
 
-REPEAT_RUNS runs (10), one after the other, by the command line.
+REPEAT_RUNS runs (10), one after the other, by the command line, with one store as a user has.
 
 - *ratio*: share of all rates that are within 3 % of their case's median or flagged (a bound, out of time,
   slower state, disturbed, irregular). The median is of the rates without a flag.
@@ -39,14 +39,15 @@ def run() -> Line:
     rates: dict[Place, list[tuple[float | None, str]]] = {}
     ratios: dict[Place, list[float]] = {}
     seconds: list[float] = []
-    for _ in range(RUNS):
-        result = _measured()
-        seconds.append(result.seconds)
-        for row in summary.rows(result):
-            place = row.setup.name, row.setup.chain, row.case.frame, row.throughput.goal
-            rates.setdefault(place, []).append((row.throughput.load_pps, row.flags))
-            if row.ratio is not None and row.ratio is not ITSELF and row.ratio.bound == "=":
-                ratios.setdefault(place, []).append(row.ratio.value)
+    with tempfile.TemporaryDirectory(prefix="weir-repeat-") as folder:
+        for number in range(RUNS):
+            result = _measured(Path(folder), number)
+            seconds.append(result.seconds)
+            for row in summary.rows(result):
+                place = row.setup.name, row.setup.chain, row.case.frame, row.throughput.goal
+                rates.setdefault(place, []).append((row.throughput.load_pps, row.flags))
+                if row.ratio is not None and row.ratio is not ITSELF and row.ratio.bound == "=":
+                    ratios.setdefault(place, []).append(row.ratio.value)
     return judged(rates, ratios, seconds)
 
 
@@ -93,14 +94,12 @@ def _near(found: Iterable[float], share: float) -> list[bool]:
     return [abs(value / middle - 1) <= share for value in values]
 
 
-def _measured() -> Result:
-    with tempfile.TemporaryDirectory(prefix="weir-repeat-") as folder:
-        command = ["run", str(LAB), "--quick", "-o", folder, "--store", f"{folder}/store.db"]
-        code = "from weir.cli.main import main; main()"
-        done = subprocess.run(
-            [sys.executable, "-c", code, *command], capture_output=True, text=True, check=False
-        )
-        path = Path(folder) / "result.json"
-        if not path.exists():
-            raise SkipError(f"weir run failed: {done.stderr.strip().splitlines()[-1:] or done.stdout[-200:]}")
-        return Result.model_validate_json(path.read_text(encoding="utf-8"))
+def _measured(folder: Path, number: int) -> Result:
+    output = folder / str(number)
+    command = ["run", str(LAB), "--quick", "-o", str(output), "--store", str(folder / "store.db")]
+    code = "from weir.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=False)
+    path = output / "result.json"
+    if not path.exists():
+        raise SkipError(f"weir run failed: {done.stderr.strip().splitlines()[-1:] or done.stdout[-200:]}")
+    return Result.model_validate_json(path.read_text(encoding="utf-8"))

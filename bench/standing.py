@@ -56,8 +56,9 @@ class Standing:
         found.farther_times = self._state.farther_times(found.distances_cycles)
         return Search(found, tuple(case.trials))
 
-    def carried_pps(self, seconds: float) -> float:
-        """What comes back of more than it can carry, in the time that counts."""
+    def carried_pps(self, seconds: float, load_pps: float = 0) -> float:
+        """What comes back of more than it can carry, in the time that counts, without what waits in its queue
+        at the end. `load_pps` 0: as fast as the tester can."""
         (traffic,) = self._measuring["traffic"]
         tester: DataPlaneTester = self._measuring["tester"]
         tester.configure_traffic(traffic.config)
@@ -69,10 +70,11 @@ class Standing:
             on_trial=lambda _trial: None,
             watched=self._measuring["watched"],
         )
-        counted = runner.once("calibration", 0, seconds).trial.counted
+        counted = runner.once("calibration", load_pps, seconds).trial.counted
         if counted is None or not counted.seconds:
             raise RuntimeError("nothing of an overload counted")
-        return (counted.offered - counted.lost) / counted.seconds
+        waiting = counted.backlog if load_pps else 0  # without a rate the tester's own pace is in it
+        return (counted.offered - counted.lost - waiting) / counted.seconds
 
 
 @contextmanager

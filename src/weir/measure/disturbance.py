@@ -45,6 +45,8 @@ CALM_TIMES, CALM_US = 1.25, 20.0
 """Delays are as without an absence up to so much more than at their lower quartile."""
 GROWTH_SHARE, GROWTH_LEAST_US = 0.0025, 200.0
 """Of the time that counts: so much growth of the delay is an overload of a quarter of a percent."""
+LASTING_SHARE = 0.1
+"""Of a growth that lasts, in each half of the time."""
 CLEAN_SHARE = 0.25
 """Of the recovering slices; with so many clean ones, those alone tell which share is lost."""
 US_PER_S = 1e6
@@ -68,10 +70,8 @@ class _Part:
     due: int = 0
     offered: int = 0
     delivered: int = 0
-    growths_us: list[float] = field(default_factory=list)
-    """Of the delay, in each stretch without a break."""
-    lasting_us: list[float] = field(default_factory=list)
-    """Of these, what grew all the time."""
+    delays_us: dict[int, Sequence[float | None]] = field(default_factory=dict)
+    """In each stretch without a break, by its first slice."""
 
     @property
     def lost(self) -> int:
@@ -81,15 +81,14 @@ class _Part:
         self, stretch: Sequence[int], stream: StreamSlices, all_delays_us: Sequence[float | None]
     ) -> None:
         """A stretch of neighbouring slices."""
+        if not stretch:
+            return
         self.slices += len(stretch)
         for slice_ in stretch:
             self.due += stream.due[slice_]
             self.offered += stream.offered[slice_]
             self.delivered += stream.delivered[slice_]
-        delays_us = [delay for at in stretch if (delay := all_delays_us[at]) is not None]
-        if len(delays_us) >= 2:
-            self.growths_us.append(_growth_us(delays_us))
-            self.lasting_us.append(_lasting_us(delays_us))
+        self.delays_us[stretch[0]] = [all_delays_us[at] for at in stretch]
 
 
 @dataclass(frozen=True)
@@ -336,43 +335,61 @@ def _stretches(left: Sequence[bool]) -> Iterator[list[int]]:
 
 def _judged(clean: _Part, recovering: _Part, slice_s: float, least_growth_us: float) -> _Judged:
     seconds = (clean.slices + recovering.slices) * slice_s
-    rate_pps = (clean.offered + recovering.offered) / seconds if seconds else 0.0
-    backlog = _grown(clean, least_growth_us, seconds) / US_PER_S * rate_pps
-    balance = recovering.lost + sum(recovering.growths_us) / US_PER_S * rate_pps
+    packets_a_us = (clean.offered + recovering.offered) / seconds / US_PER_S if seconds else 0.0
+    balance = recovering.lost + sum(map(_growth_us, recovering.delays_us.values())) * packets_a_us
     if balance <= 0:
         # All was carried. Which share is lost without queues that empty is known of the clean ones.
         alone = clean.slices >= CLEAN_SHARE * recovering.slices
-        return _Judged(clean.offered + (0 if alone else recovering.offered), max(0, clean.lost), backlog)
-    backlog += _grown(recovering, least_growth_us, seconds) / US_PER_S * rate_pps
-    lost = clean.lost + min(recovering.lost, math.ceil(balance))
-    return _Judged(clean.offered + recovering.offered, max(0, lost), backlog)
+        offered, lost = clean.offered + (0 if alone else recovering.offered), clean.lost
+        judged = [clean]
+    else:
+        offered = clean.offered + recovering.offered
+        lost = clean.lost + min(recovering.lost, math.ceil(balance))
+        judged = [clean, recovering]
+    lossy = any(part.lost > 0 for part in judged)
+    stretches = [delays for _, delays in sorted(entry for part in judged for entry in part.delays_us.items())]
+    grown_us = _grown_us(stretches, least_growth_us, lossy=lossy, seconds=seconds)
+    return _Judged(offered, max(0, lost), grown_us * packets_a_us)
 
 
-def _grown(part: _Part, least_us: float, seconds: float) -> float:
+def _grown_us(
+    stretches: Sequence[Sequence[float | None]], least_us: float, *, lossy: bool, seconds: float
+) -> float:
     """Growth of the delay that is a backlog: in a short trial less of it is the same overload. Each stretch
-    adds its own uncertainty."""
+    adds its own uncertainty. What grew in one half of them alone came at once: a pause, whose queue
+    empties."""
     if not least_us:
         return 0.0
-    growth_us = sum(part.lasting_us)
+    growth_us = sum(map(_growth_us, stretches))
     shortest_us = min(least_us, max(GROWTH_LEAST_US, GROWTH_SHARE * seconds * US_PER_S))
-    limit_us = least_us * LOSSY_SHARE if part.lost > 0 else shortest_us
-    limit_us *= math.sqrt(max(1, len(part.growths_us)))
-    return growth_us if growth_us > limit_us else 0.0
+    limit_us = least_us * LOSSY_SHARE if lossy else shortest_us
+    if growth_us <= limit_us * math.sqrt(max(1, len(stretches))):
+        return 0.0
+    lasts = all(sum(map(_growth_us, half)) >= LASTING_SHARE * growth_us for half in _halves(stretches))
+    return growth_us if lasts else 0.0
 
 
-def _growth_us(delays_us: Sequence[float]) -> float:
+def _halves(stretches: Sequence[Sequence[float | None]]) -> Iterator[list[Sequence[float | None]]]:
+    """As many slices in each."""
+    middle = sum(map(len, stretches)) // 2
+    before: list[Sequence[float | None]] = []
+    behind: list[Sequence[float | None]] = []
+    for stretch in stretches:
+        before.append(stretch[:middle])
+        behind.append(stretch[middle:])
+        middle -= min(middle, len(stretch))
+    yield before
+    yield behind
+
+
+def _growth_us(seen_us: Sequence[float | None]) -> float:
     """From begin to end, by the medians of both thirds: a single slice decides nothing."""
+    delays_us = [delay for delay in seen_us if delay is not None]
+    if len(delays_us) < 2:
+        return 0.0
     third = max(1, len(delays_us) // 3)
     rise = statistics.median(delays_us[-third:]) - statistics.median(delays_us[:third])
     return rise * (len(delays_us) - 1) / (len(delays_us) - third)
-
-
-def _lasting_us(delays_us: Sequence[float]) -> float:
-    """Of a growth, what came in both halves: one that came at once is a pause, and its queue empties."""
-    growth_us, half = _growth_us(delays_us), len(delays_us) // 2
-    if growth_us <= 0 or half < 2:
-        return growth_us
-    return min(growth_us, *(2 * max(0.0, _growth_us(part)) for part in (delays_us[:half], delays_us[half:])))
 
 
 def _lower_quartile(values: Sequence[float]) -> float:
