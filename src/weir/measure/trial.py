@@ -46,7 +46,7 @@ SHARE_QUIET = 0.9
 LEDGERED: frozenset[Purpose] = frozenset({"calibration", "curve", "confirm"})
 
 
-# Those that ask when packets were lost.
+# Those that ask when packets were lost: their runs are not divided, and all of them counts.
 GAPPED: frozenset[Purpose] = frozenset({"burst", "recovery", "reset", "migration"})
 
 
@@ -114,6 +114,8 @@ class TrialRunner:
         the trial has been handed on, when a port disappeared during it.
         """
         streams = self.traffic.streams
+        if purpose in GAPPED:
+            shape = shape or Shape()
         ledgered = purpose in LEDGERED
         before = self._counted()
         began = self._ledger
