@@ -23,7 +23,7 @@ from weir import fabric, plan
 from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.explain import CaseExplanation, explain_case
 from weir.fabric import FabricError, private_data_plane
-from weir.jobs.built import built
+from weir.jobs.driver import running
 from weir.measure import Traffic
 from weir.measure.outside import Nothing, Outside
 from weir.measure.tester import SutCounters, no_counters
@@ -274,14 +274,10 @@ def _standing(
 ) -> Iterator[tuple[DataPlaneClient, SutCounters, Outside]]:
     """Configured and polling. In-memory wires need no deployment; their rings can be made short."""
     if (one.technology, lab.technologies.direct.wire) != ("direct", "memory"):
-        with built(lab, topology) as (deployment, client, _hello):
+        with running(lab, topology) as chain:
             if one.bridge_rules:
                 _slow_bridge(topology, one.bridge_rules)
-            yield (
-                client,
-                lambda: deployment.counters({port.name: port.rx_packets for port in client.ledger().ports}),
-                deployment.watch(),
-            )
+            yield chain.client, chain.counters, chain.deployment.watch()
         return
     config = plan.dataplane_config(topology, lab, "/tmp")
     for ring in config["rings"]:

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import math
 import os
-import secrets
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from bench.pairs import Line, SkipError
-from weir import fabric, plan
+from weir import fabric
 from weir.dataplane import DataPlaneError, DataPlaneTester
 from weir.dataplane.messages import LatencySummary
 from weir.dataplane.requests import DelayWanted
 from weir.fabric import FabricError, require_root
-from weir.jobs.built import built
 from weir.jobs.cost_model import model_of, other_machine, slowing_of
+from weir.jobs.driver import planned, running
 from weir.jobs.validation import held_out
 from weir.jobs.visits import Visited, distance
 from weir.measure.pace import Slowing, core_paces
@@ -125,16 +124,13 @@ def _model_here() -> tuple[CostModel, Slowing]:
 
 def _visited(one: Visited, model: CostModel, slowing: Slowing) -> Iterator[Point]:
     """Built once; at the distance that its cores have meanwhile."""
-    topology = plan.build_topology(
-        one.lab, "direct", one.chain, plan.deployment_id(one.lab.name, secrets.token_hex(4))
-    )
     execution = one.execution
-    with built(one.lab, topology) as (_, client, _):
+    with running(one.lab, planned(one.lab, "direct", one.chain)) as chain:
         distance_cycles = distance(execution.cores())
         if distance_cycles is not None:
             execution = replace(execution, core_distance_cycles=distance_cycles)
-        tester = DataPlaneTester(client)
-        tester.configure_traffic(plan.streams(topology, one.lab, one.frame))
+        tester = chain.tester()
+        tester.configure_traffic(chain.traffic(one.frame).config)
         rate_pps = predict(model, execution).pps
         for share in SHARES:
             load_pps = share * rate_pps

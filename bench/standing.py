@@ -3,24 +3,21 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weir import plan
 from weir.dataplane import DataPlaneTester
 from weir.fabric import interrupts
-from weir.jobs.built import built
-from weir.measure import Traffic, measure_setup
+from weir.jobs.driver import planned, running
+from weir.measure import measure_setup
 from weir.measure.counting import Watched
 from weir.measure.machine_state import MachineState
 from weir.measure.trial import TrialRunner
 from weir.report.flags import flags
 from weir.spec import Lab, load_lab
-from weir.spec.frames import mean_frame_bytes
 from weir.store.result import Case, Throughput, Trial
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,27 +78,17 @@ class Standing:
 def standing(lab: Lab, technology: str, chain_name: str, state: MachineState) -> Iterator[Standing]:
     """Built once for the body. `state`: of the machine, of all searches of a bench."""
     chain = next(chain for chain in lab.chains() if chain.name == chain_name)
-    deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))
-    topology = plan.build_topology(lab, technology, chain, deployment_id)
-    frame = str(lab.traffic.frames[0])
-    traffic = Traffic.from_config(frame, mean_frame_bytes(frame), plan.streams(topology, lab, frame))
-    with (
-        interrupts.held(),
-        built(lab, topology) as (deployment, client, _hello),
-        closing(deployment.core_watch()) as cores,
-    ):
+    with interrupts.held(), running(lab, planned(lab, technology, chain)) as here:
         yield Standing(
             state,
             {
                 "measure": lab.measure,
-                "traffic": [traffic],
-                "tester": DataPlaneTester(client, topology.switch_cores),
-                "counters": lambda: deployment.counters(
-                    {port.name: port.rx_packets for port in client.ledger().ports}
-                ),
+                "traffic": [here.traffic(str(lab.traffic.frames[0]))],
+                "tester": here.tester(),
+                "counters": here.counters,
                 "ceilings": {},
                 "on_event": lambda _event: None,
-                "watched": Watched(cores, state),
+                "watched": Watched(here.cores, state),
             },
         )
 

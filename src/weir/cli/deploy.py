@@ -88,7 +88,7 @@ def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -
     from weir import fabric
     from weir.dataplane import DataPlaneClient
     from weir.fabric import interrupts
-    from weir.jobs.built import configured
+    from weir.jobs.driver import configured
     from weir.plan.steps import SOCKET
 
     require_possible(lab, topology.technology, lab.machines(topology.chain))

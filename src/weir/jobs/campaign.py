@@ -6,29 +6,26 @@ The one place that knows fabric, data plane, measure and store together; none of
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import fabric, plan
-from weir.dataplane import DataPlaneError, DataPlaneTester
+from weir.dataplane import DataPlaneError
 from weir.fabric import interrupts
 from weir.fabric.host.reading import facts
 from weir.host.shortfalls import shortfalls
-from weir.jobs.built import built
+from weir.jobs.driver import RunningChain, new_id, planned, refusal, running
 from weir.jobs.leftovers import take_down_leftovers
 from weir.jobs.new_result import new_result
 from weir.jobs.standing import Standing
-from weir.measure import Traffic, ceilings, measure_setup
+from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.events import Event, TrialFinished
 from weir.measure.machine_state import MachineState
 from weir.measure.reductions import reductions
 from weir.spec import Chain, Lab
-from weir.spec.frames import mean_frame_bytes
 from weir.spec.topology import Topology
 from weir.spec.ways import Way, ways
 from weir.store.result import Case, Ceiling, Result, Setup, Shortfall
@@ -146,7 +143,7 @@ class Campaign:
         setup = standing.setup
         if setup.refused is not None:
             return
-        topology = self._topology(way, chain)
+        topology = planned(way.lab, way.technology, chain)
         try:
             found = self._calibrated(way, topology)
             self._measure(result, standing, topology, found, frames)
@@ -167,10 +164,8 @@ class Campaign:
             datapath="none",
         )
         result.setups.append(setup)
-        refusal = fabric.check(
-            way.technology, way.lab.options(way.technology), machines=way.lab.machines(chain.name)
-        )
-        lacking = f"{refusal.missing}: {refusal.fix}" if refusal is not None else None
+        missing = refusal(way.lab, way.technology, chain)
+        lacking = f"{missing.missing}: {missing.fix}" if missing is not None else None
         setup.refused = "; ".join(why for why in (way.refused, lacking) if why is not None) or None
         standing = Standing(way, chain, setup, self._store.add_setup(result.id, setup))
         self._standing[way.name, chain.name] = standing
@@ -178,34 +173,20 @@ class Campaign:
             self._progress.say(f"{way.name} {chain.name}: refused: {setup.refused}")
         return standing
 
-    def _topology(self, way: Way, chain: Chain) -> Topology:
-        deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
-        return plan.build_topology(way.lab, way.technology, chain, deployment)
-
-    def _traffic(self, topology: Topology) -> list[Traffic]:
-        return [
-            Traffic.from_config(
-                str(frame), mean_frame_bytes(str(frame)), plan.streams(topology, self._lab, str(frame))
-            )
-            for frame in self._lab.traffic.frames
-        ]
+    def _frames(self) -> list[str]:
+        return [str(frame) for frame in self._lab.traffic.frames]
 
     def _calibrated(self, way: Way, topology: Topology) -> dict[str, Ceiling]:
         """The tester's own ceilings over the same kind of port, measured once a run and variant."""
         kind = topology.ports[0].kind, way.variant
         if kind not in self._ceilings:
-            deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
-            loop = plan.loopback(topology, deployment)
-            with (
-                built(way.lab, loop) as (deployed, client, _hello),
-                closing(deployed.core_watch()) as cores,
-            ):
+            with running(way.lab, plan.loopback(topology, new_id(way.lab))) as loop:
                 self._ceilings[kind] = ceilings(
                     self._lab.measure,
-                    self._traffic(loop),
-                    DataPlaneTester(client),
+                    [loop.traffic(frame) for frame in self._frames()],
+                    loop.tester(),
                     self._progress.event,
-                    watched=Watched(cores, self._state),
+                    watched=Watched(loop.cores, self._state),
                 )
         return self._ceilings[kind]
 
@@ -217,51 +198,38 @@ class Campaign:
         found: dict[str, Ceiling],
         frames: Container[str] | None,
     ) -> None:
-        setup, number, lab = standing.setup, standing.number, standing.way.lab
-        began = time.monotonic()
-        with ExitStack() as here:
-            deployment, client, hello = here.enter_context(built(lab, topology))
-            setup.bring_up_s = round(time.monotonic() - began, 3)
-            setup.topology = topology
-            setup.datapath = deployment.datapath()
-            setup.fidelity = fabric.fidelity(
-                topology,
-                lab.options(topology.technology),
-                datapath=setup.datapath,
-                memory=hello.memory,
-                emulated=deployment.emulated(),
-            )
-            setup.host = list(
-                fabric.host_settings(lab, topology, memory=hello.memory, refused=deployment.refused())
-            )
-            self._versions |= {"dpdk": hello.dpdk} | deployment.versions()
-            result.fingerprint = fabric.fingerprint(hello.tsc_hz, hello.memory, self._versions)
-            self._store.update_setup(number, setup)
-            self._store.update(result)
+        number, lab = standing.number, standing.way.lab
+        with running(lab, topology) as chain:
+            self._record(result, standing, chain)
 
             def on_event(event: Event) -> None:
                 if isinstance(event, TrialFinished):
                     self._store.add_trial(number, event.frame, event.mean_frame_bytes, event.trial)
                 self._progress.event(event)
 
-            cores = here.enter_context(closing(deployment.core_watch()))
             cases = self._measuring(
                 lab.measure,
-                [one for one in self._traffic(topology) if frames is None or one.frame in frames],
-                DataPlaneTester(client, topology.switch_cores),
-                counters=lambda: deployment.counters(
-                    {port.name: port.rx_packets for port in client.ledger().ports}
-                ),
+                [chain.traffic(frame) for frame in self._frames() if frames is None or frame in frames],
+                chain.tester(),
+                counters=chain.counters,
                 ceilings=found,
                 on_event=on_event,
                 sla=lab.sla,
-                outside=deployment.watch(sample_stacks=lab.measure.sample_stacks),
-                watched=Watched(cores, self._state),
-                resets=deployment.resets(),
+                outside=chain.deployment.watch(sample_stacks=lab.measure.sample_stacks),
+                watched=Watched(chain.cores, self._state),
+                resets=chain.deployment.resets(),
             )
             for case in cases:
                 self._store.add_case(number, standing.add(case, lab.sla, self._state))
                 self._progress.case(case)
+
+    def _record(self, result: Result, standing: Standing, chain: RunningChain) -> None:
+        """What stands now. The fingerprint has the versions of all technologies so far."""
+        chain.describe(standing.setup)
+        self._versions |= chain.versions()
+        result.fingerprint = fabric.fingerprint(chain.hello.tsc_hz, chain.hello.memory, self._versions)
+        self._store.update_setup(standing.number, standing.setup)
+        self._store.update(result)
 
 
 def _shortfalls() -> list[Shortfall]:

@@ -6,24 +6,21 @@ Knows fabric, data plane, measure and store together, as `weir.jobs.campaign` do
 
 from __future__ import annotations
 
-import secrets
-import time
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from weir import fabric, plan
-from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
+from weir import fabric
+from weir.dataplane import DataPlaneError
 from weir.dataplane.looking import LookingTester
 from weir.fabric import interrupts
 from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
 from weir.fabric.vm.migration import Migration as Machine
-from weir.jobs.built import built
+from weir.jobs.driver import RunningChain, planned, refusal, running
 from weir.jobs.migration_course import Course, wait_for_primaries
 from weir.jobs.new_result import new_result
 from weir.jobs.one_case import OneCase
-from weir.measure import Traffic
 from weir.measure.migration import phases
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.plan.failover import migratable
@@ -81,9 +78,8 @@ class MigrationRun:
     def run(self, wanted: Wanted) -> Result:
         """Ctrl-C ends it with what is there. MigrationError: this machine, or this guest, cannot do it."""
         result = new_result(self._lab, quick=self._quick, baseline=wanted.technology, kind="-migration")
-        machines = self._lab.machines(wanted.chain.name)
-        refusal = fabric.check(wanted.technology, self._lab.options(wanted.technology), machines=machines)
-        missing = lacking_failover() if refusal is None else (refusal.missing, refusal.fix)
+        lacking = refusal(self._lab, wanted.technology, wanted.chain)
+        missing = lacking_failover() if lacking is None else (lacking.missing, lacking.fix)
         if missing is not None:
             raise MigrationError(f"this machine cannot do it: {': '.join(missing)}")
         one = OneCase.begun(
@@ -105,49 +101,26 @@ class MigrationRun:
         return result
 
     def _migrated(self, result: Result, setup: Setup, case: Case, wanted: Wanted) -> None:
-        deployment_id = plan.deployment_id(self._lab.name, secrets.token_hex(4))
-        topology = migratable(
-            plan.build_topology(self._lab, wanted.technology, wanted.chain, deployment_id), wanted.node
-        )
-        began = time.monotonic()
-        with built(self._lab, topology) as (deployment, client, hello):
-            setup.bring_up_s = round(time.monotonic() - began, 3)
-            setup.topology = topology
-            setup.datapath = deployment.datapath()
-            setup.fidelity = [
-                *fabric.fidelity(
-                    topology,
-                    self._lab.options(topology.technology),
-                    datapath=setup.datapath,
-                    memory=hello.memory,
-                    emulated=deployment.emulated(),
-                ),
+        topology = migratable(planned(self._lab, wanted.technology, wanted.chain), wanted.node)
+        with running(self._lab, topology) as chain:
+            chain.describe(setup)
+            setup.fidelity += [
                 f"The primary devices of {wanted.node} are {STAND_IN}.",
                 "Both QEMUs are on this machine: memory goes through a socket, and through no network.",
             ]
-            versions = {"dpdk": hello.dpdk} | deployment.versions()
-            result.fingerprint = fabric.fingerprint(hello.tsc_hz, hello.memory, versions)
+            result.fingerprint = chain.fingerprint()
+            deployment = chain.deployment
             with closing(Machine(deployment.run_dir, wanted.node, deployment.processes())) as machine:
                 wait_for_primaries(machine)
                 machine.announce(primaries=True)
-                DataPlaneTester(client).teach(TEACHING_FRAMES)
-                course = self._under_load(case, wanted, deployment, client=client, machine=machine)
+                chain.tester().teach(TEACHING_FRAMES)
+                course = self._under_load(case, wanted, chain, machine)
                 result.interrupted = course.interrupted
 
-    def _under_load(
-        self,
-        case: Case,
-        wanted: Wanted,
-        deployment: fabric.Deployment,
-        *,
-        client: DataPlaneClient,
-        machine: Machine,
-    ) -> Course:
+    def _under_load(self, case: Case, wanted: Wanted, chain: RunningChain, machine: Machine) -> Course:
         record = case.migration
         assert record is not None
-        assert deployment.topology is not None
-        config = plan.streams(deployment.topology, self._lab, wanted.frame)
-        traffic = Traffic.from_config(wanted.frame, case.mean_frame_bytes, config)
+        client, traffic = chain.client, chain.traffic(wanted.frame)
         bandwidth = wanted.bandwidth_bps
         course = Course(
             machine,
@@ -159,7 +132,7 @@ class MigrationRun:
         )
         runner = TrialRunner(
             LookingTester(client, LOOK_S, course.look, course.wait),
-            lambda: deployment.counters({port.name: port.rx_packets for port in client.ledger().ports}),
+            chain.counters,
             traffic,
             options=self._lab.measure.trial,
             on_trial=case.trials.append,

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
 
 from weir import fabric
@@ -20,7 +19,7 @@ from weir.dataplane.looking import LookingTester
 from weir.dataplane.requests import DelayWanted
 from weir.fabric import interrupts
 from weir.fabric.process_figures import process_figures
-from weir.measure import Traffic
+from weir.jobs.driver import RunningChain
 from weir.measure.accounting import Counts, counted
 from weir.measure.soak import Recorder, Snapshot
 from weir.measure.soak.buckets import buckets
@@ -29,7 +28,7 @@ from weir.measure.soak.snapshot import pools_of
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.spec import Lab
 from weir.store.fingerprint import differences
-from weir.store.result import Case, Fingerprint, Result
+from weir.store.result import Case, Result
 from weir.store.soak import PoolFigures, ProcessFigures, Soak, SoakInterval, TableFigure
 from weir.store.store import Store
 from weir.store.trial import Trial
@@ -55,16 +54,6 @@ def settle_s(lab: Lab, duration_s: float) -> float:
     return min(wanted, SETTLED_SHARE * duration_s)
 
 
-@dataclass(frozen=True)
-class Standing:
-    """A chain that stands, with traffic configured."""
-
-    deployment: fabric.Deployment
-    client: DataPlaneClient
-    traffic: Traffic
-    fingerprint: Fingerprint
-
-
 class SoakRun:
     """One segment on a standing chain, stored as it goes."""
 
@@ -81,7 +70,7 @@ class SoakRun:
         self._store = store
         self._watching = watching
 
-    def segment(self, on: Standing) -> bool:
+    def segment(self, on: RunningChain) -> bool:
         """Load for what is left of the duration. True: Ctrl-C ended it. Everything known is in the store."""
         with interrupts.held():
             interrupted = self._segment(on)
@@ -89,9 +78,9 @@ class SoakRun:
                 interrupts.settle()
         return interrupted
 
-    def _segment(self, on: Standing) -> bool:
-        looks = _Looks(on, self._lab)
-        recorder = Recorder(self._soak, on.traffic.streams)
+    def _segment(self, on: RunningChain) -> bool:
+        looks, traffic = _Looks(on), on.traffic(self._case.frame)
+        recorder = Recorder(self._soak, traffic.streams)
         self._soak.intervals.clear()
         trials: list[Trial] = []
         left_s = self._soak.duration_s - self._soak.measured_s
@@ -104,11 +93,11 @@ class SoakRun:
 
         tester = LookingTester(on.client, self._soak.interval_s, look, _waiting(on.client))
         runner = TrialRunner(
-            tester, looks.counters, on.traffic, options=self._lab.measure.trial, on_trial=trials.append
+            tester, on.counters, traffic, options=self._lab.measure.trial, on_trial=trials.append
         )
         wanted = DelayWanted(settle_ns=round(min(self._soak.settle_s, left_s / 2) * 1e9), variation=True)
         pools = looks.pools()
-        differs = differences(self._result.fingerprint, on.fingerprint) if self._soak.segments else []
+        differs = differences(self._result.fingerprint, on.fingerprint()) if self._soak.segments else []
         recorder.begin(time.time(), looks.counts(), pools, deployment=on.deployment.id, differs=differs)
         self._store.add_interval(self._place, self._case)
         self._watching.soak(self._soak, None)
@@ -126,16 +115,16 @@ class SoakRun:
         return tester.ended_early
 
 
-def warm_up(on: Standing, lab: Lab, load_pps: float) -> None:
+def warm_up(on: RunningChain, frame: str, load_pps: float) -> None:
     """Teaches switches where the ports are, and sends for a moment."""
-    looks = _Looks(on, lab)
-    on.client.configure_traffic(on.traffic.config)
+    traffic = on.traffic(frame)
+    on.client.configure_traffic(traffic.config)
     with suppress(PortGoneError):
         TrialRunner(
             LookingTester(on.client, WARM_UP_S, lambda: None, _waiting(on.client)),
-            looks.counters,
-            on.traffic,
-            options=lab.measure.trial,
+            on.counters,
+            traffic,
+            options=on.lab.measure.trial,
             on_trial=lambda _trial: None,
         ).once("calibration", max(load_pps, WARM_UP_PPS_MIN), WARM_UP_S)
 
@@ -143,19 +132,13 @@ def warm_up(on: Standing, lab: Lab, load_pps: float) -> None:
 class _Looks:
     """Reads everything about a standing chain."""
 
-    def __init__(self, on: Standing, lab: Lab) -> None:
+    def __init__(self, on: RunningChain) -> None:
         self._on = on
-        self._lab = lab
         self._reporting: list[tuple[str, str]] | None = None
-
-    def counters(self) -> Sequence[fabric.Counter]:
-        """What switch and kernel counted."""
-        ports = self._on.client.ledger().ports
-        return self._on.deployment.counters({port.name: port.rx_packets for port in ports})
 
     def counts(self) -> Counts:
         """Drops by place and reason."""
-        return counted(self._on.client.ledger(), self.counters())
+        return counted(self._on.client.ledger(), self._on.counters())
 
     def pools(self) -> list[PoolFigures]:
         """Of weir-dp."""
@@ -184,7 +167,7 @@ class _Looks:
             traffic=traffic,
             latency={stream: buckets(client.delays(stream).buckets) for stream in ids},
             ipdv={stream: buckets(client.delays(stream, "ipdv").buckets) for stream in ids},
-            counts=counted(ledger, self.counters()),
+            counts=counted(ledger, self._on.counters()),
             kinds={area.name: area.kind for area in ledger.areas},
             processes=self._processes(),
             pools=pools_of(ledger),

@@ -3,34 +3,32 @@
 
 from __future__ import annotations
 
-import secrets
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import fabric, plan
-from weir.dataplane import DataPlaneTester
 from weir.fabric import interrupts
-from weir.jobs.built import built
+from weir.jobs.driver import RunningChain, new_id, planned, refusal, running
 from weir.jobs.leftovers import take_down_leftovers
 from weir.jobs.new_result import new_result
 from weir.jobs.one_case import OneCase
-from weir.jobs.soak import SoakRun, Standing, settle_s, soak_of, warm_up
-from weir.measure import Traffic, ceilings, measure_setup
+from weir.jobs.soak import SoakRun, settle_s, soak_of, warm_up
+from weir.measure import ceilings, measure_setup
 from weir.measure.clocks import arrival_clocks
+from weir.measure.counting import Watched
 from weir.measure.delay import load_pps
 from weir.measure.events import Event, TrialFinished
 from weir.spec import Chain, Lab
 from weir.spec.delay import load_of
-from weir.spec.frames import mean_frame_bytes
 from weir.spec.topology import Topology
 from weir.store.result import Case, Ceiling, Result, Setup
 from weir.store.soak import Soak, SoakInterval
 from weir.store.store import Store
 
 LEFT_S_MIN = 1.0
+TEACHING_FRAMES = 3
 
 
 class SoakError(Exception):
@@ -75,14 +73,13 @@ class SoakCampaign:
             self._store, result, technology=wanted.technology, chain=wanted.chain.name, frame=wanted.frame
         )
         case, place = one.case, one.place
-        machines = self._lab.machines(wanted.chain.name)
-        refusal = fabric.check(wanted.technology, self._lab.options(wanted.technology), machines=machines)
-        if refusal is not None:
-            one.setup.refused = f"{refusal.missing}: {refusal.fix}"
+        missing = refusal(self._lab, wanted.technology, wanted.chain)
+        if missing is not None:
+            one.setup.refused = f"{missing.missing}: {missing.fix}"
             self._store.update_setup(place, one.setup)
             raise SoakError(f"{wanted.technology} cannot run here: {one.setup.refused}")
 
-        def begin(on: Standing, found: Ceiling | None) -> None:
+        def begin(on: RunningChain, found: Ceiling | None) -> None:
             case.ceiling = found
             pps = self._load_pps(on, case, wanted, place)
             case.soak = Soak(
@@ -93,7 +90,7 @@ class SoakCampaign:
                 settle_s=settle_s(self._lab, wanted.duration_s),
                 started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             )
-            warm_up(on, self._lab, pps)
+            warm_up(on, case.frame, pps)
 
         return self._through(one, begin)
 
@@ -120,48 +117,34 @@ class SoakCampaign:
             f"going on with {result.id}: {left_s:.0f} s of {case.soak.duration_s:g} s are left"
         )
         one = OneCase(self._store, result, setup, case, place)
-        return self._through(one, lambda on, _ceiling: warm_up(on, self._lab, pps))
+        return self._through(one, lambda on, _ceiling: warm_up(on, case.frame, pps))
 
-    def _through(self, one: OneCase, begin: Callable[[Standing, Ceiling | None], None]) -> Result:
+    def _through(self, one: OneCase, begin: Callable[[RunningChain, Ceiling | None], None]) -> Result:
         self._progress.setup(f"{one.setup.technology} {one.setup.chain}")
         with one.measured(self._progress.say):
             found = self._ceiling(one.setup, one.case) if one.case.soak is None else one.case.ceiling
             self._soaked(one, lambda on: begin(on, found))
         return one.result
 
-    def _soaked(self, one: OneCase, begin: Callable[[Standing], None]) -> None:
+    def _soaked(self, one: OneCase, begin: Callable[[RunningChain], None]) -> None:
         result, setup, case, place = one.result, one.setup, one.case, one.place
-        chain = next(one for one in self._lab.chains() if one.name == setup.chain)
-        topology = self._topology(setup.technology, chain)
-        began = time.monotonic()
-        with built(self._lab, topology) as (deployment, client, hello):
-            setup.bring_up_s = round(time.monotonic() - began, 3)
-            setup.topology = topology
-            setup.datapath = deployment.datapath()
-            setup.fidelity = fabric.fidelity(
-                topology,
-                self._lab.options(topology.technology),
-                datapath=setup.datapath,
-                memory=hello.memory,
-            )
-            versions = {"dpdk": hello.dpdk} | deployment.versions()
-            on = Standing(
-                deployment,
-                client,
-                self._traffic(topology, case.frame),
-                fabric.fingerprint(hello.tsc_hz, hello.memory, versions),
-            )
+        with running(self._lab, self._planned(setup)) as on:
+            on.describe(setup)
             if case.soak is None:
-                result.fingerprint = on.fingerprint
+                result.fingerprint = on.fingerprint()
             self._store.update_setup(place, setup)
             self._store.update(result)
-            DataPlaneTester(client).teach(3)
+            on.tester().teach(TEACHING_FRAMES)
             begin(on)
-            case.clocks = arrival_clocks(client.ledger(), on.traffic.streams)
+            case.clocks = arrival_clocks(on.client.ledger(), on.traffic(case.frame).streams)
             run = SoakRun(self._lab, result, case, place, store=self._store, watching=self._progress)
             result.interrupted = run.segment(on)
 
-    def _load_pps(self, on: Standing, case: Case, wanted: Wanted, place: int) -> float:
+    def _planned(self, setup: Setup) -> Topology:
+        chain = next(one for one in self._lab.chains() if one.name == setup.chain)
+        return planned(self._lab, setup.technology, chain)
+
+    def _load_pps(self, on: RunningChain, case: Case, wanted: Wanted, place: int) -> float:
         """Of a goal, which is searched for first; or as it was asked for."""
         load = load_of(wanted.load)
         if load.goal is not None:
@@ -172,7 +155,7 @@ class SoakCampaign:
             raise SoakError(f"no throughput was found for {wanted.load} ({why}): give the load with --rate")
         return pps
 
-    def _search(self, on: Standing, case: Case, goal: str, place: int) -> None:
+    def _search(self, on: RunningChain, case: Case, goal: str, place: int) -> None:
         measure = self._lab.measure
         goals = tuple(one for one in measure.goals if one.name == goal)
         alone = measure.model_copy(
@@ -191,35 +174,20 @@ class SoakCampaign:
         found = next(
             measure_setup(
                 alone,
-                [on.traffic],
-                DataPlaneTester(on.client),
-                counters=lambda: on.deployment.counters(
-                    {port.name: port.rx_packets for port in on.client.ledger().ports}
-                ),
+                [on.traffic(case.frame)],
+                on.tester(),
+                counters=on.counters,
                 ceilings={case.frame: case.ceiling} if case.ceiling else {},
                 on_event=on_event,
+                watched=Watched(on.cores),
             )
         )
         case.throughput, case.trials = found.throughput, found.trials
 
     def _ceiling(self, setup: Setup, case: Case) -> Ceiling | None:
         """The tester's own over the same kind of port: what its delays are measured against."""
-        chain = next(one for one in self._lab.chains() if one.name == setup.chain)
-        topology = self._topology(setup.technology, chain)
-        deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
-        loop = plan.loopback(topology, deployment)
-        with built(self._lab, loop) as (_, client, _hello):
+        with running(self._lab, plan.loopback(self._planned(setup), new_id(self._lab))) as loop:
             found = ceilings(
-                self._lab.measure,
-                [self._traffic(loop, case.frame)],
-                DataPlaneTester(client),
-                self._progress.event,
+                self._lab.measure, [loop.traffic(case.frame)], loop.tester(), self._progress.event
             )
         return found.get(case.frame)
-
-    def _topology(self, technology: str, chain: Chain) -> Topology:
-        deployment = plan.deployment_id(self._lab.name, secrets.token_hex(4))
-        return plan.build_topology(self._lab, technology, chain, deployment)
-
-    def _traffic(self, topology: Topology, frame: str) -> Traffic:
-        return Traffic.from_config(frame, mean_frame_bytes(frame), plan.streams(topology, self._lab, frame))

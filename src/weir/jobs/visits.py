@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import secrets
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneGoneError, 
 from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
 from weir.fabric import lean as process
-from weir.jobs.built import built
+from weir.jobs.driver import planned, running
 from weir.jobs.leftovers import take_down_leftovers
 from weir.measure.costs import USED_MIN, Costs, costs
 from weir.measure.experiment import TEACHING_FRAMES
@@ -207,17 +206,15 @@ def visit(some: Sequence[Visited], begins: Callable[[Visited], None], *, light: 
     `begins`: is told which one comes. `light`: at light loads, too.
     """
     first = max(some, key=lambda one: one.lab.traffic.flows.count)  # whose flows need the most memory
-    topology = plan.build_topology(
-        first.lab, first.technology, first.chain, plan.deployment_id(first.lab.name, secrets.token_hex(4))
-    )
-    with built(first.lab, topology) as (deployment, client, hello):
+    with running(first.lab, planned(first.lab, first.technology, first.chain)) as chain:
+        client, topology = chain.client, chain.topology
         beside: Outside = NOTHING
         if first.technology != "direct":
             client.teach(TEACHING_FRAMES)
-            beside = deployment.watch()
+            beside = chain.deployment.watch()
         for one in some:
             begins(one)
-            one.hello = hello
+            one.hello = chain.hello
             one.visits += 1
             client.configure_traffic(plan.streams(topology, one.lab, one.frame))
             one.settled &= _taught(one, client)
