@@ -20,6 +20,8 @@ from typing import Any
 
 from bench.pairs import Line, SkipError
 from weir import fabric, plan
+from weir.base.names import switch_namespace
+from weir.base.topology import Topology
 from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.explain import CaseExplanation, explain_case
 from weir.fabric import FabricError, private_data_plane
@@ -28,10 +30,8 @@ from weir.measure import Traffic
 from weir.measure.outside import Nothing, Outside
 from weir.measure.tester import SutCounters, no_counters
 from weir.measure.trial import TrialRunner
-from weir.plan.topology import switch_namespace
 from weir.spec import Lab
 from weir.spec.frames import mean_frame_bytes
-from weir.spec.topology import Topology
 from weir.store.result import Case, Fingerprint, Setup, Trial
 
 DURATION_S = 0.2
@@ -273,7 +273,7 @@ def _standing(
     one: Planted, lab: Lab, topology: Topology
 ) -> Iterator[tuple[DataPlaneClient, SutCounters, Outside]]:
     """Configured and polling. In-memory wires need no deployment; their rings can be made short."""
-    if (one.technology, lab.technologies.direct.wire) != ("direct", "memory"):
+    if topology.ports[0].kind != "memory":
         with running(lab, topology) as chain:
             if one.bridge_rules:
                 _slow_bridge(topology, one.bridge_rules)

@@ -7,9 +7,9 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from weir.base.topology import Topology
 from weir.fabric import Deployment
 from weir.plan import Step, deployment_id
-from weir.spec.topology import Topology
 
 
 @contextmanager

@@ -13,11 +13,14 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "weir"
 NATIVE = ROOT / "native"
 
-# What each part may import of the others: whole parts, or modules of them. Everything may import spec, and
-# itself. jobs wire the parts together, and cli the jobs to commands.
+# What each part may import of the others: whole parts, or modules of them. Everything may import base, and
+# itself; everything above technology may import spec. jobs wire the parts together, and cli the jobs to
+# commands.
 PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
-    "spec": frozenset(),
-    "plan": frozenset(),
+    "base": frozenset(),
+    "technology": frozenset(),
+    "spec": frozenset({"technology"}),
+    "plan": frozenset({"technology"}),
     "model": frozenset(),
     "store": frozenset(),
     "host": frozenset(),
@@ -33,7 +36,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
             "host.diagnosis",
         }
     ),
-    "fabric": frozenset({"plan", "store.result", "store.soak", "host.facts"}),
+    "fabric": frozenset({"plan", "technology", "store.result", "store.soak", "host.facts"}),
     "dataplane": frozenset(),
     "measure": frozenset(
         {
@@ -99,7 +102,9 @@ def test_a_part_imports_only_the_parts_that_it_may_know(path: Path) -> None:
     part = part_of(path)
     if part in ("", "jobs", "cli"):
         return
-    known = PYTHON_MAY_IMPORT[part] | {part, "spec", "__version__"}
+    known = PYTHON_MAY_IMPORT[part] | {part, "base", "__version__"}
+    if part not in ("base", "technology"):
+        known |= {"spec"}
     for module in imports_of(path):
         if module.startswith("weir."):
             inner = module.removeprefix("weir.")

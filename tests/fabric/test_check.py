@@ -10,8 +10,10 @@ import pytest
 
 from weir import fabric
 from weir.fabric import probe
-from weir.spec.technology import LinuxBridgeOptions, OvsOptions, TechnologyOptions
 from weir.spec.vm import VmOptions
+from weir.technology import TechnologyOptions
+from weir.technology.linux_bridge import LinuxBridgeOptions
+from weir.technology.ovs import OvsOptions
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="makes interfaces: run as root")
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from weir import plan
+from weir.base.topology import Topology
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
 from weir.plan import Step
 from weir.spec import Lab
-from weir.spec.topology import Topology
 
 DEPLOYMENT = "small-1a2b3c4d"
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from weir import plan
+from weir.base.topology import Topology
 from weir.fabric.outside.cpu_time import Backlog, CpuTime
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
 from weir.fabric.outside.polling import MAIN, Polling
@@ -15,7 +16,6 @@ from weir.fabric.outside.reading import Reading
 from weir.fabric.outside.stacks import RATE_HZ, Sampled
 from weir.fabric.outside.threads import Thread
 from weir.spec import Lab
-from weir.spec.topology import Topology
 
 HZ = 1e9
 NOTHING = Polling(packets=0, busy_cycles=0, idle_cycles=0, upcalls=0, upcalls_lost=0)

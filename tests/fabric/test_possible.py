@@ -8,10 +8,10 @@ import importlib
 import pytest
 
 from weir import plan
+from weir.base.topology import Topology
 from weir.fabric.possible import host_settings, possible
 from weir.plan import Step
 from weir.spec import Lab
-from weir.spec.topology import Topology
 from weir.store.result import HostSetting
 
 

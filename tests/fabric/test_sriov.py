@@ -16,7 +16,7 @@ from weir.fabric.sriov import SriovVf
 from weir.fabric.step_kind import Site
 from weir.plan import Step
 from weir.spec import Lab
-from weir.spec.technology import SrIovOptions
+from weir.technology.sriov import SrIovOptions
 
 from .recorded_card import PARENT, KilledError, Machine, Settings
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from weir.spec.cores import parse_cpus
+from weir.base.cores import parse_cpus
 
 MACHINES = Path(__file__).with_name("machines")
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from weir.base.step import StepKind
 from weir.fabric.errors import FabricError
 from weir.fabric.host.isolated import holding
 from weir.fabric.host.partition import Partition
 from weir.fabric.host.settings import Governor, HostSettings, Interrupts, RtThrottle
 from weir.fabric.step_kind import Site
 from weir.plan import Step
-from weir.plan.step import StepKind
 
 from .recorded_machine import planted
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from typing import Any, Literal
 
-from weir.spec.topology import Link, Node, Port, PortKind, Topology
+from weir.base.topology import Link, Node, Port, PortKind, Topology
 from weir.store.result import (
     Case,
     Ceiling,

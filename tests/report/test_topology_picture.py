@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from weir.base.topology import Topology
 from weir.report.page.topology_picture import description, picture
-from weir.spec.topology import Topology
 
 from .synthetic import TECHNOLOGIES, setup, topology
 

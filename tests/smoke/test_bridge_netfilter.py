@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from weir import fabric, plan
+from weir.base.names import switch_namespace
 from weir.fabric import namespace, probe
-from weir.plan.topology import switch_namespace
 from weir.spec.technology import Technologies
 
 from .tiny import tiny_lab

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from weir import fabric, plan
+from weir.base.topology import Topology
 from weir.plan import Step
-from weir.spec.topology import Topology
 
 from .killed import kill, survived
 from .surroundings import Surroundings

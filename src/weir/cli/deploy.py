@@ -24,10 +24,10 @@ from weir.cli.labfile import (
 )
 
 if TYPE_CHECKING:
+    from weir.base.topology import Topology
     from weir.fabric import Deployment
     from weir.plan import Step
     from weir.spec import Lab
-    from weir.spec.topology import Topology
 
 
 def deploy(

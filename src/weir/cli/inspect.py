@@ -13,9 +13,9 @@ from weir.cli.deployments import DeploymentId, one_of
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from weir.base.topology import Topology
     from weir.dataplane.messages import Ledger
     from weir.fabric import Deployment
-    from weir.spec.topology import Topology
 
 ANSWER_S = 1.0
 
@@ -79,7 +79,7 @@ def _what(deployment: Deployment) -> str:
     if deployment.topology is not None:
         return f"{deployment.topology.chain} under {deployment.topology.technology}"
     if deployment.tuning is not None:
-        from weir.spec.cores import named_cpus
+        from weir.base.cores import named_cpus
 
         return f"this host, tuned for {deployment.tuning.lab} on {named_cpus(deployment.tuning.cpus)}"
     return "made in part: weir destroy it"

@@ -65,6 +65,7 @@ def rfc2544(
     from weir.measure.rfc2544 import NOTHING, expected_s, measure_rfc2544
     from weir.report import numbers, render
     from weir.store.store import Store
+    from weir.technology import TECHNOLOGIES
 
     lab, compared = compared_here(lab_path, quick=quick)
     options = chosen_options(lab, test, frame, quick=quick)
@@ -72,7 +73,8 @@ def rfc2544(
         _with(lab, options),
         tuple(dataclasses.replace(one, lab=_with(one.lab, options)) for one in compared),
     )
-    if options.tests == ("reset",) and not any(one.technology in fabric.RESETTABLE for one in compared):
+    resettable = [one for one in compared if TECHNOLOGIES[one.technology].switch != "none"]
+    if options.tests == ("reset",) and not resettable:
         raise CommandError(
             f"nothing can be reset in {lab_path}: {NOTHING}; add one of them to its `technology`", USAGE
         )

@@ -55,6 +55,8 @@ def validate(
 
 
 def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
+    from weir.technology import TECHNOLOGIES
+
     chains = ", ".join(chain.name for chain in lab.chains())
     frames = ", ".join(lab.traffic.frames)
     goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in lab.measure.goals) or "none"
@@ -73,7 +75,7 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         cores = way.lab.cores_for(way.technology)
         functions = way.lab.function_cpus(way.technology)
         said = [f"tester {_listed(cores.tester)}", f"functions {_listed(functions)}"]
-        if way.technology in ("ovs", "ovs-dpdk"):
+        if TECHNOLOGIES[way.technology].own_core:
             said.append(f"switch {_listed(cores.switch)}")
         under = f" ({way.technology})" if way.variant is not None else ""
         lines.append(f"  cores         {way.name}{under}: {', '.join(said)}")

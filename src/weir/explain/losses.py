@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from weir.base.topology import Topology
 from weir.explain.cores import SWITCH_KINDS
-from weir.spec.topology import Topology
 from weir.store.result import Drop, Trial
 
 SWITCH = "switch"

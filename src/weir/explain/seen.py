@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from weir.base.topology import Topology
 from weir.explain.cores import Core, cores
 from weir.explain.explanation import AreaSeen, Evidence
 from weir.explain.losses import Losses, Overflow, losses
-from weir.spec.topology import Topology
 from weir.store.result import Case, Ceiling, Trial, slowness
 
 

@@ -13,11 +13,9 @@ from weir.fabric.fingerprint import fingerprint
 from weir.fabric.possible import host_settings, possible
 from weir.fabric.private_data_plane import private_data_plane
 from weir.fabric.registry import lacking
-from weir.fabric.reset import TECHNOLOGIES as RESETTABLE
 from weir.fabric.revision import weir_version
 
 __all__ = [
-    "RESETTABLE",
     "Counter",
     "Deployment",
     "Event",

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from weir.fabric import probe, sriov
 from weir.fabric.errors import FabricError
 from weir.fabric.vm.lacking import lacking
-from weir.spec.technology import LinuxBridgeOptions, OvsOptions, SrIovOptions, TechnologyOptions
 from weir.spec.vm import VmOptions
+from weir.technology import TECHNOLOGIES, TechnologyOptions
+from weir.technology.descriptor import Need
+from weir.technology.sriov import SrIovOptions
 
 _OVS_PACKAGE = "openvswitch-switch-dpdk"
 _OVS_PROGRAMS = ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovsdb-tool")
-_IN_NAMESPACES = ("linux-bridge", "ovs", "ovs-dpdk")
-_LINKS: dict[str, tuple[str, ...]] = {"linux-bridge": ("veth", "bridge"), "ovs": ("veth",)}
 
 
 @dataclass(frozen=True)
@@ -52,55 +52,24 @@ def check(
     """None if the technology can be built here, with these virtual machines. `options`: the lab's, of it."""
     if os.geteuid() != 0:
         return _NO_ROOT
-    if technology in _IN_NAMESPACES and not probe.makes_namespaces():
-        return Refusal(
-            "root may not make network namespaces here",
-            "run it outside of the container, or in one that has CAP_SYS_ADMIN and CAP_NET_ADMIN",
-        )
-    refusal = _CHECKS.get(technology, _nothing)(technology, options, sysfs)
+    described = TECHNOLOGIES[technology]
+    options = options or described.options()
+    refusals = (_lacking(need, options, sysfs) for need in described.needs(options))
+    refusal = next((one for one in refusals if one is not None), None)
     missing = None if refusal is not None else lacking(machines, technology)
     return refusal if missing is None else Refusal(*missing)
 
 
-def _nothing(_technology: str, _options: TechnologyOptions | None, _sysfs: Path) -> Refusal | None:
-    return None
-
-
-def _kernel(technology: str, options: TechnologyOptions | None, _sysfs: Path) -> Refusal | None:
-    """Kernel ports: veth pairs, packet sockets, and what switches between them."""
-    for kind in _LINKS[technology]:
-        if not probe.makes(kind):
-            return Refusal(
-                f"this kernel makes no {kind} interfaces", f"load its {kind} module, or another kernel"
-            )
-    if not probe.opens_packet_sockets():
-        return Refusal("this kernel gives no AF_PACKET sockets", "load its af_packet module")
-    if isinstance(options, LinuxBridgeOptions) and options.netfilter and not probe.bridge_netfilter():
-        return Refusal(
-            "bridged packets do not pass netfilter here, which the lab asks for",
-            "load the br_netfilter module, or leave out technologies.linux-bridge.netfilter",
-        )
-    if technology == "ovs":
-        if isinstance(options, OvsOptions) and options.datapath == "kernel" and not probe.ovs_datapath():
-            return Refusal(
-                "this kernel has no Open vSwitch datapath, which the lab asks for",
-                "load its openvswitch module, or set technologies.ovs.datapath to auto",
-            )
+def _lacking(need: Need, options: TechnologyOptions, sysfs: Path) -> Refusal | None:
+    if need.kind == "virtual-functions":
+        return _virtual_functions(options, sysfs)
+    if need.kind == "openvswitch":
         return _programs()
-    return None
+    has, refusal = _PROBES[need.kind]
+    return None if has(need.of) else Refusal(refusal.missing.format(need.of), refusal.fix.format(need.of))
 
 
-def _ovs_dpdk(_technology: str, _options: TechnologyOptions | None, _sysfs: Path) -> Refusal | None:
-    cores = len(os.sched_getaffinity(0))
-    if cores < 2:
-        return Refusal(
-            "the switch polls on a core of its own, and this process may use one core only",
-            "give it two cores or more",
-        )
-    return _programs()
-
-
-def _sr_iov(_technology: str, options: TechnologyOptions | None, sysfs: Path) -> Refusal | None:
+def _virtual_functions(options: TechnologyOptions, sysfs: Path) -> Refusal | None:
     lacking = sriov.missing(sysfs, options if isinstance(options, SrIovOptions) else SrIovOptions())
     if not lacking:
         return None
@@ -117,4 +86,42 @@ def _programs() -> Refusal | None:
     return Refusal(f"{', '.join(missing)} not installed", f"install the Debian package {_OVS_PACKAGE}")
 
 
-_CHECKS = {"linux-bridge": _kernel, "ovs": _kernel, "ovs-dpdk": _ovs_dpdk, "sr-iov": _sr_iov}
+_PROBES: Mapping[str, tuple[Callable[[str], bool], Refusal]] = {
+    "namespaces": (
+        lambda _: probe.makes_namespaces(),
+        Refusal(
+            "root may not make network namespaces here",
+            "run it outside of the container, or in one that has CAP_SYS_ADMIN and CAP_NET_ADMIN",
+        ),
+    ),
+    "link": (
+        lambda kind: bool(probe.makes(kind)),
+        Refusal("this kernel makes no {} interfaces", "load its {} module, or another kernel"),
+    ),
+    "packet-sockets": (
+        lambda _: probe.opens_packet_sockets(),
+        Refusal("this kernel gives no AF_PACKET sockets", "load its af_packet module"),
+    ),
+    "bridge-netfilter": (
+        lambda _: probe.bridge_netfilter(),
+        Refusal(
+            "bridged packets do not pass netfilter here, which the lab asks for",
+            "load the br_netfilter module, or leave out technologies.linux-bridge.netfilter",
+        ),
+    ),
+    "openvswitch-datapath": (
+        lambda _: probe.ovs_datapath(),
+        Refusal(
+            "this kernel has no Open vSwitch datapath, which the lab asks for",
+            "load its openvswitch module, or set technologies.ovs.datapath to auto",
+        ),
+    ),
+    "cpus": (
+        lambda least: len(os.sched_getaffinity(0)) >= int(least),
+        Refusal(
+            "the switch polls on a core of its own, and this process may use one core only",
+            "give it {} cores or more",
+        ),
+    ),
+}
+"""Of each kind of need: whether it is there, and what to say where it is not; {}: what the need is of."""

@@ -11,6 +11,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
+from weir.base.step import StepKind
+from weir.base.topology import Topology
 from weir.fabric import interrupts, openvswitch, process
 from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
@@ -25,8 +27,6 @@ from weir.fabric.reset import WAYS, Reset
 from weir.fabric.step_kind import Site
 from weir.fabric.vm.counters import machine_counters
 from weir.plan import Step, Tuning
-from weir.plan.step import StepKind
-from weir.spec.topology import Topology
 
 # A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
 EXEC_S = 2.0
@@ -172,7 +172,7 @@ class Deployment:
         site = self._counting
         with interrupts.held():
             counters = kernel_counters(self.topology, site, delivered)
-            if self.topology.technology in ("ovs", "ovs-dpdk") and len(self.topology.nodes) > 1:
+            if self._openvswitch() and len(self.topology.nodes) > 1:
                 counters += openvswitch_counters(self.topology, site)
             return counters + machine_counters(self.topology, site, counters)
 
@@ -195,10 +195,11 @@ class Deployment:
         """What can be reset while traffic runs, all of one kind at once; empty where nothing can be."""
         assert self.topology is not None
         kinds = [entry.step.kind for entry in self._journal.standing()]
+        ports = {port.kind for port in self.topology.ports}
         return [
             Reset(way.said(kinds.count(kind)), way.clause, partial(self._reset, kind))
             for kind, way in WAYS.items()
-            if kind in kinds and self.topology.technology != way.not_under
+            if kind in kinds and way.not_with not in ports
         ]
 
     def _reset(self, kind: StepKind) -> None:
@@ -240,21 +241,21 @@ class Deployment:
 
     def datapath(self) -> str:
         """What forwards between the ports, with its version."""
-        assert self.topology is not None
-        technology = self.topology.technology
-        if technology == "linux-bridge":
+        if any(entry.step.kind == "bridge" for entry in self._journal.standing()):
             return f"Linux bridge {platform.release()} (kernel)"
-        if technology in ("ovs", "ovs-dpdk"):
+        if self._openvswitch():
             kinds = {entry.facts.get("datapath") for entry in self._journal.standing()}
             where = "kernel datapath" if "kernel" in kinds else "userspace datapath"
             return f"Open vSwitch {openvswitch.version()} ({where})"
         return "none"
 
+    def _openvswitch(self) -> bool:
+        return any(entry.step.kind == "ovs-vswitchd" for entry in self._journal.standing())
+
     def versions(self) -> dict[str, str]:
         """Of the switch, where it is a program, and of guest images."""
-        assert self.topology is not None
         found = {}
-        if self.topology.technology in ("ovs", "ovs-dpdk"):
+        if self._openvswitch():
             found["openvswitch"] = openvswitch.version()
         return found | {
             f"image of {entry.step.params['node']}": str(entry.facts["image"]) for entry in self._machines()

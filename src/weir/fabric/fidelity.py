@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
+from weir.base.topology import Topology
 from weir.fabric.fingerprint import hypervisor
-from weir.spec.technology import OvsOptions, TechnologyOptions
-from weir.spec.topology import Topology
+from weir.technology import TECHNOLOGIES, TechnologyOptions
+from weir.technology.ovs import OvsOptions
 
 _NETFILTER = {
     True: "Bridged packets pass netfilter (br_netfilter), as the lab asks.",
@@ -71,12 +72,16 @@ def _sharing(topology: Topology, placed: Mapping[int, list[str]]) -> Iterator[st
     for core in topology.switch_cores:
         if core in placed:
             yield f"The switch shares core {core} with {_listed(placed[core])}."
-    polled = {*placed, *(topology.switch_cores if topology.technology == "ovs-dpdk" else ())}
+    polled = {*placed, *(topology.switch_cores if _polls(topology) else ())}
     for node in topology.machines():
         shared = sorted(polled.intersection(node.cores))
         if shared:
             cores = ", ".join(map(str, shared))
             yield f"Virtual CPUs of {node.name} take turns with a polling loop on core {cores}."
+
+
+def _polls(topology: Topology) -> bool:
+    return TECHNOLOGIES[topology.technology].switch == "polling"
 
 
 def _listed(names: list[str]) -> str:

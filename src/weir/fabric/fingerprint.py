@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import platform
 
+from weir.base.cores import cpus_text
 from weir.fabric import probe
 from weir.fabric.host import cpus as processors
 from weir.fabric.host.devices import memory as pages
 from weir.fabric.host.power import power
 from weir.fabric.host.tree import Tree
 from weir.fabric.revision import weir_version
-from weir.spec.cores import cpus_text
 from weir.store.result import Fingerprint
 
 _UNKNOWN = "unknown"

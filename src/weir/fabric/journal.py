@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from weir.base.topology import Topology
 from weir.fabric.errors import FabricError
 from weir.plan import Step, Tuning
-from weir.spec.topology import Topology
 
 SUFFIX = ".journal"
 _HEADERS = {Topology: "begin", Tuning: "tune"}

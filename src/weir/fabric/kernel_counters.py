@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from weir.base.failover import taps
+from weir.base.names import switch_namespace
+from weir.base.topology import Link, Port, Topology
 from weir.fabric.counters import Counter
 from weir.fabric.step_kind import Site
-from weir.plan.failover import taps
-from weir.plan.topology import switch_namespace
-from weir.spec.topology import Link, Port, Topology
 
 _ROOT = 0xFFFFFFFF  # TC_H_ROOT
 _DROPS = ("tx_dropped", "rx_dropped", "tx_errors", "rx_errors")

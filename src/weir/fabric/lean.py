@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from weir.base.cores import parse_cpus
 from weir.fabric.errors import FabricError
-from weir.spec.cores import parse_cpus
 
 ANSWER_S = 120.0
 STEP_ANSWER_S = 600.0  # each instruction by itself

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 
+from weir.base.topology import Topology
 from weir.fabric.counters import Counter
 from weir.fabric.openvswitch import ports_shown
 from weir.fabric.step_kind import Site
-from weir.spec.topology import Topology
 
 _PORT = re.compile(r"^\s*port \d+: (\S+)", re.M)
 _LOOKUPS = re.compile(r"hit:(\d+) missed:(\d+) lost:(\d+)")

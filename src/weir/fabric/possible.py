@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from weir.base.step import StepKind
+from weir.base.topology import Topology
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
 from weir.fabric.registry import lacking
 from weir.plan import Step
-from weir.plan.step import StepKind
 from weir.plan.tuning import deployment_steps
 from weir.spec.lab import Lab
-from weir.spec.technology import OvsDpdkOptions
-from weir.spec.topology import Topology
 from weir.store.result import HostSetting
+from weir.technology import TECHNOLOGIES
 
 _KEYS: dict[str, StepKind] = {
     "isolation": "isolation",
@@ -75,9 +75,9 @@ def host_settings(
     far = None if there > 1 else "one NUMA node: no memory is far away"
     yield _setting("numa", host.numa, "" if host.numa is None else far)
     options = lab.options(topology.technology)
-    if isinstance(options, OvsDpdkOptions):
-        yield _setting("pmd_cores", _listed(topology.switch_cores), None)
-        yield _setting("lcores", _listed(options.lcores), None if options.lcores else "")
+    for number, key in enumerate(TECHNOLOGIES[topology.technology].cpu_options):
+        chosen = topology.switch_cores if number == 0 else getattr(options, key)
+        yield _setting(key, _listed(chosen), None if chosen else "")
 
 
 def _setting(key: str, asked: object, why: str | None, partly: str | None = None) -> HostSetting:

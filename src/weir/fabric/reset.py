@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from weir.base.step import StepKind
+from weir.base.topology import PortKind
 from weir.fabric.host import polling
 from weir.fabric.journal import Entry
 from weir.fabric.links import index
@@ -19,7 +21,6 @@ from weir.fabric.registry import step_kind
 from weir.fabric.step_kind import Facts, Site
 from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.monitor import end_on_reboot, reset
-from weir.plan.step import StepKind
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Way:
     clause: str
     do: Callable[[Entry, Site], Facts]  # what the step's undo has to know from then on
     first: Callable[[Entry, Site], None] = lambda _entry, _site: None  # with all of them before any `do`
-    not_under: str = ""  # a technology
+    not_with: PortKind | None = None  # ports of virtual machines that do not come back
 
     def said(self, count: int) -> str:
         """The text, with how many there are."""
@@ -95,8 +96,6 @@ WAYS: Mapping[StepKind, Way] = {
         "RFC 6201, 4.2.1",
         _booted,
         _pressed,
-        not_under="ovs-dpdk",
+        not_with="vm-vhost-user",
     ),
 }
-TECHNOLOGIES = ("linux-bridge", "ovs", "ovs-dpdk")
-"""Those whose switch can be."""

@@ -16,7 +16,7 @@ from weir.fabric import virtual_function
 from weir.fabric.errors import FabricError
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
-from weir.spec.technology import SrIovOptions
+from weir.technology.sriov import SrIovOptions
 
 SYSFS = Path("/sys")
 Write = Callable[[Path, str], object]

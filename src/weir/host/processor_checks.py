@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.base.cores import cpus_text, named_cpus
 from weir.host.diagnosis import Finding
 from weir.host.facts import Facts
-from weir.spec.cores import cpus_text, named_cpus
 
 ROOMY_CPUS = 4  # from here on the default cores leave one to the system
 DEEP_SLEEP_US = 10

@@ -31,7 +31,7 @@ from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, tri
 from weir.spec import Lab
 from weir.spec.execution import FULL_BURST, TESTER_KINDS, Area, Execution
 from weir.spec.function import ARCHITECTURES
-from weir.spec.technology import DirectOptions, KernelPortOptions, TechnologyName
+from weir.spec.technology import TechnologyName
 from weir.store.model import (
     MemoryPoint,
     ModelDocument,
@@ -41,6 +41,7 @@ from weir.store.model import (
     ModelSpread,
     ModelTrial,
 )
+from weir.technology import TECHNOLOGIES
 
 MOST_TRIALS = 24
 RANDOM_TRIALS = 30
@@ -374,10 +375,8 @@ def _root_mean_square(values: Sequence[float]) -> float:
 
 def wire(lab: Lab, technology: TechnologyName) -> str:
     """What joins the functions, or the functions to the switch: a kind of port of weir-dp."""
-    options = lab.options(technology)
-    if isinstance(options, KernelPortOptions):
-        return options.port
-    return options.wire if isinstance(options, DirectOptions) else "virtio-user"
+    kind, _ = TECHNOLOGIES[technology].ends(lab.options(technology))
+    return kind
 
 
 def _notes(setups: Sequence[Visited]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import fabric, plan
+from weir.base.topology import Topology
 from weir.dataplane import DataPlaneError
 from weir.fabric import interrupts
 from weir.fabric.host.reading import facts
@@ -26,7 +27,6 @@ from weir.measure.events import Event, TrialFinished
 from weir.measure.machine_state import MachineState
 from weir.measure.reductions import reductions
 from weir.spec import Chain, Lab
-from weir.spec.topology import Topology
 from weir.spec.ways import Way, ways
 from weir.store.result import Case, Ceiling, Result, Setup, Shortfall
 from weir.store.store import Store

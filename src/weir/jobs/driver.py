@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from weir import fabric, plan
+from weir.base.topology import Topology
 from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
@@ -23,7 +24,6 @@ from weir.measure import Traffic
 from weir.plan.steps import LOG, SOCKET
 from weir.spec import Chain, Lab
 from weir.spec.frames import mean_frame_bytes
-from weir.spec.topology import Topology
 from weir.store.result import Fingerprint, Setup
 
 DRIVERS_LINES = 8  # what DPDK adds comes after the driver's own words

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from weir import fabric
+from weir.base.failover import migratable
 from weir.dataplane import DataPlaneError
 from weir.dataplane.looking import LookingTester
 from weir.fabric import interrupts
@@ -23,7 +24,6 @@ from weir.jobs.new_result import new_result
 from weir.jobs.one_case import OneCase
 from weir.measure.migration import phases
 from weir.measure.trial import PortGoneError, TrialRunner
-from weir.plan.failover import migratable
 from weir.spec import Chain, Lab
 from weir.store.migration import Migration, QemuFigures
 from weir.store.result import Case, Result, Setup

@@ -28,10 +28,10 @@ from weir.plan.placements import (
     placements,
     ways,
 )
-from weir.plan.switch_areas import OWN_CORE
 from weir.spec import Chain, Lab
 from weir.spec.execution import Execution
 from weir.spec.frames import mean_frame_bytes
+from weir.technology import TECHNOLOGIES
 
 PLACEMENTS_MAX = 2000
 """Predicted at most; each takes some milliseconds."""
@@ -122,7 +122,7 @@ class Search:
 
     def switch(self) -> tuple[int, ...]:
         """CPUs that the switch has for itself, likewise."""
-        own = self.technology in OWN_CORE
+        own = TECHNOLOGIES[self.technology].own_core
         return tuple(self.lab.cores_for(self.technology).switch or ()) if own else ()
 
     def placed(self, placement: Placement) -> Lab:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import fabric, plan
+from weir.base.topology import Topology
 from weir.fabric import interrupts
 from weir.jobs.driver import RunningChain, new_id, planned, refusal, running
 from weir.jobs.leftovers import take_down_leftovers
@@ -22,7 +23,6 @@ from weir.measure.delay import load_pps
 from weir.measure.events import Event, TrialFinished
 from weir.spec import Chain, Lab
 from weir.spec.delay import load_of
-from weir.spec.topology import Topology
 from weir.store.result import Case, Ceiling, Result, Setup
 from weir.store.soak import Soak, SoakInterval
 from weir.store.store import Store

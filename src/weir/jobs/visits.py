@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from weir import plan
+from weir.base.topology import Topology
 from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
 from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
@@ -46,7 +47,6 @@ from weir.plan.execution import execution
 from weir.plan.tables import learning_packets
 from weir.spec import Chain, Lab
 from weir.spec.execution import Execution
-from weir.spec.topology import Topology
 
 VISITS = 3
 """How often each set-up is built: the host's mood differs from one minute to the next."""

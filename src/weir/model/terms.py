@@ -38,6 +38,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from weir.base.topology import KERNEL_PORT_KINDS
 from weir.model.switch_terms import EXACT_ENTRY_BYTES, KILOBYTE, hop_terms
 from weir.spec.execution import (
     SWITCH_KINDS,
@@ -48,7 +49,6 @@ from weir.spec.execution import (
     Execution,
     StageUse,
 )
-from weir.spec.topology import KERNEL_PORT_KINDS
 
 Terms = Mapping[str, float]
 HANDED_OVER = " handed over"

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from weir.base.names import deployment_id
+from weir.base.step import Step
 from weir.plan.dataplane_config import PlanError, dataplane_config
-from weir.plan.step import Step
 from weir.plan.steps import steps
 from weir.plan.streams import streams
-from weir.plan.topology import build_topology, deployment_id, loopback
+from weir.plan.topology import build_topology, loopback
 from weir.plan.tuning import Tuning, tuning, tuning_steps
 
 __all__ = [

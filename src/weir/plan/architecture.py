@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from weir.base.topology import Node, NodeNf, Port, Topology
 from weir.spec.nf import Scalar, network_functions
-from weir.spec.topology import Node, NodeNf, Port, Topology
 
 RING_PACKETS = 512
 _SWAP = "mac-swap"

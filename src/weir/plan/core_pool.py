@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weir.base.cores import named_cpus
 from weir.plan.placements import Pool
-from weir.spec.cores import named_cpus
 
 _SYSTEM_FROM = 4
 

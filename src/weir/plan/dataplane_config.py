@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from weir.base.topology import KERNEL_PORT_KINDS, VM_PORT_KINDS, Port, Topology
 from weir.plan.architecture import RING_PACKETS, function_areas
 from weir.plan.memory import mbufs, queue_size
 from weir.spec.lab import Lab
-from weir.spec.topology import KERNEL_PORT_KINDS, VM_PORT_KINDS, Port, Topology
 
 KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
 _UNIX_PATH_MAX = 107

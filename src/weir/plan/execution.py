@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from weir.base.topology import KERNEL_PORT_KINDS, Topology
 from weir.plan.dataplane_config import dataplane_config
 from weir.plan.switch_areas import EXACT_MATCHES, Switched, require_modelled, switched
 from weir.spec.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
@@ -20,7 +21,6 @@ from weir.spec.frames import mean_frame_bytes
 from weir.spec.function import NfOptions
 from weir.spec.lab import Chain, Lab
 from weir.spec.nf import NfOption, Scalar, network_functions
-from weir.spec.topology import KERNEL_PORT_KINDS, Topology
 
 # Bytes that a function keeps for each flow, from its page under native/nf/; others keep nothing.
 STATE_BYTES = {"nat": 140, "firewall": 100, "lb": 100, "dpi": 240}

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from weir.base.topology import KERNEL_PORT_KINDS, Node, Port, Topology
 from weir.plan.architecture import RING_PACKETS, ring_count
 from weir.plan.tables import grown_bytes
 from weir.spec.lab import Lab
 from weir.spec.nf import network_functions
-from weir.spec.technology import DirectOptions, OvsDpdkOptions
-from weir.spec.topology import KERNEL_PORT_KINDS, Node, Port, Topology
+from weir.technology import TECHNOLOGIES
 
 KERNEL_RING_FRAMES = 4096
 KERNEL_RING_FRAMES_LONG_CHAIN = 1024  # a ring's memory is the kernel's and cannot be swapped out
@@ -25,6 +25,8 @@ _GRAIN_MB = 64
 GUEST_QUEUE_SIZE = 1024  # the most that QEMU has
 _GUEST_BASE_MB = 64
 _GUEST_GRAIN_MB = 16
+QUEUE_SIZE = 2048
+"""Of ports whose technology leaves no choice."""
 
 
 def queue_size(topology: Topology, lab: Lab, port: Port) -> int:
@@ -33,9 +35,8 @@ def queue_size(topology: Topology, lab: Lab, port: Port) -> int:
     if port.kind in KERNEL_PORT_KINDS:
         long = len(topology.ports) > LONG_CHAIN_PORTS
         return KERNEL_RING_FRAMES_LONG_CHAIN if long else KERNEL_RING_FRAMES
-    if isinstance(options, (DirectOptions, OvsDpdkOptions)):
-        return options.queue_size
-    return 2048
+    chosen = getattr(options, "queue_size", None)
+    return chosen if isinstance(chosen, int) else QUEUE_SIZE
 
 
 def mbufs(topology: Topology, lab: Lab) -> int:
@@ -77,7 +78,8 @@ def machines_memory_mb(topology: Topology) -> int:
 def switch_memory_mb(topology: Topology, lab: Lab) -> int:
     """Hugepage memory of a switch that is a DPDK program, in MiB."""
     switched = any(link.network for link in topology.links)
-    return lab.technologies.ovs_dpdk.socket_memory_mb if switched and topology.technology == "ovs-dpdk" else 0
+    described = TECHNOLOGIES[topology.technology]
+    return described.memory_mb(lab.options(topology.technology)) if switched else 0
 
 
 def _state_mb(node: Node) -> int:

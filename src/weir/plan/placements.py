@@ -12,8 +12,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weir.spec.cores import Cores
-from weir.spec.function import ARCHITECTURES, Architecture, FunctionOptions
+from weir.base.cores import Cores
+from weir.base.topology import Architecture
+from weir.spec.function import ARCHITECTURES, FunctionOptions
 from weir.spec.function_check import function_complaints
 from weir.spec.lab import Chain, Lab
 from weir.spec.nf import network_functions

@@ -27,6 +27,7 @@ from weir.spec.lab import Lab
 from weir.spec.nf import Scalar, network_functions
 from weir.spec.traffic import MAX_FLOWS
 from weir.spec.ways import completed
+from weir.technology import TECHNOLOGIES
 
 FASTPATH = "fast path"
 WAYS = (*ARCHITECTURES, FASTPATH)
@@ -173,7 +174,7 @@ def _run_as(way: str, nfs: Sequence[Mapping[str, Any]], random: Random) -> dict[
 def _cores(cpus: Sequence[int], random: Random, technology: str) -> dict[str, list[int]]:
     """The tester's core; functions on it too, on others, or on both. A switch with a core of its own has the
     last one."""
-    own = list(cpus[-1:]) if technology in ("ovs", "ovs-dpdk") and len(cpus) > 1 else []
+    own = list(cpus[-1:]) if TECHNOLOGIES[technology].own_core and len(cpus) > 1 else []
     free = [cpu for cpu in cpus if cpu not in own]
     tester = random.choice(free)
     others = [cpu for cpu in free if cpu != tester]

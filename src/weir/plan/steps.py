@@ -3,34 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from weir.plan.kernel_steps import kernel_wire, linux_bridge
+from weir.base.step import Step
+from weir.base.topology import Topology
 from weir.plan.memory import memory_mb
-from weir.plan.ovs_steps import ovs, ovs_dpdk
-from weir.plan.sriov_steps import sriov
-from weir.plan.step import Step
 from weir.plan.tuning import deployment_steps, hugepages
 from weir.plan.vm_steps import vm_steps
 from weir.spec.lab import Lab
-from weir.spec.topology import Topology
+from weir.technology import TECHNOLOGIES
+from weir.technology.kernel_links import kernel_wire
 
 _REALTIME = {True: "realtime", False: "", "auto": "realtime where it can be"}
 SOCKET = "weir-dp.sock"
 LOG = "weir-dp.log"
-_SWITCHES: dict[str, Callable[[Topology, Lab], list[Step]]] = {
-    "linux-bridge": linux_bridge,
-    "ovs": ovs,
-    "ovs-dpdk": ovs_dpdk,
-    "sr-iov": sriov,
-}
 
 
 def steps(topology: Topology, lab: Lab) -> list[Step]:
     """What to do, in order, until weir-dp runs and can be configured."""
     switched = any(link.network for link in topology.links)
     if switched:
-        middle = _SWITCHES[topology.technology](topology, lab)
+        middle = TECHNOLOGIES[topology.technology].steps(topology, lab.options(topology.technology))
     elif topology.ports[0].netns is not None:
         middle = kernel_wire(topology)
     else:

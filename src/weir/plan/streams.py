@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from weir.base.topology import Topology
 from weir.plan.architecture import next_hop
 from weir.spec.frames import IMIX_PREFIX
 from weir.spec.lab import Lab
-from weir.spec.topology import Topology
 from weir.spec.traffic import Traffic
 
 _ADDRESSES = {4: ("198.18.0.1", "198.19.0.1"), 6: ("2001:2:0:1::1", "2001:2:0:2::1")}

@@ -15,20 +15,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weir.base.cores import cpus_text
+from weir.base.topology import Topology
 from weir.plan.dataplane_config import PlanError
-from weir.spec.cores import cpus_text
 from weir.spec.lab import Lab
-from weir.spec.technology import TechnologyName
-from weir.spec.topology import Topology
+from weir.technology import TECHNOLOGIES
+from weir.technology.descriptor import Forwarding, NotModelledError
 
-MODELLED: tuple[TechnologyName, ...] = ("direct", "linux-bridge", "ovs", "ovs-dpdk")
+MODELLED = tuple(name for name, one in TECHNOLOGIES.items() if one.forwarding is not None)
 """Whose areas the cost model knows."""
-OWN_CORE: frozenset[str] = frozenset({"ovs", "ovs-dpdk"})
-"""Switches whose core runs nothing of weir-dp."""
 EXACT_MATCHES = 8192
 """Flows that a polling thread's exact-match cache holds: EM_FLOW_HASH_ENTRIES of Open vSwitch's
 lib/dpif-netdev-private-dfc.h."""
-_KERNEL_DATAPATH = "kernel"
 
 
 @dataclass(frozen=True)
@@ -59,24 +57,26 @@ def require_modelled(topology: Topology) -> None:
 
 def switched(topology: Topology, lab: Lab, areas: Sequence[Mapping[str, Any]]) -> Switched:
     """Between the ports of weir-dp's `areas`. PlanError for a switch whose packets cannot be followed."""
-    technology = topology.technology
+    forwarding = _forwarding(topology, lab)
     senders = sorted(set(_senders(areas, {port.name for port in topology.ports})))
     peers = _peers(topology)
-    if technology == "direct":
+    if forwarding.by == "wire":
         return Switched((), {}, {(core, port): peers[port] for core, port in senders})
-    if technology == "ovs-dpdk":
-        return _polled(topology, senders, peers, core=_own_core(topology, areas))
-    if technology == "linux-bridge":
-        netfilter = lab.technologies.linux_bridge.netfilter
-        return _kernel(senders, peers, hop="netfilter bridge" if netfilter else "bridge")
-    if lab.technologies.ovs.datapath == "auto":
-        raise PlanError(
-            "the cost model must know which datapath of Open vSwitch forwards, and `datapath: auto` leaves "
-            "that to the machine; expected technologies: {ovs: {datapath: userspace}}, or kernel"
-        )
-    if lab.technologies.ovs.datapath == _KERNEL_DATAPATH:
-        return _kernel(senders, peers, hop="openvswitch")
-    return _threaded(senders, peers, core=_own_core(topology, areas))
+    if forwarding.by == "sender":
+        return _kernel(senders, peers, hop=forwarding.hop)
+    core = _own_core(topology, areas)
+    if forwarding.by == "polling":
+        return _polled(topology, senders, peers, core=core)
+    return _threaded(senders, peers, core=core)
+
+
+def _forwarding(topology: Topology, lab: Lab) -> Forwarding:
+    said = TECHNOLOGIES[topology.technology].forwarding
+    assert said is not None, "require_modelled comes first"
+    try:
+        return said(lab.options(topology.technology))
+    except NotModelledError as error:
+        raise PlanError(str(error)) from error
 
 
 def _polled(

@@ -12,7 +12,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from weir.plan.switch_areas import OWN_CORE
 from weir.plan.trials import (
     FEW_FLOWS,
     MANY_FLOWS,
@@ -26,6 +25,7 @@ from weir.plan.trials import (
 from weir.spec.function import ARCHITECTURES, NfOptions
 from weir.spec.lab import Lab
 from weir.spec.technology import TechnologyName
+from weir.technology import TECHNOLOGIES
 
 CACHED_FLOWS = 2000
 """For which the exact-match cache has room in each of these chains, and nearer caches have not."""
@@ -56,7 +56,7 @@ def _all(
     lab: Lab, technology: TechnologyName, functions: tuple[NfOptions, ...], cpus: Sequence[int]
 ) -> Iterator[PlannedTrial]:
     """Run to completion; and in the other architectures that functions of the lab have."""
-    switch = set(lab.cores_for(technology, cpus).switch or ()) if technology in OWN_CORE else set()
+    switch = set(lab.cores_for(technology, cpus).switch or ()) if TECHNOLOGIES[technology].own_core else set()
     free = [cpu for cpu in cpus if cpu not in switch]
     if not free:
         return
@@ -64,7 +64,7 @@ def _all(
     architectures = [one for one in ARCHITECTURES if one == ARCHITECTURES[0] or one in used]
     small, large = frame_ends(lab)
     traffic = [(small, FEW_FLOWS), (large, FEW_FLOWS), (small, MANY_FLOWS)]
-    if technology == "ovs-dpdk":
+    if TECHNOLOGIES[technology].flow_cache:
         traffic.append((small, CACHED_FLOWS))
     for (frame, flows), (tester, cores) in itertools.product(traffic, places(free)):
         for chain, architecture in itertools.product(_together(functions), architectures):

@@ -3,28 +3,19 @@
 
 from __future__ import annotations
 
-import re
-
+from weir.base.names import mac, namespace, token_of
+from weir.base.topology import KERNEL_PORT_KINDS, Link, Machine, Node, NodeNf, Port, PortKind, Side, Topology
 from weir.spec.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_OWNERS, DEFAULT_WORKERS, FunctionOptions
 from weir.spec.lab import Chain, Lab
-from weir.spec.technology import KERNEL_TECHNOLOGIES, DirectOptions, KernelPortOptions, LinuxBridgeOptions
-from weir.spec.topology import Link, Machine, Node, NodeNf, Port, PortKind, Side, Topology
+from weir.technology import TECHNOLOGIES, Technology
 
 LOOPBACK = "loopback"
-_DEPLOYMENT = re.compile(r"(?P<lab>[a-z][a-z0-9-]{0,31})-(?P<token>[0-9a-f]{8})")
 _TESTER = "tester"
-
-
-def deployment_id(lab_name: str, token: str) -> str:
-    """The name of a deployment. `token`: 8 hex digits that no other deployment on the machine has."""
-    name = f"{lab_name}-{token}"
-    _token(name)
-    return name
 
 
 def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> Topology:
     """Nodes, ports and links of `chain`, left to right. Pure: nothing is looked up on the machine."""
-    token = _token(deployment)
+    token, described = token_of(deployment), TECHNOLOGIES[technology]
     cores = lab.cores_for(technology)
     tester_cores, function_cores = cores.tester or (), cores.functions or ()
     count = len(chain.functions)
@@ -37,20 +28,21 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
     ends: list[tuple[Node, Node]] = list(zip([tester, *functions], [*functions, tester], strict=True))
     ports: list[Port] = []
     links = []
-    switched = technology != "direct"
-    kinds = _kinds(lab, technology)
+    kinds = described.ends(lab.options(technology))
     for index, (left, right) in enumerate(ends):
         # The right port of the left node meets the left port of the right node; the tester's sides are turned
         # outwards: its left side feeds the chain's left end.
         near: Side = "left" if left is tester else "right"
         far: Side = "right" if right is tester else "left"
         pair = (
-            _port(lab, technology, token, link=index, node=left, side=near, kind=kinds[0]),
-            _port(lab, technology, token, link=index, node=right, side=far, kind=kinds[1]),
+            _port(lab, described, token, link=index, node=left, side=near, kind=kinds[0]),
+            _port(lab, described, token, link=index, node=right, side=far, kind=kinds[1]),
         )
         ports.extend(pair)
-        name = f"net{index}" if switched else f"wire{index}"
-        links.append(Link(index=index, name=name, network=switched, left=pair[0].name, right=pair[1].name))
+        name = f"net{index}" if described.network else f"wire{index}"
+        links.append(
+            Link(index=index, name=name, network=described.network, left=pair[0].name, right=pair[1].name)
+        )
     return Topology(
         lab=lab.name,
         deployment=deployment,
@@ -60,14 +52,9 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         ports=tuple(ports),
         links=tuple(links),
         switch_cores=_switch_cores(lab, technology),
-        wire="physical" if technology == "sr-iov" else "virtual",
-        bridge_netfilter=_bridge_netfilter(lab, technology),
+        wire="physical" if described.physical else "virtual",
+        bridge_netfilter=getattr(lab.options(technology), "netfilter", None),
     )
-
-
-def _bridge_netfilter(lab: Lab, technology: str) -> bool | None:
-    options = lab.options(technology)
-    return options.netfilter if isinstance(options, LinuxBridgeOptions) else None
 
 
 def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
@@ -112,17 +99,17 @@ def loopback(topology: Topology, deployment: str) -> Topology:
     Between kernel ports the wire is a veth pair without a bridge; virtual functions keep their network, which
     their card's own switch is. `deployment` must differ from that of `topology`.
     """
-    token = _token(deployment)
+    token = token_of(deployment)
     first, last = topology.port("tester.left"), topology.port("tester.right")
     virtio = first.kind in ("virtio-user", "vhost")
     update = {"link": 0, "socket": "wire0.sock" if virtio else None}
     if first.netns is not None:
-        update["netns"] = _namespace(token, "t")
-    left = first.model_copy(update={**update, "mac": _mac(token, 0, "left")})
-    right = last.model_copy(update={**update, "mac": _mac(token, 0, "right")})
+        update["netns"] = namespace(token, "t")
+    left = first.model_copy(update={**update, "mac": mac(token, 0, "left")})
+    right = last.model_copy(update={**update, "mac": mac(token, 0, "right")})
     if virtio:
         right = right.model_copy(update={"kind": "vhost"})
-    network = topology.technology == "sr-iov"
+    network = topology.wire == "physical"
     name = "net0" if network else "wire0"
     return topology.model_copy(
         update={
@@ -137,53 +124,31 @@ def loopback(topology: Topology, deployment: str) -> Topology:
     )
 
 
-def switch_namespace(topology: Topology) -> str:
-    """The network namespace of the switch."""
-    return _namespace(_token(topology.deployment), "sw")
-
-
-def _token(deployment: str) -> str:
-    match = _DEPLOYMENT.fullmatch(deployment)
-    if match is None:
-        raise ValueError(f"not a deployment id: {deployment!r}; expected <lab>-<8 hex digits>")
-    return match["token"]
-
-
-def _namespace(token: str, suffix: str) -> str:
-    return f"weir-{token}-{suffix}"
-
-
-def _mac(token: str, node: int, side: Side) -> str:
-    """02:57 (locally administered, W), two bytes of the deployment, the node, the side."""
-    return f"02:57:{token[0:2]}:{token[2:4]}:{node:02x}:{'00' if side == 'left' else '01'}"
-
-
 def _port(
-    lab: Lab, technology: str, token: str, *, link: int, node: Node, side: Side, kind: PortKind
+    lab: Lab, described: Technology, token: str, *, link: int, node: Node, side: Side, kind: PortKind
 ) -> Port:
     number = 0 if node.role == "tester" else int(node.name[1:])
     name = f"{node.name}.{side}"
     if node.machine is not None:
-        kind = "vm-tap" if technology in KERNEL_TECHNOLOGIES else "vm-vhost-user"
+        assert described.machine_port is not None, "labs with machines elsewhere are refused"
+        kind = described.machine_port
     netns: str | None = None
     interface: str | None = None
     socket: str | None = None
     if kind == "vm-tap":
         interface = name  # in the switch's namespace
-    elif technology in KERNEL_TECHNOLOGIES:
-        netns = _namespace(token, "t" if node.role == "tester" else node.name)
+    elif kind in KERNEL_PORT_KINDS:
+        netns = namespace(token, "t" if node.role == "tester" else node.name)
         interface = side
-    elif technology == "ovs-dpdk":
-        socket = f"{name}.sock"
-    elif kind in ("virtio-user", "vhost"):
-        socket = f"wire{link}.sock"
+    elif kind in ("virtio-user", "vhost", "vm-vhost-user"):
+        socket = f"{name}.sock" if described.network else f"wire{link}.sock"
     elif kind == "physical" and node.role == "tester" and lab.tester.ports is not None:
         interface = lab.tester.ports[0 if side == "left" else 1]
     return Port(
         name=name,
         node=node.name,
         side=side,
-        mac=_mac(token, number, side),
+        mac=mac(token, number, side),
         kind=kind,
         link=link,
         netns=netns,
@@ -193,21 +158,8 @@ def _port(
 
 
 def _switch_cores(lab: Lab, technology: str) -> tuple[int, ...]:
-    """Where switching happens. The kernel's bridge forwards on the core that sent the packet."""
-    if technology in ("direct", "sr-iov"):
+    """Where switching happens. What forwards on the core that sends is everywhere."""
+    kind = TECHNOLOGIES[technology].switch
+    if kind == "none":
         return ()
-    if technology == "linux-bridge":
-        return lab.polling_cpus(technology)
-    return lab.cores_for(technology).switch or ()
-
-
-def _kinds(lab: Lab, technology: str) -> tuple[PortKind, PortKind]:
-    """The kinds of port at the left and the right end of each link."""
-    options = lab.options(technology)
-    if isinstance(options, KernelPortOptions):
-        return options.port, options.port
-    if isinstance(options, DirectOptions):
-        return ("memory", "memory") if options.wire == "memory" else ("virtio-user", "vhost")
-    if technology == "sr-iov":
-        return "physical", "physical"
-    return "virtio-user", "virtio-user"
+    return lab.polling_cpus(technology) if kind == "inline" else lab.cores_for(technology).switch or ()

@@ -7,11 +7,12 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from weir.base.cores import Cores
+from weir.base.topology import Architecture
 from weir.plan.tables import with_room
 from weir.spec.check import complaints
-from weir.spec.cores import Cores
 from weir.spec.frames import frame_sizes_bytes
-from weir.spec.function import ARCHITECTURES, Architecture, FunctionOptions, NfOptions
+from weir.spec.function import ARCHITECTURES, FunctionOptions, NfOptions
 from weir.spec.lab import Chain, Lab
 from weir.spec.nf import network_functions
 from weir.spec.technology import TechnologyName

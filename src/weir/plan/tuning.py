@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
+from weir.base.cores import named_cpus
+from weir.base.names import deployment_id
+from weir.base.step import Param, Step, StepKind
+from weir.base.topology import Topology
 from weir.plan.memory import machines_memory_mb, memory_mb, switch_memory_mb
-from weir.plan.step import Param, Step, StepKind
-from weir.plan.topology import build_topology, deployment_id
-from weir.spec.cores import named_cpus
+from weir.plan.topology import build_topology
 from weir.spec.host import Host
 from weir.spec.lab import Lab
-from weir.spec.topology import Topology
 
 
 class Tuning(BaseModel):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from weir.base.cores import cpus_text
 from weir.spec.complaint import Complaint, show
-from weir.spec.cores import cpus_text
 from weir.spec.frames import IMIX_PREFIX, frame_sizes_bytes, max_frame_bytes, min_frame_bytes
 from weir.spec.function_check import function_complaints
 from weir.spec.host_check import Nodes, host_complaints
@@ -14,8 +14,8 @@ from weir.spec.lab import Lab
 from weir.spec.nf import network_functions
 from weir.spec.problem import nearest
 from weir.spec.source import KeyPath
-from weir.spec.technology import technology_fields
 from weir.spec.vm_check import vm_technology_complaints
+from weir.technology import TECHNOLOGIES
 
 AREAS_MAX = 256  # WEIR_AREAS_MAX
 TESTER_AREAS = 4
@@ -136,40 +136,39 @@ def _technologies(lab: Lab) -> Iterator[Complaint]:
         about: tuple[KeyPath, ...] = (("technology",), ("variants",))
         listed = "one of " + ", ".join(known)
         yield Complaint(("baseline",), message, listed, nearest(lab.baseline, known), about=about)
-    if lab.tester.ports is not None:
-        others = [name for name in lab.technology if name != "sr-iov"]
-        if others:
-            message = (
-                "only sr-iov has network ports of its own for the tester, "
-                f"and this lab measures {', '.join(others)} too"
-            )
-            yield Complaint(
-                ("tester", "ports"),
-                message,
-                "no ports, or technology: sr-iov alone",
-                about=(("technology",),),
-            )
-    virtual = [name for name in lab.technology if name != "sr-iov"]
+    physical = ", ".join(name for name, one in TECHNOLOGIES.items() if one.physical)
+    virtual = [name for name in lab.technology if not TECHNOLOGIES[name].physical]
+    if lab.tester.ports is not None and virtual:
+        message = (
+            f"only {physical} has network ports of its own for the tester, "
+            f"and this lab measures {', '.join(virtual)} too"
+        )
+        wanted = f"no ports, or technology: {physical} alone"
+        yield Complaint(("tester", "ports"), message, wanted, about=(("technology",),))
     if lab.tester.timestamps == "hardware" and virtual:
         message = f"is hardware, and under {', '.join(virtual)} the tester's ports are no network card's"
         yield Complaint(
-            ("tester", "timestamps"), message, "auto, or technology: sr-iov alone", about=(("technology",),)
+            ("tester", "timestamps"),
+            message,
+            f"auto, or technology: {physical} alone",
+            about=(("technology",),),
         )
 
 
 def _cores(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
     for role in ("tester", "functions", "switch"):
         yield from _cpus(("cores", role), getattr(lab.cores, role, None), cpus)
-    for _, name in technology_fields():
+    for name, described in TECHNOLOGIES.items():
         options = lab.options(name)
         for role in ("tester", "functions", "switch"):
             yield from _cpus(("technologies", name, "cores", role), getattr(options.cores, role, None), cpus)
+        for key in described.cpu_options:
+            yield from _cpus(("technologies", name, key), getattr(options, key), cpus)
     for function, chosen in lab.functions.items():
         yield from _cpus(("functions", function, "cores"), chosen.cores, cpus, again=True)
-    for key in ("pmd_cores", "lcores"):
-        yield from _cpus(("technologies", "ovs-dpdk", key), getattr(lab.options("ovs-dpdk"), key), cpus)
-    if "ovs-dpdk" in lab.technology:
-        yield from _starving(lab, cpus)
+    for index, name in enumerate(lab.technology):
+        if TECHNOLOGIES[name].switch == "polling":
+            yield from _starving(lab, index, name, cpus)
 
 
 def _cpus(
@@ -185,19 +184,18 @@ def _cpus(
             yield Complaint((*path, index), f"names core {cpu} twice", "each core once")
 
 
-def _starving(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
-    index = lab.technology.index("ovs-dpdk")
+def _starving(lab: Lab, index: int, name: str, cpus: Sequence[int] | None) -> Iterator[Complaint]:
     if cpus is not None and len(cpus) == 1:
-        message = "ovs-dpdk is impossible on one core: its polling thread and weir-dp would starve each other"
+        message = f"{name} is impossible on one core: its polling thread and weir-dp would starve each other"
         yield Complaint(("technology", index), message, "a machine with two cores, or other technologies")
         return
-    cores = lab.cores_for("ovs-dpdk", cpus or (0, 1))
-    polling = {*(cores.tester or ()), *lab.function_cpus("ovs-dpdk", cpus or (0, 1))}
+    cores = lab.cores_for(name, cpus or (0, 1))
+    polling = {*(cores.tester or ()), *lab.function_cpus(name, cpus or (0, 1))}
     shared = sorted(polling.intersection(cores.switch or ()))
     if shared:
         listed = ", ".join(map(str, shared))
         message = (
-            f"core {listed} would be polled by the switch (pmd_cores) and by weir-dp (tester, functions): "
+            f"core {listed} would be polled by the switch{_option(name)} and by weir-dp (tester, functions): "
             "two polling processes on one core starve each other"
         )
         free = [cpu for cpu in cpus or () if cpu not in polling]
@@ -205,17 +203,23 @@ def _starving(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
             f"cores of {cpus_text(free, ', ')} for the switch" if free else "a core of its own for the switch"
         )
         yield Complaint(
-            _chosen_at(lab, index), message, wanted, about=(("cores",), ("technologies", "ovs-dpdk"))
+            _chosen_at(lab, index, name), message, wanted, about=(("cores",), ("technologies", name))
         )
 
 
-def _chosen_at(lab: Lab, index: int) -> KeyPath:
-    """Where the lab chose the cores of ovs-dpdk."""
-    options = lab.options("ovs-dpdk")
-    if getattr(options, "pmd_cores", None):
-        return ("technologies", "ovs-dpdk", "pmd_cores")
+def _option(name: str) -> str:
+    polled = TECHNOLOGIES[name].cpu_options[:1]
+    return f" ({polled[0]})" if polled else ""
+
+
+def _chosen_at(lab: Lab, index: int, name: str) -> KeyPath:
+    """Where the lab chose the cores of that switch."""
+    options = lab.options(name)
+    for key in TECHNOLOGIES[name].cpu_options[:1]:
+        if getattr(options, key):
+            return ("technologies", name, key)
     if options.cores is not None:
-        return ("technologies", "ovs-dpdk", "cores")
+        return ("technologies", name, "cores")
     return ("cores",) if lab.cores is not None else ("technology", index)
 
 

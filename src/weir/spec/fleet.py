@@ -10,9 +10,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from weir.base.part import Part
 from weir.spec.lab import Name
 from weir.spec.measure import Load
-from weir.spec.part import Part
 
 FLEET_VERSION = 1
 CHAINS_MAX = 100_000

@@ -7,14 +7,14 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from weir.spec.cores import CpuList
+from weir.base.cores import CpuList
+from weir.base.part import Part
+from weir.base.topology import Architecture, Forwarder
 from weir.spec.nf import Scalar
-from weir.spec.part import Part
 from weir.spec.router import RouterOptions
-from weir.spec.vm import Forwarder, VmOptions
+from weir.spec.vm import VmOptions
 
 FunctionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
-Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 DEFAULT_WORKERS = 2
 DEFAULT_OWNERS = 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from weir.base.cores import cpus_text, named_cpus
 from weir.spec.complaint import Complaint
-from weir.spec.cores import cpus_text, named_cpus
 from weir.spec.lab import Lab
+from weir.technology import TECHNOLOGIES
 
 Nodes = Mapping[int, Sequence[int]]
 
@@ -27,13 +28,14 @@ def host_complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None) -
             yield from _rest(lab, key, cpus)
     if host.numa is not None and nodes is not None:
         yield from _node(lab, host.numa, nodes)
-    if "ovs-dpdk" in lab.technology and host.isolation in ("partition", "auto"):
-        yield from _lcores(lab, cpus)
-    if "ovs-dpdk" in lab.technology and host.hugepages == "none":
-        yield Complaint(
-            ("host", "hugepages"), "ovs-dpdk needs hugepages: its ports share memory with weir-dp",
-            "auto or required, or no ovs-dpdk", about=(("technology",),),
-        )  # fmt: skip
+    for name in lab.technology:
+        if host.isolation in ("partition", "auto"):
+            yield from _other_threads(lab, name, cpus)
+        if TECHNOLOGIES[name].hugepages and host.hugepages == "none":
+            yield Complaint(
+                ("host", "hugepages"), f"{name} needs hugepages: its ports share memory with weir-dp",
+                f"auto or required, or no {name}", about=(("technology",),),
+            )  # fmt: skip
 
 
 def _rest(lab: Lab, key: str, cpus: Sequence[int] | None) -> Iterator[Complaint]:
@@ -67,13 +69,16 @@ def _node(lab: Lab, number: int, nodes: Nodes) -> Iterator[Complaint]:
             return
 
 
-def _lcores(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:
-    lcores = set(getattr(lab.options("ovs-dpdk"), "lcores", None) or ())
-    shared = sorted(lcores & set(lab.polling_cpus("ovs-dpdk", cpus or (0, 1))))
-    if shared:
-        yield Complaint(
-            ("technologies", "ovs-dpdk", "lcores"),
-            f"{named_cpus(shared)} would be isolated for polling, and lcores are the switch's other threads",
-            "CPUs that do not poll",
-            about=(("host", "isolation"), ("cores",)),
-        )
+def _other_threads(lab: Lab, name: str, cpus: Sequence[int] | None) -> Iterator[Complaint]:
+    """Of a switch that polls: they must not be where nobody else may be."""
+    for key in TECHNOLOGIES[name].cpu_options[1:]:
+        others = set(getattr(lab.options(name), key) or ())
+        shared = sorted(others & set(lab.polling_cpus(name, cpus or (0, 1))))
+        if shared:
+            yield Complaint(
+                ("technologies", name, key),
+                f"{named_cpus(shared)} would be isolated for polling, and {key} are the switch's other "
+                "threads",
+                "CPUs that do not poll",
+                about=(("host", "isolation"), ("cores",)),
+            )

@@ -19,16 +19,17 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from weir.spec.cores import Cores, default_cores
+from weir.base.cores import Cores, default_cores
+from weir.base.part import Part
 from weir.spec.function import FunctionName, FunctionOptions
 from weir.spec.host import Host
 from weir.spec.measure import Measure
-from weir.spec.part import Part
 from weir.spec.sla import Sla
-from weir.spec.technology import Technologies, TechnologyName, TechnologyOptions, technology_fields
+from weir.spec.technology import Technologies, TechnologyName
 from weir.spec.traffic import TesterOptions, Traffic
 from weir.spec.variant import Variant, VariantName
 from weir.spec.vm import VmOptions
+from weir.technology import TECHNOLOGIES, TechnologyOptions
 
 LAB_VERSION = 1
 MAX_FUNCTIONS = 64
@@ -172,24 +173,25 @@ class Lab(Part):
 
     def options(self, technology: str) -> TechnologyOptions:
         """The options of a technology. KeyError if there is no such technology."""
-        return cast(TechnologyOptions, getattr(self.technologies, _field_of(technology)))
+        return cast(TechnologyOptions, getattr(self.technologies, TECHNOLOGIES[technology].field))
 
     def with_options(self, technology: str, options: TechnologyOptions) -> Technologies:
         """`technologies` with these options of one. KeyError if there is no such technology."""
-        return self.technologies.model_copy(update={_field_of(technology): options})
+        return self.technologies.model_copy(update={TECHNOLOGIES[technology].field: options})
 
     def cores_for(self, technology: str, cpus: Sequence[int] = (0, 1)) -> Cores:
         """All three kinds of cores with a technology; `cpus` matter only where the lab leaves a choice."""
-        chosen = (self.options(technology).cores or Cores()).over(self.cores)
-        pmd_cores = getattr(self.options(technology), "pmd_cores", None)
-        if pmd_cores:
-            chosen = chosen.model_copy(update={"switch": pmd_cores})
-        return chosen.over(default_cores(technology, cpus))
+        described, options = TECHNOLOGIES[technology], self.options(technology)
+        chosen = (options.cores or Cores()).over(self.cores)
+        polled = getattr(options, described.cpu_options[0]) if described.cpu_options else None
+        if polled:
+            chosen = chosen.model_copy(update={"switch": polled})
+        return chosen.over(default_cores(cpus, functions_apart=described.functions_apart))
 
     def polling_cpus(self, technology: str, cpus: Sequence[int] = (0, 1)) -> tuple[int, ...]:
         """CPUs that loops of weir-dp, and of a switch that polls, keep busy all the time."""
         chosen = self.cores_for(technology, cpus)
-        switch = chosen.switch if technology == "ovs-dpdk" else ()
+        switch = chosen.switch if TECHNOLOGIES[technology].switch == "polling" else ()
         functions = self.function_cpus(technology, cpus)
         return tuple(sorted({*(chosen.tester or ()), *functions, *(switch or ())}))
 
@@ -199,10 +201,6 @@ class Lab(Part):
         own = [function.cores for name, function in self.functions.items() if name in named]
         shared = () if own and None not in own else self.cores_for(technology, cpus).functions or ()
         return tuple(sorted({*shared, *(cpu for cores in own for cpu in cores or ())}))
-
-
-def _field_of(technology: str) -> str:
-    return {name: field for field, name in technology_fields()}[technology]
 
 
 def _chain(form: ChainForm) -> Chain:

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from weir.base.topology import Architecture
 from weir.spec.document_schema import as_text, document_schema
-from weir.spec.function import Architecture
 
 LAB_PLAN_VERSION = 1
 

@@ -11,8 +11,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from weir.base.part import Part
 from weir.spec.delay import LatencyOptions, load_of
-from weir.spec.part import Part
 from weir.spec.rfc2544 import Rfc2544Options
 from weir.spec.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Seconds
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from weir.base.part import Part
 from weir.spec.frames import Frame
-from weir.spec.part import Part
 from weir.spec.units import BPS, IN_SECONDS, In
 
 Test = Literal["throughput", "latency", "frame-loss", "back-to-back", "recovery", "reset"]

@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from weir.base.part import Part
 from weir.spec.nf import Scalar
-from weir.spec.part import Part
 
 TENANTS_MAX = 64
 FORWARDS_MAX = 256

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from weir.base.part import Part
 from weir.spec.frames import Frame, mean_frame_bytes
-from weir.spec.part import Part
 
 __all__ = ["Flows", "TesterOptions", "Traffic", "mean_frame_bytes"]
 

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from weir.spec.cores import Cores
+from weir.base.cores import Cores
+from weir.base.part import Part
 from weir.spec.function import FunctionName, FunctionOptions
 from weir.spec.host import Host
-from weir.spec.part import Part
-from weir.spec.technology import Technologies, TechnologyName, TechnologyOptions
+from weir.spec.technology import Technologies, TechnologyName
+from weir.technology import TechnologyOptions
 
 VariantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]{0,31}$", examples=["tuned", "2v-4+4"])]
 

@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 from pydantic import Field
 
-from weir.spec.part import Part
+from weir.base.part import Part
+from weir.base.topology import Accelerator, Forwarder
 from weir.spec.units import Seconds
 
-Forwarder = Literal["weir-dp", "kernel"]
 FORWARDERS: tuple[Forwarder, ...] = get_args(Forwarder)
-Accelerator = Literal["auto", "kvm", "tcg"]
-VM_TECHNOLOGIES = ("linux-bridge", "ovs-dpdk")
-"""What joins virtual machines: by tap interfaces, or by vhost-user."""
 
 
 class VmOptions(Part):

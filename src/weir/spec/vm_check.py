@@ -9,7 +9,7 @@ from weir.spec.complaint import Complaint
 from weir.spec.function import FunctionOptions
 from weir.spec.lab import Lab
 from weir.spec.source import KeyPath
-from weir.spec.vm import VM_TECHNOLOGIES
+from weir.technology import TECHNOLOGIES
 
 _OF_WEIR_DP = ("nf", "chain", "router", "options", "fastpath")
 
@@ -51,8 +51,9 @@ def vm_technology_complaints(lab: Lab) -> Iterator[Complaint]:
     )
     if machine is None:
         return
+    able = [name for name, one in TECHNOLOGIES.items() if one.machine_port is not None]
     for index, technology in enumerate(lab.technology):
-        if technology not in VM_TECHNOLOGIES:
+        if technology not in able:
             message = f"{technology} joins no virtual machines, and {machine} is one"
-            listed = "one of " + ", ".join(VM_TECHNOLOGIES)
+            listed = "one of " + ", ".join(able)
             yield Complaint(("technology", index), message, listed, about=(("functions",), ("chain",)))

@@ -7,12 +7,12 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from weir.base.cores import Cores, named_cpus
 from weir.spec.check import complaints
 from weir.spec.complaint import Complaint
-from weir.spec.cores import Cores, named_cpus
 from weir.spec.host_check import Nodes
 from weir.spec.lab import Lab
-from weir.spec.technology import technology_fields
+from weir.technology import TECHNOLOGIES
 
 # A machine that lacks nothing: what is wrong there is wrong with the lab.
 _ROOMY = tuple(range(1024))
@@ -102,7 +102,7 @@ def _asked(lab: Lab) -> set[int]:
     options = lab.options(lab.technology[0])
     cores = (options.cores or Cores()).over(lab.cores)
     chosen = [getattr(cores, role) for role in ("tester", "functions", "switch")]
-    chosen += [getattr(options, key, None) for key in ("pmd_cores", "lcores")]
+    chosen += [getattr(options, key) for key in TECHNOLOGIES[lab.technology[0]].cpu_options]
     return {cpu for cpus in chosen for cpu in cpus or ()}
 
 
@@ -121,11 +121,11 @@ def completed(lab: Lab, cpus: Sequence[int]) -> Lab:
     if lab.variants:  # each chooses its own
         return lab.model_copy(update={"baseline": baseline})
     chosen = {}
-    for field, technology in technology_fields():
+    for technology, described in TECHNOLOGIES.items():
         options = lab.options(technology)
         if technology in lab.technology:
             options = options.model_copy(update={"cores": lab.cores_for(technology, cpus)})
-        chosen[field] = options
+        chosen[described.field] = options
     return lab.model_copy(
         update={"baseline": baseline, "technologies": lab.technologies.model_copy(update=chosen)}
     )

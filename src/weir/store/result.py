@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from weir.spec.topology import Topology
+from weir.base.topology import Topology
 from weir.store.comparison import DelayMeasure, HostSetting, Reduction, Shortfall
 from weir.store.migration import Migration
 from weir.store.rfc2544 import Rfc2544

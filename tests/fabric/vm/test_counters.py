@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from weir import plan
+from weir.base.failover import migratable
+from weir.base.topology import Topology
 from weir.fabric.counters import Counter
 from weir.fabric.vm.counters import kernel_drops, ledger_drops, not_returned
-from weir.plan.failover import migratable
 from weir.spec import Lab
-from weir.spec.topology import Topology
 
 
 def topology() -> Topology:

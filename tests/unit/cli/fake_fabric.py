@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from weir import plan
+from weir.base.topology import Topology
 from weir.spec import Chain, Lab
-from weir.spec.topology import Topology
 
 
 def topology(deployment: str) -> Topology:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from weir.base.topology import Architecture, Link, Node, NodeNf, Port, Topology, WireClass
 from weir.explain import CaseExplanation, explain_case
 from weir.explain.explanation import LimitKind
-from weir.spec.function import Architecture
-from weir.spec.topology import Link, Node, NodeNf, Port, Topology, WireClass
 from weir.store.result import (
     AreaLoad,
     Case,

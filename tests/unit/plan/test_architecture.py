@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from weir import plan
+from weir.base.topology import Node
 from weir.plan.architecture import ring_count
 from weir.spec.function import ARCHITECTURES
-from weir.spec.topology import Node
 
 from .test_topology import lab, topology
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from weir import plan
-from weir.spec.topology import Topology
+from weir.base.topology import Topology
 
 from .test_topology import TECHNOLOGIES, lab, topology
 

@@ -8,10 +8,10 @@ import json
 import pytest
 
 from weir import plan
+from weir.base.failover import migratable
+from weir.base.topology import Topology
 from weir.plan import Step
-from weir.plan.failover import migratable
 from weir.spec import Lab
-from weir.spec.topology import Topology
 
 HUGE = {"forwarder": "kernel", "hugepages": True, "memory_mb": 256}
 

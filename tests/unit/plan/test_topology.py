@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weir import plan
+from weir.base.topology import Topology
 from weir.spec import Chain, Lab
-from weir.spec.topology import Topology
 
 DEPLOYMENT = "small-1a2b3c4d"
 TECHNOLOGIES = ("direct", "linux-bridge", "ovs", "ovs-dpdk", "sr-iov")

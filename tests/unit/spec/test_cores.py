@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.spec.cores import default_cores
+from weir.base.cores import default_cores
 
 from .lab_text import GOOD, load, problem, problems
 
@@ -55,9 +55,10 @@ def test_on_two_cores_the_switch_has_its_own_and_direct_uses_both() -> None:
 
 
 @pytest.mark.parametrize("count", range(3, 20))
-def test_with_more_cores_tester_functions_and_switch_never_share(count: int) -> None:
+@pytest.mark.parametrize("apart", [False, True])
+def test_with_more_cores_tester_functions_and_switch_never_share(count: int, apart: bool) -> None:
     cpus = tuple(range(10, 10 + count))
-    cores = default_cores("ovs-dpdk", cpus)
+    cores = default_cores(cpus, functions_apart=apart)
     used = [*(cores.tester or ()), *(cores.functions or ()), *(cores.switch or ())]
     assert len(set(used)) == len(used)
     assert set(used) <= set(cpus)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from weir.base.cores import Cores
 from weir.spec import load_lab
-from weir.spec.cores import Cores
 from weir.spec.ways import Way, ways
+from weir.technology.direct import DirectOptions
 
 from .lab_text import GOOD, load, problem
 
@@ -37,7 +38,10 @@ def test_a_variant_changes_what_it_names_and_nothing_else() -> None:
     assert (plain.lab.host.hugepages, tuned.lab.host.hugepages) == ("none", "auto")
     assert (plain.lab.host.numa, tuned.lab.host.numa) == (0, 0)
     assert (plain.lab.host.rt, tuned.lab.host.rt) == (False, "auto")
-    assert plain.lab.technologies.direct.wire == tuned.lab.technologies.direct.wire == "memory"
+    for one in (plain, tuned):
+        options = one.lab.options("direct")
+        assert isinstance(options, DirectOptions)
+        assert options.wire == "memory"
 
 
 def test_cores_of_a_variant_go_before_those_of_the_technology() -> None:

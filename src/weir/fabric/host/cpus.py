@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 
+from weir.base.cores import parse_cpus
 from weir.fabric.host.tree import Tree
 from weir.host.facts import Cpus, Isolation, Node, Partition
-from weir.spec.cores import parse_cpus
 
 _CPU = "sys/devices/system/cpu"
 _FLAGS = frozenset({"hypervisor", "constant_tsc", "nonstop_tsc", "sse4_2", "avx2", "avx512f", "vmx", "svm"})

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from weir.base.cores import parse_cpus
 from weir.fabric.host.cpus import cgroup_root
 from weir.fabric.host.tree import Tree
 from weir.host.facts import OWN_PARTITIONS
-from weir.spec.cores import parse_cpus
 
 
 def partitions(root: Path = Path("/")) -> dict[Path, tuple[int, ...]]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from weir.base.cores import cpus_text
 from weir.fabric.errors import FabricError
 from weir.fabric.host.cpus import cgroup_root, isolation
 from weir.fabric.host.settings import Write
@@ -19,7 +20,6 @@ from weir.fabric.host.tree import Tree
 from weir.fabric.step_kind import Facts, Site
 from weir.host.facts import OWN_PARTITIONS
 from weir.plan import Step
-from weir.spec.cores import cpus_text
 
 _FIX = "leave `isolation` out of `host`, or mend that"
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from weir.base.cores import cpus_text, parse_cpus
+from weir.base.step import StepKind
 from weir.fabric.errors import FabricError
 from weir.fabric.host.power import cpus_of_mask, mask_of_cpus
 from weir.fabric.host.tree import Tree
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
-from weir.plan.step import StepKind
-from weir.spec.cores import cpus_text, parse_cpus
 
 Write = Callable[[Path, str], object]
 _CPU = "sys/devices/system/cpu"

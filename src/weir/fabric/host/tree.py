@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from weir.base.cores import parse_cpus
 from weir.host.facts import Unseen
-from weir.spec.cores import parse_cpus
 
 
 class Tree:

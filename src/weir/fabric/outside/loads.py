@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from weir.base.topology import Topology
 from weir.fabric.outside.polling import MAIN, Polling
 from weir.fabric.outside.reading import Reading
 from weir.fabric.outside.stacks import RATE_HZ, Sampled
 from weir.fabric.outside.threads import Thread
-from weir.spec.topology import Topology
 from weir.store.result import AreaLoad, CoreLoad, PathLoad, PollingLoad, StageLoad
 
 THREAD_SHARE_MIN = 0.001

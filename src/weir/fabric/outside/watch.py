@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from weir.base.topology import KERNEL_PORT_KINDS, Topology
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
 from weir.fabric.outside.perf import Perf, require_perf
 from weir.fabric.outside.reading import Reading, read
 from weir.fabric.outside.stacks import Sampled, sampled
 from weir.fabric.outside.threads import thread_numbers
 from weir.fabric.step_kind import Site
-from weir.spec.topology import KERNEL_PORT_KINDS, Topology
 from weir.store.result import AreaLoad, CoreLoad
+from weir.technology import TECHNOLOGIES
 
 _POLLED = "weir-dp"
 """Its polling threads are areas of the ledger already."""
@@ -43,7 +44,7 @@ class Watch:
         self._require_alive = require_alive
         self._processes = dict(processes)
         self._sample = sample
-        self._switched = topology.technology in ("ovs", "ovs-dpdk") and any(
+        self._switched = TECHNOLOGIES[topology.technology].own_core and any(
             link.network for link in topology.links
         )
         self._kernel = any(port.kind in KERNEL_PORT_KINDS for port in topology.ports)

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from weir.base.failover import taps
+from weir.base.topology import Node, Topology
 from weir.fabric.counters import Counter
 from weir.fabric.kernel_counters import broadcasts
 from weir.fabric.step_kind import Site
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files
-from weir.plan.failover import taps
 from weir.plan.vm_steps import PCI_SLOTS
-from weir.spec.topology import Node, Topology
 
 _PORT_DROPS = ("rx_missed", "rx_nombuf", "tx_errors")
 _TO_GUEST, _FROM_GUEST = (" tx", " tx_packets"), (" rx", " rx_packets")  # of taps, of vhost-user ports

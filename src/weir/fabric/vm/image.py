@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from weir.base.topology import Forwarder
 from weir.fabric.errors import FabricError
 from weir.fabric.vm.archive import Member, initramfs
 from weir.fabric.vm.packages import Kernel, kernel, libraries, program
-from weir.spec.vm import Forwarder
 
 _LEVEL = 6
 _DIRECTORIES = ("dev", "proc", "sys", "run", "tmp", "var/run")

@@ -14,6 +14,7 @@ from weir.fabric.host.tree import Tree
 from weir.fabric.vm import image
 from weir.fabric.vm.accelerator import QEMU
 from weir.spec.vm import VmOptions
+from weir.technology import TECHNOLOGIES
 
 TUN = Path("/dev/net/tun")
 
@@ -43,7 +44,7 @@ def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
         return f"{QEMU} not installed", "install the Debian package qemu-system-x86"
     if machine.image is not None and shutil.which("qemu-img") is None:
         return "qemu-img not installed", "install the Debian package qemu-utils"
-    if technology == "linux-bridge" and not os.access(TUN, os.R_OK | os.W_OK):
+    if TECHNOLOGIES[technology].machine_port == "vm-tap" and not os.access(TUN, os.R_OK | os.W_OK):
         return f"there is no {TUN} to use, which tap interfaces need", "load the kernel's tun module"
     forwarder = machine.forwards_by()
     if forwarder is not None:

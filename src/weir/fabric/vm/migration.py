@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from weir.base.failover import target
 from weir.fabric import process
 from weir.fabric.errors import FabricError
 from weir.fabric.vm.channel import ANSWER_S, Channel
 from weir.fabric.vm.command_line import Files, primary, standby
 from weir.fabric.vm.monitor import Event, Monitor
-from weir.plan.failover import target
 from weir.plan.vm_steps import PCI_SLOTS
 
 What = Literal["unplugged", "stopped", "resumed", "completed", "failed", "cancelled"]

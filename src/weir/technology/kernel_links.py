@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps for kernel ports: namespaces, veth pairs, and the Linux bridge.
+"""Steps for kernel ports: namespaces, veth pairs, tap interfaces.
 
 weir-dp's end of a veth pair is "left" or "right" in the namespace of its node; the switch's end has the name
 of the port ("f1.left") in the switch's namespace. weir-dp's end has another MAC address than the port: the
@@ -8,13 +8,10 @@ kernel then drops what weir-dp has already got a copy of at its first look, inst
 
 from __future__ import annotations
 
-from weir.plan.failover import taps
-from weir.plan.step import Step
-from weir.plan.topology import switch_namespace
-from weir.spec.lab import Lab
-from weir.spec.topology import Link, Port, Topology
+from weir.base.names import switch_namespace
+from weir.base.step import Step
+from weir.base.topology import Port, Topology
 
-AGEING_S = 3600  # longer than any measurement: learnt addresses must not time out into flooding
 # The kernel must not send anything of its own into the chain: every packet there is counted.
 _QUIET = [
     "net.ipv6.conf.all.disable_ipv6=1",
@@ -23,55 +20,6 @@ _QUIET = [
     "net.ipv4.conf.default.arp_ignore=8",
     "net.ipv4.ip_forward=0",
 ]
-# Of br_netfilter, for each network namespace its own; where that is loaded, a new namespace begins with 1.
-_BRIDGE_HOOKS = [f"net.bridge.bridge-nf-call-{tables}" for tables in ("iptables", "ip6tables", "arptables")]
-
-
-def linux_bridge(topology: Topology, _lab: Lab) -> list[Step]:
-    """One two-port bridge for each link."""
-    switch = switch_namespace(topology)
-    plan = [*namespaces(topology, with_switch=True), _netfilter(topology)]
-    for link in topology.links:
-        plan.append(
-            Step(
-                kind="bridge",
-                name=f"bridge:{link.name}",
-                params={"netns": switch, "bridge": link.name, "ageing_s": AGEING_S},
-                text=f"make bridge {link.name} in {switch}, learning, without STP and multicast snooping",
-                undo_text=f"delete bridge {link.name}",
-            )
-        )
-        for port in (topology.port(link.left), topology.port(link.right)):
-            if port.kind != "vm-tap":
-                plan += [veth(topology, port), _bridge_port(switch, link, port.name)]
-                continue
-            names = taps(topology, port)
-            for name in names:
-                plan += [tap(topology, port, name), _bridge_port(switch, link, name, flooded=len(names) == 1)]
-    return plan
-
-
-def _bridge_port(switch: str, link: Link, name: str, *, flooded: bool = True) -> Step:
-    how = "" if flooded else ", without packets for everybody or nobody"
-    return Step(
-        kind="bridge-port",
-        name=f"bridge-port:{name}",
-        params={"netns": switch, "bridge": link.name, "interface": name, "flooded": flooded},
-        text=f"attach {name} to bridge {link.name}{how}",
-        undo_text=f"detach {name} from {link.name}",
-    )
-
-
-def _netfilter(topology: Topology) -> Step:
-    """In the switch's namespace alone; said either way, so that a lab is the same on every host."""
-    switch, wanted = switch_namespace(topology), bool(topology.bridge_netfilter)
-    return Step(
-        kind="sysctl",
-        name=f"netfilter:{switch}",
-        params={"netns": switch, "settings": [f"{hook}={int(wanted)}" for hook in _BRIDGE_HOOKS]},
-        text=f"{'lead' if wanted else 'do not lead'} bridged packets through netfilter in {switch}",
-        undo_text="",
-    )
 
 
 def kernel_wire(topology: Topology) -> list[Step]:

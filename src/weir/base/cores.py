@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from weir.spec.part import Part
+from weir.base.part import Part
 
 Cpu = Annotated[int, Field(ge=0, le=4095)]
 CpuList = Annotated[tuple[Cpu, ...], Field(min_length=1, max_length=1024)]
@@ -67,8 +67,9 @@ def named_cpus(cpus: Iterable[int]) -> str:
     return f"CPU {text}" if text.isdigit() else f"CPUs {text}"
 
 
-def default_cores(technology: str, cpus: Sequence[int]) -> Cores:
-    """Where things run unless the lab says so, for a machine with these CPUs.
+def default_cores(cpus: Sequence[int], *, functions_apart: bool) -> Cores:
+    """Where things run unless the lab says so, for a machine with these CPUs. `functions_apart`: on two, the
+    functions have the second one.
 
     From four CPUs on the first one is left to the operating system; from six on, each side of the tester has
     its own core, and the functions have all that remain.
@@ -77,7 +78,7 @@ def default_cores(technology: str, cpus: Sequence[int]) -> Cores:
     if count == 1:
         return Cores(tester=(cpus[0],), functions=(cpus[0],), switch=(cpus[0],))
     if count == 2:
-        functions = cpus[1] if technology in ("direct", "linux-bridge") else cpus[0]
+        functions = cpus[1] if functions_apart else cpus[0]
         return Cores(tester=(cpus[0],), functions=(functions,), switch=(cpus[1],))
     if count <= 5:
         first = 0 if count == 3 else 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weir.spec.topology import Port, Topology
+from weir.base.topology import Port, Topology
 
 _PRIMARY, _TARGET = ".p", ".to"
 

@@ -12,9 +12,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from weir.spec.function import Architecture
-from weir.spec.vm import Accelerator, Forwarder
-
+Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
+"""How the functions of a node are spread over areas."""
+Forwarder = Literal["weir-dp", "kernel"]
+"""What forwards in a virtual machine."""
+Accelerator = Literal["auto", "kvm", "tcg"]
 Side = Literal["left", "right"]
 PortKind = Literal[
     "virtio-user",

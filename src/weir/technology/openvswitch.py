@@ -1,50 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps for Open vSwitch: a private ovsdb-server and ovs-vswitchd, one two-port bridge for each link.
+"""Steps for Open vSwitch, with DPDK or without: a private ovsdb-server and ovs-vswitchd, one two-port bridge
+for each link.
 
 The daemons run in the switch's namespace, so that the bridges' own interfaces never appear among the host's.
 """
 
 from __future__ import annotations
 
-from weir.plan.kernel_steps import AGEING_S, namespaces, veth
-from weir.plan.step import Step
-from weir.plan.topology import switch_namespace
-from weir.spec.lab import Lab
-from weir.spec.topology import Link, Port, Topology
+from weir.base.names import switch_namespace
+from weir.base.step import Step
+from weir.base.topology import Link, Port, Topology
+from weir.technology.descriptor import AGEING_S
 
 DIRECTORY = "ovs"
-_DATAPATHS = {"auto": "auto", "kernel": "kernel", "userspace": "netdev"}
 
 
-def ovs(topology: Topology, lab: Lab) -> list[Step]:
-    """Open vSwitch over veth pairs: the kernel's datapath or the userspace one."""
-    datapath = _DATAPATHS[lab.technologies.ovs.datapath]
-    cores = list(topology.switch_cores)
-    plan = [*namespaces(topology, with_switch=True), _database(topology), _vswitchd(topology, cores)]
-    for link in topology.links:
-        plan.append(_bridge(link, datapath))
-        for port in (topology.port(link.left), topology.port(link.right)):
-            plan.extend([veth(topology, port), _system_port(link, port)])
-    return plan
-
-
-def ovs_dpdk(topology: Topology, lab: Lab) -> list[Step]:
-    """Open vSwitch with DPDK: vhost-user ports, which connect to the sockets that weir-dp will open."""
-    options = lab.technologies.ovs_dpdk
-    pmd_cores = list(topology.switch_cores)
-    lcores = list(options.lcores or pmd_cores)
-    plan = [
-        *namespaces(topology, with_switch=True),
-        _database(topology),
-        _vswitchd(topology, lcores, pmd_cores, options.socket_memory_mb),
-    ]
-    for link in topology.links:
-        plan.append(_bridge(link, "netdev"))
-        plan.extend(_vhost_port(link, topology.port(name)) for name in (link.left, link.right))
-    return plan
-
-
-def _database(topology: Topology) -> Step:
+def database(topology: Topology) -> Step:
+    """Its configuration."""
     return Step(
         kind="ovsdb-server",
         name="ovsdb-server",
@@ -54,9 +26,10 @@ def _database(topology: Topology) -> Step:
     )
 
 
-def _vswitchd(
+def vswitchd(
     topology: Topology, cores: list[int], pmd_cores: list[int] | None = None, socket_memory_mb: int = 0
 ) -> Step:
+    """The switch. `pmd_cores`: with DPDK, polling there."""
     dpdk = pmd_cores is not None
     listed = ", ".join(map(str, cores))
     text = f"start a private ovs-vswitchd on core {listed}"
@@ -79,7 +52,8 @@ def _vswitchd(
     )
 
 
-def _bridge(link: Link, datapath: str) -> Step:
+def bridge(link: Link, datapath: str) -> Step:
+    """`datapath`: "auto", "kernel" or "netdev"."""
     said = {"auto": "the kernel's datapath or else the userspace one", "kernel": "the kernel's datapath"}
     return Step(
         kind="ovs-bridge",
@@ -90,11 +64,13 @@ def _bridge(link: Link, datapath: str) -> Step:
     )
 
 
-def _system_port(link: Link, port: Port) -> Step:
+def system_port(link: Link, port: Port) -> Step:
+    """An interface of the kernel."""
     return _port(link, port, kind="system", how="")
 
 
-def _vhost_port(link: Link, port: Port) -> Step:
+def vhost_port(link: Link, port: Port) -> Step:
+    """Connects to the socket that weir-dp, or a virtual machine, opens."""
     return _port(link, port, kind="dpdkvhostuserclient", how=" by vhost-user")
 
 

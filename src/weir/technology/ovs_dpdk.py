@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ovs-dpdk`: Open vSwitch with DPDK; its vhost-user ports connect to the sockets that weir-dp opens."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from weir.base.cores import CpuList
+from weir.base.step import Step
+from weir.base.topology import Topology
+from weir.technology import openvswitch
+from weir.technology.descriptor import QUEUE, Forwarding, Need, QueueSize, Technology, TechnologyOptions
+from weir.technology.kernel_links import namespaces
+
+
+class OvsDpdkOptions(TechnologyOptions):
+    """Open vSwitch with DPDK, ports by vhost-user."""
+
+    pmd_cores: CpuList | None = Field(
+        default=None, description="cores that poll ports (pmd-cpu-mask); absent: cores.switch"
+    )
+    lcores: CpuList | None = Field(
+        default=None, description="cores of the switch's other threads (dpdk-lcore-mask); absent: pmd_cores"
+    )
+    queue_size: QueueSize = Field(default=4096, description=QUEUE)
+    socket_memory_mb: int = Field(default=512, ge=64, le=65536, description="hugepage memory of the switch")
+
+
+def _steps(topology: Topology, options: OvsDpdkOptions) -> list[Step]:
+    pmd_cores = list(topology.switch_cores)
+    lcores = list(options.lcores or pmd_cores)
+    plan = [
+        *namespaces(topology, with_switch=True),
+        openvswitch.database(topology),
+        openvswitch.vswitchd(topology, lcores, pmd_cores, options.socket_memory_mb),
+    ]
+    for link in topology.links:
+        plan.append(openvswitch.bridge(link, "netdev"))
+        plan += [openvswitch.vhost_port(link, topology.port(name)) for name in (link.left, link.right)]
+    return plan
+
+
+TECHNOLOGY = Technology(
+    name="ovs-dpdk",
+    options=OvsDpdkOptions,
+    ends=lambda _options: ("virtio-user", "virtio-user"),
+    switch="polling",
+    steps=_steps,
+    needs=lambda _options: (Need("namespaces"), Need("cpus", "2"), Need("openvswitch")),
+    forwarding=lambda _options: Forwarding("polling"),
+    machine_port="vm-vhost-user",
+    cpu_options=("pmd_cores", "lcores"),
+    hugepages=True,
+    memory_mb=lambda options: int(options.socket_memory_mb),
+    flow_cache=True,
+)
