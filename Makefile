@@ -137,7 +137,8 @@ docs: setup .venv/.ready-dev ## the documentation as HTML in build/docs/
 	@$(PYTHON) -m tools.docs --html build/docs
 
 .PHONY: generate
-generate: setup .venv/.ready-dev ## schemas and reference pages from the code
+generate: setup .venv/.ready-dev ## what the functions say of themselves, schemas and reference pages, from the code
+	@$(PYTHON) -m tools.nf_description
 	@$(PYTHON) -m tools.docs
 
 .PHONY: clean

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.nf_description`: writes what the built weir-dp says of its functions to src/weir/spec."""
+"""`python -m tools.nf_description`: writes what the built weir-dp says of its functions to src/weir/spec. Part
+of `make generate`."""
 
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ def described(program: Path = WEIR_DP) -> dict[str, Any]:
     printed = subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout
     nfs = json.loads(printed)["nfs"]
     for nf in nfs:
+        if nf["stand_in"] is None:
+            del nf["stand_in"]
         nf["options"] = _without_null(nf["options"])
         for command in nf["commands"]:
             command["arguments"] = _without_null(command["arguments"])

@@ -78,7 +78,14 @@ struct weir_nf {
 	unsigned int option_count;
 	const struct weir_drop_reason *drop_reasons;
 	unsigned int drop_reason_count;
-	bool returns; /* false: no packet leaves it, so it can only end a chain */
+	bool returns;  /* false: no packet leaves it, so it can only end a chain */
+	bool rewrites; /* changes packets; others let them pass, or not */
+	/* Of its state for a flow, what the flow's packets read and write; 0: it keeps nothing. */
+	uint16_t flow_bytes;
+	bool outbound_flows_only; /* it keeps nothing of flows from the outside */
+	/* An option as "name=value", for commands that name the function alone; NULL: it needs none.
+	 */
+	const char *stand_in;
 	size_t state_size;
 	/* Checks the options and completes the state; may be NULL. */
 	int (*init)(void *state, const char *where, struct weir_error *error);

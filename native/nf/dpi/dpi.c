@@ -193,6 +193,7 @@ const struct weir_nf weir_nf_dpi = {
 	.drop_reasons = drop_reasons,
 	.drop_reason_count = RTE_DIM(drop_reasons),
 	.returns = true,
+	.flow_bytes = 240,
 	.state_size = sizeof(struct dpi),
 	.init = init,
 	.fini = fini,

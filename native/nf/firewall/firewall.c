@@ -165,6 +165,7 @@ const struct weir_nf weir_nf_firewall = {
 	.drop_reasons = drop_reasons,
 	.drop_reason_count = RTE_DIM(drop_reasons),
 	.returns = true,
+	.flow_bytes = 100,
 	.state_size = sizeof(struct firewall),
 	.init = init,
 	.fini = fini,

@@ -145,6 +145,7 @@ const struct weir_nf weir_nf_l2fwd = {
 	.drop_reasons = drop_reasons,
 	.drop_reason_count = RTE_DIM(drop_reasons),
 	.returns = true,
+	.rewrites = true,
 	.state_size = sizeof(struct l2fwd),
 	.init = init,
 	.process = process,

@@ -185,6 +185,7 @@ const struct weir_nf weir_nf_l3fwd = {
 	.drop_reasons = drop_reasons,
 	.drop_reason_count = RTE_DIM(drop_reasons),
 	.returns = true,
+	.rewrites = true,
 	.state_size = sizeof(struct l3fwd),
 	.init = init,
 	.fini = fini,

@@ -22,12 +22,6 @@ from weir.spec.function import NfOptions
 from weir.spec.lab import Chain, Lab
 from weir.spec.nf import NfOption, Scalar, network_functions
 
-# Bytes that a function keeps for each flow, from its page under native/nf/; others keep nothing.
-STATE_BYTES = {"nat": 140, "firewall": 100, "lb": 100, "dpi": 240}
-NOT_REMEMBERED_INBOUND = frozenset({"lb"})
-"""They keep nothing of flows that come from the outside."""
-REWRITING = frozenset({"nat", "lb", "l3fwd", "l2fwd"})
-"""Functions that change packets; others let them pass, or not."""
 _PRIVATE = "/"  # of sockets' paths, which no area has
 
 
@@ -104,7 +98,7 @@ def _stage_uses(lab: Lab, chain: Chain) -> dict[str, StageUse]:
                 nf=one.nf,
                 decides=network_functions()[one.nf].decides,
                 rules=list_entries(one),
-                state_bytes=STATE_BYTES.get(one.nf, 0),
+                state_bytes=network_functions()[one.nf].flow_bytes,
             )
     return found
 
@@ -271,13 +265,14 @@ def _on_the_way(stage: StageUse, path: Mapping[str, Any]) -> StageUse:
     """The stage on a path with a direction."""
     if path.get("direction") != "inbound":
         return stage
-    state_bytes = 0 if stage.nf in NOT_REMEMBERED_INBOUND else stage.state_bytes
+    state_bytes = 0 if network_functions()[stage.nf].outbound_flows_only else stage.state_bytes
     return replace(stage, inbound=True, state_bytes=state_bytes)
 
 
 def _rewriting(stages: Iterable[StageUse]) -> Iterator[str]:
     for stage in stages:
-        if stage.nf in REWRITING and not (stage.inbound and stage.nf in NOT_REMEMBERED_INBOUND):
+        nf = network_functions()[stage.nf]
+        if nf.rewrites and not (stage.inbound and nf.outbound_flows_only):
             yield stage.nf
 
 

@@ -20,8 +20,6 @@ PATH = "outbound"
 _FRAMES_MIN = 8192  # in memory: more than any cache of decisions of a batch or two could know
 _MBUFS = 4096  # some hundreds wait at a time; functions may hold some more
 _LEFT, _RIGHT = "02:57:00:00:00:01", "02:57:00:00:00:02"
-# What a function cannot be without, where a command names it without options.
-_STAND_INS: dict[str, dict[str, Scalar]] = {"nat": {"external": "203.0.113.0/24"}}
 
 
 class LeanError(ValueError):
@@ -115,8 +113,9 @@ def _stage_of_text(text: str) -> Stage:
             f"there is no lab and no function {name!r}{hint}; expected a lab file, or functions joined by "
             f"commas: {', '.join(functions)}"
         )
-    options = dict(_STAND_INS.get(name, {}))
-    for setting in settings:
+    options: dict[str, Scalar] = {}
+    stand_in = functions[name].stand_in
+    for setting in [*([stand_in] if stand_in is not None else []), *settings]:
         key, _, value = setting.partition("=")
         option = functions[name].option(key)
         if option is None:

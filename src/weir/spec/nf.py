@@ -111,6 +111,14 @@ class Nf(_Described):
     """Decides on actions that the core applies: it can run in every architecture and in the fast path."""
     steers: bool = False
     """Says which packets must meet: of such functions one at the most can be shared out to workers."""
+    rewrites: bool = False
+    """Changes packets; others let them pass, or not."""
+    flow_bytes: int = 0
+    """Of its state for a flow, what the flow's packets read and write; 0: it keeps nothing."""
+    outbound_flows_only: bool = False
+    """It keeps nothing of flows from the outside."""
+    stand_in: str | None = None
+    """An option, "name=value", for commands that name the function alone."""
     options: tuple[NfOption, ...] = ()
     drop_reasons: tuple[DropReason, ...] = ()
     commands: tuple[Command, ...] = ()
