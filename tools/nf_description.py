@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.nf_description`: writes what the built weir-dp says of its functions to src/weir/spec. Part
-of `make generate`."""
+"""`python -m tools.nf_description`: writes what the built weir-dp says of its functions to src/weir/spec.
+Part of `make generate`."""
 
 from __future__ import annotations
 
