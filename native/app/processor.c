@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "core/processor.h"
+#include "engine/processor.h"
 
 bool
 weir_processor_serves(const char *program)

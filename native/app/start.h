@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/loop.h"
+#include "engine/loop.h"
 
 #define WEIR_PCI_MAX 16
 

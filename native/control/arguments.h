@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
+#include "engine/error.h"
 
 #define WEIR_NAME_BYTES_MAX 63 /* of areas and their paths */
 

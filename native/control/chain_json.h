@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-#include "core/area.h"
-#include "core/error.h"
+#include "engine/area.h"
+#include "engine/error.h"
 
 /* The area of kind `chain`, or `owner`, that `object` describes; NULL with `error`, and nothing
  * left behind. */

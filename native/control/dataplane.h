@@ -6,8 +6,8 @@
 #include <jansson.h>
 #include <rte_ring.h>
 
-#include "core/chain.h"
-#include "core/loop.h"
+#include "engine/chain.h"
+#include "engine/loop.h"
 
 #define WEIR_AREAS_MAX 256
 #define WEIR_RINGS_MAX 1024

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "arguments.h"
-#include "core/loop.h"
+#include "engine/loop.h"
 #include "dataplane.h"
 #include "frame_json.h"
 #include "port/port.h"

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <rte_mbuf.h>
 
-#include "core/error.h"
+#include "engine/error.h"
 
 /* Fails unless `frames` are `max` readable frames at most. */
 int weir_frames_check(const json_t *frames, size_t max, const char *where,

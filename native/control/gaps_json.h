@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "core/loop.h"
+#include "engine/loop.h"
 
 /* From here on, core by core. */
 void weir_gaps_mark(uint64_t seen[WEIR_CORES_MAX]);

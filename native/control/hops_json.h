@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
-#include "core/hops.h"
+#include "engine/error.h"
+#include "engine/hops.h"
 #include "dataplane.h"
 
 /* The dispatcher, applier or collector that `object` describes; NULL with `error`. */

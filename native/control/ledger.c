@@ -6,7 +6,7 @@
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 
-#include "core/hops.h"
+#include "engine/hops.h"
 #include "dataplane.h"
 #include "port/port.h"
 #include "timestamps.h"

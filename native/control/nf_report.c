@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `nf.report`: what a function counts by itself, a window of it at a time. */
-#include "core/report.h"
+#include "engine/report.h"
 #include "arguments.h"
 #include "dataplane.h"
 #include "stages.h"

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
-#include "core/option.h"
+#include "engine/error.h"
+#include "engine/option.h"
 
 #define WEIR_OPTION_VALUES_MAX 32
 

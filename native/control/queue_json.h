@@ -5,9 +5,9 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
-#include "core/nf.h"
-#include "core/queue.h"
+#include "engine/error.h"
+#include "engine/nf.h"
+#include "engine/queue.h"
 
 /* The port or ring of that name into `queue`. */
 int weir_queue_from_name(const char *name, const char *where, struct weir_queue *queue,

@@ -7,7 +7,7 @@
 #include <rte_common.h>
 #include <rte_cycles.h>
 
-#include "core/distance.h"
+#include "engine/distance.h"
 #include "gaps_json.h"
 #include "traffic/traffic.h"
 

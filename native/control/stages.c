@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stages.h"
 
-#include "core/hops.h"
+#include "engine/hops.h"
 
 #include "arguments.h"
 #include "dataplane.h"

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "core/chain.h"
+#include "engine/chain.h"
 
 #define WEIR_WORKERS_MAX WEIR_OUTPUTS_MAX
 

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
+#include "engine/error.h"
 #include "port/port.h"
 
 /* The port's wish: "counter" where the request says nothing. */

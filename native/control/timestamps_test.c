@@ -14,7 +14,7 @@
 #include <rte_mbuf_dyn.h>
 
 #include "control/timestamps.h"
-#include "core/loop.h"
+#include "engine/loop.h"
 #include "port/card_fixture_test.h"
 #include "port/device_clock.h"
 #include "testing/eal.h"

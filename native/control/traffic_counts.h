@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "core/loop.h"
+#include "engine/loop.h"
 #include "traffic/traffic.h"
 
 /* The answer for a run that is done. `before`: the stalls of each core at its start. */

@@ -2,7 +2,7 @@
 /* The verbs of long runs: what happened since the last look, and an end before the time. */
 #include <rte_cycles.h>
 
-#include "core/loop.h"
+#include "engine/loop.h"
 #include "gaps_json.h"
 #include "traffic_counts.h"
 #include "verb.h"

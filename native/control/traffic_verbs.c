@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "arguments.h"
-#include "core/distance.h"
-#include "core/loop.h"
+#include "engine/distance.h"
+#include "engine/loop.h"
 #include "slices_json.h"
 #include "stream_json.h"
 #include "timestamps.h"

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
+#include "engine/error.h"
 
 /*
  * Runs one request. `args` is a JSON object, borrowed (empty when the request had none). On success

@@ -8,7 +8,7 @@
 #include <rte_jhash.h>
 #include <rte_mbuf.h>
 
-#include "core/headers.h"
+#include "packet/headers.h"
 
 #define IPV6_ADDRESSES_AT 8 /* RFC 8200, section 3: source, then destination */
 

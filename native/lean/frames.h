@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/error.h"
+#include "engine/error.h"
 #include "traffic/traffic.h"
 
 /* Frame i is bytes[offset[i]] to bytes[offset[i + 1] - 1], without FCS. */

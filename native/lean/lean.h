@@ -10,7 +10,7 @@
 #ifndef WEIR_LEAN_LEAN_H
 #define WEIR_LEAN_LEAN_H
 
-#include "core/chain.h"
+#include "engine/chain.h"
 #include "core_clock.h"
 #include "frames.h"
 #include "probe.h"

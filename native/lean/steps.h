@@ -8,7 +8,7 @@
 #ifndef WEIR_LEAN_STEPS_H
 #define WEIR_LEAN_STEPS_H
 
-#include "core/chain.h"
+#include "engine/chain.h"
 
 /* Instructions of a path; what lies between stages is in none. */
 struct weir_steps {

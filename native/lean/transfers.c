@@ -9,7 +9,7 @@
 
 #include "cells.h"
 #include "clock.h"
-#include "core/pace.h"
+#include "engine/pace.h"
 #include "machine.h"
 
 #define CELLS 64

@@ -4,7 +4,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
-#include "core/handover.h"
+#include "engine/handover.h"
 #include "room.h"
 
 static struct rte_mempool *mempool;

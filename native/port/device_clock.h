@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/arrival_clock.h"
+#include "engine/arrival_clock.h"
 
 #define WEIR_CLOCK_READINGS 32
 #define WEIR_CLOCK_FOLLOW_MS 100 /* from one reading to the next: the last 3 s are kept */

@@ -9,7 +9,7 @@
 #include <rte_common.h>
 #include <rte_cycles.h>
 
-#include "core/mix.h"
+#include "packet/mix.h"
 #include "port/device_clock.h"
 #include "testing/eal.h"
 

@@ -21,7 +21,7 @@
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
-#include "core/ledger.h"
+#include "packet/ledger.h"
 
 #define FRAME_BYTES 2048U
 #define BLOCK_BYTES 65536U

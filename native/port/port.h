@@ -9,8 +9,8 @@
 
 #include <rte_ether.h>
 
-#include "core/error.h"
-#include "core/queue.h"
+#include "engine/error.h"
+#include "engine/queue.h"
 
 struct weir_device_clock;
 

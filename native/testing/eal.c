@@ -7,8 +7,8 @@
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 
-#include "core/handover.h"
-#include "core/loop.h"
+#include "engine/handover.h"
+#include "engine/loop.h"
 
 int
 weir_test_eal(void **state)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/nf.h"
+#include "engine/nf.h"
 
 #define WEIR_FUZZ_TEXT_BYTES 256
 

@@ -23,7 +23,7 @@
 #include <rte_pause.h>
 #include <rte_ring.h>
 
-#include "core/nf.h"
+#include "engine/nf.h"
 
 #define RING_PACKETS 512
 #define BUFFERS 2048

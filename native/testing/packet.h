@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/stage.h"
+#include "engine/stage.h"
 
 /* An IPv4 packet; what is 0 or NULL gets a plain value. Ports and lengths in host byte order. */
 struct weir_test_ipv4 {

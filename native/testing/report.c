@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/report.h"
+#include "engine/report.h"
 
 struct listener {
 	struct weir_report report; /* first */

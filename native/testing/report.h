@@ -3,7 +3,7 @@
 #ifndef WEIR_TESTING_REPORT_H
 #define WEIR_TESTING_REPORT_H
 
-#include "core/nf.h"
+#include "engine/nf.h"
 
 /* A figure; fails the test if there is none of that name. */
 uint64_t weir_test_figure(const struct weir_nf *nf, const void *state, const char *name);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/classifier.h"
+#include "toolkit/classifier.h"
 
 enum weir_test_rules {
 	WEIR_TEST_ACL, /* access lists: specific destinations and services */

@@ -19,7 +19,7 @@
 #include <rte_ip.h>
 #include <rte_mbuf.h>
 
-#include "core/stage.h"
+#include "engine/stage.h"
 
 #define CONTENDERS_MAX 4
 #define OPTIONS_MAX 16

@@ -6,7 +6,7 @@
 
 #include <rte_ring.h>
 
-#include "core/chain.h"
+#include "engine/chain.h"
 
 #define WEIR_TEST_RING_PACKETS 1024
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 #include <rte_cycles.h>
-#include "core/loop.h"
+#include "engine/loop.h"
 #include "frame.h"
 #include "testing/eal.h"
 #include "stream.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/error.h"
+#include "engine/error.h"
 
 /* a 64, b 128, c 256, d 512, e 1024, f 1280, g 1518. Returns the number of sizes, at most `max`, or
  * -1. */

@@ -5,7 +5,7 @@
 
 #include <rte_cycles.h>
 
-#include "core/loop.h"
+#include "engine/loop.h"
 #include "stream.h"
 
 static_assert(WEIR_LOSSES_MAX == WEIR_INTERVAL_LOSSES_MAX, "room for all of them");

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <rte_cycles.h>
 
-#include "core/loop.h"
+#include "engine/loop.h"
 #include "fixtures_test.h"
 #include "stream.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/mix.h"
+#include "packet/mix.h"
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static inline uint64_t

@@ -8,7 +8,7 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 
-#include "core/loop.h"
+#include "engine/loop.h"
 #include "parser.h"
 #include "stream.h"
 

@@ -5,8 +5,8 @@
 
 #include <rte_cycles.h>
 
-#include "core/distance.h"
-#include "core/loop.h"
+#include "engine/distance.h"
+#include "engine/loop.h"
 #include "stream.h"
 
 uint16_t weir_epoch;

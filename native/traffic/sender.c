@@ -9,7 +9,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
-#include "core/handover.h"
+#include "engine/handover.h"
 #include "stamp.h"
 #include "stream.h"
 

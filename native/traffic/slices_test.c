@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "core/history.h"
+#include "engine/history.h"
 #include "stream.h"
 
 #define START 1000000

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/loop.h"
+#include "engine/loop.h"
 #include "stream.h"
 
 static struct weir_stream *streams[WEIR_STREAMS_MAX];

@@ -18,10 +18,10 @@
 
 #include <rte_ether.h>
 
-#include "core/area.h"
-#include "core/arrival_clock.h"
-#include "core/error.h"
-#include "core/queue.h"
+#include "engine/area.h"
+#include "engine/arrival_clock.h"
+#include "engine/error.h"
+#include "engine/queue.h"
 
 #define WEIR_STREAMS_MAX 64	   /* ids 0 … 63 */
 #define WEIR_FRAME_SEQUENCE_MAX 64 /* sizes in one IMIX genome */

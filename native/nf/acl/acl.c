@@ -4,7 +4,7 @@
  * first that matches decides, and `default` if none does.
  *
  * It has no sessions: an answer needs a rule of its own (firewall has them). Rules are of a file
- * (syntax: core/rule_set.h) and apply to both directions, or to one. Packets are not changed.
+ * (syntax: toolkit/rule_set.h) and apply to both directions, or to one. Packets are not changed.
  * Fragments: later ones, which have no ports, follow the first; if that was not seen, rules that
  * name ports do not match them. A packet whose TCP, UDP or ICMP header is not all there is dropped
  * (RFC 1858, section 4). Limits: no rules for IPv6; what is not IPv4 is dropped or forwarded as
@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/flow_cache.h"
-#include "core/fragments.h"
-#include "core/option_rows.h"
-#include "core/report.h"
-#include "core/rule_reload.h"
+#include "engine/flow_cache.h"
+#include "packet/fragments.h"
+#include "toolkit/option_rows.h"
+#include "engine/report.h"
+#include "toolkit/rule_reload.h"
 
 enum scope { SCOPE_BOTH, SCOPE_OUTBOUND, SCOPE_INBOUND };
 static const char *const scope_names[] = {"both", "outbound", "inbound", NULL};

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/action.h"
-#include "core/flow_table.h"
+#include "packet/action.h"
+#include "packet/flow_table.h"
 
 #define DPI_CHARGE_NONE UINT32_MAX
 

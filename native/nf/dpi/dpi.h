@@ -4,9 +4,9 @@
 #define WEIR_NF_DPI_DPI_H
 
 #include "charges.h"
-#include "core/flow_cache.h"
-#include "core/fragments.h"
-#include "core/nf.h"
+#include "engine/flow_cache.h"
+#include "packet/fragments.h"
+#include "engine/nf.h"
 #include "inspections.h"
 #include "rules.h"
 

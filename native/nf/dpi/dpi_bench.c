@@ -24,7 +24,7 @@
 #include <rte_mbuf.h>
 #include <rte_tcp.h>
 
-#include "core/stage.h"
+#include "engine/stage.h"
 #include "rules.h"
 #include "testing/rules.h"
 

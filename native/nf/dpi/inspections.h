@@ -3,7 +3,7 @@
 #ifndef WEIR_NF_DPI_INSPECTIONS_H
 #define WEIR_NF_DPI_INSPECTIONS_H
 
-#include "core/nf.h"
+#include "engine/nf.h"
 #include "rules.h"
 
 #define DPI_INSPECTION_NONE UINT32_MAX

@@ -2,7 +2,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
-#include "core/report.h"
+#include "engine/report.h"
 #include "dpi.h"
 
 #define APPLICATION_BYTES 64

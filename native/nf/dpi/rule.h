@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/rule_text.h"
+#include "toolkit/rule_text.h"
 
 enum dpi_action { DPI_PERMIT, DPI_DROP, DPI_LABEL };
 enum dpi_kind { DPI_KIND_FLOW, DPI_KIND_CONTENT, DPI_KIND_APPLICATION };

@@ -6,7 +6,7 @@
 
 #include <rte_common.h>
 
-#include "core/text_file.h"
+#include "toolkit/text_file.h"
 
 static struct dpi_rules *in_use;
 

@@ -8,7 +8,7 @@
  * `default` if none does. A permitted one begins a session, which ends when it was idle for so long
  * as RFC 4787, 5382, 5508 and 7857 have it, or at once when rules are reloaded that refuse it. ICMP
  * errors about a packet of a session pass to who sent that packet. Rules are of a file (syntax:
- * core/rule_set.h). Packets are not changed.
+ * toolkit/rule_set.h). Packets are not changed.
  *
  * Fragments: later ones follow the first; if that was not seen, the rules that name no ports
  * decide. Headers of TCP, UDP and ICMP that are not all there are dropped (RFC 1858, section 4).
@@ -20,8 +20,8 @@
 
 #include <rte_cycles.h>
 
-#include "core/option_rows.h"
-#include "core/report.h"
+#include "toolkit/option_rows.h"
+#include "engine/report.h"
 
 static const struct weir_option options[] = {
 	WEIR_RULES_ROW(struct firewall),

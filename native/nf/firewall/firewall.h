@@ -9,10 +9,10 @@
 
 #include <rte_icmp.h>
 
-#include "core/flow_cache.h"
-#include "core/flow_table.h"
-#include "core/fragments.h"
-#include "core/rule_reload.h"
+#include "engine/flow_cache.h"
+#include "packet/flow_table.h"
+#include "packet/fragments.h"
+#include "toolkit/rule_reload.h"
 
 enum firewall_drop {
 	FIREWALL_DROP_DENIED,

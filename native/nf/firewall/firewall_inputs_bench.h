@@ -6,7 +6,7 @@
 
 #include <rte_acl.h>
 
-#include "core/stage.h"
+#include "engine/stage.h"
 #include "nf/firewall/firewall.h"
 #include "testing/rules.h"
 

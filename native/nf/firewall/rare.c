@@ -2,8 +2,8 @@
 /* Packets that begin no session: later fragments, ICMP that is not echo, and what is no IPv4. */
 #include "firewall.h"
 
-#include "core/icmp_error.h"
-#include "core/option_rows.h"
+#include "packet/icmp_error.h"
+#include "toolkit/option_rows.h"
 
 /* By the rules alone: no session is begun. */
 static void

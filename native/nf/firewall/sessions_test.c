@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <rte_cycles.h>
 
-#include "core/report.h"
+#include "engine/report.h"
 #include "firewall_fixture_test.h"
 #include "testing/eal.h"
 

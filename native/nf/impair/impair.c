@@ -21,8 +21,8 @@
 #include <rte_cycles.h>
 #include <rte_malloc.h>
 
-#include "core/mix.h"
-#include "core/stage.h"
+#include "packet/mix.h"
+#include "engine/stage.h"
 
 #define NS_MAX 10000000000
 

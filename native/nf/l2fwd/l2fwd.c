@@ -14,7 +14,7 @@
 #include <rte_ether.h>
 #include <rte_vect.h>
 
-#include "core/nf.h"
+#include "engine/nf.h"
 
 enum mode { MODE_MAC_REWRITE, MODE_MAC_SWAP };
 static const char *const mode_names[] = {"mac-rewrite", "mac-swap", NULL};

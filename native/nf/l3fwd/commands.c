@@ -7,7 +7,7 @@
 
 #include <rte_common.h>
 
-#include "core/chain.h"
+#include "engine/chain.h"
 
 struct route_arguments {
 	char prefix[WEIR_OPTION_TEXT_BYTES];

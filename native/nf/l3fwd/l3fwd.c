@@ -16,7 +16,7 @@
  */
 #include "l3fwd.h"
 
-#include "core/outputs.h"
+#include "engine/outputs.h"
 
 static const struct weir_option options[] = {
 	{

@@ -6,9 +6,9 @@
 #include <rte_ether.h>
 #include <rte_hash.h>
 
-#include "core/flow_cache.h"
-#include "core/nf.h"
-#include "core/prefix_table.h"
+#include "engine/flow_cache.h"
+#include "engine/nf.h"
+#include "prefix_table.h"
 
 enum l3fwd_family { L3FWD_IPV4, L3FWD_IPV6, L3FWD_FAMILIES };
 

@@ -6,7 +6,7 @@
 
 #include <arpa/inet.h>
 
-#include "core/fastpath.h"
+#include "engine/fastpath.h"
 
 struct fast {
 	struct weir_stage stage;

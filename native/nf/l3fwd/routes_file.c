@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chain.h"
-#include "core/text_file.h"
+#include "engine/chain.h"
+#include "toolkit/text_file.h"
 
 #define BLANKS " \t\r\n"
 

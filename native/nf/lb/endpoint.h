@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "engine/error.h"
 
 #define LB_ENDPOINT_TEXT 32 /* of "255.255.255.255:65535/tcp", and to spare */
 

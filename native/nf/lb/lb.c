@@ -23,7 +23,7 @@
 
 #include <rte_cycles.h>
 
-#include "core/option_rows.h"
+#include "toolkit/option_rows.h"
 #include "maglev.h"
 
 #define FRAGMENTED_DATAGRAMS 4096

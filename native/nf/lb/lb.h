@@ -3,10 +3,10 @@
 #ifndef WEIR_NF_LB_LB_H
 #define WEIR_NF_LB_LB_H
 
-#include "core/flow_cache.h"
-#include "core/flow_table.h"
-#include "core/fragments.h"
-#include "core/nf.h"
+#include "engine/flow_cache.h"
+#include "packet/flow_table.h"
+#include "packet/fragments.h"
+#include "engine/nf.h"
 #include "services.h"
 
 enum lb_drop {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/mix.h"
+#include "packet/mix.h"
 
 #define MAGLEV_OFFSET_SEED 0x9e3779b97f4a7c15
 #define MAGLEV_SKIP_SEED 0xc2b2ae3d27d4eb4f

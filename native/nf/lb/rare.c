@@ -3,7 +3,7 @@
  * traffic. */
 #include <netinet/in.h>
 
-#include "core/icmp_error.h"
+#include "packet/icmp_error.h"
 #include "lb.h"
 
 void

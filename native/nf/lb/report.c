@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the balancer tells of itself: its connections, and what each back-end had. */
-#include "core/report.h"
+#include "engine/report.h"
 #include "lb.h"
 
 void

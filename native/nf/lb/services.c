@@ -8,7 +8,7 @@
 
 #include <rte_malloc.h>
 
-#include "core/entries.h"
+#include "toolkit/entries.h"
 #include "endpoint.h"
 #include "maglev.h"
 

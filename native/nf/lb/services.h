@@ -11,8 +11,8 @@
 
 #include <rte_hash_crc.h>
 
-#include "core/error.h"
-#include "core/headers.h"
+#include "engine/error.h"
+#include "packet/headers.h"
 #include "endpoint.h"
 
 #define LB_SERVICES_MAX 64
@@ -72,7 +72,7 @@ bool lb_set_has_address(const struct lb_set *set, uint32_t ip, uint8_t protocol,
 
 /*
  * Makes a set of "VIP:port/protocol BACKEND:port" entries, of `text` or of the file at `path`: see
- * core/entries.h. NULL with `error`.
+ * toolkit/entries.h. NULL with `error`.
  */
 struct lb_set *lb_set_create(const char *text, const char *path, uint32_t table_size,
 			     const char *where, struct weir_error *error);

@@ -6,7 +6,7 @@
  */
 #include <rte_ip.h>
 
-#include "core/icmp_error.h"
+#include "packet/icmp_error.h"
 
 #include "nat.h"
 

@@ -20,7 +20,7 @@
 
 #include <rte_cycles.h>
 
-#include "core/option_rows.h"
+#include "toolkit/option_rows.h"
 
 #define PREFIX_LENGTH_MIN 22
 

@@ -13,11 +13,11 @@
 #include <rte_common.h>
 #include <rte_hash.h>
 
-#include "core/flow_cache.h"
-#include "core/flow_table.h"
-#include "core/fragments.h"
-#include "core/mix.h"
-#include "core/nf.h"
+#include "engine/flow_cache.h"
+#include "packet/flow_table.h"
+#include "packet/fragments.h"
+#include "packet/mix.h"
+#include "engine/nf.h"
 
 #include "port_pool.h"
 #include "spans.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the NAT tells of itself: how much of what it has is in use. */
-#include "core/report.h"
+#include "engine/report.h"
 
 #include "nat.h"
 

@@ -7,7 +7,7 @@
 
 #include <rte_byteorder.h>
 
-#include "core/option.h"
+#include "engine/option.h"
 
 static int
 compare(const void *one, const void *other)

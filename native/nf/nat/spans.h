@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "engine/error.h"
 
 #define NAT_SPANS_MAX 1024
 

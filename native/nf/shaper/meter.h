@@ -5,7 +5,7 @@
 
 #include <rte_meter.h>
 
-#include "core/action.h"
+#include "packet/action.h"
 #include "tenants.h"
 
 /* Which bytes rates and sizes are of. */

@@ -18,7 +18,7 @@
  */
 #include <rte_malloc.h>
 
-#include "core/nf.h"
+#include "engine/nf.h"
 #include "meter.h"
 #include "tenants.h"
 

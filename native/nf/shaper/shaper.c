@@ -15,7 +15,7 @@
  * Example: {"nf": "shaper", "options": {"tenants": "10.1.0.0/16 rate_bps=10000000, vlan:7
  *   rate_bps=2000000 burst_bytes=3036"}}
  */
-#include "core/stage.h"
+#include "engine/stage.h"
 #include "meter.h"
 #include "schedule.h"
 #include "tenants.h"

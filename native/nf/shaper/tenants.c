@@ -9,7 +9,7 @@
 
 #include <rte_hash_crc.h>
 
-#include "core/entries.h"
+#include "toolkit/entries.h"
 
 #define VLAN_MAX 4094
 

@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-#include "core/error.h"
-#include "core/nf.h"
-#include "core/report.h"
+#include "engine/error.h"
+#include "engine/nf.h"
+#include "engine/report.h"
 
 #define TENANTS_MAX 1024
 #define TENANT_NONE UINT16_MAX
@@ -49,7 +49,7 @@ struct tenant_words {
 typedef int (*tenant_fn)(void *argument, uint16_t number, const struct tenant_words *words,
 			 const char *where, struct weir_error *error);
 
-/* Reads the list in `text` or in the file at `path` (see core/entries.h): each entry is a prefix,
+/* Reads the list in `text` or in the file at `path` (see toolkit/entries.h): each entry is a prefix,
  * "vlan:100" or "default", and what `take` makes of the words behind. */
 int tenants_read(struct tenants *tenants, const char *owner, const char *text, const char *path,
 		 tenant_fn take, void *argument, const char *where, struct weir_error *error);

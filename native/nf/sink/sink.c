@@ -5,7 +5,7 @@
  * Ends a chain; nothing leaves it. Use it to find the cost of what comes before. No options.
  * Example: {"nf": "sink"}
  */
-#include "core/nf.h"
+#include "engine/nf.h"
 
 enum { DROP_SINK };
 static const struct weir_drop_reason drop_reasons[] = {

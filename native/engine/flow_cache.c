@@ -6,7 +6,7 @@
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
 
-#include "flow_table.h"
+#include "packet/flow_table.h"
 
 #define ENDED_MAX 64
 

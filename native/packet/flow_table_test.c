@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "core/flow_table.h"
+#include "flow_table.h"
 #include "testing/eal.h"
 
 #define CAPACITY 4096

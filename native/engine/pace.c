@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pace.h"
 
-#include "ledger.h"
+#include "packet/ledger.h"
 
 #define WARM_UP_STEPS 10
 /* A step takes some three to five cycles of a core, whose clock may be much slower than the

@@ -5,9 +5,9 @@
 #include <rte_hash_crc.h>
 #include <rte_ip.h>
 
-#include "fragments.h"
+#include "packet/fragments.h"
 #include "hops.h"
-#include "icmp_error.h"
+#include "packet/icmp_error.h"
 #include "stage.h"
 
 #define DATAGRAMS 4096 /* fragmented ones under way at once, on one hop */

@@ -3,7 +3,7 @@
 #ifndef WEIR_CORE_OUTPUTS_H
 #define WEIR_CORE_OUTPUTS_H
 
-#include "ledger.h"
+#include "packet/ledger.h"
 #include "queue.h"
 
 #define WEIR_OUTPUTS_MAX 16

@@ -19,10 +19,10 @@
 
 #include <rte_mbuf.h>
 
-#include "action.h"
+#include "packet/action.h"
 #include "error.h"
-#include "headers.h"
-#include "ledger.h"
+#include "packet/headers.h"
+#include "packet/ledger.h"
 #include "option.h"
 
 #define WEIR_BURST 32

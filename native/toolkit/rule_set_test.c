@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <rte_common.h>
 
-#include "core/rule_set.h"
+#include "rule_set.h"
 
 static struct weir_rule_set *
 parsed(const char *text)

@@ -3,7 +3,7 @@
 #ifndef WEIR_CORE_RULE_RELOAD_H
 #define WEIR_CORE_RULE_RELOAD_H
 
-#include "nf.h"
+#include "engine/nf.h"
 #include "rule_set.h"
 
 struct weir_rule_reload_arguments {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <rte_cycles.h>
 
-#include "core/fragments.h"
+#include "fragments.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
 

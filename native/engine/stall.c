@@ -5,7 +5,7 @@
 
 #include <rte_cycles.h>
 
-#include "ledger.h"
+#include "packet/ledger.h"
 
 uint64_t weir_long_batch_cycles = UINT64_MAX;
 

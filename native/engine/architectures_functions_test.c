@@ -4,8 +4,8 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "fragments.h"
-#include "icmp_error.h"
+#include "packet/fragments.h"
+#include "packet/icmp_error.h"
 
 struct gate {
 	bool open[FLOWS];

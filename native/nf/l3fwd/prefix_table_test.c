@@ -12,7 +12,7 @@
 #include <rte_byteorder.h>
 #include <rte_common.h>
 
-#include "core/prefix_table.h"
+#include "prefix_table.h"
 #include "testing/eal.h"
 #include "testing/rules.h"
 

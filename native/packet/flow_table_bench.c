@@ -21,9 +21,9 @@
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 
-#include "core/flow_table.h"
-#include "core/headers.h"
-#include "core/mix.h"
+#include "flow_table.h"
+#include "headers.h"
+#include "mix.h"
 
 #define LOOKUPS_A_ROUND (1 << 20)
 #define BATCHES (LOOKUPS_A_ROUND / WEIR_FLOW_BULK)

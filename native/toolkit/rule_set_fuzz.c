@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/rule_set.h"
+#include "rule_set.h"
 #include "testing/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

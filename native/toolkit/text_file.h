@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "error.h"
+#include "engine/error.h"
 
 #define WEIR_TEXT_FILE_BYTES_MAX ((size_t)256 << 20)
 

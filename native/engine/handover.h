@@ -11,7 +11,7 @@
 
 #include <rte_mbuf.h>
 
-#include "action.h"
+#include "packet/action.h"
 
 struct weir_handover {
 	struct weir_headers headers; /* of the packet as it still is */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/processor.h"
+#include "processor.h"
 
 #include <rte_common.h>
 

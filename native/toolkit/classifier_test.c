@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <rte_common.h>
 
-#include "core/classifier.h"
+#include "classifier.h"
 #include "testing/rules.h"
 
 static const struct weir_rule any_packet = {

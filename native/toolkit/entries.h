@@ -3,7 +3,7 @@
 #ifndef WEIR_CORE_ENTRIES_H
 #define WEIR_CORE_ENTRIES_H
 
-#include "error.h"
+#include "engine/error.h"
 
 /* One entry, without its remark; may be written to. 0, or -1 with `error`. */
 typedef int (*weir_entry_fn)(void *argument, char *entry, const char *where,

@@ -20,8 +20,8 @@
 #include <rte_fib.h>
 #include <rte_malloc.h>
 
-#include "core/mix.h"
-#include "core/prefix_table.h"
+#include "packet/mix.h"
+#include "prefix_table.h"
 
 #define LOOKUPS_A_ROUND (1 << 20)
 #define GROUPS 32768

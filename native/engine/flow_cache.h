@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "action.h"
+#include "packet/action.h"
 #include "nf.h"
 
 #define WEIR_FLOW_STAGES_MAX 16

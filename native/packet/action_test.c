@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
-#include "core/action.h"
+#include "action.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
 

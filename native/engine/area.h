@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "ledger.h"
+#include "packet/ledger.h"
 
 struct weir_area;
 

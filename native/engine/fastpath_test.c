@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <rte_tcp.h>
 
-#include "core/chain.h"
+#include "chain.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
 

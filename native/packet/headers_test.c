@@ -9,7 +9,7 @@
 #include <rte_ether.h>
 #include <rte_tcp.h>
 
-#include "core/headers.h"
+#include "headers.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
 

@@ -9,7 +9,7 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
-#include "core/icmp_error.h"
+#include "icmp_error.h"
 #include "testing/eal.h"
 #include "testing/packet.h"
 

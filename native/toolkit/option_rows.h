@@ -4,7 +4,7 @@
 #ifndef WEIR_CORE_OPTION_ROWS_H
 #define WEIR_CORE_OPTION_ROWS_H
 
-#include "option.h"
+#include "engine/option.h"
 
 #define WEIR_TIMEOUT_ROW(owner, field, seconds, seconds_max, text)                                 \
 	{                                                                                          \

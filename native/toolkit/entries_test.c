@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/entries.h"
+#include "entries.h"
 #include "testing/file.h"
 
 static char heard[256];

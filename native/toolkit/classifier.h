@@ -15,8 +15,8 @@
 
 #include <netinet/in.h>
 
-#include "error.h"
-#include "headers.h"
+#include "engine/error.h"
+#include "packet/headers.h"
 
 #define WEIR_CLASSIFIER_BULK 32
 #define WEIR_CLASSIFIER_RULES_MAX (1U << 20)
