@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from weir.base.record import FixedRecord
 
 Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
 """How the functions of a node are spread over areas."""
@@ -36,11 +36,7 @@ VM_PORT_KINDS: frozenset[PortKind] = frozenset({"vm-tap", "vm-vhost-user"})
 WireClass = Literal["virtual", "physical"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Port(_Frozen):
+class Port(FixedRecord):
     """One port of the tester or of a function, as weir-dp or a virtual machine sees it."""
 
     name: str
@@ -61,14 +57,14 @@ class Port(_Frozen):
     """The vhost-user socket, relative to the run directory."""
 
 
-class NodeNf(_Frozen):
+class NodeNf(FixedRecord):
     """One network function of a node."""
 
     nf: str
     options: dict[str, str | int | float | bool] = {}
 
 
-class Machine(_Frozen):
+class Machine(FixedRecord):
     """The virtual machine that a function runs in."""
 
     forwarder: Forwarder | None
@@ -93,7 +89,7 @@ class Machine(_Frozen):
         ]
 
 
-class Node(_Frozen):
+class Node(FixedRecord):
     """The tester or one function."""
 
     name: str
@@ -118,7 +114,7 @@ class Node(_Frozen):
     """Where it runs, if not in the tester's own weir-dp; `cores` are then the host's for its virtual CPUs."""
 
 
-class Link(_Frozen):
+class Link(FixedRecord):
     """Link i of the chain: a network of the switch technology, or a wire."""
 
     index: int
@@ -132,7 +128,7 @@ class Link(_Frozen):
     """Name of the port at its right end."""
 
 
-class Topology(_Frozen):
+class Topology(FixedRecord):
     """Everything that fabric and report need to know about one built chain."""
 
     lab: str

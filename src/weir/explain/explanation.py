@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from weir.base.record import Record
 from weir.spec.document_schema import as_text, document_schema
 
 EXPLANATION_VERSION = 1
@@ -29,11 +28,7 @@ LimitKind = Literal[
 Factor = Literal["f_t", "f_a", "f_s", "f_i"]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class Limit(_Record):
+class Limit(Record):
     """What limits."""
 
     kind: LimitKind
@@ -48,7 +43,7 @@ class Limit(_Record):
     sentence: str
 
 
-class Evidence(_Record):
+class Evidence(Record):
     """One observation behind the verdict."""
 
     what: str
@@ -59,7 +54,7 @@ class Evidence(_Record):
     """Where it was counted, or what it means."""
 
 
-class AreaSeen(_Record):
+class AreaSeen(Record):
     """One execution area in the trial that was judged."""
 
     name: str
@@ -74,7 +69,7 @@ class AreaSeen(_Record):
     dropped: int
 
 
-class Second(_Record):
+class Second(Record):
     """What limits next."""
 
     name: str
@@ -85,7 +80,7 @@ class Second(_Record):
     sentence: str
 
 
-class Advice(_Record):
+class Advice(Record):
     """One measure that can help here."""
 
     measure: str
@@ -101,7 +96,7 @@ class Advice(_Record):
     when_not: str
 
 
-class CaseExplanation(_Record):
+class CaseExplanation(Record):
     """One chain under one technology with one frame size."""
 
     technology: str
@@ -121,7 +116,7 @@ class CaseExplanation(_Record):
     advice: list[Advice] = []
 
 
-class Explanation(_Record):
+class Explanation(Record):
     """Of a whole result."""
 
     version: int = EXPLANATION_VERSION

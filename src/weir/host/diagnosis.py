@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from weir.base.record import FixedRecord
 from weir.host.facts import Facts
 from weir.spec.document_schema import as_text, document_schema
 
@@ -15,11 +14,7 @@ Severity = Literal["error", "warning", "note", "ok"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note", "ok")
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Finding(_Record):
+class Finding(FixedRecord):
     """One judgement: what is, what it costs, how to mend it."""
 
     subject: str
@@ -33,7 +28,7 @@ class Finding(_Record):
     """Empty where nothing is to be done, or can be."""
 
 
-class Diagnosis(_Record):
+class Diagnosis(FixedRecord):
     """A machine, looked at once."""
 
     doctor: Literal[1] = 1

@@ -5,16 +5,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from weir.base.record import Record
 
 DelayMeasure = Literal["mean", "p99", "max", "ipdv_mean", "ipdv_max", "jitter_max"]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class HostSetting(_Record):
+class HostSetting(Record):
     """One key of the lab's `host`, and what became of it on this machine."""
 
     key: str
@@ -27,7 +23,7 @@ class HostSetting(_Record):
     """Why it was asked for and not done, or what of it was not done."""
 
 
-class Shortfall(_Record):
+class Shortfall(Record):
     """Something of the machine that no lab key could change."""
 
     subject: str
@@ -36,7 +32,7 @@ class Shortfall(_Record):
     """What is, in words."""
 
 
-class Reduction(_Record):
+class Reduction(Record):
     """One part of the delay at one load, against the baseline in the rounds next to it."""
 
     chain: str

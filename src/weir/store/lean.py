@@ -10,19 +10,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from weir.base.record import Record
 from weir.store.result import Fingerprint
 
 LEAN_VERSION = 2
 MACHINE_VERSION = 1
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class Spread(_Record):
+class Spread(Record):
     """One value of many repeats."""
 
     median: float
@@ -30,7 +25,7 @@ class Spread(_Record):
     max: float
 
 
-class LeanCost(_Record):
+class LeanCost(Record):
     """What the chain, or one stage of it, costs."""
 
     name: str
@@ -56,7 +51,7 @@ class LeanCost(_Record):
     """Accesses that missed the last level of cache; only with hardware counters."""
 
 
-class LeanState(_Record):
+class LeanState(Record):
     """The chain with packets of one kind, in one state of its functions. Stages and `outside` add up to the
     chain, in cycles and in instructions."""
 
@@ -67,7 +62,7 @@ class LeanState(_Record):
     entries did, and remembering what walks decided."""
 
 
-class FastPathUse(_Record):
+class FastPathUse(Record):
     """How packets fared with the fast path."""
 
     hits: int
@@ -76,7 +71,7 @@ class FastPathUse(_Record):
     """Packets that went through the stages: all that the stages' figures are about."""
 
 
-class Prediction(_Record):
+class Prediction(Record):
     """Equation (6): pps = frequency x CUR / CPP."""
 
     frequency_hz: float
@@ -86,7 +81,7 @@ class Prediction(_Record):
     pps: float
 
 
-class LeanTraffic(_Record):
+class LeanTraffic(Record):
     """What was sent."""
 
     pcap: str | None = None
@@ -100,14 +95,14 @@ class LeanTraffic(_Record):
     """Frames of the file that were cut off when captured, or are too long."""
 
 
-class LeanSamples(_Record):
+class LeanSamples(Record):
     """Cycles of the time-stamp counter per later packet, of every repeat, launch by launch."""
 
     name: str
     launches: list[list[float]]
 
 
-class StageVerdict(_Record):
+class StageVerdict(Record):
     """The chain, or one stage of it, against the baseline."""
 
     name: str
@@ -124,7 +119,7 @@ class StageVerdict(_Record):
     sentence: str
 
 
-class Comparison(_Record):
+class Comparison(Record):
     """Against an earlier revision, or a stored result."""
 
     baseline: str
@@ -138,7 +133,7 @@ class Comparison(_Record):
     """Stages that are slower, or `chain` if it is and no stage by itself."""
 
 
-class LeanResult(_Record):
+class LeanResult(Record):
     """One lean measurement."""
 
     version: int = LEAN_VERSION
@@ -177,7 +172,7 @@ class LeanResult(_Record):
     fingerprint: Fingerprint
 
 
-class Latency(_Record):
+class Latency(Record):
     """Cycles of one dependent load."""
 
     what: str
@@ -188,7 +183,7 @@ class Latency(_Record):
     """The median."""
 
 
-class MachineResult(_Record):
+class MachineResult(Record):
     """What memory and other cores cost on this machine: the paper's Tables III and VI."""
 
     version: int = MACHINE_VERSION

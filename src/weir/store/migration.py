@@ -10,16 +10,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from weir.base.record import Record
 
 PhaseName = Literal["primary", "unplugging", "stand-by", "switchover", "replugging", "primary again", "back"]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class PhaseStream(_Record):
+class PhaseStream(Record):
     """One direction in one phase."""
 
     stream: int
@@ -37,7 +33,7 @@ class PhaseStream(_Record):
     """Greatest latency of a packet that arrived in the phase."""
 
 
-class MigrationPhase(_Record):
+class MigrationPhase(Record):
     """Some part of the time under load."""
 
     name: PhaseName
@@ -49,7 +45,7 @@ class MigrationPhase(_Record):
     streams: list[PhaseStream] = []
 
 
-class QemuFigures(_Record):
+class QemuFigures(Record):
     """What QEMU says of a migration that was completed (query-migrate)."""
 
     total_ms: int
@@ -64,7 +60,7 @@ class QemuFigures(_Record):
     """Over the guest's memory (dirty-sync-count)."""
 
 
-class Migration(_Record):
+class Migration(Record):
     """Of one function of a chain, from one QEMU to another on the same machine."""
 
     function: str

@@ -6,19 +6,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from weir.base.record import Record
 from weir.store.database import StoreError
 from weir.store.result import Fingerprint
 
 MODEL_VERSION = 2
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class ModelParameter(_Record):
+class ModelParameter(Record):
     """What one term costs."""
 
     name: str
@@ -30,7 +27,7 @@ class ModelParameter(_Record):
     """Its standard deviation."""
 
 
-class ModelRange(_Record):
+class ModelRange(Record):
     """What the trials covered; outside of it a prediction extrapolates."""
 
     name: str
@@ -39,14 +36,14 @@ class ModelRange(_Record):
     high: float
 
 
-class MemoryPoint(_Record):
+class MemoryPoint(Record):
     """One load that depends on the last, over so much memory."""
 
     size_bytes: int
     cycles: float
 
 
-class ModelTrial(_Record):
+class ModelTrial(Record):
     """One trial, and how the model fits it."""
 
     text: str
@@ -65,7 +62,7 @@ class ModelTrial(_Record):
     """Rates stood still before it was measured."""
 
 
-class ModelSpread(_Record):
+class ModelSpread(Record):
     """How far off a rate may be: `times` deviations, of scatter and of what the model says itself."""
 
     scatter: float
@@ -74,7 +71,7 @@ class ModelSpread(_Record):
     """So many standard deviations hold 95 % of rates."""
 
 
-class ModelLeftOut(_Record):
+class ModelLeftOut(Record):
     """A set-up, predicted without its own measurements."""
 
     text: str
@@ -84,7 +81,7 @@ class ModelLeftOut(_Record):
     """The same in the median state of all trials."""
 
 
-class ModelQuality(_Record):
+class ModelQuality(Record):
     """How good the fit is."""
 
     mean_error: float
@@ -102,7 +99,7 @@ class ModelQuality(_Record):
     """The same of single costs of stages and areas, fitted."""
 
 
-class ModelPace(_Record):
+class ModelPace(Record):
     """How fast cores were at their best, and what slower ones cost, when the trials were measured."""
 
     best_cycles: float
@@ -113,7 +110,7 @@ class ModelPace(_Record):
     """How many times as much the trials would have carried, in the median, on cores at their best."""
 
 
-class ModelDocument(_Record):
+class ModelDocument(Record):
     """A calibrated cost model."""
 
     version: int = MODEL_VERSION
@@ -154,7 +151,7 @@ class ModelDocument(_Record):
     fingerprint: Fingerprint
 
 
-class CasePrediction(_Record):
+class CasePrediction(Record):
     """What the model says of a set-up."""
 
     pps: float
@@ -166,7 +163,7 @@ class CasePrediction(_Record):
     limited_by: str
 
 
-class CaseState(_Record):
+class CaseState(Record):
     """The state of the machine in which a set-up was measured."""
 
     distance_cycles: float | None
@@ -175,7 +172,7 @@ class CaseState(_Record):
     """How many times as much it would have carried had no core been slowed."""
 
 
-class ValidationCase(_Record):
+class ValidationCase(Record):
     """One set-up that the model was not made of."""
 
     name: str
@@ -196,7 +193,7 @@ class ValidationCase(_Record):
     """The host slowed or moved the cores whenever it was measured."""
 
 
-class ErrorShares(_Record):
+class ErrorShares(Record):
     """Absolute errors of predicted rates, as shares of the measured ones."""
 
     mean: float
@@ -206,7 +203,7 @@ class ErrorShares(_Record):
     """Mean with sign; above zero: predicted too high."""
 
 
-class PredictionErrors(_Record):
+class PredictionErrors(Record):
     """Of all predictions of one kind."""
 
     error: ErrorShares
@@ -221,21 +218,21 @@ class PredictionErrors(_Record):
     """Bounds of the share that holds in the long run, after so many cases: 95 %, Clopper and Pearson."""
 
 
-class Redrawn(_Record):
+class Redrawn(Record):
     """Draws that were no set-up to hold the model against."""
 
     why: str
     count: int
 
 
-class RandomDraws(_Record):
+class RandomDraws(Record):
     """How the cases were drawn."""
 
     seed: int
     redrawn: list[Redrawn]
 
 
-class ModelValidation(_Record):
+class ModelValidation(Record):
     """What `weir validate-model` found."""
 
     version: int = MODEL_VERSION

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from weir.base.record import Record
 from weir.base.topology import Topology
 from weir.store.comparison import DelayMeasure, HostSetting, Reduction, Shortfall
 from weir.store.migration import Migration
@@ -74,11 +73,7 @@ __all__ = [
 RESULT_VERSION = 1
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class RoundRate(_Record):
+class RoundRate(Record):
     """What one round of a run found."""
 
     round: int
@@ -89,7 +84,7 @@ class RoundRate(_Record):
     farther_times: float | None = None
 
 
-class Throughput(_Record):
+class Throughput(Record):
     """What one search goal found."""
 
     goal: str
@@ -146,7 +141,7 @@ class Throughput(_Record):
         return self.slower_times is not None or self.farther_times is not None
 
 
-class ArrivalClock(_Record):
+class ArrivalClock(Record):
     """What timed the arrivals of one direction; times of sending are the time-stamp counter's."""
 
     direction: str
@@ -163,7 +158,7 @@ class ArrivalClock(_Record):
     """Why it was the counter where the lab lets the card's clock do it."""
 
 
-class Ceiling(_Record):
+class Ceiling(Record):
     """The tester alone, in loopback over the same kind of port."""
 
     max_pps: float
@@ -176,7 +171,7 @@ class Ceiling(_Record):
     """A sentence: what stops it."""
 
 
-class DelayPoint(_Record):
+class DelayPoint(Record):
     """Delay at one load."""
 
     load: str
@@ -191,7 +186,7 @@ class DelayPoint(_Record):
     """The one with the highest P99 over all trials."""
 
 
-class Verdict(_Record):
+class Verdict(Record):
     """One limit of the service level, judged."""
 
     criterion: str
@@ -208,7 +203,7 @@ class Verdict(_Record):
     met: bool
 
 
-class Case(_Record):
+class Case(Record):
     """One frame size (or IMIX) on one built chain."""
 
     frame: str
@@ -240,7 +235,7 @@ class Case(_Record):
     """Time that it took."""
 
 
-class Setup(_Record):
+class Setup(Record):
     """One technology and chain, deployed once."""
 
     technology: str
@@ -270,7 +265,7 @@ class Setup(_Record):
         return self.variant or self.technology
 
 
-class Fingerprint(_Record):
+class Fingerprint(Record):
     """The machine and its software. Two results compare only if these agree."""
 
     cpu: str
@@ -301,7 +296,7 @@ class Fingerprint(_Record):
     """Versions of the software that took part."""
 
 
-class MachineBest(_Record):
+class MachineBest(Record):
     """The best state that cores were in often enough, in a run or in all runs since the machine booted."""
 
     boot_id: str
@@ -328,7 +323,7 @@ def _least(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, fl
     }
 
 
-class Result(_Record):
+class Result(Record):
     """A whole run of a lab."""
 
     version: int = RESULT_VERSION

@@ -10,16 +10,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from weir.base.record import Record
 from weir.store.trial import Latency
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class Deviation(_Record):
+class Deviation(Record):
     """Where what ran is not what the RFC asks for."""
 
     clause: str
@@ -28,7 +23,7 @@ class Deviation(_Record):
     ran: str
 
 
-class TaggedLatency(_Record):
+class TaggedLatency(Record):
     """RFC 2544 26.2 in one direction, and the latency of all frames of the same trials."""
 
     direction: str
@@ -42,7 +37,7 @@ class TaggedLatency(_Record):
     """The most by which the tester sent any frame of them too late; it is part of the latency."""
 
 
-class LatencyTest(_Record):
+class LatencyTest(Record):
     """RFC 2544 26.2."""
 
     load_pps: float
@@ -56,7 +51,7 @@ class LatencyTest(_Record):
     """Why there is none."""
 
 
-class LossStep(_Record):
+class LossStep(Record):
     """One load of RFC 2544 26.3."""
 
     share: float
@@ -67,7 +62,7 @@ class LossStep(_Record):
     why: str | None = None
 
 
-class LossTest(_Record):
+class LossTest(Record):
     """RFC 2544 26.3: from the maximum rate down until two successive trials lose nothing."""
 
     trial_s: float
@@ -76,7 +71,7 @@ class LossTest(_Record):
     """Two successive trials lost nothing."""
 
 
-class BurstTest(_Record):
+class BurstTest(Record):
     """RFC 2544 26.4 as RFC 9004 has it. One direction; in the other the same burst at the same time."""
 
     longest_frames: list[int] = []
@@ -109,7 +104,7 @@ class BurstTest(_Record):
     """Why there is none, or what to bear in mind."""
 
 
-class RecoveryTest(_Record):
+class RecoveryTest(Record):
     """RFC 2544 26.5."""
 
     overload_pps: float
@@ -125,7 +120,7 @@ class RecoveryTest(_Record):
     why: str | None = None
 
 
-class ResetTest(_Record):
+class ResetTest(Record):
     """RFC 2544 26.6 as RFC 6201 has it: one kind of reset, under load at the throughput."""
 
     what: str | None
@@ -146,7 +141,7 @@ class ResetTest(_Record):
     why: str | None = None
 
 
-class Rfc2544(_Record):
+class Rfc2544(Record):
     """The report of one frame size."""
 
     tests: list[str]

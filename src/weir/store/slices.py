@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from weir.base.record import Record
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class LeftOut(_Record):
+class LeftOut(Record):
     """A time in which a core was not there for the packets, from the start of the trial."""
 
     core: int
@@ -20,7 +16,7 @@ class LeftOut(_Record):
     """Who had it: "host", a program with its thread's number, or "slowed"."""
 
 
-class Counted(_Record):
+class Counted(Record):
     """What of the trial counts: the time in which all cores were there for the packets."""
 
     seconds: float
@@ -45,7 +41,7 @@ class Counted(_Record):
         return min(1.0, (self.lost + self.backlog) / self.offered) if self.offered else 0.0
 
 
-class TrialSlices(_Record):
+class TrialSlices(Record):
     """Packets of all streams by the slice of time in which they were due."""
 
     width_us: float

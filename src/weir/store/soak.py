@@ -10,16 +10,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from weir.base.record import Record
 from weir.store.trial import Drop, Ipdv, Jitter, Latency, Pdv, Stall, Trial
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class SoakStream(_Record):
+class SoakStream(Record):
     """One stream in one interval, or in all of the time up to some point."""
 
     stream: int
@@ -44,7 +39,7 @@ class SoakStream(_Record):
     """IPDV without its sign, likewise; of prefixes only."""
 
 
-class SoakEvent(_Record):
+class SoakEvent(Record):
     """Something that happened at a moment: packets went missing, or a loop stood still for long."""
 
     kind: Literal["loss", "stall"]
@@ -69,7 +64,7 @@ class SoakEvent(_Record):
     """Whose poll it was."""
 
 
-class ProcessFigures(_Record):
+class ProcessFigures(Record):
     """One process at the end of an interval; times and switches since it began."""
 
     name: str
@@ -85,7 +80,7 @@ class ProcessFigures(_Record):
     involuntary_switches: int
 
 
-class PoolFigures(_Record):
+class PoolFigures(Record):
     """Buffers of one pool."""
 
     name: str
@@ -93,7 +88,7 @@ class PoolFigures(_Record):
     free: int
 
 
-class TableFigure(_Record):
+class TableFigure(Record):
     """What a function reports of itself, such as the flows in its table."""
 
     place: str
@@ -102,7 +97,7 @@ class TableFigure(_Record):
     value: int
 
 
-class SoakInterval(_Record):
+class SoakInterval(Record):
     """One interval, committed to the store at its end."""
 
     number: int
@@ -128,7 +123,7 @@ class SoakInterval(_Record):
     """Time that reading all of this took, while the load went on."""
 
 
-class SoakSegment(_Record):
+class SoakSegment(Record):
     """Load without a break. An interrupted soak that goes on has several."""
 
     number: int
@@ -155,7 +150,7 @@ class SoakSegment(_Record):
     """What is not as it was when the soak began: machine, versions."""
 
 
-class SoakPrefix(_Record):
+class SoakPrefix(Record):
     """What a shorter run would have shown: the first part of this one, and all parts of that length."""
 
     name: str
@@ -172,7 +167,7 @@ class SoakPrefix(_Record):
     max_us_most: float | None = None
 
 
-class Drift(_Record):
+class Drift(Record):
     """A straight line through the intervals of the longest segment, by least squares."""
 
     subject: str
@@ -195,7 +190,7 @@ class Drift(_Record):
     """Between beginning and end."""
 
 
-class BrokenLimit(_Record):
+class BrokenLimit(Record):
     """A limit of the service level, and the intervals that broke it."""
 
     criterion: str
@@ -210,7 +205,7 @@ class BrokenLimit(_Record):
     """Numbers of the first of them."""
 
 
-class Soak(_Record):
+class Soak(Record):
     """Constant load on one built chain."""
 
     load: str

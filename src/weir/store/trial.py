@@ -6,16 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from weir.base.record import Record
 from weir.store.slices import Counted, LeftOut, TrialSlices
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-
-class Drop(_Record):
+class Drop(Record):
     """Packets lost at one place for one reason, counted there (not inferred)."""
 
     place: str
@@ -25,7 +20,7 @@ class Drop(_Record):
     packets: int
 
 
-class Stall(_Record):
+class Stall(Record):
     """A gap of a polling loop: the host took the core away."""
 
     core: int
@@ -41,7 +36,7 @@ class Stall(_Record):
     """Their sum."""
 
 
-class Latency(_Record):
+class Latency(Record):
     """One-way latency over delivered packets, from when each was due to its arrival.
 
     `clocks` of the case says what timed their arrival. Or the lateness of the tester's generator: over all
@@ -59,7 +54,7 @@ class Latency(_Record):
     max_us: float
 
 
-class Pdv(_Record):
+class Pdv(Record):
     """Delay above the least one of the trial (RFC 5481, 4.2): quantiles of the latency, less its minimum."""
 
     p50_us: float
@@ -70,7 +65,7 @@ class Pdv(_Record):
     max_us: float
 
 
-class Ipdv(_Record):
+class Ipdv(Record):
     """Delay less that of the packet sent before it, both received in order (RFC 5481, 4.1)."""
 
     pairs: int
@@ -86,7 +81,7 @@ class Ipdv(_Record):
     p9999_size_us: float
 
 
-class Jitter(_Record):
+class Jitter(Record):
     """Interarrival jitter (RFC 3550, 6.4.1) after each packet, in order of arrival."""
 
     mean_us: float
@@ -94,7 +89,7 @@ class Jitter(_Record):
     last_us: float
 
 
-class Gaps(_Record):
+class Gaps(Record):
     """Gaps in the sequence of packets that arrived."""
 
     count: int
@@ -104,7 +99,7 @@ class Gaps(_Record):
     """Between the arrivals on the two sides of a gap, at most."""
 
 
-class StreamCount(_Record):
+class StreamCount(Record):
     """Counters of one stream (one direction) in one trial."""
 
     stream: int
@@ -138,7 +133,7 @@ class StreamCount(_Record):
     """Latency: from (us), up to but without (us), packets; only where there are any."""
 
 
-class StageLoad(_Record):
+class StageLoad(Record):
     """One stage of a path in one trial."""
 
     nf: str
@@ -150,7 +145,7 @@ class StageLoad(_Record):
     """By its own decision, for whatever reason."""
 
 
-class PathLoad(_Record):
+class PathLoad(Record):
     """One path of an area in one trial: packets from its inputs, through its stages, to its outputs."""
 
     name: str
@@ -168,7 +163,7 @@ class PathLoad(_Record):
     """In their order."""
 
 
-class PollingLoad(_Record):
+class PollingLoad(Record):
     """What a polling thread of Open vSwitch counted besides."""
 
     polls: int
@@ -182,7 +177,7 @@ class PollingLoad(_Record):
     """In which others had its core; in none of its area's cycles."""
 
 
-class AreaLoad(_Record):
+class AreaLoad(Record):
     """Time and packets of one execution area in one trial. Cycles are of the time-stamp counter."""
 
     name: str
@@ -223,7 +218,7 @@ class AreaLoad(_Record):
         return sum(path.dropped + sum(stage.dropped for stage in path.stages) for path in self.paths)
 
 
-class CoreLoad(_Record):
+class CoreLoad(Record):
     """Time of one core, as the kernel counts it: by its clock ticks, unless it was built to do better.
 
     From before the trial until its last packets were waited for.
@@ -254,7 +249,7 @@ PIECES_MIN = 100
 """Of timed work in a trial; fewer say little."""
 
 
-class CorePace(_Record):
+class CorePace(Record):
     """Pieces of the same work that a polling core timed between its polls during the trial.
 
     The more cycles a piece took, the slower the core was: by another thread of its physical core, of which
@@ -283,7 +278,7 @@ Purpose = Literal[
 ]
 
 
-class Trial(_Record):
+class Trial(Record):
     """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0.
 
     But in a reset trial, whose counters were reset too: there `unaccounted` packets are lost.
