@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of everything that Weir writes down: results, models, explanations. Unknown keys are errors, and the
-words beneath a field are its description in schemas and reference pages."""
+"""The base of everything that Weir writes down: results, models, explanations. Unknown keys are errors, and
+the words beneath a field are its description in schemas and reference pages."""
 
 from __future__ import annotations
 
