@@ -23,10 +23,14 @@ LATE_S = 10.0  # how long after its planned end a run may still be under way
 class DataPlaneTester:
     """Runs trials through a configured and started weir-dp."""
 
-    def __init__(self, client: DataPlaneClient, others: Collection[int] = ()) -> None:
-        """`others`: CPUs of a switch, whose distance from ours is measured before each run."""
+    def __init__(
+        self, client: DataPlaneClient, others: Collection[int] = (), *, shares_cores: bool = False
+    ) -> None:
+        """`others`: CPUs of a switch, whose distance from ours is measured before each run. `shares_cores`:
+        whether what is measured works on the tester's, too."""
         self._client = client
         self._others = others
+        self.shares_cores = shares_cores
 
     def configure_traffic(self, config: Mapping[str, Any]) -> None:
         """Sets the streams of the trials that follow."""

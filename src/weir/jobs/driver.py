@@ -44,7 +44,8 @@ class RunningChain:
 
     def tester(self) -> DataPlaneTester:
         """Of runs on it."""
-        return DataPlaneTester(self.client, self.topology.switch_cores)
+        switch, own = self.topology.switch_cores, self.topology.nodes[0].cores
+        return DataPlaneTester(self.client, switch, shares_cores=bool(set(switch) & set(own)))
 
     def counters(self) -> Sequence[fabric.Counter]:
         """What switch and kernel count now."""

@@ -173,6 +173,7 @@ class _OneFrame:
                 self._traffic.mean_frame_bytes,
                 ceiling=self._ceiling,
                 capped=limits_pps[1] == self._measure.max_load_pps,
+                shares_cores=self._tester.shares_cores,
             )
             self._throughput.append(self._confirmed(result))
             self._on_event(GoalFound(self._traffic.frame, self._throughput[-1]))

@@ -58,10 +58,13 @@ def throughput(
     *,
     ceiling: Ceiling | None,
     capped: bool,
+    shares_cores: bool = False,
 ) -> Throughput:
     """The repeats of one goal as one result; irregular unless more than half of them found a rate.
 
-    `capped`: the lab limits the highest load, so that carrying it says nothing of the tester.
+    `capped`: the lab limits the highest load, so that carrying it says nothing of the tester. `shares_cores`:
+    the system under test works on the tester's cores, so what keeps the tester from sending as much as it can
+    alone is that.
     """
     good = [one for one in found if one.load_pps is not None]
     if 2 * len(good) <= len(found):
@@ -75,8 +78,9 @@ def throughput(
     load_pps = statistics.median(loads)
     uppers = [one.upper_pps for one in good if one.upper_pps is not None]
     bound = any(one.tester_limited or (one.upper_pps is None and not capped) for one in good)
-    if ceiling is not None and load_pps >= TESTER_BOUND_SHARE * ceiling.max_pps:
-        bound = True
+    if ceiling is not None:
+        near = load_pps >= TESTER_BOUND_SHARE * ceiling.max_pps
+        bound = near or (bound and not shares_cores)
     return Throughput(
         goal=goal.name,
         goal_loss_ratio=goal.loss_ratio,

@@ -80,6 +80,8 @@ class SimulatedDut:
         """Lets virtual time pass."""
         self.now_s += seconds
 
+    shares_cores = False
+
     def configure_traffic(self, config: Mapping[str, Any]) -> None:
         """Takes any traffic: the response does not depend on it."""
 

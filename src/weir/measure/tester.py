@@ -56,6 +56,11 @@ class Traffic:
 class Tester(Protocol):
     """Sends and receives. Every method raises an error of its own kind when the tester is lost."""
 
+    @property
+    def shares_cores(self) -> bool:
+        """Whether the system under test works on its cores too: a bridge of the kernel forwards in the system
+        call of whoever sends."""
+
     def configure_traffic(self, config: Mapping[str, Any]) -> None:
         """Sets the streams of the trials that follow."""
 

@@ -84,6 +84,17 @@ def test_a_result_within_ten_percent_of_the_tester_s_ceiling_is_tester_bound() -
     assert not Rig(fast()).throughputs(ceiling(CAPACITY_PPS * 1.5))[0].tester_bound
 
 
+@pytest.mark.parametrize("shares_cores", [False, True])
+def test_a_tester_that_the_device_keeps_from_sending_is_no_limit_of_its_own(*, shares_cores: bool) -> None:
+    """It sends 1.2 Mpps and no more, and five times as much alone: a bridge forwards in its system calls."""
+    dut = SimulatedDut(Response(2e6, 2.06e6), tester_max_pps=1.2e6)
+    dut.shares_cores = shares_cores
+    ndr = Rig(dut).throughputs(ceiling(6e6))[0]
+    assert ndr.load_pps == pytest.approx(1.2e6, rel=0.02)
+    assert ndr.tester_bound != shares_cores
+    assert Rig(dut).throughputs(ceiling(1.25e6))[0].tester_bound
+
+
 def test_a_highest_load_that_the_lab_asks_for_is_not_the_tester_s_limit() -> None:
     capped = MEASURE.model_copy(update={"max_load_pps": 1e6})
     ndr = Rig(fast(), capped).throughputs()[0]
