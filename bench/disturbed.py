@@ -7,6 +7,7 @@ Bursts of 1 to 20 ms, 5 to 25 % of the time, on either core, drawn from a seed.
 
 - *ratio*: share of the disturbed searches whose rate is within 5 % of the quiet one, of those that found one
   in the same state of the machine.
+- `quiet_near`: the same of each quiet search to the next: what the machine itself allows.
 - `unflagged_off`: rates without a flag that are more than 10 % off. None is allowed.
 - `irregular`: share without an answer; at most 5 %.
 """
@@ -47,6 +48,8 @@ class Cell:
     share: float
     quiet_pps: float | None
     quiet_flags: str
+    quiet_change: float | None
+    """Of the quiet rate, from the one before to the one behind."""
     load_pps: float | None
     flags: str
     left_out_share: float
@@ -79,6 +82,7 @@ def judged(cells: list[Cell]) -> Line:
     near = [error <= NEAR for _, error in errors]
     warned = {letter: sum(letter in cell.flags for cell in cells) for letter in LETTERS}
     silent = [cell for cell, error in errors if error > FAR and not _said(cell)]
+    changes = [cell.quiet_change for cell in cells if cell.quiet_change is not None]
     ratio = sum(near) / len(near) if near else 0.0
     return Line(
         name="disturbed",
@@ -91,6 +95,7 @@ def judged(cells: list[Cell]) -> Line:
             "unflagged_off": len(silent),
             "irregular": sum(cell.load_pps is None for cell in cells) / max(1, len(cells)),
             "median_error": statistics.median(error for _, error in errors) if errors else None,
+            "quiet_near": sum(abs(change) <= NEAR for change in changes) / len(changes) if changes else None,
             "flags": warned,
             "seed": SEED,
             "cells": [asdict(cell) | {"error": cell.error} for cell in cells],
@@ -129,6 +134,7 @@ def _cells(cpus: list[int]) -> Iterator[Cell]:
                     share=round(share, 3),
                     quiet_pps=quiet_pps,
                     quiet_flags=quiet_flags,
+                    quiet_change=_change(before, after),
                     load_pps=disturbed.found.load_pps,
                     flags=disturbed.flags,
                     left_out_share=disturbed.found.left_out_share,
@@ -145,6 +151,11 @@ def _quiet(before: Search, disturbed: Search, after: Search) -> tuple[float | No
     rates = [one.found.load_pps for one in same if one.found.load_pps is not None]
     flags = "".join(letter for letter in LETTERS if same and all(letter in one.flags for one in same))
     return (statistics.fmean(rates) if rates else None), flags
+
+
+def _change(before: Search, after: Search) -> float | None:
+    first_pps, then_pps = before.found.load_pps, after.found.load_pps
+    return then_pps / first_pps - 1 if first_pps and then_pps else None
 
 
 def _same_state(one: Search, other: Search) -> bool:
