@@ -83,7 +83,8 @@ struct weir_nf {
 	/* Of its state for a flow, what the flow's packets read and write; 0: it keeps nothing. */
 	uint16_t flow_bytes;
 	bool outbound_flows_only; /* it keeps nothing of flows from the outside */
-	/* An option as "name=value", for commands that name the function alone; NULL: it needs none.
+	/* An option as "name=value", for commands that name the function alone; NULL: it needs
+	 * none.
 	 */
 	const char *stand_in;
 	size_t state_size;

@@ -49,8 +49,8 @@ struct tenant_words {
 typedef int (*tenant_fn)(void *argument, uint16_t number, const struct tenant_words *words,
 			 const char *where, struct weir_error *error);
 
-/* Reads the list in `text` or in the file at `path` (see toolkit/entries.h): each entry is a prefix,
- * "vlan:100" or "default", and what `take` makes of the words behind. */
+/* Reads the list in `text` or in the file at `path` (see toolkit/entries.h): each entry is a
+ * prefix, "vlan:100" or "default", and what `take` makes of the words behind. */
 int tenants_read(struct tenants *tenants, const char *owner, const char *text, const char *path,
 		 tenant_fn take, void *argument, const char *where, struct weir_error *error);
 
