@@ -4,7 +4,8 @@
 REPEAT_RUNS runs (10), one after the other, by the command line, with one store as a user has.
 
 - *ratio*: share of all rates that are within 3 % of their case's median or flagged (a bound, out of time,
-  slower state, disturbed, irregular). The median is of the rates without a flag.
+  slower state, disturbed, unsteady, irregular). The median is of the rates without a flag.
+- `plain_near`: the same of the rates without a flag alone; `flagged`: the share of the others.
 - `ratios_near`: share of the ratios to the baseline that are within 5 % of their case's median.
 - `seconds`: how long each run took.
 """
@@ -71,6 +72,7 @@ def judged(
         detail={
             "runs": len(seconds),
             "seconds": list(seconds),
+            "plain_near": _plain_near(rates),
             "flagged": sum(flagged) / len(flagged),
             "ratios_near": sum(near) / len(near) if near else None,
             "ratios": len(near),
@@ -86,6 +88,12 @@ def _right(found: Sequence[tuple[float | None, str]]) -> list[bool]:
     return [
         bool(flags) or (rate is not None and abs(rate / middle - 1) <= RATE_NEAR) for rate, flags in found
     ]
+
+
+def _plain_near(rates: Mapping[Place, Sequence[tuple[float | None, str]]]) -> float | None:
+    plain = [[one for one in found if not one[1]] for found in rates.values()]
+    right = [near for found in plain if found for near in _right(found)]
+    return sum(right) / len(right) if right else None
 
 
 def _near(found: Iterable[float], share: float) -> list[bool]:

@@ -33,11 +33,21 @@ def _without_null(options: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Exit code: 0 done, 1 there is no weir-dp."""
+    """Exit code: 0 done, 1 there is no weir-dp, or one that lacks functions."""
     if not WEIR_DP.exists():
         print(f"{WEIR_DP} is missing: run 'make native'", file=sys.stderr)
         return 1
-    COMMITTED.write_text(json.dumps(described(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    found = described()
+    built = {nf["name"] for nf in found["nfs"]}
+    known = {nf["name"] for nf in json.loads(COMMITTED.read_text(encoding="utf-8"))["nfs"]}
+    lacking = sorted(name for name in known - built if (ROOT / "native" / "nf" / name).is_dir())
+    if lacking:
+        print(
+            f"weir-dp was built without {', '.join(lacking)}: install what it needs, and build anew",
+            file=sys.stderr,
+        )
+        return 1
+    COMMITTED.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 

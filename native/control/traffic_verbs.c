@@ -201,9 +201,9 @@ others_of(const json_t *args, struct weir_error *error)
 int
 weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *error)
 {
-	static const char *const known[] = {"duration_ns", "rates_pps", "drain_ns",
-					    "packets",	   "then",	"delay",
-					    "slice_ns",	   "others",	NULL};
+	static const char *const known[] = {"duration_ns", "rates_pps", "drain_ns", "packets",
+					    "then",	   "delay",	"slice_ns", "skip",
+					    "others",	   NULL};
 	struct weir_stalls stalls[WEIR_CORES_MAX];
 	double rates_pps[WEIR_STREAMS_MAX], then_pps[WEIR_STREAMS_MAX];
 	struct weir_run_options options = {.rates_pps = rates_pps, .drain_ns = 100000000};
@@ -215,6 +215,7 @@ weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *
 	    weir_take_count(args, "drain_ns", 0, DURATION_MAX_NS, "", &options.drain_ns, error) <
 		    0 ||
 	    weir_take_count(args, "packets", 1, PACKETS_MAX, "", &options.packets, error) < 0 ||
+	    weir_take_bool(args, "skip", "", &options.skip, error) < 0 ||
 	    weir_take_count(args, "slice_ns", SLICE_MIN_NS, DURATION_MAX_NS, "", &options.slice_ns,
 			    error) < 0 ||
 	    delay_of(args, &options, error) < 0)

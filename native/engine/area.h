@@ -35,9 +35,9 @@ struct weir_area {
 	unsigned int core; /* CPU number, not lcore id */
 	struct weir_area_ledger ledger;
 	struct weir_area_call *call; /* waiting to be run, or NULL */
-	/* When its core came back from the last gap that the host made; 0: there was none. Of the
-	 * loop's thread. */
-	uint64_t back_tsc;
+	/* The last gap that the host made in its core's loop; 0: there was none. Of the loop's
+	 * thread. */
+	uint64_t gone_tsc, back_tsc;
 };
 
 #endif

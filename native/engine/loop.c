@@ -176,10 +176,12 @@ keep_gap(struct core *core, uint64_t end_tsc, uint64_t gap)
 
 /* For those whose work waits by the clock. */
 static void
-say_back(struct core *core, uint64_t now)
+say_back(struct core *core, uint64_t now, uint64_t gap)
 {
-	for (unsigned int i = 0; i < core->area_count; i++)
+	for (unsigned int i = 0; i < core->area_count; i++) {
+		core->areas[i]->gone_tsc = now - gap;
 		core->areas[i]->back_tsc = now;
+	}
 }
 
 static inline void
@@ -196,7 +198,7 @@ watch_for_stall(struct core *core, uint64_t now, uint64_t gap)
 	if (core->host_cycles > 0) {
 		weir_count(&core->stalls.host_count, 1);
 		weir_count(&core->stalls.host_cycles, core->host_cycles);
-		say_back(core, now);
+		say_back(core, now, gap);
 	}
 	keep_gap(core, now, gap);
 	core->attributed = false;

@@ -145,7 +145,7 @@ void *weir_nf_create(const struct weir_nf *nf, const struct weir_option_value *v
 		     unsigned int count, const char *where, struct weir_error *error);
 void weir_nf_destroy(const struct weir_nf *nf, void *state);
 
-/* The network functions that this program has; nf/table.c. */
+/* The network functions that this program has; nf/table.c.in. */
 extern const struct weir_nf *const weir_nf_table[];
 extern const unsigned int weir_nf_count;
 const struct weir_nf *weir_nf_find(const char *name);

@@ -56,7 +56,8 @@ skip(struct generator *generator)
 	generator->back_tsc = generator->area.back_tsc;
 	for (unsigned int i = 0; i < generator->sender_count; i++) {
 		if (generator->senders[i]->skips && !generator->senders[i]->done)
-			weir_sender_skip(generator->senders[i], generator->back_tsc);
+			weir_sender_skip(generator->senders[i], generator->area.gone_tsc,
+					 generator->back_tsc);
 	}
 }
 

@@ -9,6 +9,8 @@
 #include "engine/loop.h"
 #include "stream.h"
 
+#define ON_TIME_NS 50000 /* a loop with many areas comes that late */
+
 uint16_t weir_epoch;
 bool weir_run_closed;
 
@@ -59,10 +61,9 @@ pacing_of(const struct weir_run_options *options, unsigned int index, uint64_t s
 	return pacing;
 }
 
-/* At a constant rate a packet's number tells when it was due. `whole`: the first packets of all
- * flows, or a number of packets, are asked for. */
+/* At a constant rate a packet's number tells when it was due. */
 static void
-ready_slices(struct weir_stream *stream, uint64_t tsc_hz, bool whole)
+ready_slices(struct weir_stream *stream, uint64_t tsc_hz, bool skips)
 {
 	const struct weir_pacing *pacing = &stream->sender.pacing;
 	bool by_time = pacing->poisson || pacing->step_cycles != UINT64_MAX;
@@ -72,7 +73,8 @@ ready_slices(struct weir_stream *stream, uint64_t tsc_hz, bool whole)
 	weir_slices_begin(&stream->arrivals.slices, run.slice_count, width_cycles,
 			  packets_per_cycle);
 	weir_slices_begin(&stream->sender.slices, run.slice_count, width_cycles, packets_per_cycle);
-	stream->sender.skips = run.slice_count > 0 && packets_per_cycle > 0 && !whole;
+	stream->sender.skips = skips && run.slice_count > 0 && packets_per_cycle > 0;
+	stream->sender.on_time_cycles = (uint64_t)((double)ON_TIME_NS * 1e-9 * (double)tsc_hz);
 }
 
 /* The loops have stopped: counters and senders belong to the control thread. */
@@ -92,7 +94,7 @@ ready_streams(const struct weir_run_options *options)
 			delays->wanted.sequence_limit = stream->config.flow_count;
 		weir_sender_ready(&stream->sender, run.number,
 				  pacing_of(options, i, stream->config.seed + run.number));
-		ready_slices(stream, tsc_hz, options->first_packets || options->packets > 0);
+		ready_slices(stream, tsc_hz, options->skip);
 		if (weir_pacing_is_constant(&stream->sender.pacing))
 			delays->pacing = &stream->sender.pacing;
 	}

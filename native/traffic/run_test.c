@@ -206,6 +206,7 @@ what_was_due_while_the_host_had_the_core_is_skipped_in_a_run_of_slices(void **st
 		.duration_ns = 500 * MS_NS,
 		.drain_ns = 100 * MS_NS,
 		.slice_ns = MS_NS,
+		.skip = true,
 	};
 	uint64_t due = 0, offered = 0, delivered = 0, most_offered = 0;
 	struct weir_stream_count count;

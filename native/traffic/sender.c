@@ -263,11 +263,16 @@ weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t
 /* Flows and frame sizes go on as if those packets had been sent: each sequence number has its own.
  */
 void
-weir_sender_skip(struct weir_sender *sender, uint64_t until_tsc)
+weir_sender_skip(struct weir_sender *sender, uint64_t gone_tsc, uint64_t back_tsc)
 {
-	uint64_t due = weir_pacing_due(&sender->pacing, until_tsc, UINT64_MAX);
-	uint64_t skipped = due > sender->sequence ? due - sender->sequence : 0;
+	uint64_t before =
+		weir_pacing_due(&sender->pacing, gone_tsc - sender->on_time_cycles, UINT64_MAX);
+	uint64_t due = weir_pacing_due(&sender->pacing, back_tsc, UINT64_MAX);
+	uint64_t skipped;
 
+	if (sender->sequence < before || sender->sequence >= due)
+		return;
+	skipped = due - sender->sequence;
 	weir_slices_add_range(&sender->slices, sender->sequence, sender->sequence + skipped);
 	sender->next_order = (uint32_t)((sender->next_order + skipped) % sender->flows.order_count);
 	sender->next_frame =

@@ -7,8 +7,8 @@
  * rate for a duration; intended = floor(rate x duration) packets, or what a Poisson process draws
  * in it, or fewer where the run limits their number. `offered` packets were built on time and
  * handed to the port; those of them that the port did not take are `tx_refused` (the queue of the
- * system under test was full) and freed. intended - offered is the shortfall: the tester's fault.
- * Frame sizes are L2 bytes with FCS (RFC 2544).
+ * system under test was full) and freed. intended - offered is the shortfall: the tester's fault,
+ * but for what a run skips. Frame sizes are L2 bytes with FCS (RFC 2544).
  */
 #ifndef WEIR_TRAFFIC_TRAFFIC_H
 #define WEIR_TRAFFIC_TRAFFIC_H
@@ -99,6 +99,9 @@ struct weir_run_options {
 	bool first_packets;
 	/* The run's time in slices of so many nanoseconds, WEIR_SLICES_MAX at most; 0: none. */
 	uint64_t slice_ns;
+	/* What is due at a constant rate while the host has the generator's core is skipped, if the
+	 * run is in slices. */
+	bool skip;
 	bool delay_variation; /* IPDV and jitter too, which costs the receiver a little */
 	/* The first packet sent from tag_ns on is tagged (RFC 2544, section 26.2). */
 	bool tags;

@@ -79,12 +79,13 @@ def test_a_run_without_slices_has_none_and_too_many_are_refused(client: DataPlan
         client.start_traffic({0: 1000}, 20_000 * MS_NS, 0, slice_ns=MS_NS)
 
 
-def test_a_stop_of_the_process_is_a_gap_of_the_host_and_what_was_due_then_is_not_sent(
-    client: DataPlaneClient,
+@pytest.mark.parametrize("skip", [False, True])
+def test_a_stop_of_the_process_is_a_gap_of_the_host_and_what_was_due_then_is_late_or_skipped(
+    client: DataPlaneClient, *, skip: bool
 ) -> None:
     started(client)
     pid = client.hello().pid
-    client.start_traffic({0: 20_000}, 400 * MS_NS, 100 * MS_NS, slice_ns=MS_NS)
+    client.start_traffic({0: 20_000}, 400 * MS_NS, 100 * MS_NS, slice_ns=MS_NS, skip=skip)
     time.sleep(0.1)
     os.kill(pid, signal.SIGSTOP)
     stopped_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
@@ -101,10 +102,13 @@ def test_a_stop_of_the_process_is_a_gap_of_the_host_and_what_was_due_then_is_not
     (stream,) = found.streams
     begin, end = int((gap.ended_us - gap.us) // 1000) + 1, int(gap.ended_us // 1000)
     assert set(stream.due[begin:end]) == {20}
-    assert set(stream.offered[begin:end]) == {0}
-    behind = stream.offered[end + 1 : end + 6]
-    assert max(behind) == 20  # as due, and nothing in addition
+    assert set(stream.offered[begin:end]) == ({0} if skip else {20})
     assert sum(stream.offered) == sum(stream.delivered)
+    if skip:
+        assert max(stream.offered[end + 1 : end + 6]) == 20  # as due, and nothing in addition
+    else:
+        inside = stream.delay_ns[int((gap.ended_us - gap.us / 2) // 1000)]
+        assert inside == pytest.approx(gap.us * 1e3 / 2, rel=0.2)  # due in its middle, sent at its end
 
 
 def test_paces_are_told_slice_by_slice_and_others_by_their_distance(client: DataPlaneClient) -> None:

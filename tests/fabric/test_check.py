@@ -43,7 +43,7 @@ def test_who_is_not_root_is_told_what_needs_root_and_what_does_not(monkeypatch: 
 
 def test_a_polling_switch_and_weir_dp_do_not_share_the_only_core(as_root: pytest.MonkeyPatch) -> None:
     as_root.setattr(os, "sched_getaffinity", lambda _pid: {3})
-    assert "one core only" in missing("ovs-dpdk")
+    assert "fewer than 2 cores" in missing("ovs-dpdk")
 
 
 def test_root_in_a_container_without_namespaces_is_told(as_root: pytest.MonkeyPatch) -> None:

@@ -140,7 +140,7 @@ def trial(load_pps: float, *, lost_share: float, away_us: float = 6000, **fields
             "counted": Counted(seconds=counted_s, offered=counted_offered, lost=lost),
             "left_out": absences if away_us else [],
             "slices": TrialSlices(width_us=1000, offered=[offered // 200] * 200, delay_us=[10.0] * 200),
-            "distances_cycles": {1: 120.0 if away_us else 540.0},
+            "distances_cycles": {"0-1": 120.0 if away_us else 540.0},
             "streams": [
                 StreamCount(
                     stream=0,

@@ -79,12 +79,12 @@ def test_trials_in_a_slower_state_are_counted() -> None:
 
 def test_cores_that_were_moved_are_told_with_their_distances() -> None:
     near, far = quiet(), quiet()
-    near.distances_cycles, far.distances_cycles = {1: 120.0}, {1: 540.0}
+    near.distances_cycles, far.distances_cycles = {"0-1": 120.0}, {"0-1": 540.0}
     assert (
         "The hypervisor moved cores: what core 1 had took the first one 120 to 540 cycles to read (330 in "
         "the median)." in said(only(near, far))
     )
-    far.distances_cycles = {1: 150.0}
+    far.distances_cycles = {"0-1": 150.0}
     assert "moved" not in said(only(near, far))
 
 

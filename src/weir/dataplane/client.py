@@ -123,6 +123,7 @@ class DataPlaneClient:
         packets: int | None = None,
         then: LaterRates | None = None,
         slice_ns: int | None = None,
+        skip: bool = False,
         others: Collection[int] = (),
     ) -> int:
         """Starts a run and returns its number. A rate of 0 is as fast as the core can."""
@@ -136,6 +137,8 @@ class DataPlaneClient:
             args["then"] = then.model_dump()
         if slice_ns is not None:
             args["slice_ns"] = slice_ns
+        if skip:
+            args["skip"] = True
         if others:
             args["others"] = sorted(others)
         return int(self.call("traffic.start", args)["run"])

@@ -319,6 +319,9 @@ class TrafficStart(_Arguments):
     """Absent: the same rates to the end."""
     slice_ns: int | None = Field(default=None, ge=10_000, le=NANOSECONDS_MAX)
     """Length of the slices of time that the result has, 16,384 at most; absent: none."""
+    skip: bool = False
+    """What is due at a constant rate while the host has the generator's core is not sent; of runs in
+    slices."""
     others: tuple[Annotated[int, Field(ge=0, le=1023)], ...] = Field(default=(), max_length=16)
     """CPUs of others, whose distance from the first polling core is measured beside that of ours."""
     delay: DelayWanted | None = None

@@ -61,8 +61,9 @@ class DataPlaneTester:
         DataPlaneTimeoutError when the run does not end `LATE_S` after it should have.
         """
         duration_ns = round(duration_s * 1e9)
-        # Divided runs skip what was due while the tester was away: no gap may be of the tester's making.
         slice_ns = _slice_ns(duration_ns) if shape is None else None
+        # Not where delays are asked for: what the tester held back belongs to them.
+        skip = slice_ns is not None and delay is None
         shape = shape or Shape()
         run = self._client.start_traffic(
             rates_pps,
@@ -72,6 +73,7 @@ class DataPlaneTester:
             packets=shape.packets,
             then=_later(shape),
             slice_ns=slice_ns,
+            skip=skip,
             others=self._others,
         )
         deadline = time.monotonic() + duration_s + drain_s + LATE_S

@@ -252,7 +252,7 @@ def _full_with_generator(one: Seen) -> Core | None:
 def _without_loss(one: Seen) -> Verdict:
     trial = one.trial
     full = _full_with_generator(one)
-    short = trial.counted_short > LOST_SHARE * trial.intended
+    short = trial.counted_short > LOST_SHARE * trial.counted_due
     if full is not None and (short or trial.purpose == "calibration"):
         return _full(one, full, [])
     if short:

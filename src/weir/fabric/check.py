@@ -119,7 +119,7 @@ _PROBES: Mapping[str, tuple[Callable[[str], bool], Refusal]] = {
     "cpus": (
         lambda least: len(os.sched_getaffinity(0)) >= int(least),
         Refusal(
-            "the switch polls on a core of its own, and this process may use one core only",
+            "the switch polls on a core of its own, and this process may use fewer than {} cores",
             "give it {} cores or more",
         ),
     ),

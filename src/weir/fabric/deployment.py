@@ -250,7 +250,7 @@ class Deployment:
         return "none"
 
     def _openvswitch(self) -> bool:
-        return any(entry.step.kind == "ovs-vswitchd" for entry in self._journal.standing())
+        return any(entry.step.kind == "ovs-vswitchd" for entry in self._processes)
 
     def versions(self) -> dict[str, str]:
         """Of the switch, where it is a program, and of guest images."""

@@ -95,7 +95,7 @@ class Campaign:
                 )
                 interrupts.settle()
             result.reductions = reductions(result)
-            result.machine = self._state.best()
+            result.machine = self._state.seen()
             result.finished_at = _now()
             result.seconds = round(time.monotonic() - began, 1)
             self._store.update(result)

@@ -25,7 +25,7 @@ class Counting:
     record: Counted
     left_out: tuple[LeftOut, ...]
     slices: TrialSlices
-    distances_cycles: Mapping[int, float]
+    distances_cycles: Mapping[str, float]
     slower_times: float | None
     short: int
     """Packets due in clean time, and not sent."""
@@ -63,8 +63,9 @@ def counting(
     if slow and found.seconds < ENOUGH_SHARE * wanted_s:
         found = evidence(slices, away, least_growth_ms)
         times = _slower_times(slices, state.best_paces_cycles())
+    asker = slices.cores[0].core if slices.cores else 0
     distances = {
-        core.core: float(core.distance_cycles)
+        f"{asker}-{core.core}": float(core.distance_cycles)
         for core in (*slices.cores, *slices.others)
         if core.distance_cycles
     }

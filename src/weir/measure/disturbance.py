@@ -45,8 +45,8 @@ CALM_TIMES, CALM_US = 1.25, 20.0
 """Delays are as without an absence up to so much more than at their lower quartile."""
 GROWTH_SHARE, GROWTH_LEAST_US = 0.0025, 200.0
 """Of the time that counts: so much growth of the delay is an overload of a quarter of a percent."""
-LASTING_SHARE = 0.1
-"""Of a growth that lasts, in each half of the time."""
+POINTS_MAX = 100
+"""Of a stretch, between which slopes are looked at."""
 CLEAN_SHARE = 0.25
 """Of the recovering slices; with so many clean ones, those alone tell which share is lost."""
 US_PER_S = 1e6
@@ -337,18 +337,18 @@ def _judged(clean: _Part, recovering: _Part, slice_s: float, least_growth_us: fl
     seconds = (clean.slices + recovering.slices) * slice_s
     packets_a_us = (clean.offered + recovering.offered) / seconds / US_PER_S if seconds else 0.0
     balance = recovering.lost + sum(map(_growth_us, recovering.delays_us.values())) * packets_a_us
+    judged = [clean] if balance <= 0 else [clean, recovering]
     if balance <= 0:
         # All was carried. Which share is lost without queues that empty is known of the clean ones.
         alone = clean.slices >= CLEAN_SHARE * recovering.slices
         offered, lost = clean.offered + (0 if alone else recovering.offered), clean.lost
-        judged = [clean]
     else:
         offered = clean.offered + recovering.offered
         lost = clean.lost + min(recovering.lost, math.ceil(balance))
-        judged = [clean, recovering]
-    lossy = any(part.lost > 0 for part in judged)
-    stretches = [delays for _, delays in sorted(entry for part in judged for entry in part.delays_us.items())]
-    grown_us = _grown_us(stretches, least_growth_us, lossy=lossy, seconds=seconds)
+    grown_us = sum(
+        _grown_us(list(part.delays_us.values()), least_growth_us, lossy=part.lost > 0, seconds=seconds)
+        for part in judged
+    )
     return _Judged(offered, max(0, lost), grown_us * packets_a_us)
 
 
@@ -356,30 +356,38 @@ def _grown_us(
     stretches: Sequence[Sequence[float | None]], least_us: float, *, lossy: bool, seconds: float
 ) -> float:
     """Growth of the delay that is a backlog: in a short trial less of it is the same overload. Each stretch
-    adds its own uncertainty. What grew in one half of them alone came at once: a pause, whose queue
-    empties."""
+    adds its own uncertainty."""
     if not least_us:
         return 0.0
-    growth_us = sum(map(_growth_us, stretches))
+    growth_us = _lasting_us(stretches)
     shortest_us = min(least_us, max(GROWTH_LEAST_US, GROWTH_SHARE * seconds * US_PER_S))
     limit_us = least_us * LOSSY_SHARE if lossy else shortest_us
-    if growth_us <= limit_us * math.sqrt(max(1, len(stretches))):
-        return 0.0
-    lasts = all(sum(map(_growth_us, half)) >= LASTING_SHARE * growth_us for half in _halves(stretches))
-    return growth_us if lasts else 0.0
+    return growth_us if growth_us > limit_us * math.sqrt(max(1, len(stretches))) else 0.0
 
 
-def _halves(stretches: Sequence[Sequence[float | None]]) -> Iterator[list[Sequence[float | None]]]:
-    """As many slices in each."""
-    middle = sum(map(len, stretches)) // 2
-    before: list[Sequence[float | None]] = []
-    behind: list[Sequence[float | None]] = []
+def _lasting_us(stretches: Sequence[Sequence[float | None]]) -> float:
+    """Growth at the median slope between any two slices of a stretch (Theil and Sen's): an overload grows all
+    the time, and a pause, whose queue empties again, changes few slopes."""
+    slopes: list[float] = []
+    length = 0
     for stretch in stretches:
-        before.append(stretch[:middle])
-        behind.append(stretch[middle:])
-        middle -= min(middle, len(stretch))
-    yield before
-    yield behind
+        points = _points([(at, delay) for at, delay in enumerate(stretch) if delay is not None])
+        length += len(stretch)
+        slopes += [
+            (then_us - us) / (later - at)
+            for number, (at, us) in enumerate(points)
+            for later, then_us in points[number + 1 :]
+        ]
+    return statistics.median(slopes) * length if slopes else 0.0
+
+
+def _points(seen: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
+    """No more than so many, neighbours together: the slopes are of each with each."""
+    some = max(1, -(-len(seen) // POINTS_MAX))
+    groups = [seen[at : at + some] for at in range(0, len(seen), some)]
+    return [
+        (statistics.fmean(at for at, _ in group), statistics.fmean(us for _, us in group)) for group in groups
+    ]
 
 
 def _growth_us(seen_us: Sequence[float | None]) -> float:

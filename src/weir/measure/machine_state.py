@@ -19,6 +19,8 @@ OFTEN_SHARE = 0.1
 REMEMBERED = 3000
 """Slices of a core: by those it is told whether its best still comes."""
 SLICES_MIN = 50
+SLICES_TO_KEEP = 2000
+"""Timed slices of a core from which its best is no luck of a moment: later runs hold on to it."""
 NEAR_TIMES = 1.5
 """Distances that differ by less are the same."""
 NEAR_TRIALS = 10
@@ -33,16 +35,16 @@ class MachineState:
         self._known = known or MachineBest(boot_id="")
         self._paces: dict[int, Counter[int]] = {}
         self._lately: dict[int, deque[int]] = {}
-        self._distances: dict[int, list[float]] = {}
+        self._distances: dict[str, list[float]] = {}
 
-    def saw(self, paces_cycles: Mapping[int, Iterable[int]], distances_cycles: Mapping[int, float]) -> None:
+    def saw(self, paces_cycles: Mapping[int, Iterable[int]], distances_cycles: Mapping[str, float]) -> None:
         """One trial: paces of slices by core, 0 where none was timed; distances by core."""
         for core, paces in paces_cycles.items():
             timed = [cycles for cycles in paces if cycles]
             self._paces.setdefault(core, Counter()).update(timed)
             self._lately.setdefault(core, deque(maxlen=REMEMBERED)).extend(timed)
-        for core, cycles in distances_cycles.items():
-            self._distances.setdefault(core, []).append(cycles)
+        for pair, cycles in distances_cycles.items():
+            self._distances.setdefault(pair, []).append(cycles)
 
     def best_paces_cycles(self) -> dict[int, float]:
         """Of each core that timed enough, or that is known of earlier runs; the pace that a tenth of its
@@ -51,19 +53,21 @@ class MachineState:
 
     def best(self) -> MachineBest:
         """Of this run and earlier ones."""
+        return self._known.joined(self.seen(SLICES_MIN, 1))
+
+    def seen(self, slices: int = SLICES_TO_KEEP, trials: int = NEAR_TRIALS) -> MachineBest:
+        """Of this run alone, of cores with so many timed slices and trials: what later runs hold on to."""
         paces = {
             core: float(_quantile(paces, OFTEN_SHARE))
             for core, paces in self._paces.items()
-            if paces.total() >= SLICES_MIN
+            if paces.total() >= slices
         }
         distances = {
-            core: sorted(seen)[min(NEAR_TRIALS, int(OFTEN_SHARE * len(seen)))]
+            core: sorted(seen)[min(NEAR_TRIALS - 1, int(OFTEN_SHARE * len(seen)))]
             for core, seen in self._distances.items()
-            if seen
+            if len(seen) >= trials
         }
-        return self._known.joined(
-            MachineBest(boot_id=self._known.boot_id, paces_cycles=paces, distances_cycles=distances)
-        )
+        return MachineBest(boot_id=self._known.boot_id, paces_cycles=paces, distances_cycles=distances)
 
     def comes(self, times: float) -> bool:
         """Whether all cores were at most so many times slower than at their best in some of what was seen
@@ -75,11 +79,11 @@ class MachineState:
             if core in best
         )
 
-    def best_distances_cycles(self) -> dict[int, float]:
+    def best_distances_cycles(self) -> dict[str, float]:
         """The distance that came in enough trials."""
         return self.best().distances_cycles
 
-    def farther_times(self, distances_cycles: Mapping[int, float]) -> float | None:
+    def farther_times(self, distances_cycles: Mapping[str, float]) -> float | None:
         """How many times as far the cores were from each other as at their best; None: as near."""
         best = self.best_distances_cycles()
         times = [cycles / best[core] for core, cycles in distances_cycles.items() if best.get(core)]

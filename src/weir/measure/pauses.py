@@ -30,5 +30,7 @@ def in_pauses(lost: Sequence[int], calm: Sequence[bool]) -> bool:
     at_random = 1 - math.exp(-total / len(lost))
     lossy = sum(packets > 0 for packets in lost) / len(lost)
     quiet = sum(ordinary and packets <= 0 for packets, ordinary in zip(lost, calm, strict=True))
+    # A queue that is always full has delays as ever where it drops.
+    apart = 2 * calm.count(False) >= sum(packets > 0 for packets in lost)
     clustered = total < FEW or lossy <= CLUSTERED_SHARE * at_random
-    return clustered and quiet >= CALM_SHARE * len(lost)
+    return apart and clustered and quiet >= CALM_SHARE * len(lost)

@@ -109,7 +109,7 @@ def _slower(good: Sequence[Found]) -> float | None:
     return None if None in times else min(one for one in times if one is not None)
 
 
-def _nearest(good: Sequence[Found]) -> dict[int, float]:
+def _nearest(good: Sequence[Found]) -> dict[str, float]:
     nearest = min(good, key=lambda one: max(one.distances_cycles.values(), default=0.0))
     return dict(nearest.distances_cycles)
 

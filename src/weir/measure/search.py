@@ -46,7 +46,7 @@ class Found:
     """The bounds are further apart than was asked for."""
     slower_times: float | None = None
     """Where every trial at upper_pps that lost packets was in a slower state of the machine: how slow."""
-    distances_cycles: Mapping[int, float] = field(default_factory=dict)
+    distances_cycles: Mapping[str, float] = field(default_factory=dict)
     """Of the cores, by core: of that trial at upper_pps that lost packets with the nearest ones."""
     left_out_share: float = 0.0
     """Of the time of the trials at both bounds: not counted."""
@@ -74,7 +74,7 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         # Load, and whether packets were lost → how slow the machine was in all such trials, and the nearest
         # that the cores were in any.
         self.slower: dict[tuple[float, bool], float] = {}
-        self.distances: dict[tuple[float, bool], Mapping[int, float]] = {}
+        self.distances: dict[tuple[float, bool], Mapping[str, float]] = {}
         # Load → loss ratios of the trials there that lost packets; those that lost them in pauses: all.
         self.losses: dict[float, list[float]] = {}
         self.times_s: dict[float, tuple[float, float]] = {}  # load → of all trials there, and what counted
@@ -137,10 +137,10 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
             return lower_pps, False
         return upper_pps, True
 
-    def unsteady(self, lower_pps: float, upper_pps: float, width: float) -> bool:
-        """Whether no trial at the upper load lost what a system loses that carries just less: it, or the
-        machine, was slower then."""
-        most = 1 - lower_pps / upper_pps + width
+    def unsteady(self, lower_pps: float, upper_pps: float, goal: Goal, width: float) -> bool:
+        """Whether no trial at the upper load lost what a system loses that carries just less, as the goal has
+        it: it, or the machine, was slower then."""
+        most = 1 - (1 - goal.loss_ratio) * lower_pps / upper_pps + width
         return all(loss > most for loss in self.losses.get(upper_pps, [0.0]))
 
     def left_out_share(self, *loads_pps: float | None) -> float:
@@ -227,7 +227,7 @@ def _judge(
         slower_times=_slower(measurer.slower.get(deciding, 1.0)),
         distances_cycles=measurer.distances.get(deciding, {}),
         left_out_share=measurer.left_out_share(lower_pps, upper_pps),
-        unsteady=deciding[1] and measurer.unsteady(lower_pps, deciding[0], wanted.relative_width),
+        unsteady=deciding[1] and measurer.unsteady(lower_pps, deciding[0], goal, wanted.relative_width),
     )
 
 

@@ -37,7 +37,7 @@ OUTRUN_RATIO = 0.1
 
 SHARE_WEIGHT = 0.5
 """Of the last trial, in the share of the time that is expected to count."""
-DISTURBED_TIMES = 3
+DISTURBED_TIMES = 2
 """Retries of a trial that others disturbed, for one of another that is invalid."""
 SHARE_QUIET = 0.9
 """Where more counts, trials last as long as they were asked for."""
@@ -65,9 +65,13 @@ class Outcome:
         """Whether it lost packets in a slower state of the machine: in a better one it might not have."""
         return self.trial.slower_times is not None and self.trial.counted_lost > 0
 
+    def disturbed(self, wanted_s: float) -> bool:
+        """Whether others had the cores for too much of it."""
+        return self.trial.counted is not None and self.trial.counted.seconds < ENOUGH_SHARE * wanted_s
+
     def outrun(self) -> bool:
         """Whether the load was far too high for the tester, and not for a moment only."""
-        return self.trial.counted_short > OUTRUN_RATIO * self.trial.intended and not self.has("host")
+        return self.trial.counted_short > OUTRUN_RATIO * self.trial.counted_due and not self.has("host")
 
 
 class PortGoneError(Exception):
@@ -182,7 +186,7 @@ class TrialRunner:
         """
         outcome = self.once(purpose, load_pps, duration_s, delay, shape)
         for repeats in range(self._options.retries * DISTURBED_TIMES):
-            if repeats >= self._options.retries and not outcome.has("host"):
+            if repeats >= self._options.retries and not outcome.disturbed(duration_s):
                 break
             again = outcome.doubtful() and self._watched.state.comes(SLOWED_TIMES)
             if (outcome.trial.valid and not again) or (repeats and outcome.outrun()):

@@ -95,12 +95,13 @@ def _late(counts: Balance, result: TrafficResult, duration_s: float, counted: Co
     found: list[Fault] = []
     short = counts.intended - counts.offered if counted is None else counted.short
     away_s = counted.away_s if counted is not None else 0.0
-    if short > counts.intended * SHORTFALL_RATIO:
+    due = counts.intended if counted is None else counted.record.offered + short
+    if short > due * SHORTFALL_RATIO:
         found.append(
             Fault(
                 "tester",
-                f"The tester sent {short} of {counts.intended} packets too few"
-                f" ({short / counts.intended:.2%}; at most {SHORTFALL_RATIO:.1%} is allowed): lower the load"
+                f"The tester sent {short} of {due} packets too few"
+                f" ({short / due:.2%}; at most {SHORTFALL_RATIO:.1%} is allowed): lower the load"
                 " or give the tester a core of its own.",
             )
         )

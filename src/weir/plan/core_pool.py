@@ -2,7 +2,7 @@
 """Which cores of a machine the functions of a lab may have, and what they would share there.
 
 Whole physical cores on the NUMA node of the ports, which is that of the tester. From four CPUs on the first
-one is left to the system, as where a lab names no cores (spec/cores.py).
+one is left to the system, as where a lab names no cores (base/cores.py).
 """
 
 from __future__ import annotations

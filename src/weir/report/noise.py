@@ -127,12 +127,13 @@ def _slower_times(ran: Sequence[Trial]) -> list[float]:
 
 
 def _moved(ran: Sequence[Trial]) -> Iterator[str]:
-    """Each core whose distance from the first one changed."""
-    seen: dict[int, list[float]] = {}
+    """Each two cores whose distance changed."""
+    seen: dict[str, list[float]] = {}
     for trial in ran:
-        for core, distance_cycles in trial.distances_cycles.items():
-            seen.setdefault(core, []).append(distance_cycles)
-    for core, cycles in sorted(seen.items()):
+        for pair, distance_cycles in trial.distances_cycles.items():
+            seen.setdefault(pair, []).append(distance_cycles)
+    for pair, cycles in sorted(seen.items()):
+        core = pair.rpartition("-")[2]
         if max(cycles) > MOVED_TIMES * min(cycles):
             yield (
                 f"what core {core} had took the first one {min(cycles):.0f} to {max(cycles):.0f} cycles to "

@@ -9,7 +9,7 @@ otherwise. L2 bit/s counts the frame with FCS; L1 adds 20 B of preamble and gap.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from weir.base.record import Record
 from weir.base.topology import Topology
@@ -124,8 +124,8 @@ class Throughput(Record):
     booted. In a better state it may carry more."""
     farther_times: float | None = None
     """Likewise where the cores were so many times farther from each other than at their best."""
-    distances_cycles: dict[int, float] = {}
-    """By core: to read on the first polling core what this one has, there and back; of those trials that lost
+    distances_cycles: dict[str, float] = {}
+    """By both cores, "0-1": to read on the one what the other has, there and back; of those trials that lost
     too much, in the one with the nearest cores."""
     left_out_share: float = 0.0
     """Of the time of the trials at the loads that bound it: not counted, since a core was away."""
@@ -296,6 +296,9 @@ class Fingerprint(Record):
     """Versions of the software that took part."""
 
 
+_Key = TypeVar("_Key", int, str)
+
+
 class MachineBest(Record):
     """The best state that cores were in often enough, in a run or in all runs since the machine booted."""
 
@@ -303,8 +306,8 @@ class MachineBest(Record):
     """As the kernel tells it; of another boot nothing is known."""
     paces_cycles: dict[int, float] = {}
     """By core: of a piece of work that is the same in all runs of one version of Weir."""
-    distances_cycles: dict[int, float] = {}
-    """By core: of a round trip to the core that it is measured from."""
+    distances_cycles: dict[str, float] = {}
+    """By both cores, "0-1": of a round trip."""
 
     def joined(self, other: MachineBest) -> MachineBest:
         """The better of both for each core. Of another boot nothing counts."""
@@ -317,10 +320,11 @@ class MachineBest(Record):
         )
 
 
-def _least(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, float]:
-    return {
-        core: min(known[core] for known in (one, other) if core in known) for core in sorted({*one, *other})
-    }
+def _least(one: Mapping[_Key, float], other: Mapping[_Key, float]) -> dict[_Key, float]:
+    found = dict(one)
+    for key, cycles in other.items():
+        found[key] = min(cycles, found.get(key, cycles))
+    return found
 
 
 class Result(Record):
@@ -353,7 +357,7 @@ class Result(Record):
     """The technology, or variant, that ratios refer to."""
     fingerprint: Fingerprint
     machine: MachineBest | None = None
-    """What its rates' states are compared with: this run's best, and that of earlier ones."""
+    """This run's own best; rates' states are compared with it, and with that of earlier runs in the store."""
     spec: dict[str, Any]
     """The resolved lab."""
     setups: list[Setup] = []

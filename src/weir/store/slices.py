@@ -26,8 +26,9 @@ class Counted(Record):
     """Packets that were due and sent in that time."""
     lost: int
     """Of these; in the time of recovering those alone that the load is to blame for."""
-    short: int = 0
-    """Packets that were due in that time and not sent: the tester was too slow for the load."""
+    short: int | None = None
+    """Packets that were due in that time and not sent: the tester was too slow for the load. Absent in
+    older results."""
     backlog: int = 0
     """More of these still queued at its end than at its beginning, by the growth of delays."""
 

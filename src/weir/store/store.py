@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -178,12 +179,13 @@ class Store:
         wanted = select(RunRow.document).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
         with explained(self.name), Session(self._engine) as session:
             documents = session.scalars(wanted).all()
-        with self._as_written("a run"):
-            results = [Result.model_validate_json(document) for document in documents]
         best = MachineBest(boot_id=boot_id)
-        for one in results:
-            if one.machine is not None and one.fingerprint.versions.get("weir") == version:
-                best = best.joined(one.machine)
+        for document in documents:
+            # One that another Weir wrote is no reason not to begin.
+            with suppress(ValidationError, KeyError, TypeError):
+                run = json.loads(document)
+                if boot_id and run["fingerprint"]["versions"]["weir"] == version and run.get("machine"):
+                    best = best.joined(MachineBest.model_validate(run["machine"]))
         return best
 
     def list(self) -> Sequence[RunSummary]:

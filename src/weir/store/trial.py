@@ -322,8 +322,8 @@ class Trial(Record):
     """The cores that take part, of the same trials."""
     paces: list[CorePace] = []
     """How fast the polling cores were."""
-    distances_cycles: dict[int, float] = {}
-    """By core: to read on the first polling core what this one has, there and back, just before."""
+    distances_cycles: dict[str, float] = {}
+    """By both cores, "0-1": to read on the one what the other has, there and back, just before."""
     slower_times: float | None = None
     """In all of the time that counts a core took so many times as long for the same work as at its best, in
     this run or an earlier one; None: it did not, or nobody knows."""
@@ -341,7 +341,14 @@ class Trial(Record):
     @property
     def counted_short(self) -> int:
         """Packets that the tester was too slow to send. What was due while its core was away is none."""
-        return self.counted.short if self.counted is not None else self.intended - self.offered
+        if self.counted is not None and self.counted.short is not None:
+            return self.counted.short
+        return self.intended - self.offered
+
+    @property
+    def counted_due(self) -> int:
+        """Packets that were due in the time that counts."""
+        return self.counted_offered + self.counted_short if self.counted is not None else self.intended
 
     @property
     def counted_lost(self) -> int:

@@ -114,6 +114,7 @@ def test_a_setup_says_what_was_deployed_and_what_was_emulated(lab: Lab, nothing_
     setup = Setup(technology="direct", chain="PVP", datapath="none")
     with running(lab, planned(lab, "direct", lab.chains()[0])) as chain:
         chain.describe(setup)
+        assert not chain.tester().shares_cores
         assert chain.versions() == {"dpdk": "22.11", "ovs": "3.1"}
         assert chain.fingerprint().versions["ovs"] == "3.1"
     assert setup.datapath == "userspace"

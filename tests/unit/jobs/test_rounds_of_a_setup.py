@@ -20,7 +20,7 @@ def case(frame: str, load_pps: float, distance_cycles: float) -> Case:
         load_pps=load_pps,
         load_min_pps=load_pps,
         load_max_pps=load_pps,
-        distances_cycles={1: distance_cycles},
+        distances_cycles={"0-1": distance_cycles},
     )
     return Case(frame=frame, mean_frame_bytes=64, throughput=[found])
 
@@ -34,7 +34,7 @@ def standing() -> Standing:
 def near_and_far() -> MachineState:
     state = MachineState()
     for cycles in (260.0, 1300.0, 1300.0):
-        state.saw({}, {1: cycles})
+        state.saw({}, {"0-1": cycles})
     return state
 
 
@@ -52,10 +52,10 @@ def test_a_case_of_far_cores_is_worse_until_a_round_with_near_ones_is_there() ->
 
 def test_what_was_measured_first_is_judged_again_with_what_the_machine_showed_later() -> None:
     one, state = standing(), MachineState()
-    state.saw({}, {1: 1300.0})
+    state.saw({}, {"0-1": 1300.0})
     one.add(case("64", 5e6, 1300), None, state)
     assert one.worse() == []
     for _ in range(3):
-        state.saw({}, {1: 260.0})
+        state.saw({}, {"0-1": 260.0})
     one.judge("64", None, state)
     assert one.worse() == ["64"]

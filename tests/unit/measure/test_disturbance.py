@@ -121,6 +121,11 @@ def test_a_queue_that_fills_at_once_and_would_empty_again_is_no_backlog() -> Non
     assert evidence(run({}, delays), [], LEAST_MS).backlog == 0
 
 
+def test_an_overload_is_found_behind_a_pause_at_the_beginning() -> None:
+    delays = {at: 2000.0 if at < 10 else 100 + 10.0 * at for at in range(COUNT)}
+    assert evidence(run({}, delays), [], LEAST_MS).backlog == pytest.approx(1000, rel=0.1)
+
+
 def test_loss_in_a_few_slices_of_a_calm_run_is_said_to_be_in_pauses() -> None:
     episode = dict.fromkeys(range(40, 45), 900.0)
     assert evidence(run({42: 300, 43: 120}, episode), [], LEAST_MS).in_pauses

@@ -16,7 +16,7 @@ def state(*paces: int, distances: tuple[float, ...] = ()) -> MachineState:
     found = MachineState()
     found.saw({1: paces}, {})
     for cycles in distances:
-        found.saw({}, {1: cycles})
+        found.saw({}, {"0-1": cycles})
     return found
 
 
@@ -78,24 +78,24 @@ def test_distances_of_all_cores_are_kept_and_a_farther_one_is_told() -> None:
     machine = state(distances=(260.0, 286.0, 1300.0, 1300.0))
     assert counting(
         run(600, distance=1300), [], machine, least_growth_ms=1, wanted_s=0.001
-    ).distances_cycles == {2: 1300.0}
-    assert machine.farther_times({1: 1300.0}) == 5.0
-    assert machine.farther_times({1: 300.0}) is None
+    ).distances_cycles == {"1-2": 1300.0}
+    assert machine.farther_times({"0-1": 1300.0}) == 5.0
+    assert machine.farther_times({"0-1": 300.0}) is None
     assert machine.farther_times({}) is None
 
 
 def test_cores_that_were_near_in_a_few_trials_of_many_are_known_to_be_able_to() -> None:
-    machine = state(distances=(260.0,) * 11 + (1300.0,) * 500)
-    assert machine.farther_times({1: 1300.0}) == 5.0
-    assert state(distances=(260.0,) * 5 + (1300.0,) * 500).farther_times({1: 1300.0}) is None
+    machine = state(distances=(260.0,) * 10 + (1300.0,) * 500)
+    assert machine.farther_times({"0-1": 1300.0}) == 5.0
+    assert state(distances=(260.0,) * 5 + (1300.0,) * 500).farther_times({"0-1": 1300.0}) is None
 
 
 def test_a_run_that_never_saw_the_best_state_is_told_of_it_by_earlier_ones() -> None:
-    known = MachineBest(boot_id="b", paces_cycles={1: 600.0, 3: 500.0}, distances_cycles={2: 260.0})
+    known = MachineBest(boot_id="b", paces_cycles={1: 600.0, 3: 500.0}, distances_cycles={"1-2": 260.0})
     machine = MachineState(known)
-    machine.saw({1: [900] * 100}, {2: 1300.0})
+    machine.saw({1: [900] * 100}, {"1-2": 1300.0})
     assert machine.best_paces_cycles() == {1: 600.0, 3: 500.0}
-    assert machine.farther_times({2: 1300.0}) == 5.0
+    assert machine.farther_times({"1-2": 1300.0}) == 5.0
     assert not machine.comes(1.15)
     found = counting(run(*[900] * 100), [], machine, least_growth_ms=1, wanted_s=0.1)
     assert found.slower_times == 1.5
@@ -103,9 +103,14 @@ def test_a_run_that_never_saw_the_best_state_is_told_of_it_by_earlier_ones() -> 
 
 
 def test_of_this_run_and_earlier_ones_the_better_is_kept_and_of_another_boot_nothing() -> None:
-    machine = MachineState(MachineBest(boot_id="b", paces_cycles={1: 600.0}, distances_cycles={2: 1300.0}))
-    machine.saw({1: [650] * 100}, {2: 286.0})
-    assert machine.best() == MachineBest(boot_id="b", paces_cycles={1: 600.0}, distances_cycles={2: 286.0})
+    machine = MachineState(
+        MachineBest(boot_id="b", paces_cycles={1: 600.0}, distances_cycles={"1-2": 1300.0})
+    )
+    machine.saw({1: [650] * 100}, {"1-2": 286.0})
+    assert machine.best() == MachineBest(
+        boot_id="b", paces_cycles={1: 600.0}, distances_cycles={"1-2": 286.0}
+    )
+    assert machine.seen() == MachineBest(boot_id="b")  # too little to hold on to
     other = MachineBest(boot_id="c", paces_cycles={1: 100.0})
     assert machine.best().joined(other) == machine.best()
 

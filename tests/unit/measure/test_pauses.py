@@ -38,6 +38,11 @@ def test_a_queue_that_grows_until_it_overflows_at_the_end_is_lack_of_capacity() 
     assert not in_pauses(spread({98: 50, 99: 400}), [at < 31 for at in range(SLICES)])
 
 
+def test_bursts_that_a_full_queue_drops_are_lack_of_capacity() -> None:
+    """Of 1,000 slices 31 lose 32 packets each, and delays are as ever: the queue is always full."""
+    assert not in_pauses([32 if at % 32 == 0 else 0 for at in range(1000)], [True] * 1000)
+
+
 def test_without_loss_there_is_none() -> None:
     assert not in_pauses([0] * SLICES, [True] * SLICES)
     assert not in_pauses([], [])

@@ -166,7 +166,8 @@ def test_a_device_that_loses_far_more_just_above_its_rate_is_unsteady_and_a_stea
         for seed in range(10)
     ]
     assert any(one.unsteady for one in changing)
-    steady = [Rig(SimulatedDut(STEADY, seed=seed, tester_max_pps=5e6)).throughputs() for seed in range(10)]
+    sharp = [Response(capacity, capacity) for capacity in (1.1e6, 1.37e6, 1.7e6, 2.03e6, 2.2e6)]
+    steady = [Rig(SimulatedDut(one, tester_max_pps=5e6)).throughputs() for one in (STEADY, *sharp)]
     assert not any(one.unsteady for pair in steady for one in pair)
 
 

@@ -242,7 +242,7 @@ def test_the_same_machine_after_a_reboot_has_the_same_fingerprint() -> None:
 
 def test_the_machines_best_is_of_all_runs_of_one_boot_and_version(tmp_path: Path) -> None:
     def machine(boot: str, pace: float, distance: float) -> MachineBest:
-        return MachineBest(boot_id=boot, paces_cycles={0: pace}, distances_cycles={1: distance})
+        return MachineBest(boot_id=boot, paces_cycles={0: pace}, distances_cycles={"0-1": distance})
 
     with Store(tmp_path / "results.db") as store:
         assert store.machine_best("now", "0.1") == MachineBest(boot_id="now")

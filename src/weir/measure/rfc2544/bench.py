@@ -58,6 +58,8 @@ class Bench:
     frames: tuple[str, ...]  # of the whole run
     maximum: Maximum
     ceiling: Ceiling | None
+    shares_cores: bool
+    """The system under test works on the tester's cores, too."""
     phase: Callable[[Phase, int, int], None]  # what begins: test, step, steps
     clock: Callable[[], float]
 

@@ -168,6 +168,7 @@ class _OneFrame:
             frames=self._frames,
             maximum=maximum,
             ceiling=self._ceiling,
+            shares_cores=self._tester.shares_cores,
             phase=self._phase,
             clock=self._timing.clock,
         )

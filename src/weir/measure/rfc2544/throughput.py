@@ -38,6 +38,7 @@ def find_throughput(bench: Bench, by: Search, measure: Measure) -> Throughput:
         bench.runner.traffic.mean_frame_bytes,
         ceiling=bench.ceiling,
         capped=bench.maximum.of == "medium" and bench.reachable_pps == bench.maximum.pps,
+        shares_cores=bench.shares_cores,
     )
 
 
