@@ -25,7 +25,7 @@ static inline uint32_t
 send_due(struct generator *generator, struct weir_sender *sender, uint64_t now)
 {
 	struct rte_mbuf *packets[BURST];
-	uint64_t due;
+	uint64_t due, room;
 	uint16_t count, sent;
 
 	if (sender->done)
@@ -34,10 +34,11 @@ send_due(struct generator *generator, struct weir_sender *sender, uint64_t now)
 		__atomic_store_n(&sender->done, true, __ATOMIC_RELEASE);
 		return 0;
 	}
+	room = weir_sender_room(sender);
 	due = weir_pacing_due(&sender->pacing, now, sender->sequence + BURST);
 	if (due <= sender->sequence)
 		return 0;
-	count = RTE_MIN(due - sender->sequence, (uint64_t)BURST);
+	count = RTE_MIN(RTE_MIN(due - sender->sequence, room), (uint64_t)BURST);
 	/* No buffer: the packets stay due; what is never built is a shortfall. */
 	if (!weir_sender_fill(sender, packets, count))
 		return 0;

@@ -9,8 +9,6 @@
 #include "engine/loop.h"
 #include "stream.h"
 
-#define ON_TIME_NS 50000 /* a loop with many areas comes that late */
-
 uint16_t weir_epoch;
 bool weir_run_closed;
 
@@ -74,7 +72,6 @@ ready_slices(struct weir_stream *stream, uint64_t tsc_hz, bool skips)
 			  packets_per_cycle);
 	weir_slices_begin(&stream->sender.slices, run.slice_count, width_cycles, packets_per_cycle);
 	stream->sender.skips = skips && run.slice_count > 0 && packets_per_cycle > 0;
-	stream->sender.on_time_cycles = (uint64_t)((double)ON_TIME_NS * 1e-9 * (double)tsc_hz);
 }
 
 /* The loops have stopped: counters and senders belong to the control thread. */

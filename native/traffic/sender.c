@@ -94,6 +94,7 @@ weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing
 	sender->pacing = pacing;
 	sender->intended = 0;
 	sender->sequence = 0;
+	sender->skip_to = 0;
 	sender->offered = 0;
 	sender->refused = 0;
 	sender->done = false;
@@ -262,20 +263,40 @@ weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t
 
 /* Flows and frame sizes go on as if those packets had been sent: each sequence number has its own.
  */
-void
-weir_sender_skip(struct weir_sender *sender, uint64_t gone_tsc, uint64_t back_tsc)
+static void
+jump(struct weir_sender *sender)
 {
-	uint64_t before =
-		weir_pacing_due(&sender->pacing, gone_tsc - sender->on_time_cycles, UINT64_MAX);
-	uint64_t due = weir_pacing_due(&sender->pacing, back_tsc, UINT64_MAX);
-	uint64_t skipped;
+	uint64_t skipped = sender->skip_to - sender->sequence;
 
-	if (sender->sequence < before || sender->sequence >= due)
-		return;
-	skipped = due - sender->sequence;
-	weir_slices_add_range(&sender->slices, sender->sequence, sender->sequence + skipped);
+	weir_slices_add_range(&sender->slices, sender->sequence, sender->skip_to);
 	sender->next_order = (uint32_t)((sender->next_order + skipped) % sender->flows.order_count);
 	sender->next_frame =
 		(uint32_t)((sender->next_frame + skipped) % sender->config->frame_count);
-	sender->sequence += skipped;
+	sender->sequence = sender->skip_to;
+	sender->skip_to = 0;
+}
+
+void
+weir_sender_skip(struct weir_sender *sender, uint64_t gone_tsc, uint64_t back_tsc)
+{
+	uint64_t from = weir_pacing_due(&sender->pacing, gone_tsc, UINT64_MAX);
+	uint64_t to = weir_pacing_due(&sender->pacing, back_tsc, UINT64_MAX);
+
+	if (sender->skip_to != 0 || to <= RTE_MAX(from, sender->sequence))
+		return;
+	sender->skip_from = from;
+	sender->skip_to = to;
+	if (sender->sequence >= from)
+		jump(sender);
+}
+
+uint64_t
+weir_sender_room(struct weir_sender *sender)
+{
+	if (likely(sender->skip_to == 0))
+		return UINT64_MAX;
+	if (sender->sequence < sender->skip_from)
+		return sender->skip_from - sender->sequence;
+	jump(sender);
+	return UINT64_MAX;
 }

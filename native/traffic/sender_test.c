@@ -286,6 +286,39 @@ a_longer_head_leaves_nothing_in_the_buffers_of_a_shorter_one(void **state)
 	}
 }
 
+static void
+what_was_due_before_a_gap_is_sent_before_the_gap_is_skipped(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	struct weir_sender sender;
+	struct weir_error error;
+	struct rte_mbuf *packets[32];
+
+	(void)state;
+	assert_int_equal(weir_sender_prepare(&sender, &config, &error), 0);
+	weir_sender_ready(&sender, 1, weir_pacing_of(1e6, 1000000, 1000000000, false, 1));
+	weir_sender_begin(&sender, 1000000); /* a packet each 1,000 cycles */
+	weir_slices_begin(&sender.slices, 2, 500000, 0.001);
+	weir_sender_skip(&sender, 1000000 + 40000, 1000000 + 100000);
+	assert_int_equal(weir_sender_room(&sender), 40);
+	assert_true(weir_sender_fill(&sender, packets, 32));
+	rte_pktmbuf_free_bulk(packets, 32);
+	assert_int_equal(weir_sender_room(&sender), 8);
+	/* One that comes meanwhile is made up for. */
+	weir_sender_skip(&sender, 1000000 + 150000, 1000000 + 200000);
+	assert_true(weir_sender_fill(&sender, packets, 8));
+	rte_pktmbuf_free_bulk(packets, 8);
+	assert_true(weir_sender_room(&sender) > 1000);
+	assert_int_equal(sender.sequence, 100);
+	assert_int_equal(sender.offered, 40);
+	assert_int_equal(sender.slices.slice[0].packets, 60);
+	weir_sender_skip(&sender, 1000000 + 90000, 1000000 + 600000);
+	assert_int_equal(sender.sequence, 600);
+	assert_int_equal(sender.slices.slice[0].packets, 60 + 400);
+	assert_int_equal(sender.slices.slice[1].packets, 100);
+	weir_sender_free(&sender);
+}
+
 int
 main(void)
 {
@@ -295,6 +328,7 @@ main(void)
 		cmocka_unit_test(uniform_flows_are_sent_in_turn),
 		cmocka_unit_test(an_imix_sends_each_size_in_the_share_of_its_letters),
 		cmocka_unit_test(a_longer_head_leaves_nothing_in_the_buffers_of_a_shorter_one),
+		cmocka_unit_test(what_was_due_before_a_gap_is_sent_before_the_gap_is_skipped),
 	};
 
 	return cmocka_run_group_tests(tests, start_eal, NULL);

@@ -38,7 +38,9 @@ struct weir_sender {
 	/* What was due while the host had the generator's core is skipped, not made up for: a
 	 * system under test that nobody took a core from shall see the load, not a burst. */
 	bool skips;
-	uint64_t on_time_cycles; /* behind by no more than this, it is on time */
+	/* Packets in this range are to be skipped, once those before it are sent; no end: none are.
+	 */
+	uint64_t skip_from, skip_to;
 	/* Packets sent, where slices go by time; else those skipped. */
 	struct weir_slices slices;
 	/* Of packets when they were built: how long ago they were due. Without a rate: none. */
@@ -109,9 +111,12 @@ struct weir_receiver_count *weir_receiver_counts(struct weir_area *area);
 /* Fills one burst of `count` packets of the sender, and counts them as offered. False: no buffers.
  */
 bool weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count);
-/* Leaves out what was due in a gap, by its end. A sender that was behind when it began is too slow,
- * and makes up for it: what it then never sends is a shortfall. Of a sender that skips. */
+/* Leaves out what was due in a gap. What was due before it and is not sent yet still is: else each
+ * gap would wipe out what the sender is too slow for; and until then no other gap is left out. Of a
+ * sender that skips. */
 void weir_sender_skip(struct weir_sender *sender, uint64_t gone_tsc, uint64_t back_tsc);
+/* How many packets go out before some are left out; the sequence moves on where these begin. */
+uint64_t weir_sender_room(struct weir_sender *sender);
 int weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 			struct weir_error *error);
 void weir_sender_free(struct weir_sender *sender);
