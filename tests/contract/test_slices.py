@@ -95,7 +95,8 @@ def test_a_stop_of_the_process_is_a_gap_of_the_host_and_what_was_due_then_is_lat
     found = slices_of(result(client))
     gap = max(found.gaps, key=lambda gap: gap.us)
     assert gap.core == CORE
-    assert gap.host_us >= 0.9 * gap.us >= 25_000
+    assert gap.us >= 20_000  # a busy machine stops it some milliseconds late
+    assert gap.host_us >= 0.9 * gap.us
     us_a_ns = found.now_us / (found.now_raw_ns - found.start_raw_ns)
     assert gap.ended_us - gap.us <= (stopped_ns - found.start_raw_ns) * us_a_ns + 5000
     assert gap.ended_us >= (going_ns - found.start_raw_ns) * us_a_ns - 5000
