@@ -182,7 +182,7 @@ def test_a_stored_result_can_be_the_baseline(measured: str, tmp_path: Path) -> N
     stored = tmp_path / "stored.json"
     result = LeanResult.model_validate_json(measured)
     for samples in result.samples:
-        samples.launches = [[cycles / 3 for cycles in launch] for launch in samples.launches]
+        samples.launches = [[cycles / 10 for cycles in launch] for launch in samples.launches]
     stored.write_text(result.model_dump_json(), encoding="utf-8")
     again = runner.invoke(app, ["lean", CHAIN, "--launches", "5", "--baseline", str(stored)])
     assert again.exit_code == FAILED, again.stderr
