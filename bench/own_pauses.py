@@ -4,8 +4,8 @@
 `direct`, PVP, 256 B, NDR as labs/switching --quick finds it. The function is `impair`: a microsecond of work
 a packet, and a pause of 50 to 500 us every 10 ms, drawn from a seed for each setup. Its queue holds a pause,
 so its true NDR is what it carries in the long run. That is measured before and behind each search: what it
-forwards of 3 % too much, in quarters of a second. (Of far too much it forwards a percent less: packets that
-wait in a full queue are out of the caches.) The machine moves it by some percent from one second to the
+forwards of 3 % too much, in quarters of a second. (Of far too much it may forward less: packets that wait
+in a full queue are out of the caches.) The machine moves it by some percent from one second to the
 next; between the two all is true.
 
 - *ratio*: share of the searches whose rate is at most 3 % below the lower or 1 % above the higher of the two

@@ -3,8 +3,8 @@
  * For the test of the architectures: two small functions (architectures_functions_test.c), and the
  * areas that run them in each architecture between a left and a right end, which are rings.
  */
-#ifndef WEIR_CORE_ARCHITECTURES_FIXTURE_TEST_H
-#define WEIR_CORE_ARCHITECTURES_FIXTURE_TEST_H
+#ifndef WEIR_ENGINE_ARCHITECTURES_FIXTURE_TEST_H
+#define WEIR_ENGINE_ARCHITECTURES_FIXTURE_TEST_H
 
 #include "chain.h"
 #include "hops.h"

@@ -7,8 +7,8 @@
  * Every kind of area (a chain of stages, a traffic generator, a receiver) embeds struct weir_area
  * as its FIRST member and sets `poll`.
  */
-#ifndef WEIR_CORE_AREA_H
-#define WEIR_CORE_AREA_H
+#ifndef WEIR_ENGINE_AREA_H
+#define WEIR_ENGINE_AREA_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * time: tsc + (stamp - ticks) x cycles_per_tick. It is drawn anew several times a second
  * (port/device_clock.h), and less exact the older it is.
  */
-#ifndef WEIR_CORE_ARRIVAL_CLOCK_H
-#define WEIR_CORE_ARRIVAL_CLOCK_H
+#ifndef WEIR_ENGINE_ARRIVAL_CLOCK_H
+#define WEIR_ENGINE_ARRIVAL_CLOCK_H
 
 #include <stdint.h>
 

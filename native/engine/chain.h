@@ -7,8 +7,8 @@
  * An owner (architecture `separated`) is such an area that only decides: what is to be rewritten it
  * hands over, and deals the packets of each path to its outputs in turn.
  */
-#ifndef WEIR_CORE_CHAIN_H
-#define WEIR_CORE_CHAIN_H
+#ifndef WEIR_ENGINE_CHAIN_H
+#define WEIR_ENGINE_CHAIN_H
 
 #include "area.h"
 #include "fastpath.h"

@@ -3,8 +3,8 @@
  * How far two cores are from each other: a hypervisor moves its virtual cores, to two threads of
  * one physical core, to one cache, or to two sockets, and tells nobody.
  */
-#ifndef WEIR_CORE_DISTANCE_H
-#define WEIR_CORE_DISTANCE_H
+#ifndef WEIR_ENGINE_DISTANCE_H
+#define WEIR_ENGINE_DISTANCE_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An error that a user can act on: what, where, what was expected, what to do. */
-#ifndef WEIR_CORE_ERROR_H
-#define WEIR_CORE_ERROR_H
+#ifndef WEIR_ENGINE_ERROR_H
+#define WEIR_ENGINE_ERROR_H
 
 struct weir_error {
 	char code[32];	    /* for machines; those of the control protocol:

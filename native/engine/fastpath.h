@@ -5,8 +5,8 @@
  * one look-up and one rewrite, whatever the chain's length. TCP and UDP over IPv4; fragments,
  * packets with SYN, FIN or RST, and whatever a function decides `once` always walk.
  */
-#ifndef WEIR_CORE_FASTPATH_H
-#define WEIR_CORE_FASTPATH_H
+#ifndef WEIR_ENGINE_FASTPATH_H
+#define WEIR_ENGINE_FASTPATH_H
 
 #include "flow_cache.h"
 #include "stage.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The packets of the fast path whose flow is not known: which those are, and what is learnt of
  * them. */
-#ifndef WEIR_CORE_FASTPATH_WALK_H
-#define WEIR_CORE_FASTPATH_WALK_H
+#ifndef WEIR_ENGINE_FASTPATH_WALK_H
+#define WEIR_ENGINE_FASTPATH_WALK_H
 
 #include <netinet/in.h>
 

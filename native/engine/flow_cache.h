@@ -9,8 +9,8 @@
  * dependents. A change that could concern flows which rest on no object that changed (a new rule, a
  * longer route) asks for each entry, by the tuple that the function saw.
  */
-#ifndef WEIR_CORE_FLOW_CACHE_H
-#define WEIR_CORE_FLOW_CACHE_H
+#ifndef WEIR_ENGINE_FLOW_CACHE_H
+#define WEIR_ENGINE_FLOW_CACHE_H
 
 #include <assert.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * which has no state, what is to be written into the packet. What it leaves travels in the packet
  * buffer's private area, which every pool of packets therefore has.
  */
-#ifndef WEIR_CORE_HANDOVER_H
-#define WEIR_CORE_HANDOVER_H
+#ifndef WEIR_ENGINE_HANDOVER_H
+#define WEIR_ENGINE_HANDOVER_H
 
 #include <assert.h>
 

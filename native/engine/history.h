@@ -3,8 +3,8 @@
  * The last entries of something that one thread writes and another one reads meanwhile: entry
  * number n at n % kept. A reader that was overtaken knows it, and leaves out what was overwritten.
  */
-#ifndef WEIR_CORE_HISTORY_H
-#define WEIR_CORE_HISTORY_H
+#ifndef WEIR_ENGINE_HISTORY_H
+#define WEIR_ENGINE_HISTORY_H
 
 #include <stdint.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * applier, collector. Each has hops, from input queues to output queues. For each hop: rx_packets =
  * tx_packets + tx_queue_full + no_output, exactly.
  */
-#ifndef WEIR_CORE_HOPS_H
-#define WEIR_CORE_HOPS_H
+#ifndef WEIR_ENGINE_HOPS_H
+#define WEIR_ENGINE_HOPS_H
 
 #include "area.h"
 #include "error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One polling loop a core: polls the areas placed on it in turn and watches for host stalls. */
-#ifndef WEIR_CORE_LOOP_H
-#define WEIR_CORE_LOOP_H
+#ifndef WEIR_ENGINE_LOOP_H
+#define WEIR_ENGINE_LOOP_H
 
 #include <stdbool.h>
 #include <stdint.h>

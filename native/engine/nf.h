@@ -11,8 +11,8 @@
  * One state is used by one thread. Commands change it in two steps: prepare() builds what is new
  * while packets flow, commit() puts it in place between two batches, on the thread of the state.
  */
-#ifndef WEIR_CORE_NF_H
-#define WEIR_CORE_NF_H
+#ifndef WEIR_ENGINE_NF_H
+#define WEIR_ENGINE_NF_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of network functions and arguments of their commands: one table says name, type, default,
  * range and help, and from it come parsing, --describe, schema and docs. */
-#ifndef WEIR_CORE_OPTION_H
-#define WEIR_CORE_OPTION_H
+#ifndef WEIR_ENGINE_OPTION_H
+#define WEIR_ENGINE_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

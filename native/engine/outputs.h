@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where packets leave an area: ports and rings, each packet to one of them, or to all in turn. */
-#ifndef WEIR_CORE_OUTPUTS_H
-#define WEIR_CORE_OUTPUTS_H
+#ifndef WEIR_ENGINE_OUTPUTS_H
+#define WEIR_ENGINE_OUTPUTS_H
 
 #include "packet/ledger.h"
 #include "queue.h"

@@ -3,8 +3,8 @@
  * How fast a core is now. A virtual CPU is often one of two threads of a physical core; nobody in
  * the machine sees when the other one works for somebody else, except by what takes longer then.
  */
-#ifndef WEIR_CORE_PACE_H
-#define WEIR_CORE_PACE_H
+#ifndef WEIR_ENGINE_PACE_H
+#define WEIR_ENGINE_PACE_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processor that this was built for: nothing here runs, it can be read on any. */
-#ifndef WEIR_CORE_PROCESSOR_H
-#define WEIR_CORE_PROCESSOR_H
+#ifndef WEIR_ENGINE_PROCESSOR_H
+#define WEIR_ENGINE_PROCESSOR_H
 
 #include <rte_cpuflags.h>
 

@@ -3,8 +3,8 @@
  * One end of a path: queue 0 of an ethdev port, a ring, or a port of Weir's own driver. Packets go
  * in and out in bursts; a queue belongs to one thread at a time.
  */
-#ifndef WEIR_CORE_QUEUE_H
-#define WEIR_CORE_QUEUE_H
+#ifndef WEIR_ENGINE_QUEUE_H
+#define WEIR_ENGINE_QUEUE_H
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>

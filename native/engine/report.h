@@ -3,8 +3,8 @@
  * What a function tells of itself on request, beyond what the ledger counts: figures such as the
  * sessions in use, and counters by whatever it counts for, such as a rule or a subscriber.
  */
-#ifndef WEIR_CORE_REPORT_H
-#define WEIR_CORE_REPORT_H
+#ifndef WEIR_ENGINE_REPORT_H
+#define WEIR_ENGINE_REPORT_H
 
 #include <stdint.h>
 

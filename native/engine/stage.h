@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One network function at its place in a chain: runs it on a batch and counts. */
-#ifndef WEIR_CORE_STAGE_H
-#define WEIR_CORE_STAGE_H
+#ifndef WEIR_ENGINE_STAGE_H
+#define WEIR_ENGINE_STAGE_H
 
 #include "nf.h"
 

@@ -5,8 +5,8 @@
  * gap most of which that clock did not see is the host's. One that it saw was work: of the area
  * whose poll it was, if that poll handled packets. A hypervisor that does not tell looks like work.
  */
-#ifndef WEIR_CORE_STALL_H
-#define WEIR_CORE_STALL_H
+#ifndef WEIR_ENGINE_STALL_H
+#define WEIR_ENGINE_STALL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * to count. Functions decide; this applies, the same way in every execution architecture, so that
  * the actions of a whole chain can be composed into one (the paper's consistent policy path).
  */
-#ifndef WEIR_CORE_ACTION_H
-#define WEIR_CORE_ACTION_H
+#ifndef WEIR_PACKET_ACTION_H
+#define WEIR_PACKET_ACTION_H
 
 #include <assert.h>
 #include <stdbool.h>

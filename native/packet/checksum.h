@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Internet checksum (RFC 1071) and what a change of the data makes of it (RFC 1624). */
-#ifndef WEIR_CORE_CHECKSUM_H
-#define WEIR_CORE_CHECKSUM_H
+#ifndef WEIR_PACKET_CHECKSUM_H
+#define WEIR_PACKET_CHECKSUM_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * a time so that the memory's latencies overlap. Keys stay with their owner: a look-up reads them
  * through `keys`.
  */
-#ifndef WEIR_CORE_FLOW_TABLE_H
-#define WEIR_CORE_FLOW_TABLE_H
+#ifndef WEIR_PACKET_FLOW_TABLE_H
+#define WEIR_PACKET_FLOW_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * ports. A bounded memory without reassembly: a later fragment that comes before the first, or
  * after its place was taken by a newer datagram, is not known.
  */
-#ifndef WEIR_CORE_FRAGMENTS_H
-#define WEIR_CORE_FRAGMENTS_H
+#ifndef WEIR_PACKET_FRAGMENTS_H
+#define WEIR_PACKET_FRAGMENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * a chain: Ethernet, up to two VLAN tags, IPv4 (RFC 791) or IPv6 (RFC 8200) with extension headers,
  * TCP, UDP or ICMP.
  */
-#ifndef WEIR_CORE_HEADERS_H
-#define WEIR_CORE_HEADERS_H
+#ifndef WEIR_PACKET_HEADERS_H
+#define WEIR_PACKET_HEADERS_H
 
 #include <assert.h>
 #include <stdint.h>

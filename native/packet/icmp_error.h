@@ -3,8 +3,8 @@
  * The packet inside an ICMP error message (RFC 792): what it was, and how a function that rewrites
  * addresses rewrites it too, so that its sender recognises it (RFC 5508, section 4.2).
  */
-#ifndef WEIR_CORE_ICMP_ERROR_H
-#define WEIR_CORE_ICMP_ERROR_H
+#ifndef WEIR_PACKET_ICMP_ERROR_H
+#define WEIR_PACKET_ICMP_ERROR_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * any number of readers (the control thread): counters are plain 64-bit words written with relaxed
  * atomics, never reset while the loop runs; readers take differences of two snapshots.
  */
-#ifndef WEIR_CORE_LEDGER_H
-#define WEIR_CORE_LEDGER_H
+#ifndef WEIR_PACKET_LEDGER_H
+#define WEIR_PACKET_LEDGER_H
 
 #include <stdint.h>
 

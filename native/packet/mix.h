@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The finaliser of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
  * generators", OOPSLA 2014): every bit of the argument moves every bit of the result. */
-#ifndef WEIR_CORE_MIX_H
-#define WEIR_CORE_MIX_H
+#ifndef WEIR_PACKET_MIX_H
+#define WEIR_PACKET_MIX_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * SIGCOMM 1999) and small decision trees where one tuple has many rules under one key. It is built
  * once and then only read; native/nf/firewall/firewall.md says why so, with measurements.
  */
-#ifndef WEIR_CORE_CLASSIFIER_H
-#define WEIR_CORE_CLASSIFIER_H
+#ifndef WEIR_TOOLKIT_CLASSIFIER_H
+#define WEIR_TOOLKIT_CLASSIFIER_H
 
 #include <stdbool.h>
 #include <stddef.h>

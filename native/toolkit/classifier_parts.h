@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the classifier, for classifier*.c alone. */
-#ifndef WEIR_CORE_CLASSIFIER_PARTS_H
-#define WEIR_CORE_CLASSIFIER_PARTS_H
+#ifndef WEIR_TOOLKIT_CLASSIFIER_PARTS_H
+#define WEIR_TOOLKIT_CLASSIFIER_PARTS_H
 
 #include <assert.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists that users write: in an option, or in a file that another option names. */
-#ifndef WEIR_CORE_ENTRIES_H
-#define WEIR_CORE_ENTRIES_H
+#ifndef WEIR_TOOLKIT_ENTRIES_H
+#define WEIR_TOOLKIT_ENTRIES_H
 
 #include "engine/error.h"
 

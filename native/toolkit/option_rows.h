@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of tables that several functions have alike: options, and below them drop reasons. `owner`
  * is the type of the state, which has a field of the option's name where none is given. */
-#ifndef WEIR_CORE_OPTION_ROWS_H
-#define WEIR_CORE_OPTION_ROWS_H
+#ifndef WEIR_TOOLKIT_OPTION_ROWS_H
+#define WEIR_TOOLKIT_OPTION_ROWS_H
 
 #include "engine/option.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command `reload` of functions with a rule set: all of it but what commit() does. */
-#ifndef WEIR_CORE_RULE_RELOAD_H
-#define WEIR_CORE_RULE_RELOAD_H
+#ifndef WEIR_TOOLKIT_RULE_RELOAD_H
+#define WEIR_TOOLKIT_RULE_RELOAD_H
 
 #include "engine/nf.h"
 #include "rule_set.h"

@@ -10,8 +10,8 @@
  *   permit icmp any 192.0.2.0/24
  *   deny any 198.51.100.0/24 any
  */
-#ifndef WEIR_CORE_RULE_SET_H
-#define WEIR_CORE_RULE_SET_H
+#ifndef WEIR_TOOLKIT_RULE_SET_H
+#define WEIR_TOOLKIT_RULE_SET_H
 
 #include "classifier.h"
 

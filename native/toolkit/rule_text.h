@@ -7,8 +7,8 @@
  * without host bits. Ports: any, a number, or two with a hyphen; with tcp, udp or any. A rule that
  * names ports matches TCP and UDP packets alone.
  */
-#ifndef WEIR_CORE_RULE_TEXT_H
-#define WEIR_CORE_RULE_TEXT_H
+#ifndef WEIR_TOOLKIT_RULE_TEXT_H
+#define WEIR_TOOLKIT_RULE_TEXT_H
 
 #include "classifier.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that options name: rules, routes, lists. */
-#ifndef WEIR_CORE_TEXT_FILE_H
-#define WEIR_CORE_TEXT_FILE_H
+#ifndef WEIR_TOOLKIT_TEXT_FILE_H
+#define WEIR_TOOLKIT_TEXT_FILE_H
 
 #include <stddef.h>
 

@@ -16,16 +16,22 @@
 static const struct weir_loop_options options = {.stall_threshold_us = {1000}};
 
 static void
+stand(const struct weir_stream_config *config)
+{
+	place(generator);
+	place(receiver);
+	configure(config);
+	weir_loops_start(&options);
+}
+
+static void
 all_that_a_run_sends_arrives_once_and_in_order(void **state)
 {
 	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
 	struct weir_stream_count count;
 
 	(void)state;
-	place(generator);
-	place(receiver);
-	configure(&config);
-	weir_loops_start(&options);
+	stand(&config);
 	start_run(100000, 50 * MS_NS, 100 * MS_NS);
 	count = wait_for_end();
 	assert_int_equal(count.intended, 5000);
@@ -49,10 +55,7 @@ a_burst_sends_exactly_its_packets_as_fast_as_it_can(void **state)
 	struct weir_error error;
 
 	(void)state;
-	place(generator);
-	place(receiver);
-	configure(&config);
-	weir_loops_start(&options);
+	stand(&config);
 	assert_int_not_equal(weir_run_start(&burst, &error), -1);
 	count = wait_for_end();
 	assert_int_equal(count.intended, 1000);
@@ -176,10 +179,7 @@ a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency(void **state)
 		away = asleep = false;
 		weir_areas_clear();
 		place(&absent);
-		place(generator);
-		place(receiver);
-		configure(&config);
-		weir_loops_start(&options);
+		stand(&config);
 		start_run(10000, 500 * MS_NS, 100 * MS_NS);
 		count = wait_for_end();
 		assert_true(away);
@@ -216,10 +216,7 @@ what_was_due_while_the_host_had_the_core_is_skipped_in_a_run_of_slices(void **st
 	away = false;
 	asleep = true;
 	place(&absent);
-	place(generator);
-	place(receiver);
-	configure(&config);
-	weir_loops_start(&options);
+	stand(&config);
 	assert_int_not_equal(weir_run_start(&sliced, &error), -1);
 	count = wait_for_end();
 	assert_int_equal(count.intended, 5000);
@@ -243,7 +240,7 @@ what_was_due_while_the_host_had_the_core_is_skipped_in_a_run_of_slices(void **st
 	assert_int_equal(delivered, count.delivered);
 	assert_int_equal(most_offered, 10);
 	/* Nobody made up for it: what was sent was hardly late. */
-	assert_true(count.lateness.p50 < 1e6);
+	assert_true(count.lateness.p90 < 5e6);
 	assert_true(count.latency.p90 < 20e6);
 }
 
@@ -254,10 +251,7 @@ without_a_rate_nothing_is_late_and_latency_begins_with_the_sending(void **state)
 	struct weir_stream_count count;
 
 	(void)state;
-	place(generator);
-	place(receiver);
-	configure(&config);
-	weir_loops_start(&options);
+	stand(&config);
 	start_run(0, 5 * MS_NS, 100 * MS_NS);
 	count = wait_for_end();
 	assert_int_equal(count.lateness.count, 0);
@@ -274,10 +268,7 @@ the_counts_stand_once_the_run_is_done(void **state)
 	struct rte_mbuf *late;
 
 	(void)state;
-	place(generator);
-	place(receiver);
-	configure(&config);
-	weir_loops_start(&options);
+	stand(&config);
 	start_run(10000, 10 * MS_NS, 100 * MS_NS);
 	before = wait_for_end();
 	/* One that the system under test held back. */
@@ -298,10 +289,7 @@ a_stopped_run_has_ended_and_sends_no_more(void **state)
 	uint64_t offered;
 
 	(void)state;
-	place(generator);
-	place(receiver);
-	configure(&config);
-	weir_loops_start(&options);
+	stand(&config);
 	start_run(10000, 1000 * MS_NS, 0);
 	rte_delay_us_sleep(20000);
 	weir_loops_stop();

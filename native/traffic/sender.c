@@ -291,10 +291,8 @@ weir_sender_skip(struct weir_sender *sender, uint64_t gone_tsc, uint64_t back_ts
 }
 
 uint64_t
-weir_sender_room(struct weir_sender *sender)
+weir_sender_room_before_skip(struct weir_sender *sender)
 {
-	if (likely(sender->skip_to == 0))
-		return UINT64_MAX;
 	if (sender->sequence < sender->skip_from)
 		return sender->skip_from - sender->sequence;
 	jump(sender);

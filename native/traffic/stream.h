@@ -116,7 +116,13 @@ bool weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uin
  * sender that skips. */
 void weir_sender_skip(struct weir_sender *sender, uint64_t gone_tsc, uint64_t back_tsc);
 /* How many packets go out before some are left out; the sequence moves on where these begin. */
-uint64_t weir_sender_room(struct weir_sender *sender);
+uint64_t weir_sender_room_before_skip(struct weir_sender *sender);
+
+static inline uint64_t
+weir_sender_room(struct weir_sender *sender)
+{
+	return likely(sender->skip_to == 0) ? UINT64_MAX : weir_sender_room_before_skip(sender);
+}
 int weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 			struct weir_error *error);
 void weir_sender_free(struct weir_sender *sender);

@@ -18,8 +18,8 @@
  *
  * Look-ups are for one thread; changes for the same thread, or another while it waits.
  */
-#ifndef WEIR_CORE_PREFIX_TABLE_H
-#define WEIR_CORE_PREFIX_TABLE_H
+#ifndef WEIR_NF_L3FWD_PREFIX_TABLE_H
+#define WEIR_NF_L3FWD_PREFIX_TABLE_H
 
 #include <stdalign.h>
 #include <stdbool.h>

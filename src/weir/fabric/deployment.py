@@ -244,10 +244,14 @@ class Deployment:
         if any(entry.step.kind == "bridge" for entry in self._journal.standing()):
             return f"Linux bridge {platform.release()} (kernel)"
         if self._openvswitch():
-            kinds = {entry.facts.get("datapath") for entry in self._journal.standing()}
-            where = "kernel datapath" if "kernel" in kinds else "userspace datapath"
+            where = "kernel datapath" if self.kernel_forwards() else "userspace datapath"
             return f"Open vSwitch {openvswitch.version()} ({where})"
         return "none"
+
+    def kernel_forwards(self) -> bool:
+        """Whether the kernel does it, between the chain's ports."""
+        standing = self._journal.standing()
+        return any(one.step.kind == "bridge" or one.facts.get("datapath") == "kernel" for one in standing)
 
     def _openvswitch(self) -> bool:
         return any(entry.step.kind == "ovs-vswitchd" for entry in self._processes)

@@ -45,7 +45,7 @@ class RunningChain:
     def tester(self) -> DataPlaneTester:
         """Of runs on it."""
         # The kernel forwards in the system call of whoever sends.
-        shares_cores = "kernel" in self.deployment.datapath()
+        shares_cores = self.deployment.kernel_forwards()
         return DataPlaneTester(self.client, self.topology.switch_cores, shares_cores=shares_cores)
 
     def counters(self) -> Sequence[fabric.Counter]:

@@ -57,12 +57,13 @@ def counting(
     `slower_times` tells how slow it was. `state` has seen this run afterwards.
     """
     away = absences(slices, taken)
-    slow = slowed(slices, state.best_paces_cycles())
+    best_cycles = state.best_paces_cycles()
+    slow = slowed(slices, best_cycles)
     found = evidence(slices, [*away, *slow], least_growth_ms)
     times = None
     if slow and found.seconds < ENOUGH_SHARE * wanted_s:
         found = evidence(slices, away, least_growth_ms)
-        times = _slower_times(slices, state.best_paces_cycles())
+        times = _slower_times(slices, best_cycles)
     asker = slices.cores[0].core if slices.cores else 0
     distances = {
         f"{asker}-{core.core}": float(core.distance_cycles)

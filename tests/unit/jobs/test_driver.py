@@ -54,6 +54,7 @@ class Fabric:
         self.run_dir = run_dir
         self.devices: dict[str, str] = {}
         self.done: list[str] = []
+        self.in_kernel = False
 
     def deploy(self, _steps: object, _topology: object) -> Self:
         self.done.append("deploy")
@@ -67,6 +68,9 @@ class Fabric:
 
     def datapath(self) -> str:
         return "userspace"
+
+    def kernel_forwards(self) -> bool:
+        return self.in_kernel
 
     def emulated(self) -> list[str]:
         return ["f1"]
@@ -115,6 +119,8 @@ def test_a_setup_says_what_was_deployed_and_what_was_emulated(lab: Lab, nothing_
     with running(lab, planned(lab, "direct", lab.chains()[0])) as chain:
         chain.describe(setup)
         assert not chain.tester().shares_cores
+        nothing_deployed.in_kernel = True
+        assert chain.tester().shares_cores
         assert chain.versions() == {"dpdk": "22.11", "ovs": "3.1"}
         assert chain.fingerprint().versions["ovs"] == "3.1"
     assert setup.datapath == "userspace"
