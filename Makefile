@@ -101,7 +101,7 @@ test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at ever
 
 .PHONY: test-queueing
 test-queueing: setup build/.packages-dev .venv/.ready-dev ## predicted delays of sixty networks against simulations, minutes
-	@$(PYTHON) -m pytest -m slow -s tests/unit/model/queueing
+	@$(PYTHON) -m pytest -m slow -s tests/unit/planning/queueing
 
 .PHONY: lint
 lint: setup build/.packages-dev .venv/.ready-dev ## clang-format, ruff, mypy

@@ -18,8 +18,8 @@ from bench.hugepages import hugepages
 from bench.native_program import CORE, answers
 from bench.pairs import Line, SkipError, interleave, line
 from bench.pcap_port import pcap_port, udp_frame
-from weir.dataplane import DataPlaneClient
 from weir.fabric import private_data_plane
+from weir.protocol import DataPlaneClient
 
 SECONDS = 0.3
 PAIRS, PAIRS_OF_MANY = 10, 5

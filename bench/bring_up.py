@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.pairs import Line, SkipError, interleave, line
 from weir import fabric, plan
-from weir.spec import load_lab
+from weir.lab import load_lab
 
 FUNCTIONS = 16
 LAB = f"""

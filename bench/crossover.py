@@ -25,10 +25,11 @@ from typing import Any
 
 from bench.pairs import Line, SkipError
 from weir import plan
-from weir.dataplane import DataPlaneClient, DataPlaneError
-from weir.dataplane.messages import AreaLedger, Ledger
-from weir.fabric import FabricError, private_data_plane
-from weir.spec import Lab, load_lab
+from weir.base.error import WeirError
+from weir.fabric import private_data_plane
+from weir.lab import Lab, load_lab
+from weir.protocol import DataPlaneClient
+from weir.protocol.messages import AreaLedger, Ledger
 
 LAB = Path(__file__).resolve().parent.parent / "labs" / "lean"
 CHAINS = {"A": ("a-rtc", "a-pipeline"), "B": ("b-rtc", "b-pipeline")}
@@ -67,7 +68,7 @@ def run() -> Line:
         for flows in FLOWS:
             try:
                 taken = [[_measured(lab, one, flows, cpus) for one in pair] for _ in range(REPEATS)]
-            except (FabricError, DataPlaneError) as error:
+            except WeirError as error:
                 raise SkipError(str(error)) from None
             rtc, pipeline = (_middle([both[at] for both in taken]) for at in (0, 1))
             ratios[f"{name} {flows}"] = sorted(one.cpp / other.cpp for one, other in taken)

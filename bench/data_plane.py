@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.messages import Ledger, TrafficResult
 from weir.fabric import private_data_plane
+from weir.protocol import DataPlaneClient
+from weir.protocol.messages import Ledger, TrafficResult
 
 MEMORY_MB = 256
 SETTLE_S = 0.05

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.data_plane import sent, stream
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.messages import TrafficResult
-from weir.dataplane.requests import DelayWanted
+from weir.protocol import DataPlaneClient
+from weir.protocol.messages import TrafficResult
+from weir.protocol.requests import DelayWanted
 
 CORE = 1
 LOAD_PPS = 1000.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bench.data_plane import sent, stream, weir_dp
 from bench.pairs import Line, interleave, line
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.requests import DelayWanted
+from weir.protocol import DataPlaneClient
+from weir.protocol.requests import DelayWanted
 
 CORE = 1
 SECONDS = 0.05  # short, and many of them: what drifts, drifts for both of a pair

@@ -23,8 +23,8 @@ from dataclasses import asdict, dataclass
 from bench.pairs import Line, SkipError
 from bench.planted_load import bursts
 from bench.standing import Search, standing, switching
-from weir.dataplane import DataPlaneError
-from weir.fabric import FabricError, require_root
+from weir.base.error import WeirError
+from weir.fabric import require_root
 from weir.fabric.check import check
 from weir.measure.machine_state import NEAR_TIMES, MachineState
 
@@ -71,7 +71,7 @@ def run() -> Line:
     try:
         require_root()
         cells = list(_cells(cpus[:2]))
-    except (FabricError, DataPlaneError) as error:
+    except WeirError as error:
         raise SkipError(str(error)) from None
     return judged(cells)
 

@@ -20,19 +20,20 @@ from typing import Any
 
 from bench.pairs import Line, SkipError
 from weir import fabric, plan
+from weir.base.error import WeirError
 from weir.base.names import switch_namespace
 from weir.base.topology import Topology
-from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.explain import CaseExplanation, explain_case
-from weir.fabric import FabricError, private_data_plane
-from weir.jobs.driver import running
+from weir.fabric import private_data_plane
+from weir.lab import Lab
+from weir.lab.frames import mean_frame_bytes
 from weir.measure import Traffic
 from weir.measure.outside import Nothing, Outside
 from weir.measure.tester import SutCounters, no_counters
 from weir.measure.trial import TrialRunner
-from weir.spec import Lab
-from weir.spec.frames import mean_frame_bytes
-from weir.store.result import Case, Fingerprint, Setup, Trial
+from weir.procedures.driver import running
+from weir.protocol import DataPlaneClient, DataPlaneTester
+from weir.results.result import Case, Fingerprint, Setup, Trial
 
 DURATION_S = 0.2
 MEMORY_MB = 1024
@@ -107,7 +108,7 @@ def run() -> Line:
     for one in setups:
         try:
             found = _explained(one, cpus)
-        except (FabricError, DataPlaneError) as error:
+        except WeirError as error:
             raise SkipError(f"{one.name}: {error}") from None
         limit = found.limit
         if limit.kind == one.kind and limit.name.startswith(one.culprit):

@@ -16,11 +16,11 @@ from bench.hugepages import hugepages
 from bench.pairs import Line, SkipError, interleave, line
 from weir.fabric import FabricError
 from weir.fabric.lean import LeanProcess, lean_binary, request_file
+from weir.lab import load_lab
+from weir.lab.function import DEFAULT_FASTPATH_FLOWS
+from weir.lab.traffic import Traffic
 from weir.measure.lean import BATCH
 from weir.plan.lean import LeanChain, chain_of_lab, lean_request
-from weir.spec import load_lab
-from weir.spec.function import DEFAULT_FASTPATH_FLOWS
-from weir.spec.traffic import Traffic
 
 LAB = Path(__file__).resolve().parent.parent / "labs/lean/lab.yml"
 MEMORY_MB = 1024

@@ -13,7 +13,7 @@ from dataclasses import replace
 from bench.data_plane import generator, offered_pps, weir_dp
 from bench.pairs import Line, interleave, line
 from bench.testpmd import Testpmd
-from weir.dataplane import DataPlaneClient
+from weir.protocol import DataPlaneClient
 
 CORE = 1
 SECONDS = 0.5

@@ -28,7 +28,7 @@ from bench.hugepages import hugepages
 from bench.pairs import Line, interleave, line
 from bench.pktgen import MEMORY_MB as PKTGEN_MB
 from bench.pktgen import Pktgen, program
-from weir.dataplane import DataPlaneClient
+from weir.protocol import DataPlaneClient
 
 CORE = 1
 TAKER_CORE = 0

@@ -23,7 +23,7 @@ from bench.lean_injection import CHAIN, SMALL_STAGE, STAGE, cost_percent, reques
 from bench.pairs import Line, SkipError
 from weir.fabric import FabricError
 from weir.jobs import lean
-from weir.store.lean import Comparison, LeanTraffic
+from weir.results.lean import Comparison, LeanTraffic
 
 RETRIES, RETRY_S = 5, 10.0
 RUNS = int(os.environ.get("WEIR_DETECTOR_RUNS", "100"))

@@ -15,9 +15,9 @@ from bench.fastpath import chain_of_labs_lean
 from bench.pairs import Line, SkipError
 from weir.fabric import FabricError
 from weir.jobs import lean
+from weir.lab.traffic import Flows, Traffic
 from weir.plan.lean import LeanChain, chain_of_text, lean_request
-from weir.spec.traffic import Flows, Traffic
-from weir.store.lean import LeanResult, LeanState, LeanTraffic
+from weir.results.lean import LeanResult, LeanState, LeanTraffic
 
 FLOWS = 10_000
 

@@ -12,9 +12,9 @@ import os
 from bench.pairs import Line, SkipError
 from weir.fabric import FabricError
 from weir.jobs import lean
+from weir.lab.traffic import Flows, Traffic
 from weir.plan.lean import chain_of_text, lean_request
-from weir.spec.traffic import Flows, Traffic
-from weir.store.lean import LeanTraffic
+from weir.results.lean import LeanTraffic
 
 CHAIN = "nat,l3fwd"
 

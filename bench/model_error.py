@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 from bench.pairs import Line, SkipError
-from weir.dataplane import DataPlaneError
-from weir.fabric import FabricError, require_root
+from weir.base.error import WeirError
+from weir.fabric import require_root
 from weir.jobs.calibration import SEED_BITS, calibration
 from weir.jobs.validation import validate_random
-from weir.spec import load_lab
+from weir.lab import load_lab
 
 LAB = Path(__file__).resolve().parent.parent / "labs" / "predict"
 SET_UPS = 40
@@ -35,7 +35,7 @@ def run() -> Line:
         require_root()
         document = calibration(load_lab(LAB, cpus=cpus), cpus).run(_quiet)
         found = validate_random(document, cpus, SET_UPS, seed, _quiet)
-    except (FabricError, DataPlaneError) as error:
+    except WeirError as error:
         raise SkipError(str(error)) from None
     blind, given = found.blind, found.conditional
     errors = [abs(case.blind.pps / case.measured_pps - 1) for case in found.cases]

@@ -21,11 +21,11 @@ import statistics
 
 from bench.pairs import Line, SkipError
 from bench.standing import Standing, standing, switching
-from weir.dataplane import DataPlaneError
-from weir.fabric import FabricError, require_root
+from weir.base.error import WeirError
+from weir.fabric import require_root
+from weir.lab import Lab
+from weir.lab.function import FunctionOptions
 from weir.measure.machine_state import MachineState
-from weir.spec import Lab
-from weir.spec.function import FunctionOptions
 
 SETUPS, SEARCHES = 10, int(os.environ.get("OWN_PAUSES_SEARCHES", "10"))
 TARGET = 0.95
@@ -47,7 +47,7 @@ def run() -> Line:
             with standing(_lab(pause_us), "direct", "PVP", state) as chain:
                 for _ in range(SEARCHES):
                     found.append(_searched(chain, pause_us))
-    except (FabricError, DataPlaneError) as error:
+    except WeirError as error:
         raise SkipError(str(error)) from None
     errors = [one["error"] for one in found if isinstance(one["error"], float)]
     right = sum(-BELOW <= error <= ABOVE for error in errors) / len(found)

@@ -11,9 +11,9 @@ import random
 import time
 
 from bench.pairs import Line
-from tests.unit.model.fleet import referee
-from weir.model.fleet import Answer, Search, Stop, fleet_of
-from weir.spec.fleet import AntiAffinity, FleetChain, FleetFile, FleetHost, NumaNode
+from tests.unit.planning.fleet import referee
+from weir.lab.fleet import AntiAffinity, FleetChain, FleetFile, FleetHost, NumaNode
+from weir.planning.fleet import Answer, Search, Stop, fleet_of
 
 GAP = 0.01  # the search ends when it is proved
 SEED = 1

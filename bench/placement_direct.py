@@ -15,8 +15,8 @@ import highspy
 
 from bench import ortools_solver, placement
 from bench.pairs import Line
-from weir.model.fleet import fleet_of
-from weir.model.fleet.plain import Plain, plain
+from weir.planning.fleet import fleet_of
+from weir.planning.fleet.plain import Plain, plain
 
 CHAINS, HOSTS, CLASSES = 500, 50, 30
 LIMIT_S = 25.0

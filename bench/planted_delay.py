@@ -11,8 +11,8 @@ from typing import Any
 from bench.data_plane import weir_dp
 from bench.delay_chain import CORE, configure, measured
 from bench.pairs import Line, line
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.messages import StreamResult
+from weir.protocol import DataPlaneClient
+from weir.protocol.messages import StreamResult
 
 SECONDS = 4.0
 EXACT_NS = 1000.0  # nearer than that is as good as equal

@@ -17,21 +17,21 @@ from pathlib import Path
 
 from bench.pairs import Line, SkipError
 from weir import fabric
-from weir.dataplane import DataPlaneError, DataPlaneTester
-from weir.dataplane.messages import LatencySummary
-from weir.dataplane.requests import DelayWanted
-from weir.fabric import FabricError, require_root
+from weir.base.error import WeirError
+from weir.fabric import require_root
 from weir.jobs.cost_model import model_of, other_machine, slowing_of
-from weir.jobs.driver import planned, running
 from weir.jobs.validation import held_out
 from weir.jobs.visits import Visited, distance
+from weir.lab import load_lab
 from weir.measure.pace import Slowing, core_paces
 from weir.measure.windows import USABLE
-from weir.model.capacity import CostModel, predict
-from weir.model.queueing import execution_delay
-from weir.spec import load_lab
-from weir.store.database import StoreError
-from weir.store.model import default_model_path, read_model
+from weir.planning.capacity import CostModel, predict
+from weir.planning.queueing import execution_delay
+from weir.procedures.driver import planned, running
+from weir.protocol import DataPlaneTester
+from weir.protocol.messages import LatencySummary
+from weir.protocol.requests import DelayWanted
+from weir.store.model_file import default_model_path, read_model
 
 SET_UPS = Path(__file__).resolve().parent.parent / "labs" / "predict" / "delays"
 SHARES = (0.3, 0.6)
@@ -70,7 +70,7 @@ def run() -> Line:
         cpus = tuple(sorted(os.sched_getaffinity(0)))
         labs = [load_lab(path, cpus=cpus) for path in sorted(SET_UPS.glob("*.yml"))]
         points = [point for one in held_out(labs) for point in _visited(one, model, slowing)]
-    except (FabricError, DataPlaneError, StoreError, ValueError) as error:
+    except (WeirError, ValueError) as error:
         raise SkipError(str(error)) from None
     return line(points)
 

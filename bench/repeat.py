@@ -23,7 +23,7 @@ from pathlib import Path
 from bench.pairs import Line, SkipError
 from weir.report import summary
 from weir.report.ratios import ITSELF
-from weir.store.result import Result
+from weir.results.result import Result
 
 LAB = Path(__file__).resolve().parent.parent / "labs" / "switching"
 RUNS = int(os.environ.get("REPEAT_RUNS", "10"))

@@ -25,12 +25,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bench.pairs import Line, of_ratios
+from weir.lab.measure import Measure
 from weir.measure.device import HOST_STALLS, Response
 from weir.measure.search import search
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import no_counters
 from weir.measure.trial import TrialRunner
-from weir.spec.measure import Measure
 
 PAIRS = 50
 TARGET = 10.0

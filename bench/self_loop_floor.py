@@ -8,8 +8,8 @@ from typing import Any
 
 from bench.data_plane import sent, stream, weir_dp
 from bench.pairs import Line, line
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.requests import DelayWanted
+from weir.protocol import DataPlaneClient
+from weir.protocol.requests import DelayWanted
 
 CORES = (0, 1)
 ALLOWED_NS = 2000.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bench.data_plane import forwarded_pps, weir_dp
 from bench.pairs import Line, line
-from weir.dataplane import DataPlaneClient
+from weir.protocol import DataPlaneClient
 
 CORE = 1
 SECONDS = 2.0

@@ -14,8 +14,8 @@ from pathlib import Path
 from bench.pairs import Line, SkipError
 from bench.results import OUTPUT
 from weir.jobs.soak import soak_of
-from weir.store.result import Result
-from weir.store.soak import Soak
+from weir.results.result import Result
+from weir.results.soak import Soak
 
 LAB = Path(__file__).resolve().parent.parent / "labs" / "switching"
 MEMORY_TARGET = 0.99  # drift below 1 %

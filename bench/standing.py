@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weir.dataplane import DataPlaneTester
 from weir.fabric import interrupts
-from weir.jobs.driver import planned, running
+from weir.lab import Lab, load_lab
 from weir.measure import measure_setup
 from weir.measure.counting import Watched
 from weir.measure.machine_state import MachineState
 from weir.measure.trial import TrialRunner
+from weir.procedures.driver import planned, running
+from weir.protocol import DataPlaneTester
 from weir.report.flags import flags
-from weir.spec import Lab, load_lab
-from weir.store.result import Case, Throughput, Trial
+from weir.results.result import Case, Throughput, Trial
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -15,11 +15,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from weir.cli.exits import CommandError
+from weir.base.error import WeirError
 from weir.cli.stored import stored
 from weir.report import doubts, legend, noise, numbers, rates, reduction_rows, render, summary
-from weir.store.database import StoreError
-from weir.store.result import Result
+from weir.results.result import Result
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "report.png"
@@ -36,7 +35,7 @@ def main() -> int:
         return 2
     try:
         result = stored(sys.argv[1], None)
-    except (CommandError, StoreError) as error:
+    except WeirError as error:
         print(f"tools/measured: {error}", file=sys.stderr)
         return 2
     readme = ROOT / "README.md" if result.lab == MAIN_LAB else ROOT / "labs" / result.lab / "README.md"

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from tools.measured import WIDTH
 from weir.report.validation_picture import picture
-from weir.store.model import ModelValidation, PredictionErrors
+from weir.results.model import ModelValidation, PredictionErrors
 
 ROOT = Path(__file__).resolve().parents[1]
 END = "<!-- end of errors -->\n"

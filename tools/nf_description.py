@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 WEIR_DP = ROOT / "build" / "native" / "weir-dp"
-COMMITTED = ROOT / "src" / "weir" / "spec" / "nf.json"
+COMMITTED = ROOT / "src" / "weir" / "lab" / "nf.json"
 
 
 def described(program: Path = WEIR_DP) -> dict[str, Any]:

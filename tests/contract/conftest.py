@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.polled_core import CORE
-from weir.dataplane import DataPlaneClient
 from weir.fabric import private_data_plane
+from weir.protocol import DataPlaneClient
 
 from .wire import PORTS, area_of
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.dataplane import DataPlaneClient, DataPlaneError
+from weir.protocol import DataPlaneClient, DataPlaneError
 
 OPENINGS = 3
 PATIENCE_S = 20.0

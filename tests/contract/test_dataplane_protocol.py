@@ -13,10 +13,10 @@ from typing import Any, get_args
 import jsonschema
 import pytest
 
-from weir.dataplane.protocol import COMMANDS, PROTOCOL_VERSION, Failure, protocol_schema
-from weir.dataplane.requests import Configure, PortConfig, TrafficConfigure
+from weir.lab import load_lab
 from weir.plan import build_topology, dataplane_config, streams
-from weir.spec import load_lab
+from weir.protocol.commands import COMMANDS, PROTOCOL_VERSION, Failure, protocol_schema
+from weir.protocol.requests import Configure, PortConfig, TrafficConfigure
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = load_lab(ROOT / "labs" / "switching" / "lab.yml")

@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.protocol import protocol_schema
-from weir.dataplane.requests import DelayWanted
+from weir.protocol import DataPlaneClient
+from weir.protocol.commands import protocol_schema
+from weir.protocol.requests import DelayWanted
 
 from .wire import refused, result, started
 

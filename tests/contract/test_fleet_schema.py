@@ -10,9 +10,9 @@ from pathlib import Path
 import jsonschema
 from ruamel.yaml import YAML
 
-from tests.unit.model.fleet import referee
-from weir.model.fleet import Search, Stop, fleet_of, placement_of
-from weir.spec.fleet_load import load_fleet
+from tests.unit.planning.fleet import referee
+from weir.lab.fleet_load import load_fleet
+from weir.planning.fleet import Search, Stop, fleet_of, placement_of
 
 ROOT = Path(__file__).parents[2]
 FLEET = ROOT / "labs" / "fleet" / "fleet.yml"

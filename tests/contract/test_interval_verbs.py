@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from weir.dataplane import DataPlaneClient, DataPlaneError
-from weir.dataplane.messages import TrafficInterval
-from weir.dataplane.requests import DelayWanted
+from weir.protocol import DataPlaneClient, DataPlaneError
+from weir.protocol.messages import TrafficInterval
+from weir.protocol.requests import DelayWanted
 
 from .wire import result, started
 

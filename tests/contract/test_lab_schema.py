@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from weir.spec.schema import schema_text
+from weir.lab.schema import schema_text
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "schema" / "lab.schema.json"

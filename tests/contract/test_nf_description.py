@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tools.nf_description import COMMITTED, WEIR_DP, described
-from weir.spec.nf import network_functions
+from weir.lab.nf import network_functions
 
 
 @pytest.mark.skipif(not WEIR_DP.exists(), reason="weir-dp is not built: make native")

@@ -12,9 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from tests.polled_core import CORE
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.protocol import COMMANDS, Answer, Failure
 from weir.fabric import private_data_plane
+from weir.protocol import DataPlaneClient
+from weir.protocol.commands import COMMANDS, Answer, Failure
 
 from .wire import PORTS, area_of, stream
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.polled_core import CORE
-from weir.dataplane import DataPlaneClient, DataPlaneError
-from weir.dataplane.messages import Slices, TrafficResult
+from weir.protocol import DataPlaneClient, DataPlaneError
+from weir.protocol.messages import Slices, TrafficResult
 
 from .wire import result, started
 

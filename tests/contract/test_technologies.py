@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from weir.base.step import Step
+from weir.lab import Lab, load_lab
 from weir.plan import build_topology, deployment_id, steps
-from weir.spec import Lab, load_lab
 from weir.technology import TECHNOLOGIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,7 +69,7 @@ TECHNOLOGY = Technology(
 USED = """
 from weir.fabric.check import check
 from weir.plan import build_topology, deployment_id, steps
-from weir.spec import load_lab
+from weir.lab import load_lab
 
 lab = load_lab({path!r}, cpus=(0, 1, 2, 3))
 assert lab.technology == ("patch",)

@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from weir.dataplane import DataPlaneClient, DataPlaneError
-from weir.dataplane.messages import PortTimestamps
-from weir.dataplane.protocol import protocol_schema
+from weir.protocol import DataPlaneClient, DataPlaneError
+from weir.protocol.commands import protocol_schema
+from weir.protocol.messages import PortTimestamps
 
 from .wire import PORTS, area_of, refused, result, started
 

@@ -12,10 +12,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from weir.dataplane import DataPlaneClient, DataPlaneError
-from weir.dataplane.protocol import protocol_schema
-from weir.dataplane.requests import TrafficConfigure, TrafficStart
-from weir.dataplane.tester import DataPlaneTester
+from weir.protocol import DataPlaneClient, DataPlaneError
+from weir.protocol.commands import protocol_schema
+from weir.protocol.requests import TrafficConfigure, TrafficStart
+from weir.protocol.tester import DataPlaneTester
 
 from .wire import PORTS, area_of, refused, result, started, stream, template
 

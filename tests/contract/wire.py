@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.polled_core import CORE
-from weir.dataplane import DataPlaneClient, DataPlaneError
+from weir.protocol import DataPlaneClient, DataPlaneError
 
 PORTS = [
     {"name": "left", "kind": "memory", "peer": "right"},

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.spec import load_lab
+from weir.lab import load_lab
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,7 +10,7 @@ import pytest
 
 from weir import fabric
 from weir.fabric import probe
-from weir.spec.vm import VmOptions
+from weir.lab.vm import VmOptions
 from weir.technology import TechnologyOptions
 from weir.technology.linux_bridge import LinuxBridgeOptions
 from weir.technology.ovs import OvsOptions

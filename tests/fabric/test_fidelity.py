@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from weir import plan
 from weir.fabric.fidelity import fidelity
-from weir.spec import Chain, Lab
+from weir.lab import Chain, Lab
 
 USERSPACE = "Open vSwitch 3.1.0 (userspace datapath)"
 

@@ -15,8 +15,8 @@ from weir import plan
 from weir.base.topology import Topology
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
+from weir.lab import Lab
 from weir.plan import Step
-from weir.spec import Lab
 
 DEPLOYMENT = "small-1a2b3c4d"
 

@@ -15,7 +15,7 @@ from weir.fabric.outside.polling import MAIN, Polling
 from weir.fabric.outside.reading import Reading
 from weir.fabric.outside.stacks import RATE_HZ, Sampled
 from weir.fabric.outside.threads import Thread
-from weir.spec import Lab
+from weir.lab import Lab
 
 HZ = 1e9
 NOTHING = Polling(packets=0, busy_cycles=0, idle_cycles=0, upcalls=0, upcalls_lost=0)

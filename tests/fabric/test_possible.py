@@ -10,9 +10,9 @@ import pytest
 from weir import plan
 from weir.base.topology import Topology
 from weir.fabric.possible import host_settings, possible
+from weir.lab import Lab
 from weir.plan import Step
-from weir.spec import Lab
-from weir.store.result import HostSetting
+from weir.results.result import HostSetting
 
 
 def lab(**host: object) -> Lab:

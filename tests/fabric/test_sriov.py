@@ -14,8 +14,8 @@ from weir.fabric import data_plane, sriov, virtual_function
 from weir.fabric.errors import FabricError
 from weir.fabric.sriov import SriovVf
 from weir.fabric.step_kind import Site
+from weir.lab import Lab
 from weir.plan import Step
-from weir.spec import Lab
 from weir.technology.sriov import SrIovOptions
 
 from .recorded_card import PARENT, KilledError, Machine, Settings

@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.polled_core import CORE
 from weir import plan
-from weir.dataplane import DataPlaneClient
 from weir.fabric import private_data_plane
-from weir.spec import Lab
+from weir.lab import Lab
+from weir.protocol import DataPlaneClient
 
 Functions = Sequence[Mapping[str, object]]
 Way = Mapping[str, object]  # architecture, workers, …

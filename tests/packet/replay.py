@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tests.polled_core import CORE
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.messages import NfReport
 from weir.fabric import private_data_plane
+from weir.protocol import DataPlaneClient
+from weir.protocol.messages import NfReport
 
 Direction = Literal["outbound", "inbound"]
 Options = Mapping[str, str | int | bool]

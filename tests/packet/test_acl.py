@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.dataplane import DataPlaneError
+from weir.protocol import DataPlaneError
 
 from .acl_reference import Acl
 from .replay import replay

@@ -15,9 +15,9 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.messages import Ledger
-from weir.spec.function import ARCHITECTURES
+from weir.lab.function import ARCHITECTURES
+from weir.protocol import DataPlaneClient
+from weir.protocol.messages import Ledger
 
 from .frames import framed
 from .one_function import Functions, Way, configuration, data_plane, running

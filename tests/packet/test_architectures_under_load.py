@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.messages import TrafficResult
 from weir.measure.accounting import balance, counted
 from weir.measure.tester import Direction, Stream
+from weir.protocol import DataPlaneClient
+from weir.protocol.messages import TrafficResult
 
 from .one_function import Functions, Way, configuration, data_plane, running
 

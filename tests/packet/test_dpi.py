@@ -15,7 +15,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP
 from scapy.packet import Packet as ScapyPacket
 
-from weir.dataplane import DataPlaneError
+from weir.protocol import DataPlaneError
 
 from .dpi_reference import Inspector
 from .frames import Sent, cut, framed

@@ -13,7 +13,7 @@ import pytest
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.l2 import Ether
 
-from weir.dataplane import DataPlaneError
+from weir.protocol import DataPlaneError
 
 from .replay import Direction, Dropped, Forwarded, Options, Replay, replay
 

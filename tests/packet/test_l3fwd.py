@@ -15,7 +15,7 @@ from scapy.layers.l2 import ARP
 from scapy.packet import Packet as ScapyPacket
 from scapy.packet import Raw
 
-from weir.dataplane import DataPlaneError
+from weir.protocol import DataPlaneError
 
 from .frames import cut, framed
 from .l3fwd_reference import Router

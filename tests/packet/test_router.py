@@ -18,9 +18,9 @@ from scapy.layers.l2 import ARP
 from scapy.packet import Packet as ScapyPacket
 from scapy.packet import Raw
 
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.messages import Ledger
-from weir.spec.function import ARCHITECTURES
+from weir.lab.function import ARCHITECTURES
+from weir.protocol import DataPlaneClient
+from weir.protocol.messages import Ledger
 
 from .frames import cut, framed
 from .one_function import Way, configuration, data_plane, running

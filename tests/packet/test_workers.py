@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from weir.dataplane import DataPlaneClient, DataPlaneError
+from weir.protocol import DataPlaneClient, DataPlaneError
 
 from .one_function import Way, configuration, data_plane, running
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.store.result import (
+from weir.results.result import (
     Case,
     Counted,
     LeftOut,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from weir.store.result import Result
+from weir.results.result import Result
 
 ATTACK = (
     """"'><img src=x onerror=alert(1)></script></style><script>alert(2)</script><!-- [bold]x[/bold] ${1}"""

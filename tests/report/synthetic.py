@@ -7,7 +7,7 @@ import random
 from typing import Any, Literal
 
 from weir.base.topology import Link, Node, Port, PortKind, Topology
-from weir.store.result import (
+from weir.results.result import (
     Case,
     Ceiling,
     Drop,

@@ -7,7 +7,7 @@ import re
 
 from weir import report
 from weir.report.page.areas import areas
-from weir.store.result import AreaLoad, Case, CoreLoad, PathLoad
+from weir.results.result import AreaLoad, Case, CoreLoad, PathLoad
 
 from .synthetic import result
 

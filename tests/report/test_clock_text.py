@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from weir import report
 from weir.report import clock_text, summary
-from weir.store.result import ArrivalClock, Result
+from weir.results.result import ArrivalClock, Result
 
 from .synthetic import result
 

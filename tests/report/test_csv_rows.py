@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from weir import report
-from weir.store.result import Result
+from weir.results.result import Result
 
 from .disturbed import disturbed
 from .hostile import hostile

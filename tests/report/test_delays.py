@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from weir.report import render
 from weir.report.delay_rows import HEAD, delay_rows, verdicts
-from weir.store.result import DelayPoint, Ipdv, Jitter, Pdv, Result, StreamCount, Trial, Verdict
+from weir.results.result import DelayPoint, Ipdv, Jitter, Pdv, Result, StreamCount, Trial, Verdict
 
 from .synthetic import latency, result
 

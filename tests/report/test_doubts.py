@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from weir.report import doubts
-from weir.store.result import Result, Trial
+from weir.results.result import Result, Trial
 
 from .disturbed import disturbed, found, trial
 from .synthetic import result

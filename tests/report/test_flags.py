@@ -9,7 +9,7 @@ import pytest
 
 from weir.report import legend, rates
 from weir.report.flags import FLAGS, flags, worse_state
-from weir.store.result import Throughput
+from weir.results.result import Throughput
 
 from .disturbed import disturbed, found
 from .synthetic import result

@@ -8,7 +8,7 @@ from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
 
 from tests.report.synthetic import result
 from weir.report import render
-from weir.store.result import DelayPoint, Result, StreamCount, Trial
+from weir.results.result import DelayPoint, Result, StreamCount, Trial
 
 BUCKETS = [(9.9, 10.1, 900), (19.8, 20.2, 90), (99.0, 101.0, 10)]  # us, us, packets
 

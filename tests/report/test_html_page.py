@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from weir import report
 from weir.report.page import document, markup
-from weir.store.result import Result
+from weir.results.result import Result
 
 from .disturbed import disturbed
 from .hostile import hostile

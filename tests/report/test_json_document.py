@@ -10,7 +10,7 @@ import pytest
 
 from weir import report
 from weir.report.json_document import schema
-from weir.store.result import Result
+from weir.results.result import Result
 
 from .hostile import hostile
 from .synthetic import result

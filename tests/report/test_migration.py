@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from tests.report.synthetic import result
 from weir.report import render
-from weir.store.migration import Migration, MigrationPhase, PhaseStream, QemuFigures
-from weir.store.result import Result
+from weir.results.migration import Migration, MigrationPhase, PhaseStream, QemuFigures
+from weir.results.result import Result
 
 
 def migrated(**changes: object) -> Result:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from weir.report import legend, noise, summary
-from weir.store.result import CorePace, LeftOut, Result, Trial
+from weir.results.result import CorePace, LeftOut, Result, Trial
 
 from .disturbed import MEASURE, disturbed, found, trial
 from .synthetic import result

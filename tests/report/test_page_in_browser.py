@@ -12,7 +12,7 @@ import pytest
 
 from tests.unit.measure.soak.looks import run
 from weir import report
-from weir.store.result import Result
+from weir.results.result import Result
 
 from .disturbed import disturbed
 from .hostile import hostile

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from weir.report.ratios import NoRatio, Ratio, compared
-from weir.store.result import Throughput
+from weir.results.result import Throughput
 
 from .disturbed import found
 

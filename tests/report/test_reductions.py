@@ -10,7 +10,7 @@ from rich.console import Console, Group
 
 from weir.report import reduction_table, render, summary
 from weir.report.reduction_rows import host_of, out_of_reach, reduction_rows
-from weir.store.result import DelayMeasure, HostSetting, Reduction, Result, Shortfall
+from weir.results.result import DelayMeasure, HostSetting, Reduction, Result, Shortfall
 
 from .synthetic import result
 

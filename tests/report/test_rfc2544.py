@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from tests.report.synthetic import result
+from weir.lab.delay import LatencyOptions, Sweep
+from weir.lab.measure import Measure
+from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure import no_counters
 from weir.measure.device import Response
 from weir.measure.experiment import Time
@@ -11,10 +14,7 @@ from weir.measure.rfc2544 import measure_rfc2544
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.report import render
 from weir.report.page.line_chart import Axis, Line, line_chart
-from weir.spec.delay import LatencyOptions, Sweep
-from weir.spec.measure import Measure
-from weir.spec.rfc2544 import Rfc2544Options
-from weir.store.result import Result
+from weir.results.result import Result
 
 TITLES = (
     "Throughput (RFC 2544, 26.1)",

@@ -7,7 +7,7 @@ import pytest
 
 from weir.report import summary
 from weir.report.ratios import NoRatio
-from weir.store.result import Drop
+from weir.results.result import Drop
 
 from .disturbed import disturbed
 from .synthetic import result

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from weir import report
 from weir.report import terminal
-from weir.store.result import Result
+from weir.results.result import Result
 
 from .disturbed import disturbed
 from .hostile import hostile

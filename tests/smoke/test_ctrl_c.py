@@ -16,7 +16,7 @@ import pytest
 
 from weir import fabric
 from weir.cli.exits import INTERRUPTED
-from weir.store.result import Result
+from weir.results.result import Result
 from weir.store.store import Store
 
 from .surroundings import Surroundings

@@ -14,11 +14,11 @@ import pytest
 from pyroute2 import IPRoute
 
 from weir import fabric
-from weir.dataplane import DataPlaneClient
 from weir.fabric import namespace, process
 from weir.jobs.campaign import Campaign
 from weir.measure.events import Event
-from weir.store.result import Case
+from weir.protocol import DataPlaneClient
+from weir.results.result import Case
 from weir.store.store import Store
 
 from .surroundings import Surroundings

@@ -21,10 +21,10 @@ import pytest
 
 from weir import fabric, plan
 from weir.cli.destroy import destroy
-from weir.dataplane import DataPlaneClient
 from weir.jobs.campaign import Campaign
 from weir.measure.events import Event
-from weir.store.result import Case
+from weir.protocol import DataPlaneClient
+from weir.results.result import Case
 from weir.store.store import Store
 
 from .killed import kill, survived

@@ -15,12 +15,12 @@ from weir import fabric
 from weir.fabric.vm.lacking import lacking, lacking_failover
 from weir.jobs.migration import MigrationRun, Wanted
 from weir.jobs.migration_course import SAID
-from weir.spec import Lab
-from weir.spec.function import FunctionOptions
-from weir.spec.lab import DEFAULT_FUNCTION
-from weir.spec.vm import VmOptions
-from weir.store.migration import PhaseName
-from weir.store.result import Result
+from weir.lab import Lab
+from weir.lab.function import FunctionOptions
+from weir.lab.lab import DEFAULT_FUNCTION
+from weir.lab.vm import VmOptions
+from weir.results.migration import PhaseName
+from weir.results.result import Result
 from weir.store.store import Store
 
 from .killed import kill, survived

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from weir.store.result import AreaLoad, Trial
+from weir.results.result import AreaLoad, Trial
 
 from .tiny import tiny_lab
 from .trials import trials_of

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from pyroute2 import IPRoute
 
-from weir.dataplane import DataPlaneClient
 from weir.fabric import namespace, private_data_plane
 from weir.fabric.packet_sockets import PacketSockets
+from weir.protocol import DataPlaneClient
 
 pytestmark = [
     pytest.mark.root,

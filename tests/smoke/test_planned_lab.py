@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.unit.model.told import told
+from tests.unit.planning.told import told
 from weir.cli.main import app
-from weir.spec import load_lab
-from weir.store.model import write_model
+from weir.lab import load_lab
+from weir.store.model_file import write_model
 
 from .tiny import LAB
 from .trials import trials_of

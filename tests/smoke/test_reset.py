@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from weir import fabric, plan
-from weir.dataplane.requests import Shape
 from weir.fabric import openvswitch
 from weir.measure.rfc2544.recovery import recovery_s
-from weir.store.result import Trial
+from weir.protocol.requests import Shape
+from weir.results.result import Trial
 
 from .killed import kill, survived
 from .surroundings import Surroundings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.store.result import Result
+from weir.results.result import Result
 
 pytestmark = [
     pytest.mark.root,

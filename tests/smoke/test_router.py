@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from weir.spec.function import FunctionOptions
-from weir.spec.lab import DEFAULT_FUNCTION
+from weir.lab.function import FunctionOptions
+from weir.lab.lab import DEFAULT_FUNCTION
 
 from .tiny import TECHNOLOGIES, tiny_lab
 from .trials import trials_of

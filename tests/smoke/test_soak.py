@@ -16,7 +16,7 @@ import pytest
 
 from weir import fabric
 from weir.cli.exits import INTERRUPTED
-from weir.store.result import Case, Result
+from weir.results.result import Case, Result
 from weir.store.store import Store
 
 from .tiny import LAB

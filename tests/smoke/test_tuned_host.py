@@ -14,7 +14,7 @@ import pytest
 
 from weir import fabric, plan
 from weir.fabric import hugepages, process
-from weir.spec import Lab
+from weir.lab import Lab
 
 from .killed import kill, survived
 

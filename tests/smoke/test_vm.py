@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from weir.dataplane.requests import Shape
 from weir.fabric.vm.lacking import lacking
+from weir.lab.function import FunctionOptions
+from weir.lab.lab import DEFAULT_FUNCTION
+from weir.lab.vm import VmOptions
 from weir.measure.rfc2544.recovery import recovery_s
-from weir.spec.function import FunctionOptions
-from weir.spec.lab import DEFAULT_FUNCTION
-from weir.spec.vm import VmOptions
-from weir.store.result import Trial
+from weir.protocol.requests import Shape
+from weir.results.result import Trial
 
 from .tiny import tiny_lab
 from .trials import AS_FAST_AS_IT_CAN, standing, trials_of

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from weir import fabric, plan
-from weir.dataplane import DataPlaneClient
 from weir.plan.steps import SOCKET
+from weir.protocol import DataPlaneClient
 
 from .tiny import tiny_lab
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from weir.spec import Lab, load_lab
+from weir.lab import Lab, load_lab
 
 TECHNOLOGIES = ("direct", "linux-bridge", "ovs", "ovs-dpdk")
 LAB = Path(__file__).with_name("tiny.yml")

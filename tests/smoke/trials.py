@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from weir import fabric, plan
-from weir.dataplane import DataPlaneClient, DataPlaneTester
+from weir.lab import Lab
+from weir.lab.frames import mean_frame_bytes
 from weir.measure import Traffic
 from weir.measure.trial import TrialRunner
 from weir.plan.steps import SOCKET
-from weir.spec import Lab
-from weir.spec.frames import mean_frame_bytes
-from weir.store.result import Trial
+from weir.protocol import DataPlaneClient, DataPlaneTester
+from weir.results.result import Trial
 
 AS_FAST_AS_IT_CAN = 0.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from weir.report.validation_picture import picture
-from weir.store.model import (
+from weir.results.model import (
     CasePrediction,
     CaseState,
     ErrorShares,

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
 from weir.cli.main import app
-from weir.dataplane import protocol
 from weir.explain import explanation
 from weir.host import diagnosis
+from weir.lab import fleet_load, lab_plan, placement
+from weir.lab.schema import lab_schema, schema_text
+from weir.protocol import commands as protocol
 from weir.report import json_document, kernel_vnf, lean_table, model_table
-from weir.spec import fleet_load, lab_plan, placement
-from weir.spec.schema import lab_schema, schema_text
 
 LAB_INTRO = """\
 A lab file is YAML. `weir validate FILE` checks one without touching the machine; unknown keys and bad values
@@ -83,7 +83,7 @@ What `weir explain --json` prints. Units are in the names. How a verdict comes a
 
 def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
-    functions = json.loads((root / "src" / "weir" / "spec" / "nf.json").read_text(encoding="utf-8"))
+    functions = json.loads((root / "src" / "weir" / "lab" / "nf.json").read_text(encoding="utf-8"))
     return {
         "schema/lab.schema.json": schema_text(),
         "schema/dataplane.schema.json": protocol.schema_text(),

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from weir.model.kernel_vnf.configuration import PUBLISHED, published
-from weir.model.kernel_vnf.printed import agree, disagreements
-from weir.model.kernel_vnf.ranking import Case, predict
+from weir.planning.kernel_vnf.configuration import PUBLISHED, published
+from weir.planning.kernel_vnf.printed import agree, disagreements
+from weir.planning.kernel_vnf.ranking import Case, predict
 
 PAGE = "docs/design/kernel-vnf-model.md"
 MARKS = ("<!-- tables, by tools/docs/kernel_vnf_page.py -->\n", "<!-- end of tables -->\n")

@@ -13,8 +13,8 @@ from weir.cli.exits import USAGE, CommandError
 from weir.cli.labfile import LabPath, machine_cpus, require_possible
 
 if TYPE_CHECKING:
-    from weir.spec import Lab
-    from weir.spec.technology import TechnologyName
+    from weir.lab import Lab
+    from weir.lab.technology import TechnologyName
 
 ModelFile = Annotated[
     Path | None,
@@ -55,9 +55,9 @@ def calibrate(
     Plans the fewest trials that tell the costs of the lab's functions, whatever their order and architecture.
     """
     from weir.jobs.calibration import calibration
+    from weir.lab import load_lab
     from weir.report import model_table
-    from weir.spec import load_lab
-    from weir.store.model import default_model_path, write_model
+    from weir.store.model_file import default_model_path, write_model
 
     cpus = machine_cpus()
     lab = load_lab(lab_path, cpus=cpus)

@@ -26,8 +26,8 @@ from weir.cli.labfile import (
 if TYPE_CHECKING:
     from weir.base.topology import Topology
     from weir.fabric import Deployment
+    from weir.lab import Lab
     from weir.plan import Step
-    from weir.spec import Lab
 
 
 def deploy(
@@ -86,10 +86,10 @@ def _listing(steps: list[Step], topology: Topology) -> str:
 def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -> Deployment:
     """Makes everything and starts the loops; takes everything down again if any of it fails."""
     from weir import fabric
-    from weir.dataplane import DataPlaneClient
     from weir.fabric import interrupts
-    from weir.jobs.driver import configured
     from weir.plan.steps import SOCKET
+    from weir.procedures.driver import configured
+    from weir.protocol import DataPlaneClient
 
     require_possible(lab, topology.technology, lab.machines(topology.chain))
 

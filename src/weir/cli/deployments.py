@@ -26,7 +26,7 @@ def one_of(deployments: Sequence[Deployment], wanted: str | None) -> Deployment:
     if wanted is None:
         raise CommandError(f"which deployment? There are: {', '.join(known)}", USAGE)
     if wanted not in known:
-        from weir.spec.problem import did_you_mean
+        from weir.lab.problem import did_you_mean
 
         listed = f"there are: {', '.join(known)}" if known else "nothing is deployed"
         raise CommandError(f"no deployment {wanted!r}; {listed}{did_you_mean(wanted, known)}", USAGE)

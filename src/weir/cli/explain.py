@@ -11,7 +11,7 @@ from weir.cli.exits import USAGE, CommandError
 from weir.cli.stored import LATEST, StoreLocation, stored
 
 if TYPE_CHECKING:
-    from weir.store.result import Result
+    from weir.results.result import Result
 
 
 def explain(

@@ -16,7 +16,7 @@ import typer
 from weir.cli.exits import ENVIRONMENT, FAILED, INTERRUPTED, USAGE, CommandError
 
 if TYPE_CHECKING:
-    from weir.model.fleet import Standing, Stop
+    from weir.planning.fleet import Standing, Stop
 
 TAKES = frozenset({"time_limit", "gap", "seed", "out", "as_json"})
 TIME_LIMIT_S = 60.0
@@ -34,9 +34,9 @@ def plan(
     as_json: bool,
 ) -> None:
     """Places the fleet's chains, says how far from the best, and ends with 1 if some chains have no place."""
-    from weir.model.fleet import Search, Stop, fleet_of, placement_of
+    from weir.lab.fleet_load import load_fleet
+    from weir.planning.fleet import Search, Stop, fleet_of, placement_of
     from weir.report import placement_table
-    from weir.spec.fleet_load import load_fleet
 
     file = load_fleet(path)
     if out is not None and not out.parent.is_dir():

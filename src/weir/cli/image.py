@@ -40,7 +40,7 @@ def build(
     apt-get, and the packages busybox-static, ethtool, iproute2 and socat.
     """
     from weir.fabric.vm import image as images
-    from weir.spec.vm import FORWARDERS
+    from weir.lab.vm import FORWARDERS
 
     unknown = [name for name in forwarder or () if name not in FORWARDERS]
     if unknown:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from weir.base.topology import Topology
-    from weir.dataplane.messages import Ledger
     from weir.fabric import Deployment
+    from weir.protocol.messages import Ledger
 
 ANSWER_S = 1.0
 
@@ -46,8 +46,8 @@ def inspect(
 
 def _ledger(deployment: Deployment) -> Ledger | None:
     """What weir-dp has counted; None if it does not answer or is not configured."""
-    from weir.dataplane import DataPlaneClient, DataPlaneError
     from weir.plan.steps import SOCKET
+    from weir.protocol import DataPlaneClient, DataPlaneError
 
     try:
         with DataPlaneClient(deployment.run_dir / SOCKET, connect_s=0, timeout_s=ANSWER_S) as client:

@@ -15,8 +15,8 @@ from weir.cli.exits import FAILED, USAGE, CommandError
 from weir.cli.quantities import link_bps, rate_pps
 
 if TYPE_CHECKING:
-    from weir.model.kernel_vnf.configuration import Configuration
-    from weir.model.kernel_vnf.ranking import Case, Prediction
+    from weir.planning.kernel_vnf.configuration import Configuration
+    from weir.planning.kernel_vnf.ranking import Case, Prediction
 
 TAKES = frozenset({"cpu_ghz", "cores", "link", "frame", "flows", "parameters", "as_json"})
 FRAME_BYTES = (64, 9216)
@@ -44,8 +44,8 @@ def question(
     parameters: str | None,
 ) -> Question:
     """The options in numbers. CommandError says which of them is missing or wrong."""
-    from weir.model.kernel_vnf.configuration import PUBLISHED
-    from weir.model.kernel_vnf.ranking import Case
+    from weir.planning.kernel_vnf.configuration import PUBLISHED
+    from weir.planning.kernel_vnf.ranking import Case
 
     if cpu_ghz is None or cores is None or link is None or frame is None or flows is None:
         needed = {"--cpu-ghz": cpu_ghz, "--cores": cores, "--link": link, "--frame": frame, "--flows": flows}
@@ -65,7 +65,7 @@ def question(
 def predict(asked: Question, *, config: str | None, as_json: bool) -> None:
     """Prints one entry for each case: of that configuration, or of the best one."""
     from weir.cli import kernel_vnf_table
-    from weir.model.kernel_vnf import ranking
+    from weir.planning.kernel_vnf import ranking
 
     chosen = None if config is None else _chosen(config, asked)
     found = [
@@ -91,7 +91,7 @@ def plan(asked: Question, *, rate: str | None, as_json: bool) -> None:
 
 
 def _rank(asked: Question, case: Case, rate_pps: float | None = None) -> list[Prediction]:
-    from weir.model.kernel_vnf.ranking import rank
+    from weir.planning.kernel_vnf.ranking import rank
 
     return _computed(lambda: rank(asked.configurations.values(), case, rate_pps=rate_pps))
 
@@ -113,7 +113,7 @@ def _computed(compute: Callable[..., Value], *arguments: object) -> Value:
 
 
 def _chosen(name: str, asked: Question) -> Configuration:
-    from weir.spec.problem import did_you_mean
+    from weir.lab.problem import did_you_mean
 
     if name in asked.configurations:
         return asked.configurations[name]
@@ -123,7 +123,7 @@ def _chosen(name: str, asked: Question) -> Configuration:
 
 
 def _configurations(source: str) -> Mapping[str, Configuration]:
-    from weir.model.kernel_vnf.configuration import PUBLISHED, calibrated, published
+    from weir.planning.kernel_vnf.configuration import PUBLISHED, calibrated, published
 
     if source in PUBLISHED:
         return published(source)
@@ -148,7 +148,7 @@ def _each(option: str, text: str, read: Callable[[str], Value]) -> tuple[Value, 
 def _frame_bytes(text: str) -> float:
     from pydantic import TypeAdapter, ValidationError
 
-    from weir.spec.frames import IMIX_PREFIX, Frame, mean_frame_bytes
+    from weir.lab.frames import IMIX_PREFIX, Frame, mean_frame_bytes
 
     if text.startswith(IMIX_PREFIX):
         try:
@@ -162,7 +162,7 @@ def _frame_bytes(text: str) -> float:
 
 
 def _flow_count(text: str) -> int:
-    from weir.spec.traffic import MAX_FLOWS
+    from weir.lab.traffic import MAX_FLOWS
 
     if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= MAX_FLOWS):
         raise ValueError(f"expected numbers of flows from 1 to {MAX_FLOWS}")

@@ -13,9 +13,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from weir.model.kernel_vnf import reasons
-from weir.model.kernel_vnf.configuration import PUBLISHED, published
-from weir.model.kernel_vnf.ranking import Case, Prediction, rank
+from weir.planning.kernel_vnf import reasons
+from weir.planning.kernel_vnf.configuration import PUBLISHED, published
+from weir.planning.kernel_vnf.ranking import Case, Prediction, rank
 from weir.report import numbers
 
 if TYPE_CHECKING:

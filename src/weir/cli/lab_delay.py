@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from weir.model.capacity import CostModel
-from weir.model.queueing import Arrivals, DelayPrediction, execution_delay
+from weir.lab.execution import Execution
+from weir.planning.capacity import CostModel
+from weir.planning.queueing import Arrivals, DelayPrediction, execution_delay
 from weir.report.lean_table import table
-from weir.spec.execution import Execution
 
 
 def at_load(

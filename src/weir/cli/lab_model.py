@@ -14,10 +14,10 @@ from weir.cli.labfile import chosen_chain, machine_cpus
 from weir.cli.quantities import link_bps, rate_pps
 
 if TYPE_CHECKING:
-    from weir.model.capacity import Prediction
-    from weir.model.queueing import DelayPrediction
-    from weir.spec import Chain, Lab
-    from weir.store.model import ModelDocument
+    from weir.lab import Chain, Lab
+    from weir.planning.capacity import Prediction
+    from weir.planning.queueing import DelayPrediction
+    from weir.results.model import ModelDocument
 
 TAKES = frozenset(
     {"model", "chain", "frame", "flows", "cores", "cpu_ghz", "link", "scale_factor", "rate", "as_json"}
@@ -59,7 +59,7 @@ def model_here(path: Path | None, *, elsewhere: bool = False) -> ModelDocument:
     """
     from weir import fabric
     from weir.jobs.cost_model import other_machine
-    from weir.store.model import default_model_path, read_model
+    from weir.store.model_file import default_model_path, read_model
 
     chosen = path or default_model_path()
     document = read_model(chosen)
@@ -89,7 +89,7 @@ def predict(
 ) -> None:
     """Prints a line for each chain, number of flows and frame size."""
     from weir.jobs.cost_model import other_options
-    from weir.spec import load_lab
+    from weir.lab import load_lab
 
     cpus = machine_cpus() if cores is None else tuple(range(cores))
     lab = load_lab(lab_path, cpus=cpus)
@@ -129,8 +129,8 @@ def with_traffic(lab: Lab, frames: Sequence[str], flows: str) -> Lab:
     """The lab with these frame sizes and number of flows. CommandError for what is none."""
     from pydantic import ValidationError
 
-    from weir.spec.check import complaints
-    from weir.spec.traffic import Traffic
+    from weir.lab.check import complaints
+    from weir.lab.traffic import Traffic
 
     said = lab.traffic.model_dump()
     said["frames"], said["flows"]["count"] = tuple(one.strip() for one in frames), flows.strip()
@@ -154,8 +154,8 @@ def _answer(document: ModelDocument, lab: Lab, chain: Chain, asked: Elsewhere) -
     from weir.cli.lab_delay import at_load
     from weir.jobs.cost_model import model_of
     from weir.jobs.visits import setup
-    from weir.model.blind import predict_blind, typical
-    from weir.model.scaling import one_set, over_link, side_by_side
+    from weir.planning.blind import predict_blind, typical
+    from weir.planning.scaling import one_set, over_link, side_by_side
 
     model = model_of(document)
     if asked.cpu_ghz is not None:

@@ -16,8 +16,8 @@ from weir.cli.quantities import link_bps, rate_pps
 
 if TYPE_CHECKING:
     from weir.jobs.placing import Predicted, Search
+    from weir.lab.lab_plan import LabPlan
     from weir.plan.core_pool import MachineCores
-    from weir.spec.lab_plan import LabPlan
 
 TAKES = frozenset(
     {
@@ -58,8 +58,8 @@ def plan(
     from weir.jobs.cost_model import model_of, other_options
     from weir.jobs.placing import NoCoreError, Question, Search
     from weir.jobs.placing_answer import answer
+    from weir.lab import load_lab
     from weir.report import plan_table
-    from weir.spec import load_lab
 
     if latency_us is not None and rate is None:
         raise CommandError("--latency-us needs --rate: a delay is one at a load", USAGE)
@@ -136,8 +136,8 @@ def _target(out: Path | None, search: Search, *, force: bool) -> Path:
 def _write(
     target: Path, lab_path: Path, said: LabPlan, search: Search, best: Predicted, *, force: bool
 ) -> None:
+    from weir.lab.load import LAB_FILE
     from weir.plan.lab_text import placed_text
-    from weir.spec.load import LAB_FILE
 
     placed = search.placed(best.placement)
     text = (lab_path / LAB_FILE if lab_path.is_dir() else lab_path).read_text(encoding="utf-8")

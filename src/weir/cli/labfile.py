@@ -13,9 +13,9 @@ import typer
 from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 
 if TYPE_CHECKING:
-    from weir.spec import Chain, Lab
-    from weir.spec.vm import VmOptions
-    from weir.spec.ways import Way
+    from weir.lab import Chain, Lab
+    from weir.lab.vm import VmOptions
+    from weir.lab.ways import Way
 
 LabPath = Annotated[
     Path, typer.Argument(metavar="LAB", help="A lab file, or a directory that holds one as lab.yml.")
@@ -62,8 +62,8 @@ def compared_here(lab_path: Path, *, quick: bool) -> tuple[Lab, tuple[Way, ...]]
     from weir.fabric.host import isolated
     from weir.fabric.host.cpus import nodes
     from weir.fabric.host.tree import Tree
-    from weir.spec import load_lab
-    from weir.spec.ways import ways
+    from weir.lab import load_lab
+    from weir.lab.ways import ways
 
     there = {node.number: node.cpus for node in nodes(Tree())} or None
     tuned = {cpu for cpus in isolated.partitions().values() for cpu in cpus}
@@ -97,7 +97,7 @@ def _chosen(what: str, name: str | None, known: Sequence[str]) -> str:
     if name is None:
         return known[0]
     if name not in known:
-        from weir.spec.problem import did_you_mean
+        from weir.lab.problem import did_you_mean
 
         hint = did_you_mean(name, known)
         raise CommandError(f"the lab has no {what} {name!r}; it has {', '.join(known)}{hint}", USAGE)

@@ -14,9 +14,9 @@ from weir.cli.labfile import chosen_chain, machine_cpus
 
 if TYPE_CHECKING:
     from weir.jobs.lean import LeanRun
+    from weir.lab.traffic import Traffic
     from weir.plan.lean import LeanChain
-    from weir.spec.traffic import Traffic
-    from weir.store.lean import LeanResult
+    from weir.results.lean import LeanResult
 
 FLOWS = 1000
 FRAME = "64"
@@ -150,24 +150,21 @@ def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
 
 def _chain(target: str, name: str | None, fastpath: bool) -> tuple[LeanChain, Traffic]:
     """The chain, and the traffic of its lab, or the usual one."""
-    from weir.plan.lean import LeanError, chain_of_lab, chain_of_text
-    from weir.spec import load_lab
-    from weir.spec.traffic import Flows, Traffic
+    from weir.lab import load_lab
+    from weir.lab.traffic import Flows, Traffic
+    from weir.plan.lean import chain_of_lab, chain_of_text
 
-    try:
-        if Path(target).exists():
-            lab = load_lab(Path(target), cpus=machine_cpus())
-            return chain_of_lab(lab, chosen_chain(lab, name)), lab.traffic
-        return chain_of_text(target, fastpath=fastpath), Traffic(flows=Flows(count=FLOWS))
-    except LeanError as error:
-        raise CommandError(str(error), USAGE) from None
+    if Path(target).exists():
+        lab = load_lab(Path(target), cpus=machine_cpus())
+        return chain_of_lab(lab, chosen_chain(lab, name)), lab.traffic
+    return chain_of_text(target, fastpath=fastpath), Traffic(flows=Flows(count=FLOWS))
 
 
 def _sent(traffic: Traffic, pcap: Path | None, flows: int | None, frame: str | None) -> Traffic:
     """The traffic with what the command line says of it."""
     from pydantic import ValidationError
 
-    from weir.spec.traffic import Traffic
+    from weir.lab.traffic import Traffic
 
     if pcap is not None and (flows is not None or frame is not None):
         raise CommandError("--pcap brings its own packets: it takes no --flows and no --frame", USAGE)
@@ -189,7 +186,7 @@ def _sent(traffic: Traffic, pcap: Path | None, flows: int | None, frame: str | N
 def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | None) -> LeanRun:
     from weir.jobs.lean import LeanRun
     from weir.plan.lean import lean_request
-    from weir.store.lean import LeanTraffic
+    from weir.results.lean import LeanTraffic
 
     cpus = machine_cpus()
     if cpu is not None and cpu not in cpus:
@@ -209,7 +206,7 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
 def _stored(path: Path) -> LeanResult:
     from pydantic import ValidationError
 
-    from weir.store.lean import LeanResult
+    from weir.results.lean import LeanResult
 
     try:
         return LeanResult.model_validate_json(path.read_text(encoding="utf-8"))
@@ -230,7 +227,7 @@ def _machine(as_json: bool) -> None:
 
 
 def _speedup(path: Path, reference_pps: float | None, as_json: bool) -> None:
-    from weir.model import speedup as model
+    from weir.planning import speedup as model
 
     try:
         points = model.points_of_csv(path.read_text(encoding="utf-8"))

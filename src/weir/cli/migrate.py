@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import ENVIRONMENT, FAILED, INTERRUPTED, USAGE, CommandError
+from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
 from weir.cli.labfile import ChainName, FrameName, LabPath, Quick, chosen_chain, here
 from weir.cli.quantities import bandwidth_bps, rate_pps, seconds
 from weir.cli.stored import JsonResult, ReportFolder, StoreLocation
 
 if TYPE_CHECKING:
     from weir.jobs.migration import Wanted
-    from weir.spec import Chain, Lab
+    from weir.lab import Chain, Lab
 
 TECHNOLOGY = "linux-bridge"
 RATE, SETTLE, TIME_LIMIT, DOWNTIME_LIMIT = "1kpps", "3s", "5min", "300ms"
@@ -60,7 +60,7 @@ def migrate(
 
     from weir import fabric
     from weir.cli.progress import Progress
-    from weir.jobs.migration import MigrationError, MigrationRun
+    from weir.jobs.migration import MigrationRun
     from weir.report import FORMATS, render, terminal
     from weir.store.store import Store
 
@@ -77,11 +77,8 @@ def migrate(
     )
     fabric.require_root()
     console = Console(stderr=as_json, highlight=False)
-    try:
-        with Store(store) as database, Progress(console) as progress:
-            result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(wanted)
-    except MigrationError as error:
-        raise CommandError(str(error), ENVIRONMENT) from error
+    with Store(store) as database, Progress(console) as progress:
+        result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(wanted)
     folder = output or Path("results") / result.id
     folder.mkdir(parents=True, exist_ok=True)
     for name, stem in (("html", "report"), ("json", "result")):

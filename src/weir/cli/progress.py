@@ -11,7 +11,7 @@ from rich.status import Status
 
 from weir.measure.events import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.report import rates
-from weir.store.result import Case
+from weir.results.result import Case
 
 
 class Progress:

@@ -19,7 +19,7 @@ def bandwidth_bps(text: str) -> float:
 
 
 def _bps(option: str, text: str) -> float:
-    from weir.spec.units import BPS, quantity
+    from weir.lab.units import BPS, quantity
 
     low, high = LINK_BPS
     try:
@@ -35,7 +35,7 @@ def _bps(option: str, text: str) -> float:
 
 def rate_pps(text: str) -> float:
     """Of `--rate`. CommandError says what is expected."""
-    from weir.spec.units import PPS, quantity
+    from weir.lab.units import PPS, quantity
 
     try:
         pps = quantity(text, PPS, "pps")
@@ -48,7 +48,7 @@ def rate_pps(text: str) -> float:
 
 def seconds(option: str, text: str, least: float, most: float) -> float:
     """Of a time. CommandError says what is expected."""
-    from weir.spec.units import SECONDS, quantity
+    from weir.lab.units import SECONDS, quantity
 
     try:
         found = quantity(text, SECONDS, "s")

@@ -12,7 +12,7 @@ from weir.cli.exits import USAGE, CommandError
 from weir.cli.stored import LATEST, StoreLocation, nothing_stored, stored
 
 if TYPE_CHECKING:
-    from weir.store.result import Result
+    from weir.results.result import Result
     from weir.store.store import RunSummary, Store
 
 FormatName = Literal["terminal", "json", "csv", "html", "rfc2544", "hgrm", "hlog"]

@@ -14,9 +14,9 @@ from weir.cli.labfile import LabPath, compared_here
 from weir.cli.stored import ReportFolder, StoreLocation
 
 if TYPE_CHECKING:
-    from weir.spec import Lab
-    from weir.spec.rfc2544 import Rfc2544Options
-    from weir.store.result import Result
+    from weir.lab import Lab
+    from weir.lab.rfc2544 import Rfc2544Options
+    from weir.results.result import Result
 
 ALL = "all"
 
@@ -108,8 +108,8 @@ def chosen_options(
     """The lab's, with what the command line says instead. CommandError for names that there are not."""
     from pydantic import ValidationError
 
-    from weir.spec.problem import did_you_mean
-    from weir.spec.rfc2544 import STANDARD, TESTS, Rfc2544Options
+    from weir.lab.problem import did_you_mean
+    from weir.lab.rfc2544 import STANDARD, TESTS, Rfc2544Options
 
     options = lab.measure.rfc2544
     given = options.model_dump(exclude_unset=True)

@@ -23,7 +23,7 @@ from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, stored
 
 if TYPE_CHECKING:
     from weir.jobs.soak_campaign import Wanted
-    from weir.spec import Lab
+    from weir.lab import Lab
 
 DURATION, INTERVAL, LOAD = "16h", "10s", "50% PDR"
 LONGEST_S = 7 * 24 * 3600.0
@@ -70,7 +70,7 @@ def soak(
     from weir import fabric
     from weir.cli.soak_progress import SoakProgress
     from weir.jobs.soak import soak_of, stored_lab
-    from weir.jobs.soak_campaign import SoakCampaign, SoakError
+    from weir.jobs.soak_campaign import SoakCampaign
     from weir.report import FORMATS, render, terminal
     from weir.store.store import Store
 
@@ -87,26 +87,23 @@ def soak(
     else:
         lab = here(lab_path, quick=quick)
     console = Console(stderr=as_json, highlight=False)
-    try:
-        with Store(store) as database, SoakProgress(console) as progress:
-            mode = earlier.quick if earlier is not None else quick
-            campaign = SoakCampaign(lab, quick=mode, store=database, progress=progress)
-            if earlier is not None:
-                fabric.require_root()
-                result = campaign.resume(earlier)
-            else:
-                wanted = _wanted(
-                    lab,
-                    technology=technology,
-                    chain=chain,
-                    frame=frame,
-                    load=_load(lab, rate, load),
-                    times=(duration or DURATION, interval or INTERVAL),
-                )
-                fabric.require_root()
-                result = campaign.run(wanted)
-    except SoakError as error:
-        raise CommandError(str(error), FAILED) from error
+    with Store(store) as database, SoakProgress(console) as progress:
+        mode = earlier.quick if earlier is not None else quick
+        campaign = SoakCampaign(lab, quick=mode, store=database, progress=progress)
+        if earlier is not None:
+            fabric.require_root()
+            result = campaign.resume(earlier)
+        else:
+            wanted = _wanted(
+                lab,
+                technology=technology,
+                chain=chain,
+                frame=frame,
+                load=_load(lab, rate, load),
+                times=(duration or DURATION, interval or INTERVAL),
+            )
+            fabric.require_root()
+            result = campaign.run(wanted)
     folder = output or Path("results") / result.id
     folder.mkdir(parents=True, exist_ok=True)
     for name, stem in (("html", "report"), ("json", "result"), ("csv", "intervals")):
@@ -143,7 +140,7 @@ def _same(lab: Lab, lab_path: Path | None, *, quick: bool) -> None:
 
 
 def _load(lab: Lab, rate: str | None, load: str | None) -> str:
-    from weir.spec.delay import load_of
+    from weir.lab.delay import load_of
 
     if rate is not None and load is not None:
         raise CommandError("--rate and --load are two ways to say one thing; give one of them", USAGE)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from weir.cli.progress import Progress
 from weir.report.soak_rows import event_text, greatest_us, lost_text
-from weir.store.soak import Soak, SoakInterval
+from weir.results.soak import Soak, SoakInterval
 
 LOGGED_EVERY_S = 60.0
 

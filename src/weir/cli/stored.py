@@ -11,7 +11,7 @@ import typer
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
-    from weir.store.result import Result
+    from weir.results.result import Result
     from weir.store.store import Store
 
 LATEST = "latest"
@@ -57,7 +57,7 @@ def nothing_stored(store: Store) -> str:
 def _read(path: Path) -> Result:
     from pydantic import ValidationError
 
-    from weir.store.result import RESULT_VERSION, Result
+    from weir.results.result import RESULT_VERSION, Result
 
     try:
         return Result.model_validate_json(path.read_bytes())

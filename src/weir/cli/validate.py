@@ -14,8 +14,8 @@ from weir.cli.exits import USAGE
 from weir.cli.labfile import LabPath, Quick, compared_here
 
 if TYPE_CHECKING:
-    from weir.spec import Lab
-    from weir.spec.ways import Way
+    from weir.lab import Lab
+    from weir.lab.ways import Way
 
 
 def validate(
@@ -30,8 +30,8 @@ def validate(
     ] = False,
 ) -> None:
     """Check a lab file and say everything that is wrong with it. Touches nothing and needs no root."""
-    from weir.spec import SpecError, load_lab
-    from weir.spec.ways import ways
+    from weir.lab import SpecError, load_lab
+    from weir.lab.ways import ways
 
     try:
         if any_machine:

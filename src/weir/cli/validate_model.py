@@ -15,7 +15,7 @@ from weir.cli.exits import USAGE, CommandError
 from weir.cli.labfile import machine_cpus, require_possible
 
 if TYPE_CHECKING:
-    from weir.store.model import ModelDocument, ModelValidation
+    from weir.results.model import ModelDocument, ModelValidation
 
 
 def validate_model(
@@ -79,8 +79,8 @@ def validate_model(
 def _named(paths: list[Path], document: ModelDocument) -> ModelValidation:
     from weir.cli.lab_model import require_technology
     from weir.jobs.validation import validate
-    from weir.spec import load_lab
-    from weir.spec.load import LAB_FILE
+    from weir.lab import load_lab
+    from weir.lab.load import LAB_FILE
 
     cpus = machine_cpus()
     labs = {(path / LAB_FILE if path.is_dir() else path): load_lab(path, cpus=cpus) for path in paths}

@@ -50,7 +50,7 @@ def chosen(variants: Sequence[Variant], parameters: Mapping[str, Any]) -> str:
 
 
 def _check_values(asked: Sequence[Variant], given: Mapping[str, Any]) -> None:
-    from weir.spec.problem import did_you_mean
+    from weir.lab.problem import did_you_mean
 
     for name in {one.asked_by for one in asked}:
         known = [one.value for one in asked if one.asked_by == name and one.value is not None]

@@ -9,8 +9,8 @@ from weir.explain.gain import Keeps, split, without
 from weir.explain.measures import MEASURES, Effect, Measure
 from weir.explain.seen import Seen
 from weir.explain.verdict import Verdict
-from weir.spec.nf import network_functions
-from weir.store.result import Fingerprint, Setup
+from weir.lab.nf import network_functions
+from weir.results.result import Fingerprint, Setup
 
 _WORTH = 0.005
 _NETFILTER = frozenset({"netfilter", "conntrack"})

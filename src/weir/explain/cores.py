@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.store.result import AreaLoad, Trial
+from weir.results.result import AreaLoad, Trial
 
 TESTER_KINDS = frozenset({"generator", "receiver"})
 SWITCH_KINDS = frozenset({"pmd", "thread"})

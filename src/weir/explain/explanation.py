@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from weir.base.record import Record
-from weir.spec.document_schema import as_text, document_schema
+from weir.lab.document_schema import as_text, document_schema
 
 EXPLANATION_VERSION = 1
 

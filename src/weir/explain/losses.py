@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from weir.base.topology import Topology
 from weir.explain.cores import SWITCH_KINDS
-from weir.store.result import Drop, Trial
+from weir.results.result import Drop, Trial
 
 SWITCH = "switch"
 _NO_ROOM = frozenset({"tx_queue_full"})

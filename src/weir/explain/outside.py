@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from weir.explain.cores import KERNEL_KINDS, Core
 from weir.explain.explanation import Evidence
 from weir.explain.seen import Seen, share
-from weir.store.result import AreaLoad, CoreLoad
+from weir.results.result import AreaLoad, CoreLoad
 
 UPCALL_SHARE = 0.001
 """Fewer packets that no flow of the switch fits are its learning at the start."""

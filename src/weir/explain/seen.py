@@ -10,7 +10,7 @@ from weir.base.topology import Topology
 from weir.explain.cores import Core, cores
 from weir.explain.explanation import AreaSeen, Evidence
 from weir.explain.losses import Losses, Overflow, losses
-from weir.store.result import Case, Ceiling, Trial, slowness
+from weir.results.result import Case, Ceiling, Trial, slowness
 
 
 @dataclass(frozen=True)

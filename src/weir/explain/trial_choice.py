@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.store.result import Case, Trial
+from weir.results.result import Case, Trial
 
 LOST_SHARE = 0.001
 """Losing less than this is no overload."""

@@ -11,7 +11,7 @@ from weir.explain.second import second
 from weir.explain.seen import areas, seen
 from weir.explain.trial_choice import shows_most
 from weir.explain.verdict import judged
-from weir.store.result import Case, Fingerprint, Result, Setup
+from weir.results.result import Case, Fingerprint, Result, Setup
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from weir.fabric import probe, sriov
 from weir.fabric.errors import FabricError
 from weir.fabric.vm.lacking import lacking
-from weir.spec.vm import VmOptions
+from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES, TechnologyOptions
 from weir.technology.descriptor import Need
 from weir.technology.sriov import SrIovOptions

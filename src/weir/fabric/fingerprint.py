@@ -12,7 +12,7 @@ from weir.fabric.host.devices import memory as pages
 from weir.fabric.host.power import power
 from weir.fabric.host.tree import Tree
 from weir.fabric.revision import weir_version
-from weir.store.result import Fingerprint
+from weir.results.result import Fingerprint
 
 _UNKNOWN = "unknown"
 _PAGE_KB = 2048

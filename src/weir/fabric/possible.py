@@ -11,10 +11,10 @@ from weir.base.topology import Topology
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
 from weir.fabric.registry import lacking
+from weir.lab.lab import Lab
 from weir.plan import Step
 from weir.plan.tuning import deployment_steps
-from weir.spec.lab import Lab
-from weir.store.result import HostSetting
+from weir.results.result import HostSetting
 from weir.technology import TECHNOLOGIES
 
 _KEYS: dict[str, StepKind] = {

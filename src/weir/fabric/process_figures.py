@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from weir.store.soak import ProcessFigures
+from weir.results.soak import ProcessFigures
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 

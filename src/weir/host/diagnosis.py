@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from weir.base.record import FixedRecord
 from weir.host.facts import Facts
-from weir.spec.document_schema import as_text, document_schema
+from weir.lab.document_schema import as_text, document_schema
 
 DOCTOR_VERSION = 1
 Severity = Literal["error", "warning", "note", "ok"]

@@ -14,25 +14,25 @@ from weir import __version__, fabric, plan
 from weir.fabric import lean as process
 from weir.jobs.cost_model import pace_of, parameters_of
 from weir.jobs.drawing import known_of_lab, tried
-from weir.jobs.leftovers import take_down_leftovers
 from weir.jobs.switch_rows import hop, own_areas, switch_areas, switch_idle, switch_rows, with_kernel
 from weir.jobs.visits import Say, Visited, setup, visited
+from weir.lab import Lab
+from weir.lab.execution import FULL_BURST, TESTER_KINDS, Area, Execution
+from weir.lab.function import ARCHITECTURES
+from weir.lab.technology import TechnologyName
 from weir.measure.costs import AreaCost, Costs
 from weir.measure.windows import limiting
-from weir.model.capacity import predict
-from weir.model.design import chosen
-from weir.model.fit import Row
-from weir.model.quality import Measured, calibrated, errors, undisturbed
-from weir.model.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
 from weir.plan.execution import execution
 from weir.plan.random_labs import drawn
 from weir.plan.switch_trials import bundled, switched_candidates
 from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
-from weir.spec import Lab
-from weir.spec.execution import FULL_BURST, TESTER_KINDS, Area, Execution
-from weir.spec.function import ARCHITECTURES
-from weir.spec.technology import TechnologyName
-from weir.store.model import (
+from weir.planning.capacity import predict
+from weir.planning.design import chosen
+from weir.planning.fit import Row
+from weir.planning.quality import Measured, calibrated, errors, undisturbed
+from weir.planning.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
+from weir.procedures.leftovers import take_down_leftovers
+from weir.results.model import (
     MemoryPoint,
     ModelDocument,
     ModelLeftOut,

@@ -12,23 +12,23 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import fabric, plan
+from weir.base.error import WeirError
 from weir.base.topology import Topology
-from weir.dataplane import DataPlaneError
 from weir.fabric import interrupts
 from weir.fabric.host.reading import facts
 from weir.host.shortfalls import shortfalls
-from weir.jobs.driver import RunningChain, new_id, planned, refusal, running
-from weir.jobs.leftovers import take_down_leftovers
-from weir.jobs.new_result import new_result
 from weir.jobs.standing import Standing
+from weir.lab import Chain, Lab
+from weir.lab.ways import Way, ways
 from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.events import Event, TrialFinished
 from weir.measure.machine_state import MachineState
 from weir.measure.reductions import reductions
-from weir.spec import Chain, Lab
-from weir.spec.ways import Way, ways
-from weir.store.result import Case, Ceiling, Result, Setup, Shortfall
+from weir.procedures.driver import RunningChain, new_id, planned, refusal, running
+from weir.procedures.leftovers import take_down_leftovers
+from weir.procedures.new_result import new_result
+from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
 from weir.store.store import Store
 
 Measuring = Callable[..., Iterator[Case]]  # as measure_setup
@@ -147,7 +147,7 @@ class Campaign:
         try:
             found = self._calibrated(way, topology)
             self._measure(result, standing, topology, found, frames)
-        except (fabric.FabricError, DataPlaneError, plan.PlanError) as error:
+        except WeirError as error:
             if not setup.cases:
                 setup.refused = str(error)
             self._progress.say(f"{name}: given up: {error}")

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from weir.lab import Chain, Lab
+from weir.lab.nf import Nf, Scalar, network_functions
 from weir.measure.pace import Slowing
-from weir.model.capacity import CostModel, Range
-from weir.model.fit import Parameters
-from weir.model.intervals import Spread
-from weir.model.terms import MemoryCurve
-from weir.spec import Chain, Lab
-from weir.spec.nf import Nf, Scalar, network_functions
-from weir.store.fingerprint import differences
-from weir.store.model import ModelDocument, ModelPace, ModelParameter
-from weir.store.result import Fingerprint
+from weir.planning.capacity import CostModel, Range
+from weir.planning.fit import Parameters
+from weir.planning.intervals import Spread
+from weir.planning.terms import MemoryCurve
+from weir.results.fingerprint import differences
+from weir.results.model import ModelDocument, ModelPace, ModelParameter
+from weir.results.result import Fingerprint
 
 _MACHINE = ("cpu", "hypervisor", "smt")
 """What makes another machine; that the rest of the fingerprint differs is worth a notice."""

@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weir import plan
-from weir.dataplane import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
+from weir.base.error import WeirError
 from weir.fabric import interrupts
 from weir.jobs.visits import Say, Visited, setup, visit
+from weir.lab import Lab
+from weir.lab.technology import TechnologyName
 from weir.measure.windows import entered, stage_drops
 from weir.plan.execution import list_entries
 from weir.plan.random_labs import Drawn, Known
 from weir.plan.trials import library
-from weir.spec import Lab
-from weir.spec.technology import TechnologyName
-from weir.store.model import ModelDocument
+from weir.protocol import DataPlaneGoneError, DataPlaneTimeoutError
+from weir.results.model import ModelDocument
 
 LOST_MAX = 0.001
 """Share of the packets that functions may drop: dropped ones cost less than forwarded ones."""
@@ -107,7 +107,7 @@ def tried(
                 why = _useless(one)
             except (DataPlaneGoneError, DataPlaneTimeoutError):
                 raise
-            except (DataPlaneError, plan.PlanError, ValueError) as error:
+            except (WeirError, ValueError) as error:
                 why = str(error)
             if why is None:
                 found.setups.append(one)

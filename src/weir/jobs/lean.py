@@ -15,9 +15,9 @@ from weir.fabric import lean as process
 from weir.fabric import lean_build
 from weir.measure import lean as numbers
 from weir.measure import regression
-from weir.store.fingerprint import differences
-from weir.store.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanState, LeanTraffic
-from weir.store.result import Fingerprint
+from weir.results.fingerprint import differences
+from weir.results.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanState, LeanTraffic
+from weir.results.result import Fingerprint
 
 LAUNCHES = 8
 COMPARED = 3  # times as many at most: a comparison ends sooner when nothing is open

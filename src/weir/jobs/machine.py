@@ -8,7 +8,7 @@ from typing import Any
 from weir import fabric
 from weir.fabric import lean as process
 from weir.measure.lean import spread
-from weir.store.lean import Latency, MachineResult
+from weir.results.lean import Latency, MachineResult
 
 _L1_BYTES, _L2_BYTES, _L3_BYTES = 32 << 10, 512 << 10, 32 << 20  # where the kernel does not say
 _MEMORY_MIN, _MEMORY_MAX = 64 << 20, 256 << 20

@@ -10,23 +10,22 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from weir import fabric
+from weir.base.error import WeirError
 from weir.base.failover import migratable
-from weir.dataplane import DataPlaneError
-from weir.dataplane.looking import LookingTester
 from weir.fabric import interrupts
 from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
 from weir.fabric.vm.migration import Migration as Machine
-from weir.jobs.driver import RunningChain, planned, refusal, running
 from weir.jobs.migration_course import Course, wait_for_primaries
-from weir.jobs.new_result import new_result
-from weir.jobs.one_case import OneCase
+from weir.lab import Chain, Lab
 from weir.measure.migration import phases
-from weir.measure.trial import PortGoneError, TrialRunner
-from weir.spec import Chain, Lab
-from weir.store.migration import Migration, QemuFigures
-from weir.store.result import Case, Result, Setup
+from weir.measure.trial import TrialRunner
+from weir.procedures.driver import RunningChain, planned, refusal, running
+from weir.procedures.new_result import new_result
+from weir.procedures.one_case import OneCase
+from weir.protocol.looking import LookingTester
+from weir.results.migration import Migration, QemuFigures
+from weir.results.result import Case, Result, Setup
 from weir.store.store import Store
 
 LOOK_S = 0.1
@@ -34,7 +33,7 @@ TEACHING_FRAMES = 3
 STAND_IN = "an emulated card (vmxnet3), which stands for a virtual function"
 
 
-class MigrationError(Exception):
+class MigrationError(WeirError):
     """Nothing can be migrated; says why and what to do."""
 
 
@@ -142,7 +141,7 @@ class MigrationRun:
             try:
                 trial = runner.once("migration", record.load_pps, course.longest_s).trial
                 record.faults = trial.invalid_because
-            except (fabric.FabricError, DataPlaneError, PortGoneError) as error:
+            except WeirError as error:
                 record.faults = [str(error)]
             if course.interrupted:
                 interrupts.settle()

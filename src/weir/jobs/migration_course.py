@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from weir.dataplane import DataPlaneClient
-from weir.dataplane.messages import TrafficInterval
 from weir.fabric import FabricError, interrupts
 from weir.fabric.vm.migration import Limits, Migration, Moment
 from weir.measure.migration import NS_PER_S, Cut
-from weir.store.migration import PhaseName
+from weir.protocol import DataPlaneClient
+from weir.protocol.messages import TrafficInterval
+from weir.results.migration import PhaseName
 
 STEP_S = 0.05
 REPLUG_S = 120.0

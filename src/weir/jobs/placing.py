@@ -12,12 +12,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from weir.base.error import USAGE, WeirError
 from weir.jobs.visits import setup
-from weir.model.blind import predict_blind, typical
-from weir.model.capacity import CostModel, Prediction, knows_fastpath
-from weir.model.queueing import DelayPrediction, execution_delay
-from weir.model.scaling import over_link
-from weir.model.terms import core_terms
+from weir.lab import Chain, Lab
+from weir.lab.execution import Execution
+from weir.lab.frames import mean_frame_bytes
 from weir.plan.core_pool import MachineCores, apart, crowded
 from weir.plan.placements import (
     SPARE_AREAS,
@@ -28,9 +27,11 @@ from weir.plan.placements import (
     placements,
     ways,
 )
-from weir.spec import Chain, Lab
-from weir.spec.execution import Execution
-from weir.spec.frames import mean_frame_bytes
+from weir.planning.blind import predict_blind, typical
+from weir.planning.capacity import CostModel, Prediction, knows_fastpath
+from weir.planning.queueing import DelayPrediction, execution_delay
+from weir.planning.scaling import over_link
+from weir.planning.terms import core_terms
 from weir.technology import TECHNOLOGIES
 
 PLACEMENTS_MAX = 2000
@@ -42,8 +43,10 @@ _OWN_WORK = frozenset({"dispatcher", "forwarder", "owner", "applier", "collector
 """Without its cost a prediction is of something else; what comes on top, as between cores, is noticed."""
 
 
-class NoCoreError(ValueError):
+class NoCoreError(WeirError):
     """There is no core for the functions."""
+
+    exit_code = USAGE
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from weir.jobs.placing import Predicted, Ranking, Search
-from weir.model.capacity import CoreLoad, Prediction
-from weir.model.queueing import DelayPrediction
-from weir.model.scaling import LINK
-from weir.plan.core_pool import sharing
-from weir.plan.trials import CORES_MAX
-from weir.spec.execution import TESTER_KINDS
-from weir.spec.lab_plan import (
+from weir.lab.execution import TESTER_KINDS
+from weir.lab.lab_plan import (
     AreaLoad,
     Asked,
     Delay,
@@ -24,7 +19,12 @@ from weir.spec.lab_plan import (
     PlannedFunction,
     PlannedPlacement,
 )
-from weir.store.model import ModelDocument
+from weir.plan.core_pool import sharing
+from weir.plan.trials import CORES_MAX
+from weir.planning.capacity import CoreLoad, Prediction
+from weir.planning.queueing import DelayPrediction
+from weir.planning.scaling import LINK
+from weir.results.model import ModelDocument
 
 _MORE_CORES = (
     f"Extrapolates: {{}} cores, measured on {CORES_MAX}; what more of them cost each other was not measured."

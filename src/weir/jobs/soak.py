@@ -13,25 +13,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from weir import fabric
-from weir.dataplane import DataPlaneClient, DataPlaneError
-from weir.dataplane.looking import LookingTester
-from weir.dataplane.requests import DelayWanted
+from weir.base.error import WeirError
 from weir.fabric import interrupts
 from weir.fabric.process_figures import process_figures
-from weir.jobs.driver import RunningChain
+from weir.lab import Lab
 from weir.measure.accounting import Counts, counted
 from weir.measure.soak import Recorder, Snapshot
 from weir.measure.soak.buckets import buckets
 from weir.measure.soak.recorder import buffers_lost
 from weir.measure.soak.snapshot import pools_of
 from weir.measure.trial import PortGoneError, TrialRunner
-from weir.spec import Lab
-from weir.store.fingerprint import differences
-from weir.store.result import Case, Result
-from weir.store.soak import PoolFigures, ProcessFigures, Soak, SoakInterval, TableFigure
+from weir.procedures.driver import RunningChain
+from weir.protocol import DataPlaneClient, DataPlaneError
+from weir.protocol.looking import LookingTester
+from weir.protocol.requests import DelayWanted
+from weir.results.fingerprint import differences
+from weir.results.result import Case, Result
+from weir.results.soak import PoolFigures, ProcessFigures, Soak, SoakInterval, TableFigure
+from weir.results.trial import Trial
 from weir.store.store import Store
-from weir.store.trial import Trial
 
 WARM_UP_S = 0.2
 WARM_UP_PPS_MIN = 200_000.0
@@ -106,7 +106,7 @@ class SoakRun:
             after = looks.settled_pools(pools)
             ports = len(on.client.ledger().ports)
             recorder.end(trials[-1], after, time.time(), ports=ports, complete=not tester.ended_early)
-        except (fabric.FabricError, DataPlaneError, PortGoneError) as error:
+        except WeirError as error:
             recorder.fail(str(error))
             self._watching.say(f"the soak ended early: {error}")
         self._soak.intervals = self._store.intervals(self._place, self._case)

@@ -9,30 +9,33 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import fabric, plan
+from weir.base.error import FAILED, WeirError
 from weir.base.topology import Topology
 from weir.fabric import interrupts
-from weir.jobs.driver import RunningChain, new_id, planned, refusal, running
-from weir.jobs.leftovers import take_down_leftovers
-from weir.jobs.new_result import new_result
-from weir.jobs.one_case import OneCase
 from weir.jobs.soak import SoakRun, settle_s, soak_of, warm_up
+from weir.lab import Chain, Lab
+from weir.lab.delay import load_of
 from weir.measure import ceilings, measure_setup
 from weir.measure.clocks import arrival_clocks
 from weir.measure.counting import Watched
 from weir.measure.delay import load_pps
 from weir.measure.events import Event, TrialFinished
-from weir.spec import Chain, Lab
-from weir.spec.delay import load_of
-from weir.store.result import Case, Ceiling, Result, Setup
-from weir.store.soak import Soak, SoakInterval
+from weir.procedures.driver import RunningChain, new_id, planned, refusal, running
+from weir.procedures.leftovers import take_down_leftovers
+from weir.procedures.new_result import new_result
+from weir.procedures.one_case import OneCase
+from weir.results.result import Case, Ceiling, Result, Setup
+from weir.results.soak import Soak, SoakInterval
 from weir.store.store import Store
 
 LEFT_S_MIN = 1.0
 TEACHING_FRAMES = 3
 
 
-class SoakError(Exception):
+class SoakError(WeirError):
     """The soak cannot begin, or cannot go on; says why and what to do."""
+
+    exit_code = FAILED
 
 
 class Progress(Protocol):

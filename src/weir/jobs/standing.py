@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from weir.lab import Chain
+from weir.lab.sla import Sla
+from weir.lab.ways import Way
 from weir.measure.machine_state import MachineState
 from weir.measure.rounds import joined
-from weir.spec import Chain
-from weir.spec.sla import Sla
-from weir.spec.ways import Way
-from weir.store.result import Case, Setup
+from weir.results.result import Case, Setup
 
 
 @dataclass

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from weir.lab.execution import SWITCH_KINDS, TESTER_KINDS, Area, AreaPath, Execution
 from weir.measure.costs import AreaCost, Costs
-from weir.model.fit import Row
-from weir.model.terms import MemoryCurve, rest_terms, state_bytes, weighted
-from weir.spec.execution import SWITCH_KINDS, TESTER_KINDS, Area, AreaPath, Execution
+from weir.planning.fit import Row
+from weir.planning.terms import MemoryCurve, rest_terms, state_bytes, weighted
 
 FRAMES_A_HOP: Mapping[str, int] = {"bridge": 2, "netfilter bridge": 2, "openvswitch": 2}
 """Frames that the softirq takes up for one packet: from the sender's interface, and into the receiver's."""

@@ -14,13 +14,13 @@ from pathlib import Path
 from weir.jobs.cost_model import model_of, slowing_of
 from weir.jobs.drawing import known_of_model, redrawn, tried
 from weir.jobs.visits import Measurement, Say, Visited, setup, visited
-from weir.model.blind import predict_blind
-from weir.model.capacity import CostModel, Prediction, predict
-from weir.model.intervals import held_interval
-from weir.model.quality import errors
+from weir.lab import Lab
 from weir.plan.random_labs import drawn
-from weir.spec import Lab
-from weir.store.model import (
+from weir.planning.blind import predict_blind
+from weir.planning.capacity import CostModel, Prediction, predict
+from weir.planning.intervals import held_interval
+from weir.planning.quality import errors
+from weir.results.model import (
     CasePrediction,
     CaseState,
     ErrorShares,

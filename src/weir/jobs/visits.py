@@ -15,12 +15,10 @@ from dataclasses import dataclass, field, replace
 
 from weir import plan
 from weir.base.topology import Topology
-from weir.dataplane import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
-from weir.dataplane.messages import Hello
 from weir.fabric import interrupts
 from weir.fabric import lean as process
-from weir.jobs.driver import planned, running
-from weir.jobs.leftovers import take_down_leftovers
+from weir.lab import Chain, Lab
+from weir.lab.execution import Execution
 from weir.measure.costs import USED_MIN, Costs, costs
 from weir.measure.experiment import TEACHING_FRAMES
 from weir.measure.outside import NOTHING, Outside
@@ -45,8 +43,10 @@ from weir.measure.windows import (
 )
 from weir.plan.execution import execution
 from weir.plan.tables import learning_packets
-from weir.spec import Chain, Lab
-from weir.spec.execution import Execution
+from weir.procedures.driver import planned, running
+from weir.procedures.leftovers import take_down_leftovers
+from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
+from weir.protocol.messages import Hello
 
 VISITS = 3
 """How often each set-up is built: the host's mood differs from one minute to the next."""

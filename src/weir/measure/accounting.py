@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weir.dataplane.messages import Ledger, TrafficResult
 from weir.measure.tester import Counter, Stream
-from weir.store.result import Drop
+from weir.protocol.messages import Ledger, TrafficResult
+from weir.results.result import Drop
 
 Counts = dict[tuple[str, str], int]  # (place, reason) → packets since boot
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from weir.dataplane.messages import AreaLedger, Ledger, PathLedger, StageLedger
-from weir.store.result import AreaLoad, PathLoad, StageLoad
+from weir.protocol.messages import AreaLedger, Ledger, PathLedger, StageLedger
+from weir.results.result import AreaLoad, PathLoad, StageLoad
 
 ROOM_DROPS = "tx_queue_full"
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from weir.lab.measure import Measure
 from weir.measure.clocks import resolution_ns
 from weir.measure.counting import Watched
 from weir.measure.events import Event, PhaseStarted, TrialFinished
 from weir.measure.tester import Tester, Traffic, no_counters
 from weir.measure.trial import Outcome, TrialRunner
-from weir.spec.measure import Measure
-from weir.store.result import Ceiling, Trial
+from weir.results.result import Ceiling, Trial
 
 # A ceiling is a rate that the tester reaches within this loss, so that one stall does not decide it.
 LOSS_RATIO_MAX = 0.001

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weir.dataplane.messages import Ledger
 from weir.measure.tester import Stream
-from weir.store.result import ArrivalClock
+from weir.protocol.messages import Ledger
+from weir.results.result import ArrivalClock
 
 
 def arrival_clocks(ledger: Ledger, streams: Sequence[Stream]) -> list[ArrivalClock]:

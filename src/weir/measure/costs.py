@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weir.dataplane.messages import AreaLedger
+from weir.lab.execution import FULL_BURST
 from weir.measure.outside import KERNEL_KINDS
 from weir.measure.pace import Slowing
 from weir.measure.windows import CALM, Window, entered, received, stage_drops
-from weir.spec.execution import FULL_BURST
-from weir.store.result import AreaLoad
+from weir.protocol.messages import AreaLedger
+from weir.results.result import AreaLoad
 
 USED_MIN = 8
 """Windows; fewer say little."""

@@ -7,11 +7,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weir.dataplane.messages import Slices
 from weir.measure.core_watch import CoreWatch, Taken, Unwatched
 from weir.measure.disturbance import HOST, SLOWED, SLOWED_TIMES, Absence, Evidence, absences, evidence, slowed
 from weir.measure.machine_state import MachineState
-from weir.store.result import Counted, LeftOut, TrialSlices
+from weir.protocol.messages import Slices
+from weir.results.result import Counted, LeftOut, TrialSlices
 
 ENOUGH_SHARE = 0.7
 """Of the time asked for: with less undisturbed time a trial is no answer."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from weir.lab.measure import CurveOptions
 from weir.measure.trial import TrialRunner
-from weir.spec.measure import CurveOptions
-from weir.store.result import Trial
+from weir.results.result import Trial
 
 
 def curve_loads_pps(options: CurveOptions, throughput_pps: float | None, highest_pps: float) -> list[float]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from weir.dataplane.requests import DelayWanted
+from weir.lab.delay import LatencyOptions, Load, load_of
 from weir.measure.trial import TrialRunner
-from weir.spec.delay import LatencyOptions, Load, load_of
-from weir.store.result import DelayPoint, Throughput, Trial
+from weir.protocol.requests import DelayWanted
+from weir.results.result import DelayPoint, Throughput, Trial
 
 BITS_PER_BYTE = 8
 SHORTEST_S = 0.001

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from weir.dataplane.messages import DelayHistogram, GapSummary, IpdvSummary, JitterSummary, LatencySummary
-from weir.store.result import Ipdv, Jitter, Latency, Pdv
-from weir.store.trial import Gaps
+from weir.protocol.messages import DelayHistogram, GapSummary, IpdvSummary, JitterSummary, LatencySummary
+from weir.results.result import Ipdv, Jitter, Latency, Pdv
+from weir.results.trial import Gaps
 
 NS_PER_US = 1e3
 _QUANTILES = ("p50", "p90", "p99", "p999", "p9999", "max")

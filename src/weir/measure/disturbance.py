@@ -25,10 +25,10 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weir.dataplane.messages import Slices, StreamSlices
 from weir.measure.backlog import LOSSY_SHARE
 from weir.measure.core_watch import Taken
 from weir.measure.pauses import in_pauses
+from weir.protocol.messages import Slices, StreamSlices
 
 HOST = "host"
 SLOWED = "slowed"

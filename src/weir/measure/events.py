@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.store.result import Throughput, Trial
+from weir.results.result import Throughput, Trial
 
 Phase = Literal[
     "calibrate",

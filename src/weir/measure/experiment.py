@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weir.lab.measure import Measure
+from weir.lab.sla import Sla
 from weir.measure.counting import Watched
 from weir.measure.curve import curve, curve_loads_pps
 from weir.measure.delay import delays
@@ -19,9 +21,7 @@ from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import judged
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.trial import TrialRunner
-from weir.spec.measure import Measure
-from weir.spec.sla import Sla
-from weir.store.result import Case, Ceiling, DelayPoint, Throughput, Trial
+from weir.results.result import Case, Ceiling, DelayPoint, Throughput, Trial
 
 if TYPE_CHECKING:
     from weir.measure.search import Found

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from weir.store.lean import FastPathUse, LeanCost, LeanSamples, LeanState, Prediction, Spread
+from weir.base.error import FAILED, WeirError
+from weir.results.lean import FastPathUse, LeanCost, LeanSamples, LeanState, Prediction, Spread
 
 BATCH = 32
 CHAIN = "chain"
@@ -19,8 +20,10 @@ BEYOND = 1.1
 """Times what the core was seen to retire at most is impossible: both are known to some percent."""
 
 
-class ImpossibleError(ValueError):
+class ImpossibleError(WeirError):
     """What was measured cannot be. Says what, why, and what to do."""
+
+    exit_code = FAILED
 
 
 class _Answer(BaseModel):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 
-from weir.store.result import MachineBest
+from weir.results.result import MachineBest
 
 OFTEN_SHARE = 0.1
 """Of all slices: a pace that came less often is not waited for."""

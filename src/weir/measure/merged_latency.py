@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weir.measure.soak.buckets import buckets, merged, quantiles
-from weir.store.trial import Latency, StreamCount
+from weir.results.trial import Latency, StreamCount
 
 _SHARES = {"p50_us": 0.5, "p90_us": 0.9, "p99_us": 0.99, "p999_us": 0.999, "p9999_us": 0.9999}
 

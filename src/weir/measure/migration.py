@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weir.dataplane.messages import StreamInterval, TrafficInterval
 from weir.measure.tester import Stream
-from weir.store.migration import MigrationPhase, PhaseName, PhaseStream
+from weir.protocol.messages import StreamInterval, TrafficInterval
+from weir.results.migration import MigrationPhase, PhaseName, PhaseStream
 
 NS_PER_S, NS_PER_MS = 1e9, 1e6
 

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from typing import Protocol
 
 from weir.measure.trial import PortGoneError
-from weir.store.result import Case
+from weir.results.result import Case
 
 
 class OneCase(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from weir.store.result import AreaLoad, CoreLoad, Drop
+from weir.results.result import AreaLoad, CoreLoad, Drop
 
 KERNEL_KINDS = frozenset({"softirq", "syscalls"})
 _NO_SYSTEM_CALLS = KERNEL_KINDS | {"pmd", "receiver"}

@@ -9,8 +9,8 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weir.dataplane.messages import Ledger
-from weir.store.result import CorePace
+from weir.protocol.messages import Ledger
+from weir.results.result import CorePace
 
 GROUP_MIN = 8
 """Windows of one set-up; fewer tell no slope."""

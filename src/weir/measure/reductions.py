@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
 
-from weir.store.result import (
+from weir.results.result import (
     Case,
     DelayMeasure,
     DelayPoint,

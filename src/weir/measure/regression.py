@@ -22,7 +22,7 @@ from typing import Literal
 import jumpavg  # type: ignore[import-untyped]
 from scipy import stats
 
-from weir.store.lean import LeanSamples, StageVerdict
+from weir.results.lean import LeanSamples, StageVerdict
 
 MINIMUM = 0.01
 """A smaller change is none: where a compiler happens to place code moves cycles as much."""

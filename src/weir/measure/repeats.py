@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from weir.spec.measure import Goal, Measure
-from weir.store.result import Ceiling, Throughput
+from weir.lab.measure import Goal, Measure
+from weir.results.result import Ceiling, Throughput
 
 if TYPE_CHECKING:
     from weir.measure.search import Found

@@ -6,10 +6,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from weir.lab.sla import Sla
 from weir.measure.delay import point_of
 from weir.measure.service_level import judged
-from weir.spec.sla import Sla
-from weir.store.result import Case, DelayPoint, RoundRate, Throughput
+from weir.results.result import Case, DelayPoint, RoundRate, Throughput
 
 
 def joined(rounds: Sequence[Case], sla: Sla | None) -> Case:

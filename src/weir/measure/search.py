@@ -21,9 +21,9 @@ from MLRsearch import (  # type: ignore[import-untyped]
     SearchGoal,
 )
 
+from weir.lab.measure import Goal, Measure
 from weir.measure.trial import TrialRunner
-from weir.spec.measure import Goal, Measure
-from weir.store.result import Trial
+from weir.results.result import Trial
 
 # Trials count as this much longer than they are, so that five trials of 0.2 s are never a rounding error
 # short of 1 s: the library would take the missing 1e-16 s for a trial that lost everything.

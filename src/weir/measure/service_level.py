@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from weir.spec.sla import G114_ONE_WAY_US, Sla
-from weir.store.result import DelayPoint, StreamCount, Throughput, Verdict
+from weir.lab.sla import G114_ONE_WAY_US, Sla
+from weir.results.result import DelayPoint, StreamCount, Throughput, Verdict
 
 _NAMES = {"p50": "P50", "p90": "P90", "p99": "P99", "p999": "P99.9", "p9999": "P99.99"}
 

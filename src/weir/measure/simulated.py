@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from weir.dataplane.messages import (
+from weir.measure.device import Passage, Response, passage
+from weir.measure.tester import Traffic
+from weir.protocol.messages import (
     AreaLedger,
     DelayHistogram,
     Gap,
@@ -31,9 +33,7 @@ from weir.dataplane.messages import (
     StreamSlices,
     TrafficResult,
 )
-from weir.dataplane.requests import DelayWanted, Shape
-from weir.measure.device import Passage, Response, passage
-from weir.measure.tester import Traffic
+from weir.protocol.requests import DelayWanted, Shape
 
 TSC_HZ = 2_500_000_000
 WIRE_S = 10e-6  # latency without waiting

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What measuring needs from outside, as protocols: a tester, and the counters of the system under test.
 
-weir-dp through its socket is one tester (`weir.dataplane.tester`), the simulated device
+weir-dp through its socket is one tester (`weir.protocol.tester`), the simulated device
 (`weir.measure.simulated`) another.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from weir.dataplane.messages import DelayHistogram, Ledger, TrafficResult
-from weir.dataplane.requests import DelayWanted, Shape
+from weir.protocol.messages import DelayHistogram, Ledger, TrafficResult
+from weir.protocol.requests import DelayWanted, Shape
 
 Direction = Literal["left-to-right", "right-to-left"]
 

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from weir.dataplane.messages import Ledger, TrafficResult
-from weir.dataplane.requests import DelayWanted, Shape
+from weir.base.error import WeirError
+from weir.lab.measure import TrialOptions
 from weir.measure.accounting import Balance, Counts, balance, counted
 from weir.measure.areas import area_loads
 from weir.measure.backlog import backlog_packets
@@ -24,9 +24,10 @@ from weir.measure.outside import Nothing, Outside, Own, joined
 from weir.measure.pace import core_paces
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.validity import Fault, faults
-from weir.spec.measure import TrialOptions
-from weir.store.result import ArrivalClock, Stall, StreamCount, Trial
-from weir.store.trial import Purpose
+from weir.protocol.messages import Ledger, TrafficResult
+from weir.protocol.requests import DelayWanted, Shape
+from weir.results.result import ArrivalClock, Stall, StreamCount, Trial
+from weir.results.trial import Purpose
 
 # A switch may publish its counters a little late; a balance is read again this often before it is believed.
 SETTLE_READS = 3
@@ -74,7 +75,7 @@ class Outcome:
         return self.trial.counted_short > OUTRUN_RATIO * self.trial.counted_due and not self.has("host")
 
 
-class PortGoneError(Exception):
+class PortGoneError(WeirError):
     """A port disappeared: the chain cannot be measured any more."""
 
 

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.dataplane.messages import TrafficResult
 from weir.measure.accounting import RECEIVER_REASONS, Balance
 from weir.measure.counting import ENOUGH_SHARE, Counting
 from weir.measure.tester import Stream
+from weir.protocol.messages import TrafficResult
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from weir.dataplane.messages import AreaLedger, Ledger
+from weir.lab.execution import TESTER_KINDS
 from weir.measure.outside import KERNEL_KINDS, NOTHING, Outside
 from weir.measure.pace import Slowing, core_paces
-from weir.spec.execution import TESTER_KINDS
-from weir.store.result import AreaLoad, CoreLoad
+from weir.protocol.messages import AreaLedger, Ledger
+from weir.results.result import AreaLoad, CoreLoad
 
 WINDOW_S = 0.02
 CALM_WANTED = 10

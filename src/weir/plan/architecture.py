@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weir.base.topology import Node, NodeNf, Port, Topology
-from weir.spec.nf import Scalar, network_functions
+from weir.lab.nf import Scalar, network_functions
 
 RING_PACKETS = 512
 _SWAP = "mac-swap"

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from weir.base.error import WeirError
 from weir.base.topology import KERNEL_PORT_KINDS, VM_PORT_KINDS, Port, Topology
+from weir.lab.lab import Lab
 from weir.plan.architecture import RING_PACKETS, function_areas
 from weir.plan.memory import mbufs, queue_size
-from weir.spec.lab import Lab
 
 KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
 _UNIX_PATH_MAX = 107
 _NETNS_DIRECTORY = "/run/netns"
 
 
-class PlanError(ValueError):
+class PlanError(WeirError):
     """The topology cannot be told to weir-dp as things are on this machine. Says what to do."""
 
 

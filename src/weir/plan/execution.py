@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.topology import KERNEL_PORT_KINDS, Topology
+from weir.lab.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
+from weir.lab.frames import mean_frame_bytes
+from weir.lab.function import NfOptions
+from weir.lab.lab import Chain, Lab
+from weir.lab.nf import NfOption, Scalar, network_functions
 from weir.plan.dataplane_config import dataplane_config
 from weir.plan.switch_areas import EXACT_MATCHES, Switched, require_modelled, switched
-from weir.spec.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
-from weir.spec.frames import mean_frame_bytes
-from weir.spec.function import NfOptions
-from weir.spec.lab import Chain, Lab
-from weir.spec.nf import NfOption, Scalar, network_functions
 
 _PRIVATE = "/"  # of sockets' paths, which no area has
 

@@ -16,9 +16,9 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from weir.spec.function import FunctionOptions
-from weir.spec.lab import DEFAULT_FUNCTION, Lab
-from weir.spec.overlay import OVERLAY_KEY
+from weir.lab.function import FunctionOptions
+from weir.lab.lab import DEFAULT_FUNCTION, Lab
+from weir.lab.overlay import OVERLAY_KEY
 
 _SAID_BY_THE_PLAN = ("chain", "technology", "baseline", "functions", "cores", "variants")
 _HOW_IT_RUNS = ("architecture", "workers", "owners", "fastpath", "fastpath_flows", "cores")

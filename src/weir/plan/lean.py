@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from weir.base.error import USAGE, WeirError
+from weir.lab.frames import IMIX_PREFIX
+from weir.lab.function import DEFAULT_FASTPATH_FLOWS
+from weir.lab.lab import Chain, Lab
+from weir.lab.nf import NfOption, Scalar, network_functions
+from weir.lab.problem import did_you_mean
+from weir.lab.traffic import Traffic
 from weir.plan.streams import template
-from weir.spec.frames import IMIX_PREFIX
-from weir.spec.function import DEFAULT_FASTPATH_FLOWS
-from weir.spec.lab import Chain, Lab
-from weir.spec.nf import NfOption, Scalar, network_functions
-from weir.spec.problem import did_you_mean
-from weir.spec.traffic import Traffic
 
 AREA = "chain"
 PATH = "outbound"
@@ -22,8 +23,10 @@ _MBUFS = 4096  # some hundreds wait at a time; functions may hold some more
 _LEFT, _RIGHT = "02:57:00:00:00:01", "02:57:00:00:00:02"
 
 
-class LeanError(ValueError):
+class LeanError(WeirError):
     """The chain cannot be understood. Says what, what was expected, and the nearest name."""
+
+    exit_code = USAGE
 
 
 @dataclass(frozen=True)

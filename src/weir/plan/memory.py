@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from weir.base.topology import KERNEL_PORT_KINDS, Node, Port, Topology
+from weir.lab.lab import Lab
+from weir.lab.nf import network_functions
 from weir.plan.architecture import RING_PACKETS, ring_count
 from weir.plan.tables import grown_bytes
-from weir.spec.lab import Lab
-from weir.spec.nf import network_functions
 from weir.technology import TECHNOLOGIES
 
 KERNEL_RING_FRAMES = 4096

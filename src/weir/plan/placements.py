@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from weir.base.cores import Cores
 from weir.base.topology import Architecture
-from weir.spec.function import ARCHITECTURES, FunctionOptions
-from weir.spec.function_check import function_complaints
-from weir.spec.lab import Chain, Lab
-from weir.spec.nf import network_functions
+from weir.lab.function import ARCHITECTURES, FunctionOptions
+from weir.lab.function_check import function_complaints
+from weir.lab.lab import Chain, Lab
+from weir.lab.nf import network_functions
 
 WORKERS_MAX, OWNERS_MAX = 8, 4
 SPARE_AREAS = 2

@@ -18,15 +18,15 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
+from weir.lab.check import complaints
+from weir.lab.frames import IMIX_BYTES
+from weir.lab.function import ARCHITECTURES, NfOptions
+from weir.lab.lab import Lab
+from weir.lab.nf import Scalar, network_functions
+from weir.lab.traffic import MAX_FLOWS
+from weir.lab.ways import completed
 from weir.plan.drawn_lists import LISTS
 from weir.plan.tables import packets_looked_into, with_room
-from weir.spec.check import complaints
-from weir.spec.frames import IMIX_BYTES
-from weir.spec.function import ARCHITECTURES, NfOptions
-from weir.spec.lab import Lab
-from weir.spec.nf import Scalar, network_functions
-from weir.spec.traffic import MAX_FLOWS
-from weir.spec.ways import completed
 from weir.technology import TECHNOLOGIES
 
 FASTPATH = "fast path"

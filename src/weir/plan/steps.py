@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from weir.base.step import Step
 from weir.base.topology import Topology
+from weir.lab.lab import Lab
 from weir.plan.memory import memory_mb
 from weir.plan.tuning import deployment_steps, hugepages
 from weir.plan.vm_steps import vm_steps
-from weir.spec.lab import Lab
 from weir.technology import TECHNOLOGIES
 from weir.technology.kernel_links import kernel_wire
 

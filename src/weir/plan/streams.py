@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from weir.base.topology import Topology
+from weir.lab.frames import IMIX_PREFIX
+from weir.lab.lab import Lab
+from weir.lab.traffic import Traffic
 from weir.plan.architecture import next_hop
-from weir.spec.frames import IMIX_PREFIX
-from weir.spec.lab import Lab
-from weir.spec.traffic import Traffic
 
 _ADDRESSES = {4: ("198.18.0.1", "198.19.0.1"), 6: ("2001:2:0:1::1", "2001:2:0:2::1")}
 # RFC 4814: source ports from 1024 on, destination ports from 1 to 49151.

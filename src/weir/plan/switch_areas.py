@@ -17,8 +17,8 @@ from typing import Any
 
 from weir.base.cores import cpus_text
 from weir.base.topology import Topology
+from weir.lab.lab import Lab
 from weir.plan.dataplane_config import PlanError
-from weir.spec.lab import Lab
 from weir.technology import TECHNOLOGIES
 from weir.technology.descriptor import Forwarding, NotModelledError
 

@@ -12,6 +12,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from weir.lab.function import ARCHITECTURES, NfOptions
+from weir.lab.lab import Lab
+from weir.lab.technology import TechnologyName
 from weir.plan.trials import (
     FEW_FLOWS,
     MANY_FLOWS,
@@ -22,9 +25,6 @@ from weir.plan.trials import (
     places,
     possible,
 )
-from weir.spec.function import ARCHITECTURES, NfOptions
-from weir.spec.lab import Lab
-from weir.spec.technology import TechnologyName
 from weir.technology import TECHNOLOGIES
 
 CACHED_FLOWS = 2000

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from weir.spec.function import NfOptions
-from weir.spec.lab import Lab
-from weir.spec.nf import Scalar, network_functions
+from weir.lab.function import NfOptions
+from weir.lab.lab import Lab
+from weir.lab.nf import Scalar, network_functions
 
 
 @dataclass(frozen=True)

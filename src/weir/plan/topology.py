@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from weir.base.names import mac, namespace, token_of
 from weir.base.topology import KERNEL_PORT_KINDS, Link, Machine, Node, NodeNf, Port, PortKind, Side, Topology
-from weir.spec.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_OWNERS, DEFAULT_WORKERS, FunctionOptions
-from weir.spec.lab import Chain, Lab
+from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_OWNERS, DEFAULT_WORKERS, FunctionOptions
+from weir.lab.lab import Chain, Lab
 from weir.technology import TECHNOLOGIES, Technology
 
 LOOPBACK = "loopback"

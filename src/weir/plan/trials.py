@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from weir.base.cores import Cores
 from weir.base.topology import Architecture
+from weir.lab.check import complaints
+from weir.lab.frames import frame_sizes_bytes
+from weir.lab.function import ARCHITECTURES, FunctionOptions, NfOptions
+from weir.lab.lab import Chain, Lab
+from weir.lab.nf import network_functions
+from weir.lab.technology import TechnologyName
 from weir.plan.tables import with_room
-from weir.spec.check import complaints
-from weir.spec.frames import frame_sizes_bytes
-from weir.spec.function import ARCHITECTURES, FunctionOptions, NfOptions
-from weir.spec.lab import Chain, Lab
-from weir.spec.nf import network_functions
-from weir.spec.technology import TechnologyName
 
 FUNCTION = "trial"
 FEW_FLOWS, MANY_FLOWS, MOST_FLOWS = 64, 40_000, 1_000_000

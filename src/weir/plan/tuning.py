@@ -11,10 +11,10 @@ from weir.base.cores import named_cpus
 from weir.base.names import deployment_id
 from weir.base.step import Param, Step, StepKind
 from weir.base.topology import Topology
+from weir.lab.host import Host
+from weir.lab.lab import Lab
 from weir.plan.memory import machines_memory_mb, memory_mb, switch_memory_mb
 from weir.plan.topology import build_topology
-from weir.spec.host import Host
-from weir.spec.lab import Lab
 
 
 class Tuning(BaseModel):

@@ -14,10 +14,10 @@ from weir.base.failover import source_pair, target, target_pair
 from weir.base.names import switch_namespace
 from weir.base.step import Param, Step
 from weir.base.topology import Machine, Node, Port, Topology
+from weir.lab.lab import Lab
 from weir.plan.architecture import RING_PACKETS, function_areas, next_hop
 from weir.plan.dataplane_config import PlanError
 from weir.plan.memory import GUEST_QUEUE_SIZE, guest_mbufs, guest_memory_mb
-from weir.spec.lab import Lab
 
 PCI_SLOTS = {"left": 0x10, "right": 0x11}
 GUEST_SYSTEM_MB = 224  # what the guest's kernel and its files in memory take

@@ -7,9 +7,10 @@ else: not the machine, not the store, not the clock.
 
 from __future__ import annotations
 
+from weir.base.error import USAGE, WeirError
 from weir.report import csv_rows, hgrm, hlog, html_page, json_document, rfc2544_text, terminal
 from weir.report.format import Format
-from weir.store.result import Result
+from weir.results.result import Result
 
 __all__ = ["FORMATS", "Format", "UnknownFormatError", "render"]
 
@@ -19,8 +20,10 @@ FORMATS: dict[str, Format] = {
 }
 
 
-class UnknownFormatError(ValueError):
+class UnknownFormatError(WeirError):
     """No format has that name. The message lists those that there are."""
+
+    exit_code = USAGE
 
 
 def render(result: Result, format_name: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from weir.report import numbers
-from weir.store.result import ArrivalClock, Result, Setup
+from weir.results.result import ArrivalClock, Result, Setup
 
 
 def setup_clocks(setup: Setup) -> list[str]:

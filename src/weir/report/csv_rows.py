@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from weir.report import rates, soak_rows, summary
 from weir.report.format import Format
-from weir.store.result import Case, Result, Setup, Throughput
+from weir.results.result import Case, Result, Setup, Throughput
 
 COLUMNS = (
     "run",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weir.report import numbers
-from weir.store.result import Case, DelayPoint, Result, Setup, StreamCount, Verdict
+from weir.results.result import Case, DelayPoint, Result, Setup, StreamCount, Verdict
 
 ARROWS = {"left-to-right": "→", "right-to-left": "←"}
 HEAD = ("min", "mean", "P50", "P99", "P99.9", "max", "PDV P99.9", "IPDV P99", "jitter", "late P99")

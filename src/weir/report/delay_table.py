@@ -12,7 +12,7 @@ from rich.text import Text
 
 from weir.report import summary
 from weir.report.delay_rows import HEAD, DelayRow, delay_rows, verdict_cells, verdicts
-from weir.store.result import Result
+from weir.results.result import Result
 
 # What fits; the report has the rest.
 SHOWN = ("mean", "P50", "P99", "P99.9", "max", "IPDV P99", "jitter")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from weir.report import flags, numbers, rates, summary
-from weir.store.result import Case, Result, Throughput, Trial
-from weir.store.trial import Purpose
+from weir.results.result import Case, Result, Throughput, Trial
+from weir.results.trial import Purpose
 
 CONTRADICTED_SHARE = 0.9
 """A rate that is a smaller share of what a trial carried without loss is contradicted by it."""

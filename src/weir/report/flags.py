@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.store.result import RoundRate, Throughput
+from weir.results.result import RoundRate, Throughput
 
 FLAGS = {
     "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from weir.store.result import Result
+from weir.results.result import Result
 
 
 @dataclass(frozen=True)

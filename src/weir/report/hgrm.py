@@ -13,7 +13,7 @@ from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
 
 from weir.report.format import Format
 from weir.report.histograms import empty, recorded
-from weir.store.result import Result
+from weir.results.result import Result
 
 NOTHING = "#no trial of this run kept its histogram: measure.latency and `weir rfc2544` do\n"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
 
-from weir.store.result import Case, Result, Setup, StreamCount, Trial
+from weir.results.result import Case, Result, Setup, StreamCount, Trial
 
 LOWEST_NS = 1
 HIGHEST_NS = 3_600_000_000_000  # an hour

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from weir.report.format import Format
 from weir.report.histograms import recorded
-from weir.store.result import Result
+from weir.results.result import Result
 
 NS_PER_MS = 1e6
 HEAD = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from weir.lab.document_schema import as_text, document_schema
 from weir.report.format import Format
-from weir.spec.document_schema import as_text, document_schema
-from weir.store.result import RESULT_VERSION, Result
+from weir.results.result import RESULT_VERSION, Result
 
 
 def render(result: Result) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from weir.spec.document_schema import SCHEMA_ID, as_text
+from weir.lab.document_schema import SCHEMA_ID, as_text
 
 
 class KernelVnfEntry(BaseModel):

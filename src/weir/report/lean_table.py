@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from weir.spec.document_schema import SCHEMA_ID, as_text
-from weir.store.lean import (
+from weir.lab.document_schema import SCHEMA_ID, as_text
+from weir.results.lean import (
     LEAN_VERSION,
     MACHINE_VERSION,
     Comparison,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from weir.report import noise, numbers, summary
 from weir.report.flags import FLAGS, OLDER
 from weir.report.ratios import NoRatio
-from weir.store.result import Result
+from weir.results.result import Result
 
 
 def flags_used(result: Result) -> dict[str, str]:

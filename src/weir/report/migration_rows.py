@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from weir.report import numbers
 from weir.report.delay_rows import ARROWS
-from weir.store.migration import Migration
-from weir.store.result import Case, Result, Setup
+from weir.results.migration import Migration
+from weir.results.result import Case, Result, Setup
 
 HEAD = ("Phase", "", "lasted", "offered", "missing", "outage, ms", "longest gap", "max delay, ms")
 WORDS = 2

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weir.report import migration_rows
-from weir.store.result import Result
+from weir.results.result import Result
 
 
 def tables(result: Result) -> Iterator[RenderableType]:

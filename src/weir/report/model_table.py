@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from weir.lab.document_schema import as_text, document_schema
 from weir.report.lean_table import table
-from weir.spec.document_schema import as_text, document_schema
-from weir.store.model import (
+from weir.results.model import (
     MODEL_VERSION,
     CasePrediction,
     ModelDocument,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from weir.report import numbers, rates, summary
-from weir.store.result import Result, Trial, slowness
+from weir.results.result import Result, Trial, slowness
 
 NOISY_LEFT_OUT = 0.01
 """Of the time of all trials; less is left out on any machine."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.lab.placement import Placement, Use
 from weir.report.lean_table import table
-from weir.spec.placement import Placement, Use
 
 _ENDED = {
     "gap": "the gap asked for is proved",

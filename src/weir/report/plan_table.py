@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from weir.base.cores import cpus_text
+from weir.lab.lab_plan import FrameFigures, LabPlan, PlannedPlacement
 from weir.report.lean_table import table
-from weir.spec.lab_plan import FrameFigures, LabPlan, PlannedPlacement
 
 RUNNERS_UP = 5
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from weir.report import numbers
-from weir.store.result import Throughput
+from weir.results.result import Throughput
 
 
 def interval_pps(found: Throughput) -> tuple[float, float] | None:

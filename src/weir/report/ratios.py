@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Literal
 
 from weir.report import numbers
-from weir.store.result import RoundRate, Throughput
+from weir.results.result import RoundRate, Throughput
 
 # Cores whose pace, or distance from each other, differs by less are in the same state of the machine.
 SAME_PACE_TIMES = 1.15

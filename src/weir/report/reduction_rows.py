@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weir.report import numbers, summary
-from weir.store.result import DelayMeasure, HostSetting, Reduction, Result
+from weir.results.result import DelayMeasure, HostSetting, Reduction, Result
 
 HEAD: dict[DelayMeasure, str] = {
     "mean": "mean",

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weir.report.reduction_rows import HEAD, reduction_rows
-from weir.store.result import Result
+from weir.results.result import Result
 
 WAY_COLUMNS, CHANGE_COLUMNS = 14, 10  # 80 in all, with a space between two
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from weir.report import doubts, numbers, summary
 from weir.report.delay_rows import ARROWS
-from weir.store.result import Case, Result, Setup
-from weir.store.rfc2544 import Deviation, Rfc2544
+from weir.results.result import Case, Result, Setup
+from weir.results.rfc2544 import Deviation, Rfc2544
 
 
 @dataclass(frozen=True)

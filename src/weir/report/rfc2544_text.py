@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from weir.report import summary
 from weir.report.format import Format
 from weir.report.rfc2544_rows import Table, deviations, remarks, tables
-from weir.store.result import Result
+from weir.results.result import Result
 
 COLUMNS = 100
 NOTHING = "This run has no RFC 2544 procedures; `weir rfc2544 LAB` runs them."

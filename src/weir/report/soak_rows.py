@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from weir.report import numbers
 from weir.report.delay_rows import ARROWS
-from weir.store.result import Case, Result, Setup
-from weir.store.soak import BrokenLimit, Drift, Soak, SoakEvent, SoakInterval, SoakPrefix, SoakStream
+from weir.results.result import Case, Result, Setup
+from weir.results.soak import BrokenLimit, Drift, Soak, SoakEvent, SoakInterval, SoakPrefix, SoakStream
 
 PREFIX_HEAD = ("P50", "P99", "P99.9", "P99.99", "max", "jitter max")
 EVENTS_SHOWN = 12

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from weir.report import soak_rows, summary
 from weir.report.soak_rows import SoakRow
-from weir.store.result import Result
+from weir.results.result import Result
 
 # Of pools and tables there may be many; the page has all.
 DRIFTS_SHOWN = 24

@@ -13,7 +13,7 @@ from typing import Any
 
 from weir.report import clock_text, flags, numbers
 from weir.report.ratios import ITSELF, NoRatio, Ratio, compared
-from weir.store.result import Case, Drop, Result, Setup, Throughput, Trial
+from weir.results.result import Case, Drop, Result, Setup, Throughput, Trial
 
 
 @dataclass(frozen=True)

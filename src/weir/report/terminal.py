@@ -37,7 +37,7 @@ from weir.report import (
 )
 from weir.report.flags import FLAGS
 from weir.report.format import Format
-from weir.store.result import Case, Result, Setup
+from weir.results.result import Case, Result, Setup
 
 PLAIN_COLUMNS = 100  # where the sentences of a plain text are broken
 FRAME_COLUMNS = 10

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from weir.report.page.markup import Markup, tag
-from weir.store.model import ModelValidation
+from weir.results.model import ModelValidation
 
 SIDE, LEFT, TOP, BOTTOM = 420, 52, 14, 44
 LINES = 5

@@ -1,5 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results: their shape (`weir.store.result`) and the database that keeps them (`weir.store.store`).
-
-Nothing is imported here: who wants a shape does not wait for the database's library.
-"""
+"""The database that keeps results. Nothing is imported here: SQLAlchemy takes long to import."""

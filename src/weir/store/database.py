@@ -15,17 +15,20 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
+from weir.base.error import USAGE, WeirError
 from weir.store.tables import SCHEMA_VERSION, Base, SchemaRow
 
 BUSY_TIMEOUT_S = 30
 
 
-class StoreError(Exception):
+class StoreError(WeirError):
     """The store cannot be used; says which, why, and what to do."""
 
 
 class UnknownRunError(StoreError):
     """The store has no such run, or several; says which there are."""
+
+    exit_code = USAGE
 
 
 def default_location() -> str:

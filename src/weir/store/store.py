@@ -15,10 +15,10 @@ from pydantic import ValidationError
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from weir.spec.problem import did_you_mean
+from weir.lab.problem import did_you_mean
+from weir.results.result import Case, MachineBest, Result, Setup, Trial
+from weir.results.soak import SoakInterval
 from weir.store.database import StoreError, UnknownRunError, default_location, explained, open_database
-from weir.store.result import Case, MachineBest, Result, Setup, Trial
-from weir.store.soak import SoakInterval
 from weir.store.tables import CaseRow, IntervalRow, RunRow, SetupRow, TrialRow
 
 REMEMBERED_RUNS = 30  # newest runs that tell of the machine's best

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of the result store.
 
-Documents are JSON of the records in `weir.store.result`, each without its children. A case's trials are
+Documents are JSON of the records in `weir.results.result`, each without its children. A case's trials are
 rows of their own, written as they finish. Until the case itself is finished its document says only which
 frame it is of.
 """

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from weir.base.cores import Cores
+from weir.base.error import WeirError
 from weir.base.part import Part
 from weir.base.step import Step
 from weir.base.topology import PortKind, Topology
@@ -50,7 +51,7 @@ class KernelPortOptions(TechnologyOptions):
     )
 
 
-class NotModelledError(ValueError):
+class NotModelledError(WeirError):
     """The cost model cannot know how it forwards with these options; says what to write instead."""
 
 

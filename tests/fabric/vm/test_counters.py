@@ -10,7 +10,7 @@ from weir.base.failover import migratable
 from weir.base.topology import Topology
 from weir.fabric.counters import Counter
 from weir.fabric.vm.counters import kernel_drops, ledger_drops, not_returned
-from weir.spec import Lab
+from weir.lab import Lab
 
 
 def topology() -> Topology:

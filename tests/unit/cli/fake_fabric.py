@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weir import plan
 from weir.base.topology import Topology
-from weir.spec import Chain, Lab
+from weir.lab import Chain, Lab
 
 
 def topology(deployment: str) -> Topology:

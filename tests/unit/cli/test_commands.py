@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import weir
 from weir import __version__
+from weir.base.error import WeirError
 from weir.cli import exits
 from weir.cli.main import COMMANDS, app
 
@@ -97,7 +101,7 @@ def test_a_technology_or_chain_that_the_lab_lacks_is_refused(
 def test_help_needs_none_of_the_heavy_modules() -> None:
     listing = "import sys, weir.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
-    heavy = {"pydantic", "sqlalchemy", "pyroute2", "ruamel", "numpy", "MLRsearch", "weir.spec", "weir.fabric"}
+    heavy = {"pydantic", "sqlalchemy", "pyroute2", "ruamel", "numpy", "MLRsearch", "weir.lab", "weir.fabric"}
     assert not heavy & set(loaded.stdout.split())
 
 
@@ -128,9 +132,19 @@ def test_a_defect_of_weir_keeps_its_traceback() -> None:
         exits.reporting(failing)()
 
 
-def test_every_registered_error_exists() -> None:
-    import importlib
-
-    for module, name, code in exits._ERRORS:
-        assert issubclass(getattr(importlib.import_module(module), name), Exception)
-        assert code in (exits.USAGE, exits.ENVIRONMENT)
+def test_every_error_of_weir_is_one_that_users_can_mend() -> None:
+    names = [one.name for one in pkgutil.walk_packages(weir.__path__, "weir.")]
+    kinds = {
+        kind
+        for name in names
+        for kind in vars(importlib.import_module(name)).values()
+        if isinstance(kind, type) and issubclass(kind, Exception) and kind.__module__.startswith("weir.")
+    }
+    assert len(kinds) > 10
+    # Of a search whose time is over; it never leaves the search.
+    assert {kind.__name__ for kind in kinds if not issubclass(kind, WeirError)} == {"_TimeUpError"}
+    assert {kind.exit_code for kind in kinds if issubclass(kind, WeirError)} <= {
+        exits.FAILED,
+        exits.USAGE,
+        exits.ENVIRONMENT,
+    }

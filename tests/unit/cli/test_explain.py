@@ -15,7 +15,7 @@ from tests.unit.explain.made import area, machine, the_tester, topology, trial
 from weir.cli import exits
 from weir.cli.main import app
 from weir.explain.explanation import Explanation, schema
-from weir.store.result import Case, Setup
+from weir.results.result import Case, Setup
 
 runner = CliRunner()
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from weir.cli import exits, fleet
 from weir.cli.main import app
-from weir.model.fleet import Standing
-from weir.spec.placement import Placement
+from weir.lab.placement import Placement
+from weir.planning.fleet import Standing
 
 runner = CliRunner()
 FLEET = """\

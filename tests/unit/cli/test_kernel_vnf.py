@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from weir.cli import exits
 from weir.cli.main import app
-from weir.model.kernel_vnf.configuration import published
-from weir.model.kernel_vnf.ranking import Case, predict
+from weir.planning.kernel_vnf.configuration import published
+from weir.planning.kernel_vnf.ranking import Case, predict
 
 HOST = ["--model", "kernel-vnf", "--cpu-ghz", "3.7", "--cores", "8", "--link", "10G"]
 LARGE = ["--frame", "1500", "--flows", "100"]

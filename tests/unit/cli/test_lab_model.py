@@ -8,20 +8,20 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from tests.unit.model.costly import HZ, MEMORY, chain, measured
+from tests.unit.planning.costly import HZ, MEMORY, chain, measured
 from weir import fabric
 from weir.cli.main import app
 from weir.jobs.cost_model import parameters_of
-from weir.model.quality import calibrated
-from weir.store.model import (
+from weir.planning.quality import calibrated
+from weir.results.model import (
     MemoryPoint,
     ModelDocument,
     ModelQuality,
     ModelRange,
     ModelSpread,
     ModelTrial,
-    write_model,
 )
+from weir.store.model_file import write_model
 
 LAB = """
 weir: 1

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from tests.unit.model.told import told
+from tests.unit.planning.told import told
 from weir.cli.main import app
-from weir.store.model import write_model
+from weir.store.model_file import write_model
 
 ROOT = Path(__file__).parents[3]
 LAB = """\

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from weir.cli import exits
 from weir.cli.main import app
 from weir.cli.rfc2544 import chosen_options
-from weir.spec import load_lab
-from weir.spec.rfc2544 import IMIX, STANDARD_FRAMES, TESTS
+from weir.lab import load_lab
+from weir.lab.rfc2544 import IMIX, STANDARD_FRAMES, TESTS
 
 SWITCHING = Path(__file__).parents[3] / "labs" / "switching"
 runner = CliRunner()

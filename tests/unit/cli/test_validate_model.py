@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.unit.model.told import told
+from tests.unit.planning.told import told
 from tests.unit.test_validation_picture import case, said
 from weir.cli.main import app
 from weir.jobs.drawing import known_of_lab, known_of_model
 from weir.jobs.validation import _errors
+from weir.lab import load_lab
 from weir.report.model_table import render_validation
-from weir.spec import load_lab
-from weir.store.model import ModelRange, ModelValidation, RandomDraws, Redrawn, ValidationCase
+from weir.results.model import ModelRange, ModelValidation, RandomDraws, Redrawn, ValidationCase
 
 LABS = Path(__file__).parents[3] / "labs"
 runner = CliRunner()

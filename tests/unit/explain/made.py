@@ -8,7 +8,7 @@ from typing import Any
 from weir.base.topology import Architecture, Link, Node, NodeNf, Port, Topology, WireClass
 from weir.explain import CaseExplanation, explain_case
 from weir.explain.explanation import LimitKind
-from weir.store.result import (
+from weir.results.result import (
     AreaLoad,
     Case,
     CoreLoad,

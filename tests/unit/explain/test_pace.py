@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.store.result import CorePace, Trial, slowness
+from weir.results.result import CorePace, Trial, slowness
 
 from .made import area, explained, the_tester, trial
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from weir.store.result import Ceiling
+from weir.results.result import Ceiling
 
 from .made import OFFERED, area, explained, stall, stream, the_tester, topology, trial, verdict
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from weir.jobs.standing import Standing
+from weir.lab import load_lab
+from weir.lab.ways import ways
 from weir.measure.machine_state import MachineState
-from weir.spec import load_lab
-from weir.spec.ways import ways
-from weir.store.result import Case, Setup, Throughput
+from weir.results.result import Case, Setup, Throughput
 
 
 def case(frame: str, load_pps: float, distance_cycles: float) -> Case:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.dataplane.messages import Ledger
 from weir.measure.windows import Window
+from weir.protocol.messages import Ledger
 
 HZ = 1_000_000_000
 PIECES_PER_S = 2000

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from weir.lab.measure import CurveOptions, Measure, TrialOptions
 from weir.measure.device import Response
 from weir.measure.experiment import Time, measure_setup
 from weir.measure.outside import Outside
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import SutCounters, no_counters
 from weir.measure.trial import TrialRunner
-from weir.spec.measure import CurveOptions, Measure, TrialOptions
-from weir.store.result import Case, Ceiling, Throughput, Trial
+from weir.results.result import Case, Ceiling, Throughput, Trial
 
 CAPACITY_PPS = 2e6
 STEADY = Response(capacity_pps=CAPACITY_PPS, saturation_pps=1.03 * CAPACITY_PPS)

@@ -6,7 +6,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.dataplane.messages import (
+from weir.measure.accounting import Counts, balance, counted
+from weir.measure.simulated import simulated_traffic
+from weir.protocol.messages import (
     AreaLedger,
     Ledger,
     PathLedger,
@@ -16,8 +18,6 @@ from weir.dataplane.messages import (
     StreamResult,
     TrafficResult,
 )
-from weir.measure.accounting import Counts, balance, counted
-from weir.measure.simulated import simulated_traffic
 
 from .rig import Port
 

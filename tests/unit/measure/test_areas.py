@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.dataplane.messages import Ledger
 from weir.measure.areas import area_loads
 from weir.measure.device import Response
 from weir.measure.simulated import SimulatedDut
+from weir.protocol.messages import Ledger
 
 from .rig import CAPACITY_PPS, STEADY, Rig
 

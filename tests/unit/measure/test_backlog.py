@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from weir.dataplane.messages import LatencySummary, StreamResult, TrafficResult
 from weir.measure.backlog import backlog_packets
 from weir.measure.device import Response
 from weir.measure.simulated import SimulatedDut
+from weir.protocol.messages import LatencySummary, StreamResult, TrafficResult
 
 from .rig import Rig
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.dataplane.messages import Ledger, PortLedger, PortTimestamps, ReceiverResult, TrafficResult
 from weir.measure.clocks import arrival_clocks, resolution_ns
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import Stream
 from weir.measure.trial import Outcome
+from weir.protocol.messages import Ledger, PortLedger, PortTimestamps, ReceiverResult, TrafficResult
 
 from .rig import STEADY, Rig
 

@@ -9,7 +9,7 @@ from tests.unit.measure.clocked import HZ, Played, ledger
 from weir.measure.costs import costs
 from weir.measure.pace import Slowing
 from weir.measure.windows import Window, windows
-from weir.store.result import AreaLoad, CoreLoad, PathLoad, PollingLoad
+from weir.results.result import AreaLoad, CoreLoad, PathLoad, PollingLoad
 
 
 def load(kind: str, busy: int, packets: int, idle: int = 0, waited: int = 0) -> AreaLoad:

@@ -6,14 +6,14 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from weir.lab.delay import LatencyOptions, load_of
+from weir.lab.measure import CurveOptions, Measure
+from weir.lab.sla import Sla
 from weir.measure import measure_setup, no_counters
 from weir.measure.delay import load_pps
 from weir.measure.experiment import Time
 from weir.measure.simulated import SimulatedDut, simulated_traffic
-from weir.spec.delay import LatencyOptions, load_of
-from weir.spec.measure import CurveOptions, Measure
-from weir.spec.sla import Sla
-from weir.store.result import Case, Throughput
+from weir.results.result import Case, Throughput
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from weir.dataplane.messages import TrafficResult
-from weir.dataplane.requests import DelayWanted, Shape
+from weir.lab.measure import CurveOptions, Measure
 from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
 from weir.measure.curve import curve_loads_pps
 from weir.measure.device import Response
 from weir.measure.experiment import Time
 from weir.measure.simulated import Misbehaviour, SimulatedDut, simulated_traffic
-from weir.spec.measure import CurveOptions, Measure
-from weir.store.result import Case
+from weir.protocol.messages import TrafficResult
+from weir.protocol.requests import DelayWanted, Shape
+from weir.results.result import Case
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig
 

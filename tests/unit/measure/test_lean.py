@@ -19,7 +19,7 @@ from weir.measure.lean import (
     samples,
     state,
 )
-from weir.store.lean import LeanState
+from weir.results.lean import LeanState
 
 # Printed by weir-lean; `time 2000` twice, then `step 256`. The core ran at 1.5 times the counter's rate.
 FIRST: dict[str, Any] = {

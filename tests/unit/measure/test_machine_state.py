@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from weir.dataplane.messages import CoreSlices, Gap, OtherCore, Slices, StreamSlices
 from weir.measure.counting import counting
 from weir.measure.machine_state import MachineState
 from weir.measure.rounds import joined
-from weir.store.result import Case, MachineBest, Throughput
+from weir.protocol.messages import CoreSlices, Gap, OtherCore, Slices, StreamSlices
+from weir.results.result import Case, MachineBest, Throughput
 
 
 def state(*paces: int, distances: tuple[float, ...] = ()) -> MachineState:

@@ -9,7 +9,7 @@ import statistics
 import pytest
 
 from weir.measure.merged_latency import merged_latency
-from weir.store.trial import Latency, StreamCount
+from weir.results.trial import Latency, StreamCount
 
 
 def trial(delays_us: list[float], *, kept: bool = True) -> StreamCount:

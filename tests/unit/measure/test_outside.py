@@ -10,7 +10,7 @@ import pytest
 from weir.measure.device import Response
 from weir.measure.outside import Own, joined
 from weir.measure.simulated import SimulatedDut
-from weir.store.result import AreaLoad, CoreLoad, Drop, PathLoad
+from weir.results.result import AreaLoad, CoreLoad, Drop, PathLoad
 
 from .rig import CAPACITY_PPS, STEADY, Rig
 

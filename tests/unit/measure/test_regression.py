@@ -9,7 +9,7 @@ import random
 import pytest
 
 from weir.measure.regression import regressions, verdict, verdicts
-from weir.store.lean import LeanSamples, StageVerdict
+from weir.results.lean import LeanSamples, StageVerdict
 
 LAUNCHES, REPEATS = 8, 20
 

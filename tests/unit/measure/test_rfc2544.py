@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from weir.lab.measure import Measure, TrialOptions
+from weir.lab.rfc2544 import STANDARD_FRAMES, TESTS, Rfc2544Options
 from weir.measure.device import Response
 from weir.measure.events import Event, PhaseStarted
 from weir.measure.experiment import Time
@@ -14,10 +16,8 @@ from weir.measure.rfc2544.bursts import buffer_times_s
 from weir.measure.rfc2544.frame_loss import loss_shares
 from weir.measure.simulated import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.measure.tester import no_counters
-from weir.spec.measure import Measure, TrialOptions
-from weir.spec.rfc2544 import STANDARD_FRAMES, TESTS, Rfc2544Options
-from weir.store.result import Case, Ceiling
-from weir.store.rfc2544 import Rfc2544
+from weir.results.result import Case, Ceiling
+from weir.results.rfc2544 import Rfc2544
 
 # All frames up to 1 Mpps pass; of what comes above, 4,000 wait and the rest is lost.
 SHARP = Response(capacity_pps=1e6, saturation_pps=1e6, buffer_packets=4000)

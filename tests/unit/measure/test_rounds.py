@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
+from weir.lab.sla import Sla
 from weir.measure.delay import point_of
 from weir.measure.reductions import reductions
 from weir.measure.rounds import joined
-from weir.spec.sla import Sla
-from weir.store.result import (
+from weir.results.result import (
     Case,
     Fingerprint,
     Ipdv,

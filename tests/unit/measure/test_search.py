@@ -7,9 +7,9 @@ import math
 
 import pytest
 
+from weir.lab.measure import Measure, TrialOptions
 from weir.measure.device import HOST_STALLS, Response, StallKind
 from weir.measure.simulated import Misbehaviour, SimulatedDut
-from weir.spec.measure import Measure, TrialOptions
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig, ceiling
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from weir.lab.sla import Sla
 from weir.measure.service_level import judged
-from weir.spec.sla import Sla
-from weir.store.result import DelayPoint, Ipdv, Jitter, Latency, Pdv, StreamCount, Throughput, Trial
+from weir.results.result import DelayPoint, Ipdv, Jitter, Latency, Pdv, StreamCount, Throughput, Trial
 
 SIZES = ("mean", "p50", "p90", "p99", "p999", "p9999")
 

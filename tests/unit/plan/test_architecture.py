@@ -10,8 +10,8 @@ import pytest
 
 from weir import plan
 from weir.base.topology import Node
+from weir.lab.function import ARCHITECTURES
 from weir.plan.architecture import ring_count
-from weir.spec.function import ARCHITECTURES
 
 from .test_topology import lab, topology
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from weir import plan
+from weir.lab.execution import Area, Execution
+from weir.lab.lab import Lab
 from weir.plan.execution import execution
 from weir.plan.trials import FASTPATH_FEW, FASTPATH_MANY, candidates, library, trial_chain, trial_lab
-from weir.spec.execution import Area, Execution
-from weir.spec.lab import Lab
 
 CHAIN = [{"nf": "nat", "options": {"external": "192.0.2.0/24"}}, {"nf": "acl"}, {"nf": "l3fwd"}]
 

@@ -10,8 +10,8 @@ import pytest
 from weir import plan
 from weir.base.failover import migratable
 from weir.base.topology import Topology
+from weir.lab import Lab
 from weir.plan import Step
-from weir.spec import Lab
 
 HUGE = {"forwarder": "kernel", "hugepages": True, "memory_mb": 256}
 

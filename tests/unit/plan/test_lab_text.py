@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from weir.lab import Lab, load_lab
 from weir.plan.lab_text import placed_text
 from weir.plan.placements import Placement, Way, placed_lab
-from weir.spec import Lab, load_lab
 
 CPUS = (0, 1, 2, 3)
 TEXT = """\

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from weir.lab import load_lab
+from weir.lab.traffic import Flows, Traffic
 from weir.plan.lean import LeanError, chain_of_lab, chain_of_text, lean_request
-from weir.spec import load_lab
-from weir.spec.traffic import Flows, Traffic
 
 LAB = """
 weir: 1

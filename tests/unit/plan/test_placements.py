@@ -9,9 +9,9 @@ from collections import Counter
 import pytest
 
 from weir import plan
+from weir.lab.function import FunctionOptions
 from weir.plan.execution import execution
 from weir.plan.placements import Placement, Pool, Way, own_names, placed_lab, placements, ways
-from weir.spec.function import FunctionOptions
 
 from .test_execution import lab_of
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from weir import plan
 from weir.base.topology import Topology
-from weir.spec import Chain, Lab
+from weir.lab import Chain, Lab
 
 DEPLOYMENT = "small-1a2b3c4d"
 TECHNOLOGIES = ("direct", "linux-bridge", "ovs", "ovs-dpdk", "sr-iov")

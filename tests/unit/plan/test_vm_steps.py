@@ -9,9 +9,9 @@ import pytest
 
 from weir import plan
 from weir.base.topology import Topology
-from weir.dataplane.requests import Configure
+from weir.lab import Lab
 from weir.plan import PlanError, Step
-from weir.spec import Lab
+from weir.protocol.requests import Configure
 
 NAT = {"kind": "vm", "nf": "nat", "options": {"external": "203.0.113.0/24"}}
 KERNEL = {"kind": "vm", "vm": {"forwarder": "kernel", "queues": 2, "hugepages": True}}

@@ -15,9 +15,9 @@ import pytest
 from sqlalchemy.engine import make_url
 from sqlalchemy.schema import CreateTable
 
+from weir.results.fingerprint import differences
+from weir.results.result import Case, Fingerprint, MachineBest, Result, Setup, Throughput, Trial
 from weir.store.database import StoreError, default_location
-from weir.store.fingerprint import differences
-from weir.store.result import Case, Fingerprint, MachineBest, Result, Setup, Throughput, Trial
 from weir.store.store import Store
 from weir.store.tables import Base
 

@@ -11,7 +11,7 @@ from weir.fabric.outside.polling import MAIN, Polling
 from weir.fabric.outside.reading import Reading
 from weir.fabric.outside.stacks import RATE_HZ, Sampled
 from weir.fabric.outside.threads import Thread
-from weir.store.result import AreaLoad, CoreLoad, PathLoad, PollingLoad, StageLoad
+from weir.results.result import AreaLoad, CoreLoad, PathLoad, PollingLoad, StageLoad
 
 THREAD_SHARE_MIN = 0.001
 """Threads that ran for less of the time are left out."""

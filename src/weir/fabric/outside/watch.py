@@ -12,7 +12,7 @@ from weir.fabric.outside.reading import Reading, read
 from weir.fabric.outside.stacks import Sampled, sampled
 from weir.fabric.outside.threads import thread_numbers
 from weir.fabric.step_kind import Site
-from weir.store.result import AreaLoad, CoreLoad
+from weir.results.result import AreaLoad, CoreLoad
 from weir.technology import TECHNOLOGIES
 
 _POLLED = "weir-dp"

@@ -13,7 +13,7 @@ from weir.fabric.host.guest import kvm
 from weir.fabric.host.tree import Tree
 from weir.fabric.vm import image
 from weir.fabric.vm.accelerator import QEMU
-from weir.spec.vm import VmOptions
+from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES
 
 TUN = Path("/dev/net/tun")

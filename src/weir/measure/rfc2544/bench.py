@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from weir.dataplane.requests import DelayWanted, Shape
+from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.events import Phase
 from weir.measure.trial import Outcome, TrialRunner
-from weir.spec.rfc2544 import Rfc2544Options
-from weir.store.result import Ceiling
-from weir.store.trial import Purpose
+from weir.protocol.requests import DelayWanted, Shape
+from weir.results.result import Ceiling
+from weir.results.trial import Purpose
 
 BITS_PER_BYTE = 8
 GAP_BYTES = 20  # preamble, start of frame and inter-frame gap: what a frame takes on the medium besides

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import statistics
 
-from weir.dataplane.requests import Shape
 from weir.measure.rfc2544.bench import Bench
-from weir.store.result import Trial
-from weir.store.rfc2544 import BurstTest
+from weir.protocol.requests import Shape
+from weir.results.result import Trial
+from weir.results.rfc2544 import BurstTest
 
 SPARE_SHARE = 0.01  # of the time of a burst, so that its last frame is due before the end
 SPARE_S = 0.01

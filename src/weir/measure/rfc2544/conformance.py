@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.lab.rfc2544 import STANDARD_FRAMES, TESTS, Rfc2544Options
 from weir.measure.rfc2544.bench import Bench, Maximum
 from weir.measure.rfc2544.reset import NOTHING
-from weir.spec.rfc2544 import STANDARD_FRAMES, TESTS, Rfc2544Options
-from weir.store.rfc2544 import Deviation, Rfc2544
+from weir.results.rfc2544 import Deviation, Rfc2544
 
 TRIAL_S = 60.0
 RESIDUAL_S = 2.0

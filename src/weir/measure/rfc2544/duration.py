@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from weir.spec.rfc2544 import Rfc2544Options
+from weir.lab.rfc2544 import Rfc2544Options
 
 SEARCH_TRIALS = 12
 LOSS_TRIALS = 8

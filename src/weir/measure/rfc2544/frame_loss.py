@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from weir.measure.rfc2544.bench import Bench
-from weir.store.rfc2544 import LossStep, LossTest
+from weir.results.rfc2544 import LossStep, LossTest
 
 LOSSLESS_TRIALS = 2
 

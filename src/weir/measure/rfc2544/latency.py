@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import statistics
 
-from weir.dataplane.requests import DelayWanted
 from weir.measure.merged_latency import merged_latency
 from weir.measure.rfc2544.bench import Bench
-from weir.store.rfc2544 import LatencyTest, TaggedLatency
-from weir.store.trial import StreamCount, Trial
+from weir.protocol.requests import DelayWanted
+from weir.results.rfc2544 import LatencyTest, TaggedLatency
+from weir.results.trial import StreamCount, Trial
 
 
 def measure_latency(bench: Bench, load_pps: float) -> LatencyTest:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import statistics
 
-from weir.dataplane.requests import Shape
 from weir.measure.rfc2544.bench import Bench
-from weir.store.result import Trial
-from weir.store.rfc2544 import RecoveryTest
+from weir.protocol.requests import Shape
+from weir.results.result import Trial
+from weir.results.rfc2544 import RecoveryTest
 
 OVERLOAD_SHARE = 1.1  # of the throughput
 CUT_SHARE = 0.5  # of the overload

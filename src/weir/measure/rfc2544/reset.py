@@ -15,13 +15,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from weir.dataplane.requests import Shape
 from weir.measure.rfc2544.bench import Bench
 from weir.measure.rfc2544.recovery import UNRESOLVED_SHARE, recovery_s
 from weir.measure.tester import Reset
 from weir.measure.trial import PortGoneError
-from weir.store.result import Trial
-from weir.store.rfc2544 import ResetTest
+from weir.protocol.requests import Shape
+from weir.results.result import Trial
+from weir.results.rfc2544 import ResetTest
 
 NOTHING = (
     "nothing that forwards here can be reset alone: tester and functions are one process, or the network "

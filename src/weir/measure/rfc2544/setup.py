@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from weir.lab.measure import Measure
+from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.counting import Watched
 from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
 from weir.measure.experiment import PROBE_S, TEACHING_FRAMES, Time
@@ -19,10 +21,8 @@ from weir.measure.rfc2544.recovery import measure_recovery
 from weir.measure.rfc2544.reset import measure_resets
 from weir.measure.rfc2544.throughput import find_throughput
 from weir.measure.tester import Reset, SutCounters, Tester, Traffic
-from weir.spec.measure import Measure
-from weir.spec.rfc2544 import Rfc2544Options
-from weir.store.result import Case, Ceiling, Throughput, Trial
-from weir.store.rfc2544 import Rfc2544
+from weir.results.result import Case, Ceiling, Throughput, Trial
+from weir.results.rfc2544 import Rfc2544
 
 MS_PER_S = 1e3
 

@@ -11,13 +11,13 @@ everything that follows: its result can be far too low, never too high.
 
 from __future__ import annotations
 
+from weir.lab.measure import Goal, Measure
+from weir.lab.rfc2544 import Search
 from weir.measure.repeats import throughput
 from weir.measure.rfc2544.bench import Bench
 from weir.measure.search import Found, search
 from weir.measure.trial import Outcome
-from weir.spec.measure import Goal, Measure
-from weir.spec.rfc2544 import Search
-from weir.store.result import Throughput
+from weir.results.result import Throughput
 
 GOALS: dict[Search, Goal] = {
     "mlrsearch": Goal(name="throughput", loss_ratio=0.0),

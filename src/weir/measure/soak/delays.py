@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from weir.dataplane.messages import IpdvSummary, LatencySummary, StreamInterval
 from weir.measure import delay_units
 from weir.measure.soak.buckets import Buckets, coarse_us, difference, merged, quantiles
-from weir.store.soak import SoakStream
-from weir.store.trial import Jitter
+from weir.protocol.messages import IpdvSummary, LatencySummary, StreamInterval
+from weir.results.soak import SoakStream
+from weir.results.trial import Jitter
 
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 

@@ -12,7 +12,7 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 
-from weir.store.soak import Drift, SoakInterval
+from weir.results.soak import Drift, SoakInterval
 
 POINTS_MIN = 3
 Series = list[tuple[float, float]]  # (seconds, value)

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from weir.dataplane.messages import Gap, StallCount, StreamInterval
 from weir.measure.soak.delays import Delays, between
 from weir.measure.soak.snapshot import Snapshot
 from weir.measure.tester import Stream
-from weir.store.soak import SoakEvent, SoakInterval, SoakStream
-from weir.store.trial import Drop, Stall
+from weir.protocol.messages import Gap, StallCount, StreamInterval
+from weir.results.soak import SoakEvent, SoakInterval, SoakStream
+from weir.results.trial import Drop, Stall
 
 EVENT_US = 1000.0
 """Shorter stalls are counted, but are no events: a virtual machine has thousands of them an hour."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weir.lab.sla import Sla
 from weir.measure.service_level import judged
-from weir.spec.sla import Sla
-from weir.store.result import DelayPoint, Verdict
-from weir.store.soak import BrokenLimit, Soak, SoakInterval, SoakStream
-from weir.store.trial import StreamCount, Trial
+from weir.results.result import DelayPoint, Verdict
+from weir.results.soak import BrokenLimit, Soak, SoakInterval, SoakStream
+from weir.results.trial import StreamCount, Trial
 
 NAMED = 20  # intervals of one limit
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weir.measure.soak.delays import Delays, of_record
-from weir.store.soak import SoakInterval, SoakPrefix, SoakStream
+from weir.results.soak import SoakInterval, SoakPrefix, SoakStream
 
 LENGTHS_S = {"1 min": 60.0, "10 min": 600.0, "1 h": 3600.0}
 ALL = "all"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from weir.lab.sla import Sla
 from weir.measure.accounting import Counts
 from weir.measure.soak.drift import drifts
 from weir.measure.soak.intervals import interval, rfc3339
@@ -14,10 +15,9 @@ from weir.measure.soak.limits import broken, verdicts
 from weir.measure.soak.prefixes import LENGTHS_S, Prefixes
 from weir.measure.soak.snapshot import Snapshot
 from weir.measure.tester import Stream
-from weir.spec.sla import Sla
-from weir.store.result import Verdict
-from weir.store.soak import Drift, PoolFigures, Soak, SoakInterval, SoakSegment
-from weir.store.trial import Trial
+from weir.results.result import Verdict
+from weir.results.soak import Drift, PoolFigures, Soak, SoakInterval, SoakSegment
+from weir.results.trial import Trial
 
 MEMORY_DRIFT_MAX = 0.01
 """Growth of a process that is too much."""

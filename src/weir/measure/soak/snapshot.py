@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from weir.dataplane.messages import Ledger, TrafficInterval
 from weir.measure.accounting import Counts
 from weir.measure.soak.buckets import Buckets
-from weir.store.soak import PoolFigures, ProcessFigures, TableFigure
+from weir.protocol.messages import Ledger, TrafficInterval
+from weir.results.soak import PoolFigures, ProcessFigures, TableFigure
 
 
 @dataclass(frozen=True)

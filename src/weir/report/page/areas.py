@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from weir.report import numbers
 from weir.report.page.markup import Markup, sheet
-from weir.store.result import AreaLoad, Case, CoreLoad, Trial
+from weir.results.result import AreaLoad, Case, CoreLoad, Trial
 
 _AREAS = ("area", "kind", "core", "busy", "cycles a packet", "packets", "dropped")
 _CORES = (

@@ -8,7 +8,7 @@ import json
 from weir.report import summary
 from weir.report.page.markup import Markup, tag
 from weir.report.page.topology_picture import picture
-from weir.store.result import Result
+from weir.results.result import Result
 
 
 def fidelity(result: Result) -> Markup:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weir.report import clock_text, flags, noise, numbers, rates, summary
 from weir.report.page import areas
 from weir.report.page.markup import Markup, sheet, tag
-from weir.store.result import Case, Result, Setup, Throughput
+from weir.results.result import Case, Result, Setup, Throughput
 
 
 def cases(result: Result) -> Markup:

@@ -9,7 +9,7 @@ from weir.report.page.markup import Markup, sheet, tag
 from weir.report.reduction_rows import HEAD as REDUCED
 from weir.report.reduction_rows import MEANING as REDUCED_MEANING
 from weir.report.reduction_rows import UNSURE, host_of, out_of_reach, reduction_rows
-from weir.store.result import HostSetting, Result
+from weir.results.result import HostSetting, Result
 
 
 def delays(result: Result) -> Markup | None:

@@ -20,7 +20,7 @@ from weir.report.page import basis, cases, delays, migration, readings, rfc2544,
 from weir.report.page.markup import Child, Markup, raw, tag
 from weir.report.rfc2544_rows import reported
 from weir.report.soak_rows import soaks
-from weir.store.result import Result
+from weir.results.result import Result
 
 UPLOT = "uplot-1.6.32"
 STYLES = (f"{UPLOT}.min.css", "page.css", "sheets.css", "charts.css", "print.css")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from weir.report import migration_rows
 from weir.report.migration_rows import MigrationRow
 from weir.report.page.markup import Markup, sheet, tag
-from weir.store.result import Result
+from weir.results.result import Result
 
 
 def migration(result: Result) -> Markup | None:

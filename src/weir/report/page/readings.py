@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from weir.report import doubts, noise, numbers, rates, summary
 from weir.report.flags import FLAGS
 from weir.report.page.markup import Markup, tag
-from weir.store.result import Result
+from weir.results.result import Result
 
 UNFOLDED = 3  # sentences of one kind that are shown at once
 

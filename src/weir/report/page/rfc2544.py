@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from weir.lab.frames import IMIX_PREFIX
 from weir.report import doubts, rfc2544_rows
 from weir.report.page.line_chart import Axis, Line, line_chart
 from weir.report.page.markup import Markup, sheet, tag
 from weir.report.rfc2544_rows import Reported, reported
-from weir.spec.frames import IMIX_PREFIX
-from weir.store.result import Result
+from weir.results.result import Result
 
 ACROSS_SHARE = Axis(
     "offered, % of the maximum rate",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from weir.report import soak_rows, summary
 from weir.report.page.markup import Markup, sheet, tag
 from weir.report.soak_rows import SoakRow
-from weir.store.result import Result
+from weir.results.result import Result
 
 EVENTS_SHOWN = 200
 

@@ -7,7 +7,7 @@ from weir.report import summary
 from weir.report.delay_rows import DelayRow, delay_rows
 from weir.report.page.line_chart import Axis, Line, line_chart
 from weir.report.page.markup import Markup, tag
-from weir.store.result import Latency, Result
+from weir.results.result import Latency, Result
 
 LEAST_LOADS = 3  # of which a line says something
 QUANTILES = (("P50", "p50_us"), ("P99", "p99_us"), ("P99.9", "p999_us"))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from weir.report import legend, numbers, rates, summary
 from weir.report.flags import FLAGS
 from weir.report.page.markup import Child, Markup, tag
-from weir.store.result import Case, Result, Setup
+from weir.results.result import Case, Result, Setup
 
 GOAL_COLUMNS = 5
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from weir.dataplane.messages import (
+from weir.measure.soak import Recorder, Snapshot
+from weir.measure.tester import Stream
+from weir.protocol.messages import (
     Gap,
     LatencyInterval,
     StallCount,
@@ -14,10 +16,8 @@ from weir.dataplane.messages import (
     TrafficInterval,
     VariationInterval,
 )
-from weir.measure.soak import Recorder, Snapshot
-from weir.measure.tester import Stream
-from weir.store.soak import PoolFigures, ProcessFigures, Soak
-from weir.store.trial import Trial
+from weir.results.soak import PoolFigures, ProcessFigures, Soak
+from weir.results.trial import Trial
 
 START_S = 1_800_000_000.0
 STREAMS = (

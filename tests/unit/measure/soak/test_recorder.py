@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from weir.dataplane.messages import Gap
+from weir.lab.sla import DelayLimits, Sla
 from weir.measure.soak import Recorder
 from weir.measure.soak.drift import fitted
-from weir.spec.sla import DelayLimits, Sla
-from weir.store.soak import PoolFigures, SoakInterval
+from weir.protocol.messages import Gap
+from weir.results.soak import PoolFigures, SoakInterval
 
 from .looks import POOLS, START_S, STREAMS, Run, closed, new_soak, run
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from weir.report import render
-from weir.store.result import Case, Fingerprint, Result, Setup
+from weir.results.result import Case, Fingerprint, Result, Setup
 from weir.store.store import Store
 
 from .looks import POOLS, START_S, Run, closed, run

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users can mend. Every such error of Weir is one of these; anything else is a defect of Weir."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+OK: Final = 0
+FAILED: Final = 1  # a measurement or a service level failed
+USAGE: Final = 2  # wrong usage, or a lab that cannot be used
+ENVIRONMENT: Final = 3  # something is missing on this machine
+INTERRUPTED: Final = 130
+
+
+class WeirError(Exception):
+    """Its text says what, where, what was expected and what to do."""
+
+    exit_code: int = ENVIRONMENT
+    located: ClassVar[bool] = False
+    """Whether the text begins with a file's name, as a compiler's does."""

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`measure.latency` of a lab: at which loads delay and its variation are measured, and for how long."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+
+from weir.base.part import Part
+from weir.lab.units import BPS, IN_SECONDS, PPS, quantity
+
+_SHARE = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%\s*(?:of\s+)?(\S+)\s*", re.ASCII)
+EXPECTED = 'a share of a goal such as "50% PDR", or a rate such as 1.5Mpps or 100Mbit/s'
+Time = Annotated[float, Field(ge=0, le=7 * 24 * 3600), IN_SECONDS]
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load, over all directions together: a share of a goal's throughput, packets or L2 bits a second."""
+
+    text: str
+    share: float | None = None
+    goal: str | None = None
+    pps: float | None = None
+    bps: float | None = None
+
+
+def load_of(text: str) -> Load:
+    """Reads "50% PDR", "1.5Mpps" or "100Mbit/s". ValueError says what was expected."""
+    match = _SHARE.fullmatch(text)
+    if match is not None:
+        if not 0 < float(match[1]) <= 200:
+            raise ValueError(f"is {match[1]} % of {match[2]}; expected above 0 and at most 200 %")
+        return Load(text, share=float(match[1]) / 100, goal=match[2])
+    for units, unit in ((PPS, "pps"), (BPS, "bit/s")):
+        if any(text.rstrip().endswith(name) for name in units if name):
+            try:
+                value = quantity(text, units, unit)
+            except ValueError:
+                continue
+            if value <= 0:
+                raise ValueError(f"is a load of {text}; expected above 0")
+            return Load(text, pps=value) if unit == "pps" else Load(text, bps=value)
+    raise ValueError(f"is {text!r}; expected {EXPECTED}")
+
+
+def _load_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"is {value!r}; expected {EXPECTED}")
+    return load_of(value).text
+
+
+LoadText = Annotated[
+    str, PlainValidator(_load_text), WithJsonSchema({"type": "string", "examples": ["50% PDR", "100Mbit/s"]})
+]
+
+
+class Sweep(Part):
+    """Latency over load: evenly spaced shares of a goal's throughput."""
+
+    goal: str = Field(default="NDR", description="name of a goal in `measure.goals`")
+    first: float = Field(default=0.1, gt=0, le=2, description="lowest load, as a share of it")
+    last: float = Field(default=1.0, gt=0, le=2, description="highest load, likewise")
+    points: int = Field(default=10, ge=2, le=100, description="loads measured")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.first >= self.last:
+            raise ValueError("expected first < last")
+        return self
+
+    @property
+    def loads(self) -> tuple[str, ...]:
+        """As a lab would write them: "10% NDR"."""
+        step = (self.last - self.first) / (self.points - 1)
+        shares = (100 * (self.first + index * step) for index in range(self.points))
+        return tuple(f"{round(share, 3):g}% {self.goal}" for share in shares)
+
+
+class LatencyOptions(Part):
+    """Delay at given loads: latency, PDV, IPDV and jitter of the same packets."""
+
+    loads: tuple[LoadText, ...] = Field(
+        default=("10% PDR", "50% PDR", "90% PDR"),
+        min_length=1,
+        max_length=64,
+        description="shares of a goal's throughput, or rates (bits are L2); both directions together",
+    )
+    sweep: Sweep | None = Field(
+        default=None, description="besides, latency over load, with a plot; `{}` sweeps 10 to 100 % of NDR"
+    )
+    duration_s: Time = Field(default=60, gt=0, description="time whose packets are measured, at each load")
+    settle_s: Time = Field(
+        default=20, description="traffic before it, counted but not measured: slow paths of first packets"
+    )
+    first_packets: bool = Field(
+        default=False,
+        description="also measure the first packet of each flow alone, after idle_s without traffic",
+    )
+    idle_s: Time = Field(
+        default=12, description="so long that switches forget flows: Open vSwitch does after 10 s"
+    )
+    repeats: int = Field(default=1, ge=1, le=100, description="trials at each load")
+
+    @property
+    def all_loads(self) -> tuple[str, ...]:
+        """Those given, then those of the sweep that are not among them."""
+        swept = self.sweep.loads if self.sweep else ()
+        return (*self.loads, *(load for load in swept if load not in self.loads))
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        if len(set(self.loads)) < len(self.loads):
+            raise ValueError("names a load twice; expected each of them once")
+        return self

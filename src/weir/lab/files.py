@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that a lab names, such as rules and routes: relative to the lab file, and there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from weir.lab.complaint import Complaint
+from weir.lab.function import FunctionOptions
+from weir.lab.lab import Lab
+from weir.lab.nf import Scalar, network_functions
+from weir.lab.source import KeyPath
+
+
+def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
+    """Every file that cannot be read. `folder`: of the lab file."""
+    for name, function in lab.functions.items():
+        for path, nf, options in _options(("functions", name), function):
+            for key, value in options.items():
+                if is_file(nf, key) and not (folder / str(value)).is_file():
+                    expected = f"a file; relative ones are looked for in {folder}"
+                    yield Complaint((*path, key), f"there is no file {folder / str(value)}", expected)
+        for key, value in _of_machine(function).items():
+            if not (folder / value).is_file():
+                message = f"there is no file {folder / value}"
+                expected = f"a file; relative ones are looked for in {folder}"
+                yield Complaint(("functions", name, "vm", key), message, expected)
+
+
+def with_whole_paths(lab: Lab, folder: Path) -> Lab:
+    """The lab with every relative file where it lies."""
+    functions = {name: _with_whole_paths(function, folder) for name, function in lab.functions.items()}
+    return lab.model_copy(update={"functions": functions})
+
+
+def _with_whole_paths(function: FunctionOptions, folder: Path) -> FunctionOptions:
+    chain = tuple(
+        one.model_copy(update={"options": _whole(one.nf, one.options, folder)}) for one in function.chain
+    )
+    options = _whole(function.nf, function.options, folder) if function.nf else function.options
+    machine = function.vm
+    if machine is not None:
+        whole = {key: str((folder / value).resolve()) for key, value in _of_machine(function).items()}
+        machine = machine.model_copy(update=whole)
+    return function.model_copy(update={"chain": chain, "options": options, "vm": machine})
+
+
+def _of_machine(function: FunctionOptions) -> dict[str, str]:
+    """The files of its virtual machine, by key."""
+    machine = function.vm
+    if machine is None:
+        return {}
+    found = {"image": machine.image, "user_data": machine.user_data}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _whole(nf: str, options: dict[str, Scalar], folder: Path) -> dict[str, Scalar]:
+    return {
+        key: str((folder / str(value)).resolve()) if is_file(nf, key) else value
+        for key, value in options.items()
+    }
+
+
+def _options(path: KeyPath, function: FunctionOptions) -> Iterator[tuple[KeyPath, str, dict[str, Scalar]]]:
+    if function.nf is not None:
+        yield (*path, "options"), function.nf, function.options
+    for index, one in enumerate(function.chain):
+        yield (*path, "chain", index, "options"), one.nf, one.options
+
+
+def is_file(nf: str, key: str) -> bool:
+    """Whether that option of that function names a file."""
+    known = network_functions().get(nf)
+    option = known.option(key) if known is not None else None
+    return option is not None and option.type == "file"

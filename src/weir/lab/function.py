@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`functions` of a lab: what stands between two ports, and how it is run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
+
+from weir.base.cores import CpuList
+from weir.base.part import Part
+from weir.base.topology import Architecture, Forwarder
+from weir.lab.nf import Scalar
+from weir.lab.router import RouterOptions
+from weir.lab.vm import VmOptions
+
+FunctionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
+ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
+DEFAULT_WORKERS = 2
+DEFAULT_OWNERS = 1
+DEFAULT_FASTPATH_FLOWS = 65536
+_NF = "name of the network function; `weir-dp --describe` lists them"
+
+
+class NfOptions(Part):
+    """One network function of several that stand together."""
+
+    nf: str = Field(description=_NF)
+    options: dict[str, Scalar] = Field(default={}, description="its options")
+
+
+class FunctionOptions(Part):
+    """What chains can name: a network function, or several between two ports, and how they are run."""
+
+    kind: Literal["process", "vm"] = Field(
+        default="process",
+        description="process: in the one weir-dp that the tester runs in too; vm: in a virtual machine",
+    )
+    vm: VmOptions | None = Field(default=None, description="the virtual machine; of kind vm")
+    nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain`, `router` and `vm`")
+    options: dict[str, Scalar] = Field(default={}, description="its options")
+    chain: tuple[NfOptions, ...] = Field(
+        default=(),
+        max_length=16,
+        description="instead of `nf`: network functions from the inside, left, to the outside",
+    )
+    router: RouterOptions | None = Field(
+        default=None, description="instead of `nf`: joins tenants' networks and an external one"
+    )
+    architecture: Architecture = Field(
+        default="run-to-completion",
+        description="all functions in one area; an area each, joined by rings; workers with private state, "
+        "to which a dispatcher brings whole flows; or owners of state that decide, and workers that rewrite",
+    )
+    workers: int | None = Field(
+        default=None, ge=1, le=8, description=f"of dispatch and separated; absent: {DEFAULT_WORKERS}"
+    )
+    owners: int | None = Field(
+        default=None, ge=1, le=4, description=f"of separated; absent: {DEFAULT_OWNERS}"
+    )
+    fastpath: bool = Field(
+        default=False, description="what all functions decided on a flow's first packet holds for the flow"
+    )
+    fastpath_flows: int | None = Field(
+        default=None,
+        ge=1,
+        le=1 << 24,
+        description=f"room of each fast path; absent: {DEFAULT_FASTPATH_FLOWS}",
+    )
+    cores: CpuList | None = Field(
+        default=None,
+        description="its own, instead of a part of the lab's: of pipeline one a function, in their order; of "
+        "dispatch and separated first that of dispatcher and collector, then one for each owner and worker; "
+        "fewer are shared, and one may be named again",
+    )
+
+    def machine(self) -> VmOptions | None:
+        """The virtual machine that it runs in; None: none."""
+        return (self.vm or VmOptions()) if self.kind == "vm" else None
+
+    def forwards_by(self) -> Forwarder | None:
+        """What runs it; None: an image of the user's."""
+        machine = self.machine()
+        return "weir-dp" if machine is None else machine.forwards_by()
+
+    def area_count(self) -> int:
+        """How many areas it is run in."""
+        workers, owners = self.workers or DEFAULT_WORKERS, self.owners or DEFAULT_OWNERS
+        return {
+            "run-to-completion": 1,
+            "pipeline": len(self.nfs()),
+            "dispatch": workers + 3,
+            "separated": owners + workers + 2,
+        }[self.architecture]
+
+    def cores_max(self) -> int:
+        """To how many cores its areas can be laid: the collectors stay with the dispatcher. Of a virtual
+        machine: its CPUs."""
+        machine = self.machine()
+        if machine is not None:
+            return machine.vcpus
+        workers, owners = self.workers or DEFAULT_WORKERS, self.owners or DEFAULT_OWNERS
+        return {
+            "run-to-completion": 1,
+            "pipeline": len(self.nfs()),
+            "dispatch": 1 + workers,
+            "separated": 1 + owners + workers,
+        }[self.architecture]
+
+    def nfs(self) -> tuple[NfOptions, ...]:
+        """The network functions, inside first."""
+        if self.router is not None:
+            return tuple(NfOptions(nf=nf, options=options) for nf, options in self.router.stages())
+        return self.chain if self.nf is None else (NfOptions(nf=self.nf, options=self.options),)
+
+    def inbound(self) -> tuple[int, ...]:
+        """Which of `nfs` packets on their way back pass, in their order."""
+        return self.router.inbound() if self.router is not None else tuple(reversed(range(len(self.nfs()))))

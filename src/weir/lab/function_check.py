@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that are well formed and yet impossible: names, options, and how they are to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from weir.lab.complaint import Complaint, show
+from weir.lab.function import FunctionOptions, NfOptions
+from weir.lab.nf import Nf, network_functions
+from weir.lab.problem import nearest
+from weir.lab.router_check import router_complaints
+from weir.lab.source import KeyPath
+from weir.lab.vm_check import vm_complaints
+
+_SHARED_OUT = ("dispatch", "separated")
+
+
+def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Complaint]:
+    """Everything impossible in `functions` of a lab."""
+    for name, function in functions.items():
+        path: KeyPath = ("functions", name)
+        yield from vm_complaints(path, function)
+        if function.forwards_by() == "weir-dp":
+            yield from _one_or_several(path, function)
+        if function.router is not None:
+            yield from router_complaints((*path, "router"), function.router)
+        for at, one in _places(path, function):
+            yield from _function(at, one)
+        if all(one.nf in network_functions() for one in function.nfs()):
+            yield from _way_of_running(path, function)
+
+
+def _places(path: KeyPath, function: FunctionOptions) -> list[tuple[KeyPath, NfOptions]]:
+    if function.nf is not None:
+        return [(path, one) for one in function.nfs()]
+    return [((*path, "chain", index), one) for index, one in enumerate(function.chain)]
+
+
+def _one_or_several(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    given = [key for key in ("nf", "chain", "router") if getattr(function, key)]
+    if not given:
+        message = "names no network function"
+        yield Complaint(path, message, "nf: one, or chain: a list of them, or router: its networks")
+    for other in given[1:]:
+        message, about = f"stands beside {given[0]}", ((*path, given[0]),)
+        yield Complaint((*path, other), message, "one of nf, chain and router", about=about)
+    if function.nf is None and function.options:
+        message = "belong to no function: each function of a chain has its own"
+        yield Complaint((*path, "options"), message, "options within chain", about=((*path, "nf"),))
+
+
+def _function(path: KeyPath, function: NfOptions) -> Iterator[Complaint]:
+    known = network_functions()
+    nf = known.get(function.nf)
+    if nf is None:
+        listed = "one of " + ", ".join(known)
+        message = f"unknown network function {show(function.nf)}"
+        yield Complaint((*path, "nf"), message, listed, nearest(function.nf, [*known]))
+        return
+    about: tuple[KeyPath, ...] = ((*path, "nf"),)
+    for key, value in function.options.items():
+        at: KeyPath = (*path, "options", key)
+        option = nf.option(key)
+        names = [option.name for option in nf.options]
+        if option is None:
+            listed = "one of " + ", ".join(names) if names else "no option"
+            yield Complaint(at, f"unknown option of {nf.name}", listed, nearest(key, names), about=about)
+        elif not option.accepts(value):
+            near = nearest(value, option.values or ())
+            yield Complaint(at, f"is {show(value)}", option.expected(), near, about=about)
+
+
+def _way_of_running(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    about: tuple[KeyPath, ...] = (
+        (*path, "nf"),
+        (*path, "chain"),
+        (*path, "router"),
+        (*path, "architecture"),
+    )
+    nfs = [network_functions()[one.nf] for one in function.nfs()]
+    architecture = function.architecture
+    if function.workers is not None and architecture not in _SHARED_OUT:
+        message = f"mean nothing to {architecture}, which has none"
+        yield Complaint((*path, "workers"), message, "architecture: dispatch or separated", about=about)
+    if function.owners is not None and architecture != "separated":
+        message = f"mean nothing to {architecture}, which has none"
+        yield Complaint((*path, "owners"), message, "architecture: separated", about=about)
+    if function.fastpath_flows is not None and not function.fastpath:
+        message = "is the room of a fast path that there is not"
+        yield Complaint((*path, "fastpath_flows"), message, "fastpath: true", about=((*path, "fastpath"),))
+    if function.cores is not None and len(function.cores) > function.cores_max():
+        message = f"are {len(function.cores)}, more than {architecture} has areas for here"
+        yield Complaint((*path, "cores"), message, f"at most {function.cores_max()}", about=about)
+    movers = ", ".join(dict.fromkeys(nf.name for nf in nfs if not nf.decides))
+    deciding = ", ".join(nf.name for nf in network_functions().values() if nf.decides)
+    if movers and architecture == "separated":
+        message = f"cannot be separated: {movers} does its work itself, and leaves nothing to others"
+        yield Complaint((*path, "architecture"), message, f"functions that decide: {deciding}", about=about)
+    if movers and function.fastpath:
+        message = f"cannot be: nobody knows what {movers} decides"
+        yield Complaint((*path, "fastpath"), message, f"functions that decide: {deciding}", about=about)
+    yield from _steering(path, function, nfs, about)
+
+
+def _steering(
+    path: KeyPath, function: FunctionOptions, nfs: list[Nf], about: tuple[KeyPath, ...]
+) -> Iterator[Complaint]:
+    """A dispatcher sees packets as they come in: it can bring both directions together for one function that
+    rewrites addresses, not for two."""
+    steering = [nf.name for nf in nfs if nf.steers]
+    several = {"dispatch": function.workers != 1, "separated": (function.owners or 1) > 1}
+    if len(steering) > 1 and several.get(function.architecture):
+        message = (
+            f"cannot be {function.architecture} here: {' and '.join(steering)} each say which packets must "
+            "meet, and one worker for both directions satisfies one of them only"
+        )
+        wanted = "one such function at the most, or a single one of what has the state"
+        yield Complaint((*path, "architecture"), message, wanted, about=(*about, (*path, "workers")))

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab file: a service chain, the technologies under it, the traffic through it, and what to measure."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+    field_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from weir.base.cores import Cores, default_cores
+from weir.base.part import Part
+from weir.lab.function import FunctionName, FunctionOptions
+from weir.lab.host import Host
+from weir.lab.measure import Measure
+from weir.lab.sla import Sla
+from weir.lab.technology import Technologies, TechnologyName
+from weir.lab.traffic import TesterOptions, Traffic
+from weir.lab.variant import Variant, VariantName
+from weir.lab.vm import VmOptions
+from weir.technology import TECHNOLOGIES, TechnologyOptions
+
+LAB_VERSION = 1
+MAX_FUNCTIONS = 64
+DEFAULT_FUNCTION = "default"
+_PVP = re.compile(r"P(V+)P")
+_CHAIN_NAME_MAX = 40
+ChainForm = str | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain as measured: its name in reports, and its functions left to right."""
+
+    name: str
+    functions: tuple[str, ...]
+
+
+def _chain_form(value: Any) -> ChainForm:
+    wanted = "expected PVP, PVVP, … or a list of function names in brackets, such as [[firewall, nat]]"
+    if isinstance(value, str):
+        match = _PVP.fullmatch(value)
+        if match is None:
+            raise ValueError(f"unknown chain {value!r}; {wanted}")
+        functions = len(match[1])
+    elif isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
+        value = tuple(value)
+        functions = len(value)
+    else:
+        raise ValueError(f"is {value!r}; {wanted}")
+    if not 1 <= functions <= MAX_FUNCTIONS:
+        raise ValueError(f"is a chain of {functions} functions; expected 1 to {MAX_FUNCTIONS}")
+    return cast(ChainForm, value)
+
+
+class _OneOrMany:
+    """A sequence of which the file may also name just one item."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        many = handler(core)
+        return {"anyOf": [many["items"], many]}
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+_ChainForm = Annotated[
+    ChainForm,
+    BeforeValidator(_chain_form),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": "^PV{1,64}P$"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MAX_FUNCTIONS},
+            ]
+        }
+    ),
+]
+_Chains = Annotated[tuple[_ChainForm, ...], _OneOrMany, BeforeValidator(_listed)]
+_TechnologyNames = Annotated[tuple[TechnologyName, ...], _OneOrMany, BeforeValidator(_listed)]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$", examples=["switching"])]
+
+
+class Lab(Part):
+    """One experiment. Reading it fills in `baseline` and the cores of each technology."""
+
+    weir: Literal[1] = Field(description="version of the lab file's format")
+    name: Name = Field(description="short name: small letters, digits and hyphens, 32 at most")
+    title: str = Field(default="", max_length=200, description="heading of reports")
+    chain: _Chains = Field(
+        min_length=1,
+        max_length=16,
+        description="PVP, PVVP, … of the function `default`; or lists of function names, left to right",
+    )
+    technology: _TechnologyNames = Field(
+        min_length=1, max_length=5, description="what joins the functions; each is measured in turn"
+    )
+    baseline: str | None = Field(
+        default=None, description="technology, or variant, that ratios refer to; absent: the first"
+    )
+    functions: dict[FunctionName, FunctionOptions] = Field(
+        default={DEFAULT_FUNCTION: FunctionOptions(nf="l2fwd", options={"mode": "mac-rewrite"})},
+        min_length=1,
+        description="functions that chains can name",
+    )
+    tester: TesterOptions = Field(default=TesterOptions(), description="the two ends of the chain")
+    traffic: Traffic = Field(default=Traffic(), description="what the tester sends")
+    measure: Measure = Field(default=Measure(), description="what to search for, and how long")
+    sla: Sla | None = Field(
+        default=None, description="service level that is promised; absent: none is judged"
+    )
+    cores: Cores | None = Field(default=None, description="CPUs; absent: chosen from the machine")
+    host: Host = Field(default=Host(), description="what is asked of the machine beyond its cores")
+    technologies: Technologies = Field(default=Technologies(), description="options of each technology")
+    variants: dict[VariantName, Variant] = Field(
+        default={},
+        max_length=64,
+        description="ways to run the lab that are compared with each other instead of its technologies; "
+        "what the machine lacks for one is a reason in the report, not an error",
+    )
+
+    @field_validator("chain", "technology")
+    @classmethod
+    def _distinct(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        twice = next((item for item in value if value.count(item) > 1), None)
+        if twice is not None:
+            raise ValueError(f"names {twice!r} twice; expected each of them once")
+        return value
+
+    def chains(self) -> tuple[Chain, ...]:
+        """The chains, in the order of the file."""
+        return tuple(_chain(form) for form in self.chain)
+
+    def compared(self) -> tuple[str, ...]:
+        """What reports compare with each other: technologies, or variants."""
+        if not self.variants:
+            return self.technology
+        return tuple(
+            self.way_name(name, technology)
+            for name in self.variants
+            for technology in self.variant_technologies(name)
+        )
+
+    def variant_technologies(self, variant: str) -> tuple[str, ...]:
+        """Under which a variant is run."""
+        own = self.variants[variant].technology
+        return self.technology if own is None else (own,)
+
+    def way_name(self, variant: str, technology: str) -> str:
+        """How reports call a variant under a technology."""
+        return variant if len(self.variant_technologies(variant)) == 1 else f"{variant} {technology}"
+
+    def machines(self, chain_name: str) -> tuple[VmOptions, ...]:
+        """The virtual machines of a chain."""
+        chain = next(one for one in self.chains() if one.name == chain_name)
+        found = (self.functions[name].machine() for name in chain.functions)
+        return tuple(machine for machine in found if machine is not None)
+
+    def options(self, technology: str) -> TechnologyOptions:
+        """The options of a technology. KeyError if there is no such technology."""
+        return cast(TechnologyOptions, getattr(self.technologies, TECHNOLOGIES[technology].field))
+
+    def with_options(self, technology: str, options: TechnologyOptions) -> Technologies:
+        """`technologies` with these options of one. KeyError if there is no such technology."""
+        return self.technologies.model_copy(update={TECHNOLOGIES[technology].field: options})
+
+    def cores_for(self, technology: str, cpus: Sequence[int] = (0, 1)) -> Cores:
+        """All three kinds of cores with a technology; `cpus` matter only where the lab leaves a choice."""
+        described, options = TECHNOLOGIES[technology], self.options(technology)
+        chosen = (options.cores or Cores()).over(self.cores)
+        polled = getattr(options, described.cpu_options[0]) if described.cpu_options else None
+        if polled:
+            chosen = chosen.model_copy(update={"switch": polled})
+        return chosen.over(default_cores(cpus, functions_apart=described.functions_apart))
+
+    def polling_cpus(self, technology: str, cpus: Sequence[int] = (0, 1)) -> tuple[int, ...]:
+        """CPUs that loops of weir-dp, and of a switch that polls, keep busy all the time."""
+        chosen = self.cores_for(technology, cpus)
+        switch = chosen.switch if TECHNOLOGIES[technology].switch == "polling" else ()
+        functions = self.function_cpus(technology, cpus)
+        return tuple(sorted({*(chosen.tester or ()), *functions, *(switch or ())}))
+
+    def function_cpus(self, technology: str, cpus: Sequence[int] = (0, 1)) -> tuple[int, ...]:
+        """CPUs of all chains' functions: their own; `functions` of `cores_for` too where one has none."""
+        named = {name for chain in self.chains() for name in chain.functions}
+        own = [function.cores for name, function in self.functions.items() if name in named]
+        shared = () if own and None not in own else self.cores_for(technology, cpus).functions or ()
+        return tuple(sorted({*shared, *(cpu for cores in own for cpu in cores or ())}))
+
+
+def _chain(form: ChainForm) -> Chain:
+    if isinstance(form, str):
+        return Chain(form, (DEFAULT_FUNCTION,) * (len(form) - 2))
+    name = "-".join(form)
+    if len(name) > _CHAIN_NAME_MAX:
+        runs = ((len(list(run)), function) for function, run in itertools.groupby(form))
+        name = "-".join(f"{count}x{function}" if count > 1 else function for count, function in runs)
+    return Chain(name, form)

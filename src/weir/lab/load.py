@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a file to a checked lab, or to everything that is wrong with it at once."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from weir.lab.complaint import Complaint, complaints_about, located
+from weir.lab.files import missing_files, with_whole_paths
+from weir.lab.host_check import Nodes
+from weir.lab.lab import Lab
+from weir.lab.overlay import split_overlay
+from weir.lab.problem import Problem, SpecError
+from weir.lab.source import KeyPath, Source, read_source
+from weir.lab.ways import base_complaints, completed, near, variant_complaints
+
+LAB_FILE = "lab.yml"
+_ATTEMPTS = 4  # taking one part out may show that another cannot stand without it
+_STAND_INS: dict[str, Any] = {"weir": 1, "name": "lab", "chain": ["PVP"], "technology": ["direct"]}
+
+
+def load_lab(
+    path: str | Path, *, quick: bool = False, cpus: Sequence[int] | None = None, nodes: Nodes | None = None
+) -> Lab:
+    """Reads and checks a lab file, or `lab.yml` in a directory. Pure but for reading the file.
+
+    `quick` lays the file's `quick` over it; both variants are checked in any case. `cpus` are the CPU
+    numbers that the machine can give: cores that the lab leaves open are chosen from them (default 0 and 1,
+    unchecked). `nodes`: CPUs by NUMA node; a lab that names its node gets cores of it. Raises SpecError with
+    all problems.
+    """
+    path = Path(path)
+    if path.is_dir() and (path / LAB_FILE).is_file():
+        path = path / LAB_FILE
+    source = read_source(path)
+    base, overlaid = split_overlay(source)
+    problems = list(source.problems)
+    variants = [variant for variant in (base, overlaid) if variant is not None]
+    labs = [_check(variant, problems, cpus, nodes) for variant in variants]
+    for variant, checked in zip(variants, labs, strict=True):
+        if checked is not None:
+            problems.extend(located(variant, one) for one in _missing_files(checked, path.parent))
+    if problems:
+        raise SpecError(dict.fromkeys(problems))
+    lab = labs[-1 if quick else 0]
+    assert lab is not None
+    return _with_whole_paths(completed(lab, near(lab, cpus, nodes) or (0, 1)), path.parent)
+
+
+def _missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
+    """Of the lab's functions, and of its variants'."""
+    yield from missing_files(lab, folder)
+    for name, variant in lab.variants.items():
+        for one in missing_files(lab.model_copy(update={"functions": variant.functions}), folder):
+            yield dataclasses.replace(one, path=("variants", name, *one.path))
+
+
+def _with_whole_paths(lab: Lab, folder: Path) -> Lab:
+    """Likewise."""
+    variants = {}
+    for name, variant in lab.variants.items():
+        own = with_whole_paths(lab.model_copy(update={"functions": variant.functions}), folder)
+        variants[name] = variant.model_copy(update={"functions": own.functions})
+    return with_whole_paths(lab, folder).model_copy(update={"variants": variants})
+
+
+def _check(
+    source: Source, problems: list[Problem], cpus: Sequence[int] | None, nodes: Nodes | None
+) -> Lab | None:
+    """Adds what is wrong with `source`. Where parts are unusable, the rest is checked without them."""
+    values = copy.deepcopy(source.values)
+    removed: set[KeyPath] = set()
+    lab = None
+    for attempt in range(_ATTEMPTS):
+        try:
+            lab = Lab.model_validate_json(json.dumps(values), strict=True)
+            break
+        except ValidationError as error:
+            found = complaints_about(error)
+            if attempt == 0:
+                problems.extend(located(source, one) for one in found)
+            removed.update([_remove(values, one.path) for one in found])
+    if lab is None:
+        return None
+    for one in (*base_complaints(lab, cpus, nodes), *variant_complaints(lab)):
+        if not any(_overlap(path, gone) for path in (one.path, *one.about) for gone in removed):
+            problems.append(located(source, one))
+    return None if removed else lab
+
+
+def _remove(values: dict[str, Any], path: KeyPath) -> KeyPath:
+    """Takes out the innermost key on `path` that there is, or puts a stand-in for a required one."""
+    around, key, depth = values, path[0], 1
+    while depth < len(path) and isinstance(around.get(str(key)), dict):
+        inner = around[str(key)]
+        if path[depth] not in inner:
+            break
+        around, key, depth = inner, path[depth], depth + 1
+    around.pop(str(key), None)
+    if depth == 1 and key in _STAND_INS:
+        values[str(key)] = _STAND_INS[str(key)]
+    return path[:depth]
+
+
+def _overlap(path: KeyPath, other: KeyPath) -> bool:
+    shorter = min(len(path), len(other))
+    return path[:shorter] == other[:shorter]

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A virtual router: tenants' networks, joined to each other and, by address translation, to an external one.
+
+It is no function of its own but three that there are: `acl`, where tenants are kept apart, `nat` and `l3fwd`.
+On the way out they stand in that order; what comes in is translated first, then routed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from weir.base.part import Part
+from weir.lab.nf import Scalar
+
+TENANTS_MAX = 64
+FORWARDS_MAX = 256
+OUTSIDE, INSIDE = 0, 1
+"""Outputs of both paths of a router: its right port, towards the external network, and its left one."""
+
+
+def _prefix(text: str) -> str:
+    try:
+        return str(ipaddress.IPv4Network(text))
+    except ValueError:
+        message = f"is {text!r}; expected an IPv4 prefix without host bits such as 10.1.0.0/24"
+        raise ValueError(message) from None
+
+
+def _address(text: str) -> str:
+    try:
+        return str(ipaddress.IPv4Address(text))
+    except ValueError:
+        raise ValueError(f"is {text!r}; expected an IPv4 address such as 10.1.0.5") from None
+
+
+def _station(text: str) -> str:
+    octets = bytes.fromhex(text.replace(":", ""))
+    if octets[0] & 1 or not any(octets):
+        raise ValueError(f"is {text!r}; expected the address of one station, not of a group or none")
+    return text
+
+
+_Prefix = Annotated[str, AfterValidator(_prefix), Field(examples=["10.1.0.0/24"])]
+_Address = Annotated[str, AfterValidator(_address), Field(examples=["10.1.0.5"])]
+_Station = Annotated[
+    str,
+    AfterValidator(_station),
+    Field(pattern=r"^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$", examples=["02:00:00:00:01:00"]),
+]
+_L4Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class Tenant(Part):
+    """One network inside."""
+
+    prefix: _Prefix = Field(description="its addresses")
+    next_hop: _Station | None = Field(
+        default=None,
+        description="MAC address that it is reached by; absent: the neighbour on the left",
+    )
+
+
+class Forward(Part):
+    """An external port that leads to a tenant's host, whoever sends there."""
+
+    protocol: Literal["tcp", "udp"] = Field(default="tcp", description="of both ports")
+    external: _Address | None = Field(
+        default=None, description="external address; absent: the first one of `external`"
+    )
+    port: _L4Port = Field(description="external port")
+    to: _Address = Field(description="the tenant's host")
+    to_port: _L4Port | None = Field(default=None, description="its port; absent: the external one")
+
+
+class RouterOptions(Part):
+    """Tenants on the left, the external network on the right."""
+
+    tenants: tuple[Tenant, ...] = Field(
+        min_length=1, max_length=TENANTS_MAX, description="networks inside; they must not overlap"
+    )
+    external: _Prefix = Field(description="external addresses that tenants share, of length 22 or more")
+    next_hop: _Station | None = Field(
+        default=None,
+        description="MAC address of the external network's router; absent: the neighbour on the right",
+    )
+    isolate: bool = Field(default=False, description="whether tenants are kept from each other's networks")
+    forwards: tuple[Forward, ...] = Field(
+        default=(), max_length=FORWARDS_MAX, description="external ports that lead inside"
+    )
+    sessions: int = Field(
+        default=65536, ge=1, le=16_000_000, description="translations at a time; of each worker"
+    )
+
+    def stages(self) -> tuple[tuple[str, dict[str, Scalar]], ...]:
+        """The functions and their options, inside first."""
+        prefixes = [tenant.prefix for tenant in self.tenants]
+        routes = [f"0.0.0.0/0 {self.next_hop or 'default'} {OUTSIDE}"]
+        routes += [f"{tenant.prefix} {tenant.next_hop or 'default'} {INSIDE}" for tenant in self.tenants]
+        nat: dict[str, Scalar] = {
+            "external": self.external,
+            "untranslated": ", ".join(prefixes),
+            "sessions": self.sessions,
+        }
+        if self.forwards:
+            nat["forwards"] = ", ".join(self._mapping(forward) for forward in self.forwards)
+        l3fwd: dict[str, Scalar] = {"route_list": ", ".join(routes), "inside_output": INSIDE}
+        return (*self._walls(prefixes), ("nat", nat), ("l3fwd", l3fwd))
+
+    def inbound(self) -> tuple[int, ...]:
+        """Which of `stages` see what comes from outside, in which order: only a translated packet's
+        destination can be looked up."""
+        return (1, 2) if self.isolate else (0, 1)
+
+    def _walls(self, prefixes: list[str]) -> tuple[tuple[str, dict[str, Scalar]], ...]:
+        if not self.isolate:
+            return ()
+        rules = [f"permit any {prefix} {prefix}" for prefix in prefixes]
+        rules += [f"deny any any {prefix}" for prefix in prefixes]
+        options = {"rule_list": ", ".join(rules), "default": "permit", "not_ipv4": "forward"}
+        return (("acl", {**options}),)
+
+    def _mapping(self, forward: Forward) -> str:
+        external = f"{self.external_address(forward)}:{forward.port}"
+        return f"{forward.protocol} {external} {forward.to}:{forward.to_port or forward.port}"
+
+    def external_address(self, forward: Forward) -> str:
+        """The external address of a forwarded port."""
+        return forward.external or str(ipaddress.IPv4Network(self.external).network_address)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YAML text with the place of each key and value, so that every later complaint can name its line.
+
+The tree of nodes is composed by ruamel.yaml and turned into plain values here, because its loader stops at
+the first duplicate key and does not keep the places of scalars in sequences of scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import ConstructorError, SafeConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from weir.lab.problem import Problem, SpecError
+
+MAX_FILE_BYTES = 1 << 20
+MAX_VALUES = 100_000  # aliases multiply: a small file can stand for more than memory holds
+MAX_DEPTH = 64
+KeyPath = tuple[str | int, ...]
+_SCALARS = ("null", "bool", "int", "float", "str")
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """How errors call a file."""
+
+    name: str
+    """ "a lab": what it describes."""
+    file: str
+    """Its name in a directory of its own."""
+    keys: str
+    """With which it begins."""
+
+
+LAB = FileKind("a lab", "lab.yml", "weir, name, chain, technology, …")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something stands in the file, and its dotted key there. Lines and columns count from 1."""
+
+    line: int
+    column: int
+    key: str
+
+
+@dataclass
+class Source:
+    """The values of a file, and the place of each path into them."""
+
+    file: str
+    values: Any = None
+    places: dict[KeyPath, Place] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def place(self, path: KeyPath) -> Place:
+        """The place of `path`, or of the nearest thing around it that the file has."""
+        for length in range(len(path), -1, -1):
+            if path[:length] in self.places:
+                return self.places[path[:length]]
+        return Place(1, 1, "")
+
+    def under(self, path: KeyPath) -> Iterator[tuple[KeyPath, Place]]:
+        """Every path from `path` inwards, relative to it, with its place."""
+        for candidate, place in self.places.items():
+            if candidate[: len(path)] == path:
+                yield candidate[len(path) :], place
+
+    def complain(self, path: KeyPath, message: str, expected: str | None = None) -> None:
+        """Adds a problem at the place of `path`."""
+        place = self.place(path)
+        self.problems.append(Problem(self.file, place.line, place.column, dotted(path), message, expected))
+
+
+def dotted(path: KeyPath) -> str:
+    """A path as users write it: traffic.frames[1]."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def read_source(path: Path, kind: FileKind = LAB) -> Source:
+    """Reads a YAML file. SpecError if there is no text or no mapping; smaller problems stay in the source."""
+    file = str(path)
+    text = _text(path, kind)
+    source = Source(file)
+    yaml = YAML(typ="rt", pure=True)
+    try:
+        node = yaml.compose(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        said = ": ".join(part for part in (error.context, error.problem) if part)
+        raise SpecError([Problem(file, line, column, "", f"not valid YAML: {said}", "YAML")]) from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise SpecError([Problem(file, 1, 1, "", f"not valid YAML: {said}", "YAML")]) from None
+    if node is None:
+        raise SpecError([Problem(file, 1, 1, "", "is empty", f"{kind.name}: {kind.keys}")])
+    if not isinstance(node, MappingNode):
+        raise SpecError([Problem(file, 1, 1, "", "is not a mapping", "keys and values: weir: 1, name: …")])
+    source.values = _Reader(source).value(node, ())
+    return source
+
+
+def _text(path: Path, kind: FileKind) -> str:
+    def fail(message: str, expected: str) -> SpecError:
+        return SpecError([Problem(str(path), 0, 0, "", message, expected)])
+
+    try:
+        if path.is_dir():
+            raise fail(
+                f"is a directory without {kind.file}",
+                f"{kind.name} file, or a directory that holds one as {kind.file}",
+            )
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise fail("is too large", f"{kind.name} file of at most {MAX_FILE_BYTES} bytes")
+        return path.read_bytes()[: MAX_FILE_BYTES + 1].decode("utf-8")
+    except UnicodeDecodeError:
+        raise fail("is not text", f"{kind.name} file: YAML in UTF-8") from None
+    except FileNotFoundError:
+        raise fail("does not exist", f"the path of {kind.name} file") from None
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise fail(f"cannot be read: {said}", f"{kind.name} file") from None
+
+
+class _Reader:
+    """Turns nodes into plain values, noting places and problems in a source."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.count = 0
+        self.scalars: SafeConstructor = YAML(typ="safe", pure=True).constructor
+
+    def value(self, node: Node, path: KeyPath) -> Any:
+        self.count += 1
+        if not path:
+            self._note(path, node)
+        if len(path) > MAX_DEPTH or self.count > MAX_VALUES:
+            self.source.complain(path, "is nested too deeply, or too large", "a file of ordinary size")
+            raise SpecError(self.source.problems)
+        if isinstance(node, MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, SequenceNode):
+            items = []
+            for index, item in enumerate(node.value):
+                self._note((*path, index), item)
+                items.append(self.value(item, (*path, index)))
+            return items
+        return self._scalar(node, path)
+
+    def _mapping(self, node: MappingNode, path: KeyPath) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        first_lines: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                self._note((*path, "?"), key_node)
+                self.source.complain((*path, "?"), "is a key that is not a name", "a plain name")
+                continue
+            key = str(key_node.value)
+            if key in values:
+                before = self.source.places[(*path, key)]
+                self._note((*path, key), key_node)
+                self.source.complain(
+                    (*path, key), f"appears twice, first in line {first_lines[key]}", "each key once"
+                )
+                self.source.places[(*path, key)] = before
+                continue
+            self._note((*path, key), key_node)
+            first_lines[key] = key_node.start_mark.line + 1
+            values[key] = self.value(value_node, (*path, key))
+        return values
+
+    def _scalar(self, node: Node, path: KeyPath) -> Any:
+        kind = str(node.tag).rpartition(":")[2]
+        if kind not in _SCALARS:
+            if str(node.tag).startswith("tag:yaml.org,2002:"):
+                return str(node.value)  # dates and the like are texts here
+            self.source.complain(path, f"has the tag {node.tag}", "a plain value")
+            return None
+        read: Callable[[Node], Any] = {
+            "null": lambda _: None,
+            "bool": self.scalars.construct_yaml_bool,
+            "int": self.scalars.construct_yaml_int,
+            "float": self.scalars.construct_yaml_float,
+            "str": lambda scalar: str(scalar.value),
+        }[kind]
+        try:
+            return read(node)
+        except (ConstructorError, ValueError, KeyError, IndexError):
+            self.source.complain(path, f"is {node.value!r}, tagged as {kind}", f"a value that is {kind}")
+            return None
+
+    def _note(self, path: KeyPath, node: Node) -> None:
+        mark = node.start_mark
+        self.source.places[path] = Place(mark.line + 1, mark.column + 1, dotted(path))

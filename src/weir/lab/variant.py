@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`variants` of a lab: other ways to run it, measured beside each other: an untuned host and a tuned one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from weir.base.cores import Cores
+from weir.base.part import Part
+from weir.lab.function import FunctionName, FunctionOptions
+from weir.lab.host import Host
+from weir.lab.technology import Technologies, TechnologyName
+from weir.technology import TechnologyOptions
+
+VariantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]{0,31}$", examples=["tuned", "2v-4+4"])]
+
+
+class Variant(Part):
+    """What differs from the lab. Only what is named here does; mappings merge."""
+
+    technology: TechnologyName | None = Field(
+        default=None, description="one of the lab's technologies; absent: each of them"
+    )
+    cores: Cores | None = Field(default=None, description="before those of the lab and its technologies")
+    host: Host | None = Field(default=None, description="laid over the lab's `host`")
+    functions: dict[FunctionName, FunctionOptions] = Field(
+        default={}, description="in place of the lab's functions of these names"
+    )
+    technologies: Technologies | None = Field(default=None, description="laid over the lab's `technologies`")
+
+    def host_over(self, below: Host) -> Host:
+        """The lab's `host` with what this variant says."""
+        return below.model_copy(update=_said(self.host))
+
+    def technologies_over(self, below: Technologies) -> Technologies:
+        """The options of all technologies, likewise; cores of this variant go before theirs."""
+        merged = {}
+        for name in Technologies.model_fields:
+            options: TechnologyOptions = getattr(below, name)
+            own = _said(getattr(self.technologies, name)) if self.technologies is not None else {}
+            cores = own.pop("cores", None) or Cores()
+            own["cores"] = cores.over(self.cores).over(options.cores)
+            merged[name] = options.model_copy(update=own)
+        return below.model_copy(update=merged)
+
+
+def _said(part: Part | None) -> dict[str, Any]:
+    """The values that the file names."""
+    return {name: getattr(part, name) for name in part.model_fields_set} if part is not None else {}

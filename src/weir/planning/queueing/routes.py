@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways of a packet through the queues, and how long each takes.
+
+On a core a packet waits for its turn and then goes on with its burst, through all queues that the core fills
+itself. A burst is what came in one cycle of this core, or of an earlier one if that was longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from weir.planning.queueing.core import Core
+from weir.planning.queueing.distribution import Spread, Sum, spread
+from weir.planning.queueing.network import Network
+from weir.planning.queueing.queue import Queue
+
+ROUTES_MAX = 10_000
+
+
+@dataclass(frozen=True)
+class Route:
+    """One way through the network."""
+
+    time: Sum
+    visits_us: Mapping[str, float]
+    """Mean time in each of its queues, service included."""
+
+
+@dataclass(frozen=True)
+class _Burst:
+    """How long packets that go on together were gathered."""
+
+    gathered_us: float = 0.0
+    variance_us2: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Stay:
+    """On one core: mean times in its queues, and the same as a constant and random times."""
+
+    visits_us: Mapping[str, float]
+    constant_us: float
+    spreads: tuple[Spread, ...]
+    burst: _Burst
+
+
+def routes(network: Network, cores: Mapping[int, Core]) -> tuple[Route, ...]:
+    """Each with what it takes. ValueError if there are too many to count them all."""
+    entering = sum(queue.outside for queue in network.queues)
+    found: list[Route] = []
+    for queue in network.queues:
+        if queue.outside:
+            for probability, way in _ways(network, queue, queue.outside / entering):
+                if len(found) == ROUTES_MAX:
+                    raise ValueError(f"there are more than {ROUTES_MAX} ways through the network")
+                found.append(_timed(network, cores, probability, way))
+    return tuple(found)
+
+
+def _ways(network: Network, queue: Queue, probability: float) -> Iterator[tuple[float, list[Queue]]]:
+    ends = 1 - sum(queue.then.values())
+    if ends > 1e-9:
+        yield probability * ends, [queue]
+    for name, share in queue.then.items():
+        if share:
+            for reached, rest in _ways(network, network.by_name[name], probability * share):
+                yield reached, [queue, *rest]
+
+
+def _timed(network: Network, cores: Mapping[int, Core], probability: float, way: Sequence[Queue]) -> Route:
+    visits: dict[str, float] = {}
+    constant = 0.0
+    spreads: list[Spread] = []
+    burst = _Burst()
+    for queues in _by_core(way):
+        core = cores[queues[0].core]
+        stay = _alone(core, queues[0]) if queues[0].one_by_one else _polled(network, core, queues, burst)
+        visits |= stay.visits_us
+        constant += stay.constant_us
+        spreads += [one for one in stay.spreads if one.mean > 0]
+        burst = stay.burst
+    return Route(Sum(probability, constant, tuple(spreads)), visits)
+
+
+def _by_core(way: Sequence[Queue]) -> list[list[Queue]]:
+    """Cut where the packet changes cores."""
+    found: list[list[Queue]] = []
+    for queue in way:
+        if found and found[-1][-1].core == queue.core:
+            found[-1].append(queue)
+        else:
+            found.append([queue])
+    return found
+
+
+def _alone(core: Core, queue: Queue) -> _Stay:
+    wait_us = (1 + core.load) * core.turn_us
+    waiting = spread(1 - core.load, 0.0, wait_us, core.alone_us2)
+    visits = {queue.name: wait_us + queue.service_us}
+    return _Stay(visits, _constant_us([queue]), (waiting, *_varying([queue])), _Burst())
+
+
+def _constant_us(queues: Sequence[Queue]) -> float:
+    return sum(
+        _once_us(queue) + (0.0 if queue.service_scv else queue.service_us)
+        for queue in queues
+        if not queue.sink
+    )
+
+
+def _once_us(queue: Queue) -> float:
+    """What passes of a packet's time however few are with it."""
+    return 0.0 if queue.source else queue.poll_us + queue.burst_us
+
+
+def _varying(queues: Sequence[Queue]) -> tuple[Spread, ...]:
+    """Services that are not constant."""
+    return tuple(
+        Spread(0.0, 0.0, queue.service_us, queue.service_scv * queue.service_us**2)
+        for queue in queues
+        if queue.service_scv and not queue.sink
+    )
+
+
+def _polled(network: Network, core: Core, queues: Sequence[Queue], before: _Burst) -> _Stay:
+    own = before.gathered_us <= core.cycle_us
+    burst = _Burst(core.cycle_us, core.cycle_variance_us2) if own else before
+    visits: dict[str, float] = {}
+    with_burst_us = 0.0
+    last: Queue | None = None
+    for queue in queues:
+        waited_us = 0.0 if last is None else _between_us(network, core, last, queue)
+        visits[queue.name] = waited_us
+        if not queue.sink:
+            others_us = _others(network, queue, burst) * queue.service_us
+            visits[queue.name] += others_us + _once_us(queue) + queue.service_us
+            waited_us += others_us
+        with_burst_us += waited_us
+        last = queue
+    share = with_burst_us / burst.gathered_us if burst.gathered_us else 0.0
+    mean_us, idle_us = with_burst_us, 0.0
+    square_us2 = burst.variance_us2 + burst.gathered_us**2
+    second_us2 = share**2 * square_us2
+    if not queues[0].source:
+        visits[queues[0].name] += core.turn_us
+        mean_us += core.turn_us
+        idle_us = core.polls_us
+        if own:  # the turn and the burst are of the same cycle
+            second_us2 += (1 / 3 + share) * square_us2
+        else:
+            turn_us2 = (core.cycle_variance_us2 + core.cycle_us**2) / 3
+            second_us2 += turn_us2 + 2 * core.turn_us * with_burst_us
+    second_us2 += min(1.0, share / core.load) * core.uneven_us * burst.gathered_us if core.load else 0.0
+    waiting = spread(1 - core.load, idle_us, mean_us, second_us2)
+    return _Stay(visits, _constant_us(queues), (waiting, *_varying(queues)), burst)
+
+
+def _between_us(network: Network, core: Core, last: Queue, queue: Queue) -> float:
+    """From the end of one poll to the beginning of another of the same core."""
+    return sum(
+        _packets_per_us(network, other) * network.each_us(other) * core.cycle_us + other.poll_us
+        for other in core.between(last.name, queue.name)
+    )
+
+
+def _others(network: Network, queue: Queue, burst: _Burst) -> float:
+    """Packets in a packet's burst beside itself. Of a regular flow one less comes in the same time."""
+    expected = _packets_per_us(network, queue) * burst.gathered_us
+    return expected - max(0.0, 1 - network.flows[queue.name].scv) * min(1.0, expected)
+
+
+def _packets_per_us(network: Network, queue: Queue) -> float:
+    return network.flows[queue.name].pps / 1e6

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every measurement of a chain does around its own part: check, plan, deploy, record what was deployed,
+take down.
+
+A procedure (a run's searches, a soak, a migration, a calibration) is the body of `running`.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+from weir import fabric, plan
+from weir.base.topology import Topology
+from weir.fabric import interrupts
+from weir.fabric.listening import log_end
+from weir.fabric.outside import TakenWatch
+from weir.lab import Chain, Lab
+from weir.lab.frames import mean_frame_bytes
+from weir.measure import Traffic
+from weir.plan.steps import LOG, SOCKET
+from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
+from weir.protocol.messages import Hello
+from weir.results.result import Fingerprint, Setup
+
+DRIVERS_LINES = 8  # what DPDK adds comes after the driver's own words
+
+
+@dataclass(frozen=True)
+class RunningChain:
+    """A chain that is deployed, its ports open and its loops polling."""
+
+    lab: Lab
+    topology: Topology
+    deployment: fabric.Deployment
+    client: DataPlaneClient
+    hello: Hello
+    cores: TakenWatch
+    """Who has its cores, trial by trial."""
+    bring_up_s: float
+
+    def tester(self) -> DataPlaneTester:
+        """Of runs on it."""
+        # The kernel forwards in the system call of whoever sends.
+        shares_cores = self.deployment.kernel_forwards()
+        return DataPlaneTester(self.client, self.topology.switch_cores, shares_cores=shares_cores)
+
+    def counters(self) -> Sequence[fabric.Counter]:
+        """What switch and kernel count now."""
+        ports = self.client.ledger().ports
+        return self.deployment.counters({port.name: port.rx_packets for port in ports})
+
+    def traffic(self, frame: str) -> Traffic:
+        """The lab's, with frames of that size."""
+        config = plan.streams(self.topology, self.lab, frame)
+        return Traffic.from_config(frame, mean_frame_bytes(frame), config)
+
+    def versions(self) -> dict[str, str]:
+        """Of the software that takes part."""
+        return {"dpdk": self.hello.dpdk} | self.deployment.versions()
+
+    def fingerprint(self) -> Fingerprint:
+        """The machine and its software."""
+        return fabric.fingerprint(self.hello.tsc_hz, self.hello.memory, self.versions())
+
+    def describe(self, setup: Setup) -> None:
+        """Writes down what was deployed, and how true to the field it is."""
+        setup.bring_up_s = self.bring_up_s
+        setup.topology = self.topology
+        setup.datapath = self.deployment.datapath()
+        setup.fidelity = fabric.fidelity(
+            self.topology,
+            self.lab.options(self.topology.technology),
+            datapath=setup.datapath,
+            memory=self.hello.memory,
+            emulated=self.deployment.emulated(),
+        )
+        setup.host = list(
+            fabric.host_settings(
+                self.lab, self.topology, memory=self.hello.memory, refused=self.deployment.refused()
+            )
+        )
+
+
+def refusal(lab: Lab, technology: str, chain: Chain) -> fabric.Refusal | None:
+    """Why this machine cannot deploy it; None: it can."""
+    return fabric.check(technology, lab.options(technology), machines=lab.machines(chain.name))
+
+
+def planned(lab: Lab, technology: str, chain: Chain) -> Topology:
+    """Of a new deployment. PlanError for what does not fit on the machine."""
+    return plan.build_topology(lab, technology, chain, new_id(lab))
+
+
+def new_id(lab: Lab) -> str:
+    """Of a deployment."""
+    return plan.deployment_id(lab.name, secrets.token_hex(4))
+
+
+@contextmanager
+def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
+    """Deployed, configured and polling for the body; taken down after it, however it ends.
+
+    Ctrl-C, held by the caller with `interrupts.held`, is let through in the body alone. FabricError,
+    DataPlaneError.
+    """
+    began = time.monotonic()
+    steps, _ = fabric.possible(plan.steps(topology, lab))
+    deployment = fabric.Deployment.deploy(steps, topology)
+    try:
+        with (
+            interrupts.allowed(),
+            DataPlaneClient(deployment.run_dir / SOCKET) as client,
+            closing(deployment.core_watch()) as cores,
+        ):
+            hello = configured(client, lab, topology, deployment)
+            took_s = round(time.monotonic() - began, 3)
+            yield RunningChain(lab, topology, deployment, client, hello, cores, took_s)
+    finally:
+        deployment.destroy()
+
+
+def configured(client: DataPlaneClient, lab: Lab, topology: Topology, deployment: fabric.Deployment) -> Hello:
+    """Opens the ports of a deployment that stands, and lets the loops poll.
+
+    DataPlaneError; of a port with the end of weir-dp's log, where the driver says why: it goes with the rest.
+    """
+    hello = client.hello()
+    try:
+        client.configure(plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices))
+    except DataPlaneError as error:
+        if error.code != "port_failed":
+            raise
+        said = log_end(deployment.run_dir / LOG, DRIVERS_LINES)
+        raise DataPlaneError(
+            error.code,
+            error.message,
+            where=error.where,
+            expected=error.expected,
+            fix=f"weir-dp's log ends with: {said}",
+        ) from error
+    client.start()
+    return hello

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Client of weir-dp, the data plane."""
+
+from __future__ import annotations
+
+from weir.protocol.client import DataPlaneClient
+from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
+from weir.protocol.tester import DataPlaneTester
+
+__all__ = [
+    "DataPlaneClient",
+    "DataPlaneError",
+    "DataPlaneGoneError",
+    "DataPlaneTester",
+    "DataPlaneTimeoutError",
+]

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Client of weir-dp's control protocol: one JSON object a line over a unix stream socket.
+
+A request is {"id", "cmd", "args"}; its answer {"id", "ok", "result" | "error"}. Answers to requests that were
+given up (time-out, Ctrl-C) are skipped when they come, so the connection stays usable.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import time
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
+from weir.protocol.messages import (
+    ConfiguredPort,
+    DelayHistogram,
+    Hello,
+    Ledger,
+    NfReport,
+    Outcome,
+    TrafficInterval,
+    TrafficResult,
+    TrafficSoFar,
+)
+from weir.protocol.requests import DelayWanted, LaterRates
+
+PROTOCOL = 1
+RECEIVE_BYTES = 65_536
+CONNECT_RETRY_S = 0.02
+CONFIGURE_TIMEOUT_S = 120.0  # probing and starting many ports takes seconds, and so does compiling rules
+Reply = TypeVar("Reply", bound=BaseModel)
+
+LOG_HINT = "look at weir-dp.log in the run directory"
+
+
+class DataPlaneClient:
+    """A connection to one weir-dp. Not for use by several threads at once.
+
+    Every method raises DataPlaneError when weir-dp refuses, DataPlaneGoneError when it has ended and
+    DataPlaneTimeoutError when it does not answer within `timeout_s`.
+    """
+
+    def __init__(self, path: Path | str, *, connect_s: float = 5.0, timeout_s: float = 10.0) -> None:
+        self._path = Path(path)
+        self._timeout_s = timeout_s
+        self._received = bytearray()
+        self._last_id = 0
+        self._broken = False
+        self._socket = self._connected(connect_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection; weir-dp goes on."""
+        self._socket.close()
+
+    def hello(self) -> Hello:
+        """Who answers. DataPlaneError if it speaks another protocol."""
+        hello = _parsed(Hello, self.call("hello"))
+        if hello.protocol != PROTOCOL:
+            raise DataPlaneError(
+                "protocol",
+                f"weir-dp {hello.version} speaks protocol {hello.protocol}",
+                where=str(self._path),
+                expected=str(PROTOCOL),
+                fix="build weir-dp and weir from the same source: make native",
+            )
+        return hello
+
+    def configure(self, config: Mapping[str, Any]) -> list[ConfiguredPort]:
+        """Makes ports, rings and areas: all of them or, on an error, none."""
+        result = self.call("configure", config, timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S))
+        return [_parsed(ConfiguredPort, port) for port in result.get("ports", [])]
+
+    def start(self) -> None:
+        """Starts the polling loops."""
+        self.call("start")
+
+    def stop(self) -> None:
+        """Stops the polling loops."""
+        self.call("stop")
+
+    def reset(self) -> None:
+        """Stops the loops, closes the ports and forgets the configuration."""
+        self.call("reset", timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S))
+
+    def quit(self) -> None:
+        """Ends weir-dp. One that has ended already is fine."""
+        try:
+            self.call("quit")
+        except DataPlaneGoneError:
+            return
+
+    def teach(self, count: int) -> None:
+        """Each port sends `count` frames from its own address, so that switches learn it."""
+        self.call("teach", {"count": count})
+
+    def configure_traffic(self, config: Mapping[str, Any]) -> None:
+        """Sets the streams of the runs that follow."""
+        self.call("traffic.configure", config)
+
+    def start_traffic(
+        self,
+        rates_pps: Mapping[int, float],
+        duration_ns: int,
+        drain_ns: int,
+        delay: DelayWanted | None = None,
+        *,
+        packets: int | None = None,
+        then: LaterRates | None = None,
+        slice_ns: int | None = None,
+        skip: bool = False,
+        others: Collection[int] = (),
+    ) -> int:
+        """Starts a run and returns its number. A rate of 0 is as fast as the core can."""
+        rates = {str(stream): rate for stream, rate in rates_pps.items()}
+        args: dict[str, Any] = {"duration_ns": duration_ns, "rates_pps": rates, "drain_ns": drain_ns}
+        if delay is not None:
+            args["delay"] = delay.model_dump(exclude_none=True)
+        if packets is not None:
+            args["packets"] = packets
+        if then is not None:
+            args["then"] = then.model_dump()
+        if slice_ns is not None:
+            args["slice_ns"] = slice_ns
+        if skip:
+            args["skip"] = True
+        if others:
+            args["others"] = sorted(others)
+        return int(self.call("traffic.start", args)["run"])
+
+    def traffic_result(self, wait_ms: int) -> TrafficResult | None:
+        """The finished run's result; None if it still runs after `wait_ms`.
+
+        DataPlaneError when the run was stopped: it has no counts.
+        """
+        result = self.call("traffic.result", {"wait_ms": wait_ms}, timeout_s=self._timeout_s + wait_ms / 1e3)
+        if result.get("state") == "stopped":
+            raise DataPlaneError(
+                "stopped",
+                f"run {result.get('run')} was stopped before its end",
+                fix="start it again, and let it end before `stop`",
+            )
+        return _parsed(TrafficResult, result) if result.get("state") == "done" else None
+
+    def traffic_so_far(self) -> TrafficSoFar:
+        """What the run that goes on, or the last one, has counted."""
+        return _parsed(TrafficSoFar, self.call("traffic.so_far"))
+
+    def traffic_interval(self) -> TrafficInterval:
+        """The run up to now, and what happened in it since this was asked last."""
+        return _parsed(TrafficInterval, self.call("traffic.interval"))
+
+    def finish_traffic(self) -> None:
+        """Ends the sending of the run that goes on; it drains, and has its result."""
+        self.call("traffic.finish")
+
+    def delays(self, stream: int, of: Literal["latency", "ipdv"] = "latency") -> DelayHistogram:
+        """One stream's delays in the run that goes on, or the last one."""
+        return _parsed(DelayHistogram, self.call("traffic.delays", {"stream": stream, "of": of}))
+
+    def command(self, area: str, stage: str, command: str, args: Mapping[str, str | int | bool]) -> None:
+        """Changes a function while packets flow."""
+        self.call(
+            "nf.command",
+            {"area": area, "stage": stage, "command": command, "args": dict(args)},
+            timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S),
+        )
+
+    def report(self, area: str, stage: str, *, first: int = 0, limit: int = 1000) -> NfReport:
+        """What a function counts by itself: its figures, and at most `limit` of its counters."""
+        args = {"area": area, "stage": stage, "from": first, "limit": limit}
+        return _parsed(NfReport, self.call("nf.report", args))
+
+    def trace(self, area: str, path: str, frames: Sequence[bytes], at_us: int | None = None) -> list[Outcome]:
+        """What becomes of each frame (bytes without FCS) on that path, at that time or now."""
+        args: dict[str, Any] = {"area": area, "path": path, "frames": [frame.hex() for frame in frames]}
+        if at_us is not None:
+            args["at_us"] = at_us
+        outcomes = self.call("trace", args)["outcomes"]
+        return [_parsed(Outcome, outcome) for outcome in outcomes]
+
+    def exchange(self, frames: Mapping[str, Sequence[bytes]], quiet_ms: int = 0) -> dict[str, list[bytes]]:
+        """Sends frames (without FCS) at ports that no area uses; what arrived at each until all is quiet."""
+        sent = {port: [frame.hex() for frame in some] for port, some in frames.items()}
+        arrived = self.call("exchange", {"frames": sent, "quiet_ms": quiet_ms})["frames"]
+        return {port: [bytes.fromhex(frame) for frame in arrived[port]] for port in frames}
+
+    def ledger(self) -> Ledger:
+        """Everything counted since `configure`."""
+        return _parsed(Ledger, self.call("ledger"))
+
+    def wait(self, seconds: float) -> None:
+        """Sleeps, but notices at once when weir-dp ends."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            readable, _, _ = select.select([self._socket], [], [], left)
+            if readable:
+                self._receive()
+
+    def call(
+        self, command: str, args: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> dict[str, Any]:
+        """One command; its result object."""
+        if self._broken:
+            raise self._gone("the connection broke in the middle of an earlier command")
+        deadline = time.monotonic() + (self._timeout_s if timeout_s is None else timeout_s)
+        self._last_id += 1
+        request = {"id": self._last_id, "cmd": command, "args": dict(args or {})}
+        self._send(json.dumps(request).encode() + b"\n")
+        while True:
+            answer = self._answer(command, deadline)
+            if answer.get("id") is None or answer["id"] == self._last_id:
+                break
+        if answer.get("ok") is not True:
+            raise _refusal(command, answer.get("error") or {})
+        result = answer.get("result")
+        return result if isinstance(result, dict) else {}
+
+    def _connected(self, connect_s: float) -> socket.socket:
+        deadline = time.monotonic() + connect_s
+        while True:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                connection.connect(str(self._path))
+            except OSError as error:
+                connection.close()
+                if time.monotonic() >= deadline:
+                    raise self._gone(f"cannot connect: {error.strerror or error}") from error
+                time.sleep(CONNECT_RETRY_S)
+            else:
+                return connection
+
+    def _send(self, line: bytes) -> None:
+        self._broken = True  # until the whole line is out: Ctrl-C in between leaves half a command
+        try:
+            self._socket.settimeout(self._timeout_s)
+            self._socket.sendall(line)
+        except TimeoutError as error:
+            raise DataPlaneTimeoutError(
+                "timeout", "weir-dp does not read its socket", fix=LOG_HINT
+            ) from error
+        except OSError as error:
+            raise self._gone(f"weir-dp has ended ({error.strerror or error})") from error
+        self._broken = False
+
+    def _answer(self, command: str, deadline: float) -> dict[str, Any]:
+        while (end := self._received.find(b"\n")) < 0:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._socket], [], [], left)[0]:
+                raise DataPlaneTimeoutError(
+                    "timeout",
+                    f"weir-dp did not answer {command} in time",
+                    where=str(self._path),
+                    fix=LOG_HINT,
+                )
+            self._receive()
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        try:
+            answer = json.loads(line)
+        except ValueError as error:
+            raise DataPlaneError("bad_answer", f"weir-dp answered {line[:80]!r}", expected="JSON") from error
+        if not isinstance(answer, dict):
+            raise DataPlaneError("bad_answer", f"weir-dp answered {line[:80]!r}", expected="a JSON object")
+        return answer
+
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(RECEIVE_BYTES)
+        except OSError as error:
+            raise self._gone(f"weir-dp has ended ({error.strerror or error})") from error
+        if not data:
+            raise self._gone("weir-dp has ended")
+        self._received += data
+
+    def _gone(self, message: str) -> DataPlaneGoneError:
+        self._broken = True
+        return DataPlaneGoneError("gone", message, where=str(self._path), fix=LOG_HINT)
+
+
+def _parsed(shape: type[Reply], result: object) -> Reply:
+    try:
+        return shape.model_validate(result)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DataPlaneError(
+            "bad_answer",
+            f"weir-dp's answer is not the {shape.__name__} expected: {first['msg']}",
+            where=where,
+            fix="build weir-dp and weir from the same source: make native",
+        ) from error
+
+
+def _refusal(command: str, error: Mapping[str, Any]) -> DataPlaneError:
+    return DataPlaneError(
+        str(error.get("code", "unknown")),
+        f"{command}: {error.get('message', 'refused without a message')}",
+        where=error.get("where"),
+        expected=error.get("expected"),
+        fix=error.get("fix"),
+    )

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong between the lab and weir-dp."""
+
+from __future__ import annotations
+
+from weir.base.error import WeirError
+
+
+class DataPlaneError(WeirError):
+    """weir-dp refused a command, or could not be asked. Says what, where, what was expected, what to do."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        where: str | None = None,
+        expected: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.where = where
+        self.expected = expected
+        self.fix = fix
+        said = message
+        if where:
+            said = f"{where}: {said}"
+        if expected:
+            said += f"; expected {expected}"
+        if fix:
+            said += f"; {fix}"
+        super().__init__(said)
+
+
+class DataPlaneGoneError(DataPlaneError):
+    """weir-dp ended, or was never there. Nothing more can be asked through this connection."""
+
+
+class DataPlaneTimeoutError(DataPlaneError):
+    """weir-dp did not answer in time."""

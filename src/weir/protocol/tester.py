@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""weir-dp as the tester that measuring asks for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from weir.protocol.client import LOG_HINT, DataPlaneClient
+from weir.protocol.errors import DataPlaneTimeoutError
+from weir.protocol.messages import DelayHistogram, Ledger, TrafficResult
+from weir.protocol.requests import DelayWanted, LaterRates, Shape
+
+WAIT_MS = 100
+LOOK_MS = 10  # how often weir-dp is asked after its ports: a vhost-user server finds its client by that
+SLICE_NS = 1_000_000
+SLICE_LONGEST_NS = 5_000_000
+SLICES_MAX = 16_384
+LATE_S = 10.0  # how long after its planned end a run may still be under way
+
+
+class DataPlaneTester:
+    """Runs trials through a configured and started weir-dp."""
+
+    def __init__(
+        self, client: DataPlaneClient, others: Collection[int] = (), *, shares_cores: bool = False
+    ) -> None:
+        """`others`: CPUs of a switch, whose distance from ours is measured before each run. `shares_cores`:
+        whether what is measured works on the tester's, too."""
+        self._client = client
+        self._others = others
+        self.shares_cores = shares_cores
+
+    def configure_traffic(self, config: Mapping[str, Any]) -> None:
+        """Sets the streams of the trials that follow."""
+        self._client.configure_traffic(config)
+
+    def teach(self, count: int) -> None:
+        """Each port sends `count` frames from its own address."""
+        self._client.teach(count)
+
+    def ledger(self) -> Ledger:
+        """Everything counted since `configure`."""
+        return self._client.ledger()
+
+    def delays(self, stream: int) -> DelayHistogram:
+        """One stream's latencies in the last run."""
+        return self._client.delays(stream)
+
+    def run(
+        self,
+        rates_pps: Mapping[int, float],
+        duration_s: float,
+        drain_s: float,
+        delay: DelayWanted | None = None,
+        shape: Shape | None = None,
+    ) -> TrafficResult:
+        """One run of traffic. Asleep on the socket meanwhile: weir-dp polls on the same cores.
+
+        DataPlaneTimeoutError when the run does not end `LATE_S` after it should have.
+        """
+        duration_ns = round(duration_s * 1e9)
+        slice_ns = _slice_ns(duration_ns) if shape is None else None
+        # Not where delays are asked for: what the tester held back belongs to them.
+        skip = slice_ns is not None and delay is None
+        shape = shape or Shape()
+        run = self._client.start_traffic(
+            rates_pps,
+            duration_ns,
+            round(drain_s * 1e9),
+            delay,
+            packets=shape.packets,
+            then=_later(shape),
+            slice_ns=slice_ns,
+            skip=skip,
+            others=self._others,
+        )
+        deadline = time.monotonic() + duration_s + drain_s + LATE_S
+        wait_ms = WAIT_MS
+        if shape.meanwhile is not None:
+            self._client.wait(shape.meanwhile_after_s)
+            shape.meanwhile()
+            wait_ms = LOOK_MS
+        elif shape.packets is None:
+            self._client.wait(duration_s)
+        while time.monotonic() < deadline:
+            result = self._client.traffic_result(wait_ms)
+            if result is not None and result.run == run:
+                return result
+        raise DataPlaneTimeoutError(
+            "timeout", f"run {run} did not end {LATE_S:.0f} s after its {duration_s:g} s", fix=LOG_HINT
+        )
+
+
+def _slice_ns(duration_ns: int) -> int | None:
+    """None of a run whose slices would be so long that short absences left all of it out."""
+    slice_ns = max(SLICE_NS, -(-duration_ns // SLICES_MAX))
+    return slice_ns if slice_ns <= SLICE_LONGEST_NS else None
+
+
+def _later(shape: Shape) -> LaterRates | None:
+    if shape.then_pps is None:
+        return None
+    rates = {str(stream): rate for stream, rate in shape.then_pps.items()}
+    return LaterRates(after_ns=round(shape.then_after_s * 1e9), rates_pps=rates)

@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial, as results keep it: packets, where they were lost, delays, stalls, where the time went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from weir.base.record import Record
+from weir.results.slices import Counted, LeftOut, TrialSlices
+
+
+class Drop(Record):
+    """Packets lost at one place for one reason, counted there (not inferred)."""
+
+    place: str
+    """Where it was counted: "tester.left", "net0:f1.left", "area f1"."""
+    reason: str
+    """A symbol: "tx_queue_full", "rx_backlog_full"."""
+    packets: int
+
+
+class Stall(Record):
+    """A gap of a polling loop: the host took the core away."""
+
+    core: int
+    """The processor core that was taken away."""
+    count: int
+    """Gaps longer than the lab's `stall_threshold_us`."""
+    total_us: float
+    """Their sum."""
+    longest_us: float
+    host_count: int = 0
+    """Those that the host made: the kernel's clock of the thread stood still."""
+    host_us: float = 0.0
+    """Their sum."""
+
+
+class Latency(Record):
+    """One-way latency over delivered packets, from when each was due to its arrival.
+
+    `clocks` of the case says what timed their arrival. Or the lateness of the tester's generator: over all
+    packets sent, from when each was due until it was built.
+    """
+
+    packets: int
+    min_us: float
+    mean_us: float
+    p50_us: float
+    p90_us: float
+    p99_us: float
+    p999_us: float
+    p9999_us: float = 0.0
+    max_us: float
+
+
+class Pdv(Record):
+    """Delay above the least one of the trial (RFC 5481, 4.2): quantiles of the latency, less its minimum."""
+
+    p50_us: float
+    p90_us: float
+    p99_us: float
+    p999_us: float
+    p9999_us: float
+    max_us: float
+
+
+class Ipdv(Record):
+    """Delay less that of the packet sent before it, both received in order (RFC 5481, 4.1)."""
+
+    pairs: int
+    min_us: float
+    """With its sign, as max_us."""
+    max_us: float
+    mean_size_us: float
+    """Without its sign, as all that follow."""
+    p50_size_us: float
+    p90_size_us: float
+    p99_size_us: float
+    p999_size_us: float
+    p9999_size_us: float
+
+
+class Jitter(Record):
+    """Interarrival jitter (RFC 3550, 6.4.1) after each packet, in order of arrival."""
+
+    mean_us: float
+    max_us: float
+    last_us: float
+
+
+class Gaps(Record):
+    """Gaps in the sequence of packets that arrived."""
+
+    count: int
+    last_lost_us: float
+    """From the start of the trial: when the last lost packet can have been sent at latest."""
+    longest_us: float
+    """Between the arrivals on the two sides of a gap, at most."""
+
+
+class StreamCount(Record):
+    """Counters of one stream (one direction) in one trial."""
+
+    stream: int
+    """Its number in the traffic."""
+    direction: str
+    """Either "left-to-right" or "right-to-left"."""
+    intended: int
+    """Packets that the load asks for in the time."""
+    offered: int
+    """Packets handed to the port on schedule."""
+    delivered: int
+    """Packets of this trial received, each counted once."""
+    duplicates: int
+    """Packets received again."""
+    reordered: int
+    """Packets received after a later one."""
+    negative: int = 0
+    """Packets that arrived before they were sent, as the clocks have it: the trial is invalid."""
+    latency: Latency | None = None
+    lateness: Latency | None = None
+    """Of the tester's generator: how late it sent; it is part of the latency. None without a rate."""
+    pdv: Pdv | None = None
+    """Of trials that measure delay, as what follows."""
+    ipdv: Ipdv | None = None
+    jitter: Jitter | None = None
+    tagged_us: float | None = None
+    """Latency of the one tagged packet, of trials that have one."""
+    gaps: Gaps | None = None
+    """Of trials that ask when packets were lost; None where none were."""
+    histogram: list[tuple[float, float, int]] = []
+    """Latency: from (us), up to but without (us), packets; only where there are any."""
+
+
+class StageLoad(Record):
+    """One stage of a path in one trial."""
+
+    nf: str
+    packets_in: int
+    cycles: int
+    long_cycles: int = 0
+    """Of these, in batches that took longer than a stall, the host's time included; 0: or not counted."""
+    dropped: int
+    """By its own decision, for whatever reason."""
+
+
+class PathLoad(Record):
+    """One path of an area in one trial: packets from its inputs, through its stages, to its outputs."""
+
+    name: str
+    inputs: list[str]
+    """Ports, or rings, that it empties."""
+    outputs: list[str]
+    """Ports, or rings, that it fills."""
+    packets_in: int
+    packets_out: int
+    dropped: int
+    """Found no room in an output."""
+    fastpath_cycles: int = 0
+    """Of what the fast path decided; walks through the stages are theirs."""
+    stages: list[StageLoad] = []
+    """In their order."""
+
+
+class PollingLoad(Record):
+    """What a polling thread of Open vSwitch counted besides."""
+
+    polls: int
+    """Rounds over all its ports, with packets or without."""
+    batches: int
+    """Bursts that it sent."""
+    upcalls: int
+    """Packets that no flow in its tables fitted."""
+    upcalls_lost: int
+    waited_cycles: int = 0
+    """In which others had its core; in none of its area's cycles."""
+
+
+class AreaLoad(Record):
+    """Time and packets of one execution area in one trial. Cycles are of the time-stamp counter."""
+
+    name: str
+    core: int
+    kind: str
+    """In weir-dp: chain, dispatcher, owner, applier, collector, generator or receiver. Outside of it: pmd, a
+    polling thread of Open vSwitch; thread, another one of it; guest, one of a virtual machine or of what else
+    was started for the chain; softirq, the kernel's receive path; syscalls, the rest of the kernel's work for
+    these threads (only where stacks are sampled)."""
+    busy_cycles: int
+    """Of polls that handled a packet; of a thread or the kernel, the time that it ran."""
+    idle_cycles: int
+    """Of polls that found none, from before the trial until its last packets were waited for."""
+    kernel_cycles: int = 0
+    """Of busy_cycles, those in which the kernel's areas ran on this core, in its system calls: they are in
+    the busy_cycles of those areas too. So a core's Σ busy - Σ kernel is what was done there."""
+    long_polls: int = 0
+    """With packets, longer than the lab's `stall_threshold_us`, and not because the host had the core."""
+    long_cycles: int = 0
+    paths: list[PathLoad] = []
+    """None of the tester's areas, nor of threads that forward nothing."""
+    polling: PollingLoad | None = None
+    """Only of a pmd."""
+
+    @property
+    def own_cycles(self) -> int:
+        """Busy, without the kernel's areas inside."""
+        return self.busy_cycles - self.kernel_cycles
+
+    @property
+    def packets(self) -> int:
+        """That came in by all paths; 0 of the tester's areas, which have none."""
+        return sum(path.packets_in for path in self.paths)
+
+    @property
+    def dropped(self) -> int:
+        """For want of room, or by a stage's decision."""
+        return sum(path.dropped + sum(stage.dropped for stage in path.stages) for path in self.paths)
+
+
+class CoreLoad(Record):
+    """Time of one core, as the kernel counts it: by its clock ticks, unless it was built to do better.
+
+    From before the trial until its last packets were waited for.
+    """
+
+    core: int
+    window_s: float
+    user_s: float
+    system_s: float
+    softirq_s: float
+    """Receive and transmit work of the kernel; in a thread's system call or in ksoftirqd."""
+    irq_s: float
+    steal_s: float
+    """The hypervisor had the core, as far as it tells."""
+    idle_s: float
+    frames: int
+    """That the receive softirq took up there, of all interfaces of the machine."""
+    dropped: int
+    """Frames that found the core's backlog full."""
+    squeezed: int
+    """Times that the softirq stopped with frames left, since its time or budget was over."""
+    accounted: float
+    """Share of the window that some area was busy or polling in, or that was idle; the rest is programs
+    that take no part, and what the host took without telling. Ticks are rough: it can be a little above 1."""
+
+
+PIECES_MIN = 100
+"""Of timed work in a trial; fewer say little."""
+
+
+class CorePace(Record):
+    """Pieces of the same work that a polling core timed between its polls during the trial.
+
+    The more cycles a piece took, the slower the core was: by another thread of its physical core, of which
+    a virtual machine knows nothing, or by a lower clock.
+    """
+
+    core: int
+    pieces: int
+    cycles: int
+    """Of the time-stamp counter, of all pieces."""
+
+
+Purpose = Literal[
+    "calibration",
+    "search",
+    "curve",
+    "confirm",
+    "latency",
+    "first-packets",
+    "frame-loss",
+    "burst",
+    "recovery",
+    "reset",
+    "soak",
+    "migration",
+]
+
+
+class Trial(Record):
+    """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0.
+
+    But in a reset trial, whose counters were reset too: there `unaccounted` packets are lost.
+    """
+
+    purpose: Purpose
+    intended_load_pps: float
+    """Both directions together; for calibration what was reached."""
+    intended_duration_s: float
+    duration_s: float
+    """Time that sending took."""
+    intended: int
+    """Packets that the load asks for in the time."""
+    offered: int
+    """Packets handed to the tester's ports."""
+    delivered: int
+    """Packets received, each counted once."""
+    loss_ratio: float
+    """Always 1 - delivered / offered."""
+    drops: list[Drop] = []
+    """Where and why packets were lost."""
+    unaccounted: int = 0
+    """Packets that nobody counted; below 0: too many were counted."""
+    backlog: int = 0
+    """Packets still queued when sending ended, by the growth of latency; a search takes them for lost."""
+    duplicates: int = 0
+    reordered: int = 0
+    stalls: list[Stall] = []
+    """Stalls of the host seen while it ran."""
+    loss_during_stall: bool = False
+    """Packets were lost, and a stall was seen in the same trial."""
+    valid: bool
+    """Whether the trial may be used."""
+    invalid_because: list[str] = []
+    """Sentences with numbers; empty for a valid trial."""
+    streams: list[StreamCount] = []
+    """The same for each direction."""
+    areas: list[AreaLoad] = []
+    """Where the time went; of the warm-up ("calibration"), curve and confirming trials."""
+    cores: list[CoreLoad] = []
+    """The cores that take part, of the same trials."""
+    paces: list[CorePace] = []
+    """How fast the polling cores were."""
+    distances_cycles: dict[str, float] = {}
+    """By both cores, "0-1": to read on the one what the other has, there and back, just before."""
+    slower_times: float | None = None
+    """In all of the time that counts a core took so many times as long for the same work as at its best, in
+    this run or an earlier one; None: it did not, or nobody knows."""
+    counted: Counted | None = None
+    """What of it counts; absent where its time was not divided."""
+    left_out: list[LeftOut] = []
+    """When cores were not there, in order; what was due or under way then does not count."""
+    slices: TrialSlices | None = None
+
+    @property
+    def counted_offered(self) -> int:
+        """Packets that a verdict rests on."""
+        return self.counted.offered if self.counted is not None else self.offered
+
+    @property
+    def counted_short(self) -> int:
+        """Packets that the tester was too slow to send. What was due while its core was away is none."""
+        if self.counted is not None and self.counted.short is not None:
+            return self.counted.short
+        return self.intended - self.offered
+
+    @property
+    def counted_due(self) -> int:
+        """Packets that were due in the time that counts."""
+        return self.counted_offered + self.counted_short if self.counted is not None else self.intended
+
+    @property
+    def counted_lost(self) -> int:
+        """Of these, lost or left in a queue."""
+        if self.counted is not None:
+            return min(self.counted.offered, self.counted.lost + self.counted.backlog)
+        return min(self.offered, max(0, self.offered - self.delivered + self.backlog))
+
+    @property
+    def counted_loss_ratio(self) -> float:
+        """Share of the packets that a verdict rests on."""
+        return self.counted_lost / self.counted_offered if self.counted_offered else 0.0
+
+    def pace_cycles(self) -> dict[int, float]:
+        """Of a piece of work by core, of cores that timed enough of them."""
+        return {pace.core: pace.cycles / pace.pieces for pace in self.paces if pace.pieces >= PIECES_MIN}
+
+
+def slowness(trials: Sequence[Trial]) -> list[dict[int, float]]:
+    """Of each trial by core: how many times as long the same work took as at its best in any of them."""
+    paces = [trial.pace_cycles() for trial in trials]
+    best: dict[int, float] = {}
+    for seen in paces:
+        best |= {core: min(cycles, best.get(core, cycles)) for core, cycles in seen.items()}
+    return [{core: cycles / best[core] for core, cycles in seen.items()} for seen in paces]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`router` of a lab: what it is made of, and what is refused with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.lab.function import FunctionOptions
+
+from .lab_text import GOOD, problem, problems
+
+TENANTS = "tenants: [{prefix: 10.1.0.0/24}, {prefix: 10.2.0.0/24, next_hop: '02:00:00:00:00:0b'}]"
+EXTERNAL = "external: 203.0.113.0/28"
+FORWARDS = "forwards: [{port: 80, to: 10.1.0.5}, {external: 203.0.113.2, port: 80, to: 10.2.0.5}]"
+
+
+def router(text: str, way: str = "") -> str:
+    return GOOD + f"functions:\n  default: {{router: {{{text}}}{way}}}\n"
+
+
+@pytest.mark.parametrize("way", ["", ", architecture: pipeline", ", architecture: dispatch, fastpath: true"])
+def test_tenants_and_an_external_network_make_a_router(way: str) -> None:
+    assert not problems(router(f"{TENANTS}, {EXTERNAL}, {FORWARDS}, isolate: true, sessions: 1000", way))
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "said"),
+    [
+        (f"{TENANTS}", "functions.default.router.external", "is missing"),
+        (f"tenants: [], {EXTERNAL}", "functions.default.router.tenants", "1 to 64 items"),
+        (
+            f"{TENANTS}, {EXTERNAL}, isolated: true",
+            "functions.default.router.isolated",
+            "did you mean isolate",
+        ),
+        (f"{TENANTS}, external: 203.0.113.1/28", "functions.default.router.external", "without host bits"),
+        (f"{TENANTS}, external: 203.0.0.0/16", "functions.default.router.external", "length 22 or more"),
+        (f"{TENANTS}, external: 10.1.0.0/28", "functions.default.router.tenants[0].prefix", "overlaps"),
+        (
+            f"tenants: [{{prefix: 10.1.0.0/24}}, {{prefix: 10.0.0.0/8}}], {EXTERNAL}",
+            "functions.default.router.tenants[1].prefix",
+            "10.0.0.0/8 overlaps 10.1.0.0/24",
+        ),
+        (
+            f"tenants: [{{prefix: 10.1.0.0/24, next_hop: 'ff:ff:ff:ff:ff:ff'}}], {EXTERNAL}",
+            "functions.default.router.tenants[0].next_hop",
+            "one station",
+        ),
+        (
+            f"{TENANTS}, {EXTERNAL}, forwards: [{{port: 80, to: 10.3.0.1}}]",
+            "functions.default.router.forwards[0].to",
+            "no tenant's",
+        ),
+        (
+            f"{TENANTS}, {EXTERNAL}, forwards: [{{external: 203.0.113.99, port: 80, to: 10.1.0.1}}]",
+            "functions.default.router.forwards[0].external",
+            "none of the router's",
+        ),
+        (
+            f"{TENANTS}, {EXTERNAL}, forwards: [{{port: 80, to: 10.1.0.1}}, {{port: 80, to: 10.1.0.2}}]",
+            "functions.default.router.forwards[1]",
+            "203.0.113.0:80/tcp",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_where_it_stands(text: str, key: str, said: str) -> None:
+    found = problem(router(text))
+    assert found.key == key
+    assert said in str(found)
+    assert found.line > 1
+
+
+def test_a_router_stands_alone() -> None:
+    found = problem(router(f"{TENANTS}, {EXTERNAL}", ", nf: l3fwd"))
+    assert (found.key, found.message) == ("functions.default.router", "stands beside nf")
+
+
+@pytest.mark.parametrize(
+    ("isolate", "nfs", "inbound"),
+    [(False, ["nat", "l3fwd"], (0, 1)), (True, ["acl", "nat", "l3fwd"], (1, 2))],
+)
+def test_what_comes_in_is_translated_and_then_routed(
+    isolate: bool, nfs: list[str], inbound: tuple[int, ...]
+) -> None:
+    function = FunctionOptions.model_validate(
+        {"router": {"tenants": [{"prefix": "10.1.0.0/24"}], "external": "203.0.113.1/32", "isolate": isolate}}
+    )
+    assert [one.nf for one in function.nfs()] == nfs
+    assert function.inbound() == inbound

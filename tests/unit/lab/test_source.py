@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that are no lab at all, and texts that only nearly are YAML."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from weir.lab import Lab, Problem, SpecError, load_lab
+from weir.lab.source import MAX_FILE_BYTES
+
+from .lab_text import GOOD, load, problem, problems
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(SpecError) as caught:
+        load_lab(path)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    assert "does not exist" in refusal(tmp_path / "no.yml")
+
+
+def test_a_directory_without_a_lab_is_refused(tmp_path: Path) -> None:
+    assert "directory without lab.yml" in refusal(tmp_path)
+
+
+def test_a_directory_with_a_lab_is_that_lab(tmp_path: Path) -> None:
+    (tmp_path / "lab.yml").write_text(GOOD)
+    assert load_lab(tmp_path).name == "small"
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x00\x01\x02", bytes(range(256))])
+def test_a_binary_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "lab.yml").write_bytes(content)
+    assert "expected" in refusal(tmp_path / "lab.yml")
+
+
+def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
+    (tmp_path / "lab.yml").write_bytes(b"#" * (MAX_FILE_BYTES + 1))
+    assert "too large" in refusal(tmp_path / "lab.yml")
+
+
+def test_a_path_with_a_nul_byte_is_refused() -> None:
+    with pytest.raises(SpecError):
+        load_lab("a\0b")
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n"])
+def test_an_empty_file_is_refused(text: str) -> None:
+    assert any(word in problem(text).message for word in ("empty", "not a mapping"))
+
+
+@pytest.mark.parametrize("text", ["- a\n", "lab\n", "3\n"])
+def test_what_is_not_a_mapping_is_refused(text: str) -> None:
+    assert "is not a mapping" in problem(text).message
+
+
+def test_a_syntax_error_is_refused_at_its_line() -> None:
+    found = problem(GOOD + "traffic: {frames: [64\nmeasure: 1\n")
+    assert "not valid YAML" in found.message
+    assert found.line >= 5
+
+
+def test_every_duplicate_key_is_refused_with_the_line_of_the_first() -> None:
+    found = problems(GOOD + "name: other\ntraffic: {ip: 4, ip: 6}\n")
+    assert [(one.line, one.key) for one in found] == [(5, "name"), (6, "traffic.ip")]
+    assert "first in line 2" in found[0].message
+
+
+def test_a_second_document_is_refused() -> None:
+    assert "not valid YAML" in problem(GOOD + "---\n" + GOOD).message
+
+
+def test_values_nested_in_themselves_are_refused() -> None:
+    assert "nested" in problems(GOOD + "title: &a [*a]\n")[-1].message
+
+
+def test_aliases_that_multiply_are_refused_quickly() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    assert "too large" in problems(GOOD + "\n".join(lines) + "\n")[-1].message
+
+
+def test_units_are_understood() -> None:
+    lab = load(
+        GOOD + "measure: {warm_up_s: 200ms, max_load_pps: 1.5Mpps, stall_threshold_us: 1ms, "
+        "trial: {drain_ms: 2s, duration_s: 1, initial_duration_s: 0.25}}\n"
+    )
+    measure = lab.measure
+    assert (measure.warm_up_s, measure.max_load_pps, measure.stall_threshold_us) == (0.2, 1.5e6, 1000.0)
+    assert (measure.trial.drain_ms, measure.trial.duration_s) == (2000.0, 1.0)
+
+
+KEYS = """
+weir name chain technology baseline functions tester traffic measure cores technologies quick
+frames flows goals trial default nf options direct x
+"""
+keys = st.sampled_from(KEYS.split())
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["PVP", "direct", "ovs-dpdk", "l2fwd", "sink", "64", "imix:ag", "500ms", ""])
+    | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def outcome(text: str, cpus: tuple[int, ...] | None = (0, 1)) -> Lab | tuple[Problem, ...]:
+    """The lab, or what is wrong. Any other exception fails the test."""
+    try:
+        return load(text, cpus=cpus)
+    except SpecError as error:
+        return error.problems
+
+
+def is_good(found: Lab | tuple[Problem, ...]) -> bool:
+    """A lab, or problems that each say where and what."""
+    return isinstance(found, Lab) or (len(found) > 0 and all(one.message and one.line for one in found))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.dictionaries(keys, values, max_size=6), st.sampled_from([(0,), (0, 1), (0, 1, 2, 3, 4, 5, 6, 7), None])
+)
+def test_any_mapping_is_either_a_lab_or_refused(
+    made: dict[str, object], cpus: tuple[int, ...] | None
+) -> None:
+    assert is_good(outcome(yaml_text(made), cpus))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_is_either_a_lab_or_refused(text: str) -> None:
+    assert is_good(outcome(text.encode("utf-8", "replace").decode()))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_a_good_lab_with_one_value_replaced_never_crashes(data: st.DataObject) -> None:
+    lab = load(GOOD).model_dump(mode="json", by_alias=True)
+    around: Any = lab
+    while True:
+        key = data.draw(st.sampled_from(sorted(around) if isinstance(around, dict) else range(len(around))))
+        if not isinstance(around[key], (dict, list)) or not around[key] or data.draw(st.booleans()):
+            break
+        around = around[key]
+    around[key] = data.draw(values)
+    assert is_good(outcome(yaml_text(lab)))
+
+
+def yaml_text(value: object) -> str:
+    stream = StringIO()
+    YAML(typ="safe", pure=True).dump(value, stream)
+    return stream.getvalue()

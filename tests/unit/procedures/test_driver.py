@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands around every measurement, on a fabric and a data plane that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Self
+
+import pytest
+
+from weir import fabric, plan
+from weir.lab import Lab, load_lab
+from weir.plan.steps import LOG
+from weir.procedures import driver
+from weir.procedures.driver import configured, planned, refusal, running
+from weir.protocol import DataPlaneError
+from weir.results.result import Setup
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Refusing:
+    """A weir-dp that opens no port."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+
+    def hello(self) -> None: ...
+
+    def configure(self, _config: object) -> None:
+        raise DataPlaneError(self._code, "DPDK cannot open net_virtio_user0", where="tester.left")
+
+
+@pytest.mark.parametrize(("code", "told"), [("port_failed", True), ("bad_argument", False)])
+def test_a_driver_that_opens_no_port_is_quoted_in_the_error_as_its_log_goes_with_the_deployment(
+    code: str, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "dataplane_config", lambda *_: {})
+    (tmp_path / LOG).write_text("virtio: connect error\nEAL: cannot attach\n")
+    client: Any = Refusing(code)
+    deployment: Any = SimpleNamespace(run_dir=tmp_path, devices={})
+    nothing: Any = None
+    with pytest.raises(DataPlaneError) as caught:
+        configured(client, nothing, nothing, deployment)
+    assert ("virtio: connect error | EAL: cannot attach" in str(caught.value)) == told
+    assert str(caught.value).startswith("tester.left: DPDK cannot open net_virtio_user0")
+
+
+class Fabric:
+    """Makes deployments of nothing, and writes down what is done to them."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self.run_dir = run_dir
+        self.devices: dict[str, str] = {}
+        self.done: list[str] = []
+        self.in_kernel = False
+
+    def deploy(self, _steps: object, _topology: object) -> Self:
+        self.done.append("deploy")
+        return self
+
+    def destroy(self) -> None:
+        self.done.append("destroy")
+
+    def core_watch(self) -> Any:
+        return SimpleNamespace(close=lambda: self.done.append("close watch"))
+
+    def datapath(self) -> str:
+        return "userspace"
+
+    def kernel_forwards(self) -> bool:
+        return self.in_kernel
+
+    def emulated(self) -> list[str]:
+        return ["f1"]
+
+    def refused(self) -> dict[str, str]:
+        return {}
+
+    def versions(self) -> dict[str, str]:
+        return {"ovs": "3.1"}
+
+
+class Client:
+    """Of a weir-dp that does all that it is told."""
+
+    def __init__(self, _socket: Path) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def hello(self) -> Any:
+        return SimpleNamespace(dpdk="22.11", memory="hugepages", tsc_hz=2_000_000_000)
+
+    def configure(self, _config: object) -> None: ...
+
+    def start(self) -> None: ...
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return load_lab(ROOT / "labs" / "switching", quick=True)
+
+
+@pytest.fixture
+def nothing_deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fabric:
+    made = Fabric(tmp_path)
+    monkeypatch.setattr(fabric, "Deployment", made)
+    monkeypatch.setattr(fabric, "possible", lambda _steps: ([], {}))
+    monkeypatch.setattr(driver, "DataPlaneClient", Client)
+    return made
+
+
+def test_a_setup_says_what_was_deployed_and_what_was_emulated(lab: Lab, nothing_deployed: Fabric) -> None:
+    setup = Setup(technology="direct", chain="PVP", datapath="none")
+    with running(lab, planned(lab, "direct", lab.chains()[0])) as chain:
+        chain.describe(setup)
+        assert not chain.tester().shares_cores
+        nothing_deployed.in_kernel = True
+        assert chain.tester().shares_cores
+        assert chain.versions() == {"dpdk": "22.11", "ovs": "3.1"}
+        assert chain.fingerprint().versions["ovs"] == "3.1"
+    assert setup.datapath == "userspace"
+    assert setup.bring_up_s is not None
+    assert setup.topology == chain.topology
+    assert any(sentence.startswith("Emulated: the processor of f1") for sentence in setup.fidelity)
+    assert nothing_deployed.done == ["deploy", "close watch", "destroy"]
+
+
+@pytest.mark.parametrize("error", [DataPlaneError("gone", "weir-dp has ended"), KeyboardInterrupt()])
+def test_whatever_ends_the_measurement_all_is_taken_down(
+    lab: Lab, nothing_deployed: Fabric, error: BaseException
+) -> None:
+    with pytest.raises(type(error)), running(lab, planned(lab, "direct", lab.chains()[0])):
+        raise error
+    assert nothing_deployed.done == ["deploy", "close watch", "destroy"]
+
+
+def test_deployments_of_one_lab_have_names_of_their_own(lab: Lab) -> None:
+    chain = lab.chains()[0]
+    one, other = planned(lab, "direct", chain), planned(lab, "direct", chain)
+    assert one.deployment != other.deployment
+    assert one.model_copy(update={"deployment": ""}).chain == other.chain
+
+
+def test_a_machine_that_cannot_deploy_it_says_what_is_missing(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = fabric.Refusal("no such switch", "install it")
+    monkeypatch.setattr(fabric, "check", lambda *_args, **_options: missing)
+    assert refusal(lab, "ovs", lab.chains()[0]) is missing

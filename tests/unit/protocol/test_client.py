@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client of weir-dp's control protocol, against a peer that answers as it is told."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weir.protocol import (
+    DataPlaneClient,
+    DataPlaneError,
+    DataPlaneGoneError,
+    DataPlaneTester,
+    DataPlaneTimeoutError,
+)
+
+HELLO = {
+    "version": "0.1",
+    "protocol": 1,
+    "dpdk": "22.11",
+    "pid": 1,
+    "tsc_hz": 10**9,
+    "cores": [0],
+    "memory": "no-huge",
+}
+DONE = {
+    "state": "done",
+    "run": 4,
+    "tx_duration_ns": 1e6,
+    "streams": [{"id": 0, "intended": 9, "offered": 9, "tx_refused": 0, "delivered": 9}],
+    "something_new": True,
+}
+Answer = Callable[[dict[str, Any]], list[bytes]]
+
+
+def ok(request: dict[str, Any], result: object) -> bytes:
+    return json.dumps({"id": request["id"], "ok": True, "result": result}).encode() + b"\n"
+
+
+class Peer:
+    """Listens like weir-dp. `answer` gives the pieces to send for a request; None in place of it hangs up."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.requests: list[dict[str, Any]] = []
+        self.answer: Answer | None = lambda request: [ok(request, {})]
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(str(path))
+        self._listener.listen()
+        self.connection: socket.socket | None = None
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        self.connection, _ = self._listener.accept()
+        for line in self.connection.makefile():
+            self.requests.append(json.loads(line))
+            if self.answer is None:
+                self.hang_up()
+                return
+            for piece in self.answer(self.requests[-1]):
+                self.connection.sendall(piece)
+
+    def hang_up(self) -> None:
+        assert self.connection is not None
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._listener.close()
+        if self.connection is not None:
+            self.connection.close()
+
+
+@pytest.fixture
+def peer(tmp_path: Path) -> Iterator[Peer]:
+    peer = Peer(tmp_path / "weir-dp.sock")
+    yield peer
+    peer.close()
+
+
+@pytest.fixture
+def client(peer: Peer) -> Iterator[DataPlaneClient]:
+    with DataPlaneClient(peer.path, timeout_s=0.2) as client:
+        yield client
+
+
+def test_a_command_goes_out_as_one_line_and_its_result_comes_back(
+    peer: Peer, client: DataPlaneClient
+) -> None:
+    peer.answer = lambda request: [ok(request, HELLO)]
+    assert client.hello().cores == (0,)
+    client.teach(3)
+    assert peer.requests == [
+        {"id": 1, "cmd": "hello", "args": {}},
+        {"id": 2, "cmd": "teach", "args": {"count": 3}},
+    ]
+
+
+def test_an_answer_in_pieces_is_put_together(peer: Peer, client: DataPlaneClient) -> None:
+    def in_pieces(request: dict[str, Any]) -> list[bytes]:
+        whole = ok(request, {"run": 7})
+        return [whole[:5], whole[5:9], whole[9:]]
+
+    peer.answer = in_pieces
+    assert client.start_traffic({0: 1.5, 1: 0}, 1000, 10) == 7
+    assert peer.requests[0]["args"] == {"duration_ns": 1000, "rates_pps": {"0": 1.5, "1": 0}, "drain_ns": 10}
+
+
+def test_a_refusal_says_what_where_what_was_expected_and_what_to_do(
+    peer: Peer, client: DataPlaneClient
+) -> None:
+    error = {
+        "code": "bad_argument",
+        "message": "no such core",
+        "where": "areas[2].core",
+        "expected": "0 or 1",
+        "fix": "use a core of --cores",
+    }
+    peer.answer = lambda request: [
+        json.dumps({"id": request["id"], "ok": False, "error": error}).encode() + b"\n"
+    ]
+    with pytest.raises(DataPlaneError) as caught:
+        client.configure({})
+    assert str(caught.value) == (
+        "areas[2].core: configure: no such core; expected 0 or 1; use a core of --cores"
+    )
+    assert caught.value.code == "bad_argument"
+
+
+def test_a_request_that_could_not_be_read_is_refused_without_an_id(
+    peer: Peer, client: DataPlaneClient
+) -> None:
+    peer.answer = lambda _request: [b'{"id": null, "ok": false, "error": {"code": "bad_request"}}\n']
+    with pytest.raises(DataPlaneError, match="refused without a message"):
+        client.start()
+
+
+def test_the_end_of_weir_dp_is_noticed_during_a_command(peer: Peer, client: DataPlaneClient) -> None:
+    peer.answer = None
+    with pytest.raises(DataPlaneGoneError, match=r"weir-dp has ended; look at weir-dp\.log"):
+        client.ledger()
+    with pytest.raises(DataPlaneGoneError):
+        client.ledger()
+
+
+def test_the_end_of_weir_dp_is_noticed_while_a_trial_runs(peer: Peer, client: DataPlaneClient) -> None:
+    client.start()
+    threading.Timer(0.05, peer.hang_up).start()
+    began = time.monotonic()
+    with pytest.raises(DataPlaneGoneError):
+        client.wait(30)
+    assert time.monotonic() - began < 5
+
+
+def test_a_late_answer_is_not_taken_for_the_next_one(peer: Peer, client: DataPlaneClient) -> None:
+    held: list[dict[str, Any]] = []
+
+    def late(request: dict[str, Any]) -> list[bytes]:
+        held.append(request)
+        return [] if len(held) == 1 else [ok(held[0], {"run": 1}), ok(request, {"run": 2})]
+
+    peer.answer = late
+    with pytest.raises(DataPlaneTimeoutError, match=r"did not answer traffic\.start in time"):
+        client.start_traffic({0: 1}, 1, 1)
+    assert client.start_traffic({0: 1}, 1, 1) == 2
+
+
+def test_ctrl_c_while_waiting_leaves_the_connection_usable(
+    peer: Peer, client: DataPlaneClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("weir.protocol.client.select.select", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            client.start()
+    peer.answer = lambda request: [ok(request, HELLO)]
+    assert client.hello().pid == 1
+
+
+def test_another_protocol_is_refused(peer: Peer, client: DataPlaneClient) -> None:
+    peer.answer = lambda request: [ok(request, {**HELLO, "protocol": 2})]
+    with pytest.raises(DataPlaneError, match="speaks protocol 2; expected 1; build weir-dp and weir"):
+        client.hello()
+
+
+@pytest.mark.parametrize("line", [b"not json\n", b"[1]\n", b'{"id": 1, "ok": true, "result": {}}\n'])
+def test_an_answer_of_another_shape_is_an_error_and_not_a_crash(
+    peer: Peer, client: DataPlaneClient, line: bytes
+) -> None:
+    peer.answer = lambda _request: [line]
+    with pytest.raises(DataPlaneError):
+        client.hello()
+
+
+def test_no_weir_dp_at_all_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataPlaneGoneError, match="cannot connect: No such file"):
+        DataPlaneClient(tmp_path / "nothing.sock", connect_s=0.05)
+
+
+def test_the_tester_waits_for_the_end_of_its_own_run(peer: Peer, client: DataPlaneClient) -> None:
+    answers = iter([{"run": 4}, {"state": "running"}, {**DONE, "run": 3}, DONE])
+    peer.answer = lambda request: [ok(request, next(answers))]
+    result = DataPlaneTester(client).run({0: 9}, 0.001, 0.001)
+    assert result.run == 4
+    assert result.streams[0].delivered == 9
+
+
+def test_a_run_that_never_ends_is_given_up(
+    peer: Peer, client: DataPlaneClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weir.protocol.tester.LATE_S", 0.1)
+    peer.answer = lambda request: [ok(request, {"run": 1, "state": "running"})]
+    with pytest.raises(DataPlaneTimeoutError, match="run 1 did not end"):
+        DataPlaneTester(client).run({0: 9}, 0.001, 0.001)
