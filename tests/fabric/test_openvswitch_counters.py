@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drop counters in the text of `dpctl/show -s`."""
 
-from weir.fabric.openvswitch_counters import parse
+from weir.fabric.counters import parse
 
 SHOWN = """netdev@ovs-netdev:
   lookups: hit:90 missed:10 lost:3

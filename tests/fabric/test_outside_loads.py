@@ -9,12 +9,9 @@ import pytest
 
 from weir import plan
 from weir.base.topology import Topology
-from weir.fabric.outside.cpu_time import Backlog, CpuTime
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
-from weir.fabric.outside.polling import MAIN, Polling
-from weir.fabric.outside.reading import Reading
+from weir.fabric.outside.reading import MAIN, Backlog, CpuTime, Polling, Reading, Thread
 from weir.fabric.outside.stacks import RATE_HZ, Sampled
-from weir.fabric.outside.threads import Thread
 from weir.lab import Lab
 
 HZ = 1e9

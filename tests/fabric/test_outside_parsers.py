@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from weir.fabric.outside.cpu_time import backlogs, cpu_times
-from weir.fabric.outside.kernel_areas import AREAS, OTHER, area_of
-from weir.fabric.outside.polling import MAIN, parse
+from weir.fabric.outside.reading import MAIN, backlogs, cpu_times, parse, threads
+from weir.fabric.outside.stacks import AREAS, OTHER, area_of, sampled
 from weir.fabric.outside.stacks import parse as parse_stacks
-from weir.fabric.outside.stacks import sampled
-from weir.fabric.outside.threads import threads
 
 RECORDED = Path(__file__).with_name("recorded_outside")
 WEIR_DP = (822, 823)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weir import __version__
-from weir.fabric.revision import weir_version
+from weir.fabric.fingerprint import weir_version
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git here: apt-get install git")
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from weir import plan
-from weir.fabric import data_plane, sriov, virtual_function
+from weir.fabric import data_plane, sriov
 from weir.fabric.errors import FabricError
 from weir.fabric.sriov import SriovVf
 from weir.fabric.step_kind import Site
@@ -60,7 +60,7 @@ def site(tmp_path: Path) -> Journalled:
 
 @pytest.fixture
 def kind(machine: Machine) -> SriovVf:
-    return SriovVf(machine.sysfs, machine.write, cast(type[virtual_function.Settings], Settings))
+    return SriovVf(machine.sysfs, machine.write, cast(type[sriov.FunctionSettings], Settings))
 
 
 def steps(**options: Any) -> list[Step]:
@@ -152,7 +152,7 @@ def test_killed_at_every_write(existing: int, tmp_path: Path) -> None:
     for dies_at in range(1, 100):
         Settings.kept = {number: {"mac": "00:00:00:00:00:00", "vlan": 0} for number in range(64)}
         machine = Machine(tmp_path / f"sys{dies_at}")
-        kind = SriovVf(machine.sysfs, machine.write, cast(type[virtual_function.Settings], Settings))
+        kind = SriovVf(machine.sysfs, machine.write, cast(type[sriov.FunctionSettings], Settings))
         site = Journalled(tmp_path)
         if existing:
             machine.write(machine.sysfs / "class/net" / PARENT / "device/sriov_numvfs", str(existing))

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.fabric.outside.perf_ring import CoreSwitches, Switch
-from weir.fabric.outside.taken import Taken, TakenWatch, spans
+from weir.fabric.outside.taken import CoreSwitches, Switch, Taken, TakenWatch, spans
 
 OURS, CC, SWITCH = 100, 200, 500
 

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-from weir.fabric.boot import boot_id
-from weir.fabric.check import Refusal, check, require_root
+from weir.fabric.check import Refusal, check, host_settings, possible, require_root
 from weir.fabric.counters import Counter
+from weir.fabric.data_plane import private_data_plane
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
 from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
-from weir.fabric.fingerprint import fingerprint
-from weir.fabric.possible import host_settings, possible
-from weir.fabric.private_data_plane import private_data_plane
-from weir.fabric.registry import lacking
-from weir.fabric.revision import weir_version
+from weir.fabric.fingerprint import boot_id, fingerprint, weir_version
+from weir.fabric.step_kind import lacking
 
 __all__ = [
     "Counter",

@@ -3,8 +3,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from weir.base.failover import taps
+from weir.base.names import switch_namespace
+from weir.base.topology import Link, Port, Topology
+from weir.fabric.openvswitch import ports_shown
+from weir.fabric.step_kind import Site
 
 
 @dataclass(frozen=True)
@@ -15,3 +23,136 @@ class Counter:
     reason: str | None  # symbol; None for packets
     kind: Literal["drop", "packets"]
     value: int
+
+
+_ROOT = 0xFFFFFFFF  # TC_H_ROOT
+_DROPS = ("tx_dropped", "rx_dropped", "tx_errors", "rx_errors")
+Statistics = Mapping[str, int]
+
+
+def kernel_counters(topology: Topology, site: Site, delivered: Mapping[str, int]) -> list[Counter]:
+    """Drops at both ends of each veth pair. The sending end counts those of the receiving CPU's backlog.
+
+    `delivered`: packets that weir-dp took from each of its ports. An interface that is gone counts nothing;
+    that it is gone, weir-dp says.
+    """
+    counters = []
+    kernel = [port for port in topology.ports if port.netns is not None]
+    namespaces = {port.netns for port in kernel if port.netns is not None}
+    nodes = {netns: _statistics(site, netns) for netns in namespaces}
+    for port in kernel:
+        statistics = nodes[port.netns or ""].get(port.interface or port.side)
+        if statistics is None:
+            continue
+        counters += _interface(port.name, statistics)
+        counters += _driver_ring(port, statistics, delivered.get(port.name, 0))
+    if kernel and any(link.network for link in topology.links):
+        switch = switch_namespace(topology)
+        ends, sockets = _statistics(site, switch), site.packet_sockets(switch).drops()
+        for port in kernel:
+            place, statistics = f"switch:{port.name}", ends.get(port.name)
+            if statistics is None:
+                continue
+            counters += _interface(place, statistics)
+            counters.append(Counter(place, "socket_full", "drop", sockets.get(statistics["index"], 0)))
+        counters += _machines(topology, ends, _handed_over(site, switch))
+    return counters
+
+
+def _machines(topology: Topology, ends: Mapping[str, Statistics], handed: Mapping[int, int]) -> list[Counter]:
+    """At tap interfaces of virtual machines; and what was for everybody, as no packet of the tester's is."""
+    found = []
+    for port in topology.ports:
+        for name in taps(topology, port) if port.kind == "vm-tap" else ():
+            if name in ends:
+                found += _tap(f"switch:{name}", ends[name], handed)
+    for link in topology.links:
+        if link.name in ends:
+            found.append(Counter(broadcasts(link), None, "packets", ends[link.name]["rx_packets"]))
+    return found
+
+
+def broadcasts(link: Link) -> str:
+    """Where packets to everybody are counted, which a bridge gives to itself too."""
+    return f"switch:{link.name} broadcast"
+
+
+def _tap(place: str, statistics: Statistics, handed: Mapping[int, int]) -> list[Counter]:
+    """A virtual machine's: the kernel sends to it what the machine receives.
+
+    `not_read`: what waits for a QEMU that does not come, or went with the queue when that QEMU ended.
+    """
+    found = _interface(place, statistics)
+    found.append(Counter(f"{place} tx", None, "packets", statistics["tx_packets"]))
+    given = handed.get(statistics["index"])
+    if given is not None:
+        waiting = given - statistics["tx_packets"] - statistics["tx_dropped"]
+        found.append(Counter(place, "not_read", "drop", max(0, waiting)))
+    return found
+
+
+def _handed_over(site: Site, netns: str) -> dict[int, int]:
+    """By index of an interface: packets that its queueing discipline gave to the driver, or still has."""
+    found: dict[int, int] = {}
+    for one in site.route(netns).get_qdiscs():
+        if one.get("parent") != _ROOT:
+            continue
+        for name, block in (one.get("stats2") or {}).get("attrs", ()):
+            if name == "TCA_STATS_BASIC":
+                found[int(one["index"])] = found.get(int(one["index"]), 0) + int(block["packets"])
+            elif name == "TCA_STATS_QUEUE":
+                found[int(one["index"])] = found.get(int(one["index"]), 0) + int(block["qlen"])
+    return found
+
+
+def _interface(place: str, statistics: Statistics) -> list[Counter]:
+    drops = [Counter(place, f"interface_{field}", "drop", statistics[field]) for field in _DROPS]
+    return [*drops, Counter(f"{place} rx", None, "packets", statistics["rx_packets"])]
+
+
+def _driver_ring(port: Port, statistics: Statistics, delivered: int) -> list[Counter]:
+    """DPDK's drivers do not tell what the kernel found no room for in their ring: the rest is that."""
+    if port.kind == "packet_socket":
+        return []  # weir-dp counts it, as rx_missed
+    return [Counter(port.name, "rx_ring_full", "drop", statistics["rx_packets"] - delivered)]
+
+
+def _statistics(site: Site, netns: str) -> dict[str, dict[str, int]]:
+    """By interface: what it counted, and its index."""
+    found = {}
+    for link in site.route(netns).get_links():
+        statistics = link.get("stats64") or link.get("stats") or {}
+        counted = {field: int(statistics[field]) for field in ("rx_packets", "tx_packets", *_DROPS)}
+        found[str(link.get("ifname"))] = {"index": int(link["index"]), **counted}
+    return found
+
+
+_PORT = re.compile(r"^\s*port \d+: (\S+)", re.M)
+_LOOKUPS = re.compile(r"hit:(\d+) missed:(\d+) lost:(\d+)")
+
+
+def openvswitch_counters(topology: Topology, site: Site) -> list[Counter]:
+    """Drops of each port of the chain and of the datapath, and how many packets the datapath looked up."""
+    return parse(ports_shown(site), {port.name for port in topology.ports})
+
+
+def parse(shown: str, ports: set[str]) -> list[Counter]:
+    """The counters in `dpctl/show -s`'s text; ports that are not the chain's are left out."""
+    counters = []
+    lookups = _LOOKUPS.search(shown)
+    if lookups is not None:
+        hit, missed, lost = map(int, lookups.groups())
+        counters.append(Counter("switch", "upcall_lost", "drop", lost))
+        counters.append(Counter("switch lookups", None, "packets", hit + missed))
+    sections = _PORT.split(shown)[1:]
+    for name, text in zip(sections[::2], sections[1::2], strict=True):
+        if name not in ports:
+            continue
+        for line, reason in (("RX", "rx_dropped"), ("TX", "tx_queue_full")):
+            found = re.search(rf"{line} packets:(\S+) errors:(\S+) dropped:(\S+)", text)
+            if found is None:
+                continue
+            packets, _errors, dropped = (int(word) if word.isdigit() else 0 for word in found.groups())
+            counters.append(Counter(f"switch:{name}", reason, "drop", dropped))
+            counters.append(Counter(f"switch:{name} {line.lower()}_packets", None, "packets", packets))
+    return counters

@@ -14,17 +14,14 @@ from typing import Literal
 from weir.base.step import StepKind
 from weir.base.topology import Topology
 from weir.fabric import interrupts, openvswitch, process
-from weir.fabric.counters import Counter
+from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
-from weir.fabric.kernel_counters import kernel_counters
-from weir.fabric.openvswitch_counters import openvswitch_counters
+from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
-from weir.fabric.outside.threads import thread_numbers
 from weir.fabric.outside.watch import Watch, taking_part
-from weir.fabric.registry import step_kind
 from weir.fabric.reset import WAYS, Reset
-from weir.fabric.step_kind import Site
+from weir.fabric.step_kind import Site, step_kind
 from weir.fabric.vm.counters import machine_counters
 from weir.plan import Step, Tuning
 

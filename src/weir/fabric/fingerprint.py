@@ -1,18 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine that a result was measured on (design rule 6), from /proc and /sys."""
+"""Which Weir and which machine a result was measured with (design rule 6)."""
 
 from __future__ import annotations
 
+import functools
+import os
 import platform
+import subprocess
+from contextlib import suppress
+from pathlib import Path
 
+from weir import __version__
 from weir.base.cores import cpus_text
 from weir.fabric import probe
 from weir.fabric.host import cpus as processors
 from weir.fabric.host.devices import memory as pages
 from weir.fabric.host.power import power
 from weir.fabric.host.tree import Tree
-from weir.fabric.revision import weir_version
 from weir.results.result import Fingerprint
+
+
+def boot_id(proc: Path = Path("/proc")) -> str:
+    """As the kernel tells it; empty where it does not."""
+    with suppress(OSError):
+        return (proc / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return ""
+
+
+_ROOT = Path(__file__).resolve().parents[3]
+_PATIENCE_S = 10
+
+
+@functools.cache
+def weir_version(root: Path = _ROOT) -> str:
+    """ "0.1.0+g1a2b3c4d5e6f", with ".dirty" if something that git knows was changed since; "0.1.0" where git
+    or its history is missing."""
+    if not (root / ".git").exists():
+        return __version__
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_PATIENCE_S,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return __version__
+    if done.returncode != 0:
+        return __version__
+    return f"{__version__}+g{done.stdout.strip().replace('-', '.')}"
+
 
 _UNKNOWN = "unknown"
 _PAGE_KB = 2048

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kinds veth, bridge and bridge-port, by netlink, inside the lab's own namespaces only."""
+"""Step kinds netns, sysctl, veth, tap, bridge and bridge-port: nothing outside the lab's own namespaces."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import struct
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
@@ -17,6 +20,50 @@ from weir.plan import Step
 
 MTU_BYTES = 1518  # a tagged frame of 1522 bytes with FCS still passes
 _GONE = (errno.ENODEV, errno.ENOENT)
+
+
+class Netns:
+    """A network namespace."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """FabricError if one of that name is there: it would not be ours, and undo must not touch it."""
+        name = str(step.params["netns"])
+        if (namespace.DIRECTORY / name).exists():
+            raise FabricError(f"there is a network namespace {name} already", "it is not Weir's: rename it")
+        site.note({"ours": True})
+        try:
+            namespace.create(name)
+        except OSError as error:
+            raise FabricError(
+                f"cannot make network namespace {name}: {error}", "run as root in a full Linux"
+            ) from error
+        return {}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """Deletes it; links inside go with it."""
+        if not facts.get("ours"):
+            return
+        site.forget(str(params["netns"]))
+        namespace.delete(str(params["netns"]))
+
+
+class Sysctl:
+    """Settings inside a namespace; they go with it."""
+
+    def do(self, step: Step, site: Site) -> Facts:  # noqa: ARG002
+        """Writes each; a setting that this kernel lacks is passed over."""
+        settings = step.params["settings"]
+        assert isinstance(settings, list)
+        with namespace.inside(str(step.params["netns"])):
+            for setting in settings:
+                key, value = str(setting).split("=")
+                path = Path("/proc/sys") / key.replace(".", "/")
+                if path.exists():
+                    path.write_text(value)
+        return {}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """Nothing: they are gone with the namespace."""
 
 
 class Veth:
@@ -117,3 +164,32 @@ def delete(site: Site, netns: str, interface: str) -> None:
             raise
     except OSError:
         return  # the namespace was announced but not yet mounted
+
+
+_DEVICE = "/dev/net/tun"
+_SET_INTERFACE, _SET_PERSISTENT = 0x400454CA, 0x400454CB  # TUNSETIFF, TUNSETPERSIST of <linux/if_tun.h>
+_TAP, _NO_PACKET_INFO, _VIRTIO_HEADER, _SEVERAL_QUEUES = 0x0002, 0x1000, 0x4000, 0x0100
+
+
+class Tap:
+    """A tap interface that stays when nobody has it open."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """Makes it, up."""
+        netns, name, queues = (step.params[key] for key in ("netns", "interface", "queues"))
+        flags = _TAP | _NO_PACKET_INFO | _VIRTIO_HEADER
+        flags |= _SEVERAL_QUEUES if int(str(queues)) > 1 else 0
+        with namespace.inside(str(netns)):
+            fd = os.open(_DEVICE, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fcntl.ioctl(fd, _SET_INTERFACE, struct.pack("16sH22x", str(name).encode(), flags))
+                fcntl.ioctl(fd, _SET_PERSISTENT, 1)
+            finally:
+                os.close(fd)
+        route = site.route(str(netns))
+        route.link("set", index=index(site, str(netns), str(name)), mtu=MTU_BYTES, state="up")
+        return {}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
+        """Deletes it."""
+        delete(site, str(params["netns"]), str(params["interface"]))

@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from weir.fabric import namespace
+from weir.fabric import interrupts, namespace
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
+from weir.results.soak import ProcessFigures
 
 MARKER = "WEIR_RESOURCE"
 TERM_S = 5.0
@@ -131,3 +133,67 @@ def _end_those_there(marker: str, patience_s: float) -> bool:
         if child is not None:
             child.wait()
     return bool(ends)
+
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def process_figures(name: str, pid: int, proc: Path = Path("/proc")) -> ProcessFigures | None:
+    """Of all its threads; None if there is no such process any more."""
+    place = proc / str(pid)
+    try:
+        status = _fields(place / "status")
+        stat = (place / "stat").read_text().rsplit(")", 1)[1].split()
+        threads = [_fields(task / "status") for task in (place / "task").iterdir()]
+    except (FileNotFoundError, ProcessLookupError, IndexError):
+        return None
+    return ProcessFigures(
+        name=name,
+        pid=pid,
+        rss_kib=_number(status, "VmRSS"),
+        hugepages_kib=_number(status, "HugetlbPages"),
+        cpu_s=(int(stat[11]) + int(stat[12])) / _TICKS_PER_S,
+        threads=len(threads),
+        voluntary_switches=sum(_number(one, "voluntary_ctxt_switches") for one in threads),
+        involuntary_switches=sum(_number(one, "nonvoluntary_ctxt_switches") for one in threads),
+    )
+
+
+def _fields(path: Path) -> dict[str, str]:
+    return dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)
+
+
+def _number(fields: dict[str, str], name: str) -> int:
+    """0 where the kernel has no such field: that of a process that has ended, or of hugepages."""
+    return int(fields.get(name, "0").split()[0])
+
+
+START_S = 30.0
+LAST_LINES = 4
+
+
+def wait_for(name: str, path: Path, pid: int, log: Path) -> None:
+    """Returns when the process accepts connections at `path`; that the file is there is not enough.
+
+    FabricError with the end of its log if it has ended, or does not within START_S.
+    """
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as attempt:
+            try:
+                attempt.connect(str(path))
+            except OSError:
+                pass
+            else:
+                return
+        if not alive(pid):
+            break
+        interrupts.check()
+        time.sleep(0.01)
+    raise FabricError(f"{name} does not start: {log_end(log)}", f"its log: {log}")
+
+
+def log_end(log: Path, lines: int = LAST_LINES) -> str:
+    """The last lines of a process's log, in one."""
+    said = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return " | ".join(said[-lines:]) or "it said nothing"

@@ -17,8 +17,7 @@ from weir.fabric.host import polling
 from weir.fabric.journal import Entry
 from weir.fabric.links import index
 from weir.fabric.openvswitch import control_socket
-from weir.fabric.registry import step_kind
-from weir.fabric.step_kind import Facts, Site
+from weir.fabric.step_kind import Facts, Site, step_kind
 from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.monitor import end_on_reboot, reset
 

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import fcntl
+import importlib
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
@@ -155,3 +157,41 @@ class Judging(Protocol):
 
     def lacking(self, params: Mapping[str, Any]) -> str | None:
         """Why it cannot; None if it can."""
+
+
+_KINDS = {
+    "run-directory": ("weir.fabric.run_directory", "RunDirectory"),
+    "hugepages": ("weir.fabric.hugepages", "Hugepages"),
+    "interrupts": ("weir.fabric.host.settings", "Interrupts"),
+    "governor": ("weir.fabric.host.settings", "Governor"),
+    "rt-throttle": ("weir.fabric.host.settings", "RtThrottle"),
+    "isolation": ("weir.fabric.host.partition", "Partition"),
+    "netns": ("weir.fabric.links", "Netns"),
+    "sysctl": ("weir.fabric.links", "Sysctl"),
+    "veth": ("weir.fabric.links", "Veth"),
+    "tap": ("weir.fabric.links", "Tap"),
+    "vm-seed": ("weir.fabric.vm.machine", "VmSeed"),
+    "vm": ("weir.fabric.vm.machine", "Vm"),
+    "vm-ready": ("weir.fabric.vm.machine", "VmReady"),
+    "bridge": ("weir.fabric.links", "Bridge"),
+    "bridge-port": ("weir.fabric.links", "BridgePort"),
+    "ovsdb-server": ("weir.fabric.openvswitch", "OvsdbServer"),
+    "ovs-vswitchd": ("weir.fabric.openvswitch", "OvsVswitchd"),
+    "ovs-bridge": ("weir.fabric.openvswitch", "OvsBridge"),
+    "ovs-port": ("weir.fabric.openvswitch", "OvsPort"),
+    "sriov-vf": ("weir.fabric.sriov", "SriovVf"),
+    "weir-dp": ("weir.fabric.data_plane", "WeirDp"),
+}
+
+
+def lacking(step: Step) -> str | None:
+    """Why this machine cannot do a step that changes the host; None if it can, or if only doing shows it."""
+    kind = step_kind(step.kind)
+    return kind.lacking(step.params) if isinstance(kind, Judging) else None
+
+
+@cache
+def step_kind(kind: str) -> StepKind:
+    """The implementation of that kind of step."""
+    module, name = _KINDS[kind]
+    return cast(StepKind, getattr(importlib.import_module(module), name)())

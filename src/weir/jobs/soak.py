@@ -15,7 +15,7 @@ from typing import Protocol
 
 from weir.base.error import WeirError
 from weir.fabric import interrupts
-from weir.fabric.process_figures import process_figures
+from weir.fabric.process import process_figures
 from weir.lab import Lab
 from weir.measure.accounting import Counts, counted
 from weir.measure.soak import Recorder, Snapshot

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from weir import fabric, plan
 from weir.base.topology import Topology
 from weir.fabric import interrupts
-from weir.fabric.listening import log_end
 from weir.fabric.outside import TakenWatch
+from weir.fabric.process import log_end
 from weir.lab import Chain, Lab
 from weir.lab.frames import mean_frame_bytes
 from weir.measure import Traffic

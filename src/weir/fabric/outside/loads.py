@@ -7,10 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from weir.base.topology import Topology
-from weir.fabric.outside.polling import MAIN, Polling
-from weir.fabric.outside.reading import Reading
+from weir.fabric.outside.reading import MAIN, Polling, Reading, Thread
 from weir.fabric.outside.stacks import RATE_HZ, Sampled
-from weir.fabric.outside.threads import Thread
 from weir.results.result import AreaLoad, CoreLoad, PathLoad, PollingLoad, StageLoad
 
 THREAD_SHARE_MIN = 0.001

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from weir.base.topology import KERNEL_PORT_KINDS, Topology
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
 from weir.fabric.outside.perf import Perf, require_perf
-from weir.fabric.outside.reading import Reading, read
+from weir.fabric.outside.reading import Reading, read, thread_numbers
 from weir.fabric.outside.stacks import Sampled, sampled
-from weir.fabric.outside.threads import thread_numbers
 from weir.fabric.step_kind import Site
 from weir.results.result import AreaLoad, CoreLoad
 from weir.technology import TECHNOLOGIES

@@ -8,8 +8,7 @@ from typing import Any
 
 from weir.base.failover import taps
 from weir.base.topology import Node, Topology
-from weir.fabric.counters import Counter
-from weir.fabric.kernel_counters import broadcasts
+from weir.fabric.counters import Counter, broadcasts
 from weir.fabric.step_kind import Site
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files

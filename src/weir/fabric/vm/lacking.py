@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine lacks for virtual machines, before anything is touched."""
+"""What this machine lacks for virtual machines, before anything is touched; whether KVM runs guests here."""
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,9 +14,32 @@ from weir.fabric.errors import FabricError
 from weir.fabric.host.guest import kvm
 from weir.fabric.host.tree import Tree
 from weir.fabric.vm import image
-from weir.fabric.vm.accelerator import QEMU
 from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES
+
+QEMU = "qemu-system-x86_64"
+BOOT_S = 10.0
+PROBE_MB = 256
+
+
+@functools.cache
+def kvm_boots(kernel: Path, initramfs: Path) -> bool:
+    """Whether this image gets as far as to switch itself off, under KVM. Takes as long as that, or BOOT_S."""
+    if kvm(Tree()) != "works":
+        return False
+    argv = [QEMU, "-accel", "kvm", "-cpu", "host", "-m", str(PROBE_MB), "-nodefaults", "-no-user-config"]
+    argv += ["-display", "none", "-no-reboot", "-kernel", str(kernel), "-initrd", str(initramfs)]
+    try:
+        done = subprocess.run(
+            [*argv, "-append", "weir.forwarder=nothing quiet"],
+            capture_output=True,
+            check=False,
+            timeout=BOOT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
 
 TUN = Path("/dev/net/tun")
 

@@ -16,12 +16,12 @@ from typing import Any, Literal
 from weir.fabric import interrupts, process
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
-from weir.fabric.listening import wait_for
+from weir.fabric.process import wait_for
 from weir.fabric.step_kind import Facts, Site
 from weir.fabric.vm import image
-from weir.fabric.vm.accelerator import QEMU, kvm_boots
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Boot, Files, command_line
+from weir.fabric.vm.lacking import QEMU, kvm_boots
 from weir.fabric.vm.monitor import vcpu_threads
 from weir.plan import Step
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.fabric import listening
+from weir.fabric import process
 from weir.fabric.errors import FabricError
 
 
@@ -27,7 +27,7 @@ def test_a_socket_that_nobody_listens_at_yet_is_waited_for(tmp_path: Path) -> No
         bound.bind(str(path))
         thread = threading.Thread(target=listen_late, args=(bound,))
         thread.start()
-        listening.wait_for("it", path, os.getpid(), tmp_path / "log")
+        process.wait_for("it", path, os.getpid(), tmp_path / "log")
         assert listened
         thread.join()
 
@@ -39,4 +39,4 @@ def test_a_process_that_has_ended_is_not_waited_for(tmp_path: Path) -> None:
         os._exit(3)
     os.waitpid(child, 0)
     with pytest.raises(FabricError, match=r"it does not start: first \| no such device; its log: "):
-        listening.wait_for("it", tmp_path / "s", child, tmp_path / "log")
+        process.wait_for("it", tmp_path / "s", child, tmp_path / "log")
