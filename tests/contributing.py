@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CONTRIBUTING's walk-throughs, performed in a copy of the source: the files of its code blocks, and its diffs.
+"""CONTRIBUTING's walk-throughs, performed in a copy of the source: files of its code blocks, and its diffs.
 
 The tests have no text of their own, so page and test cannot part."""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function and a report format are added as CONTRIBUTING says, and by nothing else: done here in a copy, from
-the page's own code blocks. (A technology: test_technologies.py.)"""
+"""A function and a report format are added as CONTRIBUTING says, and by nothing else: done here in a copy,
+from the page's own code blocks. (A technology: test_technologies.py.)"""
 
 from __future__ import annotations
 
