@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,9 @@ from tests.report.synthetic import result
 from tools.docs import dataplane_pages
 from tools.nf_description import described
 
+FUNCTION = "To add a network function"
+TECHNOLOGY = "To add a switching technology"
+FORMAT = "To add a report format"
 BUILT = ROOT / "build" / "native"
 MADE = [f"native/libweir-native.a.p/{one}.c.o" for one in ("nf_only_only", "meson-generated_.._nf_table")]
 TEST = "native/libunit-tests.a.p/nf_only_only_test.c.o"
@@ -53,7 +57,7 @@ def linked(program: str, build: Path, *objects: str) -> Path:
 @pytest.mark.skipif(not (BUILT / "weir-dp").exists(), reason="weir-dp is not built: make native")
 def test_a_function_is_its_source_its_test_its_page_and_one_line_of_the_build(tmp_path: Path) -> None:
     copy = copied(tmp_path, "native", "src", "meson.build", "meson_options.txt", "tools/processor-flags")
-    perform("To add a network function", copy)
+    perform(FUNCTION, copy)
     build = copy / "build"
     run("meson", "setup", "--buildtype=release", build, copy, at=copy)
     run("ninja", *MADE, TEST, *TESTING, at=build)
@@ -78,7 +82,7 @@ def test_a_function_is_its_source_its_test_its_page_and_one_line_of_the_build(tm
 
 def test_a_report_format_is_one_module_and_its_registration(tmp_path: Path) -> None:
     copy = copied(tmp_path, "src")
-    perform("To add a report format", copy)
+    perform(FORMAT, copy)
     made = result()
     (tmp_path / "result.json").write_text(made.model_dump_json(), encoding="utf-8")
     weir = [sys.executable, "-c", "from weir.cli.main import app; app()", "report", "result.json"]
@@ -88,3 +92,15 @@ def test_a_report_format_is_one_module_and_its_registration(tmp_path: Path) -> N
     rates = [line for line in printed.splitlines() if line.startswith(("| PVP |", "| PVVP |"))]
     assert len(rates) == sum(len(case.throughput) for setup in made.setups for case in setup.cases)
     assert printed.startswith(f"# {made.title}\n")
+
+
+def test_what_the_page_adds_passes_lint(tmp_path: Path) -> None:
+    copy = copied(tmp_path, "src", "native", "pyproject.toml", ".clang-format")
+    for title in (FUNCTION, TECHNOLOGY, FORMAT):
+        perform(title, copy)
+    ruff = [sys.executable, "-m", "ruff"]
+    run(*ruff, "check", "--quiet", "src", at=copy)
+    run(*ruff, "format", "--quiet", "--check", "src", at=copy)
+    if shutil.which("clang-format") is None:
+        pytest.skip("no clang-format here: apt-get install clang-format")
+    run("clang-format", "--dry-run", "--Werror", *(copy / "native" / "nf" / "only").glob("*.c"), at=copy)
