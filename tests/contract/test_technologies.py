@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import ast
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.contributing import copied, perform
 from weir.base.step import Step
 from weir.lab import Lab, load_lab
 from weir.plan import build_topology, deployment_id, steps
@@ -29,42 +29,6 @@ ELSEWHERE = {
     "jobs/drawing.py": "what stored models say of their switch",
 }
 WIRES = "direct"  # the model and the placement are of wires unless somebody says otherwise
-
-NEW = '''
-"""`patch`: a technology that a test adds."""
-
-from __future__ import annotations
-
-from pydantic import Field
-
-from weir.base.step import Step
-from weir.base.topology import Topology
-from weir.technology.descriptor import Forwarding, Need, Technology, TechnologyOptions
-
-
-class PatchOptions(TechnologyOptions):
-    """Of patch cables."""
-
-    length_m: int = Field(default=1, ge=1, description="of each")
-
-
-def _steps(topology: Topology, options: PatchOptions) -> list[Step]:
-    return [
-        Step(kind="sysctl", name=one.name, params={"length_m": options.length_m}, text="lay it", undo_text="")
-        for one in topology.links
-    ]
-
-
-TECHNOLOGY = Technology(
-    name="patch",
-    options=PatchOptions,
-    ends=lambda _options: ("virtio-user", "virtio-user"),
-    switch="polling",
-    steps=_steps,
-    needs=lambda _options: (Need("cpus", "9999"),),
-    forwarding=lambda _options: Forwarding("polling"),
-)
-'''
 
 USED = """
 from weir.fabric.check import check
@@ -121,18 +85,13 @@ def test_each_makes_what_joins_its_ports(technology: str, lab: Lab) -> None:
 
 def test_a_new_technology_is_one_file_and_one_word_in_the_list(tmp_path: Path) -> None:
     """As CONTRIBUTING.md says it is done, in a copy."""
-    copy = tmp_path / "weir"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "technology" / "patch.py").write_text(NEW)
-    listed = copy / "technology" / "__init__.py"
-    text = listed.read_text()
-    listed.write_text(text.replace("ovs_dpdk, sriov", "ovs_dpdk, patch, sriov"))
-    assert listed.read_text().count("patch") == 2
+    copy = copied(tmp_path, "src/weir")
+    perform("To add a switching technology", copy)
     path = tmp_path / "lab.yml"
     path.write_text("weir: 1\nname: a\nchain: PVP\ntechnology: patch\ntechnologies: {patch: {length_m: 7}}\n")
     done = subprocess.run(
         [sys.executable, "-c", USED.format(path=str(path))],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": str(copy / "src")},
         capture_output=True,
         text=True,
         check=False,
