@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from weir.report.validation_picture import picture
+from weir.planning.calibration.picture import picture
 from weir.results.model import (
     CasePrediction,
     CaseState,

@@ -8,11 +8,11 @@ import pytest
 
 from tests.unit.measure.clocked import ledger
 from tests.unit.planning.costly import chain
-from weir.jobs.visits import Visited, _learn, setup, together
 from weir.lab import Lab, load_lab
 from weir.lab.execution import FULL_BURST
 from weir.measure.pace import Slowing
 from weir.measure.windows import Window
+from weir.planning.calibration.visits import Visited, _learn, setup, together
 
 LAB = load_lab(Path(__file__).parents[3] / "labs" / "predict", cpus=(0, 1))
 BEST = Slowing(best_cycles=100)

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weir.lab.execution import FULL_BURST, Area, AreaPath, Execution
-from weir.planning.capacity import CostModel, budget_hz
+from weir.planning.model.capacity import CostModel, budget_hz
+from weir.planning.model.terms import SHORT_BURST, path_terms, state_bytes
 from weir.planning.queueing.delay import DelayPrediction, delay
 from weir.planning.queueing.queue import Arrivals, Queue
-from weir.planning.terms import SHORT_BURST, path_terms, state_bytes
 
 _NO_BURSTS = (
     "The model is of a time when what a burst costs by itself was not measured: delays are longer; "
