@@ -13,11 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weir.explain.cores import Core, Part
-from weir.explain.losses import SWITCH, Overflow
-from weir.explain.outside import outside_rows
-from weir.explain.pace import slowed_rows
-from weir.explain.seen import Seen, busy, lost, share
-from weir.explain.trial_choice import LOST_SHARE, balanced, lossy
+from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
+from weir.explain.trial import LOST_SHARE, SWITCH, Overflow, Seen, balanced, lossy
 from weir.lab.frames import l1_bps
 from weir.results.explanation import Evidence, Limit
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from weir.explain.advice import split, without
 from weir.explain.cores import Core, Part
-from weir.explain.gain import split, without
 from weir.explain.measures import MEASURES
 from weir.results.explanation import CaseExplanation
 

@@ -12,8 +12,7 @@ import pytest
 from tests.unit.planning.costly import HZ, MEMORY, TRUTH, chain, measured, true_pps
 from weir.lab.execution import Execution
 from weir.planning.model.capacity import CostModel, predict
-from weir.planning.model.design import chosen
-from weir.planning.model.fit import Row, fit
+from weir.planning.model.fit import Row, chosen, fit
 from weir.planning.model.quality import calibrated, errors
 from weir.planning.model.terms import core_terms, path_terms, state_bytes
 

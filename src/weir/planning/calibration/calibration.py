@@ -32,9 +32,8 @@ from weir.planning.calibration.switch_rows import (
 )
 from weir.planning.calibration.visits import Say, Visited, pace_of, setup, visited
 from weir.planning.model.capacity import predict
-from weir.planning.model.design import chosen
 from weir.planning.model.document import parameters_of
-from weir.planning.model.fit import Row
+from weir.planning.model.fit import Row, chosen
 from weir.planning.model.quality import Measured, calibrated, errors, undisturbed
 from weir.planning.model.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
 from weir.planning.placement.prediction import execution_of

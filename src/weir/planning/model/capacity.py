@@ -22,8 +22,7 @@ import numpy as np
 from weir.lab.execution import SWITCH_KINDS, TESTER_KINDS, AreaPath, Execution
 from weir.planning.model.fit import Parameters
 from weir.planning.model.intervals import Spread
-from weir.planning.model.switch_terms import HOP, smallest_hop
-from weir.planning.model.terms import FASTPATH, MemoryCurve, area_terms, core_terms
+from weir.planning.model.terms import FASTPATH, HOP, MemoryCurve, area_terms, core_terms, smallest_hop
 
 DOUBTFUL = 0.1
 """A cost whose standard deviation is above this share of it is not known."""

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the cost model from what trials measured, and how well they are known.
+"""Parameters of the cost model: from what trials measured, how well they are known, and which trials
+tell most.
 
-Bayesian linear regression; nothing costs less than zero, but a difference between two costs may be less. A
-weak prior (each term may cost up to some hundred cycles) makes the answer unique where the trials do not tell
-two parameters apart, and its covariance says so.
-All measurements of one trial share a factor, since the host is now slower, now faster; it is estimated with
-them. Measurements far off count less (Huber, 1964).
+`fit` is Bayesian linear regression; nothing costs less than zero, but a difference between two costs may be
+less. A weak prior (each term may cost up to some hundred cycles) makes the answer unique where the trials do
+not tell two parameters apart, and its covariance says so. All measurements of one trial share a factor, since
+the host is now slower, now faster; it is estimated with them. Measurements far off count less (Huber, 1964).
+
+`chosen` takes the fewest of many possible trials, one after another: each step the one after which the
+parameters are known best together (D-optimal, greedy: the largest determinant of the information). It ends
+when every cost that is to be predicted is known well enough.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from weir.planning.model.switch_terms import HOP
-from weir.planning.model.terms import HANDED_OVER, INBOUND, Terms
+from weir.planning.model.terms import HANDED_OVER, HOP, INBOUND, Terms
 
 Array = NDArray[np.float64]
 PRIOR_CYCLES = 300.0
@@ -141,3 +145,50 @@ def _factors(trials: NDArray[Any], cycles: Array, fitted: Array, weights: Array)
         found[mine] = 1 + pull / (strength + 1 / FACTOR_SHARE**2)
     each = [float(found[trials == trial][0]) for trial in set(trials)]
     return np.asarray(found / np.median(each), dtype=np.float64)
+
+
+ROW_CYCLES = 5.0
+"""Standard deviation of one measurement of a stage or area, for planning."""
+KNOWN_CYCLES = 6.0
+"""A cost with a smaller standard deviation is known."""
+
+
+def chosen(
+    trials: Sequence[Sequence[Terms]], wanted: Sequence[Terms], most: int, turns: Sequence[Sequence[int]]
+) -> list[int]:
+    """Indices of the trials to run, in order. `trials`: the terms of every row that each would measure.
+
+    `wanted`: what is to be predicted; the choice ends when all of it is known, or with `most`. `turns`:
+    groups of indices; they choose in turn, each one of its own, since the model is less exact from one way
+    of running functions to another than the numbers say. All have their turn once.
+    """
+    names = sorted({name for trial in trials for row in trial for name in row})
+    designs = [_design(trial, names) for trial in trials]
+    aims = _design([terms for terms in wanted if all(name in names for name in terms)], names)
+    scale = np.maximum(np.max([np.abs(one).max(axis=0) for one in designs], axis=0), 1e-9)
+    gains = [(one / scale / ROW_CYCLES).T @ (one / scale / ROW_CYCLES) for one in designs]
+    information = np.eye(len(names)) / PRIOR_CYCLES**2
+    found: list[int] = []
+    for turn in itertools.count():
+        left = [index for index in turns[turn % len(turns)] if index not in found]
+        all_had = turn >= len(turns)
+        if len(found) == min(most, len(trials)) or (all_had and _known(information, aims / scale)):
+            return found
+        if left:
+            best = max(left, key=lambda index: _volume(information + gains[index]))
+            found.append(best)
+            information = information + gains[best]
+    raise AssertionError
+
+
+def _design(rows: Sequence[Terms], names: Sequence[str]) -> Array:
+    return np.array([[row.get(name, 0.0) for name in names] for row in rows]).reshape(len(rows), len(names))
+
+
+def _known(information: Array, aims: Array) -> bool:
+    variances = np.einsum("ij,jk,ik->i", aims, np.linalg.inv(information), aims)
+    return bool(np.all(variances <= KNOWN_CYCLES**2))
+
+
+def _volume(information: Array) -> float:
+    return float(np.linalg.slogdet(information)[1])

@@ -25,9 +25,16 @@ its terms of amount x parameter. Terms are called by what costs:
 - `generator memory`, `receiver memory`: that functions' state takes the cache from the tester;
 - `generator`, `receiver`, `dispatcher`, `forwarder`, `owner`, `applier`, `collector`: these areas' own work;
 - `receiver out of order`: what it takes more for packets that overtook others;
-- those of a switch: `weir.planning.model.switch_terms`.
+- `pmd hop`, `bridge hop`, `netfilter bridge hop`, `openvswitch hop`, `veth hop`, `switch thread hop`: a
+  packet from one port of a network to the other one, with taking, looking up and giving: every packet has all
+  of it, so no trial tells these apart;
+- `… hop across cores`: times the distance of the cores, of what other cores put there or take there;
+- `bytes pmd`, `bytes bridge` …: a kilobyte of frame, copied on the way;
+- `pmd memory`: times the excess latency of as much memory as the flows in a polling thread's exact-match
+  cache take, which all networks share;
+- `pmd classifier`: what more a packet costs that the polling thread's exact-match cache does not know.
 
-Sources: equation (1) of the execution-area paper (a + b S); f_i of the paper on lean measurements, II.C.
+Sources: equation (1) of [ExecAreas] (a + b S, and c0 + c1 S for virtual switches); f_i of [Lean], II.C.
 """
 
 from __future__ import annotations
@@ -48,7 +55,32 @@ from weir.lab.execution import (
     Execution,
     StageUse,
 )
-from weir.planning.model.switch_terms import EXACT_ENTRY_BYTES, KILOBYTE, hop_terms
+
+KILOBYTE = 1000.0
+HOP = " hop"
+EXACT_ENTRY_BYTES = 576
+"""About, of a flow in the exact-match cache: struct emc_entry of Open vSwitch's dpif-netdev-private-dfc.h."""
+
+
+def hop_terms(path: AreaPath, execution: Execution, excess_cycles: float = 0.0) -> dict[str, float]:
+    """Of one packet that comes in on a path of a switch's area. `excess_cycles`: latency of the memory that
+    the polling thread's exact-match cache lies in."""
+    distance = execution.distance()
+    found = {
+        f"{path.hop}{HOP}": 1.0,
+        f"{path.hop}{HOP} across cores": (path.crossing + path.parting) * distance,
+        f"bytes {path.hop}": execution.frame_bytes / KILOBYTE,
+    }
+    if path.hop == "pmd":
+        found["pmd classifier"] = 1 - path.remembered
+        found["pmd memory"] = excess_cycles
+    return {name: amount for name, amount in found.items() if amount}
+
+
+def smallest_hop(path: AreaPath, execution: Execution) -> dict[str, float]:
+    """The same of a frame of hardly any bytes, of a flow that is known."""
+    return hop_terms(replace(path, remembered=1.0), replace(execution, frame_bytes=0.0))
+
 
 Terms = Mapping[str, float]
 HANDED_OVER = " handed over"

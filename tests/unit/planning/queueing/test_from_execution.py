@@ -12,7 +12,7 @@ from weir.planning.model.capacity import budget_hz, predict
 from weir.planning.model.fit import Parameters
 from weir.planning.model.terms import core_terms
 from weir.planning.queueing import execution_delay
-from weir.planning.queueing.from_execution import execution_queues
+from weir.planning.queueing.delay import execution_queues
 
 MODEL = model_of(0.0)
 LOADED = ("generator.left", "f1", "receiver.right")

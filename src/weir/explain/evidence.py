@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evidence of what ran outside weir-dp on a core: the switch's thread, and the kernel's receive path."""
+"""Rows of evidence: busy and slowed cores, losses, and what ran outside weir-dp (the switch's thread, the
+kernel's receive path).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from weir.explain.cores import KERNEL_KINDS, Core
-from weir.explain.seen import Seen, share
+from weir.explain.trial import Overflow, Seen
 from weir.results.explanation import Evidence
 from weir.results.result import AreaLoad, CoreLoad
 
@@ -69,3 +71,44 @@ def _inside(core: Core) -> Iterator[Evidence]:
         for name, cycles in part.inside[:_INSIDE]:
             note = f"{cycles / part.cycles:.0%} of {part.area}, by sampled stacks"
             yield Evidence(what=f"{part.area}: {name}", value=cycles, unit="cycles/packet", note=note)
+
+
+SLOWED_TIMES = 1.1
+"""A core that takes so many times as long for the same work was slowed."""
+
+
+def slowed_rows(core: int, times: float | None) -> Iterator[Evidence]:
+    """A row if that core was slowed."""
+    if times is not None and times >= SLOWED_TIMES:
+        yield Evidence(
+            what=f"core {core} slowed",
+            value=times - 1,
+            unit="share",
+            note="longer for the same work than at best: a neighbour on its physical core, or a lower clock",
+        )
+
+
+def busy(one: Seen) -> tuple[Evidence, ...]:
+    """A row a core."""
+    return tuple(
+        share(f"core {core.number} busy", core.busy, "full" if core.full else "not full")
+        for core in one.cores
+    )
+
+
+def lost(one: Seen, overflows: Sequence[Overflow]) -> tuple[Evidence, ...]:
+    """A row for each of the first three."""
+    return tuple(
+        Evidence(
+            what=f"lost at {each.place}",
+            value=each.packets,
+            unit="packets",
+            note=f"{each.reason}, {each.packets / one.trial.offered:.1%} of the offered",
+        )
+        for each in overflows[:3]
+    )
+
+
+def share(what: str, value: float, note: str) -> Evidence:
+    """A row whose value is a share."""
+    return Evidence(what=what, value=value, unit="share", note=note)

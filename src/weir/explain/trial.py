@@ -1,13 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a trial's packets were lost: which queue overflowed, and who should have emptied it."""
+"""A trial taken apart: the one of a case that shows most, its cores, and where its packets were lost.
+
+Best is a trial with a little too much load, and a ledger of its areas.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weir.base.topology import Topology
-from weir.explain.cores import SWITCH_KINDS
-from weir.results.result import Drop, Trial
+from weir.explain.cores import SWITCH_KINDS, Core, cores
+from weir.results.explanation import AreaSeen
+from weir.results.result import Case, Ceiling, Drop, Trial, slowness
+
+LOST_SHARE = 0.001
+"""Losing less than this is no overload."""
+_PURPOSES = ("calibration", "confirm", "curve")
+
+
+def shows_most(case: Case) -> Trial | None:
+    """Best first: balanced accounts, loss, the curve (it goes a little beyond the throughput), more load."""
+    ledgered = [trial for trial in (*case.curve, *case.trials) if trial.areas and trial.offered]
+    return max(ledgered, key=_merit, default=None)
+
+
+def lossy(trial: Trial) -> bool:
+    """Whether more was lost than by accident."""
+    return trial.offered - trial.delivered >= LOST_SHARE * trial.offered
+
+
+def balanced(trial: Trial) -> bool:
+    """Whether its counters can be believed, about."""
+    return abs(trial.unaccounted) <= LOST_SHARE * trial.offered and not trial.duplicates
+
+
+def _merit(trial: Trial) -> tuple[bool, bool, bool, int, float]:
+    return (
+        balanced(trial),
+        lossy(trial),
+        trial.valid,
+        _PURPOSES.index(trial.purpose) if trial.purpose in _PURPOSES else -1,
+        trial.intended_load_pps,
+    )
+
 
 SWITCH = "switch"
 _NO_ROOM = frozenset({"tx_queue_full"})
@@ -123,3 +159,62 @@ class _Queues:
             return f"{queue} into {link.name}", self._switched(f"{SWITCH}:{queue}")
         peer = link.right if queue == link.left else link.left
         return f"{link.name} from {queue}", self._taker(peer)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One trial, taken apart."""
+
+    trial: Trial
+    topology: Topology | None
+    hz: float
+    ceiling: Ceiling | None
+    mean_frame_bytes: float
+    cores: tuple[Core, ...]
+    losses: Losses
+    slowed: Mapping[int, float]
+    """By core: how much longer it took for the same work than at its best in the case's trials."""
+
+    @property
+    def offered_pps(self) -> float:
+        return self.trial.offered / self.trial.duration_s
+
+    @property
+    def carried_pps(self) -> float:
+        return self.trial.delivered / self.trial.duration_s
+
+    def core_of(self, area: str) -> Core | None:
+        """The core that runs it."""
+        numbers = [one.core for one in self.trial.areas if one.name == area]
+        return next((core for core in self.cores if core.number in numbers), None)
+
+
+def seen(trial: Trial, topology: Topology | None, hz: float, case: Case) -> Seen:
+    """Takes a trial of a case apart. `hz`: rate of the time-stamp counter."""
+    return Seen(
+        trial,
+        topology,
+        hz,
+        case.ceiling,
+        case.mean_frame_bytes,
+        cores=tuple(cores(trial, hz)),
+        losses=losses(trial, topology),
+        slowed=slowness([trial, *case.trials, *case.curve])[0],
+    )
+
+
+def areas(one: Seen) -> list[AreaSeen]:
+    """Each of the trial's."""
+    available = one.trial.duration_s * one.hz
+    return [
+        AreaSeen(
+            name=area.name,
+            core=area.core,
+            kind=area.kind,
+            busy=min(1.0, area.own_cycles / available),
+            packets=area.packets,
+            cycles_per_packet=area.own_cycles / area.packets if area.packets else None,
+            dropped=area.dropped,
+        )
+        for area in one.trial.areas
+    ]
