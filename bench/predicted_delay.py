@@ -23,8 +23,9 @@ from weir.fabric import require_root
 from weir.lab import load_lab
 from weir.measure.pace import Slowing, core_paces
 from weir.measure.windows import USABLE
+from weir.planning.calibration.set_up import Visited, slowing_of
 from weir.planning.calibration.validation import held_out
-from weir.planning.calibration.visits import Visited, distance, slowing_of
+from weir.planning.calibration.visits import distance
 from weir.planning.model.capacity import CostModel, predict
 from weir.planning.model.document import model_of, other_machine
 from weir.planning.queueing import execution_delay

@@ -12,7 +12,8 @@ from weir.lab import Lab, load_lab
 from weir.lab.execution import FULL_BURST
 from weir.measure.pace import Slowing
 from weir.measure.windows import Window
-from weir.planning.calibration.visits import Visited, _learn, setup, together
+from weir.planning.calibration.set_up import Visited, setup
+from weir.planning.calibration.visits import _learn, together
 
 LAB = load_lab(Path(__file__).parents[3] / "labs" / "predict", cpus=(0, 1))
 BEST = Slowing(best_cycles=100)

@@ -19,8 +19,8 @@ from weir.measure.costs import AreaCost, Costs, PathCost, StageCost
 from weir.plan.execution import execution
 from weir.plan.switch_trials import bundled
 from weir.plan.trials import trial_chain, trial_lab
-from weir.planning.calibration.calibration import planned, rows
-from weir.planning.calibration.switch_rows import FRAMES_A_HOP, hop, own_areas, switch_areas, with_kernel
+from weir.planning.calibration.calibration import planned
+from weir.planning.calibration.rows import FRAMES_A_HOP, hop, own_areas, rows, switch_areas, with_kernel
 from weir.planning.model.capacity import CostModel, predict
 from weir.planning.model.quality import Measured, calibrated
 from weir.planning.model.terms import core_terms, path_terms, rest_terms, state_bytes, weighted

@@ -13,29 +13,22 @@ from datetime import UTC, datetime
 from weir import __version__, fabric, plan
 from weir.fabric import lean as process
 from weir.lab import Lab
-from weir.lab.execution import FULL_BURST, TESTER_KINDS, Area, Execution
+from weir.lab.execution import Execution
 from weir.lab.function import ARCHITECTURES
 from weir.lab.technology import TechnologyName
-from weir.measure.costs import AreaCost, Costs
 from weir.measure.windows import limiting
 from weir.plan.random_labs import drawn
 from weir.plan.switch_trials import bundled, switched_candidates
 from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
 from weir.planning.calibration.drawing import known_of_lab, tried
-from weir.planning.calibration.switch_rows import (
-    hop,
-    own_areas,
-    switch_areas,
-    switch_idle,
-    switch_rows,
-    with_kernel,
-)
-from weir.planning.calibration.visits import Say, Visited, pace_of, setup, visited
+from weir.planning.calibration.rows import idle_shares, row_terms, rows, testers
+from weir.planning.calibration.set_up import Visited, pace_of, setup
+from weir.planning.calibration.visits import Say, visited
 from weir.planning.model.capacity import predict
 from weir.planning.model.document import parameters_of
-from weir.planning.model.fit import Row, chosen
+from weir.planning.model.fit import chosen
 from weir.planning.model.quality import Measured, calibrated, errors, undisturbed
-from weir.planning.model.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
+from weir.planning.model.terms import MemoryCurve, area_terms
 from weir.planning.placement.prediction import execution_of
 from weir.procedures.leftovers import take_down_leftovers
 from weir.results.model import (
@@ -56,10 +49,6 @@ SEED_BITS = 63
 MEMORY_BYTES = tuple(16 << 10 << step for step in range(16))  # 16 KiB to 512 MiB
 DISTURBED_NOISE = 5.0
 """Costs of a trial that was never seen on a quiet host, never settled, or lost packets in functions."""
-PARTLY_FULL_NOISE = 3.0
-"""Costs on cores that are not full are not quite what they are at the limit."""
-LIGHT_NOISE = 5.0
-"""Costs of short bursts: what they cost however few packets they have is not quite a constant."""
 LOST_MAX = 0.001
 
 
@@ -80,8 +69,8 @@ def planned(
         )
     bundles = bundled(options) if switched else [[one] for one in options]
     executions = [[_execution_of(lab, one) for one in bundle] for bundle in bundles]
-    rows = [[row for one in some for row in _row_terms(one, memory)] for some in executions]
-    wanted = [
+    terms = [[row for one in some for row in row_terms(one, memory)] for some in executions]
+    aims = [
         area_terms(area, one, memory)
         for some in executions
         for one in some
@@ -89,9 +78,7 @@ def planned(
         if area.share()
     ]
     largest = max(map(len, bundles))
-    found = chosen(
-        rows, wanted, most // largest, _turns([bundle[0] for bundle in bundles], switched=switched)
-    )
+    found = chosen(terms, aims, most // largest, _turns([bundle[0] for bundle in bundles], switched=switched))
     return [one for index in found for one in bundles[index]]
 
 
@@ -124,94 +111,14 @@ def _execution_of(lab: Lab, trial: PlannedTrial) -> Execution:
     return execution_of(its, trial_chain(its), trial.frame, trial.technology)
 
 
-def _row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
-    full = _full_row_terms(one, memory)
-    if one.switched():
-        return full
-    lone = _full_row_terms(one.with_fills({area.name: 1 / FULL_BURST for area in one.areas}), memory)
-    return full + [{name: amount / LIGHT_NOISE for name, amount in terms.items()} for terms in lone]
-
-
-def _full_row_terms(one: Execution, memory: MemoryCurve) -> list[dict[str, float]]:
-    found = []
-    for area in own_areas(one):
-        excess = memory.excess_cycles(state_bytes(one, area.core))
-        for path in area.paths:
-            if path.share:
-                stages, rest = path_terms(area, path, one, excess)
-                found += [*stages, with_kernel(path, rest, one)]
-    return [*found, *(hop(area, one, memory) for area in switch_areas(one))]
-
-
-def rows(
-    one: Execution,
-    found: Costs,
-    trial: int,
-    memory: MemoryCurve,
-    noise: float = 1.0,
-    *,
-    light: bool = False,
-) -> list[Row]:
-    """What one trial tells of the parameters. `noise`: how much less than usual it is to be believed.
-
-    `light`: the load was one at which no core is full and bursts are short.
-    """
-    if light:
-        full, noise = frozenset(one.cores()), noise * LIGHT_NOISE
-    else:
-        full = limiting(_idle(one, found), _testers(one))
-    result = []
-    for area, cost in zip(own_areas(one), found.areas, strict=True):
-        limits = area.core in full
-        if not area.share() or not cost.packets or (area.kind == "generator" and not limits):
-            continue
-        own = noise if limits else noise * PARTLY_FULL_NOISE
-        result += _area_rows(one, area, cost, memory, trial=trial, noise=own)
-    elsewhere = noise * PARTLY_FULL_NOISE
-    return [*result, *switch_rows(one, found, full, memory, trial=trial, noise=noise, elsewhere=elsewhere)]
-
-
-def _testers(one: Execution) -> frozenset[int]:
-    """The tester's cores."""
-    return frozenset(area.core for area in one.areas if area.kind in TESTER_KINDS)
-
-
-def _idle(one: Execution, found: Costs) -> dict[int, float]:
-    """Share of each core's time in which its areas found nothing."""
-    idle = dict.fromkeys(one.cores(), 0.0)
-    for area, cost in zip(own_areas(one), found.areas, strict=True):
-        idle[area.core] += cost.idle_share
-    return idle | switch_idle(one, found)
-
-
-def _area_rows(
-    one: Execution, area: Area, cost: AreaCost, memory: MemoryCurve, *, trial: int, noise: float
-) -> list[Row]:
-    excess = memory.excess_cycles(state_bytes(one, area.core))
-    if area.kind in TESTER_KINDS:
-        terms = with_kernel(area.paths[0], rest_terms(area, area.paths[0], one, excess), one)
-        return [Row(trial, terms, cost.rest_cycles / area.share(), noise)]
-    found, rest = [], []
-    for path, measured in zip(area.paths, cost.paths, strict=True):
-        if measured.packets:
-            stages, others = path_terms(area, path, one, excess)
-            rest.append((measured.packets / cost.packets, with_kernel(path, others, one)))
-            found += [
-                Row(trial, terms, stage.cycles, noise)
-                for terms, stage in zip(stages, measured.stages, strict=True)
-                if terms  # none where no packet walks through the function
-            ]
-    return [*found, Row(trial, weighted(rest), cost.rest_cycles, noise)]
-
-
-def memory_curve() -> tuple[MemoryCurve, int]:
-    """Of this machine, and the rate of its time-stamp counter. FabricError without weir-lean."""
+def memory_curve() -> MemoryCurve:
+    """Of this machine. FabricError without weir-lean."""
     lines = process.measure_machine(process.lean_binary(), list(MEMORY_BYTES), process.separate_cpus())
     points = [(float(line["bytes"]), min(line["cycles"])) for line in lines if "bytes" in line]
     rising = [
         (size, max(cycles for _, cycles in points[: index + 1])) for index, (size, _) in enumerate(points)
     ]
-    return MemoryCurve(tuple(rising)), int(lines[0]["tsc_hz"])
+    return MemoryCurve(tuple(rising))
 
 
 @dataclass(frozen=True)
@@ -220,7 +127,6 @@ class Calibration:
 
     lab: Lab
     memory: MemoryCurve
-    counter_hz: int
     trials: tuple[PlannedTrial, ...]
     technology: TechnologyName
     drawn: int
@@ -257,11 +163,11 @@ def calibration(
 ) -> Calibration:
     """Measures the machine's memory and plans the trials; takes some seconds. `random`: so many more
     are drawn; None: as many as tell how far off rates are, none behind a switch, where building is slow."""
-    memory, counter_hz = memory_curve()
+    memory = memory_curve()
     trials = planned(lab, cpus, memory, most, technology)
     if random is None:
         random = RANDOM_TRIALS if technology == "direct" else 0
-    return Calibration(lab, memory, counter_hz, tuple(trials), technology, random, tuple(cpus))
+    return Calibration(lab, memory, tuple(trials), technology, random, tuple(cpus))
 
 
 def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
@@ -271,20 +177,16 @@ def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
         for each in one.measurements():
             calm = one.enough() and one.settled and each.costs.lost_in_functions <= LOST_MAX
             noise = 1.0 if calm else DISTURBED_NOISE
-            told = rows(each.as_found(), each.costs, len(found), memory, noise)
-            idle = _idle(each.execution, each.costs)
-            testers = _testers(each.execution)
-            full = limiting(idle, testers)
-            busiest = 1 - min(idle[core] for core in full)
-            fed = not full & testers
+            idle, tester = idle_shares(each.execution, each.costs), testers(each.execution)
+            full = limiting(idle, tester)
             found.append(
                 Measured(
                     each.execution,
                     each.costs.pps,
-                    tuple(told),
+                    tuple(rows(each.as_found(), each.costs, len(found), memory, noise)),
                     group,
-                    busiest,
-                    fed,
+                    utilisation=1 - min(idle[core] for core in full),
+                    fed=not full & tester,
                     slowed=each.costs.slowed,
                     drawn=one.drawn,
                 )

@@ -15,7 +15,8 @@ from weir.measure.windows import entered, stage_drops
 from weir.plan.execution import list_entries
 from weir.plan.random_labs import Drawn, Known
 from weir.plan.trials import library
-from weir.planning.calibration.visits import Say, Visited, setup, visit
+from weir.planning.calibration.set_up import Visited, setup
+from weir.planning.calibration.visits import Say, visit
 from weir.planning.placement.prediction import directions
 from weir.protocol import DataPlaneGoneError, DataPlaneTimeoutError
 from weir.results.model import ModelDocument

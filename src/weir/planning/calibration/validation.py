@@ -14,7 +14,8 @@ from pathlib import Path
 from weir.lab import Lab
 from weir.plan.random_labs import drawn
 from weir.planning.calibration.drawing import known_of_model, redrawn, tried
-from weir.planning.calibration.visits import Measurement, Say, Visited, setup, slowing_of, visited
+from weir.planning.calibration.set_up import Measurement, Visited, setup, slowing_of
+from weir.planning.calibration.visits import Say, visited
 from weir.planning.model.capacity import CostModel, Prediction, predict, predict_blind
 from weir.planning.model.document import model_of
 from weir.planning.model.intervals import held_interval
