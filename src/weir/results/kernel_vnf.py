@@ -6,24 +6,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
+from weir.base.record import FixedRecord
 from weir.lab.document_schema import SCHEMA_ID, as_text
 
 
-class KernelVnfEntry(BaseModel):
+class KernelVnfEntry(FixedRecord):
     """What one configuration carries for one flow count and frame size."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    config: str = Field(description="Configuration, such as `2+1/ic125`.")
-    f: int = Field(ge=1, description="Scale factor in use: sets of x + y cores side by side.")
-    frame_bytes: int | float = Field(gt=0, description="L2 bytes with FCS; of a mix the mean.")
-    mpps: float = Field(gt=0, description="Equation (5).")
-    gbps: float = Field(
-        gt=0, description="Equation (6): L1, with preamble, start of frame delimiter and gap."
-    )
-    limited_by: Literal["cpu", "link"] = Field(description="Which of the two terms is the smaller.")
+    config: str
+    """Configuration, such as `2+1/ic125`."""
+    f: int = Field(ge=1)
+    """Scale factor in use: sets of x + y cores side by side."""
+    frame_bytes: int | float = Field(gt=0)
+    """L2 bytes with FCS; of a mix the mean."""
+    mpps: float = Field(gt=0)
+    """Equation (5)."""
+    gbps: float = Field(gt=0)
+    """Equation (6): L1, with preamble, start of frame delimiter and gap."""
+    limited_by: Literal["cpu", "link"]
+    """Which of the two terms is the smaller."""
 
 
 _ENTRIES = TypeAdapter(list[KernelVnfEntry])

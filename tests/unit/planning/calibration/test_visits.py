@@ -15,7 +15,7 @@ from weir.measure.windows import Window
 from weir.planning.calibration.set_up import Visited, setup
 from weir.planning.calibration.visits import _learn, together
 
-LAB = load_lab(Path(__file__).parents[3] / "labs" / "predict", cpus=(0, 1))
+LAB = load_lab(Path(__file__).parents[4] / "labs" / "predict", cpus=(0, 1))
 BEST = Slowing(best_cycles=100)
 
 
