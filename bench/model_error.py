@@ -15,9 +15,9 @@ from pathlib import Path
 from bench.pairs import Line, SkipError
 from weir.base.error import WeirError
 from weir.fabric import require_root
-from weir.jobs.calibration import SEED_BITS, calibration
-from weir.jobs.validation import validate_random
 from weir.lab import load_lab
+from weir.planning.calibration.calibration import SEED_BITS, calibration
+from weir.planning.calibration.validation import validate_random
 
 LAB = Path(__file__).resolve().parent.parent / "labs" / "predict"
 SET_UPS = 40

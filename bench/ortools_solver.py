@@ -16,7 +16,7 @@ def solve(
 ) -> tuple[float, float]:
     """(cost, proved bound), on as many threads as there are cores; cost is infinite where nothing was found.
 
-    `columns`, `rows`: as in weir.planning.fleet.plain. `name`: "SCIP", or "SAT" for CP-SAT.
+    `columns`, `rows`: as in weir.planning.fleet.whole_fleet. `name`: "SCIP", or "SAT" for CP-SAT.
     """
     from ortools.linear_solver import pywraplp
 

@@ -13,7 +13,9 @@ import time
 from bench.pairs import Line
 from tests.unit.planning.fleet import referee
 from weir.lab.fleet import AntiAffinity, FleetChain, FleetFile, FleetHost, NumaNode
-from weir.planning.fleet import Answer, Search, Stop, fleet_of
+from weir.planning.fleet.instance import fleet_of
+from weir.planning.fleet.search import Answer, Search
+from weir.planning.fleet.stop import Stop
 
 GAP = 0.01  # the search ends when it is proved
 SEED = 1

@@ -15,8 +15,8 @@ import highspy
 
 from bench import ortools_solver, placement
 from bench.pairs import Line
-from weir.planning.fleet import fleet_of
-from weir.planning.fleet.plain import Plain, plain
+from weir.planning.fleet.instance import fleet_of
+from weir.planning.fleet.whole_fleet import Plain, plain
 
 CHAINS, HOSTS, CLASSES = 500, 50, 30
 LIMIT_S = 25.0

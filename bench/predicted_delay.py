@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """predicted-delay: one-way delays that the cost model says, against measured ones, well below saturation.
 
-The set-ups of labs/predict/delays at shares of their predicted rates, by the model that `weir calibrate`
-has left on this machine. Of the repeats the one counts in which the cores were slowed least, and what they
-were slowed by is in the prediction; what the host takes away altogether is in the measured delays alone.
+The set-ups of labs/predict/delays at shares of their predicted rates, by the model that `weir model
+calibrate` has left on this machine. Of the repeats the one counts in which the cores were slowed least, and
+what they were slowed by is in the prediction; what the host takes away altogether is in the measured delays
+alone.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from bench.pairs import Line, SkipError
 from weir import fabric
 from weir.base.error import WeirError
 from weir.fabric import require_root
-from weir.jobs.cost_model import model_of, other_machine, slowing_of
-from weir.jobs.validation import held_out
-from weir.jobs.visits import Visited, distance
 from weir.lab import load_lab
 from weir.measure.pace import Slowing, core_paces
 from weir.measure.windows import USABLE
-from weir.planning.capacity import CostModel, predict
+from weir.planning.calibration.set_up import Visited, slowing_of
+from weir.planning.calibration.validation import held_out
+from weir.planning.calibration.visits import distance
+from weir.planning.model.capacity import CostModel, predict
+from weir.planning.model.document import model_of, other_machine
 from weir.planning.queueing import execution_delay
 from weir.procedures.driver import planned, running
 from weir.protocol import DataPlaneTester
@@ -118,7 +120,7 @@ def _model_here() -> tuple[CostModel, Slowing]:
     path = default_model_path()
     document = read_model(path)
     if other_machine(document, fabric.fingerprint(0, "unknown", {})):
-        raise SkipError(f"{path} is the model of another machine; `weir calibrate labs/predict`")
+        raise SkipError(f"{path} is the model of another machine; `weir model calibrate labs/predict`")
     return model_of(document), slowing_of(document)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.model_error FILE [LAB]` puts the answer of `weir validate-model --json` into a lab.
+"""`python -m tools.model_error FILE [LAB]` puts the answer of `weir model validate --json` into a lab.
 
 LAB: its directory; absent: labs/predict. The table goes into its README, between the marks that are there for
 the technology, and the picture beside it.
@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tools.measured import WIDTH
-from weir.report.validation_picture import picture
+from weir.planning.calibration.picture import picture
 from weir.results.model import ModelValidation, PredictionErrors
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,9 +47,9 @@ def main() -> int:
 def lines(found: ModelValidation, lab: str) -> Iterator[str]:
     """Markdown: what all errors are together, then each set-up."""
     if found.draws is None:
-        how = f"`weir validate-model {lab}/held-out/*.yml`"
+        how = f"`weir model validate {lab}/held-out/*.yml`"
     else:
-        how = f"`weir validate-model --random {len(found.cases)} --seed {found.draws.seed}`"
+        how = f"`weir model validate --random {len(found.cases)} --seed {found.draws.seed}`"
     said = [
         f"{how}, model of {found.model_created_at[:10]}. {_summary('Blind', found.blind)}",
         _summary("Given the state of the machine that was found", found.conditional),

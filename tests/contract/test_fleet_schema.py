@@ -12,7 +12,10 @@ from ruamel.yaml import YAML
 
 from tests.unit.planning.fleet import referee
 from weir.lab.fleet_load import load_fleet
-from weir.planning.fleet import Search, Stop, fleet_of, placement_of
+from weir.planning.fleet.answer import placement_of
+from weir.planning.fleet.instance import fleet_of
+from weir.planning.fleet.search import Search
+from weir.planning.fleet.stop import Stop
 
 ROOT = Path(__file__).parents[2]
 FLEET = ROOT / "labs" / "fleet" / "fleet.yml"

@@ -24,7 +24,6 @@ PAGES = sorted(
     for path in ROOT.glob(pattern)
     if path.parent.name != "reference"  # generated from the commands themselves
 )
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,16 @@ def console(text: str) -> Iterator[Shown]:
                 yield Shown(command[2:], output)
 
 
+def named(words: list[str]) -> Any:
+    """The command that these words begin with; None if there is none, or it is hidden."""
+    command: Any = typer.main.get_command(app)
+    for word in words:
+        if not hasattr(command, "commands"):
+            break
+        command = command.commands.get(word)
+    return None if command is None or command.hidden else command
+
+
 def mentioned(text: str) -> Iterator[str]:
     """Every `weir …` and `make …` of a page: in console blocks, in indented ones, and in the running text."""
     yield from (shown.command for shown in console(text))
@@ -65,8 +74,9 @@ def test_commands_and_options_exist(page: Path) -> None:
         if program == "make":
             assert words[0] in targets, line
         elif program == "weir" and words[0] != "--version":
-            assert words[0] in COMMANDS, line
-            options = {name for one in COMMANDS[words[0]].params for name in one.opts} | {"--help"}
+            command = named(words)
+            assert command is not None, line
+            options = {name for one in command.params for name in one.opts} | {"--help"}
             assert {word.partition("=")[0] for word in words if word.startswith("-")} <= options, line
 
 

@@ -26,10 +26,10 @@ def test_the_points_of_the_page_calibrate(tmp_path: Path) -> None:
     (points,) = re.findall(r"```text\n((?:.*\n)*?)```", TEXT)
     own = tmp_path / "own.csv"
     own.write_text(points, encoding="utf-8")
-    options = "--model kernel-vnf --cpu-ghz 2.4 --cores 6 --link 10G --frame 64 --flows 2 --config 2+1 --json"
-    done = CliRunner().invoke(app, ["predict", *options.split(), "--parameters", str(own)])
+    command = "model kernel-vnf predict --cpu-ghz 2.4 --cores 6 --link 10G --frame 64 --flows 2 --config 2+1"
+    done = CliRunner().invoke(app, [*command.split(), "--json", "--parameters", str(own)])
     assert '"mpps": 0.83' in done.stdout
 
 
 def test_every_published_example_is_there() -> None:
-    assert [command.split()[0] for command, _ in EXAMPLES] == ["predict", "plan", "plan"]
+    assert [command.split()[2] for command, _ in EXAMPLES] == ["predict", "rank", "rank"]

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
 from weir.cli.main import app
-from weir.explain import explanation
 from weir.host import diagnosis
-from weir.lab import fleet_load, lab_plan, placement
+from weir.lab import fleet_load
 from weir.lab.schema import lab_schema, schema_text
 from weir.protocol import commands as protocol
-from weir.report import json_document, kernel_vnf, lean_table, model_table
+from weir.report import json_document, lean_table
+from weir.results import explanation, fleet_placement, kernel_vnf, lab_plan
+from weir.results import model as cost_model
 
 LAB_INTRO = """\
 A lab file is YAML. `weir validate FILE` checks one without touching the machine; unknown keys and bad values
@@ -37,7 +38,7 @@ packet that enters the chain, for stages too, so that they add up. How a number 
 [schema/lean.schema.json](../../schema/lean.schema.json)."""
 
 MODEL_INTRO = """\
-What `weir calibrate` writes, and `weir predict LAB` reads. How it is measured and fitted:
+What `weir model calibrate` writes, and `weir model predict` reads. How it is measured and fitted:
 [the cost model](../design/model.md). JSON Schema:
 [schema/model.schema.json](../../schema/model.schema.json)."""
 
@@ -54,24 +55,24 @@ them: [tune a host](../how-to/tune-a-host.md). JSON Schema:
 
 
 KERNEL_VNF_INTRO = """\
-What `weir predict` and `weir plan` print with `--model kernel-vnf --json`: a list of these entries. `predict`
-has one for each flow count, and within it for each frame size, in the order of the options; `plan` has for
-each of these all configurations that fit, best first. How a number comes about:
+What `weir model kernel-vnf` prints with `--json`: a list of these entries. `predict` has one for each flow
+count, and within it for each frame size, in the order of the options; `rank` has for each of these all
+configurations that fit, best first. How a number comes about:
 [the model](../design/kernel-vnf-model.md). JSON Schema:
 [schema/kernel-vnf.schema.json](../../schema/kernel-vnf.schema.json)."""
 
 
 FLEET_INTRO = """\
-A fleet file is YAML, for [`weir plan --fleet`](../how-to/plan-a-fleet.md). Unknown keys and bad values are
+A fleet file is YAML, for [`weir fleet plan`](../how-to/plan-a-fleet.md). Unknown keys and bad values are
 refused with file, line, what was expected and the nearest valid name. JSON Schema, for editors:
 [schema/fleet.schema.json](../../schema/fleet.schema.json)."""
 
 PLACEMENT_INTRO = """\
-What `weir plan --fleet` prints with `--json` and writes with `--out`. Units are in the names. JSON Schema:
+What `weir fleet plan` prints with `--json` and writes with `--out`. Units are in the names. JSON Schema:
 [schema/placement.schema.json](../../schema/placement.schema.json)."""
 
 LAB_PLAN_INTRO = """\
-What `weir plan LAB` prints with `--json`. Units are in the names. How a placement is chosen:
+What `weir plan` prints with `--json`. Units are in the names. How a placement is chosen:
 [plan a lab](../how-to/plan-a-lab.md). JSON Schema:
 [schema/lab-plan.schema.json](../../schema/lab-plan.schema.json)."""
 
@@ -89,19 +90,19 @@ def files(root: Path) -> dict[str, str]:
         "schema/dataplane.schema.json": protocol.schema_text(),
         "schema/result.schema.json": json_document.schema_text(),
         "schema/lean.schema.json": lean_table.schema_text(),
-        "schema/model.schema.json": model_table.schema_text(),
+        "schema/model.schema.json": cost_model.schema_text(),
         "schema/lean-machine.schema.json": lean_table.machine_schema_text(),
         "schema/doctor.schema.json": diagnosis.schema_text(),
         "schema/kernel-vnf.schema.json": kernel_vnf.schema_text(),
         "schema/fleet.schema.json": fleet_load.schema_text(),
-        "schema/placement.schema.json": placement.schema_text(),
+        "schema/placement.schema.json": fleet_placement.schema_text(),
         "schema/lab-plan.schema.json": lab_plan.schema_text(),
         "schema/explanation.schema.json": explanation.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
         "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean_table.schema()),
-        "docs/reference/model.md": schema_page.page("Cost model", MODEL_INTRO, model_table.schema()),
+        "docs/reference/model.md": schema_page.page("Cost model", MODEL_INTRO, cost_model.schema()),
         "docs/reference/lean-machine.md": schema_page.page(
             "Lean machine", LEAN_MACHINE_INTRO, lean_table.machine_schema()
         ),
@@ -112,11 +113,9 @@ def files(root: Path) -> dict[str, str]:
         kernel_vnf_page.PAGE: kernel_vnf_page.page(root),
         "docs/reference/fleet.md": schema_page.page("Fleet file", FLEET_INTRO, fleet_load.fleet_schema()),
         "docs/reference/placement.md": schema_page.page(
-            "Placement", PLACEMENT_INTRO, placement.placement_schema()
+            "Placement", PLACEMENT_INTRO, fleet_placement.schema()
         ),
-        "docs/reference/lab-plan.md": schema_page.page(
-            "Plan of a lab", LAB_PLAN_INTRO, lab_plan.lab_plan_schema()
-        ),
+        "docs/reference/lab-plan.md": schema_page.page("Plan of a lab", LAB_PLAN_INTRO, lab_plan.schema()),
         "docs/reference/explanation.md": schema_page.page(
             "Explanation", EXPLANATION_INTRO, explanation.schema()
         ),

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from weir.planning.kernel_vnf.configuration import PUBLISHED, published
-from weir.planning.kernel_vnf.printed import agree, disagreements
+from weir.planning.kernel_vnf.configuration import PUBLISHED, agree, disagreements, published
 from weir.planning.kernel_vnf.ranking import Case, predict
 
 PAGE = "docs/design/kernel-vnf-model.md"

@@ -9,7 +9,6 @@ import typer
 
 from weir import __version__
 from weir.cli import (
-    calibrate,
     deploy,
     destroy,
     doctor,
@@ -17,18 +16,20 @@ from weir.cli import (
     inspect,
     lean,
     migrate,
-    plan,
-    predict,
+    moved,
     report,
     rfc2544,
     run,
     soak,
     tune,
     validate,
-    validate_model,
 )
 from weir.cli.exits import reporting
 from weir.cli.image import image
+from weir.planning.calibration import command as calibration
+from weir.planning.fleet.command import fleet
+from weir.planning.kernel_vnf.command import kernel_vnf
+from weir.planning.placement import command as placement
 
 app = typer.Typer(
     name="weir",
@@ -45,10 +46,7 @@ COMMANDS = (
     migrate.migrate,
     rfc2544.rfc2544,
     lean.lean,
-    calibrate.calibrate,
-    predict.predict,
-    plan.plan,
-    validate_model.validate_model,
+    placement.plan,
     report.report,
     explain.explain,
     validate.validate,
@@ -59,8 +57,20 @@ COMMANDS = (
     tune.tune,
 )
 for command in COMMANDS:
-    app.command()(reporting(command))
+    app.command(cls=moved.Moved)(reporting(command))
+
+model = typer.Typer(
+    help="The cost model: calibrated here, or published.", no_args_is_help=True, rich_markup_mode=None
+)
+MODEL_COMMANDS = (calibration.calibrate, placement.predict, calibration.validate)
+for model_command in MODEL_COMMANDS:
+    model.command()(reporting(model_command))
+model.add_typer(kernel_vnf, name="kernel-vnf")
+
+app.add_typer(model, name="model")
+app.add_typer(fleet, name="fleet")
 app.add_typer(image, name="image")
+moved.register(app)
 
 
 def _version(wanted: bool) -> None:

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which measures can help against a verdict, and what each can gain at most."""
+"""What limits after the limit is gone, which measures can help, and what each can gain at most.
+
+Gains follow from the cycles that a trial counted, rate = min over cores of f / Σ cycles. They are bounds, not
+promises: what a measure itself costs (hand-over between cores, look-ups in a fast path) is taken as nothing,
+and cycles a packet are taken to stay as they are on other cores.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
 from weir.explain.cores import Core, Part
-from weir.explain.explanation import Advice
-from weir.explain.gain import Keeps, split, without
 from weir.explain.measures import MEASURES, Effect, Measure
-from weir.explain.seen import Seen
+from weir.explain.trial import Seen
 from weir.explain.verdict import Verdict
 from weir.lab.nf import network_functions
+from weir.results.explanation import Advice, Second
 from weir.results.result import Fingerprint, Setup
 
 _WORTH = 0.005
@@ -89,6 +96,8 @@ def _netfilter(part: Part) -> float:
     return sum(cycles for name, cycles in part.inside if name in _NETFILTER) / part.cycles
 
 
+Keeps = Callable[[Part], float]
+"""The share of a part's cycles that is left."""
 _KEEPS: dict[Effect, Keeps] = {
     "deciding stages": lambda part: 0.0 if _follows(part) else 1.0,
     "ports": lambda part: 0.0 if part.kind == "rest" and not part.tester else 1.0,
@@ -97,3 +106,66 @@ _KEEPS: dict[Effect, Keeps] = {
     "netfilter": lambda part: 1.0 - _netfilter(part),
     "half": lambda part: 1.0 if part.tester else 0.5,
 }
+
+
+def without(cores: Sequence[Core], limit: Core, keeps: Keeps) -> float:
+    """Gain in rate, as a share of it, where the limiting core's parts keep so much of their cycles."""
+    left = sum(part.cycles * keeps(part) for part in limit.parts)
+    return _gained(cores, limit, [left])
+
+
+def split(cores: Sequence[Core], limit: Core) -> float:
+    """Gain where the functions' parts on the limiting core are cut in two, at the best place in their order
+    of cost, and one half gets a core of its own."""
+    stays = sum(part.cycles for part in limit.parts if part.tester)
+    moving = [part.cycles for part in limit.parts if not part.tester]
+    total = sum(moving)
+    best = min((max(stays + first, total - first) for first in accumulate(moving)), default=stays)
+    return _gained(cores, limit, [best])
+
+
+def _gained(cores: Sequence[Core], limit: Core, left: Sequence[float]) -> float:
+    others = [core.cycles for core in cores if core is not limit]
+    return max(0.0, limit.cycles / max(1e-9, *left, *others) - 1)
+
+
+_OF_A_CORE = frozenset({"stage", "ports", "switch", "kernel", "tester"})
+
+
+def second(one: Seen, verdict: Verdict) -> Second | None:
+    """The next core by cycles a packet; on a single core the next part. None where no core was the limit.
+
+    A core that is not full takes its packets in smaller bursts, which cost more each: it is at most as far
+    on as this says.
+    """
+    core, part = verdict.core, verdict.part
+    if core is None or part is None or verdict.limit.kind not in _OF_A_CORE:
+        return None
+    others = [other for other in one.cores if other is not core and other.parts]
+    if others:
+        return _core(one, core, max(others, key=lambda other: other.cycles))
+    rest = [other for other in core.parts if other is not part and other.tester == part.tester]
+    if not rest:
+        return None
+    return Second(
+        name=rest[0].name(),
+        core=core.number,
+        cycles_per_packet=rest[0].cycles,
+        share_of_limit=rest[0].cycles / part.cycles,
+        sentence=f"{rest[0].name()} on the same core takes {rest[0].cycles / part.cycles:.0%} as much.",
+    )
+
+
+def _core(one: Seen, core: Core, other: Core) -> Second:
+    share = other.cycles / core.cycles
+    name = other.dearest().name()
+    return Second(
+        name=name,
+        core=other.number,
+        cycles_per_packet=other.cycles,
+        share_of_limit=share,
+        sentence=(
+            f"Core {other.number}, most of it {name}, spends {share:.0%} as many cycles on a packet: alone "
+            f"it would carry {one.hz / other.cycles / 1e6:.3f} Mpps or a little more."
+        ),
+    )

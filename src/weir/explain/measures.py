@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.explain.explanation import Factor, LimitKind
+from weir.results.explanation import Factor, LimitKind
 
 Effect = Literal[
     "part", "deciding stages", "ports", "second core", "half", "pollers", "netfilter", "tester", "none"
@@ -81,7 +81,7 @@ MEASURES = (
         "Less state in use: fewer flows, shorter timeouts, smaller tables",  # III.C.2
         _against("stage"),
         "f_a",
-        "CPP against flows (weir calibrate), eIPC",
+        "CPP against flows (weir model calibrate), eIPC",
         "none",
         "the state fits the caches already (weir lean --machine shows their sizes)",
     ),

@@ -13,12 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weir.explain.cores import Core, Part
-from weir.explain.explanation import Evidence, Limit
-from weir.explain.losses import SWITCH, Overflow
-from weir.explain.outside import outside_rows
-from weir.explain.pace import slowed_rows
-from weir.explain.seen import Seen, busy, lost, share
-from weir.explain.trial_choice import LOST_SHARE, balanced, lossy
+from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
+from weir.explain.trial import LOST_SHARE, SWITCH, Overflow, Seen, balanced, lossy
+from weir.lab.frames import l1_bps
+from weir.results.explanation import Evidence, Limit
 
 TAKEN_SHARE = 0.1
 """A core that the host has for a larger share of the time is oversubscribed."""
@@ -31,7 +29,6 @@ STALL_EXPLAINS = 0.5
 TESTER_BOUND = 0.9
 LINE_SHARE = 0.97
 LINE_RATES_BPS = tuple(gbps * 1e9 for gbps in (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400))
-_OVERHEAD_BYTES = 20
 
 
 @dataclass(frozen=True)
@@ -286,7 +283,7 @@ def _link(one: Seen) -> Verdict | None:
     if one.topology is None or one.topology.wire != "physical":
         return None
     each = max((stream.delivered for stream in one.trial.streams), default=0) / one.trial.duration_s
-    bps = each * (one.mean_frame_bytes + _OVERHEAD_BYTES) * 8
+    bps = l1_bps(each, one.mean_frame_bytes)
     line = next((rate for rate in LINE_RATES_BPS if LINE_SHARE * rate <= bps <= rate * 1.005), None)
     if line is None:
         return None

@@ -5,16 +5,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from weir.base.record import FixedRecord
 
 OWN_PARTITIONS = "weir-"  # what the cgroups of Weir's own partitions begin with
 
 
-class _Facts(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Node(_Facts):
+class Node(FixedRecord):
     """One NUMA node."""
 
     number: int
@@ -22,7 +18,7 @@ class Node(_Facts):
     memory_mb: int | None = None
 
 
-class Cpus(_Facts):
+class Cpus(FixedRecord):
     """Processors, and who may run on them."""
 
     model: str = "unknown"
@@ -41,7 +37,7 @@ class Cpus(_Facts):
     """Vendor that a virtual machine shows, or `unknown`; empty on bare metal."""
 
 
-class Partition(_Facts):
+class Partition(FixedRecord):
     """A cpuset partition of cgroup v2."""
 
     path: str
@@ -50,7 +46,7 @@ class Partition(_Facts):
     """As cpuset.cpus.partition says: `isolated`, `root`, `isolated invalid (…)`."""
 
 
-class Isolation(_Facts):
+class Isolation(FixedRecord):
     """CPUs that the scheduler leaves alone."""
 
     cmdline: str | None = None
@@ -69,7 +65,7 @@ class Isolation(_Facts):
         return {*self.isolated, *(cpu for cpus in valid for cpu in cpus)}
 
 
-class IdleState(_Facts):
+class IdleState(FixedRecord):
     """One C state."""
 
     name: str
@@ -78,7 +74,7 @@ class IdleState(_Facts):
     disabled: bool
 
 
-class Power(_Facts):
+class Power(FixedRecord):
     """Frequencies and sleep."""
 
     governors: dict[str, tuple[int, ...]] = {}
@@ -94,7 +90,7 @@ class Power(_Facts):
     """Of the first CPU."""
 
 
-class Irq(_Facts):
+class Irq(FixedRecord):
     """One interrupt line."""
 
     number: int
@@ -103,7 +99,7 @@ class Irq(_Facts):
     """Where it may be served."""
 
 
-class Interrupts(_Facts):
+class Interrupts(FixedRecord):
     """What takes a CPU from whoever runs there."""
 
     irqs: tuple[Irq, ...] = ()
@@ -117,7 +113,7 @@ class Interrupts(_Facts):
     realtime_kernel: bool = False
 
 
-class HugepagePool(_Facts):
+class HugepagePool(FixedRecord):
     """Hugepages of one size on one NUMA node (-1: of the whole machine, where the kernel names no nodes)."""
 
     node: int
@@ -126,7 +122,7 @@ class HugepagePool(_Facts):
     free: int
 
 
-class Memory(_Facts):
+class Memory(FixedRecord):
     """Pages."""
 
     pools: tuple[HugepagePool, ...] = ()
@@ -136,7 +132,7 @@ class Memory(_Facts):
     ksm: bool | None = None
 
 
-class Nic(_Facts):
+class Nic(FixedRecord):
     """A network interface with a device behind it."""
 
     name: str
@@ -154,7 +150,7 @@ class Nic(_Facts):
     """Which received packets the card can stamp by its own clock: all, those of PTP, none; None: not seen."""
 
 
-class Devices(_Facts):
+class Devices(FixedRecord):
     """Network cards, and what hands them to a program."""
 
     nics: tuple[Nic, ...] = ()
@@ -165,7 +161,7 @@ class Devices(_Facts):
 KvmState = Literal["absent", "forbidden", "refuses", "hangs", "software", "works"]
 
 
-class Probes(_Facts):
+class Probes(FixedRecord):
     """What was found out by trying it. None: not tried."""
 
     kvm: KvmState | None = None
@@ -179,7 +175,7 @@ class Probes(_Facts):
     ovs_datapath: bool | None = None
 
 
-class Software(_Facts):
+class Software(FixedRecord):
     """Versions, and settings of the kernel."""
 
     kernel: str = "unknown"
@@ -190,14 +186,14 @@ class Software(_Facts):
     """By program; empty where it is not installed."""
 
 
-class Unseen(_Facts):
+class Unseen(FixedRecord):
     """Something that this process was not allowed to look at."""
 
     what: str
     why: str
 
 
-class Facts(_Facts):
+class Facts(FixedRecord):
     """All of it."""
 
     cpus: Cpus = Cpus()

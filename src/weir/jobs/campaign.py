@@ -16,7 +16,7 @@ from weir.base.error import WeirError
 from weir.base.topology import Topology
 from weir.fabric import interrupts
 from weir.fabric.host.reading import facts
-from weir.host.shortfalls import shortfalls
+from weir.host.checks import shortfalls
 from weir.jobs.standing import Standing
 from weir.lab import Chain, Lab
 from weir.lab.ways import Way, ways

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cost model of a machine and its functions, as `weir calibrate` writes it. Units are in the names."""
+"""The cost model of a machine and its functions, from `weir model calibrate`. Units are in the names."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from weir.base.record import Record
+from weir.lab.document_schema import as_text, document_schema
 from weir.results.result import Fingerprint
 
 MODEL_VERSION = 2
@@ -227,7 +230,7 @@ class RandomDraws(Record):
 
 
 class ModelValidation(Record):
-    """What `weir validate-model` found."""
+    """What `weir model validate` found."""
 
     version: int = MODEL_VERSION
     model_created_at: str
@@ -241,3 +244,13 @@ class ModelValidation(Record):
     """Of the cases that were seen undisturbed; of all if none was."""
     draws: RandomDraws | None = None
     """Absent: the labs were named."""
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of the model's document."""
+    return document_schema(ModelDocument, f"Weir cost model, version {MODEL_VERSION}")
+
+
+def schema_text() -> str:
+    """The schema as it is committed."""
+    return as_text(schema())

@@ -33,9 +33,9 @@ def read_model(path: Path) -> ModelDocument:
     try:
         return ModelDocument.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
-        raise StoreError(f"there is no model at {path}; `weir calibrate LAB` measures one") from error
+        raise StoreError(f"there is no model at {path}; `weir model calibrate LAB` measures one") from error
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}; expected a model of `weir calibrate`") from error
+        raise StoreError(f"{path}: {error.strerror}; expected a model of `weir model calibrate`") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

@@ -148,3 +148,26 @@ def test_every_error_of_weir_is_one_that_users_can_mend() -> None:
         exits.USAGE,
         exits.ENVIRONMENT,
     }
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("calibrate LAB --trials 4", "weir model calibrate"),
+        ("predict LAB --rate 1Mpps", "weir model predict LAB"),
+        ("predict --model kernel-vnf --cores 8", "weir model kernel-vnf predict"),
+        ("validate-model --random 3", "weir model validate"),
+        ("plan --fleet labs/fleet --seed 1", "weir fleet plan"),
+        ("plan --fleet=labs/fleet", "weir fleet plan"),
+        ("plan --model kernel-vnf --flows 4", "weir model kernel-vnf rank"),
+    ],
+)
+def test_a_command_that_moved_says_where_to_in_one_line(old: str, new: str) -> None:
+    done = runner.invoke(app, old.split())
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (exits.USAGE, "", 1)
+    assert f"`{new}`" in done.stderr
+
+
+def test_help_does_not_show_what_moved() -> None:
+    shown = runner.invoke(app, ["--help"]).stdout
+    assert not [old for old in ("calibrate", "predict", "validate-model") if f"\n  {old} " in shown]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir plan --fleet`: what it prints, writes and ends with."""
+"""`weir fleet plan`: what it prints, writes and ends with."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from weir.cli import exits, fleet
+from weir.cli import exits
 from weir.cli.main import app
-from weir.lab.placement import Placement
-from weir.planning.fleet import Standing
+from weir.planning.fleet import command as fleet
+from weir.planning.fleet.search import Standing
+from weir.results.fleet_placement import Placement
 
 runner = CliRunner()
 FLEET = """\
@@ -35,7 +36,7 @@ def written(tmp_path: Path, text: str) -> str:
 
 
 def test_a_fleet_that_fits_is_summed_up_with_what_is_proved(tmp_path: Path) -> None:
-    done = runner.invoke(app, ["plan", "--fleet", written(tmp_path, FLEET)])
+    done = runner.invoke(app, ["fleet", "plan", written(tmp_path, FLEET)])
     assert done.exit_code == 0
     assert done.stdout.startswith(
         "small: 4 of 4 chains placed on 2 hosts, cost 2\n"
@@ -44,7 +45,7 @@ def test_a_fleet_that_fits_is_summed_up_with_what_is_proved(tmp_path: Path) -> N
 
 
 def test_chains_without_a_place_are_named_with_the_reason_and_end_with_1(tmp_path: Path) -> None:
-    done = runner.invoke(app, ["plan", "--fleet", written(tmp_path, TOO_MUCH)])
+    done = runner.invoke(app, ["fleet", "plan", written(tmp_path, TOO_MUCH)])
     assert done.exit_code == exits.FAILED
     assert "proved: no placement has more of them" in done.stdout
     assert (
@@ -55,7 +56,7 @@ def test_chains_without_a_place_are_named_with_the_reason_and_end_with_1(tmp_pat
 
 def test_json_and_out_are_the_same_document(tmp_path: Path) -> None:
     out = tmp_path / "placement.json"
-    command = ["plan", "--fleet", written(tmp_path, TOO_MUCH), "--json", "--out", str(out)]
+    command = ["fleet", "plan", written(tmp_path, TOO_MUCH), "--json", "--out", str(out)]
     done = runner.invoke(app, command)
     assert done.stdout == out.read_text()
     placement = Placement.model_validate_json(done.stdout)
@@ -65,7 +66,7 @@ def test_json_and_out_are_the_same_document(tmp_path: Path) -> None:
 
 
 def test_a_bad_fleet_ends_with_2_and_its_line(tmp_path: Path) -> None:
-    done = runner.invoke(app, ["plan", "--fleet", written(tmp_path, FLEET.replace("cores: 4", "cores: x"))])
+    done = runner.invoke(app, ["fleet", "plan", written(tmp_path, FLEET.replace("cores: 4", "cores: x"))])
     assert done.exit_code == exits.USAGE
     assert "fleet.yml:6:17: chains.a.cores: is 'x'; expected a whole number" in done.stderr
 
@@ -74,11 +75,11 @@ def test_a_bad_fleet_ends_with_2_and_its_line(tmp_path: Path) -> None:
     ("more", "said"),
     [
         (["--out", "/nowhere/at/all.json"], "there is no directory /nowhere/at"),
-        (["--cores", "4"], "--fleet does not go with --cores"),
+        (["--cores", "4"], "No such option: --cores"),
     ],
 )
 def test_options_that_cannot_be_met_are_refused_at_once(tmp_path: Path, more: list[str], said: str) -> None:
-    done = runner.invoke(app, ["plan", "--fleet", written(tmp_path, FLEET), *more])
+    done = runner.invoke(app, ["fleet", "plan", written(tmp_path, FLEET), *more])
     assert done.exit_code == exits.USAGE
     assert said in done.stderr
 
@@ -94,7 +95,7 @@ def test_ctrl_c_prints_the_best_so_far_and_ends_with_130(monkeypatch: pytest.Mon
         pressed.append(standing)
 
     monkeypatch.setattr(fleet.Progress, "show", press)
-    done = runner.invoke(app, ["plan", "--fleet", lab, "--gap", "0", "--time-limit", "30"])
+    done = runner.invoke(app, ["fleet", "plan", lab, "--gap", "0", "--time-limit", "30"])
     assert done.exit_code == exits.INTERRUPTED
     assert "interrupted: the best so far" in done.stdout
     assert signal.getsignal(signal.SIGINT) is before

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from tests.unit.planning.costly import HZ, MEMORY, chain, measured
 from weir import fabric
 from weir.cli.main import app
-from weir.jobs.cost_model import parameters_of
-from weir.planning.quality import calibrated
+from weir.planning.model.document import parameters_of
+from weir.planning.model.quality import calibrated
 from weir.results.model import (
     MemoryPoint,
     ModelDocument,
@@ -95,7 +95,7 @@ def model(tmp_path: Path) -> Path:
 
 
 def predicted(*arguments: str) -> tuple[int, str]:
-    done = runner.invoke(app, ["predict", *arguments])
+    done = runner.invoke(app, ["model", "predict", *arguments])
     return done.exit_code, done.output
 
 
@@ -129,7 +129,7 @@ def test_every_frame_and_number_of_flows_has_its_line(lab: Path, model: Path) ->
             "expected a flow or more",
         ),
         (("--chain", "known", "--rate", "much"), "--rate much: "),
-        (("--config", "2+1"), "does not go with --config"),
+        (("--config", "2+1"), "No such option: --config"),
     ],
 )
 def test_what_cannot_be_predicted_is_said(
@@ -145,7 +145,7 @@ def test_a_lab_under_another_technology_is_told_which_the_model_is_of(lab: Path,
     code, said = predicted(str(lab), "--model", str(model))
     assert code == 2
     assert "told has technology: linux-bridge, ovs, and the model of library is of direct" in said
-    assert "`weir calibrate --technology linux-bridge`" in said
+    assert "`weir model calibrate --technology linux-bridge`" in said
 
 
 def test_a_switch_without_a_cost_is_no_switch_without_cost(lab: Path, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_switch_without_a_cost_is_no_switch_without_cost(lab: Path, tmp_path: 
 def test_without_a_model_it_says_how_to_get_one(lab: Path, tmp_path: Path) -> None:
     code, said = predicted(str(lab), "--model", str(tmp_path / "none.json"))
     assert code == 3
-    assert "`weir calibrate LAB` measures one" in said
+    assert "`weir model calibrate LAB` measures one" in said
 
 
 def test_a_model_of_another_machine_is_refused_unless_its_clock_is_named(lab: Path, tmp_path: Path) -> None:

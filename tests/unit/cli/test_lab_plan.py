@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir plan LAB`, by a model whose costs are known."""
+"""`weir plan`, by a model whose costs are known."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ traffic: {frames: [64], flows: {count: 1000}}
 @pytest.fixture(autouse=True)
 def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
-    monkeypatch.setattr("weir.cli.lab_plan.machine_cpus", lambda: (0, 1))
+    monkeypatch.setattr("weir.planning.placement.command.machine_cpus", lambda: (0, 1))
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_the_written_lab_is_valid_and_its_prediction_is_that_of_the_plan(lab: Pa
     for chain in ("edge", "pair-edge"):
         one = planned(lab, "--rate", "3Mpps", "--chain", chain, "--flows", "2000", "--frame", "128,64")
         assert weir("validate", one["written"])[0] == 0
-        code, said = weir("predict", one["written"], "--json")
+        code, said = weir("model", "predict", one["written"], "--json")
         assert code == 0
         again = json.loads(said)
         assert [entry["flows"] for entry in again] == [2000, 2000]
@@ -198,7 +198,7 @@ def test_a_delay_is_shown_where_one_was_asked_for(lab: Path) -> None:
         (("--rate", "1Mpps", "--chain", "edg"), "did you mean edge?"),
         (("--rate", "1Mpps", "--out", "nowhere/x.yml"), "there is no directory nowhere"),
         (("--rate", "1Mpps", "--config", "2+1"), "No such option"),
-        (("--rate", "1Mpps", "--seed", "1"), "a LAB does not go with --seed"),
+        (("--rate", "1Mpps", "--seed", "1"), "No such option: --seed"),
     ],
 )
 def test_what_cannot_be_planned_is_said(lab: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -230,7 +230,7 @@ def test_a_lab_under_a_switch_is_placed_beside_it(lab: Path) -> None:
     assert one["best"]["figures"][0]["limited_by"] == "core 1: pmd.1"
     assert {cpu for function in one["best"]["functions"] for cpu in function["cores"]} == {0}
     assert weir("validate", one["written"])[0] == 0
-    (again,) = json.loads(weir("predict", one["written"], "--json")[1])
+    (again,) = json.loads(weir("model", "predict", one["written"], "--json")[1])
     assert again["pps"] == pytest.approx(one["best"]["figures"][0]["pps"])
     code, said = weir("plan", lab, "--rate", "1Mpps", "--latency-us", "9")
     assert (code, "what waits in the switch of ovs-dpdk is not in the model" in said) == (2, True)

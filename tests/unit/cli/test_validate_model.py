@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 from tests.unit.planning.told import told
 from tests.unit.test_validation_picture import case, said
 from weir.cli.main import app
-from weir.jobs.drawing import known_of_lab, known_of_model
-from weir.jobs.validation import _errors
 from weir.lab import load_lab
-from weir.report.model_table import render_validation
+from weir.planning.calibration.drawing import known_of_lab, known_of_model
+from weir.planning.calibration.table import render_validation
+from weir.planning.calibration.validation import _errors
 from weir.results.model import ModelRange, ModelValidation, RandomDraws, Redrawn, ValidationCase
 
 LABS = Path(__file__).parents[3] / "labs"
@@ -28,7 +28,7 @@ runner = CliRunner()
     ],
 )
 def test_labs_are_named_or_drawn(arguments: tuple[str, ...], wanted: str) -> None:
-    done = runner.invoke(app, ["validate-model", *arguments])
+    done = runner.invoke(app, ["model", "validate", *arguments])
     assert done.exit_code == 2
     assert wanted in " ".join(done.output.split())
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.jobs.visits import setup
 from weir.lab import Lab
 from weir.lab.execution import Execution
 from weir.plan.memory import memory_mb
 from weir.plan.topology import build_topology
+from weir.planning.calibration.set_up import setup
 
 LB = {"nf": "lb", "options": {"services": "198.19.0.1:1024/udp 198.19.1.1:1024"}}
 ACL = {"nf": "acl", "options": {"default": "permit"}}

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from weir.lab.execution import FULL_BURST, Area, AreaPath, Execution, StageUse
-from weir.planning.fit import Row
-from weir.planning.quality import Measured
-from weir.planning.terms import MemoryCurve, core_terms, path_terms, state_bytes
+from weir.planning.model.fit import Row
+from weir.planning.model.quality import Measured
+from weir.planning.model.terms import MemoryCurve, core_terms, path_terms, state_bytes
 
 HZ = 2.5e9
 MEMORY = MemoryCurve(((16384.0, 3.0), (262144.0, 12.0), (4194304.0, 60.0), (67108864.0, 300.0)))

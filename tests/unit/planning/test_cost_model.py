@@ -11,11 +11,10 @@ import pytest
 
 from tests.unit.planning.costly import HZ, MEMORY, TRUTH, chain, measured, true_pps
 from weir.lab.execution import Execution
-from weir.planning.capacity import CostModel, predict
-from weir.planning.design import chosen
-from weir.planning.fit import Row, fit
-from weir.planning.quality import calibrated, errors
-from weir.planning.terms import core_terms, path_terms, state_bytes
+from weir.planning.model.capacity import CostModel, predict
+from weir.planning.model.fit import Row, chosen, fit
+from weir.planning.model.quality import calibrated, errors
+from weir.planning.model.terms import core_terms, path_terms, state_bytes
 
 TRIALS = [
     chain(("nat", "acl", "dpi", "l3fwd")),

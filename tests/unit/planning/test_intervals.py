@@ -9,9 +9,8 @@ import pytest
 
 from tests.unit.planning.costly import chain
 from tests.unit.planning.test_cost_model import model_of
-from weir.planning.blind import predict_blind, state_deviation
-from weir.planning.capacity import predict
-from weir.planning.intervals import Residual, Spread, held_interval, spread
+from weir.planning.model.capacity import predict, predict_blind, state_deviation
+from weir.planning.model.intervals import Residual, Spread, held_interval, spread
 
 
 def seen(count: int, draw: Random, own: float, scatter: float, *, heavy: bool = False) -> list[Residual]:

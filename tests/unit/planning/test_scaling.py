@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from weir.planning.capacity import Prediction, predict
-from weir.planning.quality import calibrated
-from weir.planning.scaling import LINK, one_set, over_link, side_by_side
+from weir.planning.model.capacity import Prediction, predict
+from weir.planning.model.quality import calibrated
+from weir.planning.model.scaling import LINK, one_set, over_link, side_by_side
 
 from .costly import HZ, MEMORY, chain, measured
 

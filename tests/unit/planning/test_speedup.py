@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from weir.planning.speedup import (
+from weir.planning.model.speedup import (
     Factors,
     Point,
     Work,

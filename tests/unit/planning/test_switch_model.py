@@ -12,8 +12,6 @@ import pytest
 from tests.unit.plan.test_switch_areas import switched_lab
 from tests.unit.planning.costly import HZ, MEMORY, TRUTH, cycles
 from weir import plan
-from weir.jobs.calibration import planned, rows
-from weir.jobs.switch_rows import FRAMES_A_HOP, hop, own_areas, switch_areas, with_kernel
 from weir.lab.execution import Area, Execution
 from weir.lab.lab import Lab
 from weir.lab.technology import TechnologyName
@@ -21,9 +19,11 @@ from weir.measure.costs import AreaCost, Costs, PathCost, StageCost
 from weir.plan.execution import execution
 from weir.plan.switch_trials import bundled
 from weir.plan.trials import trial_chain, trial_lab
-from weir.planning.capacity import CostModel, predict
-from weir.planning.quality import Measured, calibrated
-from weir.planning.terms import core_terms, path_terms, rest_terms, state_bytes, weighted
+from weir.planning.calibration.calibration import planned
+from weir.planning.calibration.rows import FRAMES_A_HOP, hop, own_areas, rows, switch_areas, with_kernel
+from weir.planning.model.capacity import CostModel, predict
+from weir.planning.model.quality import Measured, calibrated
+from weir.planning.model.terms import core_terms, path_terms, rest_terms, state_bytes, weighted
 
 SWITCHES: Mapping[str, float] = {
     **TRUTH,

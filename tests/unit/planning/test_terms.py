@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from weir.lab.execution import Area, AreaKind, AreaPath, Execution
-from weir.planning.capacity import predict
-from weir.planning.fit import Row, fit
-from weir.planning.quality import calibrated
-from weir.planning.terms import area_terms, overtaken, path_terms, state_bytes
+from weir.planning.model.capacity import predict
+from weir.planning.model.fit import Row, fit
+from weir.planning.model.quality import calibrated
+from weir.planning.model.terms import area_terms, overtaken, path_terms, state_bytes
 
 from .costly import HZ, MEMORY, chain, measured
 

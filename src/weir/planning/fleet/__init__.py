@@ -5,24 +5,3 @@
 """
 
 from __future__ import annotations
-
-from weir.planning.fleet.answer import placement_of
-from weir.planning.fleet.from_file import fleet_of
-from weir.planning.fleet.instance import ChainClass, Fleet, HostClass, Rule
-from weir.planning.fleet.room import Room
-from weir.planning.fleet.search import Answer, Search, Standing
-from weir.planning.fleet.stop import Stop
-
-__all__ = [
-    "Answer",
-    "ChainClass",
-    "Fleet",
-    "HostClass",
-    "Room",
-    "Rule",
-    "Search",
-    "Standing",
-    "Stop",
-    "fleet_of",
-    "placement_of",
-]

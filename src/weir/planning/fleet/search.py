@@ -17,17 +17,13 @@ from typing import Literal
 
 import numpy as np
 
-from weir.planning.fleet.balance import balance
-from weir.planning.fleet.columns import Columns, loads_of
-from weir.planning.fleet.greedy import fill, host_ranks, sizes
+from weir.planning.fleet.columns import Columns, Master, loads_of
 from weir.planning.fleet.instance import Fleet
-from weir.planning.fleet.kinds import Kinds, gather
-from weir.planning.fleet.master import Master
-from weir.planning.fleet.plain import column_count, plain, solve
-from weir.planning.fleet.repair import Repair
+from weir.planning.fleet.loads import Kinds, gather
+from weir.planning.fleet.local_search import Repair, balance, fill, host_ranks, sizes
 from weir.planning.fleet.room import Room
 from weir.planning.fleet.stop import Stop
-from weir.planning.fleet.volume import liquid
+from weir.planning.fleet.whole_fleet import column_count, liquid, plain, solve
 
 LIQUID_KINDS = 3000
 SHARES = {"repair": 0.25, "plain": 0.25, "columns": 0.5, "integers": 0.65, "end": 0.95}  # of the time limit
@@ -210,7 +206,7 @@ class Search:
         columns = Columns(master, self.stop, self._shares["columns"], self._draw)
         own = liquid(master, self.stop)
         if own is not None:
-            columns.seed(own)
+            columns.seed(own.duals, own.bound)
 
         def bounded(bound: float) -> None:
             self._bound = max(self._bound, bound)

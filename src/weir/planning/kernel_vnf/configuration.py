@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The "x + y" configurations, and where their parameters come from: Table 1, Table 2, or points in a file."""
+"""The "x + y" configurations, and where their parameters come from: Table 1, Table 2, or points in a file.
+
+Table 2 is said to be calibrated from the points of Table 1; `agree` says where it is not.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
-from weir.planning.kernel_vnf.equations import Parameters, Point, calibrate, measured_cycles
+from weir.planning.kernel_vnf.equations import (
+    Parameters,
+    Point,
+    calibrate,
+    cumulative_cycles,
+    measured_cycles,
+)
 
 _NAME = re.compile(r"(?P<x>[1-9][0-9]?)\+(?P<y>[1-9][0-9]?)(/(?P<coalescing>[A-Za-z0-9.-]{1,16}))?", re.ASCII)
 PUBLISHED = ("table-2", "table-1")
@@ -107,3 +116,32 @@ def _points(text: str) -> Iterator[tuple[str, Point]]:
         frame_bytes, *cost = values
         cycles = measured_cycles(scale, cost[0] * 1e9, cost[1] * 1e6) if by_rate else cost[0]
         yield row["config"].strip(), Point(scale, frame_bytes, cycles, row.get("basis") == "assumed")
+
+
+# Half of the last digit that is printed: of costs in Table 1, of a and a0, and of b and b0 in Table 2.
+HALF_CYCLE = 0.5
+HALF_SLOPE = 0.00005
+HALF_OFFSET = 0.05
+
+
+def agree(name: str) -> bool:
+    """Table 2 gives the points of Table 1 back, as far as the digits of both can tell."""
+    return all(
+        abs(_by_table_2(name, point) - point.cycles) <= _hidden_by_rounding(point)
+        for point in published("table-1")[name].points
+    )
+
+
+def disagreements(name: str) -> list[float]:
+    """How far the costs by Table 2 are from the points of Table 1, relative to these, in their order."""
+    return [_by_table_2(name, point) / point.cycles - 1 for point in published("table-1")[name].points]
+
+
+def _by_table_2(name: str, point: Point) -> float:
+    return cumulative_cycles(published("table-2")[name].parameters, point.scale, point.frame_bytes)
+
+
+def _hidden_by_rounding(point: Point) -> float:
+    """How far apart the two can be, in cycles, though both were rounded from the same numbers."""
+    slope, offset = HALF_SLOPE * point.frame_bytes, HALF_OFFSET
+    return HALF_CYCLE + (slope + offset) * (point.scale + 1)

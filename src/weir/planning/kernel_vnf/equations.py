@@ -9,8 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-FRAME_OVERHEAD_BYTES = 20
-"""Preamble (7), start of frame delimiter (1) and gap (12): on the link, not in the frame."""
+from weir.lab.frames import l1_bps, link_pps
 
 Limit = Literal["cpu", "link"]
 
@@ -85,11 +84,6 @@ def cumulative_cycles(parameters: Parameters, scale: int, frame_bytes: float) ->
     return cycles
 
 
-def link_pps(link_bps: float, frame_bytes: float) -> float:
-    """The second term of (5): frames of that size that fit on the link, back to back."""
-    return link_bps / ((frame_bytes + FRAME_OVERHEAD_BYTES) * 8)
-
-
 def throughput(
     parameters: Parameters, *, scale: int, frequency_hz: float, frame_bytes: float, link_bps: float
 ) -> Throughput:
@@ -100,7 +94,7 @@ def throughput(
     pps = min(by_cores_pps, by_link_pps)
     return Throughput(
         pps=pps,
-        l1_bps=pps * (frame_bytes + FRAME_OVERHEAD_BYTES) * 8,
+        l1_bps=l1_bps(pps, frame_bytes),
         limited_by="link" if by_link_pps <= by_cores_pps else "cpu",
         core_cycles=core_cycles,
     )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from weir.planning.kernel_vnf.configuration import Configuration
@@ -21,6 +21,17 @@ class Case:
     link_bps: float
     flows: int
     frame_bytes: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """What `weir model kernel-vnf` is asked."""
+
+    cases: tuple[Case, ...]
+    """Flow counts in the order given, for each the frame sizes in theirs."""
+    configurations: Mapping[str, Configuration]
+    source: str
+    """Where the parameters are from."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ distributions (`delay`). docs/design/model.md has the errors against a simulatio
 
 from __future__ import annotations
 
-from weir.planning.queueing.delay import DelayPrediction, QueueState, delay
-from weir.planning.queueing.from_execution import execution_delay
+from weir.planning.queueing.delay import DelayPrediction, QueueState, delay, execution_delay
 from weir.planning.queueing.queue import Arrivals, Queue
 
 __all__ = ["Arrivals", "DelayPrediction", "Queue", "QueueState", "delay", "execution_delay"]

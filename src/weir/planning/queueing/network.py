@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from weir.lab.execution import FULL_BURST
-from weir.planning.queueing.bursts import Bursts, bursts
-from weir.planning.queueing.queue import Arrivals, Queue
+from weir.planning.queueing.queue import Arrivals, Bursts, Queue, bursts
 
 _SCV: Mapping[Arrivals, float] = {"constant": 0.0, "poisson": 1.0}
 _ROUNDING = 1e-9

@@ -8,7 +8,8 @@ import math
 from collections import Counter
 from functools import cache
 
-from weir.planning.fleet import Fleet, Room
+from weir.planning.fleet.instance import Fleet
+from weir.planning.fleet.room import Room
 
 Place = tuple[int, int, int, int]  # host class, host of that class, node, chain class
 

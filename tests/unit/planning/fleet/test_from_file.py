@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from weir.lab.fleet import AntiAffinity, FleetChain, FleetFile, FleetHost, NumaNode
-from weir.planning.fleet import fleet_of
-from weir.planning.fleet.from_file import needs
-from weir.planning.fleet.instance import UNLIMITED
+from weir.planning.fleet.instance import UNLIMITED, fleet_of, needs
 
 NODE = NumaNode(count=2, cores=10, memory_gb=31.9999, link_gbps=25)
 

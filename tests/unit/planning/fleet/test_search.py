@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from tests.unit.planning.fleet.referee import best, broken, cost_of, places
-from weir.planning.fleet import Answer, ChainClass, Fleet, HostClass, Room, Rule, Search, Standing, Stop
-from weir.planning.fleet.balance import balance
-from weir.planning.fleet.greedy import fill
+from weir.planning.fleet.instance import ChainClass, Fleet, HostClass, Rule
+from weir.planning.fleet.local_search import balance, fill
+from weir.planning.fleet.room import Room
+from weir.planning.fleet.search import Answer, Search, Standing
+from weir.planning.fleet.stop import Stop
 
 LIMIT_S = 20.0
 Amounts = tuple[int, int, int, int]

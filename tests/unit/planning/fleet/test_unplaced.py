@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.planning.fleet.test_search import search
-from weir.planning.fleet import ChainClass, Fleet, HostClass, Rule
-from weir.planning.fleet.unplaced import reason
+from weir.planning.fleet.answer import reason
+from weir.planning.fleet.instance import ChainClass, Fleet, HostClass, Rule
 
 HOST = HostClass("h", 2, ((8, 32000, 4000, 10000),), link_mbps=8000)
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weir.lab.frames import link_pps
 from weir.planning.kernel_vnf.equations import (
     Parameters,
     Point,
@@ -14,7 +15,6 @@ from weir.planning.kernel_vnf.equations import (
     calibrate,
     core_pps,
     cumulative_cycles,
-    link_pps,
     measured_cycles,
     server_pps,
     system_pps,

@@ -8,9 +8,8 @@ from importlib import resources
 
 import pytest
 
-from weir.planning.kernel_vnf.configuration import PUBLISHED, calibrated, published
+from weir.planning.kernel_vnf.configuration import PUBLISHED, agree, calibrated, disagreements, published
 from weir.planning.kernel_vnf.equations import Parameters, cumulative_cycles
-from weir.planning.kernel_vnf.printed import agree, disagreements
 from weir.planning.kernel_vnf.ranking import Case, predict
 
 NAMES = ["1+1/ic-off", "1+1/ic125", "2+1/ic-off", "2+1/ic125", "3+1", "4+1", "4+2", "5+2"]

@@ -8,11 +8,11 @@ import pytest
 from tests.unit.plan.test_execution import lab_of, of
 from tests.unit.planning.test_cost_model import model_of
 from weir.lab.execution import FULL_BURST
-from weir.planning.capacity import budget_hz, predict
-from weir.planning.fit import Parameters
+from weir.planning.model.capacity import budget_hz, predict
+from weir.planning.model.fit import Parameters
+from weir.planning.model.terms import core_terms
 from weir.planning.queueing import execution_delay
-from weir.planning.queueing.from_execution import execution_queues
-from weir.planning.terms import core_terms
+from weir.planning.queueing.delay import execution_queues
 
 MODEL = model_of(0.0)
 LOADED = ("generator.left", "f1", "receiver.right")

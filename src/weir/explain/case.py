@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explanations of the cases of a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weir.explain.advice import advice, second
+from weir.explain.trial import areas, seen, shows_most
+from weir.explain.verdict import judged
+from weir.results.explanation import CaseExplanation, Explanation, Limit
+from weir.results.result import Case, Fingerprint, Result, Setup
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which cases; None: all."""
+
+    technology: str | None = None
+    """Or a variant."""
+    chain: str | None = None
+    frame: str | None = None
+
+    def has(self, setup: Setup, frame: str) -> bool:
+        """Whether that case is among them."""
+        return (
+            self.technology in (None, setup.technology, setup.name)
+            and self.chain in (None, setup.chain)
+            and self.frame in (None, frame)
+        )
+
+
+def explain(result: Result, wanted: Wanted | None = None) -> Explanation:
+    """Every case that is wanted, in the order of the result."""
+    wanted = wanted or Wanted()
+    return Explanation(
+        result=result.id,
+        cases=[
+            explain_case(setup, case, result.fingerprint)
+            for setup in result.setups
+            for case in setup.cases
+            if wanted.has(setup, case.frame)
+        ],
+    )
+
+
+def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanation:
+    """One case, by the one of its trials that shows most."""
+    trial = shows_most(case)
+    if trial is None or not machine.tsc_hz:
+        return CaseExplanation(
+            technology=setup.name,
+            chain=setup.chain,
+            frame=case.frame,
+            limit=_without_ledger(case),
+        )
+    one = seen(trial, setup.topology, machine.tsc_hz, case)
+    verdict = judged(one)
+    return CaseExplanation(
+        technology=setup.name,
+        chain=setup.chain,
+        frame=case.frame,
+        carried_pps=one.carried_pps,
+        offered_pps=one.offered_pps,
+        purpose=trial.purpose,
+        limit=verdict.limit,
+        evidence=list(verdict.evidence),
+        areas=areas(one),
+        second=second(one, verdict),
+        advice=advice(one, verdict, setup, machine),
+    )
+
+
+def _without_ledger(case: Case) -> Limit:
+    if any(found.tester_bound for found in case.throughput):
+        return Limit(
+            kind="tester",
+            name="tester",
+            sentence="The rate is within 10 % of what the tester itself can do; the chain may do more.",
+        )
+    why = case.problem or "no trial of it has a ledger of its areas; run the lab again with this Weir"
+    return Limit(kind="unknown", name="unknown", sentence=f"Cannot tell: {why.rstrip('.')}.")

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trial taken apart: the one of a case that shows most, its cores, and where its packets were lost.
+
+Best is a trial with a little too much load, and a ledger of its areas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from weir.base.topology import Topology
+from weir.explain.cores import SWITCH_KINDS, Core, cores
+from weir.results.explanation import AreaSeen
+from weir.results.result import Case, Ceiling, Drop, Trial, slowness
+
+LOST_SHARE = 0.001
+"""Losing less than this is no overload."""
+_PURPOSES = ("calibration", "confirm", "curve")
+
+
+def shows_most(case: Case) -> Trial | None:
+    """Best first: balanced accounts, loss, the curve (it goes a little beyond the throughput), more load."""
+    ledgered = [trial for trial in (*case.curve, *case.trials) if trial.areas and trial.offered]
+    return max(ledgered, key=_merit, default=None)
+
+
+def lossy(trial: Trial) -> bool:
+    """Whether more was lost than by accident."""
+    return trial.offered - trial.delivered >= LOST_SHARE * trial.offered
+
+
+def balanced(trial: Trial) -> bool:
+    """Whether its counters can be believed, about."""
+    return abs(trial.unaccounted) <= LOST_SHARE * trial.offered and not trial.duplicates
+
+
+def _merit(trial: Trial) -> tuple[bool, bool, bool, int, float]:
+    return (
+        balanced(trial),
+        lossy(trial),
+        trial.valid,
+        _PURPOSES.index(trial.purpose) if trial.purpose in _PURPOSES else -1,
+        trial.intended_load_pps,
+    )
+
+
+SWITCH = "switch"
+_NO_ROOM = frozenset({"tx_queue_full"})
+_NOT_TAKEN = frozenset({"rx_missed", "rx_nombuf", "rx_ring_full"})
+_BACKLOG_FULL = frozenset({"interface_tx_dropped", "interface_rx_dropped"})
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """Packets that found a queue full."""
+
+    queue: str
+    """For people: "ring f1.right.1", "wire0 from tester.left"."""
+    place: str
+    reason: str
+    packets: int
+    emptied_by: tuple[str, ...]
+    """Names of areas, or "switch" where its threads are not in the result; none: not known."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Packets that a function dropped."""
+
+    stage: str
+    """As "f1/firewall"."""
+    place: str
+    reason: str
+    packets: int
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Most packets first."""
+
+    overflows: tuple[Overflow, ...]
+    decisions: tuple[Decision, ...]
+
+    @property
+    def overflowed(self) -> int:
+        return sum(one.packets for one in self.overflows)
+
+    @property
+    def decided(self) -> int:
+        return sum(one.packets for one in self.decisions)
+
+
+def losses(trial: Trial, topology: Topology | None) -> Losses:
+    """All of a trial's drops."""
+    queues = _Queues(trial, topology)
+    stages = {area.name for area in trial.areas}
+    overflows, decisions = [], []
+    for drop in sorted(trial.drops, key=lambda one: -one.packets):
+        parts = drop.place.split("/")
+        if len(parts) == 3 and (not stages or parts[0] in stages) and drop.reason != "held":
+            decisions.append(Decision(f"{parts[0]}/{parts[2]}", drop.place, drop.reason, drop.packets))
+        else:
+            overflows.append(queues.overflow(drop))
+    return Losses(tuple(overflows), tuple(decisions))
+
+
+class _Queues:
+    """Who empties what."""
+
+    def __init__(self, trial: Trial, topology: Topology | None) -> None:
+        self._topology = topology
+        self._ports = {port.name for port in topology.ports} if topology else set()
+        self._emptied_by: dict[str, str] = {}
+        self._filled: dict[str, list[str]] = {}
+        self._switch = [area.name for area in trial.areas if area.kind in SWITCH_KINDS and area.paths]
+        self._kernel = [area.name for area in trial.areas if area.kind == "softirq"]
+        for area in trial.areas:
+            if area.kind == "receiver":
+                self._emptied_by[area.name.replace("receiver", "tester", 1)] = area.name
+            for path in area.paths:
+                self._filled[f"{area.name}/{path.name}"] = path.outputs
+                self._emptied_by |= dict.fromkeys(path.inputs, area.name)
+
+    def overflow(self, drop: Drop) -> Overflow:
+        """The queue behind a drop."""
+        name, takers = drop.place, list[str]()
+        if drop.place in self._filled and drop.reason in _NO_ROOM:
+            outputs = self._filled[drop.place]
+            found = [self._behind(queue) for queue in outputs]
+            name = found[0][0] if len(found) == 1 else f"rings {outputs[0]} to {outputs[-1]}"
+            takers = [taker for _, one in found for taker in one]
+        elif drop.place in self._ports and drop.reason in _NO_ROOM:
+            name, takers = self._behind(drop.place)
+        elif drop.place in self._ports and drop.reason in _NOT_TAKEN:
+            name, takers = f"receive queue of {drop.place}", self._taker(drop.place)
+        elif drop.place.partition(":")[0] == SWITCH:
+            port = drop.place.partition(":")[2]
+            to_port = port in self._ports and drop.reason in _NO_ROOM
+            name = f"switch port {port}" if port else SWITCH
+            takers = self._taker(port) if to_port else self._switched(drop.place)
+        if drop.reason in _BACKLOG_FULL and self._kernel:
+            name, takers = f"backlog of {drop.place}", self._kernel
+        return Overflow(name, drop.place, drop.reason, drop.packets, tuple(dict.fromkeys(takers)))
+
+    def _taker(self, queue: str) -> list[str]:
+        return [self._emptied_by[queue]] if queue in self._emptied_by else []
+
+    def _switched(self, place: str) -> list[str]:
+        """Who takes what waits at the switch's end: the thread that polls it, or all that switch."""
+        return self._taker(place) or self._switch or self._kernel or [SWITCH]
+
+    def _behind(self, queue: str) -> tuple[str, list[str]]:
+        """What a full ring or sending port leads to."""
+        if self._topology is None or queue not in self._ports:
+            return f"ring {queue}", self._taker(queue)
+        link = self._topology.links[self._topology.port(queue).link]
+        if link.network:
+            return f"{queue} into {link.name}", self._switched(f"{SWITCH}:{queue}")
+        peer = link.right if queue == link.left else link.left
+        return f"{link.name} from {queue}", self._taker(peer)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One trial, taken apart."""
+
+    trial: Trial
+    topology: Topology | None
+    hz: float
+    ceiling: Ceiling | None
+    mean_frame_bytes: float
+    cores: tuple[Core, ...]
+    losses: Losses
+    slowed: Mapping[int, float]
+    """By core: how much longer it took for the same work than at its best in the case's trials."""
+
+    @property
+    def offered_pps(self) -> float:
+        return self.trial.offered / self.trial.duration_s
+
+    @property
+    def carried_pps(self) -> float:
+        return self.trial.delivered / self.trial.duration_s
+
+    def core_of(self, area: str) -> Core | None:
+        """The core that runs it."""
+        numbers = [one.core for one in self.trial.areas if one.name == area]
+        return next((core for core in self.cores if core.number in numbers), None)
+
+
+def seen(trial: Trial, topology: Topology | None, hz: float, case: Case) -> Seen:
+    """Takes a trial of a case apart. `hz`: rate of the time-stamp counter."""
+    return Seen(
+        trial,
+        topology,
+        hz,
+        case.ceiling,
+        case.mean_frame_bytes,
+        cores=tuple(cores(trial, hz)),
+        losses=losses(trial, topology),
+        slowed=slowness([trial, *case.trials, *case.curve])[0],
+    )
+
+
+def areas(one: Seen) -> list[AreaSeen]:
+    """Each of the trial's."""
+    available = one.trial.duration_s * one.hz
+    return [
+        AreaSeen(
+            name=area.name,
+            core=area.core,
+            kind=area.kind,
+            busy=min(1.0, area.own_cycles / available),
+            packets=area.packets,
+            cycles_per_packet=area.own_cycles / area.packets if area.packets else None,
+            dropped=area.dropped,
+        )
+        for area in one.trial.areas
+    ]
