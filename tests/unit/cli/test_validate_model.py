@@ -4,10 +4,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.unit.test_validation_picture import case, said
 from typer.testing import CliRunner
 
 from tests.unit.planning.told import told
-from tests.unit.test_validation_picture import case, said
 from weir.cli.main import app
 from weir.lab import load_lab
 from weir.planning.calibration.drawing import known_of_lab, known_of_model
