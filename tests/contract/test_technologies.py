@@ -26,7 +26,7 @@ ELSEWHERE = {
     "cli/migrate.py": "migration is under linux-bridge alone",
     "fabric/openvswitch.py": "a directory",
     "host/device_checks.py": "the subject of a finding about cards",
-    "jobs/drawing.py": "what stored models say of their switch",
+    "planning/calibration/drawing.py": "what stored models say of their switch",
 }
 WIRES = "direct"  # the model and the placement are of wires unless somebody says otherwise
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.unit.planning.told import told
+from tests.unit.planning.sample_model import sample_model
 from weir.cli.main import app
 from weir.lab import load_lab
 from weir.store.model_file import write_model
@@ -56,7 +56,7 @@ def lab(tmp_path: Path) -> Path:
 def planned(lab: Path, rate: str) -> dict[str, Any]:
     """By a model whose costs are made up."""
     model, out = lab.parent / "model.json", lab.parent / "planned.yml"
-    write_model(told(), model)
+    write_model(sample_model(), model)
     words = ["plan", lab, "--rate", rate, "--out", out, "--model", model, "--json"]
     done = CliRunner().invoke(app, [str(word) for word in words])
     assert done.exit_code == 0, done.output

@@ -11,7 +11,7 @@ from weir.planning.kernel_vnf.ranking import Case, predict
 
 PAGE = "docs/design/kernel-vnf-model.md"
 MARKS = ("<!-- tables, by tools/docs/kernel_vnf_page.py -->\n", "<!-- end of tables -->\n")
-# The paper's machine and traffic (Table 3, section 4.1).
+# The machine and traffic of [ExecAreas] (Table 3, section 4.1).
 HOST = Case(frequency_hz=3.7e9, cores=8, link_bps=10e9, flows=100, frame_bytes=64)
 
 

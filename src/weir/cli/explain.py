@@ -36,11 +36,11 @@ def explain(
     """
     from rich.console import Console
 
-    from weir.explain import Wanted, text
+    from weir.explain import CaseFilter, text
     from weir.explain import explain as explained
 
     result = stored(run, store)
-    found = explained(result, Wanted(technology, chain, frame))
+    found = explained(result, CaseFilter(technology, chain, frame))
     if not found.cases:
         raise CommandError(_nothing(result), USAGE)
     if as_json:

@@ -227,7 +227,7 @@ def _machine(as_json: bool) -> None:
 
 
 def _speedup(path: Path, reference_pps: float | None, as_json: bool) -> None:
-    from weir.planning import speedup as model
+    from weir.planning.model import speedup as model
 
     try:
         points = model.points_of_csv(path.read_text(encoding="utf-8"))

@@ -38,7 +38,7 @@ FlowCounts = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 
-def model_here(path: Path | None, *, any_machine: bool = False) -> ModelDocument:
+def load_model(path: Path | None, *, any_machine: bool = False) -> ModelDocument:
     """The model of that file, or the usual one. CommandError if it is of another machine and must not be."""
     from weir import fabric
     from weir.planning.model.document import other_machine

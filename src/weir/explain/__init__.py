@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.explain.case import Wanted, explain, explain_case
+from weir.explain.case import CaseFilter, explain, explain_case
 from weir.results.explanation import CaseExplanation, Explanation
 
-__all__ = ["CaseExplanation", "Explanation", "Wanted", "explain", "explain_case"]
+__all__ = ["CaseExplanation", "CaseFilter", "Explanation", "explain", "explain_case"]

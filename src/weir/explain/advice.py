@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from weir.explain.cores import Core, Part
+from weir.explain.cores import Core, CostItem
 from weir.explain.measures import MEASURES, Effect, Measure
-from weir.explain.trial import Seen
+from weir.explain.trial import Analysis
 from weir.explain.verdict import Verdict
 from weir.lab.nf import network_functions
 from weir.results.explanation import Advice, Second
@@ -34,15 +34,15 @@ _NUMBERED: dict[Effect, str] = {
 }
 
 
-def advice(one: Seen, verdict: Verdict, setup: Setup, machine: Fingerprint) -> list[Advice]:
+def advice(one: Analysis, verdict: Verdict, setup: Setup, machine: Fingerprint) -> list[Advice]:
     """Most gain first, then those without a number, in the order of the table; none that cannot gain."""
     found = [
         _said(one, verdict, measure)
         for measure in MEASURES
         if verdict.limit.kind in measure.against and _can_be(measure, setup, machine)
     ]
-    told = [each for each in found if each is not None]
-    return sorted(told, key=lambda each: -(each.gain_at_most or 0.0))
+    advised = [each for each in found if each is not None]
+    return sorted(advised, key=lambda each: -(each.gain_at_most or 0.0))
 
 
 def _can_be(measure: Measure, setup: Setup, machine: Fingerprint) -> bool:
@@ -58,7 +58,7 @@ def _can_be(measure: Measure, setup: Setup, machine: Fingerprint) -> bool:
     return not any(node.architecture in named for node in functions)
 
 
-def _said(one: Seen, verdict: Verdict, measure: Measure) -> Advice | None:
+def _said(one: Analysis, verdict: Verdict, measure: Measure) -> Advice | None:
     gain = None
     if verdict.core is not None and measure.effect != "none":
         gain = _gain(one, verdict.core, verdict.part, measure.effect)
@@ -76,27 +76,27 @@ def _said(one: Seen, verdict: Verdict, measure: Measure) -> Advice | None:
     )
 
 
-def _unseen(part: Part | None, effect: Effect) -> bool:
+def _unseen(part: CostItem | None, effect: Effect) -> bool:
     """Its gain is not small but unknown: without sampled stacks nobody knows what the kernel does."""
     return effect == "netfilter" and part is not None and not part.inside
 
 
-def _gain(one: Seen, core: Core, part: Part | None, effect: Effect) -> float:
+def _gain(one: Analysis, core: Core, part: CostItem | None, effect: Effect) -> float:
     if effect == "second core":
         return split(one.cores, core)
     return without(one.cores, core, _KEEPS.get(effect, lambda other: 0.0 if other is part else 1.0))
 
 
-def _follows(part: Part) -> bool:
+def _follows(part: CostItem) -> bool:
     functions = network_functions()
     return part.kind == "stage" and part.nf in functions and functions[part.nf].decides
 
 
-def _netfilter(part: Part) -> float:
+def _netfilter(part: CostItem) -> float:
     return sum(cycles for name, cycles in part.inside if name in _NETFILTER) / part.cycles
 
 
-Keeps = Callable[[Part], float]
+Keeps = Callable[[CostItem], float]
 """The share of a part's cycles that is left."""
 _KEEPS: dict[Effect, Keeps] = {
     "deciding stages": lambda part: 0.0 if _follows(part) else 1.0,
@@ -132,7 +132,7 @@ def _gained(cores: Sequence[Core], limit: Core, left: Sequence[float]) -> float:
 _OF_A_CORE = frozenset({"stage", "ports", "switch", "kernel", "tester"})
 
 
-def second(one: Seen, verdict: Verdict) -> Second | None:
+def second(one: Analysis, verdict: Verdict) -> Second | None:
     """The next core by cycles a packet; on a single core the next part. None where no core was the limit.
 
     A core that is not full takes its packets in smaller bursts, which cost more each: it is at most as far
@@ -156,7 +156,7 @@ def second(one: Seen, verdict: Verdict) -> Second | None:
     )
 
 
-def _core(one: Seen, core: Core, other: Core) -> Second:
+def _core(one: Analysis, core: Core, other: Core) -> Second:
     share = other.cycles / core.cycles
     name = other.dearest().name()
     return Second(

@@ -6,14 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weir.explain.advice import advice, second
-from weir.explain.trial import areas, seen, shows_most
-from weir.explain.verdict import judged
+from weir.explain.trial import analysis, areas, shows_most
+from weir.explain.verdict import judge
 from weir.results.explanation import CaseExplanation, Explanation, Limit
 from weir.results.result import Case, Fingerprint, Result, Setup
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CaseFilter:
     """Which cases; None: all."""
 
     technology: str | None = None
@@ -30,16 +30,16 @@ class Wanted:
         )
 
 
-def explain(result: Result, wanted: Wanted | None = None) -> Explanation:
-    """Every case that is wanted, in the order of the result."""
-    wanted = wanted or Wanted()
+def explain(result: Result, chosen: CaseFilter | None = None) -> Explanation:
+    """Every case that is chosen, in the order of the result."""
+    chosen = chosen or CaseFilter()
     return Explanation(
         result=result.id,
         cases=[
             explain_case(setup, case, result.fingerprint)
             for setup in result.setups
             for case in setup.cases
-            if wanted.has(setup, case.frame)
+            if chosen.has(setup, case.frame)
         ],
     )
 
@@ -54,8 +54,8 @@ def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanat
             frame=case.frame,
             limit=_without_ledger(case),
         )
-    one = seen(trial, setup.topology, machine.tsc_hz, case)
-    verdict = judged(one)
+    one = analysis(trial, setup.topology, machine.tsc_hz, case)
+    verdict = judge(one)
     return CaseExplanation(
         technology=setup.name,
         chain=setup.chain,

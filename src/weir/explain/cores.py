@@ -24,15 +24,15 @@ FULL_SHARE = 0.9
 
 _SIDE_BY_SIDE = re.compile(r"\.(worker|owner|applier|collector)(\d+|\.\w+)?$")
 
-PartKind = Literal["stage", "fastpath", "rest", "switch", "kernel"]
+CostKind = Literal["stage", "fastpath", "rest", "switch", "kernel"]
 
 
 @dataclass(frozen=True)
-class Part:
+class CostItem:
     """Something that an area does."""
 
     area: str
-    kind: PartKind
+    kind: CostKind
     """rest: receiving, sending, and what an area does beside its stages. switch, kernel: a whole area outside
     weir-dp."""
     nf: str | None
@@ -62,7 +62,7 @@ class Core:
     number: int
     busy: float
     """Share of the time while packets were sent, 0 to 1."""
-    parts: tuple[Part, ...]
+    parts: tuple[CostItem, ...]
     """Dearest first."""
     long_s: float
     """In polls longer than a stall that were its areas' own."""
@@ -76,11 +76,11 @@ class Core:
     def full(self) -> bool:
         return self.busy >= FULL_SHARE
 
-    def dearest(self) -> Part:
+    def dearest(self) -> CostItem:
         """The dearest part; one of the tester only where the tester takes more than all functions."""
         tester = sum(part.cycles for part in self.parts if part.tester)
-        wanted = 2 * tester > self.cycles
-        return next(part for part in self.parts if part.tester == wanted)
+        of_tester = 2 * tester > self.cycles
+        return next(part for part in self.parts if part.tester == of_tester)
 
 
 def cores(trial: Trial, hz: float) -> list[Core]:
@@ -118,7 +118,7 @@ def _packets(trial: Trial) -> Mapping[str, int]:
     return packets | through | {"generator": trial.offered}
 
 
-def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Part]:
+def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[CostItem]:
     for area in areas:
         count = packets[_level(area)]
         if not count or not area.busy_cycles:
@@ -136,13 +136,13 @@ def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Pa
         followed = sum(path.fastpath_cycles for path in area.paths)
         rest = area.own_cycles - followed - sum(stages.values())
         for nf, cycles in stages.items():
-            yield Part(area.name, "stage", nf, cycles / count, tester, long_cycles=long[nf])
+            yield CostItem(area.name, "stage", nf, cycles / count, tester, long_cycles=long[nf])
         if followed:
-            yield Part(area.name, "fastpath", None, followed / count, tester)
-        yield Part(area.name, "rest", None, max(0, rest) / count, tester)
+            yield CostItem(area.name, "fastpath", None, followed / count, tester)
+        yield CostItem(area.name, "rest", None, max(0, rest) / count, tester)
 
 
-def _outside(area: AreaLoad, count: int) -> Part:
+def _outside(area: AreaLoad, count: int) -> CostItem:
     inside = [(stage.nf, stage.cycles / count) for path in area.paths for stage in path.stages]
-    kind: PartKind = "switch" if area.kind in SWITCH_KINDS else "kernel"
-    return Part(area.name, kind, None, area.own_cycles / count, tester=False, inside=tuple(inside))
+    kind: CostKind = "switch" if area.kind in SWITCH_KINDS else "kernel"
+    return CostItem(area.name, kind, None, area.own_cycles / count, tester=False, inside=tuple(inside))

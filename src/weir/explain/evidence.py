@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from weir.explain.cores import KERNEL_KINDS, Core
-from weir.explain.trial import Overflow, Seen
+from weir.explain.trial import Analysis, Overflow
 from weir.results.explanation import Evidence
 from weir.results.result import AreaLoad, CoreLoad
 
@@ -17,7 +17,7 @@ UPCALL_SHARE = 0.001
 _INSIDE = 4
 
 
-def outside_rows(one: Seen, core: Core) -> tuple[Evidence, ...]:
+def outside_rows(one: Analysis, core: Core) -> tuple[Evidence, ...]:
     """Rows of the areas outside weir-dp on that core; none where there are none."""
     areas = [area for area in one.trial.areas if area.core == core.number]
     rows = [row for area in areas for row in _of_area(area)]
@@ -88,7 +88,7 @@ def slowed_rows(core: int, times: float | None) -> Iterator[Evidence]:
         )
 
 
-def busy(one: Seen) -> tuple[Evidence, ...]:
+def busy(one: Analysis) -> tuple[Evidence, ...]:
     """A row a core."""
     return tuple(
         share(f"core {core.number} busy", core.busy, "full" if core.full else "not full")
@@ -96,7 +96,7 @@ def busy(one: Seen) -> tuple[Evidence, ...]:
     )
 
 
-def lost(one: Seen, overflows: Sequence[Overflow]) -> tuple[Evidence, ...]:
+def lost(one: Analysis, overflows: Sequence[Overflow]) -> tuple[Evidence, ...]:
     """A row for each of the first three."""
     return tuple(
         Evidence(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures against a limit, in the terms of "Performance Tuning via Lean Measurements", sections III.A to C.
+"""Measures against a limit, in the terms of [Lean], sections III.A to C.
 
 Factors are those of its speed-up model, equation (3): f_t the total computational scale, f_a the part that is
 not parallel, f_s the fixed overhead, f_i the overhead that each further core adds.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from weir.results.explanation import Advice, AreaSeen, CaseExplanation, Evidence, Explanation
+from weir.results.explanation import Advice, AreaFigures, CaseExplanation, Evidence, Explanation
 
 COLUMNS = 80
 FULL_CASES = 4
@@ -79,7 +79,7 @@ def _evidence(rows: Sequence[Evidence]) -> Iterator[Text]:
         yield from _wrapped(f"{head}  {row.note}".rstrip(), "", " " * (width + 23))
 
 
-def _areas(rows: Sequence[AreaSeen]) -> Iterator[Text]:
+def _areas(rows: Sequence[AreaFigures]) -> Iterator[Text]:
     width = max(len(row.name) for row in rows)
     yield Text(f"{_INDENT}{'':<{width}}  core  busy  cycles/packet        packets   dropped", style="dim")
     for row in rows:

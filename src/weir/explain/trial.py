@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from weir.base.topology import Topology
 from weir.explain.cores import SWITCH_KINDS, Core, cores
-from weir.results.explanation import AreaSeen
+from weir.results.explanation import AreaFigures
 from weir.results.result import Case, Ceiling, Drop, Trial, slowness
 
 LOST_SHARE = 0.001
@@ -162,7 +162,7 @@ class _Queues:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Analysis:
     """One trial, taken apart."""
 
     trial: Trial
@@ -189,9 +189,9 @@ class Seen:
         return next((core for core in self.cores if core.number in numbers), None)
 
 
-def seen(trial: Trial, topology: Topology | None, hz: float, case: Case) -> Seen:
+def analysis(trial: Trial, topology: Topology | None, hz: float, case: Case) -> Analysis:
     """Takes a trial of a case apart. `hz`: rate of the time-stamp counter."""
-    return Seen(
+    return Analysis(
         trial,
         topology,
         hz,
@@ -203,11 +203,11 @@ def seen(trial: Trial, topology: Topology | None, hz: float, case: Case) -> Seen
     )
 
 
-def areas(one: Seen) -> list[AreaSeen]:
+def areas(one: Analysis) -> list[AreaFigures]:
     """Each of the trial's."""
     available = one.trial.duration_s * one.hz
     return [
-        AreaSeen(
+        AreaFigures(
             name=area.name,
             core=area.core,
             kind=area.kind,

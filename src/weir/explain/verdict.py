@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weir.explain.cores import Core, Part
+from weir.explain.cores import Core, CostItem
 from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
-from weir.explain.trial import LOST_SHARE, SWITCH, Overflow, Seen, balanced, lossy
+from weir.explain.trial import LOST_SHARE, SWITCH, Analysis, Overflow, balanced, lossy
 from weir.lab.frames import l1_bps
 from weir.results.explanation import Evidence, Limit
 
@@ -38,10 +38,10 @@ class Verdict:
     limit: Limit
     evidence: tuple[Evidence, ...] = ()
     core: Core | None = None
-    part: Part | None = None
+    part: CostItem | None = None
 
 
-def judged(one: Seen) -> Verdict:
+def judge(one: Analysis) -> Verdict:
     """The verdict, "unknown" where the evidence does not do."""
     trial = one.trial
     if not balanced(trial):
@@ -63,7 +63,7 @@ def _unknown(why: str) -> Verdict:
     return Verdict(Limit(kind="unknown", name="unknown", sentence=f"Cannot tell: {why}"))
 
 
-def _oversubscribed(one: Seen) -> Verdict | None:
+def _oversubscribed(one: Analysis) -> Verdict | None:
     used = {core.number for core in one.cores}
     stalls = [stall for stall in one.trial.stalls if stall.core in used]
     worst = max(stalls, key=lambda stall: stall.host_us, default=None)
@@ -86,7 +86,7 @@ def _oversubscribed(one: Seen) -> Verdict | None:
     )
 
 
-def _overflowing(one: Seen) -> Verdict:
+def _overflowing(one: Analysis) -> Verdict:
     counted = [
         overflow
         for overflow in one.losses.overflows
@@ -115,12 +115,12 @@ def _overflowing(one: Seen) -> Verdict:
     return _no_core_full(one, counted[0])
 
 
-def _needed(one: Seen, core: Core) -> float:
+def _needed(one: Analysis, core: Core) -> float:
     """Share of the core's time for all that was offered."""
     return one.offered_pps * core.cycles / one.hz
 
 
-def _cannot(one: Seen, core: Core) -> bool:
+def _cannot(one: Analysis, core: Core) -> bool:
     """Functions need more than all of its time, though it is not always busy.
 
     Where the host takes cores away, queues run empty in turns with overflowing.
@@ -129,7 +129,7 @@ def _cannot(one: Seen, core: Core) -> bool:
     return part.kind in ("stage", "fastpath", "rest") and not part.tester and _needed(one, core) > 1
 
 
-def _full(one: Seen, core: Core, ahead: Sequence[Overflow]) -> Verdict:
+def _full(one: Analysis, core: Core, ahead: Sequence[Overflow]) -> Verdict:
     part = core.dearest()
     most = part.cycles / core.cycles
     overflows = f", and {ahead[0].queue} ahead of it overflows" if ahead else ""
@@ -179,7 +179,7 @@ def _full(one: Seen, core: Core, ahead: Sequence[Overflow]) -> Verdict:
     return Verdict(limit, evidence, core, part)
 
 
-def _outside_says(one: Seen, core: Core, part: Part, overflows: str) -> str:
+def _outside_says(one: Analysis, core: Core, part: CostItem, overflows: str) -> str:
     most = f"{part.cycles / core.cycles:.0%} of its cycles"
     if part.kind == "switch":
         does = "polls the switch's ports" if part.area.startswith("pmd.") else "switches"
@@ -190,7 +190,7 @@ def _outside_says(one: Seen, core: Core, part: Part, overflows: str) -> str:
     return f"Core {core.number} is full{overflows}; {most} go to {path}{full}."
 
 
-def _no_core_full(one: Seen, worst: Overflow) -> Verdict:
+def _no_core_full(one: Analysis, worst: Overflow) -> Verdict:
     evidence = lost(one, [worst])
     if SWITCH in worst.emptied_by:
         says = f"{worst.queue} overflows, and the switch should empty it: its thread is full, or away."
@@ -223,7 +223,7 @@ def _no_core_full(one: Seen, worst: Overflow) -> Verdict:
     )
 
 
-def _own_stall(one: Seen, core: Core, worst: Overflow) -> Verdict:
+def _own_stall(one: Analysis, core: Core, worst: Overflow) -> Verdict:
     stages = [part for part in core.parts if part.kind == "stage" and part.area in worst.emptied_by]
     longest = max(stages, key=lambda part: part.long_cycles, default=None)
     part, which = longest or core.dearest(), ""
@@ -239,14 +239,14 @@ def _own_stall(one: Seen, core: Core, worst: Overflow) -> Verdict:
     return Verdict(limit, (*lost(one, [worst]), stalled, *busy(one)), core, part)
 
 
-def _full_with_generator(one: Seen) -> Core | None:
+def _full_with_generator(one: Analysis) -> Core | None:
     """A full core that sends too: no queue ahead of its areas overflows, as it cannot send any more."""
     generators = {area.core for area in one.trial.areas if area.kind == "generator"}
     full = [core for core in one.cores if core.number in generators and core.full and core.parts]
     return max(full, key=lambda core: core.cycles, default=None)
 
 
-def _without_loss(one: Seen) -> Verdict:
+def _without_loss(one: Analysis) -> Verdict:
     trial = one.trial
     full = _full_with_generator(one)
     short = trial.counted_short > LOST_SHARE * trial.counted_due
@@ -269,7 +269,7 @@ def _without_loss(one: Seen) -> Verdict:
     return Verdict(Limit(kind="nothing", name="nothing", sentence=says), busy(one))
 
 
-def _decision(one: Seen) -> Verdict:
+def _decision(one: Analysis) -> Verdict:
     worst = one.losses.decisions[0]
     says = f"{worst.stage} drops packets by its own decision ({worst.reason}): that is no lack of speed."
     dropped = Evidence(
@@ -278,7 +278,7 @@ def _decision(one: Seen) -> Verdict:
     return Verdict(Limit(kind="decision", name=worst.stage, sentence=says), (dropped, *busy(one)))
 
 
-def _link(one: Seen) -> Verdict | None:
+def _link(one: Analysis) -> Verdict | None:
     """Only for physical wires: their speed is not in the result, so a usual one must be nearly reached."""
     if one.topology is None or one.topology.wire != "physical":
         return None

@@ -54,8 +54,8 @@ class Evidence(Record):
     """Where it was counted, or what it means."""
 
 
-class AreaSeen(Record):
-    """One execution area in the trial that was judged."""
+class AreaFigures(Record):
+    """One execution area in the trial that was explained."""
 
     name: str
     core: int
@@ -104,13 +104,13 @@ class CaseExplanation(Record):
     chain: str
     frame: str
     carried_pps: float | None = None
-    """Delivered in the trial that was judged, both directions together; None: there is no such trial."""
+    """Delivered in the trial that was explained, both directions together; None: there is no such trial."""
     offered_pps: float | None = None
     purpose: str | None = None
     """What that trial was for."""
     limit: Limit
     evidence: list[Evidence] = []
-    areas: list[AreaSeen] = []
+    areas: list[AreaFigures] = []
     """All, in and outside weir-dp."""
     second: Second | None = None
     advice: list[Advice] = []

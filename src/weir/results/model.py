@@ -96,13 +96,13 @@ class ModelQuality(Record):
     """The same of single costs of stages and areas, fitted."""
 
 
-class ModelPace(Record):
+class ModelCoreSpeed(Record):
     """How fast cores were at their best, and what slower ones cost, when the trials were measured."""
 
     best_cycles: float
     """For the work that polling loops time between polls."""
     slope: float
-    """Packets cost 1 + slope x (pace / best - 1) times as many cycles."""
+    """Packets cost 1 + slope x (cycles / best_cycles - 1) times as many cycles."""
     slowed: float = 1.0
     """How many times as much the trials would have carried, in the median, on cores at their best."""
 
@@ -127,7 +127,7 @@ class ModelDocument(Record):
     """Share of a full core's time that its areas had, the tester's among them."""
     fed_utilisation: float | None = None
     """The same of a core that another one feeds; absent: as `utilisation`."""
-    pace: ModelPace | None = None
+    pace: ModelCoreSpeed | None = None
     """Absent: nothing timed it."""
     core_distances_cycles: list[float]
     """To read a cache line that another core has: least, median and most over the trials; empty on one core.

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from tests.unit.planning.told import told
+from tests.unit.planning.sample_model import sample_model
 from weir.cli.main import app
 from weir.store.model_file import write_model
 
@@ -42,7 +42,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    write_model(told(), tmp_path / "model.json")
+    write_model(sample_model(), tmp_path / "model.json")
     monkeypatch.setenv("WEIR_MODEL", str(tmp_path / "model.json"))
     (tmp_path / "some.rules").write_text("deny udp 10.0.0.0/16 any\n")
     path = tmp_path / "lab.yml"
@@ -148,7 +148,7 @@ def test_more_cores_than_trials_had_are_said_to_extrapolate(lab: Path) -> None:
 
 
 def test_what_no_trial_measured_is_left_out_where_something_else_is_known(lab: Path) -> None:
-    write_model(told("dispatcher", "forwarder"), lab.parent / "model.json")
+    write_model(sample_model("dispatcher", "forwarder"), lab.parent / "model.json")
     one = planned(lab, "--cores", "4")
     ways = {
         function["architecture"] for two in (one["best"], *one["runners_up"]) for function in two["functions"]
@@ -224,7 +224,7 @@ def test_a_lab_under_another_technology_than_the_model_is_refused(lab: Path) -> 
 def test_a_lab_under_a_switch_is_placed_beside_it(lab: Path) -> None:
     lab.write_text(LAB.replace("technology: direct", "technology: ovs-dpdk"))
     switch = {"pmd hop": 500.0, "take virtio-user": 60.0, "give virtio-user": 40.0, "bytes virtio-user": 4.0}
-    model = told(more=switch).model_copy(update={"technology": "ovs-dpdk"})
+    model = sample_model(more=switch).model_copy(update={"technology": "ovs-dpdk"})
     write_model(model, lab.parent / "model.json")
     one = planned(lab, "--cores", "2")
     assert one["best"]["figures"][0]["limited_by"] == "core 1: pmd.1"

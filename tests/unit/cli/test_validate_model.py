@@ -4,10 +4,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.test_validation_picture import case, said
 from typer.testing import CliRunner
 
-from tests.unit.planning.told import told
+from tests.unit.planning.calibration.test_picture import case, said
+from tests.unit.planning.sample_model import sample_model
 from weir.cli.main import app
 from weir.lab import load_lab
 from weir.planning.calibration.drawing import known_of_lab, known_of_model
@@ -66,7 +66,7 @@ def test_what_is_drawn_is_what_the_lab_has_and_its_longest_lists() -> None:
 
 
 def test_what_a_model_never_measured_is_not_drawn() -> None:
-    document = told().model_copy(update={"ranges": [ModelRange(name="rules acl", low=3, high=100)]})
+    document = sample_model().model_copy(update={"ranges": [ModelRange(name="rules acl", low=3, high=100)]})
     known = known_of_model(document)
     assert known.entries_max == {"acl": 100}
     assert not known.fastpath

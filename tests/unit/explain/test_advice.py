@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from weir.explain.advice import split, without
-from weir.explain.cores import Core, Part
+from weir.explain.cores import Core, CostItem
 from weir.explain.measures import MEASURES
 from weir.results.explanation import CaseExplanation
 
@@ -46,7 +46,7 @@ def test_what_gains_nothing_is_not_advised() -> None:
 
 
 def test_a_second_core_is_worth_the_best_cut() -> None:
-    parts = tuple(Part("f1", "stage", nf, cycles, tester=False) for nf, cycles in (("a", 60), ("b", 40)))
+    parts = tuple(CostItem("f1", "stage", nf, cycles, tester=False) for nf, cycles in (("a", 60), ("b", 40)))
     limit = Core(1, 1.0, parts, 0)
     assert split([limit], limit) == pytest.approx(100 / 60 - 1)
     assert without([limit], limit, lambda part: 0.5 if part.nf else 0.0) == pytest.approx(1)

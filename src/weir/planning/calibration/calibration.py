@@ -22,7 +22,7 @@ from weir.plan.switch_trials import bundled, switched_candidates
 from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
 from weir.planning.calibration.drawing import known_of_lab, tried
 from weir.planning.calibration.rows import idle_shares, row_terms, rows, testers
-from weir.planning.calibration.set_up import Visited, pace_of, setup
+from weir.planning.calibration.set_up import Visited, core_speed_of, setup
 from weir.planning.calibration.visits import Say, visited
 from weir.planning.model.capacity import predict
 from weir.planning.model.document import parameters_of
@@ -59,7 +59,7 @@ def planned(
     most: int = MOST_TRIALS,
     technology: TechnologyName = "direct",
 ) -> list[PlannedTrial]:
-    """The trials to run, those first that tell most. PlanError if nothing can be told from any."""
+    """The trials to run, those first that tell most. PlanError if none tells anything."""
     switched = technology != "direct"
     options = switched_candidates(lab, technology, cpus) if switched else candidates(lab, cpus)
     if not options:
@@ -229,7 +229,7 @@ def document(
         counter_hz=model.hz,
         utilisation=model.utilisation,
         fed_utilisation=model.fed_utilisation,
-        pace=pace_of(setups[0].slowing, model.slowed),
+        pace=core_speed_of(setups[0].slowing, model.slowed),
         state_distances_cycles=list(model.distances_cycles),
         core_distances_cycles=[min(distances), statistics.median(distances), max(distances)]
         if distances

@@ -13,7 +13,7 @@ import typer
 
 from weir.cli.exits import USAGE, CommandError
 from weir.cli.labfile import LabPath, machine_cpus, require_possible
-from weir.cli.model import ModelFile, model_here, require_technology
+from weir.cli.model import ModelFile, load_model, require_technology
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -142,7 +142,7 @@ def validate(
         raise CommandError("expected lab files, or --random N for set-ups that are drawn at random", USAGE)
     if random is None and (seed is not None or labs is not None):
         raise CommandError("--seed and --labs are of set-ups that are drawn: they need --random N", USAGE)
-    document = model_here(model)
+    document = load_model(model)
     try:
         found = _named(lab_paths or [], document) if random is None else _drawn(random, seed, document)
     except ValueError as error:

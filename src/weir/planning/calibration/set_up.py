@@ -15,7 +15,7 @@ from weir.measure.pace import Slowing
 from weir.measure.windows import CALM, LIGHT_USABLE, LIGHT_USED, LIGHT_USED_MIN, NEAR, USABLE, Window
 from weir.planning.placement.prediction import directions, execution_of
 from weir.protocol.messages import Hello
-from weir.results.model import ModelDocument, ModelPace
+from weir.results.model import ModelCoreSpeed, ModelDocument
 
 NEARLY_FULL = 0.9
 """Bursts fuller than this tell nothing of what a short one costs."""
@@ -93,8 +93,8 @@ class Visited:
             return self.slowing.slowness(max(window.paces.values(), default=math.inf))
 
         found = []
-        for seen in self.light.values():
-            usable = [one for one in seen if one.pps() and one.stayed() and slowness(one) <= LIGHT_USABLE]
+        for observed in self.light.values():
+            usable = [one for one in observed if one.pps() and one.stayed() and slowness(one) <= LIGHT_USABLE]
             for group in _by_distance(usable):
                 if len(group) >= LIGHT_USED_MIN:
                     found.append(self._measurement(sorted(group, key=slowness)[:LIGHT_USED]))
@@ -143,8 +143,8 @@ def slowing_of(document: ModelDocument) -> Slowing:
     return Slowing(document.pace.best_cycles, document.pace.slope) if document.pace else Slowing()
 
 
-def pace_of(slowing: Slowing, slowed: float) -> ModelPace | None:
+def core_speed_of(slowing: Slowing, slowed: float) -> ModelCoreSpeed | None:
     """For the document; None where nothing was timed. `slowed`: what it cost the trials, in the median."""
     if not math.isfinite(slowing.best_cycles):
         return None
-    return ModelPace(best_cycles=slowing.best_cycles, slope=slowing.slope, slowed=slowed)
+    return ModelCoreSpeed(best_cycles=slowing.best_cycles, slope=slowing.slope, slowed=slowed)

@@ -134,11 +134,11 @@ def reason(room: Room, chain: int) -> Reason:
     """Why no more chains of that class have a place in `room`."""
     fleet = room.fleet
     needs = fleet.chains[chain].needs
-    wanted = [host for host, need in enumerate(needs) if need is not None and fleet.hosts[host].count]
-    if not wanted:
+    candidates = [host for host, need in enumerate(needs) if need is not None and fleet.hosts[host].count]
+    if not candidates:
         return Reason("hosts", "hosts: there are no hosts of a class and zone that it may stand on")
     if not fleet.allowed[chain].any():
-        return _too_large(fleet, chain, wanted)
+        return _too_large(fleet, chain, candidates)
     nodes = np.flatnonzero(fleet.allowed[chain][room.class_of])
     need = fleet.needs[chain][room.class_of[nodes]]
     short = room.free[nodes] < need
@@ -170,10 +170,10 @@ def amount(value: int, resource: int) -> str:
     return f"{value / 1000:g} {_WORDS[resource]}"
 
 
-def _too_large(fleet: Fleet, chain: int, wanted: list[int]) -> Reason:
+def _too_large(fleet: Fleet, chain: int, candidates: list[int]) -> Reason:
     """It fits not even an empty host: by the resource of which the best class lacks most."""
     lacks: list[tuple[float, int, int, int]] = []
-    for host in wanted:
+    for host in candidates:
         need = fleet.chains[chain].needs[host]
         assert need is not None
         worst = [

@@ -97,14 +97,14 @@ class Fleet:
 
     @cached_property
     def scarcity(self) -> Floats:
-        """[resource]: all that is wanted over all that there is."""
-        wanted, have = np.zeros(len(RESOURCES)), np.zeros(len(RESOURCES))
+        """[resource]: all that is needed over all that there is."""
+        needed, have = np.zeros(len(RESOURCES)), np.zeros(len(RESOURCES))
         for index, chain in enumerate(self.chains):
             if self.allowed[index].any():
-                wanted += chain.count * self.needs[index][self.allowed[index]].mean(axis=0)
+                needed += chain.count * self.needs[index][self.allowed[index]].mean(axis=0)
         for host in self.hosts:
             have += host.count * np.sum(host.nodes, axis=0)
-        return np.asarray(wanted / np.maximum(have, 1) + 1e-9)
+        return np.asarray(needed / np.maximum(have, 1) + 1e-9)
 
     @property
     def zones(self) -> int:
@@ -152,7 +152,7 @@ def fleet_of(file: FleetFile) -> Fleet:
 def needs(chain: FleetChain, host: FleetHost) -> Amounts:
     """Of one chain on that class of hosts.
 
-    Cores by the papers' rate = clock · CUR / cycles a packet: each area has cores of its own.
+    Cores by rate = clock · CUR / cycles a packet ([Lean], equation 6): each area has cores of its own.
     """
     cores = chain.cores
     if cores is None:

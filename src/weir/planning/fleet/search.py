@@ -231,9 +231,9 @@ class Search:
         ]
         for load, count in zip(master.loads, counts, strict=True):
             for host in (next(unused[load.host]) for _ in range(count)):
-                for node, wanted in zip(room.nodes(host), load.counts, strict=True):
-                    for kind in np.flatnonzero(wanted):
-                        _put_kind(room, waiting, kinds.classes[kind], node, int(wanted[kind]))
+                for node, amounts in zip(room.nodes(host), load.counts, strict=True):
+                    for kind in np.flatnonzero(amounts):
+                        _put_kind(room, waiting, kinds.classes[kind], node, int(amounts[kind]))
         order = [chain for chain in self._order if waiting[chain]]
         return room, fill(room, +waiting, order, self._ranks)
 

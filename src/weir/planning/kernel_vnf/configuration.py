@@ -25,7 +25,7 @@ from weir.planning.kernel_vnf.equations import (
 
 _NAME = re.compile(r"(?P<x>[1-9][0-9]?)\+(?P<y>[1-9][0-9]?)(/(?P<coalescing>[A-Za-z0-9.-]{1,16}))?", re.ASCII)
 PUBLISHED = ("table-2", "table-1")
-"""Sources that come with Weir, the default first: it is what the paper applies to (5) and (6)."""
+"""Sources that come with Weir, the default first: it is what [ExecAreas] applies to (5) and (6)."""
 
 
 @dataclass(frozen=True)

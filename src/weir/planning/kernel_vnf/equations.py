@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equations (1) to (6), in SI units: hertz, packets a second, bit/s. `scale` is the paper's f."""
+"""Equations (1) to (6), in SI units: hertz, packets a second, bit/s. `scale` is the f of [ExecAreas]."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Limit = Literal["cpu", "link"]
 
 @dataclass(frozen=True)
 class Parameters:
-    """The four numbers of equation (4), under the paper's names."""
+    """The four numbers of equation (4), under the names of [ExecAreas]."""
 
     a: float
     """Cycles a byte, for each f."""

@@ -24,8 +24,8 @@ class Basis:
     """Of measurements from predictions, relative; None: nobody has looked."""
 
 
-PAPER = Basis((64, 1500), 0.0374)
-"""Sections 4.1 and 5."""
+PUBLISHED_BASIS = Basis((64, 1500), 0.0374)
+"""[ExecAreas], sections 4.1 and 5."""
 
 
 def basis_of_points(configurations: Iterable[Configuration]) -> Basis:
@@ -50,7 +50,9 @@ def limits(one: Prediction) -> str:
     return f"{said} and leaves {_counted(left, 'core')} free." if left else f"{said}: all cores."
 
 
-def verdict(ranking: Sequence[Prediction], *, rate_pps: float | None = None, basis: Basis = PAPER) -> str:
+def verdict(
+    ranking: Sequence[Prediction], *, rate_pps: float | None = None, basis: Basis = PUBLISHED_BASIS
+) -> str:
     """Why the first of the ranking is the best one; `ranking` is not empty."""
     best = ranking[0]
     if rate_pps is not None:
@@ -65,24 +67,24 @@ def verdict(ranking: Sequence[Prediction], *, rate_pps: float | None = None, bas
     reason += f" {_name(second)} follows with {less:.1%} less: {_contrast(best, second)}."
     if _within(less, basis) and second.cores < best.cores:
         reason += (
-            f" That is within the paper's mean error of {basis.mean_deviation:.2%}, and {_name(second)} "
+            f" That is within the published mean error of {basis.mean_deviation:.2%}, and {_name(second)} "
             f"takes {_counted(second.cores, 'core')}."
         )
     return reason
 
 
 def _for_rate(best: Prediction, others: Sequence[Prediction], rate_pps: float, basis: Basis) -> str:
-    wanted = f"{rate_pps / 1e6:.3f} Mpps"
+    required = f"{rate_pps / 1e6:.3f} Mpps"
     if not best.meets(rate_pps):
         full = "the link" if best.throughput.limited_by == "link" else "the processor"
         nearest = f"{_name(best)} comes nearest with {_mpps(best)}"
-        return f"No configuration carries {wanted}: {nearest}; {full} limits."
+        return f"No configuration carries {required}: {nearest}; {full} limits."
     margin = best.throughput.pps / rate_pps - 1
     reason = (
-        f"{_name(best)} is best: {wanted} on {_counted(best.cores, 'core')}, with a margin of {margin:.1%}"
+        f"{_name(best)} is best: {required} on {_counted(best.cores, 'core')}, with a margin of {margin:.1%}"
     )
     if _within(margin, basis):
-        reason += f", less than the paper's mean error of {basis.mean_deviation:.2%}"
+        reason += f", less than the published mean error of {basis.mean_deviation:.2%}"
     second = next((one for one in others if one.meets(rate_pps)), None)
     if second is None:
         return f"{reason}. No other configuration carries it."
@@ -106,7 +108,7 @@ def _within(share: float, basis: Basis) -> bool:
     return basis.mean_deviation is not None and share < basis.mean_deviation
 
 
-def caveats(predictions: Sequence[Prediction], *, basis: Basis = PAPER) -> list[str]:
+def caveats(predictions: Sequence[Prediction], *, basis: Basis = PUBLISHED_BASIS) -> list[str]:
     """Where predictions lie outside what was measured, or the model assumes, a sentence each."""
     return [
         *dict.fromkeys(said for one in predictions for said in (*_scales(one), *_shares(one))),
@@ -120,7 +122,7 @@ def _scales(one: Prediction) -> Iterator[str]:
         listed = " and ".join(map(str, scales))
         yield f"{name} at f = {one.scale} is extrapolated: it was calibrated at f = {listed}."
     elif any(point.assumed for point in one.configuration.points) and one.scale > 1:
-        yield f"{name} at f = {one.scale} was not measured: the paper assumes that it scales as 3+1 does."
+        yield f"{name} at f = {one.scale} was not measured: [ExecAreas] assumes that it scales as 3+1 does."
 
 
 def _shares(one: Prediction) -> Iterator[str]:

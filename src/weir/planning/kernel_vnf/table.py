@@ -21,8 +21,8 @@ COLUMNS = 80
 WORTH_SAYING = 0.005
 """Tables 1 and 2 are said to disagree from there on."""
 _SOURCES = {
-    "table-2": "Table 2 of the paper",
-    "table-1": "calibrated from the points of the paper's Table 1",
+    "table-2": "Table 2 of [ExecAreas]",
+    "table-1": "calibrated from the points of [ExecAreas], Table 1",
 }
 
 
@@ -59,7 +59,7 @@ def plans(rankings: Sequence[Sequence[Prediction]], asked: Question, rate_pps: f
 
 def _basis(asked: Question) -> reasons.Basis:
     if asked.source in PUBLISHED:
-        return reasons.PAPER
+        return reasons.PUBLISHED_BASIS
     return reasons.basis_of_points(asked.configurations.values())
 
 
@@ -104,7 +104,7 @@ def _size(case: Case) -> str:
 
 
 def _other_table(found: Sequence[Prediction], asked: Question) -> Iterator[str]:
-    """Where the paper's other table says something else, by how much at most."""
+    """Where the other published table says something else, by how much at most."""
     other = _other_source(asked)
     if other is None:
         return
@@ -120,19 +120,21 @@ def _other_table(found: Sequence[Prediction], asked: Question) -> Iterator[str]:
     ]
     if listed:
         most = "at most " if len(found) > 1 else ""
-        yield f"The paper's tables disagree: against --parameters {other} this is {most}{', '.join(listed)}."
+        yield (
+            f"The published tables disagree: against --parameters {other} this is {most}{', '.join(listed)}."
+        )
 
 
 def _other_winner(ranked: Sequence[Prediction], asked: Question, rate_pps: float | None) -> Iterator[str]:
-    """That the paper's other table would choose another configuration."""
+    """That the other published table would choose another configuration."""
     other = _other_source(asked)
     if other is None:
         return
     best = rank(published(other).values(), ranked[0].case, rate_pps=rate_pps)[0]
     if best.configuration.name != ranked[0].configuration.name:
         yield (
-            f"The paper's tables disagree: with --parameters {other}, {best.configuration.name} comes first, "
-            f"with {numbers.mpps(best.throughput.pps)} Mpps."
+            f"The published tables disagree: with --parameters {other}, {best.configuration.name} comes "
+            f"first, with {numbers.mpps(best.throughput.pps)} Mpps."
         )
 
 

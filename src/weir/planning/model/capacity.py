@@ -103,7 +103,7 @@ def predict(model: CostModel, execution: Execution) -> Prediction:
     """The rate of `execution`, its cores as far from each other as it says, and not slowed. ValueError names
     the functions, and the switch, that were never measured."""
     _require_known(model, execution)
-    asked, execution = execution, told_of(model, execution)
+    asked, execution = execution, without_unknown_fastpath(model, execution)
     loads = [_core(model, execution, core) for core in execution.cores()]
     rates = {load.core: _rate(model, execution, load.core, load.cycles) for load in loads}
     full = min(loads, key=lambda load: rates[load.core])
@@ -129,13 +129,13 @@ def predict(model: CostModel, execution: Execution) -> Prediction:
 
 def deviation(model: CostModel, execution: Execution) -> float:
     """Of the rate, as a share of it: how well the trials tell the cost of the core that is full."""
-    execution = told_of(model, execution)
+    execution = without_unknown_fastpath(model, execution)
     return _deviation(model, execution, _full(model, execution)[0])
 
 
 def rate_pps(model: CostModel, execution: Execution) -> float:
     """As `predict` says, alone."""
-    return _full(model, told_of(model, execution))[1]
+    return _full(model, without_unknown_fastpath(model, execution))[1]
 
 
 def _full(model: CostModel, execution: Execution) -> tuple[int, float]:
@@ -163,7 +163,7 @@ def knows_fastpath(model: CostModel) -> bool:
     return FASTPATH in model.parameters.names
 
 
-def told_of(model: CostModel, execution: Execution) -> Execution:
+def without_unknown_fastpath(model: CostModel, execution: Execution) -> Execution:
     """The execution as far as the model can tell its cost: without fast paths if none was measured."""
     if not execution.fastpath or knows_fastpath(model):
         return execution
@@ -239,7 +239,7 @@ def naive_cycles(model: CostModel, execution: Execution, core: int) -> float:
 def notices(model: CostModel, execution: Execution) -> list[str]:
     """Sentences about what lies outside of what was measured."""
     found = []
-    execution = told_of(model, execution)
+    execution = without_unknown_fastpath(model, execution)
     longest = max((len(path.stages) for area in execution.areas for path in area.paths), default=0)
     values = {"frame_bytes": execution.frame_bytes, "flows": float(execution.flows), "functions": longest}
     for area in execution.areas:

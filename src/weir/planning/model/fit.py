@@ -154,17 +154,17 @@ KNOWN_CYCLES = 6.0
 
 
 def chosen(
-    trials: Sequence[Sequence[Terms]], wanted: Sequence[Terms], most: int, turns: Sequence[Sequence[int]]
+    trials: Sequence[Sequence[Terms]], aims_at: Sequence[Terms], most: int, turns: Sequence[Sequence[int]]
 ) -> list[int]:
     """Indices of the trials to run, in order. `trials`: the terms of every row that each would measure.
 
-    `wanted`: what is to be predicted; the choice ends when all of it is known, or with `most`. `turns`:
+    `aims_at`: what is to be predicted; the choice ends when all of it is known, or with `most`. `turns`:
     groups of indices; they choose in turn, each one of its own, since the model is less exact from one way
     of running functions to another than the numbers say. All have their turn once.
     """
     names = sorted({name for trial in trials for row in trial for name in row})
     designs = [_design(trial, names) for trial in trials]
-    aims = _design([terms for terms in wanted if all(name in names for name in terms)], names)
+    aims = _design([terms for terms in aims_at if all(name in names for name in terms)], names)
     scale = np.maximum(np.max([np.abs(one).max(axis=0) for one in designs], axis=0), 1e-9)
     gains = [(one / scale / ROW_CYCLES).T @ (one / scale / ROW_CYCLES) for one in designs]
     information = np.eye(len(names)) / PRIOR_CYCLES**2

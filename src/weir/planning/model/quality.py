@@ -54,7 +54,7 @@ class Measured:
     drawn: bool = False
     """A set-up that was drawn at random, as those are that a model is held against."""
 
-    def told(self) -> tuple[Row, ...]:
+    def all_rows(self) -> tuple[Row, ...]:
         """All that it tells of the parameters."""
         return (*self.rows, *self.light)
 
@@ -99,7 +99,7 @@ def calibrated(
     trials: Sequence[Measured], memory: MemoryCurve, hz: float
 ) -> tuple[CostModel, Fitted, list[LeftOut]]:
     """The model of all trials, with intervals from the errors of rates that were left out of the fit."""
-    fitted = fit([row for trial in trials for row in trial.told()])
+    fitted = fit([row for trial in trials for row in trial.all_rows()])
     best = undisturbed(trials)
     model = CostModel(
         parameters=at_best(fitted, trials),
@@ -189,10 +189,10 @@ def _left_out(model: CostModel, trials: Sequence[Measured], best: Sequence[Measu
     found = []
     for trial in drawn if len(drawn) >= LEFT_OUT_MIN else best:
         others = [other for other in trials if other.group != trial.group]
-        told = [row for other in others for row in other.told()]
-        if not told:
+        rows = [row for other in others for row in other.all_rows()]
+        if not rows:
             continue
-        without = replace(model, parameters=at_best(fit(told), others))
+        without = replace(model, parameters=at_best(fit(rows), others))
         known = without if _tells(without, trial.execution) else model
         found.append(_errors_of(known, trial))
     return found

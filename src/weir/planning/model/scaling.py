@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """f sets of a set-up side by side, and the link that all of their packets share.
 
-The scale factor f of the execution-area paper (section 3.1, equation 5): f (x + y) <= n cores, flows shared
+The scale factor f of [ExecAreas] (section 3.1, equation 5): f (x + y) <= n cores, flows shared
 evenly, and throughput the smaller of what the f sets and what the link carry.
 """
 

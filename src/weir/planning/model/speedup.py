@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The speed-up of n cores: equations (1) to (5) of the paper on lean measurements, section II.C.
+"""The speed-up of n cores: equations (1) to (5) of [Lean], section II.C.
 
 (3): S(n) = f_t n / (1 + (n - 1) f_a + n f_s + n Σ f_i), the sum over i = 1 … n. All cores of a
 run-to-completion system do the same, so its f_i are equal and the sum is n f_i.
 
-What can be told apart: n / S(n) is a polynomial of degree two in n, so measurements of n cores give three
+What can be identified: n / S(n) is a polynomial of degree two in n, so measurements of n cores give three
 numbers, not four. f_t, the change of the total computational scale, is known (1: the same work a packet), not
 fitted. f_s, the fixed overhead, shows only against a core *without* any parallel overhead: the rate that a
 lean measurement predicts. Without that reference its cost is in the reference rate, and f_s is reported as 0.
@@ -202,7 +202,7 @@ class _Solver:
         return np.asarray(found.x, dtype=float)
 
 
-# Equation (5): all of them low. What each means, and what lowers it (the paper, sections II.C and III).
+# Equation (5): all of them low. What each means, and what lowers it ([Lean], sections II.C and III).
 _MEANINGS = {
     "nonparallel": (
         "f_a",

@@ -89,7 +89,7 @@ SHORT_BURST = "short burst"
 FASTPATH = "fast path"
 FASTPATH_ENTRY_BYTES = 128
 """Of memory that a packet of a known flow needs: struct weir_flow_entry, and its place in the table."""
-FORESEEN_FLOWS = 1000
+PREDICTED_FLOWS = 1000
 """About as many branches in their order as a core's predictor remembers."""
 READERS: frozenset[AreaKind] = frozenset({"receiver", "owner", "dispatcher", "applier"})
 """Areas that read packets' bytes themselves."""
@@ -153,7 +153,7 @@ def touched_elsewhere(execution: Execution, core: int) -> float:
 def overtaken(execution: Execution) -> float:
     """Share of the packets that leave in another order than they came: of several workers, each time that an
     area puts together what they have."""
-    joined = [
+    merged = [
         area.share()
         for area in execution.areas
         if area.kind == "chain" and sum(bool(path.share and not path.stages) for path in area.paths) > 1
@@ -165,13 +165,13 @@ def overtaken(execution: Execution) -> float:
         for path in area.paths
         if path.inputs > 1
     ]
-    return min(1.0, sum(joined) + sum(collected))
+    return min(1.0, sum(merged) + sum(collected))
 
 
-def unforeseen(path: AreaPath, execution: Execution) -> float:
-    """Share of the packets of which a dispatcher's core does not foresee where they go: it learns by heart
-    the turns of few flows."""
-    return (1 - 1 / max(1, path.outputs)) * execution.flows / (execution.flows + FORESEEN_FLOWS)
+def mispredicted(path: AreaPath, execution: Execution) -> float:
+    """Share of the packets of which a dispatcher's core mispredicts where they go: its branch predictor knows
+    the order of few flows."""
+    return (1 - 1 / max(1, path.outputs)) * execution.flows / (execution.flows + PREDICTED_FLOWS)
 
 
 def stage_terms(
@@ -249,7 +249,7 @@ def _own_work(area: Area, path: AreaPath, execution: Execution) -> dict[str, flo
         return {}
     if area.kind == "dispatcher":
         own = "forwarder" if path.outputs < 2 else "dispatcher"
-        return {own: 1.0, "dispatcher unforeseen": unforeseen(path, execution)}
+        return {own: 1.0, "dispatcher unforeseen": mispredicted(path, execution)}
     rewriting = path.rewriting if area.kind == "applier" else ()
     return {area.kind: 1.0} | {f"rewriting {nf}": 1.0 for nf in rewriting}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer of `weir plan`: the best placement, why it is, and the best of each other way."""
+"""The answer of `weir plan`: the best placement, why it is, and the best of each other mode."""
 
 from __future__ import annotations
 
@@ -106,13 +106,13 @@ def _functions(search: Search, one: Predicted) -> tuple[PlannedFunction, ...]:
     return tuple(
         PlannedFunction(
             function=name,
-            architecture=way.architecture,
-            workers=way.workers or None,
-            owners=way.owners or None,
-            fastpath=way.fastpath,
+            architecture=mode.architecture,
+            workers=mode.workers or None,
+            owners=mode.owners or None,
+            fastpath=mode.fastpath,
             cores=cores,
         )
-        for name, way, cores in zip(
+        for name, mode, cores in zip(
             search.chain.functions, one.placement.ways, one.placement.cores, strict=True
         )
     )
@@ -144,7 +144,7 @@ def _why(search: Search, found: Ranking) -> Iterator[str]:
     if rate_pps is None:
         yield (
             "None is predicted to carry a percent more, or as much on fewer cores, or on as many in a "
-            "simpler way."
+            "simpler mode."
         )
     elif search.carries(best):
         yield from _chosen(search, found, best)

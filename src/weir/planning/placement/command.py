@@ -24,7 +24,7 @@ from weir.cli.model import (
     Link,
     ModelFile,
     changes_since,
-    model_here,
+    load_model,
     require_technology,
     with_traffic,
 )
@@ -87,7 +87,7 @@ def predict(
         link_bps=None if link is None else link_bps(link),
         rate_pps=None if rate is None else rate_pps(rate),
     )
-    document = model_here(model, any_machine=cpu_ghz is not None)
+    document = load_model(model, any_machine=cpu_ghz is not None)
     require_technology(lab, document)
     chains = list(lab.chains()) if chain is None else [chosen_chain(lab, chain)]
     frames = [str(one) for one in lab.traffic.frames] if frame is None else frame.split(",")
@@ -208,7 +208,7 @@ def plan(
     loaded = load_lab(lab_path, cpus=machine.cpus, nodes=machine.nodes or None)
     frames = tuple(loaded.traffic.frames if frame is None else (one.strip() for one in frame.split(",")))
     lab = with_traffic(loaded, frames, str(loaded.traffic.flows.count) if flows is None else flows)
-    document = model_here(model, any_machine=cpu_ghz is not None)
+    document = load_model(model, any_machine=cpu_ghz is not None)
     require_technology(loaded, document)
     if latency_us is not None and document.technology != "direct":
         raise CommandError(

@@ -21,10 +21,10 @@ def heading(plan: LabPlan) -> str:
     """What was asked and what came of it, in one sentence."""
     asked, best = plan.asked, plan.best
     frames = ", ".join(one if ":" in one else f"{one} B" for one in asked.frames)
-    wanted = "as much as possible" if asked.rate_pps is None else f"{_mpps(asked.rate_pps)} Mpps"
+    required = "as much as possible" if asked.rate_pps is None else f"{_mpps(asked.rate_pps)} Mpps"
     within = "" if asked.latency_us is None else f" within {asked.latency_us:g} µs"
     link = "" if asked.link_bps is None else f", links of {asked.link_bps / 1e9:g} Gbit/s"
-    said = f"{plan.lab} {plan.chain}: {wanted} of {frames}{within}, {asked.flows:,} flows{link}: "
+    said = f"{plan.lab} {plan.chain}: {required} of {frames}{within}, {asked.flows:,} flows{link}: "
     if asked.rate_pps is None:
         return f"{said}{_mpps(min(one.pps for one in best.figures))} Mpps on {best.cores} cores"
     if best.carries:

@@ -55,15 +55,15 @@ def delay(queues: Sequence[Queue], arrival_pps: float, arrivals: Arrivals = "poi
     """
     loaded = network(queues, arrival_pps, arrivals)
     cores = {number: core(loaded, number) for number in loaded.loads}
-    ways = routes(loaded, cores)
-    p50_us, p90_us, p99_us = quantiles([way.time for way in ways], (0.5, 0.9, 0.99))
+    all_routes = routes(loaded, cores)
+    p50_us, p90_us, p99_us = quantiles([route.time for route in all_routes], (0.5, 0.9, 0.99))
     return DelayPrediction(
-        mean_us=sum(way.time.probability * sum(way.visits_us.values()) for way in ways),
+        mean_us=sum(route.time.probability * sum(route.visits_us.values()) for route in all_routes),
         p50_us=p50_us,
         p90_us=p90_us,
         p99_us=p99_us,
         loads=dict(loaded.loads),
-        queues=_states(loaded, ways),
+        queues=_states(loaded, all_routes),
         limits=(
             *_near_full(loaded),
             *_large_bursts(loaded, {number: one.cycle_us for number, one in cores.items()}),
@@ -72,11 +72,13 @@ def delay(queues: Sequence[Queue], arrival_pps: float, arrivals: Arrivals = "poi
     )
 
 
-def _states(loaded: Network, ways: Sequence[Route]) -> dict[str, QueueState]:
+def _states(loaded: Network, all_routes: Sequence[Route]) -> dict[str, QueueState]:
     found = {}
     for queue in loaded.queues:
         visits = [
-            (way.time.probability, way.visits_us[queue.name]) for way in ways if queue.name in way.visits_us
+            (route.time.probability, route.visits_us[queue.name])
+            for route in all_routes
+            if queue.name in route.visits_us
         ]
         weight = sum(probability for probability, _ in visits)
         if not weight:

@@ -3,7 +3,7 @@
 
 A polling core takes all that it finds. Its work is conserved whatever the order of service, so the queues'
 waits are bound together by the pseudo-conservation law of gated cyclic service (Boxma and Groenendijk, J.
-Appl. Prob. 24, 1987). They are told apart as by Everitt (IEEE Trans. Comm. 34, 1986) and Boxma and Meister
+Appl. Prob. 24, 1987). They are separated as by Everitt (IEEE Trans. Comm. 34, 1986) and Boxma and Meister
 (1987): all wait for the same remaining cycle R, and then for what came to the queue before them,
 W = (1 + load) R. Exact for one queue and for queues that are alike; without cost of polling and with one
 queue it is Pollaczek and Khinchine's mean of M/G/1, with Poisson arrivals. Queues that the core itself fills
@@ -163,29 +163,29 @@ def routes(network: Network, cores: Mapping[int, Core]) -> tuple[Route, ...]:
     found: list[Route] = []
     for queue in network.queues:
         if queue.outside:
-            for probability, way in _ways(network, queue, queue.outside / entering):
+            for probability, stops in _paths(network, queue, queue.outside / entering):
                 if len(found) == ROUTES_MAX:
-                    raise ValueError(f"there are more than {ROUTES_MAX} ways through the network")
-                found.append(_timed(network, cores, probability, way))
+                    raise ValueError(f"there are more than {ROUTES_MAX} routes through the network")
+                found.append(_timed(network, cores, probability, stops))
     return tuple(found)
 
 
-def _ways(network: Network, queue: Queue, probability: float) -> Iterator[tuple[float, list[Queue]]]:
+def _paths(network: Network, queue: Queue, probability: float) -> Iterator[tuple[float, list[Queue]]]:
     ends = 1 - sum(queue.then.values())
     if ends > 1e-9:
         yield probability * ends, [queue]
     for name, share in queue.then.items():
         if share:
-            for reached, rest in _ways(network, network.by_name[name], probability * share):
+            for reached, rest in _paths(network, network.by_name[name], probability * share):
                 yield reached, [queue, *rest]
 
 
-def _timed(network: Network, cores: Mapping[int, Core], probability: float, way: Sequence[Queue]) -> Route:
+def _timed(network: Network, cores: Mapping[int, Core], probability: float, stops: Sequence[Queue]) -> Route:
     visits: dict[str, float] = {}
     constant = 0.0
     spreads: list[Spread] = []
     burst = _Burst()
-    for queues in _by_core(way):
+    for queues in _by_core(stops):
         core = cores[queues[0].core]
         stay = _alone(core, queues[0]) if queues[0].one_by_one else _polled(network, core, queues, burst)
         visits |= stay.visits_us
@@ -195,10 +195,10 @@ def _timed(network: Network, cores: Mapping[int, Core], probability: float, way:
     return Route(Sum(probability, constant, tuple(spreads)), visits)
 
 
-def _by_core(way: Sequence[Queue]) -> list[list[Queue]]:
+def _by_core(stops: Sequence[Queue]) -> list[list[Queue]]:
     """Cut where the packet changes cores."""
     found: list[list[Queue]] = []
-    for queue in way:
+    for queue in stops:
         if found and found[-1][-1].core == queue.core:
             found[-1].append(queue)
         else:

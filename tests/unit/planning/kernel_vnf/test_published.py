@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's numbers: what Tables 1 and 2 say together, and what follows from them."""
+"""The numbers of [ExecAreas]: what Tables 1 and 2 say together, and what follows from them."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_the_reason_compares_sets_and_costs_with_the_runner_up() -> None:
 def test_a_lead_within_the_models_error_is_said_when_the_runner_up_takes_fewer_cores() -> None:
     said = reasons.verdict(ranked(flows=1))
     assert said.startswith("5+2 is best: 1.180 Mpps on 7 cores. 4+2 follows with 0.4% less")
-    assert said.endswith("That is within the paper's mean error of 3.74%, and 4+2 takes 6 cores.")
+    assert said.endswith("That is within the published mean error of 3.74%, and 4+2 takes 6 cores.")
 
 
 def test_a_rate_is_met_with_a_margin_or_the_nearest_is_named_with_what_limits_it() -> None:
@@ -105,7 +105,7 @@ def test_a_rate_is_met_with_a_margin_or_the_nearest_is_named_with_what_limits_it
         "4+1 is best: 1.000 Mpps on 5 cores, with a margin of 4.6%. 2+1/ic125 takes 6 cores and could carry "
         "1.183 Mpps."
     )
-    assert "less than the paper's mean error" in reasons.verdict(ranked(1.02e6), rate_pps=1.02e6)
+    assert "less than the published mean error" in reasons.verdict(ranked(1.02e6), rate_pps=1.02e6)
     assert reasons.verdict(ranked(1.3e6), rate_pps=1.3e6).endswith("No other configuration carries it.")
     assert reasons.verdict(ranked(2e6), rate_pps=2e6).endswith(
         "nearest with 1.327 Mpps; the processor limits."

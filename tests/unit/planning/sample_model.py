@@ -43,7 +43,7 @@ _TRIAL = ModelTrial(
 )
 
 
-def told(*without: str, more: Mapping[str, float] = MappingProxyType({})) -> ModelDocument:
+def sample_model(*without: str, more: Mapping[str, float] = MappingProxyType({})) -> ModelDocument:
     """Of this machine. `without`: terms that no trial had; `more`: cycles of others."""
     costs = {name: cycles for name, cycles in sorted({**COSTS, **more}.items()) if name not in without}
     return ModelDocument(
