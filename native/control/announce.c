@@ -66,9 +66,5 @@ announce(const void *arguments, json_t **result, struct weir_error *error)
 }
 
 const struct weir_verb weir_verb_teach = {
-	"teach",
-	"Sends frames from every port with a MAC, for learning bridges.",
-	announce,
-	teach_fields,
-	sizeof(struct teach_fields),
-};
+	"teach", "Sends frames from every port with a MAC, for learning bridges.", announce,
+	teach_fields, sizeof(struct teach_fields)};

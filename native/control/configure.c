@@ -192,9 +192,5 @@ configure(const void *arguments, json_t **result, struct weir_error *error)
 }
 
 const struct weir_verb weir_verb_configure = {
-	"configure",
-	"Builds ports, rings and areas, all or nothing.",
-	configure,
-	configure_fields,
-	sizeof(struct configure_fields),
-};
+	"configure", "Builds ports, rings and areas, all or nothing.", configure, configure_fields,
+	sizeof(struct configure_fields)};

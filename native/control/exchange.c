@@ -112,9 +112,11 @@ struct exchange_fields {
 	uint32_t quiet_ms;
 };
 
+#define INTO(member) WEIR_INTO(struct exchange_fields, member)
+
 static const struct weir_field exchange_fields[] = {
-	{"frames", WEIR_FIELD_JSON, true, WEIR_INTO(struct exchange_fields, frames)},
-	{"quiet_ms", WEIR_FIELD_COUNT, .max = 10000, WEIR_INTO(struct exchange_fields, quiet_ms)},
+	{"frames", WEIR_FIELD_JSON, true, INTO(frames)},
+	{"quiet_ms", WEIR_FIELD_COUNT, .max = 10000, INTO(quiet_ms)},
 	{0},
 };
 
@@ -161,9 +163,5 @@ exchange_frames(const void *arguments, json_t **result, struct weir_error *error
 }
 
 const struct weir_verb weir_verb_exchange = {
-	"exchange",
-	"Sends frames at free ports and answers what arrives at them.",
-	exchange_frames,
-	exchange_fields,
-	sizeof(struct exchange_fields),
-};
+	"exchange", "Sends frames at free ports and answers what arrives at them.", exchange_frames,
+	exchange_fields, sizeof(struct exchange_fields)};

@@ -81,11 +81,13 @@ struct nf_command_fields {
 	const json_t *args;
 };
 
+#define INTO(member) WEIR_INTO(struct nf_command_fields, member)
+
 static const struct weir_field nf_command_fields[] = {
-	{"area", WEIR_FIELD_STRING, true, WEIR_INTO(struct nf_command_fields, area)},
-	{"stage", WEIR_FIELD_STRING, true, WEIR_INTO(struct nf_command_fields, stage)},
-	{"command", WEIR_FIELD_STRING, true, WEIR_INTO(struct nf_command_fields, command)},
-	{"args", WEIR_FIELD_JSON, WEIR_INTO(struct nf_command_fields, args)},
+	{"area", WEIR_FIELD_STRING, true, INTO(area)},
+	{"stage", WEIR_FIELD_STRING, true, INTO(stage)},
+	{"command", WEIR_FIELD_STRING, true, INTO(command)},
+	{"args", WEIR_FIELD_JSON, INTO(args)},
 	{0},
 };
 
@@ -114,7 +116,6 @@ nf_command(const void *arguments, json_t **result, struct weir_error *error)
 	return run(command, stages, count, &values, error);
 }
 
-const struct weir_verb weir_verb_nf_command = {
-	"nf.command",	   "Changes a function while packets flow.", nf_command,
-	nf_command_fields, sizeof(struct nf_command_fields),
-};
+const struct weir_verb weir_verb_nf_command = {"nf.command",
+					       "Changes a function while packets flow.", nf_command,
+					       nf_command_fields, sizeof(struct nf_command_fields)};

@@ -47,12 +47,13 @@ struct nf_report_fields {
 	uint64_t from, limit;
 };
 
+#define INTO(member) WEIR_INTO(struct nf_report_fields, member)
+
 static const struct weir_field nf_report_fields[] = {
-	{"area", WEIR_FIELD_STRING, true, WEIR_INTO(struct nf_report_fields, area)},
-	{"stage", WEIR_FIELD_STRING, true, WEIR_INTO(struct nf_report_fields, stage)},
-	{"from", WEIR_FIELD_COUNT, .max = UINT32_MAX, WEIR_INTO(struct nf_report_fields, from)},
-	{"limit", WEIR_FIELD_COUNT, .max = COUNTERS_MAX, .default_value = 1000,
-	 WEIR_INTO(struct nf_report_fields, limit)},
+	{"area", WEIR_FIELD_STRING, true, INTO(area)},
+	{"stage", WEIR_FIELD_STRING, true, INTO(stage)},
+	{"from", WEIR_FIELD_COUNT, .max = UINT32_MAX, INTO(from)},
+	{"limit", WEIR_FIELD_COUNT, .max = COUNTERS_MAX, .default_value = 1000, INTO(limit)},
 	{0},
 };
 
@@ -90,9 +91,5 @@ nf_report(const void *arguments, json_t **result, struct weir_error *error)
 }
 
 const struct weir_verb weir_verb_nf_report = {
-	"nf.report",
-	"What a function counts by itself: figures, and counters by rule or the like.",
-	nf_report,
-	nf_report_fields,
-	sizeof(struct nf_report_fields),
-};
+	"nf.report", "What a function counts by itself: figures, and counters by rule or the like.",
+	nf_report, nf_report_fields, sizeof(struct nf_report_fields)};

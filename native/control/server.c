@@ -43,10 +43,12 @@ struct request_fields {
 	const char *cmd;
 };
 
+#define INTO(member) WEIR_INTO(struct request_fields, member)
+
 static const struct weir_field request_fields[] = {
-	{"id", WEIR_FIELD_JSON, WEIR_INTO(struct request_fields, id)},
-	{"cmd", WEIR_FIELD_STRING, WEIR_INTO(struct request_fields, cmd)},
-	{"args", WEIR_FIELD_JSON, WEIR_INTO(struct request_fields, args)},
+	{"id", WEIR_FIELD_JSON, INTO(id)},
+	{"cmd", WEIR_FIELD_STRING, INTO(cmd)},
+	{"args", WEIR_FIELD_JSON, INTO(args)},
 	{0},
 };
 

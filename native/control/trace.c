@@ -99,13 +99,14 @@ struct trace_fields {
 	uint64_t at_us;
 };
 
+#define INTO(member) WEIR_INTO(struct trace_fields, member)
+
 static const struct weir_field trace_fields[] = {
-	{"area", WEIR_FIELD_STRING, true, WEIR_INTO(struct trace_fields, area)},
-	{"path", WEIR_FIELD_STRING, true, WEIR_INTO(struct trace_fields, path)},
-	{"frames", WEIR_FIELD_LIST, true, .max = FRAMES_MAX,
-	 WEIR_INTO(struct trace_fields, frames)},
+	{"area", WEIR_FIELD_STRING, true, INTO(area)},
+	{"path", WEIR_FIELD_STRING, true, INTO(path)},
+	{"frames", WEIR_FIELD_LIST, true, .max = FRAMES_MAX, INTO(frames)},
 	{"at_us", WEIR_FIELD_COUNT, .max = UINT32_MAX * 1000ULL, .default_value = UINT64_MAX,
-	 WEIR_INTO(struct trace_fields, at_us)},
+	 INTO(at_us)},
 	{0},
 };
 
@@ -137,10 +138,6 @@ trace_frames(const void *arguments, json_t **result, struct weir_error *error)
 	return 0;
 }
 
-const struct weir_verb weir_verb_trace = {
-	"trace",
-	"Shows what becomes of frames on a path of functions.",
-	trace_frames,
-	trace_fields,
-	sizeof(struct trace_fields),
-};
+const struct weir_verb weir_verb_trace = {"trace",
+					  "Shows what becomes of frames on a path of functions.",
+					  trace_frames, trace_fields, sizeof(struct trace_fields)};

@@ -12,11 +12,11 @@ struct delays_fields {
 	bool variation;
 };
 
+#define INTO(member) WEIR_INTO(struct delays_fields, member)
+
 static const struct weir_field delays_fields[] = {
-	{"stream", WEIR_FIELD_COUNT, true, .max = WEIR_STREAMS_MAX - 1,
-	 WEIR_INTO(struct delays_fields, stream)},
-	{"of", WEIR_FIELD_CHOICE, .choices = histograms,
-	 WEIR_INTO(struct delays_fields, variation)},
+	{"stream", WEIR_FIELD_COUNT, true, .max = WEIR_STREAMS_MAX - 1, INTO(stream)},
+	{"of", WEIR_FIELD_CHOICE, .choices = histograms, INTO(variation)},
 	{0},
 };
 
@@ -54,9 +54,5 @@ traffic_delays(const void *arguments, json_t **result, struct weir_error *error)
 }
 
 const struct weir_verb weir_verb_traffic_delays = {
-	"traffic.delays",
-	"A stream's delays, or their variation, as a histogram.",
-	traffic_delays,
-	delays_fields,
-	sizeof(struct delays_fields),
-};
+	"traffic.delays", "A stream's delays, or their variation, as a histogram.", traffic_delays,
+	delays_fields, sizeof(struct delays_fields)};

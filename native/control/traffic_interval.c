@@ -69,10 +69,7 @@ traffic_interval(const void *arguments, json_t **result, struct weir_error *erro
 }
 
 const struct weir_verb weir_verb_traffic_interval = {
-	"traffic.interval",
-	"What happened in a run since the last look at it.",
-	traffic_interval,
-};
+	"traffic.interval", "What happened in a run since the last look at it.", traffic_interval};
 
 static int
 traffic_finish(const void *arguments, json_t **result, struct weir_error *error)
@@ -82,7 +79,5 @@ traffic_finish(const void *arguments, json_t **result, struct weir_error *error)
 }
 
 const struct weir_verb weir_verb_traffic_finish = {
-	"traffic.finish",
-	"Ends the sending of a run before its time; it drains and has counts.",
-	traffic_finish,
-};
+	"traffic.finish", "Ends the sending of a run before its time; it drains and has counts.",
+	traffic_finish};

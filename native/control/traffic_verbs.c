@@ -70,8 +70,7 @@ traffic_configure(const void *arguments, json_t **result, struct weir_error *err
 
 const struct weir_verb weir_verb_traffic_configure = {
 	"traffic.configure", "Sets the streams of the generators.", traffic_configure,
-	streams_fields,	     sizeof(struct streams_fields),
-};
+	streams_fields, sizeof(struct streams_fields)};
 
 /* --- a run -------------------------------------------------------------------------------------
  */
@@ -226,10 +225,8 @@ traffic_start(const void *arguments, json_t **result, struct weir_error *error)
 	return 0;
 }
 
-const struct weir_verb weir_verb_traffic_start = {
-	"traffic.start", "Starts one run.",	      traffic_start,
-	start_fields,	 sizeof(struct start_fields),
-};
+const struct weir_verb weir_verb_traffic_start = {"traffic.start", "Starts one run.", traffic_start,
+						  start_fields, sizeof(struct start_fields)};
 
 static int
 no_run(struct weir_error *error)
@@ -274,12 +271,8 @@ traffic_result(const void *arguments, json_t **result, struct weir_error *error)
 }
 
 const struct weir_verb weir_verb_traffic_result = {
-	"traffic.result",
-	"The state of the run, and its counts when it is done.",
-	traffic_result,
-	result_fields,
-	sizeof(struct result_fields),
-};
+	"traffic.result", "The state of the run, and its counts when it is done.", traffic_result,
+	result_fields, sizeof(struct result_fields)};
 
 static int
 traffic_so_far(const void *arguments, json_t **result, struct weir_error *error)
@@ -294,7 +287,4 @@ traffic_so_far(const void *arguments, json_t **result, struct weir_error *error)
 }
 
 const struct weir_verb weir_verb_traffic_so_far = {
-	"traffic.so_far",
-	"What the streams of a run counted up to now.",
-	traffic_so_far,
-};
+	"traffic.so_far", "What the streams of a run counted up to now.", traffic_so_far};
