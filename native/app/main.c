@@ -12,6 +12,8 @@
 #include "app/processor.h"
 #include "app/start.h"
 #include "control/dataplane.h"
+#include "control/describe.h"
+#include "control/server.h"
 #include "control/verbs.h"
 
 #define EXIT_USAGE 2
@@ -86,7 +88,7 @@ parse(int argc, char **argv, struct arguments *arguments)
 				arguments->start.pci[arguments->start.pci_count++] = optarg;
 			break;
 		case 'd':
-			description = weir_describe();
+			description = weir_describe(weir_verbs_json());
 			json_dumpf(description, stdout, JSON_INDENT(2));
 			json_decref(description);
 			puts("");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `configure` built: the areas and rings of this process. Control thread only. */
+/* What `configure` built, and who owns it: areas and rings of this process (ports are port's, a run
+ * and its streams are traffic's). Control thread only. */
 #ifndef WEIR_CONTROL_DATAPLANE_H
 #define WEIR_CONTROL_DATAPLANE_H
 
@@ -12,32 +13,26 @@
 #define WEIR_AREAS_MAX 256
 #define WEIR_RINGS_MAX 1024
 
-enum weir_area_kind {
-	WEIR_AREA_CHAIN, /* weir_chain, as WEIR_AREA_OWNER */
-	WEIR_AREA_OWNER,
-	WEIR_AREA_DISPATCHER, /* weir_hops, as the next two */
-	WEIR_AREA_APPLIER,
-	WEIR_AREA_COLLECTOR,
-	WEIR_AREA_GENERATOR,
-	WEIR_AREA_RECEIVER,
-	WEIR_AREA_KINDS,
+/* A kind of area: what control does with one. Each kind's rows are in a file of their own, listed
+ * in areas.c. */
+struct weir_area_kind {
+	const char *name;
+	/* The area that `object` describes; NULL with `error`, and nothing left behind. */
+	struct weir_area *(*create)(const json_t *object, const char *where,
+				    struct weir_error *error);
+	void (*destroy)(struct weir_area *area);
+	/* Once all areas are there: joins it with those that `object` names. NULL: it names none.
+	 */
+	int (*connect)(struct weir_area *area, const json_t *object, const char *where,
+		       struct weir_error *error);
+	/* Its paths as the ledger shows them, new references; NULL: it has none. */
+	void (*add_paths)(const struct weir_area *area, json_t *list);
+	bool runs_functions; /* the area is a struct weir_chain */
+	bool dispatches;     /* it is a struct weir_hops, with areas of functions behind it */
 };
 
-static inline bool
-weir_area_runs_functions(enum weir_area_kind kind)
-{
-	return kind == WEIR_AREA_CHAIN || kind == WEIR_AREA_OWNER;
-}
-
-static inline bool
-weir_area_has_hops(enum weir_area_kind kind)
-{
-	return kind == WEIR_AREA_DISPATCHER || kind == WEIR_AREA_APPLIER ||
-	       kind == WEIR_AREA_COLLECTOR;
-}
-
 struct weir_placed_area {
-	enum weir_area_kind kind;
+	const struct weir_area_kind *kind;
 	struct weir_area *area;
 };
 
@@ -45,35 +40,26 @@ struct weir_dataplane {
 	bool configured;
 	struct weir_loop_options loop;
 	unsigned int area_count;
-	struct weir_placed_area areas[WEIR_AREAS_MAX];
+	struct weir_placed_area areas[WEIR_AREAS_MAX]; /* owned */
 	unsigned int ring_count;
-	struct rte_ring *rings[WEIR_RINGS_MAX];
+	struct rte_ring *rings[WEIR_RINGS_MAX]; /* owned */
 };
 
 extern struct weir_dataplane weir_dataplane;
-extern bool weir_quit_asked;
 extern bool weir_memory_is_huge;
 
-const char *weir_area_kind_name(enum weir_area_kind kind);
-
-/* Makes the area that `object` describes and places it. */
-int weir_area_from_json(const json_t *object, const char *where, struct weir_error *error);
-/* Once all areas are made: joins the one that `object` describes with those that it names. */
-int weir_area_connect(const json_t *object, const char *where, struct weir_error *error);
-void weir_area_destroy(const struct weir_placed_area *placed);
 /* The area of that name, or NULL. */
 const struct weir_placed_area *weir_area_named(const char *name);
 /* The area of functions of that name, or NULL. */
 struct weir_chain *weir_chain_named(const char *name);
 /* Its stage of that name, or of that function where it has none; NULL: there is none. */
 struct weir_stage *weir_chain_stage_named(struct weir_chain *chain, const char *name);
+/* The path `name` of the area of functions `area`; -1 with `error`: there is none. */
+int weir_path_named(const char *area, const char *name, struct weir_chain **chain,
+		    struct weir_path **path, struct weir_error *error);
 struct rte_ring *weir_ring_find(const char *name);
 
-/* Stops the loops and frees everything that configure made. */
+/* Stops the loops, forgets streams and runs, closes the ports and frees what configure made. */
 void weir_dataplane_reset(void);
-
-/* The description printed by --describe and answered to `describe`: a new reference. */
-json_t *weir_describe(void);
-json_t *weir_ledger(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this program can do, from the tables that the code itself runs on. */
-#include "dataplane.h"
-#include "verbs.h"
+#include "describe.h"
+
+#include "engine/nf.h"
+#include "port/open.h"
 
 static json_t *
 option_to_json(const struct weir_option *option)
@@ -63,17 +64,16 @@ nf_to_json(const struct weir_nf *nf)
 }
 
 json_t *
-weir_describe(void)
+weir_describe(json_t *verbs)
 {
 	json_t *nfs = json_array();
-	json_t *commands = json_array();
+	json_t *kinds = json_array();
+	const char *kind;
 
 	for (unsigned int i = 0; i < weir_nf_count; i++)
 		json_array_append_new(nfs, nf_to_json(weir_nf_table[i]));
-	for (unsigned int i = 0; i < weir_verb_count; i++)
-		json_array_append_new(commands, json_pack("{s:s, s:s}", "name", weir_verbs[i].name,
-							  "summary", weir_verbs[i].summary));
-	return json_pack("{s:s, s:i, s:o, s:[s,s,s,s,s,s,s], s:o}", "version", WEIR_VERSION,
-			 "protocol", 1, "nfs", nfs, "port_kinds", "null", "memory", "packet_socket",
-			 "af_packet", "af_xdp", "tap", "physical", "commands", commands);
+	for (unsigned int i = 0; (kind = weir_port_kind_name(i)) != NULL; i++)
+		json_array_append_new(kinds, json_string(kind));
+	return json_pack("{s:s, s:i, s:o, s:o, s:o}", "version", WEIR_VERSION, "protocol", 1, "nfs",
+			 nfs, "port_kinds", kinds, "commands", verbs);
 }

@@ -6,12 +6,10 @@
  */
 #include <time.h>
 
-#include "arguments.h"
 #include "engine/loop.h"
-#include "dataplane.h"
 #include "frame_json.h"
 #include "port/port.h"
-#include "verb.h"
+#include "verbs.h"
 
 #define FRAMES_MAX 4096
 #define PORTS_MAX 16
@@ -109,16 +107,30 @@ exchange(struct end *ends, unsigned int count, uint64_t quiet_ms)
 	}
 }
 
+struct exchange_fields {
+	const json_t *frames;
+	uint32_t quiet_ms;
+};
+
+#define INTO(member) WEIR_INTO(struct exchange_fields, member)
+
+static const struct weir_field exchange_fields[] = {
+	{"frames", WEIR_FIELD_JSON, true, INTO(frames)},
+	{"quiet_ms", WEIR_FIELD_COUNT, .max = 10000, INTO(quiet_ms)},
+	{0},
+};
+
 static int
-ends_from_json(const json_t *args, struct end *ends, unsigned int *count, struct weir_error *error)
+ends_from_json(const json_t *frames, struct end *ends, unsigned int *count,
+	       struct weir_error *error)
 {
-	json_t *frames = json_object_get(args, "frames"), *list;
 	const char *name;
+	json_t *list;
 
 	if (json_object_size(frames) == 0 || json_object_size(frames) > PORTS_MAX)
 		return weir_fail(error, "bad_argument", "frames", "1 to 16 ports with their frames",
 				 NULL, "%zu ports", json_object_size(frames));
-	json_object_foreach(frames, name, list)
+	json_object_foreach((json_t *)frames, name, list)
 	{
 		if (end_from_json(name, list, &ends[*count], error) < 0)
 			return -1;
@@ -127,18 +139,15 @@ ends_from_json(const json_t *args, struct end *ends, unsigned int *count, struct
 	return 0;
 }
 
-int
-weir_verb_exchange(const json_t *args, json_t **result, struct weir_error *error)
+static int
+exchange_frames(const void *arguments, json_t **result, struct weir_error *error)
 {
-	static const char *const known[] = {"frames", "quiet_ms", NULL};
+	const struct exchange_fields *fields = arguments;
 	struct end ends[PORTS_MAX] = {0};
 	unsigned int count = 0;
-	uint64_t quiet_ms = 0;
 	json_t *received;
 
-	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_count(args, "quiet_ms", 0, 10000, "", &quiet_ms, error) < 0 ||
-	    ends_from_json(args, ends, &count, error) < 0)
+	if (ends_from_json(fields->frames, ends, &count, error) < 0)
 		return -1;
 	if (!weir_loops_running())
 		return weir_fail(error, "bad_state", NULL, NULL, "send `start` first",
@@ -148,7 +157,11 @@ weir_verb_exchange(const json_t *args, json_t **result, struct weir_error *error
 		ends[i].received = json_array();
 		json_object_set_new(received, ends[i].port->name, ends[i].received);
 	}
-	exchange(ends, count, quiet_ms);
+	exchange(ends, count, fields->quiet_ms);
 	*result = json_pack("{s:o}", "frames", received);
 	return 0;
 }
+
+const struct weir_verb weir_verb_exchange = {
+	"exchange", "Sends frames at free ports and answers what arrives at them.", exchange_frames,
+	exchange_fields, sizeof(struct exchange_fields)};

@@ -41,3 +41,17 @@ weir_gaps_since(uint64_t seen[WEIR_CORES_MAX], json_t *list)
 	}
 	return forgotten;
 }
+
+static uint64_t interval_seen[WEIR_CORES_MAX];
+
+void
+weir_gaps_begin(void)
+{
+	weir_gaps_mark(interval_seen);
+}
+
+uint64_t
+weir_gaps_of_interval(json_t *list)
+{
+	return weir_gaps_since(interval_seen, list);
+}

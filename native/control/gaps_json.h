@@ -15,4 +15,8 @@ void weir_gaps_mark(uint64_t seen[WEIR_CORES_MAX]);
  * since no more than WEIR_GAPS_KEPT a core are kept. */
 uint64_t weir_gaps_since(uint64_t seen[WEIR_CORES_MAX], json_t *list);
 
+/* The same since the last call, or since weir_gaps_begin(), for `traffic.interval`. */
+void weir_gaps_begin(void);
+uint64_t weir_gaps_of_interval(json_t *list);
+
 #endif

@@ -1,78 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ledger as JSON. */
-#include <string.h>
+#include "ledger.h"
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 
-#include "engine/hops.h"
 #include "dataplane.h"
-#include "port/port.h"
+#include "path_json.h"
+#include "port/open.h"
 #include "timestamps.h"
-
-static json_t *
-count(const uint64_t *counter)
-{
-	return json_integer((json_int_t)weir_counted(counter));
-}
-
-static json_t *
-stage_to_json(const struct weir_stage *stage)
-{
-	json_t *drops = json_object();
-
-	for (unsigned int i = 0; i < stage->nf->drop_reason_count; i++)
-		json_object_set_new(drops, stage->nf->drop_reasons[i].symbol,
-				    count(&stage->ledger.drops[i]));
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "nf", stage->nf->name, "in",
-			 count(&stage->ledger.packets_in), "out", count(&stage->ledger.packets_out),
-			 "held", count(&stage->ledger.held), "cycles", count(&stage->ledger.cycles),
-			 "long_cycles", count(&stage->ledger.long_cycles), "drops", drops);
-}
-
-static json_t *
-queue_names(const struct weir_queue *queues, unsigned int queue_count)
-{
-	json_t *names = json_array();
-
-	for (unsigned int i = 0; i < queue_count; i++)
-		json_array_append_new(names, json_string(queues[i].name));
-	return names;
-}
-
-static json_t *
-path_to_json(const struct weir_path *path)
-{
-	json_t *stages = json_array();
-	json_t *fastpath = NULL;
-
-	for (unsigned int i = 0; i < path->stage_count; i++)
-		json_array_append_new(stages, stage_to_json(&path->stages[i]));
-	if (path->fastpath.cache != NULL)
-		fastpath = json_pack("{s:o, s:o, s:o, s:I}", "hits",
-				     count(&path->fastpath.ledger.hits), "walks",
-				     count(&path->fastpath.ledger.walks), "cycles",
-				     count(&path->fastpath.ledger.cycles), "flows",
-				     (json_int_t)weir_flow_cache_count(path->fastpath.cache));
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:o?}", "name", path->name,
-			 "inputs", queue_names(&path->in, 1), "outputs",
-			 queue_names(path->out.queue, path->out.count), "rx_packets",
-			 count(&path->rx_packets), "tx_packets", count(&path->out.tx_packets),
-			 "drops", "tx_queue_full", count(&path->out.tx_queue_full), "no_output",
-			 count(&path->out.no_output), "stages", stages, "fastpath", fastpath);
-}
-
-static json_t *
-hop_to_json(const struct weir_hop *hop)
-{
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:[]}", "name", hop->name,
-			 "inputs", queue_names(hop->inputs, hop->input_count), "outputs",
-			 queue_names(hop->out.queue, hop->out.count), "rx_packets",
-			 count(&hop->rx_packets), "tx_packets", count(&hop->out.tx_packets),
-			 "drops", "tx_queue_full", count(&hop->out.tx_queue_full), "no_output",
-			 count(&hop->out.no_output), "stages");
-}
 
 static json_t *
 area_to_json(const struct weir_placed_area *placed)
@@ -80,41 +16,16 @@ area_to_json(const struct weir_placed_area *placed)
 	const struct weir_area *area = placed->area;
 	json_t *paths = json_array();
 
-	if (weir_area_runs_functions(placed->kind)) {
-		const struct weir_chain *chain = (const struct weir_chain *)area;
-
-		for (unsigned int i = 0; i < chain->path_count; i++)
-			json_array_append_new(paths, path_to_json(&chain->paths[i]));
-	} else if (weir_area_has_hops(placed->kind)) {
-		const struct weir_hops *hops = (const struct weir_hops *)area;
-
-		for (unsigned int i = 0; i < hops->count; i++)
-			json_array_append_new(paths, hop_to_json(&hops->hops[i]));
-	}
-	return json_pack(
-		"{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", area->name, "core",
-		area->core, "kind", weir_area_kind_name(placed->kind), "polls",
-		count(&area->ledger.polls), "empty_polls", count(&area->ledger.empty_polls),
-		"busy_cycles", count(&area->ledger.busy_cycles), "idle_cycles",
-		count(&area->ledger.idle_cycles), "long_polls", count(&area->ledger.long_polls),
-		"long_cycles", count(&area->ledger.long_cycles), "paths", paths);
-}
-
-/*
- * Packets that the port took and lost. Some drivers count in `oerrors` those that their transmit
- * function did not take; these stayed with the area that sent them, whose tx_refused or
- * tx_queue_full they are.
- */
-static uint64_t
-tx_errors(const struct weir_port *port, const struct rte_eth_stats *stats)
-{
-	static const char *const counting_refusals[] = {"net_af_xdp", "net_tap", "net_vhost"};
-
-	for (unsigned int i = 0; i < RTE_DIM(counting_refusals); i++) {
-		if (strcmp(port->driver, counting_refusals[i]) == 0)
-			return 0;
-	}
-	return stats->oerrors;
+	if (placed->kind->add_paths != NULL)
+		placed->kind->add_paths(area, paths);
+	return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", area->name,
+			 "core", area->core, "kind", placed->kind->name, "polls",
+			 weir_counter_json(&area->ledger.polls), "empty_polls",
+			 weir_counter_json(&area->ledger.empty_polls), "busy_cycles",
+			 weir_counter_json(&area->ledger.busy_cycles), "idle_cycles",
+			 weir_counter_json(&area->ledger.idle_cycles), "long_polls",
+			 weir_counter_json(&area->ledger.long_polls), "long_cycles",
+			 weir_counter_json(&area->ledger.long_cycles), "paths", paths);
 }
 
 static json_t *
@@ -128,8 +39,8 @@ port_to_json(const struct weir_port *port)
 			 (json_int_t)stats.ibytes, "tx_packets", (json_int_t)stats.opackets,
 			 "tx_bytes", (json_int_t)stats.obytes, "rx_missed",
 			 (json_int_t)stats.imissed, "rx_nombuf", (json_int_t)stats.rx_nombuf,
-			 "tx_errors", (json_int_t)tx_errors(port, &stats), "gone",
-			 weir_port_gone(port), "timestamps", weir_timestamps_json(port));
+			 "tx_errors", (json_int_t)stats.oerrors, "gone", weir_port_gone(port),
+			 "timestamps", weir_timestamps_json(port));
 }
 
 static json_t *

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
 #include "dataplane.h"
 #include "options_json.h"
 #include "stages.h"
-#include "verb.h"
+#include "verbs.h"
 
 static const struct weir_command *
 command_named(const struct weir_nf *nf, const char *name)
@@ -77,11 +76,25 @@ run(const struct weir_command *command, const struct weir_named_stage *stages, u
 	return 0;
 }
 
-int
-weir_verb_nf_command(const json_t *args, json_t **result, struct weir_error *error)
+struct nf_command_fields {
+	const char *area, *stage, *command;
+	const json_t *args;
+};
+
+#define INTO(member) WEIR_INTO(struct nf_command_fields, member)
+
+static const struct weir_field nf_command_fields[] = {
+	{"area", WEIR_FIELD_STRING, true, INTO(area)},
+	{"stage", WEIR_FIELD_STRING, true, INTO(stage)},
+	{"command", WEIR_FIELD_STRING, true, INTO(command)},
+	{"args", WEIR_FIELD_JSON, INTO(args)},
+	{0},
+};
+
+static int
+nf_command(const void *arguments, json_t **result, struct weir_error *error)
 {
-	static const char *const known[] = {"area", "stage", "command", "args", NULL};
-	const char *name = NULL;
+	const struct nf_command_fields *fields = arguments;
 	const struct weir_command *command;
 	struct weir_option_values values;
 	struct weir_named_stage stages[WEIR_WORKERS_MAX];
@@ -89,18 +102,20 @@ weir_verb_nf_command(const json_t *args, json_t **result, struct weir_error *err
 	int count;
 
 	(void)result;
-	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_string(args, "command", true, "", &name, error) < 0 ||
-	    weir_options_from_json(json_object_get(args, "args"), "args", &values, error) < 0)
+	if (weir_options_from_json(fields->args, "args", &values, error) < 0)
 		return -1;
-	count = weir_take_stages(args, stages, error);
+	count = weir_stages_named(fields->area, fields->stage, stages, error);
 	if (count < 0)
 		return -1;
 	nf = stages[0].stage->nf;
-	command = command_named(nf, name);
+	command = command_named(nf, fields->command);
 	if (command == NULL)
 		return weir_fail(error, "bad_argument", "command",
 				 "a command that weir-dp --describe lists", NULL,
-				 "%s has no command '%s'", nf->name, name);
+				 "%s has no command '%s'", nf->name, fields->command);
 	return run(command, stages, count, &values, error);
 }
+
+const struct weir_verb weir_verb_nf_command = {"nf.command",
+					       "Changes a function while packets flow.", nf_command,
+					       nf_command_fields, sizeof(struct nf_command_fields)};

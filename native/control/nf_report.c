@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `nf.report`: what a function counts by itself, a window of it at a time. */
 #include "engine/report.h"
-#include "arguments.h"
-#include "dataplane.h"
 #include "stages.h"
-#include "verb.h"
+#include "verbs.h"
 
 #define COUNTERS_MAX 65536
 
@@ -44,24 +42,35 @@ counter(struct weir_report *report, const struct weir_report_label *labels,
 					"bytes", (json_int_t)weir_counted(&counter->bytes)));
 }
 
-int
-weir_verb_nf_report(const json_t *args, json_t **result, struct weir_error *error)
+struct nf_report_fields {
+	const char *area, *stage;
+	uint64_t from, limit;
+};
+
+#define INTO(member) WEIR_INTO(struct nf_report_fields, member)
+
+static const struct weir_field nf_report_fields[] = {
+	{"area", WEIR_FIELD_STRING, true, INTO(area)},
+	{"stage", WEIR_FIELD_STRING, true, INTO(stage)},
+	{"from", WEIR_FIELD_COUNT, .max = UINT32_MAX, INTO(from)},
+	{"limit", WEIR_FIELD_COUNT, .max = COUNTERS_MAX, .default_value = 1000, INTO(limit)},
+	{0},
+};
+
+static int
+nf_report(const void *arguments, json_t **result, struct weir_error *error)
 {
-	static const char *const known[] = {"area", "stage", "from", "limit", NULL};
+	const struct nf_report_fields *fields = arguments;
 	struct to_json json = {
 		.report = {.figure = figure, .counter = counter},
-		.limit = 1000,
+		.from = fields->from,
+		.limit = fields->limit,
 	};
 	struct weir_named_stage stages[WEIR_WORKERS_MAX];
+	int count = weir_stages_named(fields->area, fields->stage, stages, error);
 	const struct weir_nf *nf;
 	json_t *figures;
-	int count;
 
-	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_count(args, "from", 0, UINT32_MAX, "", &json.from, error) < 0 ||
-	    weir_take_count(args, "limit", 0, COUNTERS_MAX, "", &json.limit, error) < 0)
-		return -1;
-	count = weir_take_stages(args, stages, error);
 	if (count < 0)
 		return -1;
 	nf = stages[0].stage->nf;
@@ -80,3 +89,7 @@ weir_verb_nf_report(const json_t *args, json_t **result, struct weir_error *erro
 			    "total", (json_int_t)json.total);
 	return 0;
 }
+
+const struct weir_verb weir_verb_nf_report = {
+	"nf.report", "What a function counts by itself: figures, and counters by rule or the like.",
+	nf_report, nf_report_fields, sizeof(struct nf_report_fields)};

@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "dataplane.h"
 #include "port/device_clock.h"
+#include "server.h"
 #include "timestamps.h"
 #include "verbs.h"
 
@@ -38,33 +38,44 @@ failure(const struct weir_error *error)
 			 error->expected, "fix", error->fix);
 }
 
+struct request_fields {
+	const json_t *id, *args;
+	const char *cmd;
+};
+
+#define INTO(member) WEIR_INTO(struct request_fields, member)
+
+static const struct weir_field request_fields[] = {
+	{"id", WEIR_FIELD_JSON, INTO(id)},
+	{"cmd", WEIR_FIELD_STRING, INTO(cmd)},
+	{"args", WEIR_FIELD_JSON, INTO(args)},
+	{0},
+};
+
 static json_t *
 run(const json_t *request)
 {
-	static const char *const known[] = {"id", "cmd", "args", NULL};
+	struct request_fields fields;
 	struct weir_error error = {0};
-	const char *name = json_string_value(json_object_get(request, "cmd"));
-	json_t *args = json_object_get(request, "args");
-	json_t *result = NULL;
-	json_t *empty;
+	const struct weir_verb *verb = NULL;
+	json_t *empty, *result = NULL;
 	int status;
 
-	if (weir_refuse_unknown(request, "request", known, &error) < 0)
+	if (weir_read(request, "request", request_fields, &fields, &error) < 0)
 		return failure(&error);
-	for (unsigned int i = 0; name != NULL && i < weir_verb_count; i++) {
-		if (strcmp(weir_verbs[i].name, name) != 0)
-			continue;
-		empty = json_object();
-		status = weir_verbs[i].run(args != NULL ? args : empty, &result, &error);
-		json_decref(empty);
-		if (status < 0)
-			return failure(&error);
-		return json_pack("{s:b, s:o}", "ok", 1, "result",
-				 result != NULL ? result : json_object());
+	if (fields.cmd != NULL)
+		verb = weir_verb_named(fields.cmd);
+	if (verb == NULL) {
+		weir_fail(&error, "bad_request", "cmd", "a command that --describe lists", NULL,
+			  "there is no command '%s'", fields.cmd != NULL ? fields.cmd : "");
+		return failure(&error);
 	}
-	weir_fail(&error, "bad_request", "cmd", "a command that --describe lists", NULL,
-		  "there is no command '%s'", name != NULL ? name : "");
-	return failure(&error);
+	empty = json_object();
+	status = weir_verb_run(verb, fields.args != NULL ? fields.args : empty, &result, &error);
+	json_decref(empty);
+	if (status < 0)
+		return failure(&error);
+	return json_pack("{s:b, s:o}", "ok", 1, "result", result != NULL ? result : json_object());
 }
 
 static void

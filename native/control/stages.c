@@ -3,7 +3,6 @@
 
 #include "engine/hops.h"
 
-#include "arguments.h"
 #include "dataplane.h"
 
 static bool
@@ -28,7 +27,7 @@ workers_of(const struct weir_hops *dispatcher, struct weir_named_stage *workers)
 	for (unsigned int i = 0; i < weir_dataplane.area_count && count < WEIR_WORKERS_MAX; i++) {
 		const struct weir_placed_area *placed = &weir_dataplane.areas[i];
 
-		if (weir_area_runs_functions(placed->kind) &&
+		if (placed->kind->runs_functions &&
 		    is_fed_by((struct weir_chain *)placed->area, &dispatcher->hops[0].out))
 			workers[count++].chain = (struct weir_chain *)placed->area;
 	}
@@ -36,30 +35,26 @@ workers_of(const struct weir_hops *dispatcher, struct weir_named_stage *workers)
 }
 
 int
-weir_take_stages(const json_t *args, struct weir_named_stage *stages, struct weir_error *error)
+weir_stages_named(const char *area, const char *stage, struct weir_named_stage *stages,
+		  struct weir_error *error)
 {
-	const char *area = NULL, *name = NULL;
-	const struct weir_placed_area *placed;
+	const struct weir_placed_area *placed = weir_area_named(area);
 	unsigned int count = 0;
 
-	if (weir_take_string(args, "area", true, "", &area, error) < 0 ||
-	    weir_take_string(args, "stage", true, "", &name, error) < 0)
-		return -1;
-	placed = weir_area_named(area);
-	if (placed != NULL && placed->kind == WEIR_AREA_DISPATCHER)
+	if (placed != NULL && placed->kind->dispatches)
 		count = workers_of((struct weir_hops *)placed->area, stages);
-	else if (placed != NULL && weir_area_runs_functions(placed->kind))
+	else if (placed != NULL && placed->kind->runs_functions)
 		stages[count++].chain = (struct weir_chain *)placed->area;
 	if (count == 0)
 		return weir_fail(error, "bad_argument", "area",
 				 "the name of an area of functions, or of their dispatcher", NULL,
 				 "there is no such area '%s'", area);
 	for (unsigned int i = 0; i < count; i++) {
-		stages[i].stage = weir_chain_stage_named(stages[i].chain, name);
+		stages[i].stage = weir_chain_stage_named(stages[i].chain, stage);
 		if (stages[i].stage == NULL)
 			return weir_fail(
 				error, "bad_argument", "stage", "the name of a stage of that area",
-				NULL, "area '%s' has no stage '%s'", stages[i].chain->name, name);
+				NULL, "area '%s' has no stage '%s'", stages[i].chain->name, stage);
 	}
 	return (int)count;
 }

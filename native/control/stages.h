@@ -3,8 +3,6 @@
 #ifndef WEIR_CONTROL_STAGES_H
 #define WEIR_CONTROL_STAGES_H
 
-#include <jansson.h>
-
 #include "engine/chain.h"
 
 #define WEIR_WORKERS_MAX WEIR_OUTPUTS_MAX
@@ -16,10 +14,11 @@ struct weir_named_stage {
 };
 
 /*
- * The stages that the arguments `area` and `stage` name: one where `area` runs functions, one of
+ * The stages that `area` and `stage` name: one where `area` runs functions, one of
  * each worker where it is a dispatcher. Gives how many, WEIR_WORKERS_MAX at most, or -1 with
  * `error`.
  */
-int weir_take_stages(const json_t *args, struct weir_named_stage *stages, struct weir_error *error);
+int weir_stages_named(const char *area, const char *stage, struct weir_named_stage *stages,
+		      struct weir_error *error);
 
 #endif

@@ -1,61 +1,177 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One stream from JSON: ports, sizes, flows, pacing. */
 #include "stream_json.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "arguments.h"
+#include <rte_common.h>
+
+#include "fields.h"
+#include "path_json.h"
 #include "port/port.h"
 #include "traffic/frame.h"
 #include "traffic/imix.h"
-#include "verb.h"
+
+struct stream_fields {
+	struct weir_stream_config config;
+	struct weir_port *port, *to;
+	const char *src_ip, *dst_ip;
+	uint16_t bytes;
+	const char *imix;
+};
+
+/* --- kinds of values ---------------------------------------------------------------------------
+ */
 
 static int
-port_id_of(const json_t *object, const char *key, bool required, const char *where, uint16_t *id,
-	   struct weir_error *error)
+read_mac(const json_t *value, const char *where, void *target, struct weir_error *error)
 {
-	const char *name = NULL;
-	struct weir_port *port;
+	const char *text = json_string_value(value);
 
-	*id = WEIR_NOWHERE;
-	if (weir_take_string(object, key, required, where, &name, error) < 0)
-		return -1;
-	if (name == NULL)
+	if (text != NULL && rte_ether_unformat_addr(text, target) == 0)
 		return 0;
-	port = weir_port_find(name);
-	if (port == NULL)
-		return weir_fail(error, "bad_argument", weir_at(where, key).text,
-				 "the name of a configured port", NULL, "there is no port '%s'",
-				 name);
-	*id = port->id;
-	return 0;
+	return weir_fail(error, "bad_argument", where, "an address such as 02:00:00:00:00:01", NULL,
+			 "'%s' is not a MAC address", text != NULL ? text : "");
 }
 
 static int
-frames_from_json(const json_t *object, const char *where, struct weir_stream_config *config,
-		 struct weir_error *error)
+read_exponent(const json_t *value, const char *where, void *target, struct weir_error *error)
 {
-	static const char *const known[] = {"bytes", "imix", NULL};
+	double *exponent = target;
+
+	*exponent = json_number_value(value);
+	if (json_is_number(value) && *exponent > 0 && *exponent <= 10)
+		return 0;
+	return weir_fail(error, "bad_argument", where, "a number above 0, up to 10", NULL,
+			 "'zipf_s' is no such exponent");
+}
+
+static int
+read_vary(const json_t *value, const char *where, void *target, struct weir_error *error)
+{
+	static const char *const fields[] = {"src_ip", "dst_ip", "src_port", "dst_port"};
+	unsigned int *vary = target;
+	size_t index;
+	json_t *field;
+
+	if (!json_is_array(value))
+		return weir_fail(error, "bad_argument", where, "an array", NULL,
+				 "'vary' has the wrong type");
+	json_array_foreach((json_t *)value, index, field)
+	{
+		const char *name = json_is_string(field) ? json_string_value(field) : "";
+		unsigned int i = 0;
+
+		while (i < RTE_DIM(fields) && strcmp(name, fields[i]) != 0)
+			i++;
+		if (i == RTE_DIM(fields))
+			return weir_fail(error, "bad_argument", where,
+					 "src_ip, dst_ip, src_port, dst_port", NULL,
+					 "'vary' has an unknown field");
+		*vary |= 1u << i; /* as enum weir_vary */
+	}
+	return 0;
+}
+
+/* --- tables ------------------------------------------------------------------------------------
+ */
+
+static const char *const transports[] = {"udp", "tcp", NULL};
+static const char *const distributions[] = {"uniform", "zipf", NULL};
+static const char *const pacings[] = {"constant", "poisson", NULL};
+
+#define INTO(member) WEIR_INTO(struct stream_fields, member)
+
+static const struct weir_field template_fields[] = {
+	{"ip", WEIR_FIELD_COUNT, .min = 4, .max = 6, .default_value = 4,
+	 INTO(config.template.ip_version)},
+	{"l4", WEIR_FIELD_CHOICE, .choices = transports, INTO(config.template.tcp)},
+	{"src_mac", WEIR_FIELD_READ, true, .read = read_mac, INTO(config.template.src_mac)},
+	{"dst_mac", WEIR_FIELD_READ, true, .read = read_mac, INTO(config.template.dst_mac)},
+	{"vlan", WEIR_FIELD_COUNT, .min = 1, .max = 4094, INTO(config.template.vlan)},
+	{"src_ip", WEIR_FIELD_STRING, true, INTO(src_ip)},
+	{"dst_ip", WEIR_FIELD_STRING, true, INTO(dst_ip)},
+	{"src_port", WEIR_FIELD_COUNT, .min = 1, .max = 32767, .default_value = 1024,
+	 INTO(config.template.src_port)},
+	{"dst_port", WEIR_FIELD_COUNT, .min = 1, .max = 32767, .default_value = 1024,
+	 INTO(config.template.dst_port)},
+	{0},
+};
+
+static const struct weir_field frame_fields[] = {
+	{"bytes", WEIR_FIELD_COUNT, .min = 1, .max = UINT16_MAX, INTO(bytes)},
+	{"imix", WEIR_FIELD_STRING, INTO(imix)},
+	{0},
+};
+
+static const struct weir_field flows_fields[] = {
+	{"count", WEIR_FIELD_COUNT, .min = 1, .max = WEIR_FLOWS_MAX, .default_value = 1,
+	 INTO(config.flow_count)},
+	{"distribution", WEIR_FIELD_CHOICE, .choices = distributions, INTO(config.zipf)},
+	{"zipf_s", WEIR_FIELD_READ, .read = read_exponent, INTO(config.zipf_s)},
+	{"seed", WEIR_FIELD_COUNT, .max = INT64_MAX, .default_value = 1, INTO(config.seed)},
+	{"vary", WEIR_FIELD_READ, .read = read_vary, INTO(config.vary)},
+	{0},
+};
+
+static const struct weir_field stream_fields[] = {
+	{"id", WEIR_FIELD_COUNT, true, .max = WEIR_STREAMS_MAX - 1, INTO(config.id)},
+	{"port", WEIR_FIELD_READ, true, .read = weir_read_port, INTO(port)},
+	{"to", WEIR_FIELD_READ, .read = weir_read_port, INTO(to)},
+	{"frame", WEIR_FIELD_OBJECT, true, .fields = frame_fields},
+	{"template", WEIR_FIELD_OBJECT, true, .fields = template_fields},
+	{"flows", WEIR_FIELD_OBJECT, .fields = flows_fields},
+	{"pacing", WEIR_FIELD_CHOICE, .choices = pacings, INTO(config.poisson)},
+	{0},
+};
+
+/* --- what depends on several keys --------------------------------------------------------------
+ */
+
+static int
+read_address(const char *text, uint8_t version, const char *where, uint8_t *address,
+	     struct weir_error *error)
+{
+	if (inet_pton(version == 4 ? AF_INET : AF_INET6, text, address) == 1)
+		return 0;
+	return weir_fail(error, "bad_argument", where,
+			 version == 4 ? "an IPv4 address" : "an IPv6 address", NULL,
+			 "the address cannot be %s", text);
+}
+
+static int
+complete_template(struct stream_fields *fields, const char *where, struct weir_error *error)
+{
+	struct weir_template *template = &fields->config.template;
+
+	if (template->ip_version == 5)
+		return weir_fail(error, "bad_argument", weir_at(where, "ip").text, "4 or 6", NULL,
+				 "'ip' cannot be 5");
+	template->tagged = template->vlan != 0;
+	if (read_address(fields->src_ip, template->ip_version, weir_at(where, "src_ip").text,
+			 template->src_ip, error) < 0)
+		return -1;
+	return read_address(fields->dst_ip, template->ip_version, weir_at(where, "dst_ip").text,
+			    template->dst_ip, error);
+}
+
+static int
+complete_frames(const struct stream_fields *fields, const char *where,
+		struct weir_stream_config *config, struct weir_error *error)
+{
 	uint16_t least = weir_frame_minimum(&config->template);
 	uint16_t most = WEIR_FRAME_BYTES_MAX + (config->template.tagged ? 4 : 0);
-	const char *genome = NULL;
-	uint64_t bytes = 0;
-	struct weir_place place;
+	struct weir_place place = weir_at(where, fields->imix != NULL ? "imix" : "bytes");
 	char expected[64];
 	int count = 1;
 
-	if (weir_refuse_unknown(object, where, known, error) < 0 ||
-	    weir_take_count(object, "bytes", 1, 65535, where, &bytes, error) < 0 ||
-	    weir_take_string(object, "imix", false, where, &genome, error) < 0)
-		return -1;
-	if ((bytes == 0) == (genome == NULL))
+	if ((fields->bytes == 0) == (fields->imix == NULL))
 		return weir_fail(error, "bad_argument", where, "`bytes` or `imix`", NULL,
 				 "a frame has either a size or an IMIX genome");
-	place = weir_at(where, genome != NULL ? "imix" : "bytes");
-	config->frame_bytes[0] = bytes;
-	if (genome != NULL)
-		count = weir_imix_sizes(genome, config->frame_bytes, WEIR_FRAME_SEQUENCE_MAX,
+	config->frame_bytes[0] = fields->bytes;
+	if (fields->imix != NULL)
+		count = weir_imix_sizes(fields->imix, config->frame_bytes, WEIR_FRAME_SEQUENCE_MAX,
 					place.text, error);
 	if (count < 0)
 		return -1;
@@ -71,106 +187,18 @@ frames_from_json(const json_t *object, const char *where, struct weir_stream_con
 	return 0;
 }
 
-static int
-exponent_of(const json_t *object, const char *where, double *exponent, struct weir_error *error)
-{
-	const json_t *found = json_object_get(object, "zipf_s");
-
-	if (found == NULL)
-		return 0;
-	if (!json_is_number(found) || json_number_value(found) <= 0 ||
-	    json_number_value(found) > 10)
-		return weir_fail(error, "bad_argument", weir_at(where, "zipf_s").text,
-				 "a number above 0, up to 10", NULL,
-				 "'zipf_s' is no such exponent");
-	*exponent = json_number_value(found);
-	return 0;
-}
-
-static int
-vary_of(const json_t *object, const char *where, unsigned int *vary, struct weir_error *error)
-{
-	static const char *const fields[] = {"src_ip", "dst_ip", "src_port", "dst_port"};
-	const json_t *list;
-	size_t index;
-	json_t *field;
-
-	if (weir_take_array(object, "vary", where, &list, error) < 0)
-		return -1;
-	json_array_foreach((json_t *)list, index, field)
-	{
-		unsigned int i = 0;
-
-		while (i < 4 &&
-		       (!json_is_string(field) || strcmp(json_string_value(field), fields[i]) != 0))
-			i++;
-		if (i == 4)
-			return weir_fail(error, "bad_argument", weir_at(where, "vary").text,
-					 "src_ip, dst_ip, src_port, dst_port", NULL,
-					 "'vary' has an unknown field");
-		*vary |= 1u << i;
-	}
-	return 0;
-}
-
-static int
-flows_from_json(const json_t *object, const char *where, struct weir_stream_config *config,
-		struct weir_error *error)
-{
-	static const char *const known[] = {"count", "distribution", "zipf_s",
-					    "seed",  "vary",	     NULL};
-	uint64_t count = 1, seed = 1;
-	const char *distribution = "uniform";
-
-	if (weir_refuse_unknown(object, where, known, error) < 0 ||
-	    weir_take_count(object, "count", 1, WEIR_FLOWS_MAX, where, &count, error) < 0 ||
-	    weir_take_count(object, "seed", 0, INT64_MAX, where, &seed, error) < 0 ||
-	    weir_take_string(object, "distribution", false, where, &distribution, error) < 0 ||
-	    exponent_of(object, where, &config->zipf_s, error) < 0 ||
-	    vary_of(object, where, &config->vary, error) < 0)
-		return -1;
-	config->zipf = strcmp(distribution, "zipf") == 0;
-	if (!config->zipf && strcmp(distribution, "uniform") != 0)
-		return weir_fail(error, "bad_argument", weir_at(where, "distribution").text,
-				 "uniform or zipf", NULL, "there is no distribution '%s'",
-				 distribution);
-	config->flow_count = count;
-	config->seed = seed;
-	return 0;
-}
-
 int
 weir_stream_from_json(const json_t *object, const char *where, struct weir_stream_config *config,
 		      struct weir_error *error)
 {
-	static const char *const known[] = {"id",	"port",	 "to",	   "frame",
-					    "template", "flows", "pacing", NULL};
-	const char *pacing = "constant";
-	uint64_t id = UINT64_MAX;
-	const json_t *flows = json_object_get(object, "flows");
+	struct stream_fields fields = {.config.zipf_s = 1};
 
-	memset(config, 0, sizeof(*config));
-	config->flow_count = 1;
-	config->zipf_s = 1;
-	if (weir_refuse_unknown(object, where, known, error) < 0 ||
-	    weir_take_count(object, "id", 0, WEIR_STREAMS_MAX - 1, where, &id, error) < 0 ||
-	    port_id_of(object, "port", true, where, &config->port_id, error) < 0 ||
-	    port_id_of(object, "to", false, where, &config->to_port_id, error) < 0 ||
-	    weir_template_from_json(json_object_get(object, "template"),
-				    weir_at(where, "template").text, &config->template,
-				    error) < 0 ||
-	    frames_from_json(json_object_get(object, "frame"), weir_at(where, "frame").text, config,
-			     error) < 0 ||
-	    (flows != NULL &&
-	     flows_from_json(flows, weir_at(where, "flows").text, config, error) < 0) ||
-	    weir_take_string(object, "pacing", false, where, &pacing, error) < 0)
+	if (weir_read(object, where, stream_fields, &fields, error) < 0 ||
+	    complete_template(&fields, weir_at(where, "template").text, error) < 0 ||
+	    complete_frames(&fields, weir_at(where, "frame").text, &fields.config, error) < 0)
 		return -1;
-	if (id == UINT64_MAX)
-		return weir_missing(where, "id", error);
-	config->id = id;
-	config->poisson = strcmp(pacing, "poisson") == 0;
-	if (!config->poisson && strcmp(pacing, "constant") != 0)
-		return weir_fail(error, "bad_argument", weir_at(where, "pacing").text,
-				 "constant or poisson", NULL, "'pacing' cannot be '%s'", pacing);
+	*config = fields.config;
+	config->port_id = fields.port->id;
+	config->to_port_id = fields.to != NULL ? fields.to->id : WEIR_NOWHERE;
 	return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams from JSON, for the files of this folder. 0 ok, -1 with `error` filled; `where` as in
- * arguments.h. */
+/* Streams from JSON: ports, headers, sizes, flows, pacing. */
 #ifndef WEIR_CONTROL_STREAM_JSON_H
 #define WEIR_CONTROL_STREAM_JSON_H
 
@@ -8,8 +7,7 @@
 
 #include "traffic/traffic.h"
 
-int weir_template_from_json(const json_t *object, const char *where, struct weir_template *template,
-			    struct weir_error *error);
+/* 0 ok, -1 with `error`; `where` as in fields.h. */
 int weir_stream_from_json(const json_t *object, const char *where,
 			  struct weir_stream_config *config, struct weir_error *error);
 

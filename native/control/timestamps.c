@@ -7,7 +7,6 @@
 #include <rte_common.h>
 #include <rte_cycles.h>
 
-#include "arguments.h"
 #include "port/device_clock.h"
 #include "port/stamping.h"
 #include "traffic/traffic.h"
@@ -15,30 +14,7 @@
 #define UNTIMED_SHARE_MAX 0.01
 
 int
-weir_timestamps_from_json(const json_t *object, const char *where, enum weir_timestamps *wish,
-			  struct weir_error *error)
-{
-	static const char *const names[] = {
-		[WEIR_TIMESTAMPS_COUNTER] = "counter",
-		[WEIR_TIMESTAMPS_AUTO] = "auto",
-		[WEIR_TIMESTAMPS_HARDWARE] = "hardware",
-	};
-	const char *name = names[WEIR_TIMESTAMPS_COUNTER];
-
-	if (weir_take_string(object, "timestamps", false, where, &name, error) < 0)
-		return -1;
-	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
-		if (strcmp(name, names[i]) != 0)
-			continue;
-		*wish = i;
-		return 0;
-	}
-	return weir_fail(error, "bad_argument", weir_at(where, "timestamps").text,
-			 "counter, auto or hardware", NULL, "'timestamps' cannot be '%s'", name);
-}
-
-int
-weir_timestamps_settle(struct weir_port *port, enum weir_timestamps wish, struct weir_error *error)
+weir_timestamps_check(struct weir_port *port, enum weir_timestamps wish, struct weir_error *error)
 {
 	port->timestamps = wish;
 	if (wish != WEIR_TIMESTAMPS_COUNTER && port->clock == NULL && port->no_clock[0] == '\0')

@@ -10,12 +10,9 @@
 #include "engine/error.h"
 #include "port/port.h"
 
-/* The port's wish: "counter" where the request says nothing. */
-int weir_timestamps_from_json(const json_t *object, const char *where, enum weir_timestamps *wish,
-			      struct weir_error *error);
 /* Of an open port: -1 with `error` if it must have hardware timestamps and has none. */
-int weir_timestamps_settle(struct weir_port *port, enum weir_timestamps wish,
-			   struct weir_error *error);
+int weir_timestamps_check(struct weir_port *port, enum weir_timestamps wish,
+			  struct weir_error *error);
 /* Which clock it is, how exact, and why not the other; a new reference. */
 json_t *weir_timestamps_json(const struct weir_port *port);
 

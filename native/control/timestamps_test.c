@@ -37,7 +37,7 @@ begin(enum weir_timestamps wish)
 	struct weir_error error;
 
 	port = open_card(wish);
-	assert_int_equal(weir_timestamps_settle(port, wish, &error), 0);
+	assert_int_equal(weir_timestamps_check(port, wish, &error), 0);
 	template = template_of(false, false, false);
 	config = stream_of(template, 64);
 	config.port_id = 1;
@@ -276,7 +276,7 @@ hardware_timestamps_that_cannot_be_had_are_refused_with_port_driver_and_reason(v
 	(void)state;
 	card.stamps = false;
 	port = open_card(WEIR_TIMESTAMPS_HARDWARE);
-	assert_int_equal(weir_timestamps_settle(port, WEIR_TIMESTAMPS_HARDWARE, &error), -1);
+	assert_int_equal(weir_timestamps_check(port, WEIR_TIMESTAMPS_HARDWARE, &error), -1);
 	assert_string_equal(error.message,
 			    "port tester.right (driver net_ring) has no hardware timestamps: its "
 			    "driver offers no stamps on received packets");

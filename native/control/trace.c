@@ -4,17 +4,15 @@
  * the functions' state as real packets do and counts in their stages, but uses no port and no ring.
  * While the loops are stopped the caller may set the time, to see what times out.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
 #include <rte_mbuf.h>
 
-#include "arguments.h"
 #include "dataplane.h"
 #include "frame_json.h"
 #include "port/port.h"
-#include "verb.h"
+#include "verbs.h"
 
 #define FRAMES_MAX 4096
 
@@ -95,48 +93,39 @@ run(void *argument)
 	}
 }
 
-static struct weir_path *
-path_named(struct weir_chain *chain, const char *name)
-{
-	for (unsigned int i = 0; i < chain->path_count; i++) {
-		if (strcmp(chain->paths[i].name, name) == 0)
-			return &chain->paths[i];
-	}
-	return NULL;
-}
+struct trace_fields {
+	const char *area, *path;
+	const json_t *frames;
+	uint64_t at_us;
+};
 
-int
-weir_verb_trace(const json_t *args, json_t **result, struct weir_error *error)
-{
-	static const char *const known[] = {"area", "path", "frames", "at_us", NULL};
-	const char *area = NULL, *path = NULL;
-	uint64_t at_us = UINT64_MAX;
-	struct trace trace = {.now_tsc = rte_rdtsc()};
+#define INTO(member) WEIR_INTO(struct trace_fields, member)
 
-	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_string(args, "area", true, "", &area, error) < 0 ||
-	    weir_take_string(args, "path", true, "", &path, error) < 0 ||
-	    weir_take_array(args, "frames", "", &trace.frames, error) < 0 ||
-	    weir_take_count(args, "at_us", 0, UINT32_MAX * 1000ULL, "", &at_us, error) < 0 ||
-	    weir_frames_check(trace.frames, FRAMES_MAX, "frames", error) < 0)
+static const struct weir_field trace_fields[] = {
+	{"area", WEIR_FIELD_STRING, true, INTO(area)},
+	{"path", WEIR_FIELD_STRING, true, INTO(path)},
+	{"frames", WEIR_FIELD_LIST, true, .max = FRAMES_MAX, INTO(frames)},
+	{"at_us", WEIR_FIELD_COUNT, .max = UINT32_MAX * 1000ULL, .default_value = UINT64_MAX,
+	 INTO(at_us)},
+	{0},
+};
+
+static int
+trace_frames(const void *arguments, json_t **result, struct weir_error *error)
+{
+	const struct trace_fields *fields = arguments;
+	struct trace trace = {.frames = fields->frames, .now_tsc = rte_rdtsc()};
+
+	if (weir_frames_check(fields->frames, FRAMES_MAX, "frames", error) < 0 ||
+	    weir_path_named(fields->area, fields->path, &trace.chain, &trace.path, error) < 0)
 		return -1;
-	if (trace.frames == NULL)
-		return weir_missing("", "frames", error);
-	trace.chain = weir_chain_named(area);
-	if (trace.chain == NULL)
-		return weir_fail(error, "bad_argument", "area", "the name of an area of functions",
-				 NULL, "there is no area '%s'", area);
-	trace.path = path_named(trace.chain, path);
-	if (trace.path == NULL)
-		return weir_fail(error, "bad_argument", "path", "the name of a path of that area",
-				 NULL, "area '%s' has no path '%s'", area, path);
-	if (at_us != UINT64_MAX) {
+	if (fields->at_us != UINT64_MAX) {
 		if (weir_loops_running())
 			return weir_fail(error, "bad_state", "at_us", NULL, "send `stop` first",
 					 "the time cannot be set while the loops run");
 		/* In two parts: 49 days in microseconds times gigahertz is more than 64 bits. */
-		trace.now_tsc = at_us / 1000000 * rte_get_tsc_hz() +
-				at_us % 1000000 * rte_get_tsc_hz() / 1000000;
+		trace.now_tsc = fields->at_us / 1000000 * rte_get_tsc_hz() +
+				fields->at_us % 1000000 * rte_get_tsc_hz() / 1000000;
 	}
 	trace.outcomes = json_array();
 	weir_area_run(&trace.chain->area, run, &trace);
@@ -148,3 +137,7 @@ weir_verb_trace(const json_t *args, json_t **result, struct weir_error *error)
 	*result = json_pack("{s:o}", "outcomes", trace.outcomes);
 	return 0;
 }
+
+const struct weir_verb weir_verb_trace = {"trace",
+					  "Shows what becomes of frames on a path of functions.",
+					  trace_frames, trace_fields, sizeof(struct trace_fields)};

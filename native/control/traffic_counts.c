@@ -2,6 +2,8 @@
 /* What a run counted, as JSON. */
 #include "traffic_counts.h"
 
+#include <string.h>
+
 #include <rte_cycles.h>
 
 #include "port/port.h"
@@ -92,8 +94,16 @@ receivers_counted(void)
 	return list;
 }
 
+static struct weir_stalls at_start[WEIR_CORES_MAX];
+
+void
+weir_stalls_begin(const struct weir_stalls *before)
+{
+	memcpy(at_start, before, sizeof(before[0]) * weir_core_count());
+}
+
 json_t *
-weir_stalls_since(const struct weir_stalls *before)
+weir_stalls_since_start(void)
 {
 	double us = 1e6 / (double)rte_get_tsc_hz();
 	json_t *list = json_array();
@@ -104,11 +114,11 @@ weir_stalls_since(const struct weir_stalls *before)
 		json_array_append_new(
 			list,
 			json_pack("{s:i, s:I, s:f, s:f, s:I, s:f}", "core", weir_core_number(i),
-				  "count", (json_int_t)(now.count - before[i].count), "total_us",
-				  (double)(now.total_cycles - before[i].total_cycles) * us,
+				  "count", (json_int_t)(now.count - at_start[i].count), "total_us",
+				  (double)(now.total_cycles - at_start[i].total_cycles) * us,
 				  "longest_us", (double)now.longest_cycles * us, "host_count",
-				  (json_int_t)(now.host_count - before[i].host_count), "host_us",
-				  (double)(now.host_cycles - before[i].host_cycles) * us));
+				  (json_int_t)(now.host_count - at_start[i].host_count), "host_us",
+				  (double)(now.host_cycles - at_start[i].host_cycles) * us));
 	}
 	return list;
 }
@@ -126,11 +136,11 @@ weir_gone_ports(void)
 }
 
 json_t *
-weir_traffic_counts(const struct weir_stalls *before)
+weir_traffic_counts(void)
 {
 	return json_pack("{s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o*}", "state", "done", "run",
 			 weir_run_number(), "tx_duration_ns", (json_int_t)weir_run_tx_duration_ns(),
 			 "streams", weir_streams_counted(), "receivers", receivers_counted(),
-			 "stalls", weir_stalls_since(before), "gone_ports", weir_gone_ports(),
+			 "stalls", weir_stalls_since_start(), "gone_ports", weir_gone_ports(),
 			 "slices", weir_slices_json());
 }

@@ -2,19 +2,9 @@
 /* The verbs of long runs: what happened since the last look, and an end before the time. */
 #include <rte_cycles.h>
 
-#include "engine/loop.h"
 #include "gaps_json.h"
 #include "traffic_counts.h"
-#include "verb.h"
-
-static const char *const no_keys[] = {NULL};
-static uint64_t gaps_seen[WEIR_CORES_MAX];
-
-void
-weir_gaps_forget(void)
-{
-	weir_gaps_mark(gaps_seen);
-}
+#include "verbs.h"
 
 static json_t *
 losses_json(const struct weir_stream_interval *interval)
@@ -54,15 +44,14 @@ stream_json(unsigned int index)
 	return stream;
 }
 
-int
-weir_verb_traffic_interval(const json_t *args, json_t **result, struct weir_error *error)
+static int
+traffic_interval(const void *arguments, json_t **result, struct weir_error *error)
 {
 	double ns = 1e9 / (double)rte_get_tsc_hz();
 	json_t *streams, *gaps;
 	uint64_t forgotten;
 
-	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
-		return -1;
+	(void)arguments;
 	if (weir_run_poll() == WEIR_RUN_NONE)
 		return weir_fail(error, "bad_state", NULL, NULL, "send traffic.start first",
 				 "there has been no run");
@@ -70,20 +59,25 @@ weir_verb_traffic_interval(const json_t *args, json_t **result, struct weir_erro
 	for (unsigned int i = 0; i < weir_stream_count(); i++)
 		json_array_append_new(streams, stream_json(i));
 	gaps = json_array();
-	forgotten = weir_gaps_since(gaps_seen, gaps);
+	forgotten = weir_gaps_of_interval(gaps);
 	*result =
 		json_pack("{s:i, s:I, s:o, s:o, s:o, s:I, s:o}", "run", weir_run_number(), "now_ns",
 			  (json_int_t)((double)(rte_rdtsc() - weir_run_start_tsc()) * ns),
-			  "streams", streams, "stalls", weir_stalls_of_run(), "gaps", gaps,
+			  "streams", streams, "stalls", weir_stalls_since_start(), "gaps", gaps,
 			  "gaps_left_out", (json_int_t)forgotten, "gone_ports", weir_gone_ports());
 	return 0;
 }
 
-int
-weir_verb_traffic_finish(const json_t *args, json_t **result, struct weir_error *error)
+const struct weir_verb weir_verb_traffic_interval = {
+	"traffic.interval", "What happened in a run since the last look at it.", traffic_interval};
+
+static int
+traffic_finish(const void *arguments, json_t **result, struct weir_error *error)
 {
-	(void)result;
-	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
-		return -1;
+	(void)arguments, (void)result;
 	return weir_run_finish(error);
 }
+
+const struct weir_verb weir_verb_traffic_finish = {
+	"traffic.finish", "Ends the sending of a run before its time; it drains and has counts.",
+	traffic_finish};

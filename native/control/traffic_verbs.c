@@ -5,64 +5,116 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments.h"
 #include "engine/distance.h"
 #include "engine/loop.h"
+#include "gaps_json.h"
 #include "slices_json.h"
 #include "stream_json.h"
 #include "timestamps.h"
 #include "traffic_counts.h"
-#include "verb.h"
+#include "verbs.h"
 
 #define DURATION_MAX_NS (7ull * 24 * 3600 * 1000000000)
 #define SLICE_MIN_NS 10000
 #define PACKETS_MAX (1ull << 40) /* of one stream in a run */
 
-static struct weir_stalls stalls_before[WEIR_CORES_MAX];
+/* --- streams -----------------------------------------------------------------------------------
+ */
 
-json_t *
-weir_stalls_of_run(void)
+struct streams_fields {
+	const json_t *streams;
+};
+
+static const struct weir_field streams_fields[] = {
+	{"streams", WEIR_FIELD_LIST, true, 1, WEIR_STREAMS_MAX,
+	 WEIR_INTO(struct streams_fields, streams)},
+	{0},
+};
+
+struct streams {
+	unsigned int count;
+	struct weir_stream_config configs[WEIR_STREAMS_MAX];
+};
+
+static int
+next_stream_from_json(const json_t *object, const char *where, void *target,
+		      struct weir_error *error)
 {
-	return weir_stalls_since(stalls_before);
+	struct streams *streams = target;
+	struct weir_stream_config *next = &streams->configs[streams->count];
+
+	if (weir_stream_from_json(object, where, next, error) < 0)
+		return -1;
+	for (unsigned int i = 0; i < streams->count; i++) {
+		if (streams->configs[i].id == next->id)
+			return weir_fail(error, "bad_argument", weir_at(where, "id").text,
+					 "an id of its own", NULL, "two streams have the id %u",
+					 next->id);
+	}
+	streams->count++;
+	return 0;
 }
 
-void
-weir_traffic_forget(void)
+static int
+traffic_configure(const void *arguments, json_t **result, struct weir_error *error)
 {
-	weir_streams_clear();
-}
-
-int
-weir_verb_traffic_configure(const json_t *args, json_t **result, struct weir_error *error)
-{
-	static const char *const known[] = {"streams", NULL};
-	static struct weir_stream_config configs[WEIR_STREAMS_MAX];
-	const json_t *list;
-	char where[32];
-	size_t index;
-	json_t *object;
+	const struct streams_fields *fields = arguments;
+	static struct streams streams;
 
 	(void)result;
-	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_array(args, "streams", "", &list, error) < 0)
+	streams.count = 0;
+	if (weir_read_each(fields->streams, "streams", next_stream_from_json, &streams, error) < 0)
 		return -1;
-	if (json_array_size(list) == 0 || json_array_size(list) > WEIR_STREAMS_MAX)
-		return weir_fail(error, "bad_argument", "streams", "1 to 64 streams", NULL,
-				 "%zu streams", json_array_size(list));
-	json_array_foreach((json_t *)list, index, object)
-	{
-		snprintf(where, sizeof(where), "streams[%zu]", index);
-		if (weir_stream_from_json(object, where, &configs[index], error) < 0)
-			return -1;
-		for (size_t i = 0; i < index; i++) {
-			if (configs[i].id == configs[index].id)
-				return weir_fail(error, "bad_argument", weir_at(where, "id").text,
-						 "an id of its own", NULL,
-						 "two streams have the id %u", configs[i].id);
-		}
-	}
-	return weir_streams_configure(configs, json_array_size(list), error);
+	return weir_streams_configure(streams.configs, streams.count, error);
 }
+
+const struct weir_verb weir_verb_traffic_configure = {
+	"traffic.configure", "Sets the streams of the generators.", traffic_configure,
+	streams_fields, sizeof(struct streams_fields)};
+
+/* --- a run -------------------------------------------------------------------------------------
+ */
+
+struct start_fields {
+	struct weir_run_options options;
+	const json_t *rates_pps, *then_pps, *others;
+};
+
+#define INTO(member) WEIR_INTO(struct start_fields, member)
+#define ABSENT UINT64_MAX /* a time that cannot be given */
+
+/* The rates from some time on. */
+static const struct weir_field then_fields[] = {
+	{"after_ns", WEIR_FIELD_COUNT, true, 1, DURATION_MAX_NS, INTO(options.then_after_ns)},
+	{"rates_pps", WEIR_FIELD_JSON, true, INTO(then_pps)},
+	{0},
+};
+
+/* Whose delays are measured. */
+static const struct weir_field delay_fields[] = {
+	{"settle_ns", WEIR_FIELD_COUNT, .max = DURATION_MAX_NS, INTO(options.settle_ns)},
+	{"first_packets", WEIR_FIELD_BOOL, INTO(options.first_packets)},
+	{"variation", WEIR_FIELD_BOOL, INTO(options.delay_variation)},
+	{"tag_ns", WEIR_FIELD_COUNT, .max = DURATION_MAX_NS, .default_value = ABSENT,
+	 INTO(options.tag_ns)},
+	{0},
+};
+
+static const struct weir_field start_fields[] = {
+	{"duration_ns", WEIR_FIELD_COUNT, true, 1000000, DURATION_MAX_NS,
+	 INTO(options.duration_ns)},
+	{"rates_pps", WEIR_FIELD_JSON, true, INTO(rates_pps)},
+	{"drain_ns", WEIR_FIELD_COUNT, .max = DURATION_MAX_NS, .default_value = 100000000,
+	 INTO(options.drain_ns)},
+	{"packets", WEIR_FIELD_COUNT, .min = 1, .max = PACKETS_MAX, INTO(options.packets)},
+	{"then", WEIR_FIELD_OBJECT, .fields = then_fields},
+	{"delay", WEIR_FIELD_OBJECT, .fields = delay_fields},
+	{"slice_ns", WEIR_FIELD_COUNT, .min = SLICE_MIN_NS, .max = DURATION_MAX_NS,
+	 INTO(options.slice_ns)},
+	{"skip", WEIR_FIELD_BOOL, INTO(options.skip)},
+	{"others", WEIR_FIELD_LIST, INTO(others)},
+	{0},
+};
 
 static int
 rate_of(const json_t *rate, const char *where, const char *id, double *rate_pps,
@@ -82,28 +134,23 @@ rate_of(const json_t *rate, const char *where, const char *id, double *rate_pps,
 	return 0;
 }
 
-/* The rate of every stream, and none for another. `args` are those of the request, or at `where` in
- * it. */
+/* The rate of every stream, and none for another. */
 static int
-rates_of(const json_t *args, const char *where, double *rates_pps, struct weir_error *error)
+rates_of(const json_t *by_id, const char *where, double *rates_pps, struct weir_error *error)
 {
-	const json_t *by_id = json_object_get(args, "rates_pps");
-	struct weir_place place = weir_at(where, "rates_pps");
 	unsigned int count = weir_stream_count();
 	char id[16];
 	const char *key;
 	json_t *rate;
 
-	if (by_id == NULL)
-		return weir_missing(where, "rates_pps", error);
 	if (count == 0)
 		return 0; /* weir_run_start() says what is missing */
 	if (!json_is_object(by_id))
-		return weir_fail(error, "bad_argument", place.text, "an object: stream to rate",
-				 NULL, "'rates_pps' has the wrong type");
+		return weir_fail(error, "bad_argument", where, "an object: stream to rate", NULL,
+				 "'rates_pps' has the wrong type");
 	for (unsigned int i = 0; i < count; i++) {
 		snprintf(id, sizeof(id), "%u", weir_stream_id(i));
-		if (rate_of(json_object_get(by_id, id), place.text, id, &rates_pps[i], error) < 0)
+		if (rate_of(json_object_get(by_id, id), where, id, &rates_pps[i], error) < 0)
 			return -1;
 	}
 	json_object_foreach((json_t *)by_id, key, rate)
@@ -116,76 +163,21 @@ rates_of(const json_t *args, const char *where, double *rates_pps, struct weir_e
 				break;
 		}
 		if (i == count)
-			return weir_fail(error, "bad_argument", weir_at(place.text, key).text,
+			return weir_fail(error, "bad_argument", weir_at(where, key).text,
 					 "ids of configured streams", NULL,
 					 "there is no stream '%s'", key);
 	}
 	return 0;
 }
 
-/* Whose delays are measured. */
-static int
-delay_of(const json_t *args, struct weir_run_options *options, struct weir_error *error)
-{
-	static const char *const known[] = {"settle_ns", "first_packets", "variation", "tag_ns",
-					    NULL};
-	const json_t *delay = json_object_get(args, "delay");
-
-	if (delay == NULL)
-		return 0;
-	if (!json_is_object(delay))
-		return weir_fail(error, "bad_argument", "delay", "an object", NULL,
-				 "'delay' has the wrong type");
-	if (weir_refuse_unknown(delay, "delay", known, error) < 0 ||
-	    weir_take_count(delay, "settle_ns", 0, DURATION_MAX_NS, "delay", &options->settle_ns,
-			    error) < 0 ||
-	    weir_take_bool(delay, "first_packets", "delay", &options->first_packets, error) < 0 ||
-	    weir_take_bool(delay, "variation", "delay", &options->delay_variation, error) < 0 ||
-	    weir_take_count(delay, "tag_ns", 0, DURATION_MAX_NS, "delay", &options->tag_ns, error) <
-		    0)
-		return -1;
-	options->tags = json_is_integer(json_object_get(delay, "tag_ns"));
-	if (options->settle_ns > 0 && options->first_packets)
-		return weir_fail(
-			error, "bad_argument", "delay", "one of the two", NULL,
-			"the first packets are sent in the time that settle_ns leaves out");
-	return 0;
-}
-
-/* The rates from some time on. */
-static int
-then_of(const json_t *args, double *rates_pps, struct weir_run_options *options,
-	struct weir_error *error)
-{
-	static const char *const known[] = {"after_ns", "rates_pps", NULL};
-	const json_t *then = json_object_get(args, "then");
-
-	if (then == NULL || json_is_null(then))
-		return 0;
-	if (!json_is_object(then))
-		return weir_fail(error, "bad_argument", "then", "an object", NULL,
-				 "'then' has the wrong type");
-	if (weir_refuse_unknown(then, "then", known, error) < 0 ||
-	    weir_take_count(then, "after_ns", 1, DURATION_MAX_NS, "then", &options->then_after_ns,
-			    error) < 0)
-		return -1;
-	if (options->then_after_ns == 0)
-		return weir_missing("then", "after_ns", error);
-	options->then_pps = rates_pps;
-	return rates_of(then, "then", rates_pps, error);
-}
-
 /* CPUs of others whose distance is measured. */
 static int
-others_of(const json_t *args, struct weir_error *error)
+others_of(const json_t *list, struct weir_error *error)
 {
 	unsigned int cpus[WEIR_OTHERS_MAX], count = 0;
-	const json_t *list;
 	size_t index;
 	json_t *cpu;
 
-	if (weir_take_array(args, "others", "", &list, error) < 0)
-		return -1;
 	json_array_foreach((json_t *)list, index, cpu)
 	{
 		if (!json_is_integer(cpu) || json_integer_value(cpu) < 0 ||
@@ -198,32 +190,26 @@ others_of(const json_t *args, struct weir_error *error)
 	return 0;
 }
 
-int
-weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *error)
+static int
+traffic_start(const void *arguments, json_t **result, struct weir_error *error)
 {
-	static const char *const known[] = {"duration_ns", "rates_pps", "drain_ns", "packets",
-					    "then",	   "delay",	"slice_ns", "skip",
-					    "others",	   NULL};
-	struct weir_stalls stalls[WEIR_CORES_MAX];
+	const struct start_fields *fields = arguments;
 	double rates_pps[WEIR_STREAMS_MAX], then_pps[WEIR_STREAMS_MAX];
-	struct weir_run_options options = {.rates_pps = rates_pps, .drain_ns = 100000000};
+	struct weir_run_options options = fields->options;
+	struct weir_stalls stalls[WEIR_CORES_MAX];
 	int number;
 
-	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_count(args, "duration_ns", 1000000, DURATION_MAX_NS, "", &options.duration_ns,
-			    error) < 0 ||
-	    weir_take_count(args, "drain_ns", 0, DURATION_MAX_NS, "", &options.drain_ns, error) <
-		    0 ||
-	    weir_take_count(args, "packets", 1, PACKETS_MAX, "", &options.packets, error) < 0 ||
-	    weir_take_bool(args, "skip", "", &options.skip, error) < 0 ||
-	    weir_take_count(args, "slice_ns", SLICE_MIN_NS, DURATION_MAX_NS, "", &options.slice_ns,
-			    error) < 0 ||
-	    delay_of(args, &options, error) < 0)
-		return -1;
-	if (options.duration_ns == 0)
-		return weir_missing("", "duration_ns", error);
-	if (rates_of(args, "", rates_pps, error) < 0 ||
-	    then_of(args, then_pps, &options, error) < 0 || others_of(args, error) < 0)
+	options.rates_pps = rates_pps;
+	options.then_pps = fields->then_pps != NULL ? then_pps : NULL;
+	options.tags = options.tag_ns != ABSENT;
+	if (options.settle_ns > 0 && options.first_packets)
+		return weir_fail(
+			error, "bad_argument", "delay", "one of the two", NULL,
+			"the first packets are sent in the time that settle_ns leaves out");
+	if (rates_of(fields->rates_pps, "rates_pps", rates_pps, error) < 0 ||
+	    (fields->then_pps != NULL &&
+	     rates_of(fields->then_pps, "then.rates_pps", then_pps, error) < 0) ||
+	    others_of(fields->others, error) < 0)
 		return -1;
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		stalls[i] = weir_core_stalls(i);
@@ -233,25 +219,41 @@ weir_verb_traffic_start(const json_t *args, json_t **result, struct weir_error *
 	number = weir_run_start(&options, error);
 	if (number < 0)
 		return -1;
-	memcpy(stalls_before, stalls, sizeof(stalls[0]) * weir_core_count());
-	weir_gaps_forget();
+	weir_stalls_begin(stalls);
+	weir_gaps_begin();
 	*result = json_pack("{s:i}", "run", number);
 	return 0;
 }
 
-int
-weir_verb_traffic_result(const json_t *args, json_t **result, struct weir_error *error)
+const struct weir_verb weir_verb_traffic_start = {"traffic.start", "Starts one run.", traffic_start,
+						  start_fields, sizeof(struct start_fields)};
+
+static int
+no_run(struct weir_error *error)
 {
-	static const char *const known[] = {"wait_ms", NULL};
-	uint64_t wait_ms = 0;
+	return weir_fail(error, "bad_state", NULL, NULL, "send traffic.start first",
+			 "there has been no run");
+}
+
+struct result_fields {
+	uint32_t wait_ms;
+};
+
+static const struct weir_field result_fields[] = {
+	{"wait_ms", WEIR_FIELD_COUNT, .max = 60000, WEIR_INTO(struct result_fields, wait_ms)},
+	{0},
+};
+
+static int
+traffic_result(const void *arguments, json_t **result, struct weir_error *error)
+{
+	const struct result_fields *fields = arguments;
+	uint32_t wait_ms = fields->wait_ms;
 	enum weir_run_state state;
 
-	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_count(args, "wait_ms", 0, 60000, "", &wait_ms, error) < 0)
-		return -1;
 	for (state = weir_run_poll(); state == WEIR_RUN_RUNNING && wait_ms > 0;
 	     state = weir_run_poll()) {
-		uint64_t nap_ms = wait_ms < 5 ? wait_ms : 5;
+		uint32_t nap_ms = wait_ms < 5 ? wait_ms : 5;
 
 		/* Asleep, so that the polling cores keep their CPUs. */
 		usleep(nap_ms * 1000);
@@ -259,28 +261,30 @@ weir_verb_traffic_result(const json_t *args, json_t **result, struct weir_error 
 		weir_clocks_follow();
 	}
 	if (state == WEIR_RUN_NONE)
-		return weir_fail(error, "bad_state", NULL, NULL, "send traffic.start first",
-				 "there has been no run");
+		return no_run(error);
 	*result = state == WEIR_RUN_DONE
-			  ? weir_traffic_counts(stalls_before)
+			  ? weir_traffic_counts()
 			  : json_pack("{s:s, s:i, s:o}", "state",
 				      state == WEIR_RUN_RUNNING ? "running" : "stopped", "run",
 				      weir_run_number(), "gone_ports", weir_gone_ports());
 	return 0;
 }
 
-int
-weir_verb_traffic_so_far(const json_t *args, json_t **result, struct weir_error *error)
-{
-	static const char *const known[] = {NULL};
+const struct weir_verb weir_verb_traffic_result = {
+	"traffic.result", "The state of the run, and its counts when it is done.", traffic_result,
+	result_fields, sizeof(struct result_fields)};
 
-	if (weir_refuse_unknown(args, "", known, error) < 0)
-		return -1;
+static int
+traffic_so_far(const void *arguments, json_t **result, struct weir_error *error)
+{
+	(void)arguments;
 	if (weir_run_poll() == WEIR_RUN_NONE)
-		return weir_fail(error, "bad_state", NULL, NULL, "send traffic.start first",
-				 "there has been no run");
+		return no_run(error);
 	*result = json_pack("{s:i, s:o, s:o, s:o}", "run", weir_run_number(), "streams",
-			    weir_streams_counted(), "stalls", weir_stalls_since(stalls_before),
+			    weir_streams_counted(), "stalls", weir_stalls_since_start(),
 			    "gone_ports", weir_gone_ports());
 	return 0;
 }
+
+const struct weir_verb weir_verb_traffic_so_far = {
+	"traffic.so_far", "What the streams of a run counted up to now.", traffic_so_far};

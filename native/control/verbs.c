@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_version.h>
 
-#include "arguments.h"
 #include "dataplane.h"
+#include "describe.h"
+#include "ledger.h"
 #include "traffic/traffic.h"
 
-static const char *const no_keys[] = {NULL};
+bool weir_quit_asked;
 
 static int
-hello(const json_t *args, json_t **result, struct weir_error *error)
+hello(const void *arguments, json_t **result, struct weir_error *error)
 {
-	json_t *cores;
+	json_t *cores = json_array();
 
-	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
-		return -1;
-	cores = json_array();
+	(void)arguments, (void)error;
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		json_array_append_new(cores, json_integer(weir_core_number(i)));
 	*result = json_pack("{s:s, s:i, s:s, s:i, s:I, s:o, s:s}", "version", WEIR_VERSION,
@@ -30,20 +31,17 @@ hello(const json_t *args, json_t **result, struct weir_error *error)
 }
 
 static int
-describe(const json_t *args, json_t **result, struct weir_error *error)
+describe(const void *arguments, json_t **result, struct weir_error *error)
 {
-	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
-		return -1;
-	*result = weir_describe();
+	(void)arguments, (void)error;
+	*result = weir_describe(weir_verbs_json());
 	return 0;
 }
 
 static int
-start(const json_t *args, json_t **result, struct weir_error *error)
+start(const void *arguments, json_t **result, struct weir_error *error)
 {
-	(void)result;
-	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
-		return -1;
+	(void)arguments, (void)result;
 	if (!weir_dataplane.configured)
 		return weir_fail(error, "bad_state", NULL, NULL, "send `configure` first",
 				 "nothing is configured");
@@ -52,74 +50,102 @@ start(const json_t *args, json_t **result, struct weir_error *error)
 }
 
 static int
-stop(const json_t *args, json_t **result, struct weir_error *error)
+stop(const void *arguments, json_t **result, struct weir_error *error)
 {
-	(void)result;
-	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
-		return -1;
+	(void)arguments, (void)result, (void)error;
 	weir_loops_stop();
 	weir_run_stop();
 	return 0;
 }
 
 static int
-reset(const json_t *args, json_t **result, struct weir_error *error)
+reset(const void *arguments, json_t **result, struct weir_error *error)
 {
-	(void)result;
-	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
-		return -1;
+	(void)arguments, (void)result, (void)error;
 	weir_dataplane_reset();
 	return 0;
 }
 
 static int
-ledger(const json_t *args, json_t **result, struct weir_error *error)
+ledger(const void *arguments, json_t **result, struct weir_error *error)
 {
-	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
-		return -1;
+	(void)arguments, (void)error;
 	*result = weir_ledger();
 	return 0;
 }
 
 static int
-quit(const json_t *args, json_t **result, struct weir_error *error)
+quit(const void *arguments, json_t **result, struct weir_error *error)
 {
-	(void)result;
-	if (weir_refuse_unknown(args, "", no_keys, error) < 0)
-		return -1;
+	(void)arguments, (void)result, (void)error;
 	weir_quit_asked = true;
 	return 0;
 }
 
-const struct weir_verb weir_verbs[] = {
-	{"hello", "Version, process and clock.", hello},
-	{"describe", "Network functions with their options and drop reasons.", describe},
-	{"configure", "Builds ports, rings and areas, all or nothing.", weir_verb_configure},
-	{"nf.command", "Changes a function while packets flow.", weir_verb_nf_command},
-	{"nf.report",
-	 "What a function counts by itself: figures, and counters by rule or the like.",
-	 weir_verb_nf_report},
-	{"trace", "Shows what becomes of frames on a path of functions.", weir_verb_trace},
-	{"exchange", "Sends frames at free ports and answers what arrives at them.",
-	 weir_verb_exchange},
-	{"start", "Starts the polling loops.", start},
-	{"stop", "Stops the polling loops, and with them a run that goes on.", stop},
-	{"reset", "Stops, closes all ports and frees everything.", reset},
-	{"teach", "Sends frames from every port with a MAC, for learning bridges.",
-	 weir_verb_teach},
-	{"traffic.configure", "Sets the streams of the generators.", weir_verb_traffic_configure},
-	{"traffic.start", "Starts one run.", weir_verb_traffic_start},
-	{"traffic.result", "The state of the run, and its counts when it is done.",
-	 weir_verb_traffic_result},
-	{"traffic.so_far", "What the streams of a run counted up to now.",
-	 weir_verb_traffic_so_far},
-	{"traffic.interval", "What happened in a run since the last look at it.",
-	 weir_verb_traffic_interval},
-	{"traffic.finish", "Ends the sending of a run before its time; it drains and has counts.",
-	 weir_verb_traffic_finish},
-	{"traffic.delays", "A stream's delays, or their variation, as a histogram.",
-	 weir_verb_traffic_delays},
-	{"ledger", "All counters of ports, areas and stages.", ledger},
-	{"quit", "Ends this process.", quit},
+#define OWN(name, summary, run)                                                                    \
+	&(const struct weir_verb)                                                                  \
+	{                                                                                          \
+		name, summary, run                                                                 \
+	}
+
+static const struct weir_verb *const verbs[] = {
+	OWN("hello", "Version, process and clock.", hello),
+	OWN("describe", "Network functions with their options and drop reasons.", describe),
+	&weir_verb_configure,
+	&weir_verb_nf_command,
+	&weir_verb_nf_report,
+	&weir_verb_trace,
+	&weir_verb_exchange,
+	OWN("start", "Starts the polling loops.", start),
+	OWN("stop", "Stops the polling loops, and with them a run that goes on.", stop),
+	OWN("reset", "Stops, closes all ports and frees everything.", reset),
+	&weir_verb_teach,
+	&weir_verb_traffic_configure,
+	&weir_verb_traffic_start,
+	&weir_verb_traffic_result,
+	&weir_verb_traffic_so_far,
+	&weir_verb_traffic_interval,
+	&weir_verb_traffic_finish,
+	&weir_verb_traffic_delays,
+	OWN("ledger", "All counters of ports, areas and stages.", ledger),
+	OWN("quit", "Ends this process.", quit),
+	NULL,
 };
-const unsigned int weir_verb_count = sizeof(weir_verbs) / sizeof(weir_verbs[0]);
+
+const struct weir_verb *
+weir_verb_named(const char *name)
+{
+	for (const struct weir_verb *const *verb = verbs; *verb != NULL; verb++) {
+		if (strcmp((*verb)->name, name) == 0)
+			return *verb;
+	}
+	return NULL;
+}
+
+json_t *
+weir_verbs_json(void)
+{
+	json_t *list = json_array();
+
+	for (const struct weir_verb *const *verb = verbs; *verb != NULL; verb++)
+		json_array_append_new(list, json_pack("{s:s, s:s}", "name", (*verb)->name,
+						      "summary", (*verb)->summary));
+	return list;
+}
+
+int
+weir_verb_run(const struct weir_verb *verb, const json_t *args, json_t **result,
+	      struct weir_error *error)
+{
+	static const struct weir_field none[] = {{0}};
+	void *arguments = calloc(1, verb->arguments_bytes + 1);
+	int status;
+
+	if (arguments == NULL)
+		return weir_fail(error, "no_memory", NULL, NULL, NULL, "no memory");
+	status = weir_read(args, "", verb->fields != NULL ? verb->fields : none, arguments, error);
+	if (status == 0)
+		status = verb->run(arguments, result, error);
+	free(arguments);
+	return status;
+}

@@ -8,7 +8,7 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
-#include "fastpath_walk.h"
+#include "slow_path.h"
 
 static inline uint16_t
 word_at(const uint8_t *at)
@@ -212,7 +212,7 @@ weir_fastpath_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 			end++;
 		uint64_t before = ledger ? rte_rdtsc() : 0;
 
-		weir_fastpath_walk(fastpath, stages, stage_count, batch, i, end, ledger);
+		weir_slow_path_run(fastpath, stages, stage_count, batch, i, end, ledger);
 		if (ledger)
 			walked += rte_rdtsc() - before;
 		dropped = true;

@@ -11,20 +11,6 @@
 #include "flow_cache.h"
 #include "stage.h"
 
-/* Hits passed or dropped by an entry; walks went through the stages. */
-struct weir_fastpath_ledger {
-	uint64_t hits;
-	uint64_t walks;
-	uint64_t cycles; /* look-ups and what entries did; the walks are in the stages' cycles */
-};
-
-/* One path's side of it. */
-struct weir_fastpath {
-	struct weir_flow_cache *cache; /* NULL: off */
-	uint8_t path;		       /* index of the path in its area */
-	struct weir_fastpath_ledger ledger;
-};
-
 /*
  * What running all stages on the batch would do, in the same order, packet by packet: rewrites,
  * drops (counted in the stages that decided them), counters, egress.

@@ -143,4 +143,18 @@ void weir_flow_cache_settle_some(struct weir_flow_cache *cache, uint32_t parts);
 
 uint32_t weir_flow_cache_count(const struct weir_flow_cache *cache);
 
+/* Hits passed or dropped by an entry; walks went through the stages. */
+struct weir_fastpath_ledger {
+	uint64_t hits;
+	uint64_t walks;
+	uint64_t cycles; /* look-ups and what entries did; the walks are in the stages' cycles */
+};
+
+/* One path's use of a cache. */
+struct weir_fastpath {
+	struct weir_flow_cache *cache; /* NULL: off */
+	uint8_t path;		       /* index of the path in its area */
+	struct weir_fastpath_ledger ledger;
+};
+
 #endif

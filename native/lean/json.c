@@ -6,10 +6,8 @@
 #include <rte_cycles.h>
 #include <rte_version.h>
 
-#include "control/arguments.h"
 #include "control/dataplane.h"
 #include "control/stream_json.h"
-#include "control/verb.h"
 #include "control/verbs.h"
 #include "port/port.h"
 
@@ -19,61 +17,49 @@
 /* --- the request -------------------------------------------------------------------------------
  */
 
-static int
-frames_of(const json_t *traffic, struct weir_frames *frames, struct weir_error *error)
-{
-	static const char *const known[] = {"pcap", "stream", "frames", NULL};
-	struct weir_stream_config config;
-	const char *pcap = NULL;
-	uint64_t count = 8192;
+struct request_fields {
+	const json_t *configure, *stream;
+	const char *area, *path, *pcap;
+	uint32_t frames;
+};
 
-	if (weir_refuse_unknown(traffic, "traffic", known, error) < 0 ||
-	    weir_take_string(traffic, "pcap", false, "traffic", &pcap, error) < 0 ||
-	    weir_take_count(traffic, "frames", 1, FRAMES_MAX, "traffic", &count, error) < 0)
-		return -1;
-	if (pcap != NULL)
-		return weir_frames_from_pcap(pcap, frames, error);
-	if (weir_stream_from_json(json_object_get(traffic, "stream"), "traffic.stream", &config,
-				  error) < 0)
-		return -1;
-	return weir_frames_from_stream(&config, count, frames, error);
-}
+#define INTO(member) WEIR_INTO(struct request_fields, member)
 
-static int
-path_of(const char *area, const char *name, struct weir_chain **chain, struct weir_path **path,
-	struct weir_error *error)
-{
-	*chain = weir_chain_named(area);
-	if (*chain == NULL)
-		return weir_fail(error, "bad_argument", "area", "the name of an area of functions",
-				 NULL, "there is no area '%s'", area);
-	for (unsigned int i = 0; i < (*chain)->path_count; i++) {
-		*path = &(*chain)->paths[i];
-		if (strcmp((*path)->name, name) == 0)
-			return 0;
-	}
-	return weir_fail(error, "bad_argument", "path", "the name of a path of that area", NULL,
-			 "area '%s' has no path '%s'", area, name);
-}
+static const struct weir_field traffic_fields[] = {
+	{"pcap", WEIR_FIELD_STRING, INTO(pcap)},
+	{"stream", WEIR_FIELD_JSON, INTO(stream)},
+	{"frames", WEIR_FIELD_COUNT, .min = 1, .max = FRAMES_MAX, .default_value = 8192,
+	 INTO(frames)},
+	{0},
+};
+
+static const struct weir_field request_fields[] = {
+	{"configure", WEIR_FIELD_JSON, true, INTO(configure)},
+	{"area", WEIR_FIELD_STRING, true, INTO(area)},
+	{"path", WEIR_FIELD_STRING, true, INTO(path)},
+	{"traffic", WEIR_FIELD_OBJECT, true, .fields = traffic_fields},
+	{0},
+};
 
 static int
 carry_out(const json_t *request, struct weir_chain **chain, struct weir_path **path,
 	  struct weir_frames *frames, struct weir_error *error)
 {
-	static const char *const known[] = {"configure", "area", "path", "traffic", NULL};
-	const char *area = NULL, *name = NULL;
+	struct weir_stream_config config;
+	struct request_fields fields;
 	json_t *result = NULL;
 
-	if (weir_refuse_unknown(request, "", known, error) < 0 ||
-	    weir_take_string(request, "area", true, "", &area, error) < 0 ||
-	    weir_take_string(request, "path", true, "", &name, error) < 0)
-		return -1;
-	if (weir_verb_configure(json_object_get(request, "configure"), &result, error) < 0)
+	if (weir_read(request, "", request_fields, &fields, error) < 0 ||
+	    weir_verb_run(&weir_verb_configure, fields.configure, &result, error) < 0)
 		return -1;
 	json_decref(result);
-	if (path_of(area, name, chain, path, error) < 0)
+	if (weir_path_named(fields.area, fields.path, chain, path, error) < 0)
 		return -1;
-	return frames_of(json_object_get(request, "traffic"), frames, error);
+	if (fields.pcap != NULL)
+		return weir_frames_from_pcap(fields.pcap, frames, error);
+	if (weir_stream_from_json(fields.stream, "traffic.stream", &config, error) < 0)
+		return -1;
+	return weir_frames_from_stream(&config, fields.frames, frames, error);
 }
 
 int

@@ -5,7 +5,7 @@
 #include <rte_mbuf.h>
 
 #include "engine/handover.h"
-#include "room.h"
+#include "port.h"
 
 static struct rte_mempool *mempool;
 

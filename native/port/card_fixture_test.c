@@ -13,6 +13,8 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "port/open.h"
+
 struct test_card card;
 
 uint64_t
@@ -118,7 +120,7 @@ open_card(enum weir_timestamps wish)
 	/* The rings of one that has gone stay. */
 	snprintf(devargs, sizeof(devargs), "net_ring%u", opened++);
 	assert_int_equal(weir_ports_memory(1023, &error), 0);
-	assert_int_equal(weir_port_open(&config, &error), 0);
+	assert_int_equal(weir_port_open(&config, "ports[0]", &error), 0);
 	return weir_port_find("tester.right");
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The in-memory wire: two ring ports, cross-connected. No copy, no loss but a full ring, counted by
  * the sender. */
+#include "memory.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +11,8 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
-#include "room.h"
+#include "ethdev.h"
+#include "kind.h"
 
 #define RING_SLOTS 4096
 
@@ -17,7 +20,7 @@ static struct rte_ring *wires[WEIR_PORTS_MAX];
 static unsigned int wire_count;
 
 void
-weir_port_rings_free(void)
+weir_wires_free(void)
 {
 	while (wire_count > 0)
 		rte_ring_free(wires[--wire_count]);
@@ -27,7 +30,7 @@ static int
 open_end(const char *name, const char *peer, struct rte_ring *in, struct rte_ring *out,
 	 struct weir_error *error)
 {
-	struct weir_port *port = weir_port_room(name, error);
+	struct weir_port *port = weir_port_room(name, &weir_memory_kinds[0], error);
 	const struct rte_eth_conf plain = {0};
 	int id;
 
@@ -52,16 +55,20 @@ open_end(const char *name, const char *peer, struct rte_ring *in, struct rte_rin
 		return weir_fail(error, "port_failed", name, NULL, NULL,
 				 "cannot start the ring port");
 	rte_eth_macaddr_get(id, &port->mac);
-	weir_port_keep(port);
+	weir_port_keep();
 	return 0;
 }
 
-int
-weir_port_open_memory(const char *left, const char *right, struct weir_error *error)
+static int
+open_pair(const struct weir_port_config *config, struct weir_error *error)
 {
+	const struct weir_port *open = weir_port_find(config->name);
+	const char *left = config->name, *right = config->peer;
 	char name[RTE_RING_NAMESIZE];
 	struct rte_ring *rings[2];
 
+	if (open != NULL && strcmp(open->peer, right) == 0)
+		return 0;
 	for (unsigned int i = 0; i < 2; i++) {
 		if (wire_count == RTE_DIM(wires))
 			return weir_fail(error, "bad_argument", left, NULL, NULL,
@@ -81,3 +88,9 @@ weir_port_open_memory(const char *left, const char *right, struct weir_error *er
 		return -1;
 	return 0;
 }
+
+const struct weir_port_kind weir_memory_kinds[] = {
+	{"memory", WEIR_PORT_NEEDS_PEER, .open_pair = open_pair, .close = weir_ethdev_close,
+	 .stats = weir_ethdev_stats},
+	{0},
+};

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * A kernel interface by an AF_PACKET socket of Weir's own. DPDK has a driver for that, but it
+ * leaves packets in its ring when the kernel's next queue is full, so that a trial's account does
+ * not close, and each of its ports takes one of DPDK's 32.
+ *
  * Receives from a ring that the kernel fills (TPACKET_V2, packet(7)), without system calls. Sends
  * with sendmmsg(), past the queueing discipline. Not from a ring: there the kernel lends the ring's
  * pages to the packet and gives the slot back before the last reader is done.
  */
-#include "packet_socket.h"
+#include "kind.h"
 
 #include <errno.h>
 #include <linux/if_ether.h>
@@ -231,9 +235,8 @@ read_mac(const struct packet_socket *socket, const char *interface, struct rte_e
 		memcpy(mac, request.ifr_hwaddr.sa_data, sizeof(*mac));
 }
 
-int
-weir_packet_socket_open(const struct weir_port_config *config, struct weir_port *port,
-			struct weir_error *error)
+static int
+open_socket(const struct weir_port_config *config, struct weir_port *port, struct weir_error *error)
 {
 	struct packet_socket *made = calloc(1, sizeof(*made));
 	const unsigned int frames_per_block = BLOCK_BYTES / FRAME_BYTES;
@@ -264,15 +267,16 @@ weir_packet_socket_open(const struct weir_port_config *config, struct weir_port 
 	return 0;
 }
 
-void
-weir_packet_socket_close(struct weir_port *port)
+static void
+close_socket(struct weir_port *port)
 {
 	free_socket(port->queue.driver_state);
 	port->queue.driver_state = NULL;
 }
 
-void
-weir_packet_socket_stats(const struct weir_port *port, struct rte_eth_stats *stats)
+/* imissed: no room in the receive ring; rx_nombuf: no packet buffer. */
+static void
+socket_stats(const struct weir_port *port, struct rte_eth_stats *stats)
 {
 	struct packet_socket *socket = port->queue.driver_state;
 	struct tpacket_stats since_last;
@@ -290,3 +294,9 @@ weir_packet_socket_stats(const struct weir_port *port, struct rte_eth_stats *sta
 		.rx_nombuf = weir_counted(&socket->stats.rx_nombuf),
 	};
 }
+
+const struct weir_port_kind weir_packet_socket_kinds[] = {
+	{"packet_socket", WEIR_PORT_NEEDS_INTERFACE, .open = open_socket, .close = close_socket,
+	 .stats = socket_stats},
+	{0},
+};

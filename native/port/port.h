@@ -13,6 +13,7 @@
 #include "engine/queue.h"
 
 struct weir_device_clock;
+struct weir_port_kind;
 
 #define WEIR_PORTS_MAX 160
 #define WEIR_PORT_NAME_MAX 64
@@ -29,6 +30,7 @@ struct weir_port_config {
 	const char *interface; /* kernel interface, for the kinds that need one */
 	const char *netns;     /* path of the network namespace that holds it, or NULL */
 	const char *mac;       /* NULL: the driver's; a port with one takes part in `teach` */
+	const char *peer;      /* of an in-memory port: the other end */
 	uint16_t rx_queue_size;
 	uint16_t tx_queue_size;
 	bool virtual_wire;
@@ -36,6 +38,7 @@ struct weir_port_config {
 };
 
 struct weir_port {
+	const struct weir_port_kind *kind;
 	char name[WEIR_PORT_NAME_MAX];
 	char device[64]; /* DPDK's name, for removal */
 	char driver[32];
@@ -54,18 +57,9 @@ struct weir_port {
 	char no_clock[96];		 /* why there is none where one was asked for */
 };
 
-/* Opens, configures and starts one port. On failure nothing is left open. */
-int weir_port_open(const struct weir_port_config *config, struct weir_error *error);
-/* Two in-memory ports, each the other's peer: what one sends the other receives, without a copy. */
-int weir_port_open_memory(const char *left, const char *right, struct weir_error *error);
-void weir_ports_close(void);
-
 struct weir_port *weir_port_find(const char *name);
 struct weir_port *weir_port_at(unsigned int index);
 unsigned int weir_port_count(void);
-
-/* What the port counted since it was opened. */
-void weir_port_stats(const struct weir_port *port, struct rte_eth_stats *stats);
 
 /* True once the interface or the peer of the port has gone. */
 bool weir_port_gone(const struct weir_port *port);
@@ -73,5 +67,18 @@ bool weir_port_gone(const struct weir_port *port);
 /* The mempool that all ports receive into; made by the first weir_ports_memory() call. */
 int weir_ports_memory(unsigned int mbufs, struct weir_error *error);
 struct rte_mempool *weir_ports_mempool(void);
+
+/* --- for the files of this folder --------------------------------------------------------------
+ */
+
+/* A cleared entry at the end of the table, its id set to its index, or NULL with `error`: name
+ * taken, table full. */
+struct weir_port *weir_port_room(const char *name, const struct weir_port_kind *kind,
+				 struct weir_error *error);
+/* Keeps the entry that weir_port_room() gave. */
+void weir_port_keep(void);
+/* The entry kept last, which is in the table no more; NULL: there is none. */
+struct weir_port *weir_port_take_last(void);
+void weir_ports_memory_free(void);
 
 #endif

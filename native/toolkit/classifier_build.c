@@ -9,25 +9,6 @@
 
 #define HUGE_PAGE_BYTES (2UL << 20)
 
-bool
-growing_add(struct growing *growing, uint32_t count, uint32_t *first)
-{
-	if (growing->count + count > growing->room) {
-		uint32_t room = RTE_MAX(growing->room * 2, growing->count + count);
-		void *items = realloc(growing->items, room * growing->item_bytes);
-
-		if (items == NULL)
-			return false;
-		growing->items = items;
-		growing->room = room;
-	}
-	*first = growing->count;
-	memset((uint8_t *)growing->items + *first * growing->item_bytes, 0,
-	       count * growing->item_bytes);
-	growing->count += count;
-	return true;
-}
-
 /* --- the hash of keys
  * ----------------------------------------------------------------------------- */
 

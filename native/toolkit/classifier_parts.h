@@ -12,17 +12,7 @@
 #include <rte_hash_crc.h>
 
 #include "classifier.h"
-
-/* --- an array that grows while the classifier is built --------------------------------------- */
-
-struct growing {
-	void *items;
-	size_t item_bytes;
-	uint32_t count, room;
-};
-
-/* Room for `count` more items, cleared; *first: the index of the first. False: no memory. */
-bool growing_add(struct growing *growing, uint32_t count, uint32_t *first);
+#include "growing.h"
 
 /* --- a rule, ready to compare ------------------------------------------------------------------
  */

@@ -6,25 +6,19 @@
 
 #include "engine/option.h"
 
+/* session_timeouts.h has those that most functions have. */
 #define WEIR_TIMEOUT_ROW(owner, field, seconds, seconds_max, text)                                 \
 	{                                                                                          \
 		.name = #field, .type = WEIR_OPTION_INT, .unit = "s", .default_text = seconds,     \
 		.min = 1, .max = seconds_max, .help = text, .offset = offsetof(owner, field),      \
 	}
-
-/* Those that RFC 4787, 5382 and 5508 set bounds to. `what`: "session", "mapping". */
-#define WEIR_UDP_TIMEOUT_ROW(owner, what)                                                          \
-	WEIR_TIMEOUT_ROW(owner, udp_timeout_s, "300", 86400,                                       \
-			 "Idle time of a UDP " what " (RFC 4787: 120 or more, 300 recommended).")
-#define WEIR_TCP_ESTABLISHED_TIMEOUT_ROW(owner, what)                                              \
-	WEIR_TIMEOUT_ROW(owner, tcp_established_timeout_s, "7440", 864000,                         \
-			 "Idle time of " what " (RFC 5382: 7440 or more).")
-#define WEIR_TCP_TRANSITORY_TIMEOUT_ROW(owner, what)                                               \
-	WEIR_TIMEOUT_ROW(owner, tcp_transitory_timeout_s, "240", 86400,                            \
-			 "Idle time of " what " (RFC 5382: 240 or more).")
-#define WEIR_ICMP_TIMEOUT_ROW(owner, what)                                                         \
-	WEIR_TIMEOUT_ROW(owner, icmp_timeout_s, "60", 86400,                                       \
-			 "Idle time of a " what " of ICMP echo (RFC 5508: 60 or more).")
+/* The same of a member of the state's struct `within`. */
+#define WEIR_TIMEOUT_ROW_AT(owner, within, field, seconds, seconds_max, text)                      \
+	{                                                                                          \
+		.name = #field, .type = WEIR_OPTION_INT, .unit = "s", .default_text = seconds,     \
+		.min = 1, .max = seconds_max, .help = text,                                        \
+		.offset = offsetof(owner, within.field),                                           \
+	}
 
 #define WEIR_FRAGMENTS_ROW(owner, text)                                                            \
 	{                                                                                          \

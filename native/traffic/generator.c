@@ -91,7 +91,7 @@ weir_generator_create(const char *name, unsigned int core, const struct weir_que
 	generator->area = (struct weir_area){.poll = poll, .name = generator->name, .core = core};
 	generator->queue = *queue;
 	generator->port_id = port_id;
-	if (weir_tester_area_add(&generator->area, true, error) < 0) {
+	if (weir_tester_area_add(&generator->area, true, port_id, error) < 0) {
 		free(generator);
 		return NULL;
 	}

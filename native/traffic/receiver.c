@@ -199,7 +199,7 @@ weir_receiver_create(const char *name, unsigned int core, const struct weir_queu
 	receiver->queue = *queue;
 	receiver->area = (struct weir_area){.poll = poll, .name = receiver->name, .core = core};
 	receiver->port_id = port_id;
-	if (weir_tester_area_add(&receiver->area, false, error) < 0) {
+	if (weir_tester_area_add(&receiver->area, false, port_id, error) < 0) {
 		free(receiver);
 		return NULL;
 	}

@@ -9,9 +9,6 @@
 #include "engine/loop.h"
 #include "stream.h"
 
-uint16_t weir_epoch;
-bool weir_run_closed;
-
 static struct {
 	enum weir_run_state state;
 	uint16_t number;

@@ -85,16 +85,19 @@ void weir_arrivals_clear(struct weir_arrivals *arrivals);
 
 /* Areas of the tester announce themselves, and say when they end. -1 with `error`: the port has one
  * already, or there are too many. */
-int weir_tester_area_add(struct weir_area *area, bool sends, struct weir_error *error);
+int weir_tester_area_add(struct weir_area *area, bool sends, uint16_t port_id,
+			 struct weir_error *error);
 void weir_tester_area_remove(struct weir_area *area);
 /* The area that sends or receives on a port, or NULL. */
 struct weir_area *weir_generator_of(uint16_t port_id);
 struct weir_area *weir_receiver_of(uint16_t port_id);
+unsigned int weir_generator_count(void);
+struct weir_area *weir_generator_at(unsigned int index);
 struct weir_area *weir_receiver_at(unsigned int index);
-/* Takes the streams away from all of them. */
-void weir_tester_areas_clear(void);
 
-/* The streams, by index. */
+/* The streams, by index; streams.c makes and frees them. */
+extern struct weir_stream *weir_streams[WEIR_STREAMS_MAX];
+extern unsigned int weir_streams_used;
 struct weir_stream *weir_stream_at(unsigned int index);
 /* Forgets the last run. */
 void weir_run_forget(void);

@@ -7,18 +7,19 @@
 #include "engine/loop.h"
 #include "stream.h"
 
-static struct weir_stream *streams[WEIR_STREAMS_MAX];
 static struct weir_stream *by_id[WEIR_STREAMS_MAX];
-static unsigned int stream_count;
 
 void
 weir_streams_clear(void)
 {
 	weir_run_forget();
-	weir_tester_areas_clear();
-	while (stream_count > 0) {
-		weir_sender_free(&streams[--stream_count]->sender);
-		free(streams[stream_count]);
+	for (unsigned int i = 0; i < weir_generator_count(); i++)
+		weir_generator_take(weir_generator_at(i), NULL, 0);
+	for (unsigned int i = 0; i < weir_receiver_count(); i++)
+		weir_receiver_take(weir_receiver_at(i), NULL);
+	while (weir_streams_used > 0) {
+		weir_sender_free(&weir_streams[--weir_streams_used]->sender);
+		free(weir_streams[weir_streams_used]);
 	}
 	memset(by_id, 0, sizeof(by_id));
 }
@@ -36,7 +37,7 @@ add_stream(const struct weir_stream_config *config, struct weir_error *error)
 		free(stream);
 		return -1;
 	}
-	streams[stream_count++] = stream;
+	weir_streams[weir_streams_used++] = stream;
 	by_id[config->id] = stream;
 	return 0;
 }
@@ -52,10 +53,10 @@ hand_out(uint16_t port_id, unsigned int index, struct weir_error *error)
 	if (generator == NULL)
 		return weir_fail(error, "bad_argument", "port", "a port that has a generator area",
 				 NULL, "no generator sends on the port of stream %u",
-				 streams[index]->config.id);
-	for (unsigned int i = 0; i < stream_count; i++) {
-		if (streams[i]->config.port_id == port_id)
-			taken[count++] = &streams[i]->sender;
+				 weir_streams[index]->config.id);
+	for (unsigned int i = 0; i < weir_streams_used; i++) {
+		if (weir_streams[i]->config.port_id == port_id)
+			taken[count++] = &weir_streams[i]->sender;
 	}
 	weir_generator_take(generator, taken, count);
 	return 0;
@@ -120,22 +121,4 @@ weir_streams_configure(const struct weir_stream_config *configs, unsigned int co
 	if (was_running)
 		weir_loops_resume();
 	return status;
-}
-
-unsigned int
-weir_stream_count(void)
-{
-	return stream_count;
-}
-
-struct weir_stream *
-weir_stream_at(unsigned int index)
-{
-	return streams[index];
-}
-
-uint16_t
-weir_stream_id(unsigned int index)
-{
-	return streams[index]->config.id;
 }

@@ -172,6 +172,36 @@ def resolved(path: Path, included: str) -> tuple[str, ...] | None:
     return None
 
 
+def test_c_files_include_each_other_in_no_circle() -> None:
+    """A .c and its .h are one node."""
+    includes: dict[str, set[str]] = {}
+    for path in C_FILES:
+        node = str(path.relative_to(NATIVE).with_suffix(""))
+        found = re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+        targets = [target for target in (resolved(path, line) for line in found) if target is not None]
+        includes.setdefault(node, set()).update(str(Path(*target).with_suffix("")) for target in targets)
+        includes[node].discard(node)
+    assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    assert circle_in(includes) is None
+
+
+def circle_in(edges: dict[str, set[str]]) -> list[str] | None:
+    """One way round a circle of the graph, or None."""
+    done: set[str] = set()
+
+    def follow(node: str, way: list[str]) -> list[str] | None:
+        if node in way:
+            return [*way[way.index(node) :], node]
+        if node in done:
+            return None
+        found = (follow(other, [*way, node]) for other in sorted(edges.get(node, ())))
+        circle = next((circle for circle in found if circle is not None), None)
+        done.add(node)
+        return circle
+
+    return next((circle for node in sorted(edges) if (circle := follow(node, [])) is not None), None)
+
+
 def test_what_is_below_the_functions_never_names_one() -> None:
     functions = [path.name for path in (NATIVE / "nf").iterdir() if path.is_dir()]
     assert functions

@@ -202,7 +202,7 @@ firewall_decide(void *state, const struct weir_batch *batch, struct weir_action 
 
 	passing.firewall = state;
 	passing.batch = batch;
-	passing.now = firewall_time(batch->now_tsc);
+	passing.now = weir_session_time(batch->now_tsc);
 	passing.changed = false;
 	for (uint16_t i = 0; i < batch->count; i++) {
 		is_rare[i] = firewall_is_rare(batch->packet[i], &batch->headers[i]);

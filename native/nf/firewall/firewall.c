@@ -44,12 +44,10 @@ static const struct weir_option options[] = {
 			"RST: connections that were there before the firewall go on.",
 		.offset = offsetof(struct firewall, syn_first),
 	},
-	WEIR_TCP_ESTABLISHED_TIMEOUT_ROW(struct firewall, "an established TCP connection"),
-	WEIR_TCP_TRANSITORY_TIMEOUT_ROW(struct firewall,
-					"a TCP connection that is not answered yet, was reset, or "
-					"was closed by both sides"),
-	WEIR_UDP_TIMEOUT_ROW(struct firewall, "session"),
-	WEIR_ICMP_TIMEOUT_ROW(struct firewall, "session"),
+	WEIR_SESSION_TIMEOUT_ROWS(struct firewall, timeouts_s, "session",
+				  "an established TCP connection",
+				  "a TCP connection that is not answered yet, was reset, or was "
+				  "closed by both sides"),
 	WEIR_TIMEOUT_ROW(struct firewall, other_timeout_s, "600", 86400,
 			 "Idle time of a session of any other protocol."),
 	WEIR_NOT_IPV4_ROW(struct firewall),
@@ -68,12 +66,6 @@ static const struct weir_drop_reason drop_reasons[] = {
 	[FIREWALL_DROP_MALFORMED] = WEIR_MALFORMED_REASON,
 	[FIREWALL_DROP_TRUNCATED] = WEIR_TRUNCATED_REASON,
 };
-
-static uint32_t
-time_of_s(uint64_t seconds)
-{
-	return firewall_time(seconds * rte_get_tsc_hz()) + 1;
-}
 
 static bool
 default_permits(const struct firewall *firewall)
@@ -97,11 +89,8 @@ init(void *state, const char *where, struct weir_error *error)
 	struct firewall *firewall = state;
 	bool permits = default_permits(firewall);
 
-	firewall->established_timeout = time_of_s(firewall->tcp_established_timeout_s);
-	firewall->transitory_timeout = time_of_s(firewall->tcp_transitory_timeout_s);
-	firewall->udp_timeout = time_of_s(firewall->udp_timeout_s);
-	firewall->icmp_timeout = time_of_s(firewall->icmp_timeout_s);
-	firewall->other_timeout = time_of_s(firewall->other_timeout_s);
+	firewall->timeouts = weir_session_timeouts_of_s(&firewall->timeouts_s);
+	firewall->other_timeout = weir_session_time_of_s(firewall->other_timeout_s);
 	firewall->rules = weir_rule_set_of_option(firewall->path, permits, where, error);
 	if (firewall->rules == NULL)
 		return -1;

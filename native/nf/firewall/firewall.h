@@ -13,6 +13,7 @@
 #include "packet/flow_table.h"
 #include "packet/fragments.h"
 #include "toolkit/rule_reload.h"
+#include "toolkit/session_timeouts.h"
 
 enum firewall_drop {
 	FIREWALL_DROP_DENIED,
@@ -46,7 +47,7 @@ struct session {
 	struct weir_counter counter; /* of both directions */
 	struct weir_dependents dependents;
 	uint32_t seen_packets; /* of the counter, up to active_at */
-	uint32_t active_at;    /* in firewall_time() */
+	uint32_t active_at;    /* in weir_session_time() */
 	uint32_t generation;   /* of the rules that permitted it last */
 	uint32_t flags;	       /* enum session_flag */
 };
@@ -63,25 +64,19 @@ struct firewall {
 	uint32_t free_count;
 	uint32_t *free_slots; /* slots below session_high; the last is taken first */
 	uint32_t sweep;	      /* where tick() goes on */
-	uint32_t established_timeout, transitory_timeout, udp_timeout, icmp_timeout, other_timeout;
+	struct weir_session_timeouts timeouts;
+	uint32_t other_timeout;
 
 	/* Options. */
 	uint64_t session_count;
-	uint64_t tcp_established_timeout_s, tcp_transitory_timeout_s;
-	uint64_t udp_timeout_s, icmp_timeout_s, other_timeout_s;
+	struct weir_session_timeouts_s timeouts_s;
+	uint64_t other_timeout_s;
 	uint64_t fragment_count;
 	unsigned int default_verdict; /* enum weir_default */
 	unsigned int not_ipv4;	      /* enum weir_not_ipv4 */
 	bool syn_first;
 	char path[WEIR_OPTION_TEXT_BYTES];
 };
-
-/* Time in units of 2^22 cycles (1 to 2 ms), which 32 bits can hold the differences of. */
-static inline uint32_t
-firewall_time(uint64_t tsc)
-{
-	return (uint32_t)(tsc >> 22);
-}
 
 static inline void
 firewall_drop(struct weir_action *action, enum firewall_drop reason)

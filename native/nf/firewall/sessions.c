@@ -163,12 +163,12 @@ timeout_of(const struct firewall *firewall, const struct session *session)
 	case IPPROTO_TCP:
 		return (session->flags & (SESSION_ESTABLISHED | SESSION_CLOSED | SESSION_RESET)) ==
 				       SESSION_ESTABLISHED
-			       ? firewall->established_timeout
-			       : firewall->transitory_timeout;
+			       ? firewall->timeouts.tcp_established
+			       : firewall->timeouts.tcp_transitory;
 	case IPPROTO_UDP:
-		return firewall->udp_timeout;
+		return firewall->timeouts.udp;
 	case IPPROTO_ICMP:
-		return firewall->icmp_timeout;
+		return firewall->timeouts.icmp;
 	default:
 		return firewall->other_timeout;
 	}
@@ -223,7 +223,7 @@ void
 firewall_tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
 {
 	struct firewall *firewall = state;
-	uint32_t now = firewall_time(now_tsc);
+	uint32_t now = weir_session_time(now_tsc);
 	uint32_t left = RTE_MAX(SWEEP_MIN, firewall->session_count / SWEEP_TICKS);
 	struct stale stale = {0};
 

@@ -87,11 +87,9 @@ static const struct weir_option options[] = {
 			"that its inside endpoint sent to.",
 		.offset = offsetof(struct nat, filtering),
 	},
-	WEIR_UDP_TIMEOUT_ROW(struct nat, "mapping"),
-	WEIR_TCP_ESTABLISHED_TIMEOUT_ROW(struct nat,
-					 "a TCP mapping with an established connection"),
-	WEIR_TCP_TRANSITORY_TIMEOUT_ROW(struct nat, "any other TCP mapping"),
-	WEIR_ICMP_TIMEOUT_ROW(struct nat, "mapping"),
+	WEIR_SESSION_TIMEOUT_ROWS(struct nat, timeouts_s, "mapping",
+				  "a TCP mapping with an established connection",
+				  "any other TCP mapping"),
 	{
 		.name = "inbound_refresh",
 		.type = WEIR_OPTION_BOOL,
@@ -186,12 +184,6 @@ static const struct weir_drop_reason drop_reasons[] = {
 				   "another worker."},
 };
 
-static uint32_t
-time_of_s(uint64_t seconds)
-{
-	return (seconds * rte_get_tsc_hz() >> 22) + 1;
-}
-
 static int
 check_options(const struct nat *nat, const char *where, struct weir_error *error)
 {
@@ -252,10 +244,7 @@ init(void *state, const char *where, struct weir_error *error)
 		return -1;
 	nat->lane_bits = __builtin_ctzl(nat->lanes);
 	nat->workers = 1;
-	nat->udp_timeout = time_of_s(nat->udp_timeout_s);
-	nat->tcp_established_timeout = time_of_s(nat->tcp_established_timeout_s);
-	nat->tcp_transitory_timeout = time_of_s(nat->tcp_transitory_timeout_s);
-	nat->icmp_timeout = time_of_s(nat->icmp_timeout_s);
+	nat->timeouts = weir_session_timeouts_of_s(&nat->timeouts_s);
 	nat->sources = weir_fragments_create(nat->fragment_count);
 	nat->destinations = weir_fragments_create(nat->fragment_count);
 	if (nat_sessions_init(nat) == 0 && nat_remotes_init(nat) == 0 && nat->sources != NULL &&

@@ -17,6 +17,7 @@
 #include "packet/flow_table.h"
 #include "packet/fragments.h"
 #include "packet/mix.h"
+#include "toolkit/session_timeouts.h"
 #include "engine/nf.h"
 
 #include "port_pool.h"
@@ -68,7 +69,7 @@ static_assert(sizeof(struct nat_session) == RTE_CACHE_LINE_SIZE, "one miss a map
 /* The rest of it, which ordinary packets do not touch. */
 struct nat_life {
 	uint32_t seen_packets; /* of those that refresh, up to active_at */
-	uint32_t active_at;    /* in nat_time() */
+	uint32_t active_at;    /* in weir_session_time() */
 	struct weir_dependents dependents;
 	union {
 		uint32_t first_remote;
@@ -122,8 +123,7 @@ struct nat {
 	struct weir_prefix external;
 	uint64_t port_min, port_max;
 	uint64_t session_count, remote_count, fragment_count;
-	uint64_t udp_timeout_s, tcp_established_timeout_s, tcp_transitory_timeout_s;
-	uint64_t icmp_timeout_s;
+	struct weir_session_timeouts_s timeouts_s;
 	unsigned int filtering; /* enum nat_filtering */
 	bool inbound_refresh;
 	uint64_t subscriber_ports;
@@ -137,7 +137,7 @@ struct nat {
 	uint32_t lane_bits;
 	uint32_t worker, workers;
 	struct nat_spans untranslated;
-	uint32_t udp_timeout, tcp_established_timeout, tcp_transitory_timeout, icmp_timeout;
+	struct weir_session_timeouts timeouts;
 
 	/* `session_count` dynamic ones, then those that an operator gave. */
 	struct nat_session *sessions;
@@ -157,13 +157,6 @@ struct nat {
 	uint32_t sweep_session, sweep_remote; /* where tick() goes on */
 	uint8_t generation;
 };
-
-/* Time in units of 2^22 cycles (1 to 2 ms), which 32 bits can hold the differences of. */
-static inline uint32_t
-nat_time(uint64_t tsc)
-{
-	return (uint32_t)(tsc >> 22);
-}
 
 static inline struct nat_ports *
 nat_ports_of(struct nat *nat, uint8_t protocol)
@@ -282,7 +275,7 @@ struct nat_remote *nat_permission(const struct nat *nat, const struct nat_sessio
 bool nat_remotes_forget(struct nat *nat, struct nat_session *session, uint32_t limit,
 			struct weir_flow_cache *cache);
 void nat_remotes_tick(struct nat *nat, uint32_t now, struct weir_flow_cache *cache);
-/* How long a mapping may be idle now, in nat_time(). */
+/* How long a mapping may be idle now, in weir_session_time(). */
 uint32_t nat_session_timeout(const struct nat *nat, const struct nat_session *session);
 
 /* fragments.c */

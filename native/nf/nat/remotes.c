@@ -126,12 +126,12 @@ nat_session_timeout(const struct nat *nat, const struct nat_session *session)
 {
 	switch (session->inside.protocol) {
 	case IPPROTO_UDP:
-		return nat->udp_timeout;
+		return nat->timeouts.udp;
 	case IPPROTO_TCP:
-		return is_established(nat, session) ? nat->tcp_established_timeout
-						    : nat->tcp_transitory_timeout;
+		return is_established(nat, session) ? nat->timeouts.tcp_established
+						    : nat->timeouts.tcp_transitory;
 	default:
-		return nat->icmp_timeout;
+		return nat->timeouts.icmp;
 	}
 }
 
@@ -243,7 +243,7 @@ is_over(const struct nat *nat, struct nat_remote *remote, uint32_t now)
 
 	if (remote->key.kind == NAT_CONNECTION)
 		return (remote->tcp_flags & NAT_TCP_ESTABLISHED) != NAT_TCP_ESTABLISHED &&
-		       now - remote->active_at > nat->tcp_transitory_timeout;
+		       now - remote->active_at > nat->timeouts.tcp_transitory;
 	if (refreshing != remote->seen_packets) {
 		remote->seen_packets = refreshing;
 		remote->active_at = now;

@@ -265,7 +265,7 @@ void
 nat_tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
 {
 	struct nat *nat = state;
-	uint32_t now = nat_time(now_tsc);
+	uint32_t now = weir_session_time(now_tsc);
 	uint32_t left = RTE_MAX(SWEEP_MIN, nat->session_count / SWEEP_TICKS);
 
 	left = RTE_MIN(left, nat->session_high);

@@ -290,7 +290,7 @@ static __rte_always_inline void
 decide(struct nat *nat, const struct weir_batch *batch, struct weir_action *actions,
        const enum weir_direction direction)
 {
-	const struct work work = {nat, batch, nat_time(batch->now_tsc)};
+	const struct work work = {nat, batch, weir_session_time(batch->now_tsc)};
 	uint8_t kinds[WEIR_BURST];
 	struct nat_endpoint endpoints[WEIR_BURST];
 	const void *keys[WEIR_BURST];

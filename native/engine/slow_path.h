@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The packets of the fast path whose flow is not known: which those are, and what is learnt of
- * them. */
-#ifndef WEIR_ENGINE_FASTPATH_WALK_H
-#define WEIR_ENGINE_FASTPATH_WALK_H
+/* The slow path: packets whose flow the fast path's cache does not have, or whose decision cannot
+ * be remembered, go through the stages; what these decide is put into the cache. */
+#ifndef WEIR_ENGINE_SLOW_PATH_H
+#define WEIR_ENGINE_SLOW_PATH_H
 
 #include <netinet/in.h>
 
 #include <rte_tcp.h>
 
-#include "fastpath.h"
+#include "flow_cache.h"
+#include "stage.h"
 
 #define TCP_FLAGS_OF_STATE (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
-#define FLAGS_THAT_WALK                                                                            \
+#define SLOW_PATH_FLAGS                                                                            \
 	(WEIR_HEADER_FRAGMENT | WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT |                  \
 	 WEIR_HEADER_OPTIONS | WEIR_HEADER_GROUP | WEIR_HEADER_BAD_CHECKSUM)
 
@@ -20,7 +21,7 @@ static inline bool
 weir_flow_may_be_known(const struct weir_headers *headers)
 {
 	if (headers->network != WEIR_NETWORK_IPV4 || headers->l4_offset == 0 ||
-	    (headers->flags & FLAGS_THAT_WALK) != 0)
+	    (headers->flags & SLOW_PATH_FLAGS) != 0)
 		return false;
 	return headers->tuple.protocol == IPPROTO_UDP ||
 	       (headers->tuple.protocol == IPPROTO_TCP &&
@@ -37,9 +38,9 @@ weir_flow_key(const struct weir_fastpath *fastpath, const struct weir_headers *h
 	return key;
 }
 
-/* Lets packets [first, end) of the batch walk the stages and remembers what was decided; those
+/* Runs packets [first, end) of the batch through the stages and remembers what was decided; those
  * dropped become NULL. */
-void weir_fastpath_walk(struct weir_fastpath *fastpath, struct weir_stage *stages,
+void weir_slow_path_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 			unsigned int stage_count, struct weir_batch *batch, uint16_t first,
 			uint16_t end, bool ledger);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `teach`: every port with a MAC of its own sends RARP requests (RFC 903) from it, as hypervisors
- * do after a migration, so that learning bridges know where it is before traffic starts.
+ * `teach`: every port with a MAC of its own sends gratuitous RARP requests (RFC 903) from it, as
+ * hypervisors do after a migration, so that learning bridges know the MAC before traffic starts.
  */
 #include <string.h>
 
 #include <rte_arp.h>
 #include <rte_mbuf.h>
 
-#include "arguments.h"
 #include "dataplane.h"
 #include "port/port.h"
 #include "traffic/traffic.h"
@@ -27,17 +26,23 @@ send_rarp(const struct weir_port *port)
 	return false;
 }
 
-int
-weir_verb_teach(const json_t *args, json_t **result, struct weir_error *error)
+struct teach_fields {
+	uint32_t count;
+};
+
+static const struct weir_field teach_fields[] = {
+	{"count", WEIR_FIELD_COUNT, .min = 1, .max = 100, .default_value = 3,
+	 WEIR_INTO(struct teach_fields, count)},
+	{0},
+};
+
+static int
+announce(const void *arguments, json_t **result, struct weir_error *error)
 {
-	static const char *const known[] = {"count", NULL};
+	const struct teach_fields *fields = arguments;
 	bool was_running = weir_loops_running();
-	uint64_t times = 3;
 	uint64_t sent = 0;
 
-	if (weir_refuse_unknown(args, "", known, error) < 0 ||
-	    weir_take_count(args, "count", 1, 100, "", &times, error) < 0)
-		return -1;
 	if (!weir_dataplane.configured)
 		return weir_fail(error, "bad_state", NULL, NULL, "send `configure` first",
 				 "nothing is configured");
@@ -46,7 +51,7 @@ weir_verb_teach(const json_t *args, json_t **result, struct weir_error *error)
 				 "wait for its end with traffic.result", "a run goes on");
 	/* A transmit queue belongs to one thread at a time. */
 	weir_loops_stop();
-	for (uint64_t i = 0; i < times; i++) {
+	for (uint32_t i = 0; i < fields->count; i++) {
 		for (unsigned int j = 0; j < weir_port_count(); j++) {
 			const struct weir_port *port = weir_port_at(j);
 
@@ -59,3 +64,7 @@ weir_verb_teach(const json_t *args, json_t **result, struct weir_error *error)
 	*result = json_pack("{s:I}", "sent", (json_int_t)sent);
 	return 0;
 }
+
+const struct weir_verb weir_verb_teach = {
+	"teach", "Sends frames from every port with a MAC, for learning bridges.", announce,
+	teach_fields, sizeof(struct teach_fields)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fastpath_walk.h"
+#include "slow_path.h"
 
 #include <string.h>
 
@@ -115,7 +115,7 @@ walk_stage(struct weir_fastpath *fastpath, struct weir_stage *stage, unsigned in
 }
 
 void
-weir_fastpath_walk(struct weir_fastpath *fastpath, struct weir_stage *stages,
+weir_slow_path_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 		   unsigned int stage_count, struct weir_batch *batch, uint16_t first, uint16_t end,
 		   bool ledger)
 {

@@ -1,43 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The generators and receivers of this process, by the port that they serve. */
+/* What the parts of the tester know each other by: generators and receivers by their ports, streams
+ * by index, and what a run tells all areas. */
 #include <string.h>
 
 #include "stream.h"
 
+uint16_t weir_epoch;
+bool weir_run_closed;
+
+struct weir_stream *weir_streams[WEIR_STREAMS_MAX];
+unsigned int weir_streams_used;
+
 struct list {
 	unsigned int count;
+	uint16_t port_id[WEIR_STREAMS_MAX];
 	struct weir_area *area[WEIR_STREAMS_MAX];
 };
 
 static struct list generators, receivers;
 
+static struct weir_area *
+area_of(const struct list *list, uint16_t port_id)
+{
+	for (unsigned int i = 0; i < list->count; i++) {
+		if (list->port_id[i] == port_id)
+			return list->area[i];
+	}
+	return NULL;
+}
+
 struct weir_area *
 weir_generator_of(uint16_t port_id)
 {
-	for (unsigned int i = 0; i < generators.count; i++) {
-		if (weir_generator_port(generators.area[i]) == port_id)
-			return generators.area[i];
-	}
-	return NULL;
+	return area_of(&generators, port_id);
 }
 
 struct weir_area *
 weir_receiver_of(uint16_t port_id)
 {
-	for (unsigned int i = 0; i < receivers.count; i++) {
-		if (weir_receiver_port_id(receivers.area[i]) == port_id)
-			return receivers.area[i];
-	}
-	return NULL;
+	return area_of(&receivers, port_id);
 }
 
 int
-weir_tester_area_add(struct weir_area *area, bool sends, struct weir_error *error)
+weir_tester_area_add(struct weir_area *area, bool sends, uint16_t port_id, struct weir_error *error)
 {
 	struct list *list = sends ? &generators : &receivers;
 	const char *kind = sends ? "generator" : "receiver";
-	const struct weir_area *other = sends ? weir_generator_of(weir_generator_port(area))
-					      : weir_receiver_of(weir_receiver_port_id(area));
+	const struct weir_area *other = area_of(list, port_id);
 
 	if (other != NULL)
 		return weir_fail(error, "bad_argument", area->name, "a port without one", NULL,
@@ -46,6 +55,7 @@ weir_tester_area_add(struct weir_area *area, bool sends, struct weir_error *erro
 		return weir_fail(error, "bad_argument", area->name,
 				 "at most 64 generators and 64 receivers", NULL, "too many %ss",
 				 kind);
+	list->port_id[list->count] = port_id;
 	list->area[list->count++] = area;
 	return 0;
 }
@@ -59,6 +69,8 @@ take_out(struct list *list, const struct weir_area *area)
 		list->count--;
 		memmove(&list->area[i], &list->area[i + 1],
 			(list->count - i) * sizeof(list->area[0]));
+		memmove(&list->port_id[i], &list->port_id[i + 1],
+			(list->count - i) * sizeof(list->port_id[0]));
 		return;
 	}
 }
@@ -68,6 +80,18 @@ weir_tester_area_remove(struct weir_area *area)
 {
 	take_out(&generators, area);
 	take_out(&receivers, area);
+}
+
+unsigned int
+weir_generator_count(void)
+{
+	return generators.count;
+}
+
+struct weir_area *
+weir_generator_at(unsigned int index)
+{
+	return generators.area[index];
 }
 
 unsigned int
@@ -82,11 +106,20 @@ weir_receiver_at(unsigned int index)
 	return receivers.area[index];
 }
 
-void
-weir_tester_areas_clear(void)
+unsigned int
+weir_stream_count(void)
 {
-	for (unsigned int i = 0; i < generators.count; i++)
-		weir_generator_take(generators.area[i], NULL, 0);
-	for (unsigned int i = 0; i < receivers.count; i++)
-		weir_receiver_take(receivers.area[i], NULL);
+	return weir_streams_used;
+}
+
+struct weir_stream *
+weir_stream_at(unsigned int index)
+{
+	return weir_streams[index];
+}
+
+uint16_t
+weir_stream_id(unsigned int index)
+{
+	return weir_streams[index]->config.id;
 }

@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "queue_json.h"
+#include "path_json.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "arguments.h"
 #include "dataplane.h"
+#include "engine/nf.h"
 #include "port/port.h"
+
+const char *const weir_directions[] = {
+	[WEIR_OUTBOUND] = "outbound",
+	[WEIR_INBOUND] = "inbound",
+	NULL,
+};
+
+int
+weir_read_port(const json_t *name, const char *where, void *target, struct weir_error *error)
+{
+	struct weir_port **port = target;
+
+	if (!json_is_string(name))
+		return weir_fail(error, "bad_argument", where, "a string", NULL,
+				 "the name of a port has the wrong type");
+	*port = weir_port_find(json_string_value(name));
+	if (*port == NULL)
+		return weir_fail(error, "bad_argument", where, "the name of a configured port",
+				 NULL, "there is no port '%s'", json_string_value(name));
+	return 0;
+}
 
 int
 weir_queue_from_name(const char *name, const char *where, struct weir_queue *queue,
@@ -65,17 +85,31 @@ weir_queues_are_rings(const struct weir_queue *queues, unsigned int count, const
 	return 0;
 }
 
-int
-weir_direction_from_json(const json_t *object, const char *where, enum weir_direction *direction,
-			 struct weir_error *error)
+json_t *
+weir_counter_json(const uint64_t *counter)
 {
-	const char *name = "outbound";
+	return json_integer((json_int_t)weir_counted(counter));
+}
 
-	if (weir_take_string(object, "direction", false, where, &name, error) < 0)
-		return -1;
-	*direction = strcmp(name, "inbound") == 0 ? WEIR_INBOUND : WEIR_OUTBOUND;
-	if (*direction == WEIR_INBOUND || strcmp(name, "outbound") == 0)
-		return 0;
-	return weir_fail(error, "bad_argument", weir_at(where, "direction").text,
-			 "outbound or inbound", NULL, "there is no direction '%s'", name);
+static json_t *
+queue_names(const struct weir_queue *queues, unsigned int queue_count)
+{
+	json_t *names = json_array();
+
+	for (unsigned int i = 0; i < queue_count; i++)
+		json_array_append_new(names, json_string(queues[i].name));
+	return names;
+}
+
+json_t *
+weir_path_json(const char *name, const struct weir_queue *inputs, unsigned int input_count,
+	       const struct weir_outputs *out, const uint64_t *rx_packets, json_t *stages)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o}", "name", name, "inputs",
+			 queue_names(inputs, input_count), "outputs",
+			 queue_names(out->queue, out->count), "rx_packets",
+			 weir_counter_json(rx_packets), "tx_packets",
+			 weir_counter_json(&out->tx_packets), "drops", "tx_queue_full",
+			 weir_counter_json(&out->tx_queue_full), "no_output",
+			 weir_counter_json(&out->no_output), "stages", stages);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this program can do, from the tables that the code itself runs on. */
+#ifndef WEIR_CONTROL_DESCRIBE_H
+#define WEIR_CONTROL_DESCRIBE_H
+
+#include <jansson.h>
+
+/* What --describe prints and `describe` answers, a new reference; `verbs`, which it takes, are
+ * weir_verbs_json(). */
+json_t *weir_describe(json_t *verbs);
+
+#endif
