@@ -17,7 +17,7 @@ from weir.measure.machine_state import MachineState
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import planned, running
 from weir.protocol import DataPlaneTester
-from weir.report.flags import flags
+from weir.report.rates import flags
 from weir.results.result import Case, Throughput, Trial
 
 ROOT = Path(__file__).resolve().parent.parent

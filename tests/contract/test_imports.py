@@ -15,7 +15,7 @@ NATIVE = ROOT / "native"
 
 # What each part may import of the others: whole parts, or modules of them. Everything may import base, and
 # itself; everything above technology may import lab. jobs wire the parts together, and cli the jobs to
-# commands.
+# commands. Procedures wire the parts together too, with rules of their own below.
 PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "base": frozenset(),
     "technology": frozenset(),
@@ -25,7 +25,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "results": frozenset(),
     "store": frozenset({"results"}),
     "host": frozenset(),
-    "report": frozenset({"results", "host.diagnosis"}),
+    "report": frozenset({"results", "host.diagnosis", "procedures.PROCEDURES"}),
     "fabric": frozenset({"plan", "technology", "results", "host.facts"}),
     "protocol": frozenset(),
     "measure": frozenset({"results", "protocol.messages", "protocol.requests"}),
@@ -47,6 +47,13 @@ SYSTEM_MODULES = frozenset({"subprocess", "pyroute2", "ctypes", "fcntl", "signal
 MAY_TOUCH_SYSTEM = frozenset({"fabric"})
 FORBIDDEN_STEMS = re.compile(r"(^|_)(utils?|helpers?|managers?|common)(_|$)")
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+PROCEDURE_FILES = sorted((PACKAGE / "procedures").rglob("*.py"))
+# What the measuring code of a procedure may import, besides the shared modules of procedures: driver, campaign …
+PROCEDURES_MAY_IMPORT = frozenset(
+    {"base", "fabric", "host", "lab", "measure", "plan", "protocol", "results", "store", "__version__"}
+    | {f"procedures.{path.stem}" for path in (PACKAGE / "procedures").glob("*.py")}
+)
+SECTIONS_MAY_IMPORT = frozenset({"base", "lab", "report", "results"})
 C_FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in (".c", ".h"))
 
 
@@ -94,9 +101,44 @@ def test_a_part_imports_only_the_parts_that_it_may_know(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_nothing_imports_the_command_line(path: Path) -> None:
-    if part_of(path) != "cli":
+def test_nothing_but_commands_imports_the_command_line(path: Path) -> None:
+    if part_of(path) != "cli" and not is_command(path):
         assert not [module for module in imports_of(path) if module.startswith("weir.cli")]
+
+
+def is_command(path: Path) -> bool:
+    """A procedure's command, or what shows how far it is."""
+    return path.parent.parent == PACKAGE / "procedures" and path.stem in ("command", "progress")
+
+
+@pytest.mark.parametrize("path", PROCEDURE_FILES, ids=name)
+def test_a_procedure_knows_instruments_and_no_other_procedure(path: Path) -> None:
+    own = ".".join(("procedures", *path.relative_to(PACKAGE / "procedures").parts[:-1]))
+    known = PROCEDURES_MAY_IMPORT | {own}
+    if is_section(path):
+        known = SECTIONS_MAY_IMPORT | {f"{own}.{one.stem}" for one in path.parent.glob("section*.py")}
+    elif is_command(path):
+        known |= {"cli", "report", "planning", "technology"}
+    for module in imports_of(path):
+        if module.startswith("weir."):
+            inner = module.removeprefix("weir.")
+            # A folder's own module, imported by its name: weir.procedures.soak.section_rows.
+            allowed = any(inner == other or inner.startswith(f"{other}.") for other in known)
+            assert allowed, f"{name(path)} must not import {module}"
+
+
+def is_section(path: Path) -> bool:
+    """A procedure's part of reports."""
+    return path.stem.startswith("section")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_only_commands_and_sections_of_a_procedure_are_reached_from_outside(path: Path) -> None:
+    """And those by name, from the list in weir.procedures."""
+    if part_of(path) in ("procedures", "jobs", "cli"):
+        return
+    others = [one for one in imports_of(path) if one.startswith("weir.procedures.")]
+    assert not [one for one in others if one != "weir.procedures.PROCEDURES"], name(path)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name)

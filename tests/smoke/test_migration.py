@@ -13,12 +13,12 @@ import pytest
 
 from weir import fabric
 from weir.fabric.vm.lacking import lacking, lacking_failover
-from weir.jobs.migration import MigrationRun, Wanted
-from weir.jobs.migration_course import SAID
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
 from weir.lab.vm import VmOptions
+from weir.procedures.migration.course import SAID
+from weir.procedures.migration.run import MigrationRun, Wanted
 from weir.results.migration import PhaseName
 from weir.results.result import Result
 from weir.store.store import Store

@@ -11,7 +11,7 @@ import pytest
 
 from weir import fabric, plan
 from weir.fabric import openvswitch
-from weir.measure.rfc2544.recovery import recovery_s
+from weir.procedures.rfc2544.recovery import recovery_s
 from weir.protocol.requests import Shape
 from weir.results.result import Trial
 

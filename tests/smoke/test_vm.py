@@ -13,7 +13,7 @@ from weir.fabric.vm.lacking import lacking
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
 from weir.lab.vm import VmOptions
-from weir.measure.rfc2544.recovery import recovery_s
+from weir.procedures.rfc2544.recovery import recovery_s
 from weir.protocol.requests import Shape
 from weir.results.result import Trial
 

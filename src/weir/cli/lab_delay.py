@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from weir.lab.execution import Execution
 from weir.planning.capacity import CostModel
 from weir.planning.queueing import Arrivals, DelayPrediction, execution_delay
-from weir.report.lean_table import table
+from weir.report.columns import table
 
 
 def at_load(

@@ -207,7 +207,7 @@ def remarks(document: ModelDocument) -> list[str]:
 
 def _lines(answers: list[Answer], known: list[str]) -> list[str]:
     from weir.cli.lab_delay import delay_lines
-    from weir.report.lean_table import table
+    from weir.report.columns import table
 
     rows = [("chain", "frame", "flows", "Mpps", "95 % interval", "functions alone", "limited by", "cores")]
     for one in answers:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
@@ -15,20 +17,16 @@ from weir.cli import (
     doctor,
     explain,
     inspect,
-    lean,
-    migrate,
     plan,
     predict,
     report,
-    rfc2544,
-    run,
-    soak,
     tune,
     validate,
     validate_model,
 )
 from weir.cli.exits import reporting
 from weir.cli.image import image
+from weir.procedures import PROCEDURES
 
 app = typer.Typer(
     name="weir",
@@ -39,12 +37,12 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-COMMANDS = (
-    run.run,
-    soak.soak,
-    migrate.migrate,
-    rfc2544.rfc2544,
-    lean.lean,
+COMMANDS: tuple[Callable[..., Any], ...] = (
+    *(
+        getattr(import_module(f"weir.procedures.{one.name}.command"), one.command)
+        for one in PROCEDURES
+        if one.command
+    ),
     calibrate.calibrate,
     predict.predict,
     plan.plan,

@@ -77,14 +77,14 @@ def _ended(run: RunSummary) -> str:
 
 def _format_of(output: Path | None) -> str:
     """What the file's suffix asks for."""
-    from weir.report import FORMATS
+    from weir.report import formats
 
     if output is None:
         return "terminal"
-    for known in FORMATS.values():
+    for known in formats().values():
         if output.suffix == known.suffix:
             return known.name
-    suffixes = ", ".join(known.suffix for known in FORMATS.values())
+    suffixes = ", ".join(known.suffix for known in formats().values())
     raise CommandError(
         f"{output}: which format? Give --format, or a name that ends in one of {suffixes}", USAGE
     )

@@ -31,7 +31,7 @@ from weir.planning.design import chosen
 from weir.planning.fit import Row
 from weir.planning.quality import Measured, calibrated, errors, undisturbed
 from weir.planning.terms import MemoryCurve, area_terms, path_terms, rest_terms, state_bytes, weighted
-from weir.procedures.leftovers import take_down_leftovers
+from weir.procedures.driver import take_down_leftovers
 from weir.results.model import (
     MemoryPoint,
     ModelDocument,

@@ -43,8 +43,7 @@ from weir.measure.windows import (
 )
 from weir.plan.execution import execution
 from weir.plan.tables import learning_packets
-from weir.procedures.driver import planned, running
-from weir.procedures.leftovers import take_down_leftovers
+from weir.procedures.driver import planned, running, take_down_leftovers
 from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
 from weir.protocol.messages import Hello
 

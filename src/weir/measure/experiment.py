@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One built chain, measured: for each frame size a search, trials that confirm it, and a curve."""
+"""One built chain, measured: for each frame size a search, trials that confirm it, a curve (received against
+offered, from a low load to overload), and delays at given loads.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weir.lab.measure import Measure
+from weir.lab.measure import CurveOptions, Measure
 from weir.lab.sla import Sla
 from weir.measure.counting import Watched
-from weir.measure.curve import curve, curve_loads_pps
 from weir.measure.delay import delays
 from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
 from weir.measure.one_case import told
@@ -25,6 +26,7 @@ from weir.results.result import Case, Ceiling, DelayPoint, Throughput, Trial
 
 if TYPE_CHECKING:
     from weir.measure.search import Found
+
 
 TEACHING_FRAMES = 3
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
@@ -236,3 +238,26 @@ class _OneFrame:
             if trial.valid:
                 losses.append(trial.counted_loss_ratio)
         return result.model_copy(update={"loss_ratio": statistics.median(losses)}) if losses else result
+
+
+def curve_loads_pps(options: CurveOptions, throughput_pps: float | None, highest_pps: float) -> list[float]:
+    """Loads of the curve, evenly spaced: up to `beyond` x the throughput, but never above `highest_pps`."""
+    if not options.points:
+        return []
+    last = min(highest_pps, options.beyond * throughput_pps) if throughput_pps else highest_pps
+    if options.points == 1:
+        return [last]
+    first = options.lowest * last
+    step = (last - first) / (options.points - 1)
+    return [first + step * index for index in range(options.points)]
+
+
+def curve(
+    runner: TrialRunner, options: CurveOptions, loads_pps: list[float], on_point: Callable[[int, int], None]
+) -> list[Trial]:
+    """One trial a load, repeated while invalid; one that stays invalid is in the curve as such."""
+    points: list[Trial] = []
+    for index, load_pps in enumerate(loads_pps):
+        on_point(index + 1, len(loads_pps))
+        points.append(runner.valid("curve", load_pps, options.duration_s).trial)
+    return points

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 
 from weir.base.error import WeirError
 from weir.lab.measure import TrialOptions
-from weir.measure.accounting import Balance, Counts, balance, counted
-from weir.measure.areas import area_loads
-from weir.measure.backlog import backlog_packets
-from weir.measure.clocks import arrival_clocks
-from weir.measure.core_watch import Taken
+from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
-from weir.measure.delay_units import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
+from weir.measure.delay_figures import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
 from weir.measure.disturbance import SLOWED_TIMES
 from weir.measure.outside import Nothing, Outside, Own, joined
+from weir.measure.overload import backlog_packets
 from weir.measure.pace import core_paces
-from weir.measure.tester import SutCounters, Tester, Traffic
+from weir.measure.tester import SutCounters, Taken, Tester, Traffic, arrival_clocks
 from weir.measure.validity import Fault, faults
 from weir.protocol.messages import Ledger, TrafficResult
 from weir.protocol.requests import DelayWanted, Shape

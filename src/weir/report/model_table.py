@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from weir.lab.document_schema import as_text, document_schema
-from weir.report.lean_table import table
+from weir.report.columns import table
 from weir.results.model import (
     MODEL_VERSION,
     CasePrediction,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weir.lab.placement import Placement, Use
-from weir.report.lean_table import table
+from weir.report.columns import table
 
 _ENDED = {
     "gap": "the gap asked for is proved",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from weir.base.cores import cpus_text
 from weir.lab.lab_plan import FrameFigures, LabPlan, PlannedPlacement
-from weir.report.lean_table import table
+from weir.report.columns import table
 
 RUNNERS_UP = 5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.measure.areas import area_loads
+from weir.measure.accounting import area_loads
 from weir.measure.device import Response
 from weir.measure.simulated import SimulatedDut
 from weir.protocol.messages import Ledger

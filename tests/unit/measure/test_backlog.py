@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from weir.measure.backlog import backlog_packets
 from weir.measure.device import Response
+from weir.measure.overload import backlog_packets
 from weir.measure.simulated import SimulatedDut
 from weir.protocol.messages import LatencySummary, StreamResult, TrafficResult
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.measure.clocks import arrival_clocks, resolution_ns
 from weir.measure.simulated import SimulatedDut, simulated_traffic
-from weir.measure.tester import Stream
+from weir.measure.tester import Stream, arrival_clocks, resolution_ns
 from weir.measure.trial import Outcome
 from weir.protocol.messages import Ledger, PortLedger, PortTimestamps, ReceiverResult, TrafficResult
 
