@@ -48,7 +48,7 @@ MAY_TOUCH_SYSTEM = frozenset({"fabric"})
 FORBIDDEN_STEMS = re.compile(r"(^|_)(utils?|helpers?|managers?|common)(_|$)")
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 PROCEDURE_FILES = sorted((PACKAGE / "procedures").rglob("*.py"))
-# What the measuring code of a procedure may import, besides the shared modules of procedures: driver, campaign …
+# What the measuring code of a procedure may import; of procedures what they share: driver, campaign …
 PROCEDURES_MAY_IMPORT = frozenset(
     {"base", "fabric", "host", "lab", "measure", "plan", "protocol", "results", "store", "__version__"}
     | {f"procedures.{path.stem}" for path in (PACKAGE / "procedures").glob("*.py")}

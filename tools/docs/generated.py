@@ -12,13 +12,13 @@ from pathlib import Path
 
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
 from weir.cli.main import app
-from weir.explain import explanation
 from weir.host import diagnosis
 from weir.lab import fleet_load, lab_plan, placement
 from weir.lab.schema import lab_schema, schema_text
 from weir.procedures.lean import section as lean_table
 from weir.protocol import commands as protocol
 from weir.report import json_document, kernel_vnf, model_table
+from weir.results import explanation
 
 LAB_INTRO = """\
 A lab file is YAML. `weir validate FILE` checks one without touching the machine; unknown keys and bad values

@@ -93,7 +93,7 @@ def _read(path: Path) -> Result:
     from weir.results.result import RESULT_VERSION, Result
 
     try:
-        return Result.model_validate_json(path.read_bytes())
+        return Result.read(path.read_bytes())
     except OSError as error:
         raise CommandError(
             f"{path}: {error.strerror}; expected a result.json or a run's id", USAGE

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.explain.explanation import CaseExplanation, Explanation
 from weir.explain.whole import Wanted, explain, explain_case
+from weir.results.explanation import CaseExplanation, Explanation
 
 __all__ = ["CaseExplanation", "Explanation", "Wanted", "explain", "explain_case"]

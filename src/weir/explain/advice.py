@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from weir.explain.cores import Core, Part
-from weir.explain.explanation import Advice
 from weir.explain.gain import Keeps, split, without
 from weir.explain.measures import MEASURES, Effect, Measure
 from weir.explain.seen import Seen
 from weir.explain.verdict import Verdict
 from weir.lab.nf import network_functions
+from weir.results.explanation import Advice
 from weir.results.result import Fingerprint, Setup
 
 _WORTH = 0.005

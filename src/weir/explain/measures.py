@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.explain.explanation import Factor, LimitKind
+from weir.results.explanation import Factor, LimitKind
 
 Effect = Literal[
     "part", "deciding stages", "ports", "second core", "half", "pollers", "netfilter", "tester", "none"

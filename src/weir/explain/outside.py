@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weir.explain.cores import KERNEL_KINDS, Core
-from weir.explain.explanation import Evidence
 from weir.explain.seen import Seen, share
+from weir.results.explanation import Evidence
 from weir.results.result import AreaLoad, CoreLoad
 
 UPCALL_SHARE = 0.001

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.explain.explanation import Evidence
+from weir.results.explanation import Evidence
 
 SLOWED_TIMES = 1.1
 """A core that takes so many times as long for the same work was slowed."""

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from weir.explain.cores import Core
-from weir.explain.explanation import Second
 from weir.explain.seen import Seen
 from weir.explain.verdict import Verdict
+from weir.results.explanation import Second
 
 _OF_A_CORE = frozenset({"stage", "ports", "switch", "kernel", "tester"})
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from weir.base.topology import Topology
 from weir.explain.cores import Core, cores
-from weir.explain.explanation import AreaSeen, Evidence
 from weir.explain.losses import Losses, Overflow, losses
+from weir.results.explanation import AreaSeen, Evidence
 from weir.results.result import Case, Ceiling, Trial, slowness
 
 

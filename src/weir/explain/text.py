@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from weir.explain.explanation import Advice, AreaSeen, CaseExplanation, Evidence, Explanation
+from weir.results.explanation import Advice, AreaSeen, CaseExplanation, Evidence, Explanation
 
 COLUMNS = 80
 FULL_CASES = 4

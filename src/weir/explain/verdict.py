@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weir.explain.cores import Core, Part
-from weir.explain.explanation import Evidence, Limit
 from weir.explain.losses import SWITCH, Overflow
 from weir.explain.outside import outside_rows
 from weir.explain.pace import slowed_rows
 from weir.explain.seen import Seen, busy, lost, share
 from weir.explain.trial_choice import LOST_SHARE, balanced, lossy
+from weir.results.explanation import Evidence, Limit
 
 TAKEN_SHARE = 0.1
 """A core that the host has for a larger share of the time is oversubscribed."""

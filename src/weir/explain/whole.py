@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weir.explain.advice import advice
-from weir.explain.explanation import CaseExplanation, Explanation, Limit
 from weir.explain.second import second
 from weir.explain.seen import areas, seen
 from weir.explain.trial_choice import shows_most
 from weir.explain.verdict import judged
+from weir.results.explanation import CaseExplanation, Explanation, Limit
 from weir.results.result import Case, Fingerprint, Result, Setup
 
 

@@ -14,7 +14,7 @@ from tests.report.synthetic import result
 from tests.unit.explain.made import area, machine, the_tester, topology, trial
 from weir.cli import exits
 from weir.cli.main import app
-from weir.explain.explanation import Explanation, schema
+from weir.results.explanation import Explanation, schema
 from weir.results.result import Case, Setup
 
 runner = CliRunner()

@@ -110,8 +110,8 @@ def test_a_beginning_that_several_runs_have_is_refused(store: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("weir: 1\n", "no result of version 1: Invalid JSON"),
-        ('{"version": 1}', "no result of version 1: weir: Field required"),
+        ("weir: 1\n", "no result of version 2: Invalid JSON"),
+        ('{"version": 1}', "no result of version 2: weir: Field required"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_with_what_is_wrong(

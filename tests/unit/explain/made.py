@@ -7,7 +7,7 @@ from typing import Any
 
 from weir.base.topology import Architecture, Link, Node, NodeNf, Port, Topology, WireClass
 from weir.explain import CaseExplanation, explain_case
-from weir.explain.explanation import LimitKind
+from weir.results.explanation import LimitKind
 from weir.results.result import (
     AreaLoad,
     Case,

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from weir.explain.cores import Core, Part
-from weir.explain.explanation import CaseExplanation
 from weir.explain.gain import split, without
 from weir.explain.measures import MEASURES
+from weir.results.explanation import CaseExplanation
 
 from .made import area, explained, the_tester, topology, trial
 

@@ -210,7 +210,7 @@ def _stored(path: Path) -> LeanResult:
     from weir.results.lean import LeanResult
 
     try:
-        return LeanResult.model_validate_json(path.read_text(encoding="utf-8"))
+        return LeanResult.read(path.read_text(encoding="utf-8"))
     except (ValidationError, UnicodeDecodeError) as error:
         first = str(error).splitlines()[0]
         raise CommandError(f"{path} is no result of `weir lean --json`: {first}", USAGE) from None

@@ -10,9 +10,8 @@ from pydantic import BaseModel
 
 from weir.lab.document_schema import SCHEMA_ID, as_text
 from weir.report.columns import table
+from weir.results.document import LEAN_VERSION, MACHINE_VERSION
 from weir.results.lean import (
-    LEAN_VERSION,
-    MACHINE_VERSION,
     Comparison,
     FastPathUse,
     LeanCost,
