@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from weir.procedures import PROCEDURES
+from weir.report import FORMATS
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "weir"
 NATIVE = ROOT / "native"
@@ -183,6 +186,85 @@ def resolved(path: Path, included: str) -> tuple[str, ...] | None:
         if candidate.is_file() and candidate.is_relative_to(NATIVE):
             return candidate.relative_to(NATIVE).parts
     return None
+
+
+MODULES = {
+    ".".join(("weir", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in SOURCES
+}
+
+
+def known_modules(path: Path) -> set[str]:
+    """Modules of ours that a file imports, at its top or anywhere inside; for types alone does not count."""
+    package = ("weir", *path.relative_to(PACKAGE).parts[:-1])
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    found = set()
+    for one in imported(tree, package):
+        target = one if one in MODULES else one.rpartition(".")[0]
+        if target in MODULES:
+            found.add(target)
+    return found
+
+
+def with_packages(module: str) -> set[str]:
+    """Importing a module imports the packages that it is in."""
+    parts = module.split(".")
+    return {".".join(parts[: count + 1]) for count in range(len(parts))}
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    """Each module, and those that it imports."""
+    return {name_: known_modules(path) - {name_} for name_, path in MODULES.items()}
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """One of them; empty: there is none."""
+    done: set[str] = set()
+
+    def from_(module: str, way: list[str]) -> list[str]:
+        if module in way:
+            return [*way[way.index(module) :], module]
+        for other in sorted(graph[module] - done):
+            found = from_(other, [*way, module])
+            if found:
+                return found
+        done.add(module)
+        return []
+
+    return next((found for module in sorted(graph) if (found := from_(module, []))), [])
+
+
+def test_no_modules_import_each_other_in_a_circle(graph: dict[str, set[str]]) -> None:
+    assert not circle(graph)
+
+
+def test_a_circle_of_imports_is_seen() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+
+
+RUN_REACHES = 206
+"""Modules, the sections and formats of a run among them. The fewer the better: lower it when you can."""
+
+
+def test_a_run_needs_no_more_modules_than_it_did(graph: dict[str, set[str]]) -> None:
+    """Each is a file that somebody opens who follows `weir run`."""
+    formats = [
+        place.partition(":")[0]
+        for name_, place in FORMATS.items()
+        if name_ in ("terminal", "json", "csv", "html")
+    ]
+    sections = [f"weir.procedures.{one.name}.section" for one in PROCEDURES if one.every_run]
+    waiting = ["weir.procedures.throughput.command", *sections, *formats]
+    reached: set[str] = set()
+    while waiting:
+        for module in with_packages(waiting.pop()) - reached:
+            reached.add(module)
+            waiting += graph[module] - reached
+    assert len(reached) <= RUN_REACHES, f"weir run reaches {len(reached)} modules"
 
 
 def test_what_is_below_the_functions_never_names_one() -> None:

@@ -2,7 +2,8 @@
 """What Weir does with a chain: one folder a procedure, and the driver that runs the chain for all of them.
 
 `command.py` of a folder is its command, `section.py` its part of reports. They are loaded by name from this
-list, when somebody needs them: it imports nothing.
+list, when somebody needs them: it imports nothing. What a procedure found of a case it keeps in the case's
+`records`, by its name; those that have a field of their own were there before.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ class Procedure:
     """The folder's."""
     command: str = ""
     """The function of its `command.py` that is the command; empty: it comes with another's."""
-    reports: bool = True
-    """Its `section.py` has a SECTION of the reports of runs."""
+    every_run: bool = False
+    """Reports of all runs have its section; else those of runs in which a case has something of its name, as a
+    field or among its `records`."""
 
 
 PROCEDURES = (
-    Procedure("throughput", "run"),
+    Procedure("throughput", "run", every_run=True),
     Procedure("soak", "soak"),
     Procedure("migration", "migrate"),
     Procedure("rfc2544", "rfc2544"),
-    Procedure("latency"),
-    Procedure("lean", "lean", reports=False),
+    Procedure("latency", every_run=True),
+    Procedure("lean", "lean"),
 )
 """In the order of the command line's help, and of reports."""

@@ -14,7 +14,7 @@ from weir.results.result import Result
 
 def render(result: Result) -> str:
     """The table with a header row; empty cell: not known."""
-    tables = (section.csv(result) for section in leading())
+    tables = (section.csv(result) for section in leading(result))
     table = next(one for one in tables if one is not None)
     out = io.StringIO()
     writer = csv.DictWriter(out, table.columns, restval="", lineterminator="\r\n")

@@ -66,14 +66,23 @@ class Section:
     """Before the throughput where one is first: on the page, and as the table of the CSV."""
 
 
-@cache
-def sections() -> tuple[Section, ...]:
-    """Of all procedures, in their order."""
-    return tuple(
-        import_module(f"weir.procedures.{one.name}.section").SECTION for one in PROCEDURES if one.reports
-    )
+def sections(result: Result) -> list[Section]:
+    """Of all procedures that the result has something of, in their order. Others are not loaded."""
+    return [_section(one.name) for one in PROCEDURES if one.every_run or _has(result, one.name)]
 
 
-def leading() -> tuple[Section, ...]:
+def leading(result: Result) -> list[Section]:
     """The same, those first that lead."""
-    return tuple(sorted(sections(), key=lambda one: not one.leads))
+    return sorted(sections(result), key=lambda one: not one.leads)
+
+
+def _has(result: Result, name: str) -> bool:
+    cases = (case for setup in result.setups for case in setup.cases)
+    return any(name in case.records or getattr(case, name, None) is not None for case in cases)
+
+
+@cache
+def _section(name: str) -> Section:
+    found = import_module(f"weir.procedures.{name}.section").SECTION
+    assert isinstance(found, Section)
+    return found

@@ -37,7 +37,7 @@ def render(result: Result) -> str:
 
 def table(result: Result) -> RenderableType:
     """The same for a rich console, with colours. Lab texts are never read as markup."""
-    parts = [part for section in sections() for part in section.terminal(result)]
+    parts = [part for section in sections(result) for part in section.terminal(result)]
     return Group(_heading(result), *parts, Text(""), *_notes(result))
 
 
@@ -54,7 +54,7 @@ def _heading(result: Result) -> Text:
 def _notes(result: Result) -> Iterator[RenderableType]:
     """The report's own and those of the sections, of one title together."""
     together: dict[str, list[Note]] = {title: [] for title in FIRST}
-    every = [*_own(result), *(note for section in sections() for note in section.notes(result))]
+    every = [*_own(result), *(note for section in sections(result) for note in section.notes(result))]
     for note in every:
         together.setdefault(note.title, []).append(note)
     middle = [title for title in together if title not in (*FIRST, *LAST)]

@@ -63,9 +63,8 @@ class Document(Record):
         if not isinstance(version, int) or version == cls.VERSION:
             return cls.model_validate_json(text)
         if version > cls.VERSION:
-            raise NewerDocumentError(
-                f"a newer Weir wrote it: {cls.__name__} of version {version}; this one reads up to {cls.VERSION}"
-            )
+            known = f"version {version}; this one reads up to {cls.VERSION}"
+            raise NewerDocumentError(f"a newer Weir wrote it: {cls.__name__} of {known}")
         cls.upgrade(document, version)
         document["version"] = cls.VERSION
         return cls.model_validate_json(json.dumps(document))

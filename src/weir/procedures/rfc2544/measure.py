@@ -12,16 +12,16 @@ from typing import Any
 from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.counting import Watched
-from weir.measure.events import Event, GoalFound, Phase, PhaseStarted, TrialFinished
-from weir.measure.experiment import PROBE_S, TEACHING_FRAMES, Time
-from weir.measure.one_case import told
+from weir.measure.events import Event, GoalFound
+from weir.measure.experiment import TEACHING_FRAMES
+from weir.measure.one_case import OneCase, Time, measured
 from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.procedures.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
 from weir.procedures.rfc2544.conformance import deviations
 from weir.procedures.rfc2544.loss import measure_bursts, measure_frame_loss
 from weir.procedures.rfc2544.recovery import measure_recovery, measure_resets
 from weir.procedures.rfc2544.throughput import find_throughput, measure_latency
-from weir.results.result import Case, Ceiling, Throughput, Trial
+from weir.results.result import Case, Ceiling
 from weir.results.rfc2544 import Rfc2544
 
 MS_PER_S = 1e3
@@ -60,12 +60,14 @@ def measure_rfc2544(
             frames=tuple(each.frame for each in traffic),
             watched=watched,
         )
-        if not (yield from told(case)):
+        if not (yield from measured(case)):
             return
 
 
-class _OneFrame:
-    """The case of one frame size while it is measured."""
+class _OneFrame(OneCase):
+    """The tests that the options name, in the RFC's order."""
+
+    runner: RestingRunner
 
     def __init__(
         self,
@@ -81,33 +83,25 @@ class _OneFrame:
         frames: tuple[str, ...],
         watched: Watched | None,
     ) -> None:
+        super().__init__(traffic, tester, ceiling=ceiling, on_event=on_event, timing=timing)
         self._measure = measure
         self._resets = resets
         self._frames = frames
         self._options: Rfc2544Options = measure.rfc2544
-        self._traffic = traffic
-        self._tester = tester
-        self._ceiling = ceiling
-        self._on_event = on_event
-        self._timing = timing
-        self._began_s = timing.clock()
-        self._trials: list[Trial] = []
-        self._throughput: list[Throughput] = []
         self._report: Rfc2544 | None = None
-        self._problem: str | None = None
-        self._runner = RestingRunner(
+        self.runner = RestingRunner(
             tester,
             counters,
             traffic,
             options=measure.trial.model_copy(update={"drain_ms": self._options.residual_s * MS_PER_S}),
-            on_trial=self._took,
+            on_trial=self.took,
             sleep=timing.sleep,
             watched=watched,
         )
 
     def measure(self) -> None:
         """The tests in the RFC's order: each needs those before it. What is finished is kept."""
-        self._tester.configure_traffic(self._traffic.config)
+        self.tester.configure_traffic(self.traffic.config)
         bench = self._bench()
         if bench is None:
             return
@@ -127,17 +121,17 @@ class _OneFrame:
         wanted = self._options.tests
         if self._needs_throughput():
             for by in self._options.search:
-                self._throughput.append(find_throughput(bench, by, self._measure))
-                self._on_event(GoalFound(self._traffic.frame, self._throughput[-1]))
-        load_pps = self._throughput[0].load_pps if self._throughput else None
+                self.throughput.append(find_throughput(bench, by, self._measure))
+                self.on_event(GoalFound(self.traffic.frame, self.throughput[-1]))
+        load_pps = self.throughput[0].load_pps if self.throughput else None
         if "latency" in wanted and load_pps is not None:
             report.latency = measure_latency(bench, load_pps)
         if "frame-loss" in wanted:
             report.frame_loss = measure_frame_loss(bench)
         if "back-to-back" in wanted:
-            self._runner.rest_s = self._options.burst_rest_s
+            self.runner.rest_s = self._options.burst_rest_s
             report.back_to_back = measure_bursts(bench, load_pps)
-            self._runner.rest_s = self._options.restabilise_s
+            self.runner.rest_s = self._options.restabilise_s
         if "recovery" in wanted and load_pps is not None:
             report.recovery = measure_recovery(bench, load_pps)
         if "reset" in wanted and (load_pps is not None or not self._resets):
@@ -149,50 +143,31 @@ class _OneFrame:
 
     def _bench(self) -> Bench | None:
         """After a warm-up as fast as the tester can; None if it can send nothing."""
-        self._phase("warm-up")
-        probe = self._runner.once("calibration", 0, max(PROBE_S, self._measure.warm_up_s)).trial
-        if not probe.offered:
-            self._problem = "The tester could send nothing: look at the data plane's log."
+        probe = self.warm_up(self._measure.warm_up_s)
+        if probe is None:
             return None
-        self._runner.rest_s = self._options.restabilise_s
-        directions = len(self._traffic.streams)
-        able_pps = self._ceiling.max_pps if self._ceiling else probe.offered / probe.duration_s
+        self.runner.rest_s = self._options.restabilise_s
+        directions = len(self.traffic.streams)
+        able_pps = self.ceiling.max_pps if self.ceiling else probe.offered / probe.duration_s
         if self._options.link is None:
             maximum = Maximum(able_pps, "tester")
         else:
-            pps = medium_pps(self._options.link, self._traffic.mean_frame_bytes, directions)
+            pps = medium_pps(self._options.link, self.traffic.mean_frame_bytes, directions)
             maximum = Maximum(pps, "medium")
         return Bench(
-            runner=self._runner,
+            runner=self.runner,
             options=self._options,
             frames=self._frames,
             maximum=maximum,
-            ceiling=self._ceiling,
-            shares_cores=self._tester.shares_cores,
-            phase=self._phase,
-            clock=self._timing.clock,
+            ceiling=self.ceiling,
+            shares_cores=self.tester.shares_cores,
+            phase=self.phase,
+            clock=self.timing.clock,
         )
 
-    def finished(self, problem: str | None = None) -> Case:
-        """What has been measured."""
-        return Case(
-            frame=self._traffic.frame,
-            mean_frame_bytes=self._traffic.mean_frame_bytes,
-            ceiling=self._ceiling,
-            clocks=self._runner.clocks(),
-            throughput=self._throughput,
-            trials=self._trials,
-            rfc2544=self._report,
-            problem=problem or self._problem,
-            seconds=self._timing.clock() - self._began_s,
-        )
-
-    def _took(self, trial: Trial) -> None:
-        self._trials.append(trial)
-        self._on_event(TrialFinished(self._traffic.frame, self._traffic.mean_frame_bytes, trial))
-
-    def _phase(self, phase: Phase, step: int = 1, steps: int = 1) -> None:
-        self._on_event(PhaseStarted(self._traffic.frame, phase, step, steps))
+    def found(self) -> dict[str, Any]:
+        """The tests' report."""
+        return {"rfc2544": self._report}
 
 
 SEARCH_TRIALS = 12

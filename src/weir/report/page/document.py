@@ -91,7 +91,7 @@ def _bar(parts: Sequence[PagePart]) -> Markup:
 
 def _parts(result: Result) -> Iterator[PagePart]:
     """Those of the procedures, and what is of every run."""
-    for section in leading():
+    for section in leading(result):
         yield from section.page(result)
     yield PagePart(
         "Built",

@@ -9,7 +9,7 @@ from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure import no_counters
 from weir.measure.device import Response
-from weir.measure.experiment import Time
+from weir.measure.one_case import Time
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.procedures.rfc2544.measure import measure_rfc2544
 from weir.report import render
