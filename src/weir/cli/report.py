@@ -10,12 +10,15 @@ import typer
 
 from weir.cli.exits import USAGE, CommandError
 from weir.cli.stored import LATEST, StoreLocation, nothing_stored, stored
+from weir.report import FORMATS
 
 if TYPE_CHECKING:
     from weir.results.result import Result
     from weir.store.store import RunSummary, Store
 
-FormatName = Literal["terminal", "json", "csv", "html", "rfc2544", "hgrm", "hlog"]
+    FormatName = str
+else:
+    FormatName = Literal[tuple(FORMATS)]
 
 
 def report(

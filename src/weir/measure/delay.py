@@ -59,7 +59,7 @@ def delays(
         if options.first_packets:
             sleep(options.idle_s)
             duration_s = max(SHORTEST_S, runner.traffic.flows * len(runner.traffic.streams) / pps)
-            trial = runner.once("first-packets", pps, duration_s, DelayWanted(first_packets=True)).trial
+            trial = runner.run("first-packets", pps, duration_s, DelayWanted(first_packets=True)).trial
             points.append(point_of(text, pps, [trial], first_packets=True))
         wanted = DelayWanted(settle_ns=round(options.settle_s * 1e9), variation=True)
         whole_s = options.settle_s + options.duration_s

@@ -17,13 +17,13 @@ from weir.measure.events import Event, GoalFound
 from weir.measure.one_case import OneCase, Time, measured
 from weir.measure.outside import Outside
 from weir.measure.repeats import goals_of, repeated, throughput
-from weir.measure.service_level import judged
+from weir.measure.service_level import service_level_verdicts
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.trial import TrialRunner
 from weir.results.result import Case, Ceiling, DelayPoint, Throughput, Trial
 
 if TYPE_CHECKING:
-    from weir.measure.search import Found
+    from weir.measure.search import GoalResult
 
 
 TEACHING_FRAMES = 3
@@ -168,7 +168,7 @@ class _OneFrame(OneCase):
             "curve": self._curve,
             "trials": [trial for trial in self.trials if not any(trial is other for other in kept)],
             "delays": self._delays,
-            "verdicts": judged(self._sla, self.throughput, self._delays) if self._sla else [],
+            "verdicts": service_level_verdicts(self._sla, self.throughput, self._delays) if self._sla else [],
         }
 
     def _limits_pps(self) -> tuple[float, float] | None:
@@ -184,7 +184,7 @@ class _OneFrame(OneCase):
             highest = min(highest, self._measure.max_load_pps)
         return self._measure.min_load * highest, highest
 
-    def _search(self, limits_pps: tuple[float, float], number: int, deadline: float) -> list[Found]:
+    def _search(self, limits_pps: tuple[float, float], number: int, deadline: float) -> list[GoalResult]:
         from weir.measure.search import search  # its library inspects the stack: dear among imports
 
         self.phase("search", number, self._measure.repeats)

@@ -76,7 +76,7 @@ class OneCase(ABC):
     def warm_up(self, seconds: float) -> Trial | None:
         """As fast as the tester can; None, and a `problem`, if it can send nothing."""
         self.phase("warm-up")
-        probe = self.runner.once("calibration", 0, max(PROBE_S, seconds)).trial
+        probe = self.runner.run("calibration", 0, max(PROBE_S, seconds)).trial
         if not probe.offered:
             self.problem = "The tester could send nothing: look at the data plane's log."
             return None

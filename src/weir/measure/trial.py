@@ -102,7 +102,7 @@ class TrialRunner:
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
-    def once(
+    def run(
         self,
         purpose: Purpose,
         load_pps: float,
@@ -182,14 +182,14 @@ class TrialRunner:
         enough where the tester was far too slow: it will be the next time, too. What was disturbed, since
         others had the cores, is repeated more often: it says nothing of the system under test.
         """
-        outcome = self.once(purpose, load_pps, duration_s, delay, shape)
+        outcome = self.run(purpose, load_pps, duration_s, delay, shape)
         for repeats in range(self._options.retries * DISTURBED_TIMES):
             if repeats >= self._options.retries and not outcome.disturbed(duration_s):
                 break
             again = outcome.doubtful() and self._watched.state.comes(SLOWED_TIMES)
             if (outcome.trial.valid and not again) or (repeats and outcome.outrun()):
                 break
-            outcome = self.once(purpose, load_pps, duration_s, delay, shape)
+            outcome = self.run(purpose, load_pps, duration_s, delay, shape)
         return outcome
 
     def clocks(self) -> list[ArrivalClock]:

@@ -25,7 +25,7 @@ from weir.measure.delay import reductions
 from weir.measure.events import Event, TrialFinished
 from weir.measure.machine_state import MachineState
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
-from weir.procedures.rounds import Standing
+from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import new_result
 from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
 from weir.store.store import Store
@@ -67,7 +67,7 @@ class Campaign:
         self._progress = progress
         # By port kind, and by variant: they are the tester's, not the switch's.
         self._ceilings: dict[tuple[str, str | None], dict[str, Ceiling]] = {}
-        self._standing: dict[tuple[str, str], Standing] = {}
+        self._visited: dict[tuple[str, str], MeasuredSetup] = {}
         self._versions: dict[str, str] = {}
         self._state = MachineState(store.machine_best(fabric.boot_id(), fabric.weir_version()))
 
@@ -109,24 +109,24 @@ class Campaign:
     def _revisit(self, result: Result) -> None:
         """What was only measured in a worse state of the machine, again while there is time."""
         until = time.monotonic() + self._lab.measure.revisit_s
-        order = list(self._standing.values())
+        order = list(self._visited.values())
         while True:
-            for standing in order:
-                for frame in standing.rounds:
+            for visited in order:
+                for frame in visited.rounds:
                     self._store.add_case(
-                        standing.number, standing.judge(frame, standing.way.lab.sla, self._state)
+                        visited.number, visited.judge(frame, visited.way.lab.sla, self._state)
                     )
-            worse = [standing for standing in order if standing.worse()]
+            worse = [visited for visited in order if visited.worse()]
             if not worse:
                 return
-            for standing in worse:
+            for visited in worse:
                 if time.monotonic() >= until:
                     return
                 interrupts.check()
                 self._progress.say(
-                    f"{standing.setup.name} {standing.setup.chain}: again, the machine was in a worse state"
+                    f"{visited.setup.name} {visited.setup.chain}: again, the machine was in a worse state"
                 )
-                self._visit(result, standing.way, standing.chain, frozenset(standing.worse()))
+                self._visit(result, visited.way, visited.chain, frozenset(visited.worse()))
 
     def _begin(self) -> Result:
         baseline = self._lab.baseline or self._ways[0].name
@@ -138,14 +138,14 @@ class Campaign:
         """`frames`: those alone; None: all."""
         name = f"{way.name} {chain.name}"
         self._progress.setup(name)
-        standing = self._standing.get((way.name, chain.name)) or self._first_visit(result, way, chain)
-        setup = standing.setup
+        visited = self._visited.get((way.name, chain.name)) or self._first_visit(result, way, chain)
+        setup = visited.setup
         if setup.refused is not None:
             return
         topology = planned(way.lab, way.technology, chain)
         try:
             found = self._calibrated(way, topology)
-            self._measure(result, standing, topology, found, frames)
+            self._measure(result, visited, topology, found, frames)
         except WeirError as error:
             if not setup.cases:
                 setup.refused = str(error)
@@ -153,9 +153,9 @@ class Campaign:
             if isinstance(error.__context__, KeyboardInterrupt):  # taking down failed after Ctrl-C
                 raise error.__context__ from error
         finally:
-            self._store.update_setup(standing.number, setup)
+            self._store.update_setup(visited.number, setup)
 
-    def _first_visit(self, result: Result, way: Way, chain: Chain) -> Standing:
+    def _first_visit(self, result: Result, way: Way, chain: Chain) -> MeasuredSetup:
         setup = Setup(
             technology=way.technology,
             variant=way.name if way.variant is not None else None,
@@ -166,11 +166,11 @@ class Campaign:
         missing = refusal(way.lab, way.technology, chain)
         lacking = f"{missing.missing}: {missing.fix}" if missing is not None else None
         setup.refused = "; ".join(why for why in (way.refused, lacking) if why is not None) or None
-        standing = Standing(way, chain, setup, self._store.add_setup(result.id, setup))
-        self._standing[way.name, chain.name] = standing
+        visited = MeasuredSetup(way, chain, setup, self._store.add_setup(result.id, setup))
+        self._visited[way.name, chain.name] = visited
         if setup.refused is not None:
             self._progress.say(f"{way.name} {chain.name}: refused: {setup.refused}")
-        return standing
+        return visited
 
     def _frames(self) -> list[str]:
         return [str(frame) for frame in self._lab.traffic.frames]
@@ -192,14 +192,14 @@ class Campaign:
     def _measure(
         self,
         result: Result,
-        standing: Standing,
+        visited: MeasuredSetup,
         topology: Topology,
         found: dict[str, Ceiling],
         frames: Container[str] | None,
     ) -> None:
-        number, lab = standing.number, standing.way.lab
+        number, lab = visited.number, visited.way.lab
         with running(lab, topology) as chain:
-            self._record(result, standing, chain)
+            self._record(result, visited, chain)
 
             def on_event(event: Event) -> None:
                 if isinstance(event, TrialFinished):
@@ -219,15 +219,15 @@ class Campaign:
                 resets=chain.deployment.resets(),
             )
             for case in cases:
-                self._store.add_case(number, standing.add(case, lab.sla, self._state))
+                self._store.add_case(number, visited.add(case, lab.sla, self._state))
                 self._progress.case(case)
 
-    def _record(self, result: Result, standing: Standing, chain: RunningChain) -> None:
+    def _record(self, result: Result, visited: MeasuredSetup, chain: RunningChain) -> None:
         """What stands now. The fingerprint has the versions of all technologies so far."""
-        chain.describe(standing.setup)
+        chain.describe(visited.setup)
         self._versions |= chain.versions()
         result.fingerprint = fabric.fingerprint(chain.hello.tsc_hz, chain.hello.memory, self._versions)
-        self._store.update_setup(standing.number, standing.setup)
+        self._store.update_setup(visited.number, visited.setup)
         self._store.update(result)
 
 

@@ -12,12 +12,12 @@ from weir.lab.sla import Sla
 from weir.lab.ways import Way
 from weir.measure.delay import point_of
 from weir.measure.machine_state import MachineState
-from weir.measure.service_level import judged
+from weir.measure.service_level import service_level_verdicts
 from weir.results.result import Case, DelayPoint, RoundRate, Setup, Throughput
 
 
 @dataclass
-class Standing:
+class MeasuredSetup:
     """A setup with its number in the store, and what each round measured of each frame size."""
 
     way: Way
@@ -37,7 +37,7 @@ class Standing:
         for case in known:
             for found in case.throughput:
                 found.farther_times = state.farther_times(found.distances_cycles)
-        whole = joined(known, sla) if len(known) > 1 else known[0]
+        whole = combined(known, sla) if len(known) > 1 else known[0]
         for at, one in enumerate(self.setup.cases):
             if one.frame == frame:
                 self.setup.cases[at] = whole
@@ -53,7 +53,7 @@ class Standing:
         ]
 
 
-def joined(rounds: Sequence[Case], sla: Sla | None) -> Case:
+def combined(rounds: Sequence[Case], sla: Sla | None) -> Case:
     """What the rounds say together: all trials, delays load by load, the median of what was found.
 
     A round that was given up says why in `problem`; what it had measured is kept.
@@ -75,7 +75,7 @@ def joined(rounds: Sequence[Case], sla: Sla | None) -> Case:
             "curve": [trial for case in rounds for trial in case.curve],
             "trials": [trial for case in rounds for trial in case.trials],
             "delays": delays,
-            "verdicts": judged(sla, throughput, delays) if sla else [],
+            "verdicts": service_level_verdicts(sla, throughput, delays) if sla else [],
             "problem": next((case.problem for case in rounds if case.problem), None),
             "seconds": sum(case.seconds for case in rounds),
         }

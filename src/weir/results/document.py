@@ -19,7 +19,7 @@ LEAN_VERSION = 2
 MACHINE_VERSION = 1
 EXPLANATION_VERSION = 1
 
-Part = Literal["result", "setup", "case", "trial"]
+Piece = Literal["result", "setup", "case", "trial"]
 """Of a result: the store keeps each in a document of its own."""
 
 
@@ -28,7 +28,7 @@ class Upgrade:
     """From the version before. Each change is of one part as JSON, in place."""
 
     to: int
-    changes: Mapping[Part, Callable[[dict[str, Any]], None]] = field(default_factory=dict)
+    changes: Mapping[Piece, Callable[[dict[str, Any]], None]] = field(default_factory=dict)
 
 
 def _records(case: dict[str, Any]) -> None:
@@ -74,35 +74,35 @@ class Document(Record):
         """From that version to the present one, in place. Nothing to do but for results."""
 
 
-def upgraded(text: str, part: Part, version: int) -> str:
+def upgraded(text: str, piece: Piece, version: int) -> str:
     """A part of a result of that version as the present one has it."""
     if version >= RESULT_VERSION:
         return text
     document = _parsed(text)
-    upgrade_part(document, part, version)
-    if part == "result":
+    upgrade_part(document, piece, version)
+    if piece == "result":
         document["version"] = RESULT_VERSION
     return json.dumps(document)
 
 
-def upgrade_part(document: dict[str, Any], part: Part, version: int) -> None:
+def upgrade_part(document: dict[str, Any], piece: Piece, version: int) -> None:
     """The same of a parsed one, in place; of the parts in it too."""
     for step in UPGRADES:
         if step.to > version:
-            for name, one in _parts(document, part):
+            for name, one in _parts(document, piece):
                 if name in step.changes:
                     step.changes[name](one)
 
 
-def _parts(document: dict[str, Any], part: Part) -> Iterator[tuple[Part, dict[str, Any]]]:
-    yield part, document
-    if part == "result":
+def _parts(document: dict[str, Any], piece: Piece) -> Iterator[tuple[Piece, dict[str, Any]]]:
+    yield piece, document
+    if piece == "result":
         for setup in document.get("setups", []):
             yield from _parts(setup, "setup")
-    elif part == "setup":
+    elif piece == "setup":
         for case in document.get("cases", []):
             yield from _parts(case, "case")
-    elif part == "case":
+    elif piece == "case":
         points = [trial for point in document.get("delays", []) for trial in point.get("trials", [])]
         for trial in [*document.get("curve", []), *document.get("trials", []), *points]:
             yield "trial", trial

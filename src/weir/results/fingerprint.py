@@ -56,7 +56,7 @@ class MachineBest(Record):
     distances_cycles: dict[str, float] = {}
     """By both cores, "0-1": of a round trip."""
 
-    def joined(self, other: MachineBest) -> MachineBest:
+    def with_better(self, other: MachineBest) -> MachineBest:
         """The better of both for each core. Of another boot nothing counts."""
         if other.boot_id != self.boot_id:
             return self

@@ -188,7 +188,7 @@ class Store:
             with suppress(ValidationError, KeyError, TypeError):
                 run = json.loads(document)
                 if boot_id and run["fingerprint"]["versions"]["weir"] == version and run.get("machine"):
-                    best = best.joined(MachineBest.model_validate(run["machine"]))
+                    best = best.with_better(MachineBest.model_validate(run["machine"]))
         return best
 
     def list(self) -> Sequence[RunSummary]:

@@ -7,7 +7,7 @@ import pytest
 
 from weir.lab.sla import Sla
 from weir.measure.delay import point_of, reductions
-from weir.procedures.rounds import joined
+from weir.procedures.rounds import combined
 from weir.results.result import (
     Case,
     Fingerprint,
@@ -131,7 +131,7 @@ def test_loss_and_different_loads_are_said() -> None:
 
 def test_rounds_are_one_case_with_all_trials() -> None:
     sla = Sla(latency_us={"mean": 60})  # type: ignore[arg-type]
-    whole = joined([case(trial(50)), case(trial(70, other_way_us=65))], sla)
+    whole = combined([case(trial(50)), case(trial(70, other_way_us=65))], sla)
     (point,) = whole.delays
     assert [one.streams[0].latency.mean_us for one in point.trials if one.streams[0].latency] == [50, 70]
     assert (whole.seconds, whole.problem) == (4.0, None)
@@ -140,13 +140,13 @@ def test_rounds_are_one_case_with_all_trials() -> None:
 
 def test_the_round_in_the_middle_stands_for_all_with_their_spread() -> None:
     rounds = [case(throughput=[found(load_pps)]) for load_pps in (2e6, 1e6, 4e6)]
-    (whole,) = joined(rounds, None).throughput
+    (whole,) = combined(rounds, None).throughput
     assert (whole.load_pps, whole.load_min_pps, whole.load_max_pps, whole.repeats) == (2e6, 1e6, 4e6, 3)
 
 
 def test_rounds_of_which_most_found_no_rate_are_irregular() -> None:
     lost = Throughput(goal="NDR", goal_loss_ratio=0, status="irregular", why="too noisy")
-    (whole,) = joined([case(throughput=[found(2e6)]), case(throughput=[lost])], None).throughput
+    (whole,) = combined([case(throughput=[found(2e6)]), case(throughput=[lost])], None).throughput
     assert (whole.status, whole.why) == ("irregular", "too noisy")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from weir.lab import load_lab
 from weir.lab.ways import ways
 from weir.measure.machine_state import MachineState
-from weir.procedures.rounds import Standing
+from weir.procedures.rounds import MeasuredSetup
 from weir.results.result import Case, Setup, Throughput
 
 
@@ -25,10 +25,10 @@ def case(frame: str, load_pps: float, distance_cycles: float) -> Case:
     return Case(frame=frame, mean_frame_bytes=64, throughput=[found])
 
 
-def standing() -> Standing:
+def visited() -> MeasuredSetup:
     lab = load_lab(Path(__file__).parents[3] / "labs" / "switching")
     setup = Setup(technology="direct", chain="PVP", datapath="none")
-    return Standing(ways(lab)[0], lab.chains()[0], setup, 1)
+    return MeasuredSetup(ways(lab)[0], lab.chains()[0], setup, 1)
 
 
 def near_and_far() -> MachineState:
@@ -39,7 +39,7 @@ def near_and_far() -> MachineState:
 
 
 def test_a_case_of_far_cores_is_worse_until_a_round_with_near_ones_is_there() -> None:
-    one, state = standing(), near_and_far()
+    one, state = visited(), near_and_far()
     one.add(case("64", 5e6, 1300), None, state)
     one.add(case("512", 3e6, 260), None, state)
     assert one.worse() == ["64"]
@@ -51,7 +51,7 @@ def test_a_case_of_far_cores_is_worse_until_a_round_with_near_ones_is_there() ->
 
 
 def test_what_was_measured_first_is_judged_again_with_what_the_machine_showed_later() -> None:
-    one, state = standing(), MachineState()
+    one, state = visited(), MachineState()
     state.saw({}, {"0-1": 1300.0})
     one.add(case("64", 5e6, 1300), None, state)
     assert one.worse() == []

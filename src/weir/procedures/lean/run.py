@@ -47,7 +47,7 @@ def earlier_program(revision: str) -> Program:
 
 
 @dataclass
-class _Found:
+class _Answers:
     """What one program answered."""
 
     ready: dict[str, Any] = field(default_factory=dict)
@@ -156,10 +156,10 @@ class LeanRun:
         self,
         programs: Sequence[tuple[Program, str | None]],
         launches: int,
-        until: Callable[[Sequence[_Found]], bool] = lambda _: False,
-    ) -> list[_Found]:
+        until: Callable[[Sequence[_Answers]], bool] = lambda _: False,
+    ) -> list[_Answers]:
         """What the programs answer, their repeats in turn; no more launches than `until` asks for."""
-        found = [_Found() for _ in programs]
+        found = [_Answers() for _ in programs]
         # The same memory for all launches, decided once: others take pages and give them back.
         huge = process.free_hugepages_mb() >= len(programs) * MEMORY_MB
         with process.request_file(self.request) as request:
@@ -177,7 +177,7 @@ class LeanRun:
         programs: Sequence[tuple[Program, str | None]],
         request: Path,
         huge: bool,
-        found: Sequence[_Found],
+        found: Sequence[_Answers],
     ) -> None:
         with contextlib.ExitStack() as stack:
             launched = []
@@ -206,7 +206,7 @@ class LeanRun:
                     counted = numbers.Counted.model_validate(launched[index].count(BATCHES))
                     found[index].hardware += [] if counted.shared else [counted]
 
-    def _count(self, program: Program, request: Path, found: _Found) -> None:
+    def _count(self, program: Program, request: Path, found: _Answers) -> None:
         """Instructions of first packets and of later ones, without what is injected. None of an earlier
         revision that counted them otherwise."""
         if not self.count:
@@ -226,7 +226,7 @@ class LeanRun:
         except fabric.FabricError as error:
             found.uncounted = str(error)
 
-    def _result(self, found: _Found) -> LeanResult:
+    def _result(self, found: _Answers) -> LeanResult:
         ready = found.ready
         later = found.later
         first = numbers.state(found.first, found.first_stepped)
@@ -264,7 +264,7 @@ def _turns(programs: int, repeats: int) -> Iterator[int]:
         yield from order if repeat % 2 == 0 else reversed(order)
 
 
-def _decided(found: Sequence[_Found]) -> bool:
+def _decided(found: Sequence[_Answers]) -> bool:
     """No verdict of the first program against the second is open."""
     present, earlier = found
     verdicts = regression.verdicts(
@@ -273,7 +273,7 @@ def _decided(found: Sequence[_Found]) -> bool:
     return all(one.verdict != "none" for one in verdicts)
 
 
-def _by_name(found: _Found) -> dict[str, float | None]:
+def _by_name(found: _Answers) -> dict[str, float | None]:
     stepped = found.later_stepped
     if stepped is None:
         return {}
@@ -307,7 +307,7 @@ def _compared(result: LeanResult, comparison: Comparison) -> LeanResult:
     return result.model_copy(update={"comparison": comparison.model_copy(update={"regressions": slower})})
 
 
-def _notes(total: LeanCost, found: _Found) -> Iterator[str]:
+def _notes(total: LeanCost, found: _Answers) -> Iterator[str]:
     ready = found.ready
     if ready["counters"] != HARDWARE:
         yield (

@@ -14,7 +14,7 @@ from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, write_repor
 
 if TYPE_CHECKING:
     from weir.lab import Chain, Lab
-    from weir.procedures.migration.run import Wanted
+    from weir.procedures.migration.run import MigrationSettings
 
 
 TECHNOLOGY = "linux-bridge"
@@ -65,7 +65,7 @@ def migrate(
 
     lab = here(lab_path, quick=quick)
     chosen = chosen_chain(lab, chain)
-    wanted = _wanted(
+    settings = _settings(
         lab,
         chosen,
         node=_node(lab, chosen, function),
@@ -77,7 +77,7 @@ def migrate(
     fabric.require_root()
     console = Console(stderr=as_json, highlight=False)
     with Store(store) as database, Progress(console) as progress:
-        result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(wanted)
+        result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(settings)
     write_reports(result, output, {"html": "report", "json": "result"}, console, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -126,7 +126,7 @@ def _node(lab: Lab, chain: Chain, name: str | None) -> str:
     return f"f{chain.functions.index(name) + 1}"
 
 
-def _wanted(
+def _settings(
     lab: Lab,
     chain: Chain,
     *,
@@ -135,13 +135,13 @@ def _wanted(
     rate: str,
     bandwidth: str | None,
     times: tuple[str, str, str],
-) -> Wanted:
-    from weir.procedures.migration.run import Wanted
+) -> MigrationSettings:
+    from weir.procedures.migration.run import MigrationSettings
 
     frames = [str(one) for one in lab.traffic.frames]
     if frame is not None and frame not in frames:
         raise CommandError(f"the lab has no frame {frame}; it has {', '.join(frames)}", USAGE)
-    return Wanted(
+    return MigrationSettings(
         technology=TECHNOLOGY,
         chain=chain,
         node=node,

@@ -41,7 +41,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MigrationSettings:
     """What is to be migrated, and how."""
 
     technology: str
@@ -70,59 +70,65 @@ class MigrationRun:
         self._store = store
         self._progress = progress
 
-    def run(self, wanted: Wanted) -> Result:
+    def run(self, settings: MigrationSettings) -> Result:
         """Ctrl-C ends it with what is there. MigrationError: this machine, or this guest, cannot do it."""
-        result = new_result(self._lab, quick=self._quick, baseline=wanted.technology, kind="-migration")
-        lacking = refusal(self._lab, wanted.technology, wanted.chain)
+        result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-migration")
+        lacking = refusal(self._lab, settings.technology, settings.chain)
         missing = lacking_failover() if lacking is None else (lacking.missing, lacking.fix)
         if missing is not None:
             raise MigrationError(f"this machine cannot do it: {': '.join(missing)}")
         one = OneCase.begun(
-            self._store, result, technology=wanted.technology, chain=wanted.chain.name, frame=wanted.frame
+            self._store,
+            result,
+            technology=settings.technology,
+            chain=settings.chain.name,
+            frame=settings.frame,
         )
         one.case.migration = Migration(
-            function=wanted.chain.functions[int(wanted.node[1:]) - 1],
-            node=wanted.node,
-            load=wanted.load,
-            load_pps=wanted.load_pps,
-            downtime_limit_ms=wanted.downtime_limit_ms,
-            bandwidth_bps=wanted.bandwidth_bps,
+            function=settings.chain.functions[int(settings.node[1:]) - 1],
+            node=settings.node,
+            load=settings.load,
+            load_pps=settings.load_pps,
+            downtime_limit_ms=settings.downtime_limit_ms,
+            bandwidth_bps=settings.bandwidth_bps,
             primary=STAND_IN,
         )
         self._store.add_interval(one.place, one.case)  # a killed run shows what it was about
-        self._progress.setup(f"{wanted.technology} {wanted.chain.name}")
+        self._progress.setup(f"{settings.technology} {settings.chain.name}")
         with one.measured(self._progress.say):
-            self._migrated(result, one.setup, one.case, wanted)
+            self._migrated(result, one.setup, one.case, settings)
         return result
 
-    def _migrated(self, result: Result, setup: Setup, case: Case, wanted: Wanted) -> None:
-        topology = migratable(planned(self._lab, wanted.technology, wanted.chain), wanted.node)
+    def _migrated(self, result: Result, setup: Setup, case: Case, settings: MigrationSettings) -> None:
+        topology = migratable(planned(self._lab, settings.technology, settings.chain), settings.node)
         with running(self._lab, topology) as chain:
             chain.describe(setup)
             setup.fidelity += [
-                f"The primary devices of {wanted.node} are {STAND_IN}.",
+                f"The primary devices of {settings.node} are {STAND_IN}.",
                 "Both QEMUs are on this machine: memory goes through a socket, and through no network.",
             ]
             result.fingerprint = chain.fingerprint()
             deployment = chain.deployment
-            with closing(Machine(deployment.run_dir, wanted.node, deployment.processes())) as machine:
+            with closing(Machine(deployment.run_dir, settings.node, deployment.processes())) as machine:
                 wait_for_primaries(machine)
                 machine.announce(primaries=True)
                 chain.tester().teach(TEACHING_FRAMES)
-                course = self._under_load(case, wanted, chain, machine)
+                course = self._under_load(case, settings, chain, machine)
                 result.interrupted = course.interrupted
 
-    def _under_load(self, case: Case, wanted: Wanted, chain: RunningChain, machine: Machine) -> Course:
+    def _under_load(
+        self, case: Case, settings: MigrationSettings, chain: RunningChain, machine: Machine
+    ) -> Course:
         record = case.migration
         assert record is not None
-        client, traffic = chain.client, chain.traffic(wanted.frame)
-        bandwidth = wanted.bandwidth_bps
+        client, traffic = chain.client, chain.traffic(settings.frame)
+        bandwidth = settings.bandwidth_bps
         course = Course(
             machine,
             client,
-            Limits(wanted.downtime_limit_ms, None if bandwidth is None else round(bandwidth / 8)),
-            settle_s=wanted.settle_s,
-            time_limit_s=wanted.time_limit_s,
+            Limits(settings.downtime_limit_ms, None if bandwidth is None else round(bandwidth / 8)),
+            settle_s=settings.settle_s,
+            time_limit_s=settings.time_limit_s,
             say=self._progress.say,
         )
         runner = TrialRunner(
@@ -135,7 +141,7 @@ class MigrationRun:
         client.configure_traffic(traffic.config)
         with interrupts.held():
             try:
-                trial = runner.once("migration", record.load_pps, course.longest_s).trial
+                trial = runner.run("migration", record.load_pps, course.longest_s).trial
                 record.faults = trial.invalid_because
             except WeirError as error:
                 record.faults = [str(error)]

@@ -27,7 +27,7 @@ class RestingRunner(TrialRunner):
         super().__init__(*args, sleep=sleep, **named)
         self._rest = sleep
 
-    def once(
+    def run(
         self,
         purpose: Purpose,
         load_pps: float,
@@ -38,7 +38,7 @@ class RestingRunner(TrialRunner):
         """As that of a runner without rest."""
         if self.rest_s:
             self._rest(self.rest_s)
-        return super().once(purpose, load_pps, duration_s, delay, shape)
+        return super().run(purpose, load_pps, duration_s, delay, shape)
 
 
 @dataclass(frozen=True)

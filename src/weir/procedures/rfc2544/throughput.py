@@ -20,7 +20,7 @@ from weir.lab.measure import Goal, Measure
 from weir.lab.rfc2544 import Search
 from weir.measure.delay_figures import merged_latency
 from weir.measure.repeats import throughput
-from weir.measure.search import Found, search
+from weir.measure.search import GoalResult, search
 from weir.measure.trial import Outcome
 from weir.procedures.rfc2544.bench import Bench
 from weir.protocol.requests import DelayWanted
@@ -51,7 +51,7 @@ def find_throughput(bench: Bench, by: Search, measure: Measure) -> Throughput:
     )
 
 
-def _mlrsearch(bench: Bench, measure: Measure, limits: tuple[float, float]) -> Found:
+def _mlrsearch(bench: Bench, measure: Measure, limits: tuple[float, float]) -> GoalResult:
     options = bench.options
     trial = measure.trial.model_copy(
         update={
@@ -72,13 +72,13 @@ def _mlrsearch(bench: Bench, measure: Measure, limits: tuple[float, float]) -> F
     return search(bench.runner, wanted, limits, clock=bench.clock, deadline=deadline)[0]
 
 
-def bisection(bench: Bench, limits: tuple[float, float]) -> Found:
+def bisection(bench: Bench, limits: tuple[float, float]) -> GoalResult:
     """Halves between the last load without loss and the last with it, from the highest load down."""
     goal, duration_s, width = GOALS["bisection"], bench.options.trial_s, bench.options.width
     low, high = limits
     highest = bench.runner.valid("search", high, duration_s)
     if _lossless(highest):
-        return Found(
+        return GoalResult(
             goal, load_pps=high, lower_pps=high, why=f"It carries the highest load tried, {high:,.0f} pps."
         )
     too_fast = highest.has("tester")
@@ -88,16 +88,16 @@ def bisection(bench: Bench, limits: tuple[float, float]) -> Found:
         outcome = bench.runner.valid("search", load, duration_s)
         if outcome.has("accounting") or outcome.has("host"):
             why = f"At {load:,.0f} pps no trial could be believed: {outcome.trial.invalid_because[0]}"
-            return Found(goal, lower_pps=carried, upper_pps=high, why=why)
+            return GoalResult(goal, lower_pps=carried, upper_pps=high, why=why)
         if _lossless(outcome):
             carried = load
         elif load <= low:
-            return Found(
+            return GoalResult(
                 goal, upper_pps=low, why=f"Even at {low:,.0f} pps, the lowest load tried, frames were lost."
             )
         else:
             high, too_fast = load, outcome.has("tester")
-    return Found(goal, load_pps=carried, lower_pps=carried, upper_pps=high, tester_limited=too_fast)
+    return GoalResult(goal, load_pps=carried, lower_pps=carried, upper_pps=high, tester_limited=too_fast)
 
 
 def _lossless(outcome: Outcome) -> bool:

@@ -23,7 +23,7 @@ from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, stored, wri
 
 if TYPE_CHECKING:
     from weir.lab import Lab
-    from weir.procedures.soak.run import Wanted
+    from weir.procedures.soak.run import SoakSettings
 
 
 DURATION, INTERVAL, LOAD = "16h", "10s", "50% PDR"
@@ -94,7 +94,7 @@ def soak(
             fabric.require_root()
             result = campaign.resume(earlier)
         else:
-            wanted = _wanted(
+            settings = _settings(
                 lab,
                 technology=technology,
                 chain=chain,
@@ -103,7 +103,7 @@ def soak(
                 times=(duration or DURATION, interval or INTERVAL),
             )
             fabric.require_root()
-            result = campaign.run(wanted)
+            result = campaign.run(settings)
     write_reports(
         result, output, {"html": "report", "json": "result", "csv": "intervals"}, console, as_json=as_json
     )
@@ -152,7 +152,7 @@ def _load(lab: Lab, rate: str | None, load: str | None) -> str:
     return found.text
 
 
-def _wanted(
+def _settings(
     lab: Lab,
     *,
     technology: str | None,
@@ -160,15 +160,15 @@ def _wanted(
     frame: str | None,
     load: str,
     times: tuple[str, str],
-) -> Wanted:
-    from weir.procedures.soak.run import Wanted
+) -> SoakSettings:
+    from weir.procedures.soak.run import SoakSettings
 
     frames = [str(one) for one in lab.traffic.frames]
     if frame is not None and frame not in frames:
         raise CommandError(f"the lab has no frame {frame}; it has {', '.join(frames)}", USAGE)
     interval_s = seconds("--interval", times[1], SHORTEST_INTERVAL_S, 3600.0)
     duration_s = seconds("--duration", times[0], 3 * interval_s, LONGEST_S)
-    return Wanted(
+    return SoakSettings(
         technology=chosen_technology(lab, technology),
         chain=chosen_chain(lab, chain),
         frame=frame or frames[0],

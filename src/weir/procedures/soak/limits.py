@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is judged of a whole soak: the service level, one verdict a limit and direction, and who broke it
-when; and whether anything creeps: straight lines through the intervals of the longest segment.
+"""Verdicts on a whole soak: the service level, one a limit and direction, and which intervals broke it; and
+whether anything creeps: straight lines through the intervals of the longest segment.
 
 Lines are least squares; their interval is Student's, for deviations that are independent of each other.
 Memory grows in steps, whose deviations are not: its interval is narrower than it should be, never wider.
@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from weir.lab.sla import Sla
-from weir.measure.service_level import judged
+from weir.measure.service_level import service_level_verdicts
 from weir.results.result import DelayPoint, Verdict
 from weir.results.soak import BrokenLimit, Drift, Soak, SoakInterval, SoakStream
 from weir.results.trial import StreamCount, Trial
@@ -25,7 +25,7 @@ NAMED = 20  # intervals of one limit
 def verdicts(sla: Sla, soak: Soak) -> list[Verdict]:
     """Of the whole soak; limits on throughput are none of its business."""
     whole = soak.prefixes[-1].streams if soak.prefixes else []
-    return _judged(sla, whole, soak.load, soak.load_pps)
+    return _verdicts(sla, whole, soak.load, soak.load_pps)
 
 
 def broken(sla: Sla, soak: Soak, intervals: Sequence[SoakInterval]) -> list[BrokenLimit]:
@@ -33,7 +33,7 @@ def broken(sla: Sla, soak: Soak, intervals: Sequence[SoakInterval]) -> list[Brok
     found: dict[tuple[str, str | None], list[tuple[int, Verdict]]] = {}
     for one in intervals:
         measured = [stream for stream in one.streams if stream.latency is not None]
-        for verdict in _judged(sla, measured, soak.load, soak.load_pps):
+        for verdict in _verdicts(sla, measured, soak.load, soak.load_pps):
             if not verdict.met and verdict.found is not None:
                 found.setdefault((verdict.criterion, verdict.direction), []).append((one.number, verdict))
     return [_broken(some) for some in found.values()]
@@ -53,7 +53,7 @@ def _broken(some: list[tuple[int, Verdict]]) -> BrokenLimit:
     )
 
 
-def _judged(sla: Sla, streams: Sequence[SoakStream], load: str, load_pps: float) -> list[Verdict]:
+def _verdicts(sla: Sla, streams: Sequence[SoakStream], load: str, load_pps: float) -> list[Verdict]:
     if not streams:
         return []
     trial = Trial(
@@ -69,7 +69,7 @@ def _judged(sla: Sla, streams: Sequence[SoakStream], load: str, load_pps: float)
         streams=[_count(stream) for stream in streams],
     )
     delays_only = sla.model_copy(update={"throughput": ()})
-    return judged(delays_only, [], [DelayPoint(load=load, load_pps=load_pps, trials=[trial])])
+    return service_level_verdicts(delays_only, [], [DelayPoint(load=load, load_pps=load_pps, trials=[trial])])
 
 
 def _count(stream: SoakStream) -> StreamCount:

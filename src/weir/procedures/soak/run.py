@@ -46,7 +46,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SoakSettings:
     """What a new soak is to be."""
 
     technology: str
@@ -67,28 +67,32 @@ class SoakCampaign:
         self._store = store
         self._progress = progress
 
-    def run(self, wanted: Wanted) -> Result:
+    def run(self, settings: SoakSettings) -> Result:
         """A new one. Ctrl-C ends it with what is there. SoakError: the load's goal was not found."""
-        result = new_result(self._lab, quick=self._quick, baseline=wanted.technology, kind="-soak")
+        result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-soak")
         one = OneCase.begun(
-            self._store, result, technology=wanted.technology, chain=wanted.chain.name, frame=wanted.frame
+            self._store,
+            result,
+            technology=settings.technology,
+            chain=settings.chain.name,
+            frame=settings.frame,
         )
         case, place = one.case, one.place
-        missing = refusal(self._lab, wanted.technology, wanted.chain)
+        missing = refusal(self._lab, settings.technology, settings.chain)
         if missing is not None:
             one.setup.refused = f"{missing.missing}: {missing.fix}"
             self._store.update_setup(place, one.setup)
-            raise SoakError(f"{wanted.technology} cannot run here: {one.setup.refused}")
+            raise SoakError(f"{settings.technology} cannot run here: {one.setup.refused}")
 
         def begin(on: RunningChain, found: Ceiling | None) -> None:
             case.ceiling = found
-            pps = self._load_pps(on, case, wanted, place)
+            pps = self._load_pps(on, case, settings, place)
             case.soak = Soak(
-                load=wanted.load,
+                load=settings.load,
                 load_pps=pps,
-                duration_s=wanted.duration_s,
-                interval_s=wanted.interval_s,
-                settle_s=settle_s(self._lab, wanted.duration_s),
+                duration_s=settings.duration_s,
+                interval_s=settings.interval_s,
+                settle_s=settle_s(self._lab, settings.duration_s),
                 started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             )
             warm_up(on, case.frame, pps)
@@ -145,15 +149,15 @@ class SoakCampaign:
         chain = next(one for one in self._lab.chains() if one.name == setup.chain)
         return planned(self._lab, setup.technology, chain)
 
-    def _load_pps(self, on: RunningChain, case: Case, wanted: Wanted, place: int) -> float:
+    def _load_pps(self, on: RunningChain, case: Case, settings: SoakSettings, place: int) -> float:
         """Of a goal, which is searched for first; or as it was asked for."""
-        load = load_of(wanted.load)
+        load = load_of(settings.load)
         if load.goal is not None:
             self._search(on, case, load.goal, place)
         pps = load_pps(load, case.throughput, case.mean_frame_bytes)
         if pps is None:
             why = next((one.why for one in case.throughput if one.why is not None), case.problem)
-            raise SoakError(f"no throughput was found for {wanted.load} ({why}): give the load with --rate")
+            raise SoakError(f"no throughput was found for {settings.load} ({why}): give the load with --rate")
         return pps
 
     def _search(self, on: RunningChain, case: Case, goal: str, place: int) -> None:

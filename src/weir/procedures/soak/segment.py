@@ -98,7 +98,7 @@ class SoakRun:
         self._store.add_interval(self._place, self._case)
         self._watching.soak(self._soak, None)
         try:
-            runner.once("soak", self._soak.load_pps, left_s, wanted)
+            runner.run("soak", self._soak.load_pps, left_s, wanted)
             after = looks.settled_pools(pools)
             ports = len(on.client.ledger().ports)
             recorder.end(trials[-1], after, time.time(), ports=ports, complete=not tester.ended_early)
@@ -122,7 +122,7 @@ def warm_up(on: RunningChain, frame: str, load_pps: float) -> None:
             traffic,
             options=on.lab.measure.trial,
             on_trial=lambda _trial: None,
-        ).once("calibration", max(load_pps, WARM_UP_PPS_MIN), WARM_UP_S)
+        ).run("calibration", max(load_pps, WARM_UP_PPS_MIN), WARM_UP_S)
 
 
 class _Looks:
