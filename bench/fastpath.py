@@ -19,8 +19,8 @@ from weir.fabric.lean import LeanProcess, lean_binary, request_file
 from weir.lab import load_lab
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS
 from weir.lab.traffic import Traffic
-from weir.measure.lean import BATCH
 from weir.plan.lean import LeanChain, chain_of_lab, lean_request
+from weir.procedures.lean.numbers import BATCH
 
 LAB = Path(__file__).resolve().parent.parent / "labs/lean/lab.yml"
 MEMORY_MB = 1024

@@ -22,7 +22,7 @@ from scipy import stats
 from bench.lean_injection import CHAIN, SMALL_STAGE, STAGE, cost_percent, request
 from bench.pairs import Line, SkipError
 from weir.fabric import FabricError
-from weir.jobs import lean
+from weir.procedures.lean import run as lean
 from weir.results.lean import Comparison, LeanTraffic
 
 RETRIES, RETRY_S = 5, 10.0

@@ -15,9 +15,9 @@ from typing import Any
 from bench.pairs import Line, SkipError, of_ratios
 from weir.fabric import FabricError
 from weir.fabric import lean as process
-from weir.jobs import lean
 from weir.lab.traffic import Flows, Traffic
 from weir.plan.lean import chain_of_text, lean_request
+from weir.procedures.lean import run as lean
 
 CHAIN = "nat:external=203.0.113.1/32,l3fwd"  # one address: more of them take long to make ready
 STAGE, SMALL_STAGE = "nat", "l3fwd"

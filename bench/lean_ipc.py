@@ -14,9 +14,9 @@ import os
 from bench.fastpath import chain_of_labs_lean
 from bench.pairs import Line, SkipError
 from weir.fabric import FabricError
-from weir.jobs import lean
 from weir.lab.traffic import Flows, Traffic
 from weir.plan.lean import LeanChain, chain_of_text, lean_request
+from weir.procedures.lean import run as lean
 from weir.results.lean import LeanResult, LeanState, LeanTraffic
 
 FLOWS = 10_000

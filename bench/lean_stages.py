@@ -11,9 +11,9 @@ import os
 
 from bench.pairs import Line, SkipError
 from weir.fabric import FabricError
-from weir.jobs import lean
 from weir.lab.traffic import Flows, Traffic
 from weir.plan.lean import chain_of_text, lean_request
+from weir.procedures.lean import run as lean
 from weir.results.lean import LeanTraffic
 
 CHAIN = "nat,l3fwd"

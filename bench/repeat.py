@@ -22,7 +22,7 @@ from pathlib import Path
 
 from bench.pairs import Line, SkipError
 from weir.report import summary
-from weir.report.ratios import ITSELF
+from weir.report.rates import ITSELF
 from weir.results.result import Result
 
 LAB = Path(__file__).resolve().parent.parent / "labs" / "switching"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.pairs import Line, SkipError
 from bench.results import OUTPUT
-from weir.jobs.soak import soak_of
+from weir.procedures.soak.segment import soak_of
 from weir.results.result import Result
 from weir.results.soak import Soak
 

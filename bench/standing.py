@@ -17,7 +17,7 @@ from weir.measure.machine_state import MachineState
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import planned, running
 from weir.protocol import DataPlaneTester
-from weir.report.flags import flags
+from weir.report.rates import flags
 from weir.results.result import Case, Throughput, Trial
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,7 +67,7 @@ class Standing:
             on_trial=lambda _trial: None,
             watched=self._measuring["watched"],
         )
-        counted = runner.once("calibration", load_pps, seconds).trial.counted
+        counted = runner.run("calibration", load_pps, seconds).trial.counted
         if counted is None or not counted.seconds:
             raise RuntimeError("nothing of an overload counted")
         waiting = counted.backlog if load_pps else 0  # without a rate the tester's own pace is in it

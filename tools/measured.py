@@ -17,7 +17,8 @@ from pathlib import Path
 
 from weir.base.error import WeirError
 from weir.cli.stored import stored
-from weir.report import doubts, legend, noise, numbers, rates, reduction_rows, render, summary
+from weir.procedures.latency import section_rows
+from weir.report import doubts, legend, noise, numbers, rates, render, summary
 from weir.results.result import Result
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,14 +70,14 @@ def lab_tables(result: Result) -> Iterator[str]:
         yield from table(result)
     else:
         yield from textwrap.wrap(f"{_run(result)}.", WIDTH, break_on_hyphens=False)
-    rows = list(reduction_rows.reduction_rows(result))
+    rows = list(section_rows.reduction_rows(result))
     if rows:
         yield ""
         said = f"Change of the delay to `{result.baseline}`, the least and the greatest of the rounds; µs."
-        yield from textwrap.wrap(f"{said} {reduction_rows.UNSURE}", WIDTH, break_on_hyphens=False)
+        yield from textwrap.wrap(f"{said} {section_rows.UNSURE}", WIDTH, break_on_hyphens=False)
         yield ""
-        yield f"| chain | frame | load | variant | {' | '.join(reduction_rows.HEAD.values())} |"
-        yield "|---" * (4 + len(reduction_rows.HEAD)) + "|"
+        yield f"| chain | frame | load | variant | {' | '.join(section_rows.REDUCED_HEAD.values())} |"
+        yield "|---" * (4 + len(section_rows.REDUCED_HEAD)) + "|"
     for row in rows:
         cells = [
             f"{change}{f' ({spread})' if spread else ''}<br>{values}"
@@ -86,12 +87,12 @@ def lab_tables(result: Result) -> Iterator[str]:
         yield f"| {row.chain} | {row.frame} | {load} | `{row.way}` | {' | '.join(cells)} |"
     emulated = [sentence for sentence, _ in summary.fidelity(result) if sentence.startswith("Emulated:")]
     yield from _points("Know first:", emulated)
-    tuned = reduction_rows.host_of(result).items()
-    applied = [f"`{name}`: {reduction_rows.applied(settings)}" for name, settings in tuned]
+    tuned = section_rows.host_of(result).items()
+    applied = [f"`{name}`: {section_rows.applied(settings)}" for name, settings in tuned]
     left_out = [f"`{name}`: {missing}" for name, missing in summary.refusals(result)]
     yield from _points("What of `host` held:", applied)
     yield from _points("Left out here:", left_out)
-    yield from _points("What this machine cannot show:", reduction_rows.out_of_reach(result))
+    yield from _points("What this machine cannot show:", section_rows.out_of_reach(result))
     yield from _warnings(result)
 
 

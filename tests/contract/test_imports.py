@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from weir.procedures import PROCEDURES
+from weir.report import FORMATS
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "weir"
 NATIVE = ROOT / "native"
 
 # What each part may import of the others: whole parts, or modules of them. Everything may import base, and
 # itself; everything above technology may import lab. jobs wire the parts together, and cli the jobs to
-# commands. planning's rooms are parts of their own: those that measure nothing are pure. Modules called
-# `command` belong to cli.
+# commands. Procedures wire the parts together too, with rules of their own below. planning's rooms are parts
+# of their own: those that measure nothing are pure. Modules called `command` belong to cli.
 PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "base": frozenset(),
     "technology": frozenset(),
@@ -47,7 +50,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "results": frozenset(),
     "store": frozenset({"results"}),
     "host": frozenset(),
-    "report": frozenset({"results", "host.diagnosis"}),
+    "report": frozenset({"results", "host.diagnosis", "procedures.PROCEDURES"}),
     "fabric": frozenset({"plan", "technology", "results", "host.facts"}),
     "protocol": frozenset(),
     "measure": frozenset({"results", "protocol.messages", "protocol.requests"}),
@@ -69,6 +72,13 @@ SYSTEM_MODULES = frozenset({"subprocess", "pyroute2", "ctypes", "fcntl", "signal
 MAY_TOUCH_SYSTEM = frozenset({"fabric"})
 FORBIDDEN_STEMS = re.compile(r"(^|_)(utils?|helpers?|managers?|common)(_|$)")
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+PROCEDURE_FILES = sorted((PACKAGE / "procedures").rglob("*.py"))
+# What the measuring code of a procedure may import; of procedures what they share: driver, campaign …
+PROCEDURES_MAY_IMPORT = frozenset(
+    {"base", "fabric", "host", "lab", "measure", "plan", "protocol", "results", "store", "__version__"}
+    | {f"procedures.{path.stem}" for path in (PACKAGE / "procedures").glob("*.py")}
+)
+SECTIONS_MAY_IMPORT = frozenset({"base", "lab", "report", "results"})
 C_FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in (".c", ".h"))
 
 
@@ -119,13 +129,44 @@ def test_a_part_imports_only_the_parts_that_it_may_know(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_nothing_imports_the_command_line(path: Path) -> None:
-    if part_of(path) != "cli":
-        assert not [
-            module
-            for module in imports_of(path)
-            if module.startswith("weir.cli") or ".command." in module or module.endswith(".command")
-        ]
+def test_nothing_but_commands_imports_the_command_line(path: Path) -> None:
+    if part_of(path) != "cli" and not is_command(path):
+        assert not [module for module in imports_of(path) if module.startswith("weir.cli")]
+
+
+def is_command(path: Path) -> bool:
+    """A procedure's command, or what shows how far it is."""
+    return path.parent.parent == PACKAGE / "procedures" and path.stem in ("command", "progress")
+
+
+@pytest.mark.parametrize("path", PROCEDURE_FILES, ids=name)
+def test_a_procedure_knows_instruments_and_no_other_procedure(path: Path) -> None:
+    own = ".".join(("procedures", *path.relative_to(PACKAGE / "procedures").parts[:-1]))
+    known = PROCEDURES_MAY_IMPORT | {own}
+    if is_section(path):
+        known = SECTIONS_MAY_IMPORT | {f"{own}.{one.stem}" for one in path.parent.glob("section*.py")}
+    elif is_command(path):
+        known |= {"cli", "report", "planning", "technology"}
+    for module in imports_of(path):
+        if module.startswith("weir."):
+            inner = module.removeprefix("weir.")
+            # A folder's own module, imported by its name: weir.procedures.soak.section_rows.
+            allowed = any(inner == other or inner.startswith(f"{other}.") for other in known)
+            assert allowed, f"{name(path)} must not import {module}"
+
+
+def is_section(path: Path) -> bool:
+    """A procedure's part of reports."""
+    return path.stem.startswith("section")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_only_commands_and_sections_of_a_procedure_are_reached_from_outside(path: Path) -> None:
+    """And those by name, from the list in weir.procedures."""
+    if part_of(path) in ("procedures", "jobs", "cli"):
+        return
+    others = [one for one in imports_of(path) if one.startswith("weir.procedures.")]
+    assert not [one for one in others if one != "weir.procedures.PROCEDURES"], name(path)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name)
@@ -181,7 +222,6 @@ def test_c_files_include_each_other_in_no_circle() -> None:
         targets = [target for target in (resolved(path, line) for line in found) if target is not None]
         includes.setdefault(node, set()).update(str(Path(*target).with_suffix("")) for target in targets)
         includes[node].discard(node)
-    assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
     assert circle_in(includes) is None
 
 
@@ -200,6 +240,68 @@ def circle_in(edges: dict[str, set[str]]) -> list[str] | None:
         return circle
 
     return next((circle for node in sorted(edges) if (circle := follow(node, [])) is not None), None)
+
+
+MODULES = {
+    ".".join(("weir", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in SOURCES
+}
+
+
+def known_modules(path: Path) -> set[str]:
+    """Modules of ours that a file imports, at its top or anywhere inside; for types alone does not count."""
+    package = ("weir", *path.relative_to(PACKAGE).parts[:-1])
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    found = set()
+    for one in imported(tree, package):
+        target = one if one in MODULES else one.rpartition(".")[0]
+        if target in MODULES:
+            found.add(target)
+    return found
+
+
+def with_packages(module: str) -> set[str]:
+    """Importing a module imports the packages that it is in."""
+    parts = module.split(".")
+    return {".".join(parts[: count + 1]) for count in range(len(parts))}
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    """Each module, and those that it imports."""
+    return {name_: known_modules(path) - {name_} for name_, path in MODULES.items()}
+
+
+def test_no_modules_import_each_other_in_a_circle(graph: dict[str, set[str]]) -> None:
+    assert circle_in(graph) is None
+
+
+def test_a_circle_is_seen() -> None:
+    assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+
+
+RUN_REACHES = 206
+"""Modules, the sections and formats of a run among them. The fewer the better: lower it when you can."""
+
+
+def test_a_run_needs_no_more_modules_than_it_did(graph: dict[str, set[str]]) -> None:
+    """Each is a file that somebody opens who follows `weir run`."""
+    formats = [
+        place.partition(":")[0]
+        for name_, place in FORMATS.items()
+        if name_ in ("terminal", "json", "csv", "html")
+    ]
+    sections = [f"weir.procedures.{one.name}.section" for one in PROCEDURES if one.every_run]
+    waiting = ["weir.procedures.throughput.command", *sections, *formats]
+    reached: set[str] = set()
+    while waiting:
+        for module in with_packages(waiting.pop()) - reached:
+            reached.add(module)
+            waiting += graph[module] - reached
+    assert len(reached) <= RUN_REACHES, f"weir run reaches {len(reached)} modules"
 
 
 def test_what_is_below_the_functions_never_names_one() -> None:

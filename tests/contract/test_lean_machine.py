@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from weir.fabric import lean as process
-from weir.jobs import machine
+from weir.procedures.lean import machine
 
 SCHEMA = Path(__file__).parents[2] / "schema/lean-machine.schema.json"
 CACHES = {"L1": 32 << 10, "L2": 512 << 10, "L3": 32 << 20}

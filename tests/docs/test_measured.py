@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.disturbed import disturbed
 from tests.report.synthetic import result
-from tests.report.test_reductions import compared
+from tests.unit.procedures.latency.test_changes import compared
 from tools import measured
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")

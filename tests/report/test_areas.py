@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from weir import report
-from weir.report.page.areas import areas
+from weir.report.page.cases import areas
 from weir.results.result import AreaLoad, Case, CoreLoad, PathLoad
 
 from .synthetic import result

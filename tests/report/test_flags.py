@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from weir.report import legend, rates
-from weir.report.flags import FLAGS, flags, worse_state
+from weir.report.rates import FLAGS, flags, worse_state
 from weir.results.result import Throughput
 
 from .disturbed import disturbed, found

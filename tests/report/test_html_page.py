@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weir import report
-from weir.report.page import document, markup
+from weir.procedures.throughput import section_page
+from weir.report.page import markup
 from weir.results.result import Result
 
 from .disturbed import disturbed
@@ -154,7 +155,7 @@ def test_page_shows_flags_both_bounds_of_an_interval_and_ratios_with_theirs() ->
 
 
 def test_bars_take_flags_and_intervals_from_the_same_place_as_the_table() -> None:
-    shown = json.loads(document.shown(disturbed()))
+    shown = json.loads(section_page.shown(disturbed()))
     assert shown == {
         "0/0/NDR": {"flags": "T", "interval_pps": None},
         "1/0/NDR": {"flags": "", "interval_pps": None},

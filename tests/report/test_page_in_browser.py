@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.measure.soak.looks import run
+from tests.unit.procedures.soak.looks import run
 from weir import report
 from weir.results.result import Result
 

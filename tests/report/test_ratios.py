@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.report.ratios import NoRatio, Ratio, compared
+from weir.report.rates import NoRatio, Ratio, compared
 from weir.results.result import Throughput
 
 from .disturbed import found

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from weir.report import summary
-from weir.report.ratios import NoRatio
+from weir.report.rates import NoRatio
 from weir.results.result import Drop
 
 from .disturbed import disturbed

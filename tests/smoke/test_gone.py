@@ -15,8 +15,8 @@ from pyroute2 import IPRoute
 
 from weir import fabric
 from weir.fabric import namespace, process
-from weir.jobs.campaign import Campaign
 from weir.measure.events import Event
+from weir.procedures.campaign import Campaign
 from weir.protocol import DataPlaneClient
 from weir.results.result import Case
 from weir.store.store import Store

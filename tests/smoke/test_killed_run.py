@@ -21,8 +21,8 @@ import pytest
 
 from weir import fabric, plan
 from weir.cli.destroy import destroy
-from weir.jobs.campaign import Campaign
 from weir.measure.events import Event
+from weir.procedures.campaign import Campaign
 from weir.protocol import DataPlaneClient
 from weir.results.result import Case
 from weir.store.store import Store

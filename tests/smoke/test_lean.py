@@ -21,10 +21,10 @@ from weir.cli.exits import FAILED, USAGE
 from weir.cli.main import app
 from weir.fabric import FabricError
 from weir.fabric import lean as process
-from weir.jobs import lean as whole
 from weir.lab.traffic import Flows, Traffic
-from weir.measure.lean import Timed
 from weir.plan.lean import chain_of_text, lean_request
+from weir.procedures.lean import run as whole
+from weir.procedures.lean.numbers import Timed
 from weir.results.lean import LeanResult, LeanTraffic
 
 from .test_no_root import ORDINARY, as_ordinary_user

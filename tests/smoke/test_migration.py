@@ -13,12 +13,12 @@ import pytest
 
 from weir import fabric
 from weir.fabric.vm.lacking import lacking, lacking_failover
-from weir.jobs.migration import MigrationRun, Wanted
-from weir.jobs.migration_course import SAID
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
 from weir.lab.vm import VmOptions
+from weir.procedures.migration.course import SAID
+from weir.procedures.migration.run import MigrationRun, MigrationSettings
 from weir.results.migration import PhaseName
 from weir.results.result import Result
 from weir.store.store import Store
@@ -85,7 +85,7 @@ def possible() -> None:
         pytest.skip(": ".join(missing))
 
 
-def wanted(its: Lab, **changes: object) -> Wanted:
+def settings(its: Lab, **changes: object) -> MigrationSettings:
     fields: dict[str, object] = {
         "technology": "linux-bridge",
         "chain": its.chains()[0],
@@ -98,14 +98,14 @@ def wanted(its: Lab, **changes: object) -> Wanted:
         "downtime_limit_ms": 300,
         "bandwidth_bps": None,
     }
-    return Wanted(**(fields | changes))  # type: ignore[arg-type]
+    return MigrationSettings(**(fields | changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("possible")
 def test_a_loaded_guest_moves_and_every_packet_is_accounted_for(run_root: Path, tmp_path: Path) -> None:
     its = lab()
     with Store(tmp_path / "results.db") as store:
-        run = MigrationRun(its, quick=False, store=store, progress=Quiet()).run(wanted(its))
+        run = MigrationRun(its, quick=False, store=store, progress=Quiet()).run(settings(its))
         stored = store.load(run.id)
     assert stored == run
     case = run.setups[0].cases[0]
@@ -140,7 +140,7 @@ def test_a_migration_that_takes_too_long_leaves_the_guest_where_it_was(
     run_root: Path, tmp_path: Path
 ) -> None:
     its = lab()
-    slow = wanted(its, time_limit_s=6.0, bandwidth_bps=1e6)
+    slow = settings(its, time_limit_s=6.0, bandwidth_bps=1e6)
     with Store(tmp_path / "results.db") as store:
         run = MigrationRun(its, quick=False, store=store, progress=Quiet()).run(slow)
     case = run.setups[0].cases[0]
@@ -159,7 +159,7 @@ def ended(store: Path, progress: Ending) -> Result:
     """A migration that is not meant to come to its end."""
     its = lab()
     with Store(store) as kept:
-        return MigrationRun(its, quick=False, store=kept, progress=progress).run(wanted(its))
+        return MigrationRun(its, quick=False, store=kept, progress=progress).run(settings(its))
 
 
 @pytest.mark.usefixtures("possible")

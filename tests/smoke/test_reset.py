@@ -11,7 +11,7 @@ import pytest
 
 from weir import fabric, plan
 from weir.fabric import openvswitch
-from weir.measure.rfc2544.recovery import recovery_s
+from weir.procedures.rfc2544.recovery import recovery_s
 from weir.protocol.requests import Shape
 from weir.results.result import Trial
 
@@ -35,8 +35,8 @@ def test_frames_pass_again_after_a_reset(technology: str, whole_s: float, surrou
     with standing(tiny_lab(technology), trials.append) as (deployment, runner):
         (reset,) = deployment.resets()
         processes = deployment.processes()
-        runner.once("reset", LOAD_PPS, whole_s, None, Shape(meanwhile=reset.do, meanwhile_after_s=AFTER_S))
-        runner.once("curve", LOAD_PPS, AFTER_S)
+        runner.run("reset", LOAD_PPS, whole_s, None, Shape(meanwhile=reset.do, meanwhile_after_s=AFTER_S))
+        runner.run("curve", LOAD_PPS, AFTER_S)
         switches = {name for name in processes if name == "ovs-vswitchd"}
         assert {name for name, pid in deployment.processes().items() if processes[name] != pid} == switches
     through, after = trials

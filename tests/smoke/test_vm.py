@@ -13,7 +13,7 @@ from weir.fabric.vm.lacking import lacking
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
 from weir.lab.vm import VmOptions
-from weir.measure.rfc2544.recovery import recovery_s
+from weir.procedures.rfc2544.recovery import recovery_s
 from weir.protocol.requests import Shape
 from weir.results.result import Trial
 
@@ -49,8 +49,8 @@ def test_no_packet_is_lost_unseen(
     lab = tiny.model_copy(update={"chain": (chain,), "functions": {DEFAULT_FUNCTION: options}})
     trials: list[Trial] = []
     with standing(lab, trials.append, drain_ms=2000) as (_, runner):
-        runner.once("curve", 500, 0.5)
-        runner.once("curve", AS_FAST_AS_IT_CAN, 0.2)
+        runner.run("curve", 500, 0.5)
+        runner.run("curve", AS_FAST_AS_IT_CAN, 0.2)
     gentle, hard = trials
     assert gentle.offered > 0
     assert gentle.delivered > 0
@@ -72,8 +72,8 @@ def test_a_guest_that_is_reset_forwards_again(function: dict[str, object], run_r
     with standing(lab, trials.append, drain_ms=2000) as (deployment, runner):
         (reset,) = [one for one in deployment.resets() if "guest" in one.what]
         before = deployment.processes()
-        runner.once("reset", 500, RESET_S, None, Shape(meanwhile=reset.do, meanwhile_after_s=AFTER_S))
-        runner.once("curve", 500, 0.5)
+        runner.run("reset", 500, RESET_S, None, Shape(meanwhile=reset.do, meanwhile_after_s=AFTER_S))
+        runner.run("curve", 500, 0.5)
         assert deployment.processes() == before
     through, after = trials
     assert through.unaccounted >= 0

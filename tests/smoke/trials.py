@@ -70,5 +70,5 @@ def trials_of(
     trials: list[Trial] = []
     with standing(lab, trials.append, drain_ms=drain_ms) as (_, runner):
         for _ in range(count):
-            runner.once("curve", load_pps, duration_s)
+            runner.run("curve", load_pps, duration_s)
     return trials

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
@@ -14,13 +16,8 @@ from weir.cli import (
     doctor,
     explain,
     inspect,
-    lean,
-    migrate,
     moved,
     report,
-    rfc2544,
-    run,
-    soak,
     tune,
     validate,
 )
@@ -30,6 +27,7 @@ from weir.planning.calibration import command as calibration
 from weir.planning.fleet.command import fleet
 from weir.planning.kernel_vnf.command import kernel_vnf
 from weir.planning.placement import command as placement
+from weir.procedures import PROCEDURES
 
 app = typer.Typer(
     name="weir",
@@ -40,12 +38,12 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-COMMANDS = (
-    run.run,
-    soak.soak,
-    migrate.migrate,
-    rfc2544.rfc2544,
-    lean.lean,
+COMMANDS: tuple[Callable[..., Any], ...] = (
+    *(
+        getattr(import_module(f"weir.procedures.{one.name}.command"), one.command)
+        for one in PROCEDURES
+        if one.command
+    ),
     placement.plan,
     report.report,
     explain.explain,

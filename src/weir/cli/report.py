@@ -10,12 +10,15 @@ import typer
 
 from weir.cli.exits import USAGE, CommandError
 from weir.cli.stored import LATEST, StoreLocation, nothing_stored, stored
+from weir.report import FORMATS
 
 if TYPE_CHECKING:
     from weir.results.result import Result
     from weir.store.store import RunSummary, Store
 
-FormatName = Literal["terminal", "json", "csv", "html", "rfc2544", "hgrm", "hlog"]
+    FormatName = str
+else:
+    FormatName = Literal[tuple(FORMATS)]
 
 
 def report(
@@ -77,14 +80,14 @@ def _ended(run: RunSummary) -> str:
 
 def _format_of(output: Path | None) -> str:
     """What the file's suffix asks for."""
-    from weir.report import FORMATS
+    from weir.report import formats
 
     if output is None:
         return "terminal"
-    for known in FORMATS.values():
+    for known in formats().values():
         if output.suffix == known.suffix:
             return known.name
-    suffixes = ", ".join(known.suffix for known in FORMATS.values())
+    suffixes = ", ".join(known.suffix for known in formats().values())
     raise CommandError(
         f"{output}: which format? Give --format, or a name that ends in one of {suffixes}", USAGE
     )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stored run that a command names."""
+"""The stored run that a command names, and the reports that a command writes of a new one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,8 @@ import typer
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from weir.results.result import Result
     from weir.store.store import Store
 
@@ -49,6 +52,36 @@ def stored(run: str, location: str | None) -> Result:
         return result
 
 
+def write_reports(
+    result: Result,
+    output: Path | None,
+    stems: Mapping[str, str],
+    console: Console,
+    *,
+    as_json: bool = False,
+    shown: str = "terminal",
+) -> None:
+    """Writes a new result into its folder, in those formats, and shows it: as JSON or in the format `shown`.
+
+    `stems`: names of the files without suffix, by format; the first is the one that is pointed to.
+    """
+    from weir.report import format_named, render, terminal
+
+    folder = output or Path("results") / result.id
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{stem}{format_named(name).suffix}" for name, stem in stems.items()]
+    for name, path in zip(stems, paths, strict=True):
+        path.write_text(render(result, name), encoding="utf-8")
+    if as_json:
+        print(render(result, "json"), end="")
+    elif shown == "terminal":
+        terminal.show(result, console)
+    else:
+        print(render(result, shown), end="")
+    others = " and ".join(path.name for path in paths[1:])
+    console.print(f"report: {paths[0]} ({others} beside it)", soft_wrap=True)
+
+
 def nothing_stored(store: Store) -> str:
     """What to say of an empty store."""
     return f"{store.name} has no runs yet; `weir run LAB` makes one"
@@ -60,7 +93,7 @@ def _read(path: Path) -> Result:
     from weir.results.result import RESULT_VERSION, Result
 
     try:
-        return Result.model_validate_json(path.read_bytes())
+        return Result.read(path.read_bytes())
     except OSError as error:
         raise CommandError(
             f"{path}: {error.strerror}; expected a result.json or a run's id", USAGE

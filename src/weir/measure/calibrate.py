@@ -11,10 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from weir.lab.measure import Measure
-from weir.measure.clocks import resolution_ns
 from weir.measure.counting import Watched
 from weir.measure.events import Event, PhaseStarted, TrialFinished
-from weir.measure.tester import Tester, Traffic, no_counters
+from weir.measure.tester import Tester, Traffic, no_counters, resolution_ns
 from weir.measure.trial import Outcome, TrialRunner
 from weir.results.result import Ceiling, Trial
 
@@ -64,15 +63,15 @@ def _reporter(traffic: Traffic, on_event: Callable[[Event], None]) -> Callable[[
 
 
 def _ceiling(runner: TrialRunner, tester: Tester, duration_s: float) -> Ceiling | None:
-    flat_out = runner.once("calibration", 0, duration_s).trial
+    flat_out = runner.run("calibration", 0, duration_s).trial
     rate_pps = min(flat_out.delivered, flat_out.offered) / max(flat_out.duration_s, 1e-9)
     limited_by = "receiving" if flat_out.loss_ratio > LOSS_RATIO_MAX else "sending"
     for _ in range(STEPS):
         if rate_pps < 1:
             return None
-        outcome = runner.once("calibration", rate_pps, duration_s)
+        outcome = runner.run("calibration", rate_pps, duration_s)
         if not _keeps_up(outcome) and _nearly(outcome):
-            outcome = runner.once("calibration", rate_pps, duration_s)
+            outcome = runner.run("calibration", rate_pps, duration_s)
         if _keeps_up(outcome):
             light = runner.valid("calibration", rate_pps * LIGHT_SHARE, duration_s).trial
             floors = [stream.latency.p50_us for stream in light.streams if stream.latency is not None]

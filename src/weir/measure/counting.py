@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weir.measure.core_watch import CoreWatch, Taken, Unwatched
 from weir.measure.disturbance import HOST, SLOWED, SLOWED_TIMES, Absence, Evidence, absences, evidence, slowed
 from weir.measure.machine_state import MachineState
+from weir.measure.tester import CoreWatch, Taken, Unwatched
 from weir.protocol.messages import Slices
 from weir.results.result import Counted, LeftOut, TrialSlices
 

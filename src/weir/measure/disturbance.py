@@ -25,9 +25,8 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weir.measure.backlog import LOSSY_SHARE
-from weir.measure.core_watch import Taken
-from weir.measure.pauses import in_pauses
+from weir.measure.overload import LOSSY_SHARE, in_pauses
+from weir.measure.tester import Taken
 from weir.protocol.messages import Slices, StreamSlices
 
 HOST = "host"
@@ -116,7 +115,7 @@ class Evidence:
     """Without the backlog."""
     backlog: int
     in_pauses: bool
-    """Each stream that lost packets lost them in pauses (`weir.measure.pauses`)."""
+    """Each stream that lost packets lost them in pauses (`weir.measure.overload`)."""
     left_out: tuple[Absence, ...]
 
 

@@ -53,7 +53,7 @@ class MachineState:
 
     def best(self) -> MachineBest:
         """Of this run and earlier ones."""
-        return self._known.joined(self.seen(SLICES_MIN, 1))
+        return self._known.with_better(self.seen(SLICES_MIN, 1))
 
     def seen(self, slices: int = SLICES_TO_KEEP, trials: int = NEAR_TRIALS) -> MachineBest:
         """Of this run alone, of cores with so many timed slices and trials: what later runs hold on to."""

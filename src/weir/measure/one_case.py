@@ -1,26 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a case ends: measured, or with what stopped it and the trials that were finished by then."""
+"""A case while it is measured, and how it ends: with what stopped it and the trials that were finished by
+then.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Protocol
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
 
-from weir.measure.trial import PortGoneError
-from weir.results.result import Case
+from weir.measure.events import Event, Phase, PhaseStarted, TrialFinished
+from weir.measure.tester import Tester, Traffic
+from weir.measure.trial import PortGoneError, TrialRunner
+from weir.results.result import Case, Ceiling, Throughput, Trial
+
+PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
 
 
-class OneCase(Protocol):
-    """A case while it is measured."""
+@dataclass(frozen=True)
+class Time:
+    """The clock that limits a search, and how to wait. Tests give a virtual one."""
 
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+class OneCase(ABC):
+    """One frame size on one built chain. Subclasses give it a `runner` whose trials go to `took`."""
+
+    runner: TrialRunner
+
+    def __init__(
+        self,
+        traffic: Traffic,
+        tester: Tester,
+        *,
+        ceiling: Ceiling | None,
+        on_event: Callable[[Event], None],
+        timing: Time,
+    ) -> None:
+        self.traffic = traffic
+        self.tester = tester
+        self.ceiling = ceiling
+        self.on_event = on_event
+        self.timing = timing
+        self.trials: list[Trial] = []
+        self.throughput: list[Throughput] = []
+        self.problem: str | None = None
+        self._began_s = timing.clock()
+
+    @abstractmethod
     def measure(self) -> None:
-        """Runs its trials."""
+        """Runs its trials. What is finished is kept when this raises."""
+
+    @abstractmethod
+    def found(self) -> dict[str, Any]:
+        """Fields of the Case that are this measurement's own."""
 
     def finished(self, problem: str | None = None) -> Case:
-        """What there is of it."""
+        """What has been measured."""
+        case = Case(
+            frame=self.traffic.frame,
+            mean_frame_bytes=self.traffic.mean_frame_bytes,
+            ceiling=self.ceiling,
+            clocks=self.runner.clocks(),
+            throughput=self.throughput,
+            trials=self.trials,
+            problem=problem or self.problem,
+            seconds=self.timing.clock() - self._began_s,
+        )
+        return case.model_copy(update=self.found())
+
+    def warm_up(self, seconds: float) -> Trial | None:
+        """As fast as the tester can; None, and a `problem`, if it can send nothing."""
+        self.phase("warm-up")
+        probe = self.runner.run("calibration", 0, max(PROBE_S, seconds)).trial
+        if not probe.offered:
+            self.problem = "The tester could send nothing: look at the data plane's log."
+            return None
+        return probe
+
+    def took(self, trial: Trial) -> None:
+        """A trial is over."""
+        self.trials.append(trial)
+        self.on_event(TrialFinished(self.traffic.frame, self.traffic.mean_frame_bytes, trial))
+
+    def phase(self, phase: Phase, step: int = 1, steps: int = 1) -> None:
+        """A phase begins."""
+        self.on_event(PhaseStarted(self.traffic.frame, phase, step, steps))
 
 
-def told(case: OneCase) -> Generator[Case, None, bool]:
+def measured(case: OneCase) -> Generator[Case, None, bool]:
     """Measures it and yields what came of it. False: a port is gone, and no other case can be measured.
 
     What Ctrl-C or an error ended is yielded first; the next step raises that KeyboardInterrupt or error.

@@ -11,22 +11,22 @@ from weir.lab.measure import Goal, Measure
 from weir.results.result import Ceiling, Throughput
 
 if TYPE_CHECKING:
-    from weir.measure.search import Found
+    from weir.measure.search import GoalResult
 
 # A result this close to what the tester alone can do says little about the system under test.
 TESTER_BOUND_SHARE = 0.9
 L1_OVERHEAD_BYTES = 20  # preamble, start of frame and inter-frame gap
 
-SearchOnce = Callable[[tuple[float, float], int], "list[Found]"]
+SearchOnce = Callable[[tuple[float, float], int], "list[GoalResult]"]
 
 
 def repeated(
     search_once: SearchOnce, repeats: int, limits_pps: tuple[float, float], out_of_time: Callable[[], bool]
-) -> list[list[Found]]:
+) -> list[list[GoalResult]]:
     """`repeats` searches: the first between the limits, the others near what the first found.
 
     A repeat that runs into the nearer limits is made again between the full ones. Stops early when out of
-    time. Each entry has one Found a goal.
+    time. Each entry has one GoalResult a goal.
     """
     rounds = [search_once(limits_pps, 1)]
     near = _near(rounds[0], limits_pps)
@@ -42,7 +42,7 @@ def repeated(
     return rounds
 
 
-def _near(found: Sequence[Found], limits_pps: tuple[float, float]) -> tuple[float, float]:
+def _near(found: Sequence[GoalResult], limits_pps: tuple[float, float]) -> tuple[float, float]:
     """Limits for the repeats: 20 % around all bounds, or the full limits when a bound is missing."""
     lowers = [one.lower_pps for one in found if one.lower_pps is not None]
     uppers = [one.upper_pps for one in found if one.upper_pps is not None]
@@ -53,7 +53,7 @@ def _near(found: Sequence[Found], limits_pps: tuple[float, float]) -> tuple[floa
 
 def throughput(
     goal: Goal,
-    found: Sequence[Found],
+    found: Sequence[GoalResult],
     mean_frame_bytes: float,
     *,
     ceiling: Ceiling | None,
@@ -103,17 +103,17 @@ def throughput(
     )
 
 
-def _slower(good: Sequence[Found]) -> float | None:
+def _slower(good: Sequence[GoalResult]) -> float | None:
     """A repeat in the best state that came speaks for all."""
     times = [one.slower_times for one in good]
     return None if None in times else min(one for one in times if one is not None)
 
 
-def _nearest(good: Sequence[Found]) -> dict[str, float]:
+def _nearest(good: Sequence[GoalResult]) -> dict[str, float]:
     nearest = min(good, key=lambda one: max(one.distances_cycles.values(), default=0.0))
     return dict(nearest.distances_cycles)
 
 
-def goals_of(measure: Measure, rounds: Sequence[Sequence[Found]]) -> list[tuple[Goal, list[Found]]]:
+def goals_of(measure: Measure, rounds: Sequence[Sequence[GoalResult]]) -> list[tuple[Goal, list[GoalResult]]]:
     """Each goal with what every round found for it."""
     return [(goal, [found[index] for found in rounds]) for index, goal in enumerate(measure.goals)]

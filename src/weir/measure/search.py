@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Found:
+class GoalResult:
     """What one search says about one goal. Irregular when `load_pps` is None; `why` says why."""
 
     goal: Goal
@@ -157,8 +157,8 @@ def search(
     *,
     clock: Callable[[], float],
     deadline: float,
-) -> list[Found]:
-    """One search for all goals, between two loads. One Found a goal, in the goals' order.
+) -> list[GoalResult]:
+    """One search for all goals, between two loads. One GoalResult a goal, in the goals' order.
 
     Ends at `deadline` (of `clock`, seconds) with what is known then. Raises what the runner raises.
     """
@@ -196,7 +196,7 @@ def _library_goal(goal: Goal, measure: Measure) -> SearchGoal:
 
 def _judge(
     goal: Goal, library: MultipleLossRatioSearch, wanted: SearchGoal, measurer: _Measurer, *, time_up: bool
-) -> Found:
+) -> GoalResult:
     """The relevant bounds of one goal, read as a result or as the reason why there is none."""
     target = library.scaling.goal_to_final_target[wanted]
     bounds = library.database.get_relevant_bounds(target)
@@ -205,16 +205,16 @@ def _judge(
     if lower_pps is None:
         lowest_pps = float(library.config.min_load)
         why = _nothing_carried(lowest_pps, upper_pps, measurer, time_up=time_up)
-        return Found(goal, upper_pps=upper_pps, why=why)
+        return GoalResult(goal, upper_pps=upper_pps, why=why)
     if upper_pps is None and time_up:
         why = f"The time limit came before a load was found too high for it; it carries {lower_pps:,.0f} pps."
-        return Found(goal, lower_pps=lower_pps, why=why)
+        return GoalResult(goal, lower_pps=lower_pps, why=why)
     if upper_pps in measurer.unbelievable:
         why = f"Above {lower_pps:,.0f} pps no trial could be believed: {measurer.unbelievable[upper_pps]}"
-        return Found(goal, lower_pps=lower_pps, upper_pps=upper_pps, why=why)
+        return GoalResult(goal, lower_pps=lower_pps, upper_pps=upper_pps, why=why)
     deciding = measurer.deciding(lower_pps, upper_pps)
     loss = bounds.clo.target_to_stat[target].pessimistic_loss_ratio
-    return Found(
+    return GoalResult(
         goal,
         load_pps=lower_pps * (1.0 - loss),
         lower_pps=lower_pps,

@@ -22,7 +22,9 @@ class _Limit:
     of: Callable[[StreamCount], float | None]
 
 
-def judged(sla: Sla, throughput: Sequence[Throughput], points: Sequence[DelayPoint]) -> list[Verdict]:
+def service_level_verdicts(
+    sla: Sla, throughput: Sequence[Throughput], points: Sequence[DelayPoint]
+) -> list[Verdict]:
     """Every limit of `sla`. Of repeats the worst counts; what was not measured validly meets none."""
     found = [_floor(one.goal, one.pps, throughput) for one in sla.throughput]
     measured = [point for point in points if not point.first_packets]

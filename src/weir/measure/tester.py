@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What measuring needs from outside, as protocols: a tester, and the counters of the system under test.
+"""What measuring needs from outside, as protocols: a tester, the counters of the system under test, resets of
+it, and a watch on who else has the cores. And what times arrivals, as a ledger tells.
 
 weir-dp through its socket is one tester (`weir.protocol.tester`), the simulated device
 (`weir.measure.simulated`) another.
@@ -13,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 from weir.protocol.messages import DelayHistogram, Ledger, TrafficResult
 from weir.protocol.requests import DelayWanted, Shape
+from weir.results.result import ArrivalClock
 
 Direction = Literal["left-to-right", "right-to-left"]
 
@@ -121,3 +123,61 @@ SutCounters = Callable[[], Sequence[Counter]]
 def no_counters() -> Sequence[Counter]:
     """For systems under test without a switch: nothing is counted outside weir-dp."""
     return ()
+
+
+class Taken(Protocol):
+    """A thread's time on a core that takes part, by CLOCK_MONOTONIC_RAW."""
+
+    @property
+    def core(self) -> int: ...
+
+    @property
+    def from_raw_ns(self) -> int: ...
+
+    @property
+    def to_raw_ns(self) -> int: ...
+
+    @property
+    def by(self) -> str:
+        """Who had it."""
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it did the system under test's work there."""
+
+
+class CoreWatch(Protocol):
+    """Looks at the cores during a trial; costs nothing while nobody else has them."""
+
+    def begin(self) -> None:
+        """Just before."""
+
+    def end(self) -> Sequence[Taken]:
+        """Just after."""
+
+
+class Unwatched:
+    """Where polling loops alone tell."""
+
+    def begin(self) -> None:
+        """Looks at nothing."""
+
+    def end(self) -> Sequence[Taken]:
+        """Saw nobody."""
+        return []
+
+
+def arrival_clocks(ledger: Ledger, streams: Sequence[Stream]) -> list[ArrivalClock]:
+    """Of each stream's receiving port, as the ledger tells it."""
+    ports = {port.name: port.timestamps for port in ledger.ports}
+    return [
+        ArrivalClock(direction=stream.direction, **found.model_dump())
+        for stream in streams
+        if (found := ports.get(stream.to)) is not None
+    ]
+
+
+def resolution_ns(ledger: Ledger, streams: Sequence[Stream]) -> float:
+    """Smallest difference that the coarsest of them shows."""
+    clocks = arrival_clocks(ledger, streams)
+    return max((clock.resolution_ns for clock in clocks), default=1e9 / ledger.tsc_hz)

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 
 from weir.base.error import WeirError
 from weir.lab.measure import TrialOptions
-from weir.measure.accounting import Balance, Counts, balance, counted
-from weir.measure.areas import area_loads
-from weir.measure.backlog import backlog_packets
-from weir.measure.clocks import arrival_clocks
-from weir.measure.core_watch import Taken
+from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
-from weir.measure.delay_units import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
+from weir.measure.delay_figures import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
 from weir.measure.disturbance import SLOWED_TIMES
 from weir.measure.outside import Nothing, Outside, Own, joined
+from weir.measure.overload import backlog_packets
 from weir.measure.pace import core_paces
-from weir.measure.tester import SutCounters, Tester, Traffic
+from weir.measure.tester import SutCounters, Taken, Tester, Traffic, arrival_clocks
 from weir.measure.validity import Fault, faults
 from weir.protocol.messages import Ledger, TrafficResult
 from weir.protocol.requests import DelayWanted, Shape
@@ -105,7 +102,7 @@ class TrialRunner:
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
-    def once(
+    def run(
         self,
         purpose: Purpose,
         load_pps: float,
@@ -185,14 +182,14 @@ class TrialRunner:
         enough where the tester was far too slow: it will be the next time, too. What was disturbed, since
         others had the cores, is repeated more often: it says nothing of the system under test.
         """
-        outcome = self.once(purpose, load_pps, duration_s, delay, shape)
+        outcome = self.run(purpose, load_pps, duration_s, delay, shape)
         for repeats in range(self._options.retries * DISTURBED_TIMES):
             if repeats >= self._options.retries and not outcome.disturbed(duration_s):
                 break
             again = outcome.doubtful() and self._watched.state.comes(SLOWED_TIMES)
             if (outcome.trial.valid and not again) or (repeats and outcome.outrun()):
                 break
-            outcome = self.once(purpose, load_pps, duration_s, delay, shape)
+            outcome = self.run(purpose, load_pps, duration_s, delay, shape)
         return outcome
 
     def clocks(self) -> list[ArrivalClock]:

@@ -1,2 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Weir does with a chain: one folder a procedure, and the driver that runs the chain for all of them."""
+"""What Weir does with a chain: one folder a procedure, and the driver that runs the chain for all of them.
+
+`command.py` of a folder is its command, `section.py` its part of reports. They are loaded by name from this
+list, when somebody needs them: it imports nothing. What a procedure found of a case it keeps in the case's
+`records`, by its name; those that have a field of their own were there before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """One folder."""
+
+    name: str
+    """The folder's."""
+    command: str = ""
+    """The function of its `command.py` that is the command; empty: it comes with another's."""
+    every_run: bool = False
+    """Reports of all runs have its section; else of those in which a case has something of its name, as a field
+    or among its `records`."""
+
+
+PROCEDURES = (
+    Procedure("throughput", "run", every_run=True),
+    Procedure("soak", "soak"),
+    Procedure("migration", "migrate"),
+    Procedure("rfc2544", "rfc2544"),
+    Procedure("latency", every_run=True),
+    Procedure("lean", "lean"),
+)
+"""In the order of the command line's help, and of reports."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every measurement of a chain does around its own part: check, plan, deploy, record what was deployed,
-take down.
+take down; and before it, take down what killed runs have left.
 
 A procedure (a run's searches, a soak, a migration, a calibration) is the body of `running`.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
@@ -144,3 +144,9 @@ def configured(client: DataPlaneClient, lab: Lab, topology: Topology, deployment
         ) from error
     client.start()
     return hello
+
+
+def take_down_leftovers(say: Callable[[str], None]) -> None:
+    """Takes all of it down, and says what. Within `interrupts.held`."""
+    for name in fabric.clean_leftovers():
+        say(f"took down {name}, which a killed run had left")

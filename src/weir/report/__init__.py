@@ -1,23 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of a stored result. One module a format; each ends with its registration, `FORMAT`.
+"""Reports of a stored result: formats, each of which writes the sections of all procedures.
 
-`render(result, "html")` gives the text; `FORMATS` lists what there is. Reports read a `Result` and nothing
+`render(result, "html")` gives the text; `formats()` lists what there is. Reports read a `Result` and nothing
 else: not the machine, not the store, not the clock.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from weir.base.error import USAGE, WeirError
-from weir.report import csv_rows, hgrm, hlog, html_page, json_document, rfc2544_text, terminal
-from weir.report.format import Format
-from weir.results.result import Result
 
-__all__ = ["FORMATS", "Format", "UnknownFormatError", "render"]
+if TYPE_CHECKING:
+    from weir.results.result import Result
 
-FORMATS: dict[str, Format] = {
-    module.FORMAT.name: module.FORMAT
-    for module in (terminal, json_document, csv_rows, html_page, rfc2544_text, hgrm, hlog)
+FORMATS = {
+    "terminal": "weir.report.terminal:FORMAT",
+    "json": "weir.report.json_document:FORMAT",
+    "csv": "weir.report.csv_rows:FORMAT",
+    "html": "weir.report.page.document:FORMAT",
+    "rfc2544": "weir.procedures.rfc2544.section:FORMAT",
+    "hgrm": "weir.report.hdr_histogram:PERCENTILES",
+    "hlog": "weir.report.hdr_histogram:LOG",
 }
+"""Where each is: loaded when it is asked for."""
 
 
 class UnknownFormatError(WeirError):
@@ -26,11 +36,37 @@ class UnknownFormatError(WeirError):
     exit_code = USAGE
 
 
+@dataclass(frozen=True)
+class Format:
+    """One way to write a result. `render` is pure: the same result gives the same text."""
+
+    name: str
+    """ "html"."""
+    suffix: str
+    """Of the file, with the dot."""
+    summary: str
+    """One line for --help."""
+    render: Callable[[Result], str]
+
+
+@cache
+def format_named(name: str) -> Format:
+    """UnknownFormatError lists those that there are."""
+    place = FORMATS.get(name)
+    if place is None:
+        known = ", ".join(FORMATS)
+        raise UnknownFormatError(f"no report format {name!r}; there are: {known}")
+    module, _, attribute = place.partition(":")
+    found = getattr(import_module(module), attribute)
+    assert isinstance(found, Format)
+    return found
+
+
+def formats() -> Mapping[str, Format]:
+    """All, by name."""
+    return {name: format_named(name) for name in FORMATS}
+
+
 def render(result: Result, format_name: str) -> str:
     """The report as text. Write it as UTF-8."""
-    try:
-        chosen = FORMATS[format_name]
-    except KeyError:
-        known = ", ".join(FORMATS)
-        raise UnknownFormatError(f"no report format {format_name!r}; there are: {known}") from None
-    return chosen.render(result)
+    return format_named(format_name).render(result)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.report import flags, numbers, rates, summary
+from weir.report import numbers, rates, summary
 from weir.results.result import Case, Result, Throughput, Trial
 from weir.results.trial import Purpose
 
@@ -98,10 +98,10 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
         yield "L", f"out of time: {between}{'. ' if found.why else ''}{found.why or ''}", between
     elif found.why is not None:
         yield "note", f"found: {found.why}", found.why.rstrip(".")
-    worse = flags.worse_state(found)
+    worse = rates.worse_state(found)
     if worse:
         yield "S", f"found, but only while cores were {worse} than at their best on this machine", worse
-    if found.left_out_share > flags.DISTURBED_SHARE:
+    if found.left_out_share > rates.DISTURBED_SHARE:
         share = f"{found.left_out_share:.0%}"
         yield "D", f"found, but {share} of the time of the trials that bound it was left out", share
     if found.unsteady:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from weir.lab.document_schema import as_text, document_schema
-from weir.report.format import Format
+from weir.report import Format
 from weir.results.result import RESULT_VERSION, Result
 
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weir.report import noise, numbers, summary
-from weir.report.flags import FLAGS, OLDER
-from weir.report.ratios import NoRatio
+from weir.report.rates import FLAGS, OLDER, NoRatio
 from weir.results.result import Result
 
 

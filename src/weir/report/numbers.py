@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 NONE = "–"
+ARROWS = {"left-to-right": "→", "right-to-left": "←"}
+"""By direction."""
 
 
 def mpps(pps: float | None) -> str:

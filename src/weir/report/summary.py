@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reports say beyond the stored numbers: ratios, flags, sums of drops.
+"""What the reports say beyond the stored numbers: ratios, flags, sums of drops, and in sentences what timed
+packets and the least delay that the tester has.
 
 Every format takes these from here, so the same result never reads differently in two reports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from weir.report import clock_text, flags, numbers
-from weir.report.ratios import ITSELF, NoRatio, Ratio, compared
-from weir.results.result import Case, Drop, Result, Setup, Throughput, Trial
+from weir.report import numbers, rates
+from weir.report.rates import ITSELF, NoRatio, Ratio, compared
+from weir.results.result import ArrivalClock, Case, Drop, Result, Setup, Throughput, Trial
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Row:
 
     @property
     def flags(self) -> str:
-        """Letters of `flags.FLAGS` that apply, in that order."""
-        return flags.flags(self.throughput)
+        """Letters of `rates.FLAGS` that apply, in that order."""
+        return rates.flags(self.throughput)
 
     @property
     def ratio_text(self) -> str:
@@ -142,7 +143,7 @@ def fidelity(result: Result) -> list[tuple[str, list[str]]]:
     built = [setup for setup in result.setups if setup.refused is None]
     where: dict[str, list[str]] = {}
     for setup in built:
-        for sentence in (*setup.fidelity, *clock_text.setup_clocks(setup)):
+        for sentence in (*setup.fidelity, *setup_clocks(setup)):
             where.setdefault(sentence, []).append(f"{setup.name} {setup.chain}")
     return [(sentence, [] if len(names) == len(built) else names) for sentence, names in where.items()]
 
@@ -150,3 +151,48 @@ def fidelity(result: Result) -> list[tuple[str, list[str]]]:
 def refusals(result: Result) -> list[tuple[str, str]]:
     """Each refused technology once, with what is missing."""
     return list(dict.fromkeys((s.name, s.refused) for s in result.setups if s.refused is not None))
+
+
+def setup_clocks(setup: Setup) -> list[str]:
+    """Of all its cases, each sentence once."""
+    physical = setup.topology is not None and setup.topology.wire == "physical"
+    said = (sentence for case in setup.cases for sentence in timing(case.clocks, physical=physical))
+    return list(dict.fromkeys(said))
+
+
+def timing(clocks: Sequence[ArrivalClock], *, physical: bool) -> list[str]:
+    """One sentence for each direction that differs. `physical`: a card's clock might have done it."""
+    told: dict[str, list[str]] = {}
+    for clock in clocks:
+        told.setdefault(_sentence(clock, physical=physical), []).append(clock.direction.replace("-", " "))
+    return [
+        sentence if len(told) == 1 else f"{' and '.join(directions).capitalize()}: {sentence}"
+        for sentence, directions in told.items()
+    ]
+
+
+def floors(result: Result) -> Iterator[str]:
+    """For each setup the latency of the tester wired to itself, over its frame sizes."""
+    for setup in result.setups:
+        ceilings = [case.ceiling for case in setup.cases if case.ceiling is not None]
+        found = [one.latency_floor_us for one in ceilings if one.latency_floor_us is not None]
+        if not found:
+            continue
+        least, most = numbers.us(min(found)), numbers.us(max(found))
+        coarsest_ns = max(one.timestamp_resolution_ns for one in ceilings)
+        yield (
+            f"{setup.name} {setup.chain}: latency floor {least if least == most else f'{least} to {most}'}; "
+            f"timestamps resolve {coarsest_ns:.2g} ns."
+        )
+
+
+def _sentence(clock: ArrivalClock, *, physical: bool) -> str:
+    if clock.clock == "card":
+        return (
+            f"Arrivals by the network card's clock ({clock.driver}), which resolves "
+            f"{clock.resolution_ns:.2g} ns and is known within {clock.uncertainty_ns:.0f} ns; times of "
+            "sending by the time-stamp counter, before the card has the packet. This part of Weir was "
+            "never run on hardware before."
+        )
+    why = f" The network card's own clock does not: {clock.why}." if physical and clock.why else ""
+    return f"Software timestamps by the time-stamp counter, one for each burst.{why}"

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from weir.base.record import Record
 from weir.lab.document_schema import as_text, document_schema
-
-EXPLANATION_VERSION = 1
+from weir.results.document import EXPLANATION_VERSION, Document
 
 LimitKind = Literal[
     "stage",
@@ -116,8 +115,10 @@ class CaseExplanation(Record):
     advice: list[Advice] = []
 
 
-class Explanation(Record):
+class Explanation(Document):
     """Of a whole result."""
+
+    VERSION: ClassVar[int] = EXPLANATION_VERSION
 
     version: int = EXPLANATION_VERSION
     result: str

@@ -1,9 +1,78 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether two results were measured in the same place and with the same things (design rule 6)."""
+"""Where and with what a result was measured: the machine, its software, the best state of its cores.
+
+Two results compare only if they were measured in the same place and with the same things (design rule 6).
+"""
 
 from __future__ import annotations
 
-from weir.results.result import Fingerprint
+from collections.abc import Mapping
+from typing import TypeVar
+
+from weir.base.record import Record
+
+
+class Fingerprint(Record):
+    """The machine and its software. Two results compare only if these agree."""
+
+    cpu: str
+    """Model of the processor."""
+    cores: int
+    """Cores that the run could use."""
+    kernel: str
+    cmdline: str
+    """Command line of the kernel."""
+    governor: str
+    """Frequency governor."""
+    smt: str
+    """Simultaneous multithreading."""
+    isolated: str
+    """Isolated cores, as the kernel lists them."""
+    numa_nodes: int
+    hugepages_2m: int
+    """Hugepages of 2 MiB."""
+    memory: str
+    """Hugepages or not: what weir-dp had."""
+    hypervisor: str
+    """Empty on bare metal."""
+    tsc_hz: int
+    """Rate of the time-stamp counter."""
+    offloads: str
+    """Offloads of the kernel's interfaces."""
+    versions: dict[str, str]
+    """Versions of the software that took part."""
+
+
+_Key = TypeVar("_Key", int, str)
+
+
+class MachineBest(Record):
+    """The best state that cores were in often enough, in a run or in all runs since the machine booted."""
+
+    boot_id: str
+    """As the kernel tells it; of another boot nothing is known."""
+    paces_cycles: dict[int, float] = {}
+    """By core: of a piece of work that is the same in all runs of one version of Weir."""
+    distances_cycles: dict[str, float] = {}
+    """By both cores, "0-1": of a round trip."""
+
+    def with_better(self, other: MachineBest) -> MachineBest:
+        """The better of both for each core. Of another boot nothing counts."""
+        if other.boot_id != self.boot_id:
+            return self
+        return MachineBest(
+            boot_id=self.boot_id,
+            paces_cycles=_least(self.paces_cycles, other.paces_cycles),
+            distances_cycles=_least(self.distances_cycles, other.distances_cycles),
+        )
+
+
+def _least(one: Mapping[_Key, float], other: Mapping[_Key, float]) -> dict[_Key, float]:
+    found = dict(one)
+    for key, cycles in other.items():
+        found[key] = min(cycles, found.get(key, cycles))
+    return found
+
 
 # Fields whose name says too little for a sentence.
 NAMES = {

@@ -8,13 +8,11 @@ that forwards. "Per packet" is per packet that enters the chain, for stages too,
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from weir.base.record import Record
-from weir.results.result import Fingerprint
-
-LEAN_VERSION = 2
-MACHINE_VERSION = 1
+from weir.results.document import LEAN_VERSION, MACHINE_VERSION, Document
+from weir.results.fingerprint import Fingerprint
 
 
 class Spread(Record):
@@ -133,8 +131,10 @@ class Comparison(Record):
     """Stages that are slower, or `chain` if it is and no stage by itself."""
 
 
-class LeanResult(Record):
+class LeanResult(Document):
     """One lean measurement."""
+
+    VERSION: ClassVar[int] = LEAN_VERSION
 
     version: int = LEAN_VERSION
     """Version of this format."""
@@ -183,8 +183,10 @@ class Latency(Record):
     """The median."""
 
 
-class MachineResult(Record):
+class MachineResult(Document):
     """What memory and other cores cost on this machine: the paper's Tables III and VI."""
+
+    VERSION: ClassVar[int] = MACHINE_VERSION
 
     version: int = MACHINE_VERSION
     cpus: list[int]

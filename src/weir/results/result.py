@@ -8,12 +8,13 @@ otherwise. L2 bit/s counts the frame with FCS; L1 adds 20 B of preamble and gap.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 from weir.base.record import Record
 from weir.base.topology import Topology
 from weir.results.comparison import DelayMeasure, HostSetting, Reduction, Shortfall
+from weir.results.document import RESULT_VERSION, Document, upgrade_part
+from weir.results.fingerprint import Fingerprint, MachineBest
 from weir.results.migration import Migration
 from weir.results.rfc2544 import Rfc2544
 from weir.results.slices import Counted, LeftOut, TrialSlices
@@ -37,6 +38,7 @@ from weir.results.trial import (
 )
 
 __all__ = [
+    "RESULT_VERSION",
     "AreaLoad",
     "ArrivalClock",
     "Case",
@@ -53,6 +55,7 @@ __all__ = [
     "Jitter",
     "Latency",
     "LeftOut",
+    "MachineBest",
     "PathLoad",
     "Pdv",
     "PollingLoad",
@@ -70,7 +73,6 @@ __all__ = [
     "Verdict",
     "slowness",
 ]
-RESULT_VERSION = 1
 
 
 class RoundRate(Record):
@@ -229,6 +231,8 @@ class Case(Record):
     """Constant load for long, where that was asked for."""
     migration: Migration | None = None
     """A live migration under load, likewise."""
+    records: dict[str, dict[str, Any]] = {}
+    """What other procedures found, each in the shape that its name stands for."""
     problem: str | None = None
     """Why the case was given up."""
     seconds: float = 0.0
@@ -265,70 +269,10 @@ class Setup(Record):
         return self.variant or self.technology
 
 
-class Fingerprint(Record):
-    """The machine and its software. Two results compare only if these agree."""
-
-    cpu: str
-    """Model of the processor."""
-    cores: int
-    """Cores that the run could use."""
-    kernel: str
-    cmdline: str
-    """Command line of the kernel."""
-    governor: str
-    """Frequency governor."""
-    smt: str
-    """Simultaneous multithreading."""
-    isolated: str
-    """Isolated cores, as the kernel lists them."""
-    numa_nodes: int
-    hugepages_2m: int
-    """Hugepages of 2 MiB."""
-    memory: str
-    """Hugepages or not: what weir-dp had."""
-    hypervisor: str
-    """Empty on bare metal."""
-    tsc_hz: int
-    """Rate of the time-stamp counter."""
-    offloads: str
-    """Offloads of the kernel's interfaces."""
-    versions: dict[str, str]
-    """Versions of the software that took part."""
-
-
-_Key = TypeVar("_Key", int, str)
-
-
-class MachineBest(Record):
-    """The best state that cores were in often enough, in a run or in all runs since the machine booted."""
-
-    boot_id: str
-    """As the kernel tells it; of another boot nothing is known."""
-    paces_cycles: dict[int, float] = {}
-    """By core: of a piece of work that is the same in all runs of one version of Weir."""
-    distances_cycles: dict[str, float] = {}
-    """By both cores, "0-1": of a round trip."""
-
-    def joined(self, other: MachineBest) -> MachineBest:
-        """The better of both for each core. Of another boot nothing counts."""
-        if other.boot_id != self.boot_id:
-            return self
-        return MachineBest(
-            boot_id=self.boot_id,
-            paces_cycles=_least(self.paces_cycles, other.paces_cycles),
-            distances_cycles=_least(self.distances_cycles, other.distances_cycles),
-        )
-
-
-def _least(one: Mapping[_Key, float], other: Mapping[_Key, float]) -> dict[_Key, float]:
-    found = dict(one)
-    for key, cycles in other.items():
-        found[key] = min(cycles, found.get(key, cycles))
-    return found
-
-
-class Result(Record):
+class Result(Document):
     """A whole run of a lab."""
+
+    VERSION: ClassVar[int] = RESULT_VERSION
 
     version: int = RESULT_VERSION
     """Version of this format."""
@@ -366,3 +310,8 @@ class Result(Record):
     """What each way takes off the baseline's delays, where the lab measures delays."""
     shortfalls: list[Shortfall] = []
     """What this machine cannot show of a tuned host; of runs that compare variants."""
+
+    @classmethod
+    def upgrade(cls, document: dict[str, Any], version: int) -> None:
+        """From that version to the present one, in place, with all that is in it."""
+        upgrade_part(document, "result", version)

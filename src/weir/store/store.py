@@ -16,6 +16,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from weir.lab.problem import did_you_mean
+from weir.results.document import upgraded
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
 from weir.results.soak import SoakInterval
 from weir.store.database import StoreError, UnknownRunError, default_location, explained, open_database
@@ -148,7 +149,8 @@ class Store:
                 .where(SetupRow.run == run.number)
             )
             for row in rows:
-                if _case(session, row).soak is not None:
+                if _case(session, row, _version(run.document)).soak is not None:
+                    _rewrite(session, run)
                     row.finished = False
                     return row.setup
         raise StoreError(f"{self.name}: run {run_id} is no soak; `weir soak LAB` makes one")
@@ -158,11 +160,12 @@ class Store:
         with explained(self.name), Session(self._engine) as session:
             row = self._run(session, run_id)
             with self._as_written(f"run {row.id}"):
-                result = Result.model_validate_json(row.document)
+                version = _version(row.document)
+                result = Result.read(row.document)
                 rows = session.scalars(
                     select(SetupRow).where(SetupRow.run == row.number).order_by(SetupRow.number)
                 )
-                result.setups = [_setup(session, setup) for setup in rows]
+                result.setups = [_setup(session, setup, version) for setup in rows]
         return result
 
     def latest(self, lab: str | None = None) -> Result | None:
@@ -185,7 +188,7 @@ class Store:
             with suppress(ValidationError, KeyError, TypeError):
                 run = json.loads(document)
                 if boot_id and run["fingerprint"]["versions"]["weir"] == version and run.get("machine"):
-                    best = best.joined(MachineBest.model_validate(run["machine"]))
+                    best = best.with_better(MachineBest.model_validate(run["machine"]))
         return best
 
     def list(self) -> Sequence[RunSummary]:
@@ -193,7 +196,7 @@ class Store:
         with explained(self.name), Session(self._engine) as session:
             documents = session.scalars(select(RunRow.document).order_by(RunRow.number)).all()
         with self._as_written("a run"):
-            results = [Result.model_validate_json(document) for document in documents]
+            results = [Result.read(document) for document in documents]
         return [
             RunSummary(one.id, one.lab, one.started_at, one.finished_at, one.quick, one.interrupted)
             for one in results
@@ -248,10 +251,27 @@ def _trial_row(case: int, trial: Trial, *, in_curve: bool) -> TrialRow:
     return TrialRow(case=case, in_curve=in_curve, document=trial.model_dump_json())
 
 
-def _setup(session: Session, row: SetupRow) -> Setup:
-    setup = Setup.model_validate_json(row.document)
+def _version(run: str) -> int:
+    """In which version a run and its parts were written."""
+    return int(json.loads(run).get("version", 1))
+
+
+def _rewrite(session: Session, run: RunRow) -> None:
+    """All of a run in the present version: what is added to it is."""
+    version = _version(run.document)
+    run.document = upgraded(run.document, "result", version)
+    for setup in session.scalars(select(SetupRow).where(SetupRow.run == run.number)):
+        setup.document = upgraded(setup.document, "setup", version)
+        for case in session.scalars(select(CaseRow).where(CaseRow.setup == setup.number)):
+            case.document = upgraded(case.document, "case", version)
+            for trial in session.scalars(select(TrialRow).where(TrialRow.case == case.number)):
+                trial.document = upgraded(trial.document, "trial", version)
+
+
+def _setup(session: Session, row: SetupRow, version: int) -> Setup:
+    setup = Setup.model_validate_json(upgraded(row.document, "setup", version))
     cases = session.scalars(select(CaseRow).where(CaseRow.setup == row.number).order_by(CaseRow.number))
-    setup.cases = [_case(session, case) for case in cases]
+    setup.cases = [_case(session, case, version) for case in cases]
     return setup
 
 
@@ -262,12 +282,14 @@ def _intervals(session: Session, case: CaseRow) -> list[SoakInterval]:
     return [SoakInterval.model_validate_json(one.document) for one in rows]
 
 
-def _case(session: Session, row: CaseRow) -> Case:
-    case = Case.model_validate_json(row.document)
+def _case(session: Session, row: CaseRow, version: int) -> Case:
+    case = Case.model_validate_json(upgraded(row.document, "case", version))
     if case.soak is not None:
         case.soak.intervals = _intervals(session, row)
     for trial in session.scalars(
         select(TrialRow).where(TrialRow.case == row.number).order_by(TrialRow.number)
     ):
-        (case.curve if trial.in_curve else case.trials).append(Trial.model_validate_json(trial.document))
+        (case.curve if trial.in_curve else case.trials).append(
+            Trial.model_validate_json(upgraded(trial.document, "trial", version))
+        )
     return case

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tests.report.synthetic import result
 from weir.cli import exits
 from weir.cli.main import app
-from weir.report import FORMATS, render
+from weir.report import FORMATS, formats, render
 from weir.store.store import Store
 
 OLD, NEW = "switching-20260101-000000-aaaa", "switching-20260202-000000-bbbb"
@@ -63,7 +63,7 @@ def test_a_run_is_found_by_the_beginning_of_its_id(store: str) -> None:
 def test_each_format_is_what_the_run_itself_would_have_written(store: str, tmp_path: Path) -> None:
     with Store(store) as database:
         loaded = database.load(OLD)
-    for name, known in FORMATS.items():
+    for name, known in formats().items():
         file = tmp_path / f"report{known.suffix}"
         assert said(OLD, "-o", str(file), store=store) == f"wrote {file}\n"
         with file.open(encoding="utf-8", newline="") as written:
@@ -110,8 +110,8 @@ def test_a_beginning_that_several_runs_have_is_refused(store: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("weir: 1\n", "no result of version 1: Invalid JSON"),
-        ('{"version": 1}', "no result of version 1: weir: Field required"),
+        ("weir: 1\n", "no result of version 2: Invalid JSON"),
+        ('{"version": 1}', "no result of version 2: weir: Field required"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_with_what_is_wrong(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from weir.lab.measure import CurveOptions, Measure, TrialOptions
 from weir.measure.device import Response
-from weir.measure.experiment import Time, measure_setup
+from weir.measure.experiment import measure_setup
+from weir.measure.one_case import Time
 from weir.measure.outside import Outside
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import SutCounters, no_counters

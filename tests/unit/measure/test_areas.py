@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.measure.areas import area_loads
+from weir.measure.accounting import area_loads
 from weir.measure.device import Response
 from weir.measure.simulated import SimulatedDut
 from weir.protocol.messages import Ledger
@@ -47,7 +47,7 @@ def test_an_areas_counters_are_those_of_the_trial_alone() -> None:
 
 def test_trials_that_an_explanation_reads_have_their_areas_and_those_of_a_search_have_none() -> None:
     runner = Rig(SimulatedDut(Response(CAPACITY_PPS, STEADY.saturation_pps))).runner()
-    curve = runner.once("curve", 2 * CAPACITY_PPS, 0.1).trial
+    curve = runner.run("curve", 2 * CAPACITY_PPS, 0.1).trial
     assert [area.name for area in curve.areas] == ["dut"]
     assert curve.areas[0].paths[0].dropped == curve.offered - curve.delivered
-    assert runner.once("search", 2 * CAPACITY_PPS, 0.1).trial.areas == []
+    assert runner.run("search", 2 * CAPACITY_PPS, 0.1).trial.areas == []

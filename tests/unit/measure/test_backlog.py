@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from weir.measure.backlog import backlog_packets
 from weir.measure.device import Response
+from weir.measure.overload import backlog_packets
 from weir.measure.simulated import SimulatedDut
 from weir.protocol.messages import LatencySummary, StreamResult, TrafficResult
 
@@ -61,7 +61,7 @@ def test_a_trial_that_loses_packets_needs_less_growth_to_be_believed() -> None:
 
 
 def test_a_trial_in_which_queues_swallow_the_overload_says_so() -> None:
-    trial = Rig(SimulatedDut(SHARP)).runner().once("search", 210_000, 0.25).trial
+    trial = Rig(SimulatedDut(SHARP)).runner().run("search", 210_000, 0.25).trial
     assert trial.valid
     assert trial.loss_ratio == 0
     assert trial.backlog == pytest.approx(2500, rel=0.3)

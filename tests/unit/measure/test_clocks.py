@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.measure.clocks import arrival_clocks, resolution_ns
 from weir.measure.simulated import SimulatedDut, simulated_traffic
-from weir.measure.tester import Stream
+from weir.measure.tester import Stream, arrival_clocks, resolution_ns
 from weir.measure.trial import Outcome
 from weir.protocol.messages import Ledger, PortLedger, PortTimestamps, ReceiverResult, TrafficResult
 
@@ -59,7 +58,7 @@ def trial(**said: int) -> Outcome:
     """A thousand packets, half of them to such a receiver."""
     dut = OddCard(STEADY)
     dut.receiver = ReceiverResult(port=simulated_traffic().streams[0].to, **said)
-    return Rig(dut).runner().once("search", 1000, 1)
+    return Rig(dut).runner().run("search", 1000, 1)
 
 
 def test_a_trial_with_packets_that_have_no_true_stamp_is_the_testers_fault() -> None:
@@ -79,7 +78,7 @@ class ArrivesBeforeItIsSent(SimulatedDut):
 
 
 def test_a_trial_with_delays_below_zero_is_not_used() -> None:
-    outcome = Rig(ArrivesBeforeItIsSent(STEADY)).runner().once("search", 1000, 1)
+    outcome = Rig(ArrivesBeforeItIsSent(STEADY)).runner().run("search", 1000, 1)
     assert outcome.has("host")
     assert outcome.trial.invalid_because[0].startswith(
         "3 of 500 packets reached tester.right before they were sent"

@@ -11,7 +11,7 @@ from weir.lab.measure import CurveOptions, Measure
 from weir.lab.sla import Sla
 from weir.measure import measure_setup, no_counters
 from weir.measure.delay import load_pps
-from weir.measure.experiment import Time
+from weir.measure.one_case import Time
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.results.result import Case, Throughput
 

@@ -9,9 +9,9 @@ import pytest
 
 from weir.lab.measure import CurveOptions, Measure
 from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
-from weir.measure.curve import curve_loads_pps
 from weir.measure.device import Response
-from weir.measure.experiment import Time
+from weir.measure.experiment import curve_loads_pps
+from weir.measure.one_case import Time
 from weir.measure.simulated import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.protocol.messages import TrafficResult
 from weir.protocol.requests import DelayWanted, Shape

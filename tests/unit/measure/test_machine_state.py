@@ -7,7 +7,7 @@ import pytest
 
 from weir.measure.counting import counting
 from weir.measure.machine_state import MachineState
-from weir.measure.rounds import joined
+from weir.procedures.rounds import combined
 from weir.protocol.messages import CoreSlices, Gap, OtherCore, Slices, StreamSlices
 from weir.results.result import Case, MachineBest, Throughput
 
@@ -112,7 +112,7 @@ def test_of_this_run_and_earlier_ones_the_better_is_kept_and_of_another_boot_not
     )
     assert machine.seen() == MachineBest(boot_id="b")  # too little to hold on to
     other = MachineBest(boot_id="c", paces_cycles={1: 100.0})
-    assert machine.best().joined(other) == machine.best()
+    assert machine.best().with_better(other) == machine.best()
 
 
 def found(load_pps: float, *, slower: float | None = None, farther: float | None = None) -> Case:
@@ -132,7 +132,7 @@ def found(load_pps: float, *, slower: float | None = None, farther: float | None
 
 
 def test_of_several_rounds_those_in_the_best_state_count_and_all_are_kept() -> None:
-    (one,) = joined(
+    (one,) = combined(
         [found(9e6), found(5e6, farther=4.6), found(8e6), found(4e6, slower=1.5)], None
     ).throughput
     assert one.load_pps == 8.5e6
@@ -143,7 +143,7 @@ def test_of_several_rounds_those_in_the_best_state_count_and_all_are_kept() -> N
 
 
 def test_a_rate_that_only_worse_states_found_says_how_slow_they_were() -> None:
-    (one,) = joined([found(5e6, slower=1.4), found(6e6, slower=1.2)], None).throughput
+    (one,) = combined([found(5e6, slower=1.4), found(6e6, slower=1.2)], None).throughput
     assert one.load_pps == 5.5e6
     assert one.slower_times == 1.2
     assert one.worse_state

@@ -8,7 +8,7 @@ import statistics
 
 import pytest
 
-from weir.measure.merged_latency import merged_latency
+from weir.measure.delay_figures import merged_latency
 from weir.results.trial import Latency, StreamCount
 
 

@@ -99,8 +99,8 @@ def test_trials_with_a_ledger_have_the_areas_outside_too_and_those_of_a_search_d
     watched = Watched()
     device = SimulatedDut(Response(CAPACITY_PPS, STEADY.saturation_pps))
     runner = Rig(device, outside=watched).runner()
-    curve = runner.once("curve", CAPACITY_PPS, 0.1).trial
+    curve = runner.run("curve", CAPACITY_PPS, 0.1).trial
     assert [one.name for one in curve.areas] == ["dut", "pmd.3"]
     assert [core.core for core in curve.cores] == [0]
-    runner.once("search", CAPACITY_PPS, 0.1)
+    runner.run("search", CAPACITY_PPS, 0.1)
     assert watched.looks == ["begin", "end"]

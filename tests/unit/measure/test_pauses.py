@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from weir.measure.pauses import in_pauses
+from weir.measure.overload import in_pauses
 
 SLICES = 100
 

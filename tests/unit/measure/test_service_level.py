@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from weir.lab.sla import Sla
-from weir.measure.service_level import judged
+from weir.measure.service_level import service_level_verdicts
 from weir.results.result import DelayPoint, Ipdv, Jitter, Latency, Pdv, StreamCount, Throughput, Trial
 
 SIZES = ("mean", "p50", "p90", "p99", "p999", "p9999")
@@ -52,7 +52,7 @@ def point(*streams: StreamCount, valid: bool = True) -> DelayPoint:
 
 
 def met(limits: Mapping[str, object], *points: DelayPoint) -> list[tuple[str, Any, bool]]:
-    verdicts = judged(Sla.model_validate(limits), [], points)
+    verdicts = service_level_verdicts(Sla.model_validate(limits), [], points)
     return [(one.criterion, one.share, one.met) for one in verdicts]
 
 
@@ -107,5 +107,5 @@ def test_a_throughput_must_reach_its_floor(found_pps: float | None, is_met: bool
         status="found" if found_pps else "irregular",
         load_pps=found_pps,
     )
-    (verdict,) = judged(sla, [throughput], [])
+    (verdict,) = service_level_verdicts(sla, [throughput], [])
     assert (verdict.criterion, verdict.met) == ("NDR at least", is_met)

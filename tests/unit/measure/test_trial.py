@@ -13,7 +13,7 @@ from .rig import CAPACITY_PPS, STEADY, Port, Rig
 
 
 def test_a_trial_below_capacity_is_valid_and_delivers_everything() -> None:
-    trial = Rig(SimulatedDut(STEADY)).runner().once("search", 1e6, 0.5).trial
+    trial = Rig(SimulatedDut(STEADY)).runner().run("search", 1e6, 0.5).trial
     assert trial.valid
     assert (trial.intended, trial.offered, trial.delivered, trial.loss_ratio) == (
         500_000,
@@ -26,7 +26,7 @@ def test_a_trial_below_capacity_is_valid_and_delivers_everything() -> None:
 
 
 def test_a_trial_above_capacity_says_where_the_packets_were_lost() -> None:
-    trial = Rig(SimulatedDut(STEADY)).runner().once("search", 2 * CAPACITY_PPS, 0.5).trial
+    trial = Rig(SimulatedDut(STEADY)).runner().run("search", 2 * CAPACITY_PPS, 0.5).trial
     assert trial.valid
     assert trial.unaccounted == 0
     assert [(drop.place, drop.reason) for drop in trial.drops] == [("dut/p", "tx_queue_full")]
@@ -43,7 +43,7 @@ def test_a_trial_above_capacity_says_where_the_packets_were_lost() -> None:
     ],
 )
 def test_a_trial_that_went_wrong_is_invalid_with_the_number(wrong: Misbehaviour, words: str) -> None:
-    trial = Rig(SimulatedDut(STEADY, wrong=wrong)).runner(retries=0).once("search", 1e6, 0.5).trial
+    trial = Rig(SimulatedDut(STEADY, wrong=wrong)).runner(retries=0).run("search", 1e6, 0.5).trial
     assert not trial.valid
     assert words in trial.invalid_because[0]
 
@@ -51,7 +51,7 @@ def test_a_trial_that_went_wrong_is_invalid_with_the_number(wrong: Misbehaviour,
 def test_packets_that_no_one_offered_make_a_trial_invalid() -> None:
     switch = iter([0, 5])
     rig = Rig(SimulatedDut(STEADY), counters=lambda: [Port("net0", "full", next(switch))])  # type: ignore[list-item]
-    trial = rig.runner().once("search", 1e6, 0.1).trial
+    trial = rig.runner().run("search", 1e6, 0.1).trial
     assert trial.unaccounted == -5
     assert "5 more packets than the 100000 offered" in trial.invalid_because[0]
 
@@ -62,19 +62,19 @@ def test_a_switch_that_counts_late_is_read_again() -> None:
         SimulatedDut(STEADY, wrong=Misbehaviour(unaccounted=40)),
         counters=lambda: [Port("net0", "full", next(lost))],  # type: ignore[list-item]
     )
-    trial = rig.runner().once("search", 1e6, 0.1).trial
+    trial = rig.runner().run("search", 1e6, 0.1).trial
     assert trial.valid
     assert trial.drops[0].packets == 40
 
 
 def test_a_slow_tester_makes_a_trial_invalid_and_is_not_blamed_on_the_device() -> None:
-    trial = Rig(SimulatedDut(STEADY, tester_max_pps=990_000)).runner().once("search", 1e6, 0.5).trial
+    trial = Rig(SimulatedDut(STEADY, tester_max_pps=990_000)).runner().run("search", 1e6, 0.5).trial
     assert "5000 of 500000 packets too few (1.00%" in trial.invalid_because[0]
     assert trial.loss_ratio == 0
 
 
 def test_a_trial_as_fast_as_possible_has_no_shortfall() -> None:
-    trial = Rig(SimulatedDut(STEADY, tester_max_pps=1e6)).runner().once("calibration", 0, 0.5).trial
+    trial = Rig(SimulatedDut(STEADY, tester_max_pps=1e6)).runner().run("calibration", 0, 0.5).trial
     assert trial.valid
     assert trial.intended_load_pps == pytest.approx(1e6)
 
@@ -109,7 +109,7 @@ def test_what_is_far_too_fast_for_the_tester_is_repeated_only_once(
 
 def test_loss_while_the_host_had_a_core_does_not_count_and_is_kept() -> None:
     stalling = Response(2e6, 2.06e6, buffer_packets=64, stalls=(StallKind(20, 400, 500, 1000),))
-    trial = Rig(SimulatedDut(stalling)).runner().once("search", 1e6, 0.5).trial
+    trial = Rig(SimulatedDut(stalling)).runner().run("search", 1e6, 0.5).trial
     assert trial.valid
     assert trial.delivered < trial.offered
     assert trial.slices is not None
@@ -124,7 +124,7 @@ def test_loss_while_the_host_had_a_core_does_not_count_and_is_kept() -> None:
 
 def test_loss_while_the_device_itself_pauses_counts() -> None:
     pausing = Response(2e6, 2.06e6, buffer_packets=64, stalls=(StallKind(20, 400, 500, 1000, own=True),))
-    trial = Rig(SimulatedDut(pausing)).runner().once("search", 1e6, 0.5).trial
+    trial = Rig(SimulatedDut(pausing)).runner().run("search", 1e6, 0.5).trial
     assert trial.valid
     assert trial.left_out == []
     assert trial.counted_lost == trial.offered - trial.delivered > 0
@@ -132,7 +132,7 @@ def test_loss_while_the_device_itself_pauses_counts() -> None:
 
 def test_a_trial_on_a_busy_host_is_invalid_and_says_so_first() -> None:
     busy = Response(2e6, 2.06e6, stalls=(StallKind(60, 4000, 8000, 12_000),))
-    trial = Rig(SimulatedDut(busy, tester_max_pps=990_000)).runner().once("search", 1e6, 0.5).trial
+    trial = Rig(SimulatedDut(busy, tester_max_pps=990_000)).runner().run("search", 1e6, 0.5).trial
     assert trial.invalid_because[0].startswith("Only 0.")
     assert "host had core 1 for 0." in trial.invalid_because[0]
     assert "end what else runs there" in trial.invalid_because[0]
@@ -141,16 +141,16 @@ def test_a_trial_on_a_busy_host_is_invalid_and_says_so_first() -> None:
 def test_behind_a_disturbed_trial_the_next_one_lasts_longer_and_a_quiet_one_as_long_as_asked() -> None:
     disturbed = Response(2e6, 2.06e6, stalls=(StallKind(50, 4000, 8000, 12_000),))
     runner = Rig(SimulatedDut(disturbed)).runner()
-    first, second = (runner.once("search", 1e6, 0.5).trial for _ in range(2))
+    first, second = (runner.run("search", 1e6, 0.5).trial for _ in range(2))
     assert first.duration_s == 0.5
     assert 0.5 < second.duration_s <= 4 * 0.5
     quiet = Rig(SimulatedDut(STEADY)).runner()
-    assert [quiet.once("search", 1e6, 0.5).trial.duration_s for _ in range(3)] == [0.5, 0.5, 0.5]
+    assert [quiet.run("search", 1e6, 0.5).trial.duration_s for _ in range(3)] == [0.5, 0.5, 0.5]
 
 
 def test_a_tester_that_was_away_and_is_still_behind_at_the_end_was_too_slow_for_that_load() -> None:
     late = Response(2e6, 2.06e6, stalls=(StallKind(5, 4000, 8000, 12_000),))
     rig = Rig(SimulatedDut(late, seed=4, tester_max_pps=995_000))
-    trials = [rig.runner().once("search", 1e6, 0.5) for _ in range(8)]
+    trials = [rig.runner().run("search", 1e6, 0.5) for _ in range(8)]
     said = {fault.kind for outcome in trials for fault in outcome.faults}
     assert said == {"tester"}

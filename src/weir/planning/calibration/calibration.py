@@ -30,7 +30,7 @@ from weir.planning.model.fit import chosen
 from weir.planning.model.quality import Measured, calibrated, errors, undisturbed
 from weir.planning.model.terms import MemoryCurve, area_terms
 from weir.planning.placement.prediction import execution_of
-from weir.procedures.leftovers import take_down_leftovers
+from weir.procedures.driver import take_down_leftovers
 from weir.results.model import (
     MemoryPoint,
     ModelDocument,

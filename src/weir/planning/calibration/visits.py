@@ -34,8 +34,7 @@ from weir.measure.windows import (
 )
 from weir.plan.tables import learning_packets
 from weir.planning.calibration.set_up import Visited
-from weir.procedures.driver import planned, running
-from weir.procedures.leftovers import take_down_leftovers
+from weir.procedures.driver import planned, running, take_down_leftovers
 from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
 
 VISITS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.report.lean_table import table
+from weir.report.columns import table
 from weir.results.fleet_placement import Placement, Use
 
 _ENDED = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from weir.base.cores import cpus_text
-from weir.report.lean_table import table
+from weir.report.columns import table
 from weir.results.lab_plan import FrameFigures, LabPlan, PlannedPlacement
 
 RUNNERS_UP = 5

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The evidence: for each setup and frame its trials, what counted of them, drops by place and reason.
+"""The evidence: for each setup and frame its trials, what counted of them, drops by place and reason, and
+where the time went: in areas in and outside weir-dp, and on the cores as the kernel counts.
 
 The lists of trials are long, so the page's script writes them from the embedded data when a case is opened.
 """
 
 from __future__ import annotations
 
-from weir.report import clock_text, flags, noise, numbers, rates, summary
-from weir.report.page import areas
+from collections.abc import Iterator
+
+from weir.report import noise, numbers, rates, summary
 from weir.report.page.markup import Markup, sheet, tag
-from weir.results.result import Case, Result, Setup, Throughput
+from weir.results.result import AreaLoad, Case, CoreLoad, Result, Setup, Throughput, Trial
 
 
 def cases(result: Result) -> Markup:
@@ -74,7 +76,7 @@ def _case(case: Case, setup_index: int, case_index: int, tsc_hz: int) -> Markup:
         _rounds(case),
         _ceiling(case),
         _drops(case),
-        areas.areas(case, tsc_hz),
+        areas(case, tsc_hz),
         trials,
     ]
     return tag("details", line, body, class_="fold case")
@@ -121,7 +123,7 @@ def _found(case: Case) -> Markup | None:
 def _status(found: Throughput) -> str:
     """With its state of the machine and what else to bear in mind."""
     said: str = "out of time" if found.out_of_time else found.status
-    worse = flags.worse_state(found)
+    worse = rates.worse_state(found)
     if worse:
         said += f", cores {worse}"
     return said if found.why is None else f"{said}: {found.why}"
@@ -130,7 +132,7 @@ def _status(found: Throughput) -> str:
 def _rounds(case: Case) -> Markup | None:
     """What each round found, and in which state of the machine."""
     lines = [
-        [found.goal, flags.worse_state(one) or "best", str(one.round + 1), numbers.mpps(one.load_pps)]
+        [found.goal, rates.worse_state(one) or "best", str(one.round + 1), numbers.mpps(one.load_pps)]
         for found in case.throughput
         for one in found.rounds
     ]
@@ -148,7 +150,7 @@ def _ceiling(case: Case) -> Markup | None:
         f"Latency floor {numbers.us(ceiling.latency_floor_us)}; "
         f"timestamps resolve {ceiling.timestamp_resolution_ns:.2g} ns."
     )
-    return tag("p", " ".join((text, *clock_text.timing(case.clocks, physical=False))))
+    return tag("p", " ".join((text, *summary.timing(case.clocks, physical=False))))
 
 
 def _drops(case: Case) -> Markup:
@@ -163,3 +165,57 @@ def _drops(case: Case) -> Markup:
     return sheet(
         "Where packets were dropped, all valid trials", ("place", "reason", "packets", "share"), lines, 2
     )
+
+
+_AREAS = ("area", "kind", "core", "busy", "cycles a packet", "packets", "dropped")
+_CORES = (
+    "core",
+    "user",
+    "system",
+    "softirq",
+    "stolen",
+    "idle",
+    "frames",
+    "backlog full",
+    "squeezed",
+    "accounted",
+)
+
+
+def areas(case: Case, tsc_hz: int) -> list[Markup]:
+    """Of the trial at the highest load that has a ledger; none without one."""
+    ledgered = [trial for trial in (*case.curve, *case.trials) if trial.areas and trial.duration_s]
+    if not ledgered or not tsc_hz:
+        return []
+    trial = max(ledgered, key=lambda one: one.intended_load_pps)
+    load = numbers.mpps(trial.offered / trial.duration_s)
+    title = f"Where the time went, {load} Mpps offered"
+    lines = [list(_area(area, trial, tsc_hz)) for area in trial.areas]
+    found = [sheet(title, _AREAS, lines, 2)]
+    if trial.cores:
+        found.append(sheet("The cores meanwhile", _CORES, [_core(core) for core in trial.cores], 0))
+    return found
+
+
+def _area(area: AreaLoad, trial: Trial, tsc_hz: int) -> Iterator[str]:
+    yield area.name
+    yield area.kind
+    yield str(area.core)
+    yield f"{min(1.0, area.own_cycles / (trial.duration_s * tsc_hz)):.0%}"
+    yield f"{area.own_cycles / area.packets:.0f}" if area.packets else numbers.NONE
+    yield _count(area.packets) if area.packets else numbers.NONE
+    yield _count(area.dropped)
+
+
+def _core(core: CoreLoad) -> list[str]:
+    seconds = (core.user_s, core.system_s, core.softirq_s, core.steal_s, core.idle_s)
+    return [
+        str(core.core),
+        *(f"{one / core.window_s:.0%}" for one in seconds),
+        *(_count(one) for one in (core.frames, core.dropped, core.squeezed)),
+        f"{core.accounted:.0%}",
+    ]
+
+
+def _count(packets: int) -> str:
+    return f"{packets:,}".replace(",", " ")

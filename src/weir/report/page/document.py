@@ -10,21 +10,17 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import json
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from typing import Any
 
-from weir.report import rates, summary
-from weir.report.migration_rows import migrations
-from weir.report.page import basis, cases, delays, migration, readings, rfc2544, soak, sweep, throughput_table
-from weir.report.page.markup import Child, Markup, raw, tag
-from weir.report.rfc2544_rows import reported
-from weir.report.soak_rows import soaks
+from weir.report import Format, doubts, noise, numbers, summary
+from weir.report.page import basis, cases
+from weir.report.page.markup import Markup, raw, tag
+from weir.report.sections import PagePart, leading
 from weir.results.result import Result
 
 UPLOT = "uplot-1.6.32"
 STYLES = (f"{UPLOT}.min.css", "page.css", "sheets.css", "charts.css", "print.css")
-NOT_SEARCHED = "Not searched for in this run: it measures delays at given loads."
 SCRIPTS = (
     "data.js",
     "look.js",
@@ -35,6 +31,14 @@ SCRIPTS = (
     "heat.js",
     "soak.js",
     "start.js",
+)
+
+UNFOLDED = 3  # sentences of one kind that are shown at once
+
+# Water (left, high) runs over a wall (a weir) to the right, low: the product's mark.
+MARK = (
+    "M1 9h9c4 0 5 2 6 6s2 6 6 6h9",
+    "M12 30V15",
 )
 
 
@@ -56,11 +60,12 @@ def document(result: Result) -> str:
         tag("title", f"{summary.title(result)} – Weir"),
         raw("style", _joined(STYLES)),
     )
+    parts = list(_parts(result))
     body = tag(
         "body",
         tag("a", "Skip to the numbers", href="#throughput", class_="skip"),
-        _bar(result),
-        tag("main", readings.head(result), readings.notices(result), _sections(result)),
+        _bar(parts),
+        tag("main", head_of(result), notices(result), [_section(part) for part in parts]),
         _foot(result),
         raw("script", embedded(result), type="application/gzip+base64", id="result"),
         raw("script", script),
@@ -73,34 +78,10 @@ def embedded(result: Result) -> str:
     return base64.b64encode(gzip.compress(result.model_dump_json().encode(), 9, mtime=0)).decode()
 
 
-def shown(result: Result) -> str:
-    """What bars show beyond the result's own fields, as JSON by numbers of setup and case and the goal: so
-    the script judges nothing by itself."""
-    found: dict[str, dict[str, Any]] = {}
-    rows = summary.rows(result)
-    for index, setup in enumerate(result.setups):
-        for place, case in enumerate(setup.cases):
-            for _ in case.throughput:
-                row = next(rows)
-                ends_pps = rates.interval_pps(row.throughput)
-                found[f"{index}/{place}/{row.throughput.goal}"] = {
-                    "flags": row.flags,
-                    "interval_pps": ends_pps,
-                }
-    return json.dumps(found)
-
-
-def _bar(result: Result) -> Markup:
-    names = ["Throughput", "Loss", "Latency", "Built", "Evidence", "Basis"]
-    if reported(result):
-        names.insert(0, "Procedures")
-    if migrations(result):
-        names.insert(0, "Migration")
-    if soaks(result):
-        names.insert(0, "Soak")
+def _bar(parts: Sequence[PagePart]) -> Markup:
     return tag(
         "nav",
-        [tag("a", name, href=f"#{name.lower()}") for name in names],
+        [tag("a", part.name, href=f"#{part.name.lower()}") for part in parts],
         tag("span", class_="gap"),
         tag("button", "Save data", type="button", id="save", hidden=True),
         tag("button", "Dark", type="button", id="theme", hidden=True),
@@ -108,110 +89,96 @@ def _bar(result: Result) -> Markup:
     )
 
 
-def _sections(result: Result) -> list[Markup]:
-    standard = rfc2544.procedures(result)
-    long_load = soak.soak(result)
-    migrated = migration.migration(result)
-    return [
-        *(
-            [
-                _section(
-                    "soak",
-                    "Under constant load",
-                    "Each point is an interval: the difference of counters that are never reset. Lines break "
-                    "where there was no load.",
-                    long_load,
-                )
-            ]
-            if long_load is not None
-            else []
-        ),
-        *(
-            [
-                _section(
-                    "migration",
-                    "Live migration",
-                    "A virtual machine from one QEMU to another while traffic runs through it. Each loss "
-                    "belongs to the phase in which its first packet was due.",
-                    migrated,
-                )
-            ]
-            if migrated is not None
-            else []
-        ),
-        *(
-            [
-                _section(
-                    "procedures",
-                    "RFC 2544, RFC 6201 and RFC 9004",
-                    "Each test as its RFC describes it, and in the end everything in which this run differs.",
-                    standard,
-                )
-            ]
-            if standard is not None
-            else []
-        ),
-        _section(
-            "throughput",
-            "Throughput",
-            "The bar is the median over the repeats, the whisker their min–max; of a search that "
-            "ran out of time only the interval of its answer is filled. All chains have one scale.",
-            readings.readings(result),
-            tag("div", class_="controls", id="bars-controls"),
-            tag("div", class_="plots", id="bars", data_shown=shown(result)),
-            throughput_table.table(result) if summary.goals(result) else tag("p", NOT_SEARCHED, class_="dim"),
-        ),
-        _section(
-            "loss",
-            "Received against offered",
-            "Each point is a trial. On the dashed line nothing is lost; the distance to it is the loss that "
-            "counts. A ring marks a trial in a slower state of the machine, or of which less than half "
-            "counts; invalid ones are not drawn.",
-            tag("div", class_="controls", id="loss-controls"),
-            tag("div", class_="rows", id="loss-plots"),
-        ),
-        _section(
-            "latency",
-            "Latency by load",
-            "One way, the slower direction. Past the throughput: full queues.",
-            tag("div", class_="controls", id="latency-controls"),
-            tag("div", class_="rows", id="latency-plots"),
-            delays.reductions(result),
-            delays.tuned(result),
-            sweep.latency_over_load(result),
-            delays.delays(result),
-            delays.service_level(result),
-        ),
-        _section(
-            "built",
-            "What was built",
-            "Squares are ports, with their kind. The band at the left of a box has one colour for each core: "
-            "boxes of one colour share a core.",
-            tag("div", class_="controls", id="built-controls"),
-            basis.pictures(result),
-        ),
-        _section(
-            "evidence",
-            "Evidence",
-            "Every trial. Offered = delivered + drops + unaccounted; with any unaccounted it is invalid.",
-            cases.cases(result),
-        ),
-        _section(
-            "basis",
-            "What the numbers rest on",
-            "Compare two runs only if these agree.",
-            basis.fidelity(result),
-            basis.fingerprint(result),
-            basis.spec(result),
-        ),
-    ]
-
-
-def _section(place: str, title: str, words: str, *content: Child) -> Markup:
-    side = tag("div", tag("h2", title, id=f"{place}-title"), tag("p", words), class_="side")
-    return tag(
-        "section", side, tag("div", content, class_="body"), id=place, aria_labelledby=f"{place}-title"
+def _parts(result: Result) -> Iterator[PagePart]:
+    """Those of the procedures, and what is of every run."""
+    for section in leading(result):
+        yield from section.page(result)
+    yield PagePart(
+        "Built",
+        "What was built",
+        "Squares are ports, with their kind. The band at the left of a box has one colour for each core: "
+        "boxes of one colour share a core.",
+        (tag("div", class_="controls", id="built-controls"), basis.pictures(result)),
     )
+    yield PagePart(
+        "Evidence",
+        "Evidence",
+        "Every trial. Offered = delivered + drops + unaccounted; with any unaccounted it is invalid.",
+        (cases.cases(result),),
+    )
+    yield PagePart(
+        "Basis",
+        "What the numbers rest on",
+        "Compare two runs only if these agree.",
+        (basis.fidelity(result), basis.fingerprint(result), basis.spec(result)),
+    )
+
+
+def _section(part: PagePart) -> Markup:
+    place = part.name.lower()
+    side = tag("div", tag("h2", part.title, id=f"{place}-title"), tag("p", part.words), class_="side")
+    return tag(
+        "section", side, tag("div", part.content, class_="body"), id=place, aria_labelledby=f"{place}-title"
+    )
+
+
+def head_of(result: Result) -> Markup:
+    """Title and the line of facts under it."""
+    print_ = result.fingerprint
+    versions = print_.versions
+    facts = [
+        ("machine", f"{print_.cpu}, {print_.cores} cores"),
+        ("kernel", print_.kernel),
+        *(
+            (name, versions[key])
+            for key, name in (("dpdk", "DPDK"), ("openvswitch", "Open vSwitch"))
+            if key in versions
+        ),
+        ("measured", _time(result.started_at)),
+        ("took", numbers.seconds(result.seconds) + (", quick run" if result.quick else "")),
+        ("run", result.id),
+    ]
+    mark = tag(
+        "svg",
+        [tag("path", d=path) for path in MARK],
+        viewBox="0 0 32 32",
+        class_="mark",
+        aria_hidden="true",
+    )
+    return tag(
+        "header",
+        tag("p", mark, tag("b", "Weir"), tag("span", "throughput report"), class_="brand"),
+        tag("h1", summary.title(result)),
+        tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
+        class_="head",
+    )
+
+
+def _time(rfc3339: str) -> str:
+    """ "2026-11-21 07:06 UTC", of a time that the store wrote."""
+    return f"{rfc3339[:16].replace('T', ' ')} UTC"
+
+
+def notices(result: Result) -> Markup | None:
+    """What changes how the numbers are to be read, before any number. A long list of one kind is folded."""
+    groups = [_group(title, sentences) for title, sentences in _notices(result) if sentences]
+    return tag("div", groups, class_="notices", role="note", aria_label="Read this first") if groups else None
+
+
+def _notices(result: Result) -> Iterator[tuple[str, list[str]]]:
+    stopped = ["The run was stopped early; what had finished is below."]
+    yield "Interrupted.", stopped if result.interrupted else []
+    for name, missing in summary.refusals(result):
+        yield f"{name} refused here.", [missing]
+    yield "Noisy machine.", noise.sentences(result)
+    yield "Read with care.", doubts.sentences(result)
+
+
+def _group(title: str, sentences: list[str]) -> Markup:
+    if len(sentences) <= UNFOLDED:
+        return tag("p", tag("b", title), " ", " ".join(sentences))
+    inner = tag("ul", [tag("li", sentence) for sentence in sentences], class_="plain")
+    return tag("details", tag("summary", tag("b", title), f" {len(sentences)} remarks"), inner, class_="fold")
 
 
 def _foot(result: Result) -> Markup:
@@ -225,3 +192,6 @@ def _joined(names: tuple[str, ...]) -> str:
 
 def _asset(name: str) -> str:
     return (files("weir.report.page") / "assets" / name).read_text(encoding="utf-8")
+
+
+FORMAT = Format("html", ".html", "one page with plots and pictures that needs no network", document)

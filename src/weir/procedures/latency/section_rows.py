@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows for tables: delay at given loads (worst direction, worst repeat), verdicts on a service level, how
+variants change the baseline's delays, what was tuned for it, and what stayed out of reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weir.report import numbers, summary
+from weir.results.result import (
+    Case,
+    DelayMeasure,
+    DelayPoint,
+    HostSetting,
+    Reduction,
+    Result,
+    Setup,
+    StreamCount,
+    Verdict,
+)
+
+HEAD = ("min", "mean", "P50", "P99", "P99.9", "max", "PDV P99.9", "IPDV P99", "jitter", "late P99")
+MEANING = (
+    "Delays in µs, one way, from when a packet was due, of the direction with the higher P99 (the arrow); "
+    "of repeats all from the one trial with the highest P99. PDV: above the least delay (RFC 5481). IPDV: "
+    "from one packet to the next, without sign (RFC 5481). jitter: RFC 3550, its highest value. late: how "
+    "late the tester sent, which is part of the delay."
+)
+
+REDUCED_HEAD: dict[DelayMeasure, str] = {
+    "mean": "mean",
+    "p99": "P99",
+    "max": "max",
+    "ipdv_mean": "IPDV mean",
+    "ipdv_max": "IPDV max",
+    "jitter_max": "jitter",
+}
+REDUCED_MEANING = (
+    "Change of the delay of the worse direction against the baseline in the round next to it: the median, "
+    "and the least and greatest of the rounds. -50% is half the delay. IPDV, what many call jitter, is the "
+    "change from one packet to the next (RFC 5481); jitter is RFC 3550's, its highest value."
+)
+UNSURE = "?: the rounds do not agree on more or less, or there is only one."
+
+
+@dataclass(frozen=True)
+class DelayRow:
+    """One load of one case."""
+
+    setup: Setup
+    case: Case
+    point: DelayPoint
+    stream: StreamCount | None
+    """None: no trial measured a delay."""
+    valid: bool
+
+    @property
+    def load(self) -> str:
+        """ "50% PDR →", "first packets, 50% PDR →"."""
+        text = f"first packets, {self.point.load}" if self.point.first_packets else self.point.load
+        return f"{text} {numbers.ARROWS[self.stream.direction]}" if self.stream is not None else text
+
+    def cells(self) -> list[str]:
+        """In the order of HEAD."""
+        stream = self.stream
+        if stream is None or stream.latency is None:
+            return [numbers.NONE] * len(HEAD)
+        latency, pdv, ipdv, jitter = stream.latency, stream.pdv, stream.ipdv, stream.jitter
+        return [
+            *(
+                numbers.in_us(value)
+                for value in (
+                    latency.min_us,
+                    latency.mean_us,
+                    latency.p50_us,
+                    latency.p99_us,
+                    latency.p999_us,
+                    latency.max_us,
+                    pdv.p999_us if pdv else None,
+                    ipdv.p99_size_us if ipdv else None,
+                    jitter.max_us if jitter else None,
+                    stream.lateness.p99_us if stream.lateness else None,
+                )
+            )
+        ]
+
+
+def delay_rows(result: Result) -> Iterator[DelayRow]:
+    """All loads of all cases, in their order."""
+    for setup in result.setups:
+        for case in setup.cases:
+            for point in case.delays:
+                measured = [
+                    (trial, stream)
+                    for trial in point.trials
+                    for stream in trial.streams
+                    if stream.latency is not None and stream.direction == point.worst_direction
+                ]
+                worst = max(
+                    (stream for _, stream in measured),
+                    key=lambda stream: stream.latency.p99_us if stream.latency else 0.0,
+                    default=None,
+                )
+                yield DelayRow(setup, case, point, worst, all(trial.valid for trial in point.trials))
+
+
+def verdicts(result: Result) -> Iterator[tuple[Setup, Case, Verdict]]:
+    """All of a run, those not met first."""
+    every = [
+        (setup, case, verdict) for setup in result.setups for case in setup.cases for verdict in case.verdicts
+    ]
+    yield from sorted(every, key=lambda each: each[2].met)
+
+
+def verdict_cells(verdict: Verdict) -> list[str]:
+    """Limit on what, where, found, limit, share of it, met."""
+    where = f"{verdict.load or ''} {numbers.ARROWS.get(verdict.direction or '', '')}".strip()
+    return [
+        verdict.criterion,
+        where,
+        _value(verdict.found, verdict.unit),
+        _value(verdict.limit, verdict.unit),
+        numbers.NONE if verdict.share is None else f"{verdict.share:.0%}",
+        "met" if verdict.met else "NOT met",
+    ]
+
+
+def _value(value: float | None, unit: str) -> str:
+    if unit == "us":
+        return numbers.us(value)
+    if unit == "pps":
+        return f"{numbers.mpps(value)} Mpps" if value is not None else numbers.NONE
+    return numbers.share(value)
+
+
+@dataclass(frozen=True)
+class ReductionRow:
+    """One frame size and load of one way."""
+
+    chain: str
+    frame: str
+    load: str
+    way: str
+    found: dict[DelayMeasure, Reduction]
+
+    def remark(self) -> str:
+        """What hinders the comparison; empty: nothing."""
+        same_load = all(one.same_load for one in self.found.values())
+        loss_ratio = max(one.loss_ratio for one in self.found.values())
+        said = [] if same_load else ["each at its own load"]
+        if loss_ratio:
+            said.append(f"loss {numbers.share(loss_ratio)}")
+        return ", ".join(said)
+
+    def changes(self) -> list[str]:
+        """ "-63%", "+4%?", in the order of REDUCED_HEAD."""
+        return [_change(self.found.get(measure)) for measure in REDUCED_HEAD]
+
+    def spreads(self) -> list[str]:
+        """ "-70 to -55%", likewise; empty of a single round."""
+        return [_spread(self.found.get(measure)) for measure in REDUCED_HEAD]
+
+    def values(self) -> list[str]:
+        """ "24.1 → 9.0", in µs, likewise."""
+        known = [self.found.get(measure) for measure in REDUCED_HEAD]
+        return [
+            numbers.NONE
+            if one is None
+            else f"{numbers.in_us(one.baseline_us)} → {numbers.in_us(one.found_us)}"
+            for one in known
+        ]
+
+
+def reduction_rows(result: Result) -> Iterator[ReductionRow]:
+    """Chain by chain, frame size by frame size; the ways at one load stand together."""
+    rows: dict[tuple[str, str, str, str], dict[DelayMeasure, Reduction]] = {}
+    for one in result.reductions:
+        rows.setdefault((one.chain, one.frame, one.load, one.way), {})[one.measure] = one
+    seen = [list(dict.fromkeys(key[at] for key in rows)) for at in range(4)]
+    ordered = sorted(rows.items(), key=lambda item: [seen[at].index(one) for at, one in enumerate(item[0])])
+    for (chain, frame, load, way), found in ordered:
+        yield ReductionRow(chain, summary.frame_label(frame), load, way, found)
+
+
+def _change(one: Reduction | None) -> str:
+    if one is None:
+        return numbers.NONE
+    agreed = one.rounds > 1 and (one.reduction_min > 0) == (one.reduction_max > 0)
+    return numbers.change(-one.reduction) + ("" if agreed else "?")
+
+
+def _spread(one: Reduction | None) -> str:
+    if one is None or one.rounds < 2:
+        return ""
+    return f"{numbers.change(-one.reduction_max)} to {numbers.change(-one.reduction_min)}"
+
+
+def host_of(result: Result) -> dict[str, list[HostSetting]]:
+    """What became of `host`, of each way that was built; empty unless the ways differ in it."""
+    built = {setup.name: setup.host for setup in result.setups if setup.host}
+    different = {tuple((one.key, one.asked, one.applied) for one in each) for each in built.values()}
+    return built if len(different) > 1 else {}
+
+
+def applied(settings: list[HostSetting]) -> str:
+    """ "pinning, hugepages, pmd_cores 1"; "nothing"."""
+    done = [
+        f"{one.key} {one.asked}" if one.key.endswith("cores") else one.key for one in settings if one.applied
+    ]
+    return ", ".join(done) or "nothing"
+
+
+def out_of_reach(result: Result) -> list[str]:
+    """What this machine cannot show: keys that were asked for in vain, and what no key changes."""
+    hosts = host_of(result)
+    why: dict[str, dict[str, list[str]]] = {}
+    for name, settings in hosts.items():
+        for one in settings:
+            if one.why is not None:
+                key = f"{one.key}, in part" if one.applied else one.key
+                why.setdefault(key, {}).setdefault(one.why, []).append(name)
+    said = [
+        f"{key} ({', '.join(names)}): {reason}"
+        for key, reasons in why.items()
+        for reason, names in reasons.items()
+    ]
+    return said + [f"{one.subject}: {one.what}" for one in result.shortfalls if one.subject not in why]

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir lean`: what forwarding code costs, without a tester, a network card or a switch."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.cli.exits import FAILED, USAGE, CommandError
+from weir.cli.labfile import chosen_chain, machine_cpus
+
+if TYPE_CHECKING:
+    from weir.lab.traffic import Traffic
+    from weir.plan.lean import LeanChain
+    from weir.procedures.lean.run import LeanRun
+    from weir.results.lean import LeanResult
+
+
+FLOWS = 1000
+FRAME = "64"
+
+
+def lean(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="LAB|CHAIN",
+            help="A lab file, or functions joined by commas: nat,l3fwd. Options follow colons: "
+            "nat:external=203.0.113.0/24:sessions=1000.",
+        ),
+    ] = None,
+    *,
+    chain: Annotated[str | None, typer.Option("--chain", help="A lab's chain; absent: its first.")] = None,
+    pcap: Annotated[
+        Path | None,
+        typer.Option("--pcap", metavar="FILE", help="Packets of a capture file, instead of flows."),
+    ] = None,
+    flows: Annotated[
+        int | None,
+        typer.Option("--flows", min=1, max=1_000_000, help="Five-tuples; absent: the lab's, or 1000."),
+    ] = None,
+    frame: Annotated[
+        str | None,
+        typer.Option("--frame", help="Bytes with FCS, or imix:GENOME; absent: the lab's first, or 64."),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="REV|FILE",
+            help="Compare with a git revision, built and run in turn, or with a file of --json. Exit code 1 "
+            "if a stage is slower.",
+        ),
+    ] = None,
+    frequency_ghz: Annotated[
+        float | None,
+        typer.Option(
+            "--frequency-ghz", min=0.1, max=10, help="Predict for that clock; absent: the core's as measured."
+        ),
+    ] = None,
+    cur: Annotated[
+        float, typer.Option("--cur", min=0.01, max=1, help="Predict for that share of the core's time.")
+    ] = 1.0,
+    cpu: Annotated[int | None, typer.Option("--cpu", help="CPU that measures; absent: the last.")] = None,
+    launches: Annotated[
+        int,
+        typer.Option(
+            "--launches", min=5, max=100, help="Processes; with --baseline up to three times as many."
+        ),
+    ] = 8,
+    inject: Annotated[
+        str | None,
+        typer.Option("--inject", metavar="STAGE=PERCENT", help="Make a stage slower, to try the detector."),
+    ] = None,
+    fastpath: Annotated[
+        bool,
+        typer.Option("--fastpath", help="With the fast path, of functions named here; a lab says it itself."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    machine: Annotated[
+        bool, typer.Option("--machine", help="Measure caches, memory and lines of another core instead.")
+    ] = False,
+    speedup: Annotated[
+        Path | None,
+        typer.Option(
+            "--speedup", metavar="FILE", help="Fit the speed-up model to a CSV of cores,pps instead."
+        ),
+    ] = None,
+    reference_pps: Annotated[
+        float | None,
+        typer.Option(
+            "--reference-pps", help="With --speedup: one core without parallel overhead, as predicted."
+        ),
+    ] = None,
+) -> None:
+    """Measure what a chain costs: cycles and instructions of each stage, and the rate that follows.
+
+    Needs no root, no tester, no network card and no switch.
+    """
+    given = [target is not None, machine, speedup is not None]
+    if sum(given) != 1:
+        raise CommandError("expected one of: a lab or chain, --machine, --speedup FILE", USAGE)
+    if machine:
+        _machine(as_json)
+    elif speedup is not None:
+        _speedup(speedup, reference_pps, as_json)
+    else:
+        assert target is not None
+        known, traffic = _chain(target, chain, fastpath)
+        run = _run(known, _sent(traffic, pcap, flows, frame), cpu=cpu, pcap=pcap)
+        _measure(_with(run, frequency_ghz, cur, launches, inject), baseline, as_json)
+
+
+def _with(
+    run: LeanRun, frequency_ghz: float | None, cur: float, launches: int, inject: str | None
+) -> LeanRun:
+    from dataclasses import replace
+
+    frequency_hz = None if frequency_ghz is None else frequency_ghz * 1e9
+    return replace(run, frequency_hz=frequency_hz, cur=cur, launches=launches, inject=inject)
+
+
+def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
+    from weir.procedures.lean import section
+    from weir.procedures.lean.numbers import ImpossibleError
+    from weir.procedures.lean.run import earlier_program, present_program
+
+    program = present_program()
+    try:
+        if baseline is None:
+            result = run.measure(program)
+        elif Path(baseline).is_file():
+            result = run.against_result(program, _stored(Path(baseline)), baseline)
+        else:
+            _say(f"building {baseline}, if it was not before")
+            result = run.against_program(program, earlier_program(baseline))
+    except ImpossibleError as error:
+        _say("")
+        raise CommandError(str(error), FAILED) from None
+    _say("")
+    print(
+        result.model_dump_json(indent=2) if as_json else section.render(result),
+        end="\n" if as_json else "",
+    )
+    if result.comparison is not None and result.comparison.regressions:
+        raise typer.Exit(FAILED)
+
+
+def _chain(target: str, name: str | None, fastpath: bool) -> tuple[LeanChain, Traffic]:
+    """The chain, and the traffic of its lab, or the usual one."""
+    from weir.lab import load_lab
+    from weir.lab.traffic import Flows, Traffic
+    from weir.plan.lean import chain_of_lab, chain_of_text
+
+    if Path(target).exists():
+        lab = load_lab(Path(target), cpus=machine_cpus())
+        return chain_of_lab(lab, chosen_chain(lab, name)), lab.traffic
+    return chain_of_text(target, fastpath=fastpath), Traffic(flows=Flows(count=FLOWS))
+
+
+def _sent(traffic: Traffic, pcap: Path | None, flows: int | None, frame: str | None) -> Traffic:
+    """The traffic with what the command line says of it."""
+    from pydantic import ValidationError
+
+    from weir.lab.traffic import Traffic
+
+    if pcap is not None and (flows is not None or frame is not None):
+        raise CommandError("--pcap brings its own packets: it takes no --flows and no --frame", USAGE)
+    if pcap is not None and not pcap.is_file():
+        raise CommandError(f"there is no file {pcap}", USAGE)
+    said = traffic.model_dump()
+    if flows is not None:
+        said["flows"]["count"] = flows
+    if frame is not None:
+        said["frames"] = (frame,)
+    try:
+        return Traffic.model_validate(said)
+    except ValidationError as error:
+        raise CommandError(
+            f"--frame {error.errors()[0]['msg'].removeprefix('Value error, ')}", USAGE
+        ) from None
+
+
+def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | None) -> LeanRun:
+    from weir.plan.lean import lean_request
+    from weir.procedures.lean.run import LeanRun
+    from weir.results.lean import LeanTraffic
+
+    cpus = machine_cpus()
+    if cpu is not None and cpu not in cpus:
+        allowed = ", ".join(map(str, cpus))
+        raise CommandError(f"this process may not use CPU {cpu}; it may use {allowed}", USAGE)
+    chosen = cpus[-1] if cpu is None else cpu
+    frame = traffic.frames[0]
+    if pcap is None:
+        sent = LeanTraffic(flows=traffic.flows.count, frame=frame, frames=0)
+    else:
+        sent = LeanTraffic(pcap=pcap.name, frames=0)
+    path = None if pcap is None else str(pcap.resolve())
+    request = lean_request(known, chosen, traffic=traffic, frame=frame, pcap=path)
+    return LeanRun(known.name, request, chosen, sent, progress=_say)
+
+
+def _stored(path: Path) -> LeanResult:
+    from pydantic import ValidationError
+
+    from weir.results.lean import LeanResult
+
+    try:
+        return LeanResult.read(path.read_text(encoding="utf-8"))
+    except (ValidationError, UnicodeDecodeError) as error:
+        first = str(error).splitlines()[0]
+        raise CommandError(f"{path} is no result of `weir lean --json`: {first}", USAGE) from None
+
+
+def _machine(as_json: bool) -> None:
+    from weir.procedures.lean import section
+    from weir.procedures.lean.machine import measure_machine
+
+    result = measure_machine()
+    print(
+        result.model_dump_json(indent=2) if as_json else section.render_machine(result),
+        end="\n" if as_json else "",
+    )
+
+
+def _speedup(path: Path, reference_pps: float | None, as_json: bool) -> None:
+    from weir.planning.model import speedup as model
+
+    try:
+        points = model.points_of_csv(path.read_text(encoding="utf-8"))
+        fitted = model.fit(points, reference_pps=reference_pps)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{path}: {error}", USAGE) from None
+    print(model.as_json(fitted) if as_json else "\n".join(model.sentences(fitted)))
+
+
+def _say(text: str) -> None:
+    """Progress, where somebody looks: on a line of its own that the next one replaces."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lean measurement in the terminal: one line a stage, the prediction, the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from weir.lab.document_schema import SCHEMA_ID, as_text
+from weir.report.columns import table
+from weir.results.document import LEAN_VERSION, MACHINE_VERSION
+from weir.results.lean import (
+    Comparison,
+    FastPathUse,
+    LeanCost,
+    LeanResult,
+    LeanState,
+    MachineResult,
+)
+
+_HEAD = ("packets", "drops", "CPP", "min–max", "TSC", "IPP", "IPC=eIPC")
+
+
+def render(result: LeanResult) -> str:
+    """The result as plain text."""
+    return "\n".join(_lines(result)) + "\n"
+
+
+def _lines(result: LeanResult) -> Iterator[str]:
+    traffic = result.traffic
+    source = traffic.pcap or f"{traffic.flows:,} flows, frame {traffic.frame}"
+    yield f"{result.chain}: {result.repeats} repeats of {result.batches} batches of 32 on CPU {result.cpu}"
+    yield f"{source}; {traffic.frames:,} frames in memory; {result.fingerprint.cpu}"
+    yield ""
+    yield from table(_state("packets of known flows", result.later, walked=result.fastpath is not None))
+    yield ""
+    if result.first is not None:
+        yield from table(_state("first packets of flows", result.first, walked=False))
+        yield ""
+    if result.fastpath is not None:
+        yield _walked(result.fastpath)
+    prediction = result.prediction
+    yield (
+        f"predicted: {prediction.pps / 1e6:.2f} Mpps = {prediction.frequency_hz / 1e9:.2f} GHz x CUR "
+        f"{prediction.cur:g} / {result.later.chain.cycles_per_packet.median:.1f} cycles, of known flows"
+    )
+    yield (
+        f"CPP: cycles of the core, {result.core_per_tsc:.3f} for one of the time-stamp counter (TSC), by "
+        f"{result.clock}; IPP: {result.instructions_source or 'not counted'}; this core retires "
+        f"{result.retires_most:.1f} instructions a cycle at most"
+    )
+    if result.interrupted_batches:
+        yield f"{result.interrupted_batches} batches that the host interrupted are left out"
+    yield from (f"– {note}" for note in result.notes)
+    if result.comparison is not None:
+        yield from _comparison(result.comparison)
+
+
+def _state(title: str, state: LeanState, *, walked: bool) -> list[tuple[str, ...]]:
+    """A line a stage, what is in none, and the chain, which is their sum."""
+    costs = (*state.stages, state.outside, state.chain)
+    rows = [(title, *_HEAD), *(_row(cost) for cost in costs)]
+    if walked:  # the fast path comes before the stages
+        rows.insert(1, rows.pop(-2))
+    if state.chain.l1d_misses_per_packet is None and state.chain.llc_misses_per_packet is None:
+        return rows
+    extra = {cost.name: _misses(cost) for cost in costs}
+    return [(*row, *extra.get(row[0], ("L1 misses", "LLC misses"))) for row in rows]
+
+
+def _walked(used: FastPathUse) -> str:
+    if used.walks == 0:
+        return f"fast path: all {used.hits:,} packets were of known flows, and none walked the stages"
+    return (
+        f"fast path: {used.hits:,} packets of known flows; stages are about the {used.walks:,} that walked, "
+        "their cycles per packet of the chain"
+    )
+
+
+def _row(cost: LeanCost) -> tuple[str, ...]:
+    cycles = cost.cycles_per_packet
+    return (
+        cost.name,
+        f"{cost.packets_in:,}",
+        ", ".join(f"{reason} {packets:,}" for reason, packets in cost.drops.items()) or "0",
+        *(
+            (
+                f"{cycles.median:.1f}",
+                f"{cycles.min:.1f}–{cycles.max:.1f}",
+                f"{cost.tsc_cycles_per_packet.median:.1f}",
+            )
+            if cost.packets_in
+            else ("–", "–", "–")
+        ),
+        _number(cost.instructions_per_packet, 1),
+        _number(cost.ipc, 2),
+    )
+
+
+def _misses(cost: LeanCost) -> tuple[str, str]:
+    return _number(cost.l1d_misses_per_packet, 2), _number(cost.llc_misses_per_packet, 2)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _comparison(comparison: Comparison) -> Iterator[str]:
+    how = "both in turn" if comparison.interleaved else "a stored result: the machine may have changed since"
+    yield ""
+    yield f"against {comparison.baseline}, {how}"
+    yield from (f"– {difference}" for difference in comparison.differences)
+    yield from (f"  {verdict.sentence}" for verdict in comparison.verdicts)
+    if comparison.regressions:
+        yield f"regression: {', '.join(comparison.regressions)}"
+    elif any(verdict.verdict == "none" for verdict in comparison.verdicts):
+        yield "no regression found; some verdicts are open: measure again on a quieter machine"
+    else:
+        yield "no regression"
+
+
+def render_machine(result: MachineResult) -> str:
+    """Latencies of this machine as plain text."""
+    rows = [("", "over", "cycles", "min–max", "ns")]
+    for one in result.latencies:
+        cycles = one.cycles
+        rows.append(
+            (
+                one.what,
+                "" if one.size_bytes is None else _size(one.size_bytes),
+                f"{cycles.median:.1f}",
+                f"{cycles.min:.1f}–{cycles.max:.1f}",
+                f"{one.ns:.1f}",
+            )
+        )
+    cpus = " and ".join(map(str, result.cpus))
+    head = f"{result.fingerprint.cpu}, CPU {cpus}; cycles of the time-stamp counter"
+    return "\n".join([head, "", *table(rows), "", *(f"– {note}" for note in result.notes)]) + "\n"
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes >> 20} MiB" if size_bytes >= 1 << 20 else f"{size_bytes >> 10} KiB"
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of what `weir lean --json` writes."""
+    return _schema(LeanResult, "lean result", LEAN_VERSION)
+
+
+def machine_schema() -> dict[str, Any]:
+    """The same of `weir lean --machine --json`."""
+    return _schema(MachineResult, "lean machine", MACHINE_VERSION)
+
+
+def _schema(shape: type[BaseModel], title: str, version: int) -> dict[str, Any]:
+    body = shape.model_json_schema(mode="serialization")
+    head = {
+        "$schema": SCHEMA_ID,
+        "title": f"Weir {title}, version {version}",
+    }
+    return head | {key: value for key, value in body.items() if key != "title"}
+
+
+def schema_text() -> str:
+    """The schema of lean results as it is committed."""
+    return as_text(schema())
+
+
+def machine_schema_text() -> str:
+    """The schema of machines as it is committed."""
+    return as_text(machine_schema())

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir migrate`, from a lab to a stored result: deploy, load, migrate, load, destroy."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from weir.base.error import WeirError
+from weir.base.failover import migratable
+from weir.fabric import interrupts
+from weir.fabric.vm.lacking import lacking_failover
+from weir.fabric.vm.migration import Limits
+from weir.fabric.vm.migration import Migration as Machine
+from weir.lab import Chain, Lab
+from weir.measure.trial import TrialRunner
+from weir.procedures.driver import RunningChain, planned, refusal, running
+from weir.procedures.migration.course import Course, wait_for_primaries
+from weir.procedures.migration.phases import phases
+from weir.procedures.stored_result import OneCase, new_result
+from weir.protocol.looking import LookingTester
+from weir.results.migration import Migration, QemuFigures
+from weir.results.result import Case, Result, Setup
+from weir.store.store import Store
+
+LOOK_S = 0.1
+TEACHING_FRAMES = 3
+STAND_IN = "an emulated card (vmxnet3), which stands for a virtual function"
+
+
+class MigrationError(WeirError):
+    """Nothing can be migrated; says why and what to do."""
+
+
+class Progress(Protocol):
+    """Whoever shows where it is."""
+
+    def say(self, text: str) -> None: ...
+    def setup(self, name: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class MigrationSettings:
+    """What is to be migrated, and how."""
+
+    technology: str
+    chain: Chain
+    node: str
+    """The function's place in the chain: "f1"."""
+    frame: str
+    load: str
+    """As it was asked for."""
+    load_pps: float
+    """Both directions together."""
+    settle_s: float
+    """Traffic before the migration and after it."""
+    time_limit_s: float
+    """A migration that takes longer is cancelled."""
+    downtime_limit_ms: int
+    bandwidth_bps: float | None
+
+
+class MigrationRun:
+    """One migration of one function of a lab's chain."""
+
+    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: Progress) -> None:
+        self._lab = lab
+        self._quick = quick
+        self._store = store
+        self._progress = progress
+
+    def run(self, settings: MigrationSettings) -> Result:
+        """Ctrl-C ends it with what is there. MigrationError: this machine, or this guest, cannot do it."""
+        result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-migration")
+        lacking = refusal(self._lab, settings.technology, settings.chain)
+        missing = lacking_failover() if lacking is None else (lacking.missing, lacking.fix)
+        if missing is not None:
+            raise MigrationError(f"this machine cannot do it: {': '.join(missing)}")
+        one = OneCase.begun(
+            self._store,
+            result,
+            technology=settings.technology,
+            chain=settings.chain.name,
+            frame=settings.frame,
+        )
+        one.case.migration = Migration(
+            function=settings.chain.functions[int(settings.node[1:]) - 1],
+            node=settings.node,
+            load=settings.load,
+            load_pps=settings.load_pps,
+            downtime_limit_ms=settings.downtime_limit_ms,
+            bandwidth_bps=settings.bandwidth_bps,
+            primary=STAND_IN,
+        )
+        self._store.add_interval(one.place, one.case)  # a killed run shows what it was about
+        self._progress.setup(f"{settings.technology} {settings.chain.name}")
+        with one.measured(self._progress.say):
+            self._migrated(result, one.setup, one.case, settings)
+        return result
+
+    def _migrated(self, result: Result, setup: Setup, case: Case, settings: MigrationSettings) -> None:
+        topology = migratable(planned(self._lab, settings.technology, settings.chain), settings.node)
+        with running(self._lab, topology) as chain:
+            chain.describe(setup)
+            setup.fidelity += [
+                f"The primary devices of {settings.node} are {STAND_IN}.",
+                "Both QEMUs are on this machine: memory goes through a socket, and through no network.",
+            ]
+            result.fingerprint = chain.fingerprint()
+            deployment = chain.deployment
+            with closing(Machine(deployment.run_dir, settings.node, deployment.processes())) as machine:
+                wait_for_primaries(machine)
+                machine.announce(primaries=True)
+                chain.tester().teach(TEACHING_FRAMES)
+                course = self._under_load(case, settings, chain, machine)
+                result.interrupted = course.interrupted
+
+    def _under_load(
+        self, case: Case, settings: MigrationSettings, chain: RunningChain, machine: Machine
+    ) -> Course:
+        record = case.migration
+        assert record is not None
+        client, traffic = chain.client, chain.traffic(settings.frame)
+        bandwidth = settings.bandwidth_bps
+        course = Course(
+            machine,
+            client,
+            Limits(settings.downtime_limit_ms, None if bandwidth is None else round(bandwidth / 8)),
+            settle_s=settings.settle_s,
+            time_limit_s=settings.time_limit_s,
+            say=self._progress.say,
+        )
+        runner = TrialRunner(
+            LookingTester(client, LOOK_S, course.look, course.wait),
+            chain.counters,
+            traffic,
+            options=self._lab.measure.trial,
+            on_trial=case.trials.append,
+        )
+        client.configure_traffic(traffic.config)
+        with interrupts.held():
+            try:
+                trial = runner.run("migration", record.load_pps, course.longest_s).trial
+                record.faults = trial.invalid_because
+            except WeirError as error:
+                record.faults = [str(error)]
+            if course.interrupted:
+                interrupts.settle()
+        record.status, record.why, record.restored = course.status, course.why, course.restored
+        if course.looks:
+            rate_pps = record.load_pps / len(traffic.streams)
+            record.phases = phases(course.looks, course.cuts(), traffic.streams, rate_pps)
+        if record.status == "completed":
+            record.qemu = _figures(machine.figures())
+        return course
+
+
+def _figures(said: dict[str, Any]) -> QemuFigures:
+    memory = said["ram"]
+    return QemuFigures(
+        total_ms=said["total-time"],
+        downtime_ms=said["downtime"],
+        setup_ms=said["setup-time"],
+        transferred_bytes=memory["transferred"],
+        memory_bytes=memory["total"],
+        rounds=memory["dirty-sync-count"],
+    )

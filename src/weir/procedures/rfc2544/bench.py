@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all procedures work with: a runner that rests before each trial, and the rate that is 100 %."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from weir.lab.rfc2544 import Rfc2544Options
+from weir.measure.events import Phase
+from weir.measure.trial import Outcome, TrialRunner
+from weir.protocol.requests import DelayWanted, Shape
+from weir.results.result import Ceiling
+from weir.results.trial import Purpose
+
+BITS_PER_BYTE = 8
+GAP_BYTES = 20  # preamble, start of frame and inter-frame gap: what a frame takes on the medium besides
+
+
+class RestingRunner(TrialRunner):
+    """Rests before each trial, so that the system under test settles (RFC 2544, 23 e)."""
+
+    rest_s: float = 0.0
+
+    def __init__(self, *args: Any, sleep: Callable[[float], None], **named: Any) -> None:
+        super().__init__(*args, sleep=sleep, **named)
+        self._rest = sleep
+
+    def run(
+        self,
+        purpose: Purpose,
+        load_pps: float,
+        duration_s: float,
+        delay: DelayWanted | None = None,
+        shape: Shape | None = None,
+    ) -> Outcome:
+        """As that of a runner without rest."""
+        if self.rest_s:
+            self._rest(self.rest_s)
+        return super().run(purpose, load_pps, duration_s, delay, shape)
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """The rate that is 100 %, both directions together."""
+
+    pps: float
+    of: Literal["medium", "tester"]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One frame size on one built chain."""
+
+    runner: RestingRunner
+    options: Rfc2544Options
+    frames: tuple[str, ...]  # of the whole run
+    maximum: Maximum
+    ceiling: Ceiling | None
+    shares_cores: bool
+    """The system under test works on the tester's cores, too."""
+    phase: Callable[[Phase, int, int], None]  # what begins: test, step, steps
+    clock: Callable[[], float]
+
+    @property
+    def directions(self) -> int:
+        """In which frames are sent."""
+        return len(self.runner.traffic.streams)
+
+    @property
+    def reachable_pps(self) -> float:
+        """The maximum, or what the tester can do of it."""
+        return self.maximum.pps if self.ceiling is None else min(self.maximum.pps, self.ceiling.max_pps)
+
+    def each(self, load_pps: float) -> Mapping[int, float]:
+        """A load of all directions, shared out to the streams."""
+        return {stream.id: load_pps / self.directions for stream in self.runner.traffic.streams}
+
+
+def medium_pps(link_bps: float, mean_frame_bytes: float, directions: int) -> float:
+    """Frames that fit on the medium, all directions together (RFC 2544, appendix B)."""
+    return directions * link_bps / ((mean_frame_bytes + GAP_BYTES) * BITS_PER_BYTE)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RFC 2544 26.3: the share of frames lost at the maximum rate, and at loads below it, step by step, until
+two successive trials lose nothing. 26.4 as RFC 9004 has it: the longest burst at the minimum gap that loses
+nothing.
+
+Each of N searches for a burst is a bisection between lengths (ETSI TST 009 12.3.2), in which a burst with
+loss is sent again before it counts (12.3.3, loss verification). The corrected buffer time leaves out the
+frames that the system under test forwarded while the burst came in:
+
+    implied = average / R,  corrected = implied - implied x T / R        (RFC 9004, 6.4)
+
+with R the maximum frame rate and T the throughput.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+from weir.procedures.rfc2544.bench import Bench
+from weir.protocol.requests import Shape
+from weir.results.result import Trial
+from weir.results.rfc2544 import BurstTest, LossStep, LossTest
+
+LOSSLESS_TRIALS = 2
+
+
+def measure_frame_loss(bench: Bench) -> LossTest:
+    """From the maximum rate, or what of it the tester can do, down."""
+    options = bench.options
+    shares = loss_shares(options.loss_step, bench.reachable_pps / bench.maximum.pps)
+    report = LossTest(trial_s=options.trial_s)
+    lossless = 0
+    for number, share in enumerate(shares):
+        bench.phase("frame loss", number + 1, len(shares))
+        load_pps = share * bench.maximum.pps
+        trial = bench.runner.valid("frame-loss", load_pps, options.trial_s).trial
+        report.steps.append(
+            LossStep(
+                share=share,
+                load_pps=load_pps,
+                loss_ratio=trial.loss_ratio if trial.valid else None,
+                why=None if trial.valid else trial.invalid_because[0],
+            )
+        )
+        lossless = lossless + 1 if trial.valid and trial.delivered == trial.offered else 0
+        if lossless == LOSSLESS_TRIALS:
+            report.complete = True
+            break
+    return report
+
+
+def loss_shares(step: float, highest: float) -> list[float]:
+    """1, 1 - step, …, the last above 0; what is above `highest` is replaced by that, once."""
+    count = math.ceil(round(1 / step, 9))
+    wanted = [round(1 - index * step, 9) for index in range(count)]
+    below = [share for share in wanted if share < highest]
+    return below if len(below) == len(wanted) else [highest, *below]
+
+
+SPARE_SHARE = 0.01  # of the time of a burst, so that its last frame is due before the end
+SPARE_S = 0.01
+
+
+def buffer_times_s(average_frames: float, max_rate_pps: float, throughput_pps: float) -> tuple[float, float]:
+    """Implied and corrected (RFC 9004, 6.4). Rates are of one direction, as the frames are."""
+    implied_s = average_frames / max_rate_pps
+    return implied_s, implied_s - implied_s * throughput_pps / max_rate_pps
+
+
+def measure_bursts(bench: Bench, throughput_pps: float | None) -> BurstTest:
+    """`throughput_pps`: of all directions together; None: none was found."""
+    options, directions = bench.options, bench.directions
+    each_pps = bench.maximum.pps / directions
+    report = BurstTest(
+        limit_frames=max(2, round(options.burst_s * each_pps)),
+        verifications=options.burst_verifications,
+        throughput_pps=None if throughput_pps is None else throughput_pps / directions,
+    )
+    if throughput_pps is not None and throughput_pps >= bench.maximum.pps:
+        report.why = "The throughput is the maximum rate: no burst can fill a buffer (RFC 9004, 6.1)."
+        return report
+    bursts = _Bursts(bench)
+    for number in range(options.burst_repeats):
+        bench.phase("back-to-back", number + 1, options.burst_repeats)
+        longest = bursts.longest(report.limit_frames)
+        if longest is not None:
+            report.longest_frames.append(longest)
+            report.at_limit += longest == report.limit_frames
+    _summarise(report, bursts, each_pps if bench.maximum.of == "medium" else bursts.rate_pps)
+    return report
+
+
+def _summarise(report: BurstTest, bursts: _Bursts, max_rate_pps: float | None) -> None:
+    found = report.longest_frames
+    report.repeats = len(found)
+    if not found:
+        report.why = bursts.why or "No burst arrived whole."
+        return
+    report.average_frames = statistics.mean(found)
+    report.min_frames, report.max_frames = min(found), max(found)
+    report.step_frames = step_frames(bursts.bench, max(found))
+    report.stdev_frames = statistics.stdev(found) if len(found) > 1 else None
+    report.max_frame_rate_pps = max_rate_pps
+    if report.throughput_pps is None:
+        report.why = "Without a throughput there is no corrected buffer time."
+    elif max_rate_pps:
+        report.implied_s, report.corrected_s = buffer_times_s(
+            report.average_frames, max_rate_pps, report.throughput_pps
+        )
+        if report.corrected_s <= 0:
+            report.corrected_s = None
+            report.why = "Bursts were sent no faster than the throughput: they filled no buffer."
+    if report.at_limit:
+        report.why = (
+            f"{report.at_limit} of {report.repeats} searches ended at the longest burst allowed: the buffer "
+            "may be larger; raise burst_s."
+        )
+
+
+def step_frames(bench: Bench, frames: int) -> int:
+    """How close the bounds of a search around that burst must be."""
+    return max(1, round(bench.options.burst_step * frames))
+
+
+class _Bursts:
+    """Sends bursts, and remembers how fast they went out."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self._sent: list[float] = []  # frames a second of one direction
+        self.why: str | None = None  # of the last burst that could not be used
+
+    @property
+    def rate_pps(self) -> float | None:
+        """Median rate of the bursts, in one direction."""
+        return statistics.median(self._sent) if self._sent else None
+
+    def longest(self, limit: int) -> int | None:
+        """The longest burst without loss, within `burst_step` of it; None if no burst could be believed."""
+        passed, failed = 0, limit
+        if self._passes(limit):
+            return limit
+        while failed - passed > step_frames(self.bench, failed):
+            middle = (passed + failed) // 2
+            if self._passes(middle):
+                passed = middle
+            else:
+                failed = middle
+        return passed or None
+
+    def _passes(self, frames: int) -> bool:
+        return any(self._whole(frames) for _ in range(1 + self.bench.options.burst_verifications))
+
+    def _whole(self, frames: int) -> bool:
+        trial = self._send(frames)
+        if not trial.valid:
+            self.why = trial.invalid_because[0]
+            return False
+        if trial.offered == trial.intended and trial.duration_s > 0:
+            self._sent.append(frames / trial.duration_s)
+        return trial.delivered == trial.offered == trial.intended
+
+    def _send(self, frames: int) -> Trial:
+        bench = self.bench
+        rate_pps, duration_s = 0.0, 2 * bench.options.burst_s + SPARE_S
+        if bench.maximum.of == "medium" and bench.reachable_pps == bench.maximum.pps:
+            rate_pps = bench.maximum.pps
+            duration_s = (1 + SPARE_SHARE) * frames * bench.directions / rate_pps + SPARE_S
+        return bench.runner.valid("burst", rate_pps, duration_s, None, Shape(packets=frames)).trial

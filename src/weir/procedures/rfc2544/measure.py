@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The procedures on one built chain: for each frame size one Case; and about how long they take, since an RFC
+2544 run is hours, and nobody should learn that afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from weir.lab.measure import Measure
+from weir.lab.rfc2544 import Rfc2544Options
+from weir.measure.counting import Watched
+from weir.measure.events import Event, GoalFound
+from weir.measure.experiment import TEACHING_FRAMES
+from weir.measure.one_case import OneCase, Time, measured
+from weir.measure.tester import Reset, SutCounters, Tester, Traffic
+from weir.procedures.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
+from weir.procedures.rfc2544.conformance import deviations
+from weir.procedures.rfc2544.loss import measure_bursts, measure_frame_loss
+from weir.procedures.rfc2544.recovery import measure_recovery, measure_resets
+from weir.procedures.rfc2544.throughput import find_throughput, measure_latency
+from weir.results.result import Case, Ceiling
+from weir.results.rfc2544 import Rfc2544
+
+MS_PER_S = 1e3
+
+
+def measure_rfc2544(
+    measure: Measure,
+    traffic: Sequence[Traffic],
+    tester: Tester,
+    *,
+    counters: SutCounters,
+    ceilings: Mapping[str, Ceiling],
+    on_event: Callable[[Event], None],
+    timing: Time | None = None,
+    resets: Sequence[Reset] = (),
+    watched: Watched | None = None,
+    **other: Any,
+) -> Iterator[Case]:
+    """As `weir.measure.measure_setup`, with the procedures that `measure.rfc2544` says instead of searches.
+
+    `resets`: what can be reset while traffic runs. `other` is what only searches need, and is not looked at.
+    """
+    del other
+    timing = timing or Time()
+    for one in traffic:
+        tester.teach(TEACHING_FRAMES)
+        case = _OneFrame(
+            measure,
+            one,
+            tester,
+            counters=counters,
+            ceiling=ceilings.get(one.frame),
+            on_event=on_event,
+            timing=timing,
+            resets=resets,
+            frames=tuple(each.frame for each in traffic),
+            watched=watched,
+        )
+        if not (yield from measured(case)):
+            return
+
+
+class _OneFrame(OneCase):
+    """The tests that the options name, in the RFC's order."""
+
+    runner: RestingRunner
+
+    def __init__(
+        self,
+        measure: Measure,
+        traffic: Traffic,
+        tester: Tester,
+        *,
+        counters: SutCounters,
+        ceiling: Ceiling | None,
+        on_event: Callable[[Event], None],
+        timing: Time,
+        resets: Sequence[Reset],
+        frames: tuple[str, ...],
+        watched: Watched | None,
+    ) -> None:
+        super().__init__(traffic, tester, ceiling=ceiling, on_event=on_event, timing=timing)
+        self._measure = measure
+        self._resets = resets
+        self._frames = frames
+        self._options: Rfc2544Options = measure.rfc2544
+        self._report: Rfc2544 | None = None
+        self.runner = RestingRunner(
+            tester,
+            counters,
+            traffic,
+            options=measure.trial.model_copy(update={"drain_ms": self._options.residual_s * MS_PER_S}),
+            on_trial=self.took,
+            sleep=timing.sleep,
+            watched=watched,
+        )
+
+    def measure(self) -> None:
+        """The tests in the RFC's order: each needs those before it. What is finished is kept."""
+        self.tester.configure_traffic(self.traffic.config)
+        bench = self._bench()
+        if bench is None:
+            return
+        wanted = self._options.tests
+        report = self._report = Rfc2544(
+            tests=list(wanted),
+            max_pps=bench.maximum.pps,
+            max_is=bench.maximum.of,
+            link_bps=self._options.link,
+        )
+        try:
+            self._run(bench, report)
+        finally:
+            report.deviations = deviations(bench, report)
+
+    def _run(self, bench: Bench, report: Rfc2544) -> None:
+        wanted = self._options.tests
+        if self._needs_throughput():
+            for by in self._options.search:
+                self.throughput.append(find_throughput(bench, by, self._measure))
+                self.on_event(GoalFound(self.traffic.frame, self.throughput[-1]))
+        load_pps = self.throughput[0].load_pps if self.throughput else None
+        if "latency" in wanted and load_pps is not None:
+            report.latency = measure_latency(bench, load_pps)
+        if "frame-loss" in wanted:
+            report.frame_loss = measure_frame_loss(bench)
+        if "back-to-back" in wanted:
+            self.runner.rest_s = self._options.burst_rest_s
+            report.back_to_back = measure_bursts(bench, load_pps)
+            self.runner.rest_s = self._options.restabilise_s
+        if "recovery" in wanted and load_pps is not None:
+            report.recovery = measure_recovery(bench, load_pps)
+        if "reset" in wanted and (load_pps is not None or not self._resets):
+            report.resets = measure_resets(bench, load_pps or 0.0, self._resets)
+
+    def _needs_throughput(self) -> bool:
+        without = {"frame-loss"} if self._resets else {"frame-loss", "reset"}
+        return not set(self._options.tests) <= without
+
+    def _bench(self) -> Bench | None:
+        """After a warm-up as fast as the tester can; None if it can send nothing."""
+        probe = self.warm_up(self._measure.warm_up_s)
+        if probe is None:
+            return None
+        self.runner.rest_s = self._options.restabilise_s
+        directions = len(self.traffic.streams)
+        able_pps = self.ceiling.max_pps if self.ceiling else probe.offered / probe.duration_s
+        if self._options.link is None:
+            maximum = Maximum(able_pps, "tester")
+        else:
+            pps = medium_pps(self._options.link, self.traffic.mean_frame_bytes, directions)
+            maximum = Maximum(pps, "medium")
+        return Bench(
+            runner=self.runner,
+            options=self._options,
+            frames=self._frames,
+            maximum=maximum,
+            ceiling=self.ceiling,
+            shares_cores=self.tester.shares_cores,
+            phase=self.phase,
+            clock=self.timing.clock,
+        )
+
+    def found(self) -> dict[str, Any]:
+        """The tests' report."""
+        return {"rfc2544": self._report}
+
+
+SEARCH_TRIALS = 12
+LOSS_TRIALS = 8
+
+
+def expected_s(options: Rfc2544Options, frames: int, setups: int) -> float:
+    """Seconds for so many frame sizes on that many built chains."""
+    rest_s = options.restabilise_s
+    burst_trials = 1 + math.ceil(math.log2(1 / options.burst_step)) * (1 + options.burst_verifications / 2)
+    each = {
+        "throughput": len(options.search) * SEARCH_TRIALS * (options.trial_s + rest_s),
+        "latency": options.latency_repeats * (options.latency_s + rest_s),
+        "frame-loss": min(LOSS_TRIALS, math.ceil(1 / options.loss_step)) * (options.trial_s + rest_s),
+        "back-to-back": options.burst_repeats * burst_trials * (options.burst_s / 2 + options.burst_rest_s),
+        "recovery": options.recovery_repeats * (options.overload_s + options.recovery_s + rest_s),
+        "reset": options.reset_repeats * (options.reset_after_s + options.reset_watch_s + rest_s),
+    }
+    needed = {"throughput", *options.tests}
+    return setups * frames * sum(seconds for test, seconds in each.items() if test in needed)

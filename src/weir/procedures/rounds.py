@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A setup of a campaign: what its rounds measured, and what they say together."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from weir.lab import Chain
+from weir.lab.sla import Sla
+from weir.lab.ways import Way
+from weir.measure.delay import point_of
+from weir.measure.machine_state import MachineState
+from weir.measure.service_level import service_level_verdicts
+from weir.results.result import Case, DelayPoint, RoundRate, Setup, Throughput
+
+
+@dataclass
+class MeasuredSetup:
+    """A setup with its number in the store, and what each round measured of each frame size."""
+
+    way: Way
+    chain: Chain
+    setup: Setup
+    number: int
+    rounds: dict[str, list[Case]] = field(default_factory=dict)
+
+    def add(self, case: Case, sla: Sla | None, state: MachineState) -> Case:
+        """The case of all rounds so far, which the setup has from now on."""
+        self.rounds.setdefault(case.frame, []).append(case)
+        return self.judge(case.frame, sla, state)
+
+    def judge(self, frame: str, sla: Sla | None, state: MachineState) -> Case:
+        """The same with what is known of the machine by now."""
+        known = self.rounds[frame]
+        for case in known:
+            for found in case.throughput:
+                found.farther_times = state.farther_times(found.distances_cycles)
+        whole = combined(known, sla) if len(known) > 1 else known[0]
+        for at, one in enumerate(self.setup.cases):
+            if one.frame == frame:
+                self.setup.cases[at] = whole
+                break
+        else:
+            self.setup.cases.append(whole)
+        return whole
+
+    def worse(self) -> list[str]:
+        """Frame sizes that were only measured in a worse state of the machine than the rest."""
+        return [
+            case.frame for case in self.setup.cases if any(found.worse_state for found in case.throughput)
+        ]
+
+
+def combined(rounds: Sequence[Case], sla: Sla | None) -> Case:
+    """What the rounds say together: all trials, delays load by load, the median of what was found.
+
+    A round that was given up says why in `problem`; what it had measured is kept.
+    """
+    first = rounds[0]
+    goals = dict.fromkeys(found.goal for case in rounds for found in case.throughput)
+    throughput = [
+        _found([(at, f) for at, case in enumerate(rounds) for f in case.throughput if f.goal == goal])
+        for goal in goals
+    ]
+    places = dict.fromkeys((point.load, point.first_packets) for case in rounds for point in case.delays)
+    delays = [
+        _point([p for case in rounds for p in case.delays if (p.load, p.first_packets) == place])
+        for place in places
+    ]
+    return first.model_copy(
+        update={
+            "throughput": throughput,
+            "curve": [trial for case in rounds for trial in case.curve],
+            "trials": [trial for case in rounds for trial in case.trials],
+            "delays": delays,
+            "verdicts": service_level_verdicts(sla, throughput, delays) if sla else [],
+            "problem": next((case.problem for case in rounds if case.problem), None),
+            "seconds": sum(case.seconds for case in rounds),
+        }
+    )
+
+
+def _point(points: Sequence[DelayPoint]) -> DelayPoint:
+    return point_of(
+        points[0].load,
+        statistics.median(point.load_pps for point in points),
+        [trial for point in points for trial in point.trials],
+        first_packets=points[0].first_packets,
+    )
+
+
+def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
+    """The median of the rounds in the best state of the machine that any had, with their spread; irregular
+    unless more than half found a rate. What is said beside the rate is of the round nearest to it."""
+    good = [(number, one) for number, one in rounds if one.load_pps is not None]
+    if 2 * len(good) <= len(rounds):
+        return next(one for _, one in rounds if one.load_pps is None)
+    best = [one for _, one in good if not one.worse_state] or [one for _, one in good]
+    load_pps = statistics.median(one.load_pps or 0.0 for one in best)
+    nearest = min(best, key=lambda one: abs((one.load_pps or 0.0) - load_pps))
+    share = load_pps / nearest.load_pps if nearest.load_pps else 1.0
+    return nearest.model_copy(
+        update={
+            "load_pps": load_pps,
+            "l2_bps": (nearest.l2_bps or 0.0) * share,
+            "l1_bps": (nearest.l1_bps or 0.0) * share,
+            "load_min_pps": min(one.load_min_pps or 0.0 for one in best),
+            "load_max_pps": max(one.load_max_pps or 0.0 for one in best),
+            "repeats": sum(one.repeats for one in best),
+            "tester_bound": any(one.tester_bound for one in best),
+            "out_of_time": 2 * sum(one.out_of_time for one in best) >= len(best),
+            "slower_times": min(one.slower_times or 1.0 for one in best) if _all_slower(best) else None,
+            "unsteady": 2 * sum(one.unsteady for one in best) >= len(best),
+            "left_out_share": statistics.median(one.left_out_share for one in best),
+            "rounds": [
+                RoundRate(
+                    round=number,
+                    load_pps=one.load_pps or 0.0,
+                    slower_times=one.slower_times,
+                    farther_times=one.farther_times,
+                )
+                for number, one in good
+            ],
+        }
+    )
+
+
+def _all_slower(best: Sequence[Throughput]) -> bool:
+    return all(one.slower_times is not None for one in best)

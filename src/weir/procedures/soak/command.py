@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir soak`: constant load on one chain for hours, looked at every interval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
+from weir.cli.labfile import (
+    ChainName,
+    FrameName,
+    Quick,
+    TechnologyName,
+    chosen_chain,
+    chosen_technology,
+    here,
+)
+from weir.cli.quantities import seconds
+from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, stored, write_reports
+
+if TYPE_CHECKING:
+    from weir.lab import Lab
+    from weir.procedures.soak.run import SoakSettings
+
+
+DURATION, INTERVAL, LOAD = "16h", "10s", "50% PDR"
+LONGEST_S = 7 * 24 * 3600.0
+SHORTEST_INTERVAL_S = 0.1
+
+
+def soak(
+    lab_path: Annotated[
+        Path | None,
+        typer.Argument(metavar="LAB", help="A lab file, or a directory that holds one as lab.yml."),
+    ] = None,
+    *,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help=f"How long the load lasts; absent: {DURATION}.")
+    ] = None,
+    interval: Annotated[
+        str | None, typer.Option(metavar="TIME", help=f"How often it is looked at; absent: {INTERVAL}.")
+    ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help='Load, both directions together: "1.5Mpps", "100Mbit/s" (L2).'),
+    ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOAD", help=f'Load as a share of a goal, searched for first; absent: "{LOAD}".'
+        ),
+    ] = None,
+    technology: TechnologyName = None,
+    chain: ChainName = None,
+    frame: FrameName = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Go on with this interrupted soak instead; `latest` will do."),
+    ] = None,
+    quick: Quick = False,
+    as_json: JsonResult = False,
+    output: ReportFolder = None,
+    store: StoreLocation = None,
+) -> None:
+    """Keep one chain under constant load for hours: losses, stalls, delays and memory over time."""
+    from rich.console import Console
+
+    from weir import fabric
+    from weir.procedures.soak.progress import SoakProgress
+    from weir.procedures.soak.run import SoakCampaign
+    from weir.procedures.soak.segment import soak_of, stored_lab
+    from weir.store.store import Store
+
+    earlier = None
+    if resume is not None:
+        given = {"duration": duration, "interval": interval, "rate": rate, "load": load}
+        given |= {"technology": technology, "chain": chain, "frame": frame}
+        _alone(given)
+        earlier = stored(resume, store)
+        lab = stored_lab(earlier)
+        _same(lab, lab_path, quick=earlier.quick or quick)
+    elif lab_path is None:
+        raise CommandError("expected a LAB, or --resume RUN", USAGE)
+    else:
+        lab = here(lab_path, quick=quick)
+    console = Console(stderr=as_json, highlight=False)
+    with Store(store) as database, SoakProgress(console) as progress:
+        mode = earlier.quick if earlier is not None else quick
+        campaign = SoakCampaign(lab, quick=mode, store=database, progress=progress)
+        if earlier is not None:
+            fabric.require_root()
+            result = campaign.resume(earlier)
+        else:
+            settings = _settings(
+                lab,
+                technology=technology,
+                chain=chain,
+                frame=frame,
+                load=_load(lab, rate, load),
+                times=(duration or DURATION, interval or INTERVAL),
+            )
+            fabric.require_root()
+            result = campaign.run(settings)
+    write_reports(
+        result, output, {"html": "report", "json": "result", "csv": "intervals"}, console, as_json=as_json
+    )
+    if result.interrupted:
+        console.print(f"go on: weir soak --resume {result.id}", soft_wrap=True)
+        raise typer.Exit(INTERRUPTED)
+    case = soak_of(result)
+    if case is None or case.soak is None or case.soak.faults or not all(one.met for one in case.verdicts):
+        raise typer.Exit(FAILED)
+
+
+def _alone(given: dict[str, str | None]) -> None:
+    named = [f"--{name}" for name, value in given.items() if value is not None]
+    if named:
+        raise CommandError(
+            f"--resume goes on with what was asked for then; leave {', '.join(named)} away", USAGE
+        )
+
+
+def _same(lab: Lab, lab_path: Path | None, *, quick: bool) -> None:
+    if lab_path is not None and here(lab_path, quick=quick) != lab:
+        raise CommandError(
+            f"{lab_path} is not the lab that was soaked: it has changed since; leave LAB away to go on with"
+            " the stored one, or begin a new soak",
+            USAGE,
+        )
+
+
+def _load(lab: Lab, rate: str | None, load: str | None) -> str:
+    from weir.lab.delay import load_of
+
+    if rate is not None and load is not None:
+        raise CommandError("--rate and --load are two ways to say one thing; give one of them", USAGE)
+    name, text = ("--rate", rate) if rate is not None else ("--load", load or LOAD)
+    try:
+        found = load_of(text or LOAD)
+    except ValueError as error:
+        raise CommandError(f"{name} {error}", USAGE) from error
+    if name == "--rate" and found.goal is not None:
+        raise CommandError(f"--rate {text}: expected a rate such as 1.5Mpps; a share is a --load", USAGE)
+    known = [goal.name for goal in lab.measure.goals]
+    if found.goal is not None and found.goal not in known:
+        raise CommandError(
+            f"{name} {text}: the lab has no goal {found.goal}; it has {', '.join(known)}", USAGE
+        )
+    return found.text
+
+
+def _settings(
+    lab: Lab,
+    *,
+    technology: str | None,
+    chain: str | None,
+    frame: str | None,
+    load: str,
+    times: tuple[str, str],
+) -> SoakSettings:
+    from weir.procedures.soak.run import SoakSettings
+
+    frames = [str(one) for one in lab.traffic.frames]
+    if frame is not None and frame not in frames:
+        raise CommandError(f"the lab has no frame {frame}; it has {', '.join(frames)}", USAGE)
+    interval_s = seconds("--interval", times[1], SHORTEST_INTERVAL_S, 3600.0)
+    duration_s = seconds("--duration", times[0], 3 * interval_s, LONGEST_S)
+    return SoakSettings(
+        technology=chosen_technology(lab, technology),
+        chain=chosen_chain(lab, chain),
+        frame=frame or frames[0],
+        load=load,
+        duration_s=duration_s,
+        interval_s=interval_s,
+    )

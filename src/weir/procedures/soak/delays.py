@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delays of some part of a soak: sums that can be added, and the figures that come of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from weir.measure import delay_figures
+from weir.measure.delay_figures import Buckets, coarse_us, difference, merged, quantiles
+from weir.protocol.messages import IpdvSummary, LatencySummary, StreamInterval
+from weir.results.soak import SoakStream
+from weir.results.trial import Jitter
+
+SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
+
+
+@dataclass
+class Delays:
+    """Of one stream over some time. Sums are of packets that were measured."""
+
+    count: int = 0
+    sum_ns: float = 0.0
+    min_ns: float = float("inf")
+    max_ns: float = 0.0
+    latency: Buckets = field(default_factory=dict)
+    ipdv: Buckets = field(default_factory=dict)
+    ipdv_min_ns: float = float("inf")
+    ipdv_max_ns: float = float("-inf")
+    jitter_count: int = 0
+    jitter_sum_ns: float = 0.0
+    jitter_max_ns: float = 0.0
+
+    def plus(self, other: Delays) -> Delays:
+        """Both times together."""
+        return Delays(
+            count=self.count + other.count,
+            sum_ns=self.sum_ns + other.sum_ns,
+            min_ns=min(self.min_ns, other.min_ns),
+            max_ns=max(self.max_ns, other.max_ns),
+            latency=merged(self.latency, other.latency),
+            ipdv=merged(self.ipdv, other.ipdv),
+            ipdv_min_ns=min(self.ipdv_min_ns, other.ipdv_min_ns),
+            ipdv_max_ns=max(self.ipdv_max_ns, other.ipdv_max_ns),
+            jitter_count=self.jitter_count + other.jitter_count,
+            jitter_sum_ns=self.jitter_sum_ns + other.jitter_sum_ns,
+            jitter_max_ns=max(self.jitter_max_ns, other.jitter_max_ns),
+        )
+
+    def into(self, stream: SoakStream, *, coarse: bool) -> SoakStream:
+        """The record with its delays; as it is, if none was measured."""
+        if not self.count or not self.latency:
+            return stream
+        summary = self._latency()
+        changes: dict[str, object] = {
+            "latency": delay_figures.latency(summary),
+            "pdv": delay_figures.pdv(summary),
+            "histogram": coarse_us(self.latency) if coarse else _in_us(self.latency),
+        }
+        if self.ipdv:
+            changes["ipdv"] = delay_figures.ipdv(self._ipdv())
+            changes["ipdv_histogram"] = [] if coarse else _in_us(self.ipdv)
+        if self.jitter_count:
+            mean_us = self.jitter_sum_ns / self.jitter_count / 1e3
+            changes["jitter"] = Jitter(mean_us=mean_us, max_us=self.jitter_max_ns / 1e3, last_us=mean_us)
+        return stream.model_copy(update=changes)
+
+    def _latency(self) -> LatencySummary:
+        shares = quantiles(self.latency, [*SHARES.values()], self.min_ns, self.max_ns)
+        return LatencySummary(
+            count=self.count,
+            min_ns=self.min_ns,
+            mean_ns=min(max(self.sum_ns / self.count, self.min_ns), self.max_ns),
+            max_ns=self.max_ns,
+            **{f"{name}_ns": value for name, value in zip(SHARES, shares, strict=True)},
+        )
+
+    def _ipdv(self) -> IpdvSummary:
+        pairs = sum(self.ipdv.values())
+        size_ns = sum((low + high) / 2 * packets for (low, high), packets in self.ipdv.items()) / pairs
+        most_ns = max(-self.ipdv_min_ns, self.ipdv_max_ns)
+        shares = quantiles(self.ipdv, [*SHARES.values()], 0, most_ns)
+        return IpdvSummary(
+            pairs=pairs,
+            min_ns=self.ipdv_min_ns,
+            max_ns=self.ipdv_max_ns,
+            mean_size_ns=size_ns,
+            **{f"{name}_size_ns": value for name, value in zip(SHARES, shares, strict=True)},
+        )
+
+
+def between(
+    before: StreamInterval | None,
+    after: StreamInterval,
+    latency: tuple[Buckets, Buckets],
+    ipdv: tuple[Buckets, Buckets],
+) -> Delays:
+    """Of the time between two looks at one run. Histograms as (before, after).
+
+    A histogram is read a moment after the counters: some packets of the next interval are in it already,
+    and are not in the next one.
+    """
+    count = after.latency.count - (before.latency.count if before else 0)
+    if count <= 0:
+        return Delays()
+    found = Delays(
+        count=count,
+        sum_ns=_sum_ns(after) - (_sum_ns(before) if before else 0.0),
+        min_ns=after.latency.min_ns,
+        max_ns=after.latency.max_ns,
+        latency=difference(latency[1], latency[0]),
+        ipdv=difference(ipdv[1], ipdv[0]),
+    )
+    if after.variation is not None:
+        was = before.variation if before else None
+        found.ipdv_min_ns, found.ipdv_max_ns = after.variation.ipdv_min_ns, after.variation.ipdv_max_ns
+        found.jitter_count = after.variation.jitter_count - (was.jitter_count if was else 0)
+        found.jitter_sum_ns = after.variation.jitter_mean_ns * after.variation.jitter_count - (
+            was.jitter_mean_ns * was.jitter_count if was else 0.0
+        )
+        found.jitter_max_ns = after.variation.jitter_max_ns
+    return found
+
+
+def _sum_ns(stream: StreamInterval) -> float:
+    return stream.latency.mean_ns * stream.latency.count
+
+
+def _in_us(of: Buckets) -> list[tuple[float, float, int]]:
+    return [(low / 1e3, high / 1e3, packets) for (low, high), packets in sorted(of.items())]
+
+
+def _in_ns(listed: list[tuple[float, float, int]]) -> Buckets:
+    return {(low * 1e3, high * 1e3): packets for low, high, packets in listed}
+
+
+def of_record(stream: SoakStream) -> Delays:
+    """Back from a prefix's record, for a soak that goes on."""
+    if stream.latency is None:
+        return Delays()
+    found = Delays(
+        count=stream.latency.packets,
+        sum_ns=stream.latency.mean_us * stream.latency.packets * 1e3,
+        min_ns=stream.latency.min_us * 1e3,
+        max_ns=stream.latency.max_us * 1e3,
+        latency=_in_ns(stream.histogram),
+        ipdv=_in_ns(stream.ipdv_histogram),
+    )
+    if stream.ipdv is not None:
+        found.ipdv_min_ns, found.ipdv_max_ns = stream.ipdv.min_us * 1e3, stream.ipdv.max_us * 1e3
+    if stream.jitter is not None:
+        found.jitter_count = found.count
+        found.jitter_sum_ns = stream.jitter.mean_us * found.count * 1e3
+        found.jitter_max_ns = stream.jitter.max_us * 1e3
+    return found

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One interval of a soak: the difference of two looks at a run, and the events in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from weir.measure.accounting import Counts
+from weir.measure.delay_figures import Buckets
+from weir.measure.tester import Stream
+from weir.procedures.soak.delays import Delays, between
+from weir.protocol.messages import Gap, Ledger, StallCount, StreamInterval, TrafficInterval
+from weir.results.soak import PoolFigures, ProcessFigures, SoakEvent, SoakInterval, SoakStream, TableFigure
+from weir.results.trial import Drop, Stall
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything up to one moment of a run."""
+
+    wall_s: float
+    """Seconds of the wall clock, as time.time gives them, when `traffic` was read."""
+    traffic: TrafficInterval
+    latency: Mapping[int, Buckets]
+    """By stream, of the whole run, as `ipdv`."""
+    ipdv: Mapping[int, Buckets]
+    counts: Counts
+    """Drops by place and reason since boot."""
+    kinds: Mapping[str, str]
+    """Of areas, by name."""
+    processes: Sequence[ProcessFigures] = ()
+    pools: Sequence[PoolFigures] = ()
+    tables: Sequence[TableFigure] = ()
+    look_ms: float = 0.0
+
+
+def pools_of(ledger: Ledger) -> list[PoolFigures]:
+    """Of a ledger."""
+    return [PoolFigures(name=pool.name, size=pool.size, free=pool.free) for pool in ledger.pools]
+
+
+EVENT_US = 1000.0
+"""Shorter stalls are counted, but are no events: a virtual machine has thousands of them an hour."""
+EVENTS_MAX = 50
+BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
+NOTICED_S = 0.001
+TESTER_KINDS = frozenset({"generator", "receiver"})
+
+
+def interval(
+    before: Snapshot | None,
+    after: Snapshot,
+    streams: Sequence[Stream],
+    *,
+    number: int,
+    segment: int,
+    began_s: float,
+    start_wall_s: float,
+    drops_before: Mapping[tuple[str, str], int],
+) -> tuple[SoakInterval, dict[int, Delays]]:
+    """The record, and each stream's delays in a form that can be added up.
+
+    `before`: None for the first of a run. `began_s`: its wall clock then; `start_wall_s`: the soak's.
+    `drops_before`: `after.counts` at the beginning.
+    """
+    was = {one.id: one for one in before.traffic.streams} if before else {}
+    delays = {
+        one.id: between(
+            was.get(one.id),
+            one,
+            ((before.latency if before else {}).get(one.id, {}), after.latency[one.id]),
+            ((before.ipdv if before else {}).get(one.id, {}), after.ipdv.get(one.id, {})),
+        )
+        for one in after.traffic.streams
+    }
+    ends = {stream.id: stream for stream in streams}
+    records = [
+        delays[one.id].into(_counts(was.get(one.id), one, ends[one.id]), coarse=True)
+        for one in after.traffic.streams
+    ]
+    drops = [*_drops(drops_before, after), *_tester_drops(was, after, ends)]
+    events = sorted(
+        [*_losses(after, ends, drops, start_wall_s), *_stalls(after, start_wall_s)], key=_importance
+    )
+    return (
+        SoakInterval(
+            number=number,
+            segment=segment,
+            at=rfc3339(after.wall_s),
+            from_s=began_s - start_wall_s,
+            to_s=after.wall_s - start_wall_s,
+            streams=records,
+            drops=drops,
+            stalls=_stall_counts(before, after),
+            events=sorted(events[:EVENTS_MAX], key=lambda event: event.offset_s),
+            events_left_out=max(0, len(events) - EVENTS_MAX),
+            processes=list(after.processes),
+            pools=list(after.pools),
+            tables=list(after.tables),
+            look_ms=after.look_ms,
+        ),
+        delays,
+    )
+
+
+def rfc3339(wall_s: float) -> str:
+    """UTC, to the millisecond."""
+    return datetime.fromtimestamp(wall_s, UTC).isoformat(timespec="milliseconds")
+
+
+def _counts(was: StreamInterval | None, now: StreamInterval, stream: Stream) -> SoakStream:
+    def grown(name: str) -> int:
+        return int(getattr(now, name) - (getattr(was, name) if was else 0))
+
+    return SoakStream(
+        stream=now.id,
+        direction=stream.direction,
+        offered=grown("offered"),
+        refused=grown("tx_refused"),
+        delivered=grown("delivered"),
+        lost=grown("missing"),
+        duplicates=grown("duplicates"),
+        reordered=grown("reordered"),
+    )
+
+
+def _drops(before: Mapping[tuple[str, str], int], after: Snapshot) -> Iterator[Drop]:
+    for (place, reason), packets in sorted(after.counts.items()):
+        more = packets - before.get((place, reason), 0)
+        if more > 0:
+            yield Drop(place=place, reason=reason, packets=more)
+
+
+def _tester_drops(
+    was: Mapping[int, StreamInterval], after: Snapshot, ends: Mapping[int, Stream]
+) -> Iterator[Drop]:
+    for one in after.traffic.streams:
+        earlier = was.get(one.id)
+        refused = one.tx_refused - (earlier.tx_refused if earlier else 0)
+        late = one.too_late - (earlier.too_late if earlier else 0)
+        if refused > 0:
+            yield Drop(place=ends[one.id].port, reason="tx_queue_full", packets=refused)
+        if late > 0:
+            yield Drop(place=ends[one.id].to, reason="too_late", packets=late)
+
+
+def _losses(
+    after: Snapshot, ends: Mapping[int, Stream], drops: list[Drop], start_wall_s: float
+) -> Iterator[SoakEvent]:
+    gaps = [(gap.ended_us / 1e6 - gap.us / 1e6, gap.ended_us / 1e6) for gap in after.traffic.gaps]
+    for one in after.traffic.streams:
+        for at_ns, packets in one.losses:
+            at_s = at_ns / 1e9
+            wall_s = after.wall_s - (after.traffic.now_ns - at_ns) / 1e9
+            stalled = any(began - NOTICED_S <= at_s <= ended + BEHIND_STALL_S for began, ended in gaps)
+            yield SoakEvent(
+                kind="loss",
+                at=rfc3339(wall_s),
+                offset_s=wall_s - start_wall_s,
+                stream=one.id,
+                direction=ends[one.id].direction,
+                packets=packets,
+                counters=drops,
+                during_stall=stalled,
+            )
+
+
+def _stalls(after: Snapshot, start_wall_s: float) -> Iterator[SoakEvent]:
+    for gap in after.traffic.gaps:
+        if gap.us >= EVENT_US:
+            wall_s = after.wall_s - (after.traffic.now_ns / 1e9 - gap.ended_us / 1e6)
+            yield SoakEvent(
+                kind="stall",
+                at=rfc3339(wall_s),
+                offset_s=wall_s - start_wall_s,
+                core=gap.core,
+                us=gap.us,
+                by=_by(gap, after),
+                area=gap.area,
+            )
+
+
+def _by(gap: Gap, after: Snapshot) -> Literal["host", "function", "tester", "loop"]:
+    if gap.host_us > 0:
+        return "host"
+    if gap.area is None:
+        return "loop"
+    return "tester" if after.kinds.get(gap.area) in TESTER_KINDS else "function"
+
+
+def _importance(event: SoakEvent) -> tuple[int, float]:
+    """Losses first, the largest of each kind first."""
+    if event.kind == "loss":
+        return 0, -(event.packets or 0)
+    return 1, -(event.us or 0.0)
+
+
+def _stall_counts(before: Snapshot | None, after: Snapshot) -> list[Stall]:
+    was = {one.core: one for one in before.traffic.stalls} if before else {}
+    longest: dict[int, float] = {}
+    for gap in after.traffic.gaps:
+        longest[gap.core] = max(longest.get(gap.core, 0.0), gap.us)
+    found = [_stall(was.get(one.core), one, longest.get(one.core, 0.0)) for one in after.traffic.stalls]
+    return [stall for stall in found if stall.count]
+
+
+def _stall(was: StallCount | None, now: StallCount, longest_us: float) -> Stall:
+    return Stall(
+        core=now.core,
+        count=now.count - (was.count if was else 0),
+        total_us=now.total_us - (was.total_us if was else 0.0),
+        longest_us=longest_us,
+        host_count=now.host_count - (was.host_count if was else 0),
+        host_us=now.host_us - (was.host_us if was else 0.0),
+    )

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir soak`, from a lab or an interrupted soak to a stored result: deploy, find the load, soak, destroy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from weir import fabric, plan
+from weir.base.error import FAILED, WeirError
+from weir.base.topology import Topology
+from weir.fabric import interrupts
+from weir.lab import Chain, Lab
+from weir.lab.delay import load_of
+from weir.measure import ceilings, measure_setup
+from weir.measure.counting import Watched
+from weir.measure.delay import load_pps
+from weir.measure.events import Event, TrialFinished
+from weir.measure.tester import arrival_clocks
+from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
+from weir.procedures.soak.segment import SoakRun, settle_s, soak_of, warm_up
+from weir.procedures.stored_result import OneCase, new_result
+from weir.results.result import Case, Ceiling, Result, Setup
+from weir.results.soak import Soak, SoakInterval
+from weir.store.store import Store
+
+LEFT_S_MIN = 1.0
+TEACHING_FRAMES = 3
+
+
+class SoakError(WeirError):
+    """The soak cannot begin, or cannot go on; says why and what to do."""
+
+    exit_code = FAILED
+
+
+class Progress(Protocol):
+    """Whoever shows where the soak is."""
+
+    def say(self, text: str) -> None: ...
+    def setup(self, name: str) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def soak(self, soak: Soak, interval: SoakInterval | None) -> None: ...
+
+
+@dataclass(frozen=True)
+class SoakSettings:
+    """What a new soak is to be."""
+
+    technology: str
+    chain: Chain
+    frame: str
+    load: str
+    """As spec.delay.load_of reads it."""
+    duration_s: float
+    interval_s: float
+
+
+class SoakCampaign:
+    """One soak of one chain of a lab."""
+
+    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: Progress) -> None:
+        self._lab = lab
+        self._quick = quick
+        self._store = store
+        self._progress = progress
+
+    def run(self, settings: SoakSettings) -> Result:
+        """A new one. Ctrl-C ends it with what is there. SoakError: the load's goal was not found."""
+        result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-soak")
+        one = OneCase.begun(
+            self._store,
+            result,
+            technology=settings.technology,
+            chain=settings.chain.name,
+            frame=settings.frame,
+        )
+        case, place = one.case, one.place
+        missing = refusal(self._lab, settings.technology, settings.chain)
+        if missing is not None:
+            one.setup.refused = f"{missing.missing}: {missing.fix}"
+            self._store.update_setup(place, one.setup)
+            raise SoakError(f"{settings.technology} cannot run here: {one.setup.refused}")
+
+        def begin(on: RunningChain, found: Ceiling | None) -> None:
+            case.ceiling = found
+            pps = self._load_pps(on, case, settings, place)
+            case.soak = Soak(
+                load=settings.load,
+                load_pps=pps,
+                duration_s=settings.duration_s,
+                interval_s=settings.interval_s,
+                settle_s=settle_s(self._lab, settings.duration_s),
+                started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            )
+            warm_up(on, case.frame, pps)
+
+        return self._through(one, begin)
+
+    def resume(self, result: Result) -> Result:
+        """Goes on with a stored one, at the same load, for what is left. SoakError: nothing is."""
+        case = soak_of(result)
+        if case is None or case.soak is None:
+            raise SoakError(
+                f"run {result.id} is no soak, or was ended before its load began: begin a new one"
+            )
+        left_s = case.soak.duration_s - case.soak.measured_s
+        if left_s < LEFT_S_MIN:
+            raise SoakError(f"run {result.id} has had its {case.soak.duration_s:g} s: nothing is left")
+        with interrupts.held():
+            take_down_leftovers(self._progress.say)
+        standing = {deployment.id for deployment in fabric.deployments()}
+        if standing & {one.deployment for one in case.soak.segments}:
+            raise SoakError(f"run {result.id} is being measured by a weir that runs: wait for its end")
+        place = self._store.reopen_soak(result.id)
+        setup = next(one for one in result.setups if case in one.cases)
+        pps = case.soak.load_pps
+        result.interrupted, result.finished_at = False, None
+        self._progress.say(
+            f"going on with {result.id}: {left_s:.0f} s of {case.soak.duration_s:g} s are left"
+        )
+        one = OneCase(self._store, result, setup, case, place)
+        return self._through(one, lambda on, _ceiling: warm_up(on, case.frame, pps))
+
+    def _through(self, one: OneCase, begin: Callable[[RunningChain, Ceiling | None], None]) -> Result:
+        self._progress.setup(f"{one.setup.technology} {one.setup.chain}")
+        with one.measured(self._progress.say):
+            found = self._ceiling(one.setup, one.case) if one.case.soak is None else one.case.ceiling
+            self._soaked(one, lambda on: begin(on, found))
+        return one.result
+
+    def _soaked(self, one: OneCase, begin: Callable[[RunningChain], None]) -> None:
+        result, setup, case, place = one.result, one.setup, one.case, one.place
+        with running(self._lab, self._planned(setup)) as on:
+            on.describe(setup)
+            if case.soak is None:
+                result.fingerprint = on.fingerprint()
+            self._store.update_setup(place, setup)
+            self._store.update(result)
+            on.tester().teach(TEACHING_FRAMES)
+            begin(on)
+            case.clocks = arrival_clocks(on.client.ledger(), on.traffic(case.frame).streams)
+            run = SoakRun(self._lab, result, case, place, store=self._store, watching=self._progress)
+            result.interrupted = run.segment(on)
+
+    def _planned(self, setup: Setup) -> Topology:
+        chain = next(one for one in self._lab.chains() if one.name == setup.chain)
+        return planned(self._lab, setup.technology, chain)
+
+    def _load_pps(self, on: RunningChain, case: Case, settings: SoakSettings, place: int) -> float:
+        """Of a goal, which is searched for first; or as it was asked for."""
+        load = load_of(settings.load)
+        if load.goal is not None:
+            self._search(on, case, load.goal, place)
+        pps = load_pps(load, case.throughput, case.mean_frame_bytes)
+        if pps is None:
+            why = next((one.why for one in case.throughput if one.why is not None), case.problem)
+            raise SoakError(f"no throughput was found for {settings.load} ({why}): give the load with --rate")
+        return pps
+
+    def _search(self, on: RunningChain, case: Case, goal: str, place: int) -> None:
+        measure = self._lab.measure
+        goals = tuple(one for one in measure.goals if one.name == goal)
+        alone = measure.model_copy(
+            update={
+                "goals": goals,
+                "curve": measure.curve.model_copy(update={"points": 0}),
+                "latency": None,
+            }
+        )
+
+        def on_event(event: Event) -> None:
+            if isinstance(event, TrialFinished):
+                self._store.add_trial(place, event.frame, event.mean_frame_bytes, event.trial)
+            self._progress.event(event)
+
+        found = next(
+            measure_setup(
+                alone,
+                [on.traffic(case.frame)],
+                on.tester(),
+                counters=on.counters,
+                ceilings={case.frame: case.ceiling} if case.ceiling else {},
+                on_event=on_event,
+                watched=Watched(on.cores),
+            )
+        )
+        case.throughput, case.trials = found.throughput, found.trials
+
+    def _ceiling(self, setup: Setup, case: Case) -> Ceiling | None:
+        """The tester's own over the same kind of port: what its delays are measured against."""
+        with running(self._lab, plan.loopback(self._planned(setup), new_id(self._lab))) as loop:
+            found = ceilings(
+                self._lab.measure, [loop.traffic(case.frame)], loop.tester(), self._progress.event
+            )
+        return found.get(case.frame)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A soak in reports. In the terminal it fits 80 columns; its CSV has its intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from weir.procedures.soak import section_page, section_rows
+from weir.procedures.soak.section_rows import SoakRow
+from weir.report import blocks, summary
+from weir.report.sections import Cell, CsvTable, Section
+from weir.results.result import Result
+from weir.results.soak import SoakInterval, SoakStream
+
+# Of pools and tables there may be many; the page has all.
+DRIFTS_SHOWN = 24
+
+
+def tables(result: Result) -> Iterator[RenderableType]:
+    """Nothing for a run without a soak."""
+    for row in section_rows.soaks(result):
+        yield from _soak(row)
+
+
+def _soak(row: SoakRow) -> Iterator[RenderableType]:
+    soak = row.soak
+    title = f"\n{row.setup.technology} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}: soak"
+    yield Text(title, style="bold")
+    yield blocks.facts(section_rows.facts(soak))
+    yield from blocks.listed("Know first", [*section_rows.remarks(soak)], "bold yellow")
+    yield _prefixes(row)
+    yield from blocks.listed(
+        "Events", [section_rows.event_text(one) for one in section_rows.notable(soak)], "bold"
+    )
+    yield from blocks.listed(
+        "Limits broken by intervals", [*map(section_rows.broken_text, soak.broken)], "bold red"
+    )
+    if soak.drifts:
+        yield _drifts(row)
+
+
+def _prefixes(row: SoakRow) -> Table:
+    out = blocks.table("\nShort runs and this one: delay in µs, slower direction")
+    out.add_column("First")
+    for name in (*section_rows.PREFIX_HEAD, "windows'\nmax: least", "median", "most"):
+        out.add_column(name.replace(" max", "\nmax"), justify="right", no_wrap=True)
+    for prefix in row.soak.prefixes:
+        out.add_row(prefix.name, *section_rows.prefix_cells(prefix))
+    return out
+
+
+def _drifts(row: SoakRow) -> Table:
+    minutes = max(drift.seconds for drift in row.soak.drifts) / 60
+    out = blocks.table(f"\nDrift over {minutes:.1f} min: fitted line, 95 % interval")
+    for name in ("Of", "what"):
+        out.add_column(name, overflow="fold")
+    for name in ("start", "change", ""):
+        out.add_column(name, justify="right")
+    for drift in row.soak.drifts[:DRIFTS_SHOWN]:
+        out.add_row(*section_rows.drift_cells(drift))
+    return out
+
+
+CSV_COLUMNS = (
+    "run", "interval", "segment", "at", "from_s", "to_s", "direction", "offered", "refused", "delivered",
+    "lost", "duplicates", "reordered", "min_us", "mean_us", "p50_us", "p90_us", "p99_us", "p999_us",
+    "p9999_us", "max_us", "ipdv_p99_us", "jitter_mean_us", "jitter_max_us", "dropped", "stalls",
+    "stalled_us", "host_stalls", "host_stalled_us", "longest_stall_us", "events", "rss_kib", "cpu_s",
+    "buffers_in_use", "look_ms",
+)  # fmt: skip
+
+
+def csv(result: Result) -> CsvTable | None:
+    """One row an interval and direction; memory and CPU time are weir-dp's. None of a run without a soak."""
+    soaks = section_rows.soaks(result)
+    return CsvTable(CSV_COLUMNS, _csv_rows(result.id, soaks)) if soaks else None
+
+
+def _csv_rows(run: str, soaks: list[SoakRow]) -> Iterator[dict[str, Cell]]:
+    for row in soaks:
+        for interval in row.soak.intervals:
+            for stream in interval.streams:
+                yield _csv_row(interval, stream) | {"run": run}
+
+
+def _csv_row(interval: SoakInterval, stream: SoakStream) -> dict[str, Cell]:
+    latency, ipdv, jitter = stream.latency, stream.ipdv, stream.jitter
+    data_plane = next((one for one in interval.processes if one.name == "weir-dp"), None)
+    names = ("min", "mean", "p50", "p90", "p99", "p999", "p9999", "max")
+    counts = ("direction", "offered", "refused", "delivered", "lost", "duplicates", "reordered")
+    return {
+        "interval": interval.number,
+        "segment": interval.segment,
+        "at": interval.at,
+        "from_s": round(interval.from_s, 3),
+        "to_s": round(interval.to_s, 3),
+        **{name: getattr(stream, name) for name in counts},
+        **({f"{name}_us": round(getattr(latency, f"{name}_us"), 3) for name in names} if latency else {}),
+        "ipdv_p99_us": round(ipdv.p99_size_us, 3) if ipdv else None,
+        "jitter_mean_us": round(jitter.mean_us, 3) if jitter else None,
+        "jitter_max_us": round(jitter.max_us, 3) if jitter else None,
+        "dropped": sum(one.packets for one in interval.drops),
+        "stalls": sum(one.count for one in interval.stalls),
+        "stalled_us": round(sum(one.total_us for one in interval.stalls), 1),
+        "host_stalls": sum(one.host_count for one in interval.stalls),
+        "host_stalled_us": round(sum(one.host_us for one in interval.stalls), 1),
+        "longest_stall_us": round(max((one.longest_us for one in interval.stalls), default=0.0), 1),
+        "events": len(interval.events) + interval.events_left_out,
+        "rss_kib": data_plane.rss_kib if data_plane else None,
+        "cpu_s": data_plane.cpu_s if data_plane else None,
+        "buffers_in_use": sum(pool.size - pool.free for pool in interval.pools),
+        "look_ms": interval.look_ms,
+    }
+
+
+SECTION = Section(terminal=tables, page=section_page.parts, csv=csv, leads=True)

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What reports say of a soak, as rows and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weir.report import numbers
+from weir.results.result import Case, Result, Setup
+from weir.results.soak import BrokenLimit, Drift, Soak, SoakEvent, SoakInterval, SoakPrefix, SoakStream
+
+PREFIX_HEAD = ("P50", "P99", "P99.9", "P99.99", "max", "jitter max")
+EVENTS_SHOWN = 12
+UNITS = {"us": "µs", "KiB": "KiB"}
+MEANING = (
+    "First part: what a run of that length would have shown. Windows: the greatest delay in each of the "
+    "soak's parts of that length, one behind the other: least, median, most. After the paper on virtual CPE, "
+    "figure 10."
+)
+
+
+@dataclass(frozen=True)
+class SoakRow:
+    """A soak with the setup and case that it belongs to."""
+
+    setup: Setup
+    case: Case
+    soak: Soak
+
+
+def soaks(result: Result) -> list[SoakRow]:
+    """All of a run."""
+    return [
+        SoakRow(setup, case, case.soak)
+        for setup in result.setups
+        for case in setup.cases
+        if case.soak is not None
+    ]
+
+
+def count(packets: int) -> str:
+    """ "1 234 567"."""
+    return f"{packets:,}".replace(",", " ")
+
+
+def lost_text(packets: int) -> str:
+    """ "nothing lost", "12 lost"."""
+    return "nothing lost" if packets == 0 else f"{count(packets)} lost"
+
+
+def greatest_us(interval: SoakInterval) -> float | None:
+    """Of any stream's latency; None while the load settles."""
+    return max((one.latency.max_us for one in interval.streams if one.latency is not None), default=None)
+
+
+def facts(soak: Soak) -> Iterator[tuple[str, str]]:
+    """Name and value, most important first."""
+    yield "load", f"{numbers.mpps(soak.load_pps)} Mpps ({soak.load})"
+    yield "under load", f"{_long(soak.measured_s)} of {_long(soak.duration_s)}"
+    yield (
+        "packets",
+        f"{count(soak.offered)} offered, {count(soak.delivered)} delivered, {lost_text(soak.lost)}",
+    )
+    yield "ledger", _ledger(soak)
+    yield "packet buffers", _buffers(soak)
+    worst = max(soak.intervals, key=lambda one: greatest_us(one) or 0.0, default=None)
+    if worst is not None and greatest_us(worst) is not None:
+        yield (
+            "worst interval",
+            f"number {worst.number}: {numbers.us(greatest_us(worst))} at {worst.at[11:19]} UTC",
+        )
+    events = [event for one in soak.intervals for event in one.events]
+    stalls = [event for event in events if event.kind == "stall"]
+    losses = [event for event in events if event.kind == "loss"]
+    left_out = sum(one.events_left_out for one in soak.intervals)
+    more = f", and {left_out} more" if left_out else ""
+    yield "events", f"{len(losses)} of loss, {len(stalls)} stalls of 1 ms or more{more}"
+    looks = [one.look_ms for one in soak.intervals]
+    if looks:
+        yield "cost of a look", f"{sum(looks) / len(looks):.1f} ms, {max(looks):.1f} ms at most"
+
+
+def _ledger(soak: Soak) -> str:
+    if soak.unaccounted is None:
+        return "not closed"
+    text = "balanced to the packet" if soak.unaccounted == 0 else f"{soak.unaccounted} packets unaccounted"
+    unclosed = sum(one.trial is None for one in soak.segments)
+    return text + (f"; {unclosed} of {len(soak.segments)} segments not closed" if unclosed else "")
+
+
+def _buffers(soak: Soak) -> str:
+    if soak.buffers_lost is None:
+        return "not compared"
+    if soak.buffers_lost == 0:
+        return "all back in their pools"
+    most = max(one.buffers_kept_most for one in soak.segments)
+    return f"{soak.buffers_lost} fewer in their pools than before; queues may keep {most}"
+
+
+def remarks(soak: Soak) -> Iterator[str]:
+    """What to know first: faults, gaps, segments that are not whole."""
+    yield from soak.faults
+    for was, segment in zip(soak.segments, soak.segments[1:], strict=False):
+        if was.to_s is not None:
+            gap_s = segment.from_s - was.to_s
+            at = _offset(was.to_s)
+            yield f"A gap of {_long(gap_s)} without load before segment {segment.number}, at {at}."
+        yield from (f"Segment {segment.number}: {sentence}" for sentence in segment.differs)
+    for segment in soak.segments:
+        if segment.ended == "killed":
+            yield f"Segment {segment.number} was killed: what was under way then is not counted."
+        elif segment.ended == "open":
+            yield "The last segment is open: the soak goes on, or was killed (then: `weir soak --resume`)."
+
+
+def event_text(event: SoakEvent) -> str:
+    """ "15:04:05.678 (+61.2 s) → 12 packets lost during a stall: tester.left tx_queue_full 12"."""
+    head = f"{event.at[11:23]} ({_offset(event.offset_s)})"
+    if event.kind == "stall":
+        by = {"host": "the host", "function": event.area, "tester": event.area, "loop": "the loop"}[
+            event.by or "loop"
+        ]
+        return f"{head} core {event.core} stood still for {numbers.us(event.us)}: {by}"
+    counted = ", ".join(f"{one.place} {one.reason} {one.packets}" for one in event.counters)
+    stalled = " during a stall" if event.during_stall else ""
+    arrow = numbers.ARROWS.get(event.direction or "", "")
+    return f"{head} {arrow} {event.packets} packets lost{stalled}: {counted or 'no counter of the interval'}"
+
+
+def notable(soak: Soak, most: int = EVENTS_SHOWN) -> list[SoakEvent]:
+    """Losses first, then the longest stalls; in order of time."""
+    events = [event for one in soak.intervals for event in one.events]
+    events.sort(key=lambda event: (event.kind != "loss", -(event.packets or 0), -(event.us or 0.0)))
+    return sorted(events[:most], key=lambda event: event.offset_s)
+
+
+def prefix_cells(prefix: SoakPrefix) -> list[str]:
+    """Direction with the higher P99, in the order of PREFIX_HEAD; then least, median, most of windows."""
+    worst = worst_stream(prefix)
+    latency = worst.latency if worst else None
+    jitter = worst.jitter if worst else None
+    values: list[float | None] = (
+        [latency.p50_us, latency.p99_us, latency.p999_us, latency.p9999_us, latency.max_us]
+        if latency
+        else [None, None, None, None, None]
+    )
+    values += [jitter.max_us if jitter else None]
+    values += [prefix.max_us_least, prefix.max_us_median, prefix.max_us_most]
+    return [numbers.in_us(value) for value in values]
+
+
+def worst_stream(prefix: SoakPrefix) -> SoakStream | None:
+    """The direction with the highest P99."""
+    measured = [one for one in prefix.streams if one.latency is not None]
+    return max(measured, key=lambda one: one.latency.p99_us if one.latency else 0.0, default=None)
+
+
+def drift_cells(drift: Drift) -> list[str]:
+    """Subject, what, start, change with its interval, share."""
+    unit = UNITS.get(drift.unit, drift.unit)
+    share = "" if drift.share is None else f"{drift.share:+.2%}"
+    return [
+        numbers.ARROWS.get(drift.subject, drift.subject),
+        f"{drift.what}, {unit}" if unit else drift.what,
+        _figure(drift.start),
+        f"{_figure(drift.change, sign=True)} ({_figure(drift.change_low, sign=True)} … "
+        f"{_figure(drift.change_high, sign=True)})",
+        share,
+    ]
+
+
+def broken_text(one: BrokenLimit) -> str:
+    """ "latency P99 →: 3 intervals broke 100 µs, the worst is 17: 153.2 µs (12, 17, 18)"."""
+    arrow = numbers.ARROWS.get(one.direction or "", "")
+    limit, worst = (
+        (numbers.us(one.limit), numbers.us(one.worst))
+        if one.unit == "us"
+        else (numbers.share(one.limit), numbers.share(one.worst))
+    )
+    named = ", ".join(map(str, one.first_intervals)) + (
+        ", …" if one.intervals > len(one.first_intervals) else ""
+    )
+    word = "interval" if one.intervals == 1 else "intervals"
+    return (
+        f"{one.criterion} {arrow}: {one.intervals} {word} broke {limit}; the worst is {one.worst_interval}:"
+        f" {worst} ({named})"
+    )
+
+
+def _figure(value: float, *, sign: bool = False) -> str:
+    digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 3
+    text = f"{value:+,.{digits}f}" if sign else f"{value:,.{digits}f}"
+    return text.replace(",", " ")
+
+
+def _offset(seconds: float) -> str:
+    return f"+{seconds:.1f} s" if seconds < 600 else f"+{_long(seconds)}"
+
+
+def _long(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    hours, rest = divmod(round(seconds), 3600)
+    minutes, seconds_left = divmod(rest, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds_left:02} s"

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One segment of a soak on a chain that is deployed: load, looks, and what they say, stored as it goes."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from weir.base.error import WeirError
+from weir.fabric import interrupts
+from weir.fabric.process import process_figures
+from weir.lab import Lab
+from weir.measure.accounting import Counts, counted
+from weir.measure.delay_figures import buckets
+from weir.measure.trial import PortGoneError, TrialRunner
+from weir.procedures.driver import RunningChain
+from weir.procedures.soak.intervals import Snapshot, pools_of
+from weir.procedures.soak.recorder import Recorder, buffers_lost
+from weir.protocol import DataPlaneClient, DataPlaneError
+from weir.protocol.looking import LookingTester
+from weir.protocol.requests import DelayWanted
+from weir.results.fingerprint import differences
+from weir.results.result import Case, Result
+from weir.results.soak import PoolFigures, ProcessFigures, Soak, SoakInterval, TableFigure
+from weir.results.trial import Trial
+from weir.store.store import Store
+
+WARM_UP_S = 0.2
+WARM_UP_PPS_MIN = 200_000.0
+"""Fills what queues keep of sent packets, so that pools compare before and after."""
+SETTLED_READS, SETTLED_S = 20, 0.05
+TABLES_MAX = 32
+SETTLED_SHARE = 0.05
+
+
+class Watching(Protocol):
+    """Whoever shows where a soak is."""
+
+    def say(self, text: str) -> None: ...
+    def soak(self, soak: Soak, interval: SoakInterval | None) -> None: ...
+
+
+def settle_s(lab: Lab, duration_s: float) -> float:
+    """Of the lab's latency part, or 20 s; of a short soak a twentieth."""
+    wanted = lab.measure.latency.settle_s if lab.measure.latency is not None else 20.0
+    return min(wanted, SETTLED_SHARE * duration_s)
+
+
+class SoakRun:
+    """One segment on a standing chain, stored as it goes."""
+
+    def __init__(
+        self, lab: Lab, result: Result, case: Case, place: int, *, store: Store, watching: Watching
+    ) -> None:
+        """`case` has the soak; `place`: the number of its setup in the store."""
+        assert case.soak is not None
+        self._lab = lab
+        self._result = result
+        self._case = case
+        self._soak = case.soak
+        self._place = place
+        self._store = store
+        self._watching = watching
+
+    def segment(self, on: RunningChain) -> bool:
+        """Load for what is left of the duration. True: Ctrl-C ended it. Everything known is in the store."""
+        with interrupts.held():
+            interrupted = self._segment(on)
+            if interrupted:
+                interrupts.settle()
+        return interrupted
+
+    def _segment(self, on: RunningChain) -> bool:
+        looks, traffic = _Looks(on), on.traffic(self._case.frame)
+        recorder = Recorder(self._soak, traffic.streams)
+        self._soak.intervals.clear()
+        trials: list[Trial] = []
+        left_s = self._soak.duration_s - self._soak.measured_s
+
+        def look() -> None:
+            interval = recorder.add(looks.snapshot())
+            self._store.add_interval(self._place, self._case, interval)
+            self._soak.intervals.clear()  # 16 h have thousands: they are read again when all are there
+            self._watching.soak(self._soak, interval)
+
+        tester = LookingTester(on.client, self._soak.interval_s, look, _waiting(on.client))
+        runner = TrialRunner(
+            tester, on.counters, traffic, options=self._lab.measure.trial, on_trial=trials.append
+        )
+        wanted = DelayWanted(settle_ns=round(min(self._soak.settle_s, left_s / 2) * 1e9), variation=True)
+        pools = looks.pools()
+        differs = differences(self._result.fingerprint, on.fingerprint()) if self._soak.segments else []
+        recorder.begin(time.time(), looks.counts(), pools, deployment=on.deployment.id, differs=differs)
+        self._store.add_interval(self._place, self._case)
+        self._watching.soak(self._soak, None)
+        try:
+            runner.run("soak", self._soak.load_pps, left_s, wanted)
+            after = looks.settled_pools(pools)
+            ports = len(on.client.ledger().ports)
+            recorder.end(trials[-1], after, time.time(), ports=ports, complete=not tester.ended_early)
+        except WeirError as error:
+            recorder.fail(str(error))
+            self._watching.say(f"the soak ended early: {error}")
+        self._soak.intervals = self._store.intervals(self._place, self._case)
+        self._case.verdicts = recorder.judge(self._lab.sla)
+        self._store.add_interval(self._place, self._case)
+        return tester.ended_early
+
+
+def warm_up(on: RunningChain, frame: str, load_pps: float) -> None:
+    """Teaches switches where the ports are, and sends for a moment."""
+    traffic = on.traffic(frame)
+    on.client.configure_traffic(traffic.config)
+    with suppress(PortGoneError):
+        TrialRunner(
+            LookingTester(on.client, WARM_UP_S, lambda: None, _waiting(on.client)),
+            on.counters,
+            traffic,
+            options=on.lab.measure.trial,
+            on_trial=lambda _trial: None,
+        ).run("calibration", max(load_pps, WARM_UP_PPS_MIN), WARM_UP_S)
+
+
+class _Looks:
+    """Reads everything about a standing chain."""
+
+    def __init__(self, on: RunningChain) -> None:
+        self._on = on
+        self._reporting: list[tuple[str, str]] | None = None
+
+    def counts(self) -> Counts:
+        """Drops by place and reason."""
+        return counted(self._on.client.ledger(), self._on.counters())
+
+    def pools(self) -> list[PoolFigures]:
+        """Of weir-dp."""
+        return pools_of(self._on.client.ledger())
+
+    def settled_pools(self, before: Sequence[PoolFigures]) -> list[PoolFigures]:
+        """Once all buffers are back that come back."""
+        pools = self.pools()
+        for _ in range(SETTLED_READS):
+            if not buffers_lost(before, pools):
+                break
+            time.sleep(SETTLED_S)
+            pools = self.pools()
+        return pools
+
+    def snapshot(self) -> Snapshot:
+        """One look."""
+        began = time.monotonic()
+        client = self._on.client
+        traffic = client.traffic_interval()
+        wall_s = time.time()
+        ids = [stream.id for stream in traffic.streams]
+        ledger = client.ledger()
+        return Snapshot(
+            wall_s=wall_s,
+            traffic=traffic,
+            latency={stream: buckets(client.delays(stream).buckets) for stream in ids},
+            ipdv={stream: buckets(client.delays(stream, "ipdv").buckets) for stream in ids},
+            counts=counted(ledger, self._on.counters()),
+            kinds={area.name: area.kind for area in ledger.areas},
+            processes=self._processes(),
+            pools=pools_of(ledger),
+            tables=list(self._tables()),
+            look_ms=round((time.monotonic() - began) * 1e3, 3),
+        )
+
+    def _processes(self) -> list[ProcessFigures]:
+        own = {"weir": os.getpid()}
+        named = self._on.deployment.processes() | own
+        found = [process_figures(name, pid) for name, pid in named.items()]
+        return [one for one in found if one is not None]
+
+    def _tables(self) -> Iterator[TableFigure]:
+        """Figures of the functions that report any; which these are is asked once."""
+        if self._reporting is None:
+            self._reporting = []
+            for area in self._on.client.ledger().areas:
+                for nf in dict.fromkeys(stage.nf for path in area.paths for stage in path.stages):
+                    with suppress(DataPlaneError):
+                        self._on.client.report(area.name, nf, limit=0)
+                        self._reporting.append((area.name, nf))
+        for area_name, nf in self._reporting[:TABLES_MAX]:
+            for place, figures in self._on.client.report(area_name, nf, limit=0).figures.items():
+                for name, value in figures.items():
+                    yield TableFigure(place=f"{place}/{nf}", name=name, value=value)
+
+
+def _waiting(client: DataPlaneClient) -> Callable[[float], bool]:
+    def wait(seconds: float) -> bool:
+        try:
+            with interrupts.allowed():
+                client.wait(seconds)
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    return wait
+
+
+def stored_lab(result: Result) -> Lab:
+    """The lab of a stored run, as it was resolved then."""
+    return Lab.model_validate_json(json.dumps(result.spec), by_name=True, by_alias=True)
+
+
+def soak_of(result: Result) -> Case | None:
+    """The case of a run that has a soak."""
+    cases = (case for setup in result.setups for case in setup.cases)
+    return next((case for case in cases if case.soak is not None), None)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NDR, PDR and loss curves of everything that a lab compares (MLRsearch)."""

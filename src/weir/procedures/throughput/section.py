@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The throughputs in reports: for each chain and frame size a row for each technology.
+
+Chains under one technology are compared with each other instead: a row for each chain. In the terminal two
+goals fit 80 columns; goals that do not fit side by side get a table each. Where there is room, each ratio has
+its interval beside it.
+
+The CSV has one row for each throughput. A technology that was refused and a case that was given up have one
+row too, with that status, the reason in `why`, and no numbers, so that nothing is missing silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from weir.procedures.throughput import section_page
+from weir.report import blocks, legend, numbers, rates, summary
+from weir.report.rates import FLAGS
+from weir.report.sections import HOW_TO_READ, Cell, CsvTable, Note, Section
+from weir.results.result import Case, Result, Setup, Throughput
+
+FRAME_COLUMNS = 10
+SPREAD = "±: how far the farthest repeat, or round, is from the median; the report has min and max."
+SPANS = (
+    "Least and greatest of each ratio: beside it where the terminal is wide enough, in the report and CSV."
+)
+BETWEEN = "–\n"
+
+# fmt: off
+COLUMNS = (
+    "run", "lab", "technology", "chain", "datapath", "frame", "mean_frame_bytes", "goal", "goal_loss_ratio",
+    "status", "why", "load_pps", "load_min_pps", "load_max_pps", "lower_bound_pps", "upper_bound_pps",
+    "repeats", "l2_bps", "l1_bps", "loss_ratio", "ratio_to_baseline", "ratio_min", "ratio_max",
+    "ratio_bound", "baseline", "flags", "tester_bound", "stall_labelled", "out_of_time", "slower_times",
+    "farther_times", "left_out_share", "unsteady", "ceiling_pps", "variant",
+)
+# fmt: on
+
+
+def tables(result: Result) -> Iterator[RenderableType]:
+    """One a chain, or one of all chains."""
+    names: list[str | None] = [None] if summary.compares_chains(result) else [*summary.chains(result)]
+    for name in names:
+        yield _Chain(result, name)
+
+
+def notes(result: Result) -> Iterator[Note]:
+    """Flags, and what columns mean."""
+    flags = legend.flags_used(result)
+    yield Note("Flags", list(flags.values()), marks=list(flags))
+    spans = [SPANS] if _spans(result) and not summary.compares_chains(result) else []
+    yield Note(HOW_TO_READ, [*legend.sentences(result), *spans, SPREAD])
+
+
+def csv(result: Result) -> CsvTable:
+    """Of every run."""
+    return CsvTable(COLUMNS, _rows(result))
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """One chain, or all: as many goals side by side as the console has columns for, at least one."""
+
+    result: Result
+    name: str | None
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        goals = summary.goals(self.result)
+        if not goals:
+            return
+        with_spans = _spans(self.result)
+        layouts = [
+            (count, spans)
+            for count in range(len(goals), 0, -1)
+            for spans in ((True, False) if with_spans and self.name is not None else (False,))
+        ]
+        natural = options.update(max_width=10 * options.max_width)
+        for count, spans in layouts:
+            tables = [
+                _chain_table(self.result, self.name, goals[first : first + count], spans=spans)
+                for first in range(0, len(goals), count)
+            ]
+            if all(Measurement.get(console, natural, each).maximum <= options.max_width for each in tables):
+                break
+        yield from (each for each in tables if each.row_count)
+
+
+def _spans(result: Result) -> bool:
+    """Whether any ratio has an interval."""
+    return any(row.ratio is not None and row.ratio.span for row in summary.rows(result))
+
+
+def _chain_table(result: Result, chain: str | None, goals: list[str], *, spans: bool) -> Table:
+    """Technologies of one chain, with their ratios; or, of None, all chains under their one technology.
+
+    `spans`: each ratio's interval too.
+    """
+    title = f"\n{result.baseline}" if chain is None else f"\n{chain}, ratios to {result.baseline}"
+    out = blocks.table(title, between=0)
+    out.add_column("Frame", overflow="fold", max_width=FRAME_COLUMNS)
+    out.add_column("Chain" if chain is None else "Technology", overflow="fold", max_width=13)
+    for goal in goals:
+        out.add_column(f"{goal}\nMpps", justify="right", style="bold", overflow="fold", min_width=6)
+        out.add_column("", justify="right", style="dim", no_wrap=True, min_width=4)
+        out.add_column("Gbit/s", justify="right", no_wrap=True)
+        if chain is not None:
+            out.add_column("ratio", justify="right", no_wrap=True)
+        if spans:
+            out.add_column("", justify="right", style="dim", no_wrap=True)
+    out.add_column("Flag")
+    for frame in summary.frames(result, chain):
+        named = False
+        for setup, case in _cases(result, chain, frame):
+            cells = list(_cells(result, case, goals, ratios=chain is not None, spans=spans))
+            name = setup.chain if chain is None else setup.name
+            out.add_row(Text("" if named else summary.frame_label(frame)), Text(name), *cells)
+            named = True
+        out.add_section()
+    return out
+
+
+def _cases(result: Result, chain: str | None, frame: str) -> Iterator[tuple[Setup, Case]]:
+    for setup in result.setups:
+        if chain in (None, setup.chain):
+            for case in setup.cases:
+                if case.frame == frame:
+                    yield setup, case
+
+
+def _cells(result: Result, case: Case, goals: list[str], *, ratios: bool, spans: bool) -> Iterator[Text]:
+    rows = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
+    letters = "X" if case.problem is not None else ""
+    for goal in goals:
+        row = rows.get(goal)
+        found = row.throughput if row else None
+        yield Text(rates.mpps(found, BETWEEN))
+        yield Text(numbers.around(rates.farthest(found)))
+        yield Text(rates.gbps(found, BETWEEN))
+        if ratios:
+            yield Text(row.ratio_text if row else numbers.NONE)
+        if spans:
+            yield Text(row.ratio.span if row and row.ratio else "")
+        letters += row.flags if row else ""
+    yield Text("".join(letter for letter in FLAGS if letter in letters), style="yellow")
+
+
+def _rows(result: Result) -> Iterator[dict[str, Cell]]:
+    for setup in result.setups:
+        if setup.refused is not None:
+            yield _place(result, setup, None) | {"status": "refused", "why": setup.refused}
+        for case in setup.cases:
+            if case.problem is not None:
+                yield _place(result, setup, case) | {"status": "given up", "why": case.problem}
+    for row in summary.rows(result):
+        yield _place(result, row.setup, row.case) | {
+            **row.throughput.model_dump(exclude={"rounds", "distances_cycles"}),
+            **_interval(row.throughput),
+            **_ratio(row),
+            "flags": row.flags,
+        }
+
+
+def _interval(found: Throughput) -> dict[str, Cell]:
+    """Of an answer that is an interval: both its ends, and no rate that looks like one that was found."""
+    ends = rates.interval_pps(found)
+    if ends is None:
+        return {}
+    without: dict[str, Cell] = dict.fromkeys(
+        ("load_pps", "load_min_pps", "load_max_pps", "l2_bps", "l1_bps", "loss_ratio")
+    )
+    return {**without, "status": "out of time", "lower_bound_pps": ends[0], "upper_bound_pps": ends[1]}
+
+
+def _ratio(row: summary.Row) -> dict[str, Cell]:
+    if row.ratio is None:
+        return {"ratio_bound": "none"}
+    return {
+        "ratio_to_baseline": row.ratio.value,
+        "ratio_min": row.ratio.low,
+        "ratio_max": row.ratio.high,
+        "ratio_bound": row.ratio.bound,
+    }
+
+
+def _place(result: Result, setup: Setup, case: Case | None) -> dict[str, Cell]:
+    return {
+        "run": result.id,
+        "lab": result.lab,
+        "technology": setup.technology,
+        "variant": setup.variant,
+        "chain": setup.chain,
+        "datapath": setup.datapath,
+        "frame": case.frame if case else None,
+        "mean_frame_bytes": case.mean_frame_bytes if case else None,
+        "baseline": result.baseline,
+        "ceiling_pps": case.ceiling.max_pps if case and case.ceiling else None,
+    }
+
+
+SECTION = Section(terminal=tables, notes=notes, page=section_page.parts, csv=csv)

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page's parts on throughput: the first goal at a glance, bars, the table, received against offered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from weir.report import legend, numbers, rates, summary
+from weir.report.page.markup import Child, Markup, tag
+from weir.report.rates import FLAGS
+from weir.report.sections import PagePart
+from weir.results.result import Case, Result, Setup
+
+GOAL_COLUMNS = 5
+NOT_SEARCHED = "Not searched for in this run: it measures delays at given loads."
+
+
+def parts(result: Result) -> Iterator[PagePart]:
+    """Of every run. The script draws bars and curves from the embedded data."""
+    yield PagePart(
+        "Throughput",
+        "Throughput",
+        "The bar is the median over the repeats, the whisker their min–max; of a search that ran out of time "
+        "only the interval of its answer is filled. All chains have one scale.",
+        (
+            readings(result),
+            tag("div", class_="controls", id="bars-controls"),
+            tag("div", class_="plots", id="bars", data_shown=shown(result)),
+            table(result) if summary.goals(result) else tag("p", NOT_SEARCHED, class_="dim"),
+        ),
+    )
+    yield PagePart(
+        "Loss",
+        "Received against offered",
+        "Each point is a trial. On the dashed line nothing is lost; the distance to it is the loss that "
+        "counts. A ring marks a trial in a slower state of the machine, or of which less than half "
+        "counts; invalid ones are not drawn.",
+        (
+            tag("div", class_="controls", id="loss-controls"),
+            tag("div", class_="rows", id="loss-plots"),
+        ),
+    )
+
+
+def shown(result: Result) -> str:
+    """What bars show beyond the result's own fields, as JSON by numbers of setup and case and the goal: so
+    the script judges nothing by itself."""
+    found: dict[str, dict[str, Any]] = {}
+    rows = summary.rows(result)
+    for index, setup in enumerate(result.setups):
+        for place, case in enumerate(setup.cases):
+            for _ in case.throughput:
+                row = next(rows)
+                ends_pps = rates.interval_pps(row.throughput)
+                found[f"{index}/{place}/{row.throughput.goal}"] = {
+                    "flags": row.flags,
+                    "interval_pps": ends_pps,
+                }
+    return json.dumps(found)
+
+
+def readings(result: Result) -> Markup | None:
+    """For each chain one big number a technology: the first goal at the smallest frame.
+
+    Chains that are compared with each other stand side by side, as technologies do.
+    """
+    goals, frames = summary.goals(result), summary.frames(result)
+    if not goals or not frames:
+        return None
+    goal, frame = goals[0], frames[0]
+    order = summary.technologies(result)
+    rows = [row for row in summary.rows(result) if (row.case.frame, row.throughput.goal) == (frame, goal)]
+    if summary.compares_chains(result):
+        groups = [_dials(goal, order[0], [_reading(result, row, 0, row.setup.chain) for row in rows])]
+    else:
+        groups = [
+            _dials(
+                goal,
+                chain,
+                [
+                    _reading(result, row, order.index(row.setup.name), row.setup.name)
+                    for row in rows
+                    if row.setup.chain == chain
+                ],
+            )
+            for chain in summary.chains(result)
+        ]
+    label = summary.frame_label(frame)
+    unit = f"{label} B frames" if label.isdigit() else label
+    return tag(
+        "div",
+        tag("p", tag("b", goal), f" in Mpps, {unit}", class_="dials-what"),
+        groups,
+        class_="readings",
+    )
+
+
+def _dials(goal: str, name: str, cells: list[Markup]) -> Markup:
+    return tag("section", tag("h3", name), tag("ul", cells), class_="dials", aria_label=f"{goal}, {name}")
+
+
+def _reading(result: Result, row: summary.Row, index: int, name: str) -> Markup:
+    found = row.throughput
+    ratio: str | None
+    if summary.compares_chains(result):
+        ratio = None
+    elif row.setup.name == result.baseline:
+        ratio = "the baseline"
+    else:
+        ratio = f"{row.ratio_text} × {result.baseline}" if row.ratio is not None else "no ratio"
+    detail = rates.span_mpps(found)
+    if found.status == "irregular" or found.out_of_time:
+        detail = "irregular" if found.load_pps is None else "out of time"
+    return tag(
+        "li",
+        tag("span", tag("i", class_=f"key k{index % 6}"), name, class_="dial-name"),
+        tag("span", rates.mpps(found), class_="dial-value"),
+        tag("span", ratio, class_="dial-ratio", title=_ratio_title(row)) if ratio is not None else None,
+        tag(
+            "span",
+            detail,
+            tag("abbr", row.flags, title=_flag_title(row.flags)) if row.flags else None,
+            class_="dial-span",
+        ),
+    )
+
+
+def _ratio_title(row: summary.Row) -> str | None:
+    """Where it lies, or why there is none."""
+    return row.ratio.span or None if row.ratio is not None else row.no_ratio
+
+
+def _flag_title(flags: str) -> str:
+    return "; ".join(FLAGS[letter] for letter in flags)
+
+
+def table(result: Result) -> Markup:
+    """The table, its flags explained under it."""
+    goals = summary.goals(result)
+    top = tag(
+        "tr",
+        [tag("th", name, scope="col", rowspan=2) for name in ("Frame", "Technology")],
+        [tag("th", goal, scope="colgroup", colspan=GOAL_COLUMNS, class_="goal") for goal in goals],
+        tag("th", "Flags", scope="col", rowspan=2),
+    )
+    below = tag(
+        "tr",
+        [
+            [
+                tag("th", "Mpps", scope="col", class_="n goal"),
+                tag("th", "min–max", scope="col", class_="n"),
+                tag("th", "Gbit/s", scope="col", class_="n"),
+                tag("th", "ratio", scope="col", class_="n"),
+                tag("th", "min–max", scope="col", class_="n"),
+            ]
+            for _ in goals
+        ],
+    )
+    bodies = [_body(result, chain, goals) for chain in summary.chains(result)]
+    caption = tag("caption", "Throughput by chain, frame size and technology", class_="unseen")
+    inner = tag("table", caption, tag("thead", top, below), bodies, class_="sheet", id="throughput-table")
+    scroll = tag("div", inner, class_="scroll", tabindex=0, role="region", aria_label="Throughput table")
+    return tag("div", scroll, _legend(result))
+
+
+def _body(result: Result, chain: str, goals: list[str]) -> Markup:
+    columns = 3 + GOAL_COLUMNS * len(goals)
+    lines = [tag("tr", tag("th", chain, colspan=columns, scope="rowgroup"), class_="chain")]
+    for frame in summary.frames(result, chain):
+        found = [
+            (setup, case)
+            for setup in result.setups
+            if setup.chain == chain
+            for case in setup.cases
+            if case.frame == frame
+        ]
+        for index, (setup, case) in enumerate(found):
+            first = (
+                tag("th", summary.frame_label(frame), scope="row", rowspan=len(found)) if index == 0 else None
+            )
+            lines.append(
+                tag("tr", first, _cells(result, setup, case, goals), class_="first" if index == 0 else None)
+            )
+    lines += [_refused(setup, columns) for setup in result.setups if setup.chain == chain and setup.refused]
+    return tag("tbody", lines)
+
+
+def _refused(setup: Setup, columns: int) -> Markup:
+    why = tag("td", f"refused here: {setup.refused}", colspan=columns - 2, class_="why")
+    return tag("tr", tag("td", ""), tag("td", setup.name), why, class_="first")
+
+
+def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[Child]:
+    order = summary.technologies(result)
+    key = tag("i", class_=f"key k{order.index(setup.name) % 6}")
+    cells: list[Child] = [tag("td", key, setup.name, class_="tech")]
+    by_goal = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
+    letters = "X" if case.problem is not None else ""
+    for goal in goals:
+        row = by_goal.get(goal)
+        found = row.throughput if row else None
+        letters += row.flags if row else ""
+        cells += [
+            tag("td", rates.mpps(found), class_="n goal big"),
+            tag("td", rates.span_mpps(found), class_="n dim"),
+            tag("td", rates.gbps(found), class_="n"),
+            tag(
+                "td", row.ratio_text if row else numbers.NONE, class_="n", title=row.no_ratio if row else None
+            ),
+            tag("td", row.ratio.span if row and row.ratio else "", class_="n dim"),
+        ]
+    used = [letter for letter in FLAGS if letter in letters]
+    cells.append(tag("td", [tag("abbr", letter, title=FLAGS[letter]) for letter in used], class_="flags"))
+    return cells
+
+
+def _legend(result: Result) -> Markup:
+    flags = [
+        tag("div", tag("dt", letter), tag("dd", text)) for letter, text in legend.flags_used(result).items()
+    ]
+    words = tag("ul", [tag("li", sentence) for sentence in legend.sentences(result)], class_="plain")
+    return tag("div", words, tag("dl", flags) if flags else None, class_="legend")

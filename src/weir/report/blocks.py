@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the terminal's tables and lists are made of. Texts of labs are never read as markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich import box
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+
+def table(title: str, *, between: int = 1, style: str = "bold") -> Table:
+    """Without columns yet; `between`: spaces after each."""
+    out = Table(
+        title=Text(title, overflow="fold") if title else None,
+        title_justify="left",
+        title_style=style,
+        box=box.SIMPLE_HEAD,
+    )
+    out.show_edge, out.padding = False, (0, between, 0, 0)
+    return out
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> RenderableType:
+    """Name and value in a line each."""
+    out = Table.grid(padding=(0, 2, 0, 0))
+    for name, value in pairs:
+        out.add_row(Text(name, style="dim"), Text(value, overflow="fold"))
+    return Padding(out, (0, 0, 0, 2))
+
+
+def listed(
+    title: str, sentences: Sequence[str], style: str, marks: Sequence[str] = ()
+) -> Iterator[RenderableType]:
+    """A mark and a sentence each, with hanging indents; nothing of none."""
+    if sentences:
+        rows = Table.grid(padding=(0, 1, 0, 0))
+        for mark, sentence in zip(marks or ["–"] * len(sentences), sentences, strict=True):
+            rows.add_row(mark, Text(sentence, overflow="fold"))
+        yield Text(title, style=style)
+        yield Padding(rows, (0, 0, 0, 2))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The latency histograms of a result, in nanoseconds, in two formats that HdrHistogram's tools read.
+
+.hgrm: percentile distributions for its plotter, which takes one at a time: one for each technology, chain,
+frame, load and direction, all trials of it together, after a comment that names it.
+
+.hlog: an interval log, a tagged line for each direction of a trial. Histograms are encoded as V2, compressed,
+in base64; Interval_Max is in milliseconds, as the format's writers have it. Results keep no times of trials,
+so the lines of a tag follow each other from 0.
+
+A bucket of weir-dp, at most 1 % wide, counts at its middle.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
+
+from weir.report import Format
+from weir.results.result import Case, Result, Setup, StreamCount, Trial
+
+LOWEST_NS = 1
+HIGHEST_NS = 3_600_000_000_000  # an hour
+SIGNIFICANT_FIGURES = 3
+NS_PER_US = 1e3
+NOTHING = "#no trial of this run kept its histogram: measure.latency and `weir rfc2544` do\n"
+NS_PER_MS = 1e6
+HEAD = (
+    "#[Histogram log format version 1.3]",
+    "#[StartTime: 0.000 (seconds since epoch)]",
+    '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
+)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One direction of one trial."""
+
+    tag: str
+    """direct.PVP.64.50%-PDR.left-to-right: no spaces and commas, as the log format asks."""
+    trial_s: float
+    histogram: HdrHistogram
+
+
+def recorded(result: Result) -> Iterator[Recorded]:
+    """Of all valid trials that kept their histograms, in stored order."""
+    for setup in result.setups:
+        for case in setup.cases:
+            for load, trial in _trials(case):
+                for stream in trial.streams:
+                    if trial.valid and stream.histogram:
+                        tag = _tag(setup, case, load, stream)
+                        yield Recorded(tag, trial.duration_s, _histogram(stream))
+
+
+def _trials(case: Case) -> Iterator[tuple[str, Trial]]:
+    for point in case.delays:
+        load = f"first packets {point.load}" if point.first_packets else point.load
+        yield from ((load, trial) for trial in point.trials)
+    yield from ((trial.purpose, trial) for trial in (*case.trials, *case.curve))
+
+
+def _tag(setup: Setup, case: Case, load: str, stream: StreamCount) -> str:
+    parts = (setup.name, setup.chain, case.frame, load, stream.direction)
+    return ".".join(re.sub(r"[\s,=]+", "-", part) for part in parts)
+
+
+def empty() -> HdrHistogram:
+    """One that all others can be added to."""
+    return HdrHistogram(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_FIGURES, b64_wrap=True)
+
+
+def _histogram(stream: StreamCount) -> HdrHistogram:
+    found = empty()
+    for from_us, to_us, packets in stream.histogram:
+        middle_ns = round((from_us + to_us) / 2 * NS_PER_US)
+        found.record_value(min(HIGHEST_NS, max(LOWEST_NS, middle_ns)), packets)
+    return found
+
+
+def percentiles(result: Result) -> str:
+    """The distributions; a comment alone where the run kept none."""
+    merged: dict[str, HdrHistogram] = {}
+    for one in recorded(result):
+        merged.setdefault(one.tag, empty()).add(one.histogram)
+    return "\n".join(_distribution(tag, histogram) for tag, histogram in merged.items()) or NOTHING
+
+
+def _distribution(tag: str, histogram: HdrHistogram) -> str:
+    out = io.BytesIO()
+    histogram.output_percentile_distribution(out, 1)
+    return f"#{tag}, ns\n{out.getvalue().decode()}"
+
+
+PERCENTILES = Format("hgrm", ".hgrm", "latency percentiles for HdrHistogram's plotter", percentiles)
+
+
+def log(result: Result) -> str:
+    """The log; a head alone where no trial kept its histogram."""
+    lines = [*HEAD]
+    ended_s: dict[str, float] = {}
+    for one in recorded(result):
+        began_s = ended_s.get(one.tag, 0.0)
+        ended_s[one.tag] = began_s + one.trial_s
+        longest_ms = one.histogram.get_max_value() / NS_PER_MS
+        payload = one.histogram.encode().decode()
+        lines.append(f"Tag={one.tag},{began_s:.3f},{one.trial_s:.3f},{longest_ms:.3f},{payload}")
+    return "\n".join(lines) + "\n"
+
+
+LOG = Format("hlog", ".hlog", "latency histograms for HdrHistogram's tools, a tagged line a trial", log)

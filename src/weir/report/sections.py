@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a procedure adds to reports: formats loop over these sections and know no procedure.
+
+Each procedure ends its `section.py` with `SECTION = Section(...)`, and is named in `weir.procedures`. A part
+that a result has nothing for is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from rich.console import RenderableType
+
+from weir.procedures import PROCEDURES
+from weir.report.page.markup import Child
+from weir.results.result import Result
+
+Cell = str | int | float | bool | None
+HOW_TO_READ = "How to read it"
+"""Title of the notes that say what columns mean."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A list below the terminal's tables. Those of the same title become one."""
+
+    title: str
+    sentences: Sequence[str]
+    style: str = "bold"
+    marks: Sequence[str] = ()
+    """In place of dashes, one for each sentence."""
+
+
+@dataclass(frozen=True)
+class PagePart:
+    """A section of the HTML page."""
+
+    name: str
+    """In the page's bar; in small letters its anchor."""
+    title: str
+    words: str
+    """Beside the title: what is to be seen."""
+    content: tuple[Child, ...]
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """Rows by column; a column that a row lacks, or None, is an empty cell."""
+
+    columns: Sequence[str]
+    rows: Iterable[Mapping[str, Cell]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A procedure's part of each format."""
+
+    terminal: Callable[[Result], Iterable[RenderableType]] = lambda _: ()
+    notes: Callable[[Result], Iterable[Note]] = lambda _: ()
+    page: Callable[[Result], Iterable[PagePart]] = lambda _: ()
+    csv: Callable[[Result], CsvTable | None] = lambda _: None
+    leads: bool = False
+    """Before the throughput where one is first: on the page, and as the table of the CSV."""
+
+
+def sections(result: Result) -> list[Section]:
+    """Of all procedures that the result has something of, in their order. Others are not loaded."""
+    return [_section(one.name) for one in PROCEDURES if one.every_run or _has(result, one.name)]
+
+
+def leading(result: Result) -> list[Section]:
+    """The same, those first that lead."""
+    return sorted(sections(result), key=lambda one: not one.leads)
+
+
+def _has(result: Result, name: str) -> bool:
+    cases = (case for setup in result.setups for case in setup.cases)
+    return any(name in case.records or getattr(case, name, None) is not None for case in cases)
+
+
+@cache
+def _section(name: str) -> Section:
+    found = import_module(f"weir.procedures.{name}.section").SECTION
+    assert isinstance(found, Section)
+    return found

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is no soak is refused before anything is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from weir.cli import exits
+from weir.cli.main import app
+
+LAB = str(Path(__file__).parents[4] / "labs" / "switching")
+runner = CliRunner()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([LAB, "--duration", "soon"], "expected a number"),
+        ([LAB, "--duration", "1min", "--interval", "1h"], "--duration 1min: expected 10800 s to 604800 s"),
+        ([LAB, "--rate", "1Mpps", "--load", "50% PDR"], "give one of them"),
+        ([LAB, "--rate", "50% PDR"], "a share is a --load"),
+        ([LAB, "--load", "50% XDR"], "no goal XDR; it has NDR, PDR"),
+        ([LAB, "--frame", "65"], "no frame 65; it has 64"),
+        (["--resume", "latest", "--duration", "1s"], "leave --duration away"),
+        ([], "expected a LAB, or --resume RUN"),
+    ],
+)
+def test_what_makes_no_soak_is_refused(words: list[str], expected: str, tmp_path: Path) -> None:
+    done = runner.invoke(app, ["soak", *words, "--store", str(tmp_path / "results.db")])
+    assert done.exit_code == exits.USAGE
+    assert expected in done.stderr

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intervals, events, prefixes, drift and verdicts of a soak, from made-up looks."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.lab.sla import DelayLimits, Sla
+from weir.procedures.soak.limits import fitted
+from weir.procedures.soak.recorder import Recorder
+from weir.protocol.messages import Gap
+from weir.results.soak import PoolFigures, SoakInterval
+
+from .looks import POOLS, START_S, STREAMS, Run, closed, new_soak, run
+
+
+def test_an_interval_is_the_difference_of_two_looks() -> None:
+    seen = run()
+    seen.pass_by(delay_us=10)
+    seen.pass_by(delay_us=80)
+    first, second = seen.recorder.soak.intervals
+    assert (second.number, second.from_s, second.to_s) == (2, 10.0, 20.0)
+    assert [stream.offered for stream in second.streams] == [1000, 1000]
+    assert first.streams[0].latency is not None
+    assert second.streams[0].latency is not None
+    assert first.streams[0].latency.p99_us == pytest.approx(10.5)
+    assert second.streams[0].latency.p50_us == pytest.approx(80.5)
+    assert second.streams[0].latency.max_us == pytest.approx(80.9)
+    assert sum(packets for _, _, packets in second.streams[0].histogram) == 1000
+
+
+def test_packets_under_way_at_an_intervals_end_are_not_lost() -> None:
+    seen = run()
+    seen.pass_by(under_way=32)
+    assert [stream.lost for stream in seen.recorder.soak.intervals[0].streams] == [0, 0]
+    assert seen.recorder.soak.lost == 0
+
+
+def test_a_loss_has_its_time_its_stream_and_what_counted_it() -> None:
+    seen = run()
+    seen.pass_by()
+    gap = Gap(core=1, ended_us=12.0e6, us=4000, host_us=4000)
+    seen.pass_by(lost=5, losses=[(12.001, 3), (17.5, 2)], gaps=[gap], dropped=5)
+    events = seen.recorder.soak.intervals[1].events
+    losses = [event for event in events if event.kind == "loss"]
+    assert [event.offset_s for event in losses] == pytest.approx([12.001, 17.5])
+    assert losses[0].at == "2027-01-15T08:00:12.001+00:00"
+    assert [(event.stream, event.packets, event.during_stall) for event in losses] == [
+        (0, 3, True),
+        (0, 2, False),
+    ]
+    assert [(one.place, one.reason, one.packets) for one in losses[0].counters] == [("f1", "no_room", 5)]
+    assert [stream.lost for stream in seen.recorder.soak.intervals[1].streams] == [5, 0]
+
+
+@pytest.mark.parametrize(
+    ("host_us", "area", "by"),
+    [(5000, None, "host"), (0, "f1", "function"), (0, "generator.left", "tester"), (0, None, "loop")],
+)
+def test_a_stall_is_whose_it_was(host_us: float, area: str | None, by: str) -> None:
+    seen = run()
+    seen.pass_by(gaps=[Gap(core=1, ended_us=5e6, us=5000, host_us=host_us, area=area)])
+    (event,) = seen.recorder.soak.intervals[0].events
+    assert (event.kind, event.by, event.us, event.core) == ("stall", by, 5000, 1)
+
+
+def test_short_stalls_are_counted_but_are_no_events() -> None:
+    seen = run()
+    seen.pass_by(gaps=[Gap(core=1, ended_us=5e6, us=200, host_us=200)])
+    (interval,) = seen.recorder.soak.intervals
+    assert interval.events == []
+    assert [(stall.count, stall.longest_us) for stall in interval.stalls] == [(1, 200)]
+
+
+def test_more_events_than_are_listed_are_counted_and_losses_come_first() -> None:
+    seen = run()
+    gaps = [Gap(core=1, ended_us=1e5 * at, us=2000, host_us=0) for at in range(90)]
+    seen.pass_by(lost=1, losses=[(9.95, 1)], gaps=gaps)
+    (interval,) = seen.recorder.soak.intervals
+    assert len(interval.events) + interval.events_left_out == 91
+    assert interval.events_left_out > 0
+    assert sum(event.kind == "loss" for event in interval.events) == 1
+
+
+def test_short_runs_are_kept_as_they_were_and_the_whole_goes_on() -> None:
+    seen = run()
+    for at in range(12):
+        seen.pass_by(delay_us=500 if at == 8 else 10)
+    prefixes = {one.name: one for one in seen.recorder.soak.prefixes}
+    minute, whole = prefixes["1 min"], prefixes["all"]
+    assert (minute.seconds, whole.seconds) == (60.0, 120.0)
+    assert minute.streams[0].offered == 6000
+    assert whole.streams[0].offered == 12000
+    assert minute.streams[0].latency is not None
+    assert whole.streams[0].latency is not None
+    assert minute.streams[0].latency.max_us == pytest.approx(10.9)
+    assert whole.streams[0].latency.max_us == pytest.approx(500.9)
+    assert whole.streams[0].latency.p50_us == pytest.approx(10.5)
+    assert whole.streams[0].latency.p99_us == pytest.approx(500.5)
+    assert minute.windows == 2
+    assert minute.max_us_least == pytest.approx(10.9)
+    assert minute.max_us_most == pytest.approx(500.9)
+
+
+def test_a_soak_that_goes_on_has_its_gap_and_the_figures_of_both_parts() -> None:
+    seen = run()
+    for _ in range(4):
+        seen.pass_by(lost=1, losses=[(1.0, 1)])
+    stored = seen.recorder.soak.model_copy(deep=True)
+    again = Run(Recorder(stored, STREAMS))
+    again.begin(START_S + 100)
+    for _ in range(8):
+        again.pass_by(delay_us=70)
+    again.recorder.end(closed(16_000, 16_000), POOLS, START_S + 180, ports=0, complete=True)
+    soak = again.recorder.soak
+    assert [one.ended for one in soak.segments] == ["killed", "complete"]
+    assert (soak.segments[0].to_s, soak.segments[1].from_s) == (40.0, 100.0)
+    assert [one.number for one in soak.intervals] == [*range(1, 13)]
+    assert soak.measured_s == 120.0
+    assert (soak.offered, soak.lost) == (8_000 + 16_000, 4)
+    whole = soak.prefixes[-1].streams[0]
+    assert whole.latency is not None
+    assert (whole.offered, whole.latency.packets) == (12_000, 11_996)
+    assert whole.latency.min_us == pytest.approx(10)
+    assert whole.latency.max_us == pytest.approx(70.9)
+    assert whole.latency.p90_us == pytest.approx(70.5)
+    assert {one.name: one.seconds for one in soak.prefixes} == {"1 min": 60.0, "all": 120.0}
+
+
+def test_intervals_that_are_stored_may_be_taken_out() -> None:
+    whole, bare = run(), run()
+    stored: list[SoakInterval] = []
+    for seen in (whole, bare):
+        for at in range(8):
+            if at == 5:
+                seen.begin(START_S + 100)
+            seen.pass_by(lost=1, losses=[(1.0, 1)])
+            if seen is bare:
+                stored += seen.recorder.soak.intervals
+                seen.recorder.soak.intervals.clear()
+        seen.recorder.end(closed(3_000, 2_997), POOLS, START_S + 130, ports=0, complete=True)
+    bare.recorder.soak.intervals = stored
+    for seen in (whole, bare):
+        seen.recorder.judge(None)
+    assert bare.recorder.soak == whole.recorder.soak
+
+
+def test_the_ledger_and_the_pools_must_balance() -> None:
+    seen = run()
+    seen.pass_by()
+    less = [PoolFigures(name="ports", size=1000, free=830)]
+    unbalanced = closed(2000, 1999, unaccounted=1, valid=False, invalid_because=["1 of 2000 packets …"])
+    seen.recorder.end(unbalanced, less, START_S + 10, ports=1, complete=True)
+    seen.recorder.judge(None)
+    soak = seen.recorder.soak
+    assert (soak.unaccounted, soak.buffers_lost) == (1, 70)
+    assert soak.faults[0] == "1 of 2000 packets …"
+    assert "70 packet buffers" in soak.faults[1]
+
+
+def test_what_a_drivers_queue_may_keep_is_no_leak() -> None:
+    seen = run()
+    seen.pass_by()
+    less = [PoolFigures(name="ports", size=1000, free=830)]
+    seen.recorder.end(closed(2000, 2000), less, START_S + 10, ports=2, complete=True)
+    seen.recorder.judge(None)
+    assert seen.recorder.soak.faults == []
+
+
+def test_memory_that_grows_is_a_fault_and_memory_that_stands_is_none() -> None:
+    for grows_kib, faults in ((0, 0), (100, 1)):
+        seen = run(duration_s=1200.0)
+        for _ in range(100):
+            seen.pass_by()
+            seen.rss_kib += grows_kib
+        seen.recorder.judge(None)
+        assert len(seen.recorder.soak.faults) == faults
+        (drift,) = [one for one in seen.recorder.soak.drifts if one.what == "resident memory"]
+        assert drift.change == pytest.approx(99 * grows_kib)
+
+
+def test_the_service_level_is_of_the_whole_and_names_the_intervals_that_broke_it() -> None:
+    seen = run()
+    for at in range(12):
+        slow = at in (2, 7)
+        seen.pass_by(delay_us=300 if slow else 10, lost=10 * (at == 7))
+    verdicts = seen.recorder.judge(Sla(loss_ratio=0.001, latency_us=DelayLimits(p90=200, p50=100)))
+    found = {(one.criterion, one.direction): one.met for one in verdicts}
+    assert found["latency P50", "left-to-right"]
+    assert not found["latency P90", "right-to-left"]
+    broken = {(one.criterion, one.direction): one for one in seen.recorder.soak.broken}
+    assert broken["latency P90", "left-to-right"].first_intervals == [3, 8]
+    assert broken["loss ratio", "left-to-right"].first_intervals == [8]
+    assert ("loss ratio", "right-to-left") not in broken
+
+
+def test_a_line_has_its_slope_and_an_interval_that_holds_it() -> None:
+    points = [(float(at), 100.0 + 2 * at + (0.5 if at % 2 else -0.5)) for at in range(20)]
+    drift = fitted("x", "y", "z", points)
+    assert drift.change == pytest.approx(38, abs=1)
+    assert drift.change_low < 38 < drift.change_high
+    assert drift.share == pytest.approx(0.38, abs=0.02)
+    steady = fitted("x", "y", "z", [(float(at), 5.0) for at in range(5)])
+    assert (steady.change_low, steady.change, steady.change_high) == (0, 0, 0)
+
+
+def test_figures_while_the_load_settles_are_counted_but_not_compared() -> None:
+    recorder = Recorder(new_soak(), STREAMS)
+    assert recorder.soak.prefixes == []
+    assert recorder.judge(Sla(loss_ratio=0.1)) == []

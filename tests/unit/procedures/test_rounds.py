@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rounds put together, and what a way takes off the baseline's delays."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.lab.sla import Sla
+from weir.measure.delay import point_of, reductions
+from weir.procedures.rounds import combined
+from weir.results.result import (
+    Case,
+    Fingerprint,
+    Ipdv,
+    Latency,
+    Reduction,
+    Result,
+    Setup,
+    StreamCount,
+    Throughput,
+    Trial,
+)
+
+
+def trial(mean_us: float, *, other_way_us: float | None = None, valid: bool = True, lost: int = 0) -> Trial:
+    ways = [("left-to-right", mean_us), ("right-to-left", other_way_us)]
+    return Trial(
+        purpose="latency",
+        intended_load_pps=1000,
+        intended_duration_s=1,
+        duration_s=1,
+        intended=1000,
+        offered=1000,
+        delivered=1000 - lost,
+        loss_ratio=lost / 1000,
+        valid=valid,
+        streams=[stream(number, way, us) for number, (way, us) in enumerate(ways) if us is not None],
+    )
+
+
+def stream(number: int, direction: str, mean_us: float) -> StreamCount:
+    return StreamCount(
+        stream=number,
+        direction=direction,
+        intended=500,
+        offered=500,
+        delivered=500,
+        duplicates=0,
+        reordered=0,
+        latency=Latency(
+            packets=500,
+            min_us=mean_us / 2,
+            mean_us=mean_us,
+            p50_us=mean_us,
+            p90_us=mean_us,
+            p99_us=2 * mean_us,
+            p999_us=2 * mean_us,
+            max_us=10 * mean_us,
+        ),
+        ipdv=Ipdv(
+            pairs=499,
+            min_us=-3 * mean_us,
+            max_us=mean_us,
+            mean_size_us=mean_us / 10,
+            p50_size_us=0,
+            p90_size_us=0,
+            p99_size_us=0,
+            p999_size_us=0,
+            p9999_size_us=0,
+        ),
+    )
+
+
+def case(*trials: Trial, load_pps: float = 1000, **changes: object) -> Case:
+    delays = [point_of("100Mbit/s", load_pps, list(trials))]
+    return Case.model_validate(
+        {"frame": "256", "mean_frame_bytes": 256, "delays": delays, "seconds": 2.0} | changes
+    )
+
+
+def result(base: Case, tuned: Case) -> Result:
+    made = Result(
+        weir="0",
+        id="vcpe-1",
+        lab="vcpe",
+        title="",
+        quick=False,
+        spec_sha256="",
+        seed=1,
+        started_at="",
+        baseline="plain",
+        fingerprint=Fingerprint.model_construct(),
+        spec={},
+    )
+    made.setups = [
+        Setup(technology="direct", variant=name, chain="PVP", datapath="none", cases=[one])
+        for name, one in (("plain", base), ("tuned", tuned))
+    ]
+    return made
+
+
+def of(found: list[Reduction], measure: str) -> Reduction:
+    return next(one for one in found if one.measure == measure)
+
+
+def test_each_round_is_compared_with_the_one_beside_it() -> None:
+    base, tuned = case(trial(100), trial(200), trial(100)), case(trial(50), trial(20), trial(80))
+    mean = of(reductions(result(base, tuned)), "mean")
+    assert (mean.baseline_us, mean.found_us, mean.rounds) == (100, 50, 3)
+    assert (mean.reduction, mean.reduction_min, mean.reduction_max) == pytest.approx((0.5, 0.2, 0.9))
+    assert (mean.way, mean.baseline, mean.same_load) == ("tuned", "plain", True)
+
+
+def test_the_worse_direction_counts_and_ipdv_is_without_its_sign() -> None:
+    found = reductions(result(case(trial(100, other_way_us=10)), case(trial(10, other_way_us=25))))
+    assert of(found, "mean").found_us == 25
+    assert of(found, "ipdv_max").found_us == 75
+    assert {one.measure for one in found} == {"mean", "p99", "max", "ipdv_mean", "ipdv_max"}
+
+
+def test_invalid_rounds_compare_nothing() -> None:
+    base, tuned = case(trial(100), trial(100, valid=False)), case(trial(50), trial(1))
+    assert of(reductions(result(base, tuned)), "max").rounds == 1
+    assert not reductions(result(case(trial(100, valid=False)), case(trial(50))))
+
+
+def test_loss_and_different_loads_are_said() -> None:
+    mean = of(reductions(result(case(trial(100, lost=5)), case(trial(50), load_pps=1500))), "mean")
+    assert (mean.same_load, mean.loss_ratio) == (False, 0.005)
+
+
+def test_rounds_are_one_case_with_all_trials() -> None:
+    sla = Sla(latency_us={"mean": 60})  # type: ignore[arg-type]
+    whole = combined([case(trial(50)), case(trial(70, other_way_us=65))], sla)
+    (point,) = whole.delays
+    assert [one.streams[0].latency.mean_us for one in point.trials if one.streams[0].latency] == [50, 70]
+    assert (whole.seconds, whole.problem) == (4.0, None)
+    assert not all(verdict.met for verdict in whole.verdicts)
+
+
+def test_the_round_in_the_middle_stands_for_all_with_their_spread() -> None:
+    rounds = [case(throughput=[found(load_pps)]) for load_pps in (2e6, 1e6, 4e6)]
+    (whole,) = combined(rounds, None).throughput
+    assert (whole.load_pps, whole.load_min_pps, whole.load_max_pps, whole.repeats) == (2e6, 1e6, 4e6, 3)
+
+
+def test_rounds_of_which_most_found_no_rate_are_irregular() -> None:
+    lost = Throughput(goal="NDR", goal_loss_ratio=0, status="irregular", why="too noisy")
+    (whole,) = combined([case(throughput=[found(2e6)]), case(throughput=[lost])], None).throughput
+    assert (whole.status, whole.why) == ("irregular", "too noisy")
+
+
+def found(load_pps: float) -> Throughput:
+    return Throughput(
+        goal="NDR",
+        goal_loss_ratio=0,
+        status="found",
+        load_pps=load_pps,
+        load_min_pps=load_pps,
+        load_max_pps=load_pps,
+        repeats=1,
+    )

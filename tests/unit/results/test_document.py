@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results that an older Weir wrote are read as if this one had written them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+from typer.testing import CliRunner
+
+from weir.cli.main import app
+from weir.results import document
+from weir.results.document import RESULT_VERSION, UPGRADES, NewerDocumentError, Upgrade
+from weir.results.result import Result
+from weir.store.store import Store
+
+OLDER = Path(__file__).parent / "result-version-1.json"
+"""As Weir wrote it before there were records of other procedures."""
+
+
+def older() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(OLDER.read_text())
+    return found
+
+
+def test_each_version_has_its_step() -> None:
+    assert [step.to for step in UPGRADES] == list(range(2, RESULT_VERSION + 1))
+
+
+def test_an_older_result_is_read_with_all_that_was_in_it() -> None:
+    found = Result.read(OLDER.read_text())
+    assert found.version == RESULT_VERSION
+    cases = [case for setup in found.setups for case in setup.cases]
+    assert cases
+    assert all(case.records == {} for case in cases)
+    again = json.loads(found.model_dump_json())
+    again["version"] = 1
+    for setup in again["setups"]:
+        for case in setup["cases"]:
+            del case["records"]
+    assert again == older()
+
+
+def test_an_older_file_is_reported_as_ever() -> None:
+    done = CliRunner().invoke(app, ["report", str(OLDER)])
+    assert done.exit_code == 0, done.stderr
+    assert "NDR" in done.stdout
+
+
+def test_what_a_newer_weir_wrote_is_refused_with_that_reason() -> None:
+    newer = older() | {"version": RESULT_VERSION + 1}
+    with pytest.raises(NewerDocumentError, match="a newer Weir wrote it"):
+        Result.read(json.dumps(newer))
+
+
+@pytest.fixture
+def renamed(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A next version, which calls a trial's `offered` otherwise in older documents."""
+
+    def rename(trial: dict[str, Any]) -> None:
+        trial["offered"] = trial.pop("sent") if "sent" in trial else trial["offered"]
+
+    version = RESULT_VERSION + 1
+    monkeypatch.setattr(document, "UPGRADES", [*UPGRADES, Upgrade(version, {"trial": rename})])
+    monkeypatch.setattr(document, "RESULT_VERSION", version)
+    monkeypatch.setattr(Result, "VERSION", version)
+    return version
+
+
+def test_a_step_reaches_every_trial_of_a_whole_result(renamed: int) -> None:
+    whole = older()
+    trials = [
+        trial
+        for setup in whole["setups"]
+        for case in setup["cases"]
+        for trial in (*case["trials"], *case["curve"])
+    ]
+    assert trials
+    for trial in trials:
+        trial["sent"] = trial.pop("offered")
+    found = Result.read(json.dumps(whole))
+    assert found.version == renamed
+    read = [trial for setup in found.setups for case in setup.cases for trial in (*case.trials, *case.curve)]
+    assert [trial.offered for trial in read] == [trial["sent"] for trial in trials]
+
+
+def test_a_step_reaches_the_parts_of_a_stored_run(renamed: int, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    written = Result.read(OLDER.read_text())
+    with Store(path) as store:
+        store.begin(written)
+        for setup in written.setups:
+            store.add_setup(written.id, setup)
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        for number, kept in connection.execute(text("select number, document from weir_run")).all():
+            as_then = json.dumps(json.loads(kept) | {"version": 1})
+            connection.execute(
+                text("update weir_run set document = :d where number = :n"), {"d": as_then, "n": number}
+            )
+        for number, kept in connection.execute(text("select number, document from weir_trial")).all():
+            trial = json.loads(kept)
+            trial["sent"] = trial.pop("offered")
+            connection.execute(
+                text("update weir_trial set document = :d where number = :n"),
+                {"d": json.dumps(trial), "n": number},
+            )
+    engine.dispose()
+    with Store(path) as store:
+        assert store.load(written.id) == written
+    assert written.version == renamed
