@@ -74,6 +74,7 @@ weir_describe(void)
 		json_array_append_new(commands, json_pack("{s:s, s:s}", "name", weir_verbs[i].name,
 							  "summary", weir_verbs[i].summary));
 	return json_pack("{s:s, s:i, s:o, s:[s,s,s,s,s,s,s], s:o}", "version", WEIR_VERSION,
-			 "protocol", 1, "nfs", nfs, "port_kinds", "null", "memory", "packet_socket",
-			 "af_packet", "af_xdp", "tap", "physical", "commands", commands);
+			 "protocol", WEIR_PROTOCOL_VERSION, "nfs", nfs, "port_kinds", "null",
+			 "memory", "packet_socket", "af_packet", "af_xdp", "tap", "physical",
+			 "commands", commands);
 }

@@ -7,6 +7,10 @@
 
 #include "engine/error.h"
 
+/* Of the control protocol, told by `hello`: one more when an older client or answer would no longer
+ * do. */
+#define WEIR_PROTOCOL_VERSION 2
+
 /*
  * Runs one request. `args` is a JSON object, borrowed (empty when the request had none). On success
  * returns 0 and may set `*result` to a new reference (left NULL: an empty object is answered). On

@@ -20,7 +20,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "base": frozenset(),
     "technology": frozenset(),
     "lab": frozenset({"technology"}),
-    "plan": frozenset({"technology"}),
+    "plan": frozenset({"technology", "protocol.configuration", "protocol.traffic", "protocol.errors"}),
     "planning": frozenset(),
     "results": frozenset(),
     "store": frozenset({"results"}),
@@ -28,7 +28,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "report": frozenset({"results", "host.diagnosis"}),
     "fabric": frozenset({"plan", "technology", "results", "host.facts"}),
     "protocol": frozenset(),
-    "measure": frozenset({"results", "protocol.messages", "protocol.requests"}),
+    "measure": frozenset({"results", "protocol.ledger", "protocol.traffic", "protocol.traffic_results"}),
     "explain": frozenset({"results", "planning"}),
 }
 C_MAY_INCLUDE: dict[str, frozenset[str]] = {

@@ -12,9 +12,11 @@ import pytest
 from pydantic import ValidationError
 
 from tests.polled_core import CORE
+from tools.docs.dataplane_schema import COMMANDS, Answer, Failure
 from weir.fabric import private_data_plane
 from weir.protocol import DataPlaneClient
-from weir.protocol.commands import COMMANDS, Answer, Failure
+from weir.protocol.configuration import Configure
+from weir.protocol.traffic import TrafficConfigure
 
 from .wire import PORTS, area_of, stream
 
@@ -111,8 +113,8 @@ def line() -> Iterator[Line]:
     """Of a weir-dp with every kind of thing configured, and running."""
     with private_data_plane(CORE, memory_mb=256, huge=False) as path:
         with DataPlaneClient(path, connect_s=20) as client:
-            client.configure(CONFIGURATION)
-            client.configure_traffic(ARGUMENTS["traffic.configure"])
+            client.configure(Configure.model_validate(CONFIGURATION))
+            client.configure_traffic(TrafficConfigure.model_validate(ARGUMENTS["traffic.configure"]))
             client.start()
         line = Line(str(path))
         yield line

@@ -24,7 +24,7 @@ from weir.fabric import lean as process
 from weir.jobs import lean as whole
 from weir.lab.traffic import Flows, Traffic
 from weir.measure.lean import Timed
-from weir.plan.lean import chain_of_text, lean_request
+from weir.plan.lean import LeanRequest, chain_of_text, lean_request
 from weir.results.lean import LeanResult, LeanTraffic
 
 from .test_no_root import ORDINARY, as_ordinary_user
@@ -206,7 +206,7 @@ def test_mistakes_are_said(words: list[str], said: str) -> None:
     assert said in done.stderr
 
 
-def request(chain: str, pcap: Path | None = None, *, fastpath: bool = False) -> dict[str, object]:
+def request(chain: str, pcap: Path | None = None, *, fastpath: bool = False) -> LeanRequest:
     return lean_request(
         chain_of_text(chain, fastpath=fastpath),
         0,

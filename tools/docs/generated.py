@@ -11,12 +11,12 @@ import json
 from pathlib import Path
 
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
+from tools.docs import dataplane_schema as protocol
 from weir.cli.main import app
 from weir.explain import explanation
 from weir.host import diagnosis
 from weir.lab import fleet_load, lab_plan, placement
 from weir.lab.schema import lab_schema, schema_text
-from weir.protocol import commands as protocol
 from weir.report import json_document, kernel_vnf, lean_table, model_table
 
 LAB_INTRO = """\

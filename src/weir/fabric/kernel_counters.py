@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weir.base.failover import taps
-from weir.base.names import switch_namespace
-from weir.base.topology import Link, Port, Topology
+from weir.base.topology import Link, Port, Topology, switch_namespace, taps
 from weir.fabric.counters import Counter
 from weir.fabric.step_kind import Site
 

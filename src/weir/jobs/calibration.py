@@ -24,8 +24,15 @@ from weir.measure.costs import AreaCost, Costs
 from weir.measure.windows import limiting
 from weir.plan.execution import execution
 from weir.plan.random_labs import drawn
-from weir.plan.switch_trials import bundled, switched_candidates
-from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
+from weir.plan.trials import (
+    PlannedTrial,
+    bundled,
+    candidates,
+    library,
+    switched_candidates,
+    trial_chain,
+    trial_lab,
+)
 from weir.planning.capacity import predict
 from weir.planning.design import chosen
 from weir.planning.fit import Row

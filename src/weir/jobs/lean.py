@@ -15,6 +15,7 @@ from weir.fabric import lean as process
 from weir.fabric import lean_build
 from weir.measure import lean as numbers
 from weir.measure import regression
+from weir.plan.lean import LeanRequest
 from weir.results.fingerprint import differences
 from weir.results.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanState, LeanTraffic
 from weir.results.result import Fingerprint
@@ -91,7 +92,7 @@ class LeanRun:
     """One chain to measure; `request` as weir-lean takes it."""
 
     chain: str
-    request: dict[str, Any]
+    request: LeanRequest
     cpu: int
     traffic: LeanTraffic
     frequency_hz: float | None = None

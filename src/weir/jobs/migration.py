@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from weir.base.error import WeirError
-from weir.base.failover import migratable
+from weir.base.topology import migratable
 from weir.fabric import interrupts
 from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
@@ -23,7 +23,7 @@ from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running
 from weir.procedures.new_result import new_result
 from weir.procedures.one_case import OneCase
-from weir.protocol.looking import LookingTester
+from weir.protocol.tester import LookingTester
 from weir.results.migration import Migration, QemuFigures
 from weir.results.result import Case, Result, Setup
 from weir.store.store import Store

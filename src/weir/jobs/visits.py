@@ -42,11 +42,11 @@ from weir.measure.windows import (
     windows,
 )
 from weir.plan.execution import execution
-from weir.plan.tables import learning_packets
+from weir.plan.memory import learning_packets
 from weir.procedures.driver import planned, running
 from weir.procedures.leftovers import take_down_leftovers
 from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
-from weir.protocol.messages import Hello
+from weir.protocol.ledger import Hello
 
 VISITS = 3
 """How often each set-up is built: the host's mood differs from one minute to the next."""

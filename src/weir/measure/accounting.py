@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weir.measure.tester import Counter, Stream
-from weir.protocol.messages import Ledger, TrafficResult
+from weir.protocol.ledger import Ledger
+from weir.protocol.traffic_results import TrafficResult
 from weir.results.result import Drop
 
 Counts = dict[tuple[str, str], int]  # (place, reason) → packets since boot

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.protocol.messages import AreaLedger, Ledger, PathLedger, StageLedger
+from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, StageLedger
 from weir.results.result import AreaLoad, PathLoad, StageLoad
 
 ROOM_DROPS = "tx_queue_full"

@@ -15,7 +15,7 @@ however long, is no growth, and stalls that delay less than a tenth of the packe
 
 from __future__ import annotations
 
-from weir.protocol.messages import LatencySummary, TrafficResult
+from weir.protocol.traffic_results import LatencySummary, TrafficResult
 
 RAMP_SHARE = 0.4  # P90 - P50 of a ramp, as a share of its height
 LOSSY_SHARE = 0.1

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weir.measure.tester import Stream
-from weir.protocol.messages import Ledger
+from weir.protocol.ledger import Ledger
 from weir.results.result import ArrivalClock
 
 

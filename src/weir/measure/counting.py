@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from weir.measure.core_watch import CoreWatch, Taken, Unwatched
 from weir.measure.disturbance import HOST, SLOWED, SLOWED_TIMES, Absence, Evidence, absences, evidence, slowed
 from weir.measure.machine_state import MachineState
-from weir.protocol.messages import Slices
+from weir.protocol.traffic_results import Slices
 from weir.results.result import Counted, LeftOut, TrialSlices
 
 ENOUGH_SHARE = 0.7

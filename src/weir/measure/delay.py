@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from weir.lab.delay import LatencyOptions, Load, load_of
 from weir.measure.trial import TrialRunner
-from weir.protocol.requests import DelayWanted
+from weir.protocol.traffic import DelayWanted
 from weir.results.result import DelayPoint, Throughput, Trial
 
 BITS_PER_BYTE = 8

@@ -3,7 +3,13 @@
 
 from __future__ import annotations
 
-from weir.protocol.messages import DelayHistogram, GapSummary, IpdvSummary, JitterSummary, LatencySummary
+from weir.protocol.traffic_results import (
+    DelayHistogram,
+    GapSummary,
+    IpdvSummary,
+    JitterSummary,
+    LatencySummary,
+)
 from weir.results.result import Ipdv, Jitter, Latency, Pdv
 from weir.results.trial import Gaps
 

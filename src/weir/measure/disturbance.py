@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from weir.measure.backlog import LOSSY_SHARE
 from weir.measure.core_watch import Taken
 from weir.measure.pauses import in_pauses
-from weir.protocol.messages import Slices, StreamSlices
+from weir.protocol.traffic_results import Slices, StreamSlices
 
 HOST = "host"
 SLOWED = "slowed"

@@ -24,8 +24,9 @@ from weir.measure.outside import Nothing, Outside, Own, joined
 from weir.measure.pace import core_paces
 from weir.measure.tester import SutCounters, Tester, Traffic
 from weir.measure.validity import Fault, faults
-from weir.protocol.messages import Ledger, TrafficResult
-from weir.protocol.requests import DelayWanted, Shape
+from weir.protocol.ledger import Ledger
+from weir.protocol.traffic import DelayWanted, Shape
+from weir.protocol.traffic_results import TrafficResult
 from weir.results.result import ArrivalClock, Stall, StreamCount, Trial
 from weir.results.trial import Purpose
 

@@ -9,7 +9,8 @@ from weir.measure.clocks import arrival_clocks, resolution_ns
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import Stream
 from weir.measure.trial import Outcome
-from weir.protocol.messages import Ledger, PortLedger, PortTimestamps, ReceiverResult, TrafficResult
+from weir.protocol.ledger import Ledger, PortLedger, PortTimestamps
+from weir.protocol.traffic_results import ReceiverResult, TrafficResult
 
 from .rig import STEADY, Rig
 

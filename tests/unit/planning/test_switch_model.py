@@ -19,8 +19,7 @@ from weir.lab.lab import Lab
 from weir.lab.technology import TechnologyName
 from weir.measure.costs import AreaCost, Costs, PathCost, StageCost
 from weir.plan.execution import execution
-from weir.plan.switch_trials import bundled
-from weir.plan.trials import trial_chain, trial_lab
+from weir.plan.trials import bundled, trial_chain, trial_lab
 from weir.planning.capacity import CostModel, predict
 from weir.planning.quality import Measured, calibrated
 from weir.planning.terms import core_terms, path_terms, rest_terms, state_bytes, weighted

@@ -15,7 +15,7 @@ from __future__ import annotations
 import statistics
 
 from weir.measure.rfc2544.bench import Bench
-from weir.protocol.requests import Shape
+from weir.protocol.traffic import Shape
 from weir.results.result import Trial
 from weir.results.rfc2544 import BurstTest
 

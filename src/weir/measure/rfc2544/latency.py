@@ -10,7 +10,7 @@ import statistics
 
 from weir.measure.merged_latency import merged_latency
 from weir.measure.rfc2544.bench import Bench
-from weir.protocol.requests import DelayWanted
+from weir.protocol.traffic import DelayWanted
 from weir.results.rfc2544 import LatencyTest, TaggedLatency
 from weir.results.trial import StreamCount, Trial
 

@@ -19,7 +19,7 @@ from weir.measure.rfc2544.bench import Bench
 from weir.measure.rfc2544.recovery import UNRESOLVED_SHARE, recovery_s
 from weir.measure.tester import Reset
 from weir.measure.trial import PortGoneError
-from weir.protocol.requests import Shape
+from weir.protocol.traffic import Shape
 from weir.results.result import Trial
 from weir.results.rfc2544 import ResetTest
 

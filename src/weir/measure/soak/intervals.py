@@ -10,7 +10,7 @@ from typing import Literal
 from weir.measure.soak.delays import Delays, between
 from weir.measure.soak.snapshot import Snapshot
 from weir.measure.tester import Stream
-from weir.protocol.messages import Gap, StallCount, StreamInterval
+from weir.protocol.traffic_results import Gap, StallCount, StreamInterval
 from weir.results.soak import SoakEvent, SoakInterval, SoakStream
 from weir.results.trial import Drop, Stall
 

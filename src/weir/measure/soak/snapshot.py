@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from weir.measure.accounting import Counts
 from weir.measure.soak.buckets import Buckets
-from weir.protocol.messages import Ledger, TrafficInterval
+from weir.protocol.ledger import Ledger
+from weir.protocol.traffic_results import TrafficInterval
 from weir.results.soak import PoolFigures, ProcessFigures, TableFigure
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from weir.measure.soak import Recorder, Snapshot
 from weir.measure.tester import Stream
-from weir.protocol.messages import (
+from weir.protocol.traffic_results import (
     Gap,
     LatencyInterval,
     StallCount,

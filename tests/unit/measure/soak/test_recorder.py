@@ -8,7 +8,7 @@ import pytest
 from weir.lab.sla import DelayLimits, Sla
 from weir.measure.soak import Recorder
 from weir.measure.soak.drift import fitted
-from weir.protocol.messages import Gap
+from weir.protocol.traffic_results import Gap
 from weir.results.soak import PoolFigures, SoakInterval
 
 from .looks import POOLS, START_S, STREAMS, Run, closed, new_soak, run
