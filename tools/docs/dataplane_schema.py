@@ -21,6 +21,7 @@ from pydantic.json_schema import models_json_schema
 from weir.lab.document_schema import SCHEMA_ID, as_text
 from weir.protocol import configuration, ledger, traffic, traffic_results
 from weir.protocol.client import PROTOCOL_VERSION
+from weir.protocol.configuration import Request
 
 MODULES = (configuration, traffic, ledger, traffic_results)
 
@@ -59,7 +60,7 @@ class Command:
     """A command with the shapes of its arguments and its result; None: a result without content."""
 
     name: str
-    arguments: type[BaseModel]
+    arguments: type[Request]
     result: type[BaseModel] | None
 
 

@@ -195,6 +195,11 @@ class Slices(Reply):
     gaps_left_out: int = 0
     """More than the 2,048 a core that are kept."""
 
+    @property
+    def width_us(self) -> float:
+        """Of one slice."""
+        return self.width_ns / 1e3
+
 
 class TrafficResult(Reply):
     """A finished run of traffic."""
