@@ -20,6 +20,7 @@ from bench.pairs import Line, SkipError, interleave, line
 from bench.pcap_port import pcap_port, udp_frame
 from weir.fabric import private_data_plane
 from weir.protocol import DataPlaneClient
+from weir.protocol.configuration import Configure
 
 SECONDS = 0.3
 PAIRS, PAIRS_OF_MANY = 10, 5
@@ -70,11 +71,13 @@ def _rate_pps(
     stage = {"nf": nf, "options": dict(options)}
     path = {"name": "through", "in": "port", "out": "port", "stages": [stage]}
     client.configure(
-        {
-            "ports": [{"name": "port", "devargs": devargs}],
-            "areas": [{"name": nf, "core": CORE, "kind": "chain", "paths": [path]}],
-            "mbufs": flows + MBUFS,  # the port keeps one for each packet
-        }
+        Configure.model_validate(
+            {
+                "ports": [{"name": "port", "devargs": devargs}],
+                "areas": [{"name": nf, "core": CORE, "kind": "chain", "paths": [path]}],
+                "mbufs": flows + MBUFS,  # the port keeps one for each packet
+            }
+        )
     )
     client.start()
     deadline = time.monotonic() + WARM_UP_S

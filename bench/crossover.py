@@ -21,7 +21,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench.pairs import Line, SkipError
 from weir import plan
@@ -29,7 +28,8 @@ from weir.base.error import WeirError
 from weir.fabric import private_data_plane
 from weir.lab import Lab, load_lab
 from weir.protocol import DataPlaneClient
-from weir.protocol.messages import AreaLedger, Ledger
+from weir.protocol.configuration import Configure
+from weir.protocol.ledger import AreaLedger, Ledger
 
 LAB = Path(__file__).resolve().parent.parent / "labs" / "lean"
 CHAINS = {"A": ("a-rtc", "a-pipeline"), "B": ("b-rtc", "b-pipeline")}
@@ -108,8 +108,7 @@ def _measured(lab: Lab, function: str, flows: int, cpus: Sequence[int]) -> Cost:
     sent = lab.traffic.flows.model_copy(update={"count": flows})
     lab = lab.model_copy(update={"traffic": lab.traffic.model_copy(update={"flows": sent})})
     topology = plan.build_topology(lab, lab.technology[0], chain, "crossover-00000000")
-    config = plan.dataplane_config(topology, lab, "/tmp")
-    _place(config, cpus)
+    config = _placed(plan.configure(topology, lab), cpus)
     with (
         private_data_plane(*cpus, memory_mb=MEMORY_MB, huge=True) as path,
         DataPlaneClient(path, connect_s=20) as client,
@@ -138,17 +137,16 @@ def _functions(ledger: Ledger) -> list[AreaLedger]:
     return [area for area in ledger.areas if area.kind == "chain"]
 
 
-def _place(config: dict[str, Any], cpus: Sequence[int]) -> None:
+def _placed(config: Configure, cpus: Sequence[int]) -> Configure:
     """The generator on the first core; functions in turn, from the second on; the receiver with the last."""
-    functions = [area for area in config["areas"] if area["kind"] == "chain"]
-    for index, area in enumerate(functions):
-        area["core"] = cpus[(index + 1) % 2]
-    for area in config["areas"]:
-        if area["kind"] == "generator":
-            area["core"] = cpus[0]
-        elif area["kind"] == "receiver":
-            area["core"] = cpus[len(functions) % 2]
-    config["stall_threshold_us"] = {}
+    functions = [area.name for area in config.areas if area.kind == "chain"]
+    cores = {name: cpus[(index + 1) % 2] for index, name in enumerate(functions)}
+    ends = {"generator": cpus[0], "receiver": cpus[len(functions) % 2]}
+    areas = tuple(
+        area.model_copy(update={"core": cores.get(area.name, ends.get(area.kind, area.core))})
+        for area in config.areas
+    )
+    return config.model_copy(update={"areas": areas, "stall_threshold_us": {}})
 
 
 def _cost(before: Ledger, after: Ledger) -> Cost:

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from weir.fabric import private_data_plane
 from weir.protocol import DataPlaneClient
-from weir.protocol.messages import Ledger, TrafficResult
+from weir.protocol.configuration import ChainArea, Configure, PathConfig, PortConfig, StageConfig, TesterArea
+from weir.protocol.ledger import Ledger
+from weir.protocol.traffic import FlowConfig, FrameSize, StreamConfig, Template, TrafficConfigure
+from weir.protocol.traffic_results import TrafficResult
 
 MEMORY_MB = 256
 SETTLE_S = 0.05
@@ -27,22 +29,21 @@ def weir_dp(*cores: int) -> Iterator[DataPlaneClient]:
         yield client
 
 
-def stream(port: str, *, frame_bytes: int, flows: int) -> dict[str, Any]:
-    """One UDP stream that `port` sends and nobody receives."""
-    return {
-        "id": 0,
-        "port": port,
-        "frame": {"bytes": frame_bytes},
-        "template": {
-            "ip": 4,
-            "l4": "udp",
-            "src_mac": "02:00:00:00:00:01",
-            "dst_mac": "02:00:00:00:00:02",
-            "src_ip": "198.18.0.1",
-            "dst_ip": "198.19.0.1",
-        },
-        "flows": {"count": flows, "vary": ["src_ip", "dst_ip", "src_port", "dst_port"]},
-    }
+def stream(port: str, *, frame_bytes: int, flows: int, to: str | None = None) -> TrafficConfigure:
+    """One UDP stream that `port` sends, and nobody receives unless it is said who."""
+    template = Template(
+        src_mac="02:00:00:00:00:01", dst_mac="02:00:00:00:00:02", src_ip="198.18.0.1", dst_ip="198.19.0.1"
+    )
+    varied = FlowConfig(count=flows, vary=("src_ip", "dst_ip", "src_port", "dst_port"))
+    made = StreamConfig(
+        id=0,
+        port=port,
+        to=to,
+        frame=FrameSize(bytes=frame_bytes),
+        template=template,
+        flows=varied if flows > 1 else None,
+    )
+    return TrafficConfigure(streams=(made,))
 
 
 def send(client: DataPlaneClient, seconds: float) -> None:
@@ -70,32 +71,32 @@ def offered_pps(client: DataPlaneClient, seconds: float) -> float:
 def generator(client: DataPlaneClient, core: int, *, flows: int, devargs: str = "net_null0,no-rx=1") -> None:
     """A generator of 64-byte frames on a null port."""
     client.configure(
-        {
-            "ports": [{"name": "out", "devargs": devargs}],
-            "areas": [{"name": "generator", "core": core, "kind": "generator", "port": "out"}],
-        }
+        Configure(
+            ports=(PortConfig(name="out", devargs=devargs),),
+            areas=(TesterArea(name="generator", core=core, kind="generator", port="out"),),
+        )
     )
-    client.configure_traffic({"streams": [stream("out", frame_bytes=64, flows=flows)]})
+    client.configure_traffic(stream("out", frame_bytes=64, flows=flows))
 
 
-def forwarder(core: int, *, ledger: bool) -> Mapping[str, Any]:
+def forwarder(core: int, *, ledger: bool) -> Configure:
     """l2fwd with mac-swap between the two directions of one null port."""
-    stage = {"nf": "l2fwd", "options": {"mode": "mac-swap"}}
-    path = {"name": "through", "in": "null", "out": "null", "stages": [stage]}
-    return {
-        "ports": [{"name": "null", "devargs": "net_null0"}],
-        "areas": [{"name": "l2fwd", "core": core, "kind": "chain", "paths": [path]}],
-        "ledger": ledger,
-    }
+    stage = StageConfig(nf="l2fwd", options={"mode": "mac-swap"})
+    path = PathConfig(name="through", in_="null", out="null", stages=(stage,))
+    return Configure(
+        ports=(PortConfig(name="null", devargs="net_null0"),),
+        areas=(ChainArea(name="l2fwd", core=core, kind="chain", paths=(path,)),),
+        ledger=ledger,
+    )
 
 
-def taker(core: int, devargs: str) -> Mapping[str, Any]:
+def taker(core: int, devargs: str) -> Configure:
     """Whatever arrives at one port is taken and freed."""
-    path = {"name": "in", "in": "in", "stages": [{"nf": "sink"}]}
-    return {
-        "ports": [{"name": "in", "devargs": devargs}],
-        "areas": [{"name": "taker", "core": core, "kind": "chain", "paths": [path]}],
-    }
+    path = PathConfig(name="in", in_="in", stages=(StageConfig(nf="sink"),))
+    return Configure(
+        ports=(PortConfig(name="in", devargs=devargs),),
+        areas=(ChainArea(name="taker", core=core, kind="chain", paths=(path,)),),
+    )
 
 
 def forwarded_pps(client: DataPlaneClient, seconds: float) -> float:

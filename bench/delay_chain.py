@@ -8,8 +8,9 @@ from typing import Any
 
 from bench.data_plane import sent, stream
 from weir.protocol import DataPlaneClient
-from weir.protocol.messages import TrafficResult
-from weir.protocol.requests import DelayWanted
+from weir.protocol.configuration import Configure
+from weir.protocol.traffic import DelayWanted
+from weir.protocol.traffic_results import TrafficResult
 
 CORE = 1
 LOAD_PPS = 1000.0
@@ -27,18 +28,19 @@ def configure(client: DataPlaneClient, options: Mapping[str, Any], *, stall_thre
         "stages": [{"nf": "impair", "options": dict(options)}],
     }
     client.configure(
-        {
-            "ports": ports,
-            "areas": [
-                {"name": "generator", "core": CORE, "kind": "generator", "port": "tester.left"},
-                {"name": "function", "core": CORE, "kind": "chain", "paths": [path]},
-                {"name": "receiver", "core": CORE, "kind": "receiver", "port": "tester.right"},
-            ],
-            "stall_threshold_us": {str(CORE): stall_threshold_us},
-        }
+        Configure.model_validate(
+            {
+                "ports": ports,
+                "areas": [
+                    {"name": "generator", "core": CORE, "kind": "generator", "port": "tester.left"},
+                    {"name": "function", "core": CORE, "kind": "chain", "paths": [path]},
+                    {"name": "receiver", "core": CORE, "kind": "receiver", "port": "tester.right"},
+                ],
+                "stall_threshold_us": {str(CORE): stall_threshold_us},
+            }
+        )
     )
-    one = {**stream("tester.left", frame_bytes=256, flows=1), "to": "tester.right", "flows": None}
-    client.configure_traffic({"streams": [{key: value for key, value in one.items() if value is not None}]})
+    client.configure_traffic(stream("tester.left", frame_bytes=256, flows=1, to="tester.right"))
 
 
 def start(client: DataPlaneClient, seconds: float, load_pps: float = LOAD_PPS) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from bench.data_plane import sent, stream, weir_dp
 from bench.pairs import Line, interleave, line
 from weir.protocol import DataPlaneClient
-from weir.protocol.requests import DelayWanted
+from weir.protocol.configuration import Configure
+from weir.protocol.traffic import DelayWanted
 
 CORE = 1
 SECONDS = 0.05  # short, and many of them: what drifts, drifts for both of a pair
@@ -23,16 +24,17 @@ def run() -> Line:
     wire = [("left", "right"), ("right", "left")]
     with weir_dp(CORE) as client:
         client.configure(
-            {
-                "ports": [{"name": a, "kind": "memory", "peer": b} for a, b in wire],
-                "areas": [
-                    {"name": "generator", "core": CORE, "kind": "generator", "port": "left"},
-                    {"name": "receiver", "core": CORE, "kind": "receiver", "port": "right"},
-                ],
-            }
+            Configure.model_validate(
+                {
+                    "ports": [{"name": a, "kind": "memory", "peer": b} for a, b in wire],
+                    "areas": [
+                        {"name": "generator", "core": CORE, "kind": "generator", "port": "left"},
+                        {"name": "receiver", "core": CORE, "kind": "receiver", "port": "right"},
+                    ],
+                }
+            )
         )
-        one = {**stream("left", frame_bytes=64, flows=1000), "to": "right"}
-        client.configure_traffic({"streams": [one]})
+        client.configure_traffic(stream("left", frame_bytes=64, flows=1000, to="right"))
         most_pps = _run(client, 0, DelayWanted())[1]
         lines = {name: _pairs(client, share * most_pps) for name, share in LOADS.items()}
     dearest = min(lines.values(), key=lambda found: found.ratio)

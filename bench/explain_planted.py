@@ -21,8 +21,7 @@ from typing import Any
 from bench.pairs import Line, SkipError
 from weir import fabric, plan
 from weir.base.error import WeirError
-from weir.base.names import switch_namespace
-from weir.base.topology import Topology
+from weir.base.topology import Topology, switch_namespace
 from weir.explain import CaseExplanation, explain_case
 from weir.fabric import private_data_plane
 from weir.lab import Lab
@@ -33,6 +32,7 @@ from weir.measure.tester import SutCounters, no_counters
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import running
 from weir.protocol import DataPlaneClient, DataPlaneTester
+from weir.protocol.configuration import RingConfig
 from weir.results.result import Case, Fingerprint, Setup, Trial
 
 DURATION_S = 0.2
@@ -280,10 +280,10 @@ def _standing(
                 _slow_bridge(topology, one.bridge_rules)
             yield chain.client, chain.counters, chain.deployment.watch()
         return
-    config = plan.dataplane_config(topology, lab, "/tmp")
-    for ring in config["rings"]:
-        ring["size"] = one.ring_packets or ring["size"]
-    used = sorted({area["core"] for area in config["areas"]})
+    config = plan.configure(topology, lab)
+    rings = tuple(RingConfig(name=ring.name, size=one.ring_packets or ring.size) for ring in config.rings)
+    config = config.model_copy(update={"rings": rings})
+    used = sorted({area.core for area in config.areas})
     with (
         private_data_plane(*used, memory_mb=MEMORY_MB, huge=True) as path,
         DataPlaneClient(path, connect_s=20) as client,

@@ -68,7 +68,7 @@ def _wire(index: int) -> Iterator[Wire]:
 
 
 def _against(sender: DataPlaneClient, ours: Wire, *, flows: int, commands: tuple[str, ...] = ()) -> Line:
-    sender.configure_traffic({"streams": [stream("out", frame_bytes=64, flows=flows)]})
+    sender.configure_traffic(stream("out", frame_bytes=64, flows=flows))
     ours.busy.clear()
 
     def weir_pps() -> float:

@@ -16,7 +16,7 @@ from bench.pairs import Line, SkipError, of_ratios
 from weir.fabric import FabricError
 from weir.fabric import lean as process
 from weir.lab.traffic import Flows, Traffic
-from weir.plan.lean import chain_of_text, lean_request
+from weir.plan.lean import LeanRequest, chain_of_text, lean_request
 from weir.procedures.lean import run as lean
 
 CHAIN = "nat:external=203.0.113.1/32,l3fwd"  # one address: more of them take long to make ready
@@ -39,7 +39,7 @@ def run() -> Line:
     return of_ratios("lean-injection", ratios, target=1.0, detail=detail)
 
 
-def request(cpu: int) -> dict[str, Any]:
+def request(cpu: int) -> LeanRequest:
     """What weir-lean is to run."""
     return lean_request(chain_of_text(CHAIN), cpu, traffic=Traffic(flows=Flows(count=1000)), frame="64")
 

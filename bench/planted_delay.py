@@ -12,7 +12,7 @@ from bench.data_plane import weir_dp
 from bench.delay_chain import CORE, configure, measured
 from bench.pairs import Line, line
 from weir.protocol import DataPlaneClient
-from weir.protocol.messages import StreamResult
+from weir.protocol.traffic_results import StreamResult
 
 SECONDS = 4.0
 EXACT_NS = 1000.0  # nearer than that is as good as equal

@@ -31,8 +31,8 @@ from weir.planning.model.document import model_of, other_machine
 from weir.planning.queueing import execution_delay
 from weir.procedures.driver import planned, running
 from weir.protocol import DataPlaneTester
-from weir.protocol.messages import LatencySummary
-from weir.protocol.requests import DelayWanted
+from weir.protocol.traffic import DelayWanted
+from weir.protocol.traffic_results import LatencySummary
 from weir.store.model_file import default_model_path, read_model
 
 SET_UPS = Path(__file__).resolve().parent.parent / "labs" / "predict" / "delays"

@@ -17,6 +17,7 @@ from bench.data_plane import forwarded_pps, weir_dp
 from bench.dpdk_peer import DpdkPeer
 from bench.pairs import Line, SkipError, interleave, line
 from bench.pcap_port import pcap_port, udp_frame
+from weir.protocol.configuration import Configure
 
 CORE = 1
 SECONDS = 0.5
@@ -60,11 +61,13 @@ def against(
         stage = {"nf": "l3fwd", "options": {"routes": str(routes), "src_mac": SRC_MAC}}
         path = {"name": "through", "in": "port", "out": "port", "stages": [stage]}
         client.configure(
-            {
-                "ports": [{"name": "port", "devargs": devargs}],
-                "areas": [{"name": "l3fwd", "core": CORE, "kind": "chain", "paths": [path]}],
-                "ledger": True,
-            }
+            Configure.model_validate(
+                {
+                    "ports": [{"name": "port", "devargs": devargs}],
+                    "areas": [{"name": "l3fwd", "core": CORE, "kind": "chain", "paths": [path]}],
+                    "ledger": True,
+                }
+            )
         )
         with DpdkPeer(binary, peer, core=CORE, devargs=devargs, application=application(folder)) as other:
             taken = interleave(lambda: forwarded_pps(client, SECONDS), lambda: other.rate_pps(SECONDS))

@@ -9,7 +9,8 @@ from typing import Any
 from bench.data_plane import sent, stream, weir_dp
 from bench.pairs import Line, line
 from weir.protocol import DataPlaneClient
-from weir.protocol.requests import DelayWanted
+from weir.protocol.configuration import Configure
+from weir.protocol.traffic import DelayWanted
 
 CORES = (0, 1)
 ALLOWED_NS = 2000.0
@@ -55,17 +56,17 @@ def run() -> Line:
 
 def _configure(client: DataPlaneClient, ports: Sequence[dict[str, Any]]) -> None:
     client.configure(
-        {
-            "ports": list(ports),
-            "areas": [
-                {"name": "generator", "core": CORES[0], "kind": "generator", "port": "left"},
-                {"name": "receiver", "core": CORES[1], "kind": "receiver", "port": "right"},
-            ],
-        }
+        Configure.model_validate(
+            {
+                "ports": list(ports),
+                "areas": [
+                    {"name": "generator", "core": CORES[0], "kind": "generator", "port": "left"},
+                    {"name": "receiver", "core": CORES[1], "kind": "receiver", "port": "right"},
+                ],
+            }
+        )
     )
-    one = {**stream("left", frame_bytes=64, flows=1), "to": "right"}
-    del one["flows"]
-    client.configure_traffic({"streams": [one]})
+    client.configure_traffic(stream("left", frame_bytes=64, flows=1, to="right"))
 
 
 def _p50_ns(client: DataPlaneClient) -> float:

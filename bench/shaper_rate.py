@@ -6,6 +6,7 @@ from __future__ import annotations
 from bench.data_plane import forwarded_pps, weir_dp
 from bench.pairs import Line, line
 from weir.protocol import DataPlaneClient
+from weir.protocol.configuration import Configure
 
 CORE = 1
 SECONDS = 2.0
@@ -27,10 +28,12 @@ def _got_bps(client: DataPlaneClient, rate_bps: int) -> float:
     stage = {"nf": "shaper", "options": {"tenants": f"default rate_bps={rate_bps}", "layer": "l2"}}
     path = {"name": "through", "in": "null", "out": "null", "stages": [stage]}
     client.configure(
-        {
-            "ports": [{"name": "null", "devargs": "net_null0"}],
-            "areas": [{"name": "shaper", "core": CORE, "kind": "chain", "paths": [path]}],
-        }
+        Configure.model_validate(
+            {
+                "ports": [{"name": "null", "devargs": "net_null0"}],
+                "areas": [{"name": "shaper", "core": CORE, "kind": "chain", "paths": [path]}],
+            }
+        )
     )
     got_bps = forwarded_pps(client, SECONDS) * FRAME_BYTES * 8
     client.reset()

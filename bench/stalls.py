@@ -9,7 +9,7 @@ import time
 
 from bench.data_plane import sent, weir_dp
 from bench.delay_chain import CORE, configure, start
-from weir.protocol.messages import StallCount
+from weir.protocol.traffic_results import StallCount
 
 STALLS = 100
 STALL_S = 0.003

@@ -74,6 +74,6 @@ weir_describe(json_t *verbs)
 		json_array_append_new(nfs, nf_to_json(weir_nf_table[i]));
 	for (unsigned int i = 0; (kind = weir_port_kind_name(i)) != NULL; i++)
 		json_array_append_new(kinds, json_string(kind));
-	return json_pack("{s:s, s:i, s:o, s:o, s:o}", "version", WEIR_VERSION, "protocol", 1, "nfs",
-			 nfs, "port_kinds", kinds, "commands", verbs);
+	return json_pack("{s:s, s:i, s:o, s:o, s:o}", "version", WEIR_VERSION, "protocol",
+			 WEIR_PROTOCOL_VERSION, "nfs", nfs, "port_kinds", kinds, "commands", verbs);
 }

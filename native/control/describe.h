@@ -5,6 +5,10 @@
 
 #include <jansson.h>
 
+/* Of the control protocol, told by `hello`: one more when an older client or answer would no longer
+ * do. */
+#define WEIR_PROTOCOL_VERSION 2
+
 /* What --describe prints and `describe` answers, a new reference; `verbs`, which it takes, are
  * weir_verbs_json(). */
 json_t *weir_describe(json_t *verbs);

@@ -24,9 +24,10 @@ hello(const void *arguments, json_t **result, struct weir_error *error)
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		json_array_append_new(cores, json_integer(weir_core_number(i)));
 	*result = json_pack("{s:s, s:i, s:s, s:i, s:I, s:o, s:s}", "version", WEIR_VERSION,
-			    "protocol", 1, "dpdk", rte_version() + sizeof("DPDK ") - 1, "pid",
-			    (int)getpid(), "tsc_hz", (json_int_t)rte_get_tsc_hz(), "cores", cores,
-			    "memory", weir_memory_is_huge ? "hugepages" : "no-huge");
+			    "protocol", WEIR_PROTOCOL_VERSION, "dpdk",
+			    rte_version() + sizeof("DPDK ") - 1, "pid", (int)getpid(), "tsc_hz",
+			    (json_int_t)rte_get_tsc_hz(), "cores", cores, "memory",
+			    weir_memory_is_huge ? "hugepages" : "no-huge");
 	return 0;
 }
 

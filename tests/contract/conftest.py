@@ -10,6 +10,7 @@ import pytest
 from tests.polled_core import CORE
 from weir.fabric import private_data_plane
 from weir.protocol import DataPlaneClient
+from weir.protocol.configuration import Configure
 
 from .wire import PORTS, area_of
 
@@ -28,6 +29,6 @@ def weir_dp() -> Iterator[DataPlaneClient]:
 def client(weir_dp: DataPlaneClient) -> Iterator[DataPlaneClient]:
     """With a generator at port left and a receiver at port right of an in-memory wire."""
     areas = [area_of("generator", "left"), area_of("receiver", "right")]
-    weir_dp.configure({"ports": PORTS, "areas": areas})
+    weir_dp.configure(Configure.model_validate({"ports": PORTS, "areas": areas}))
     yield weir_dp
     weir_dp.reset()

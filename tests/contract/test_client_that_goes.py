@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from weir.protocol import DataPlaneClient, DataPlaneError
+from weir.protocol.configuration import Configure, PortConfig
 
 OPENINGS = 3
 PATIENCE_S = 20.0
@@ -43,7 +44,7 @@ def test_a_client_that_goes_at_once_is_waited_for_again_and_no_socket_is_left(
         switch.start()
         try:
             with pytest.raises(DataPlaneError, match="cannot open net_virtio_user7"):
-                weir_dp.configure({"ports": [{"name": "port", "devargs": devargs}], "areas": []})
+                weir_dp.configure(Configure(ports=(PortConfig(name="port", devargs=devargs),)))
         finally:
             enough.set()
             switch.join()

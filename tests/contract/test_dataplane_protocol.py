@@ -13,10 +13,11 @@ from typing import Any, get_args
 import jsonschema
 import pytest
 
+from tools.docs.dataplane_schema import COMMANDS, Failure, protocol_schema
 from weir.lab import load_lab
-from weir.plan import build_topology, dataplane_config, streams
-from weir.protocol.commands import COMMANDS, PROTOCOL_VERSION, Failure, protocol_schema
-from weir.protocol.requests import Configure, PortConfig, TrafficConfigure
+from weir.plan import Plan, build_topology
+from weir.protocol.client import PROTOCOL_VERSION
+from weir.protocol.configuration import PortConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = load_lab(ROOT / "labs" / "switching" / "lab.yml")
@@ -60,15 +61,13 @@ def test_documented_port_kinds_are_those_of_weir_dp(described: dict[str, Any]) -
 
 @pytest.mark.parametrize("topology", BUILT, ids=lambda topology: f"{topology.technology}-{topology.chain}")
 def test_what_a_plan_configures_is_a_valid_request(topology: Any) -> None:
-    arguments = dataplane_config(topology, LAB, "/run/weir/x")
-    Configure.model_validate(arguments)
+    arguments = Plan.of(topology, LAB).opened("/run/weir/x").arguments()
     jsonschema.validate({"id": 1, "cmd": "configure", "args": arguments}, protocol_schema())
 
 
 @pytest.mark.parametrize("frame", LAB.traffic.frames)
 def test_what_a_plan_sends_is_a_valid_request(frame: str) -> None:
-    arguments = streams(BUILT[0], LAB, frame)
-    TrafficConfigure.model_validate(arguments)
+    arguments = Plan.of(BUILT[0], LAB).streams[str(frame)].arguments()
     jsonschema.validate({"id": 1, "cmd": "traffic.configure", "args": arguments}, protocol_schema())
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.verbs import so_far
+from tools.docs.dataplane_schema import protocol_schema
 from weir.protocol import DataPlaneClient
-from weir.protocol.commands import protocol_schema
-from weir.protocol.requests import DelayWanted
+from weir.protocol.traffic import DelayWanted
 
 from .wire import refused, result, started
 
@@ -86,10 +87,10 @@ def test_a_run_tells_its_counts_while_it_goes_on(client: DataPlaneClient) -> Non
     deadline = time.monotonic() + 5
     while len(seen) < 4 or seen[-1] < 3 * ALIKE_MAX:
         assert time.monotonic() < deadline
-        so_far = client.traffic_so_far()
-        assert so_far.run == run
-        if so_far.streams[0].delivered > seen[-1]:
-            seen.append(so_far.streams[0].delivered)
+        now = so_far(client)
+        assert now.run == run
+        if now.streams[0].delivered > seen[-1]:
+            seen.append(now.streams[0].delivered)
     assert sum(packets for _, _, packets in client.delays(0).buckets) >= seen[-1] - ALIKE_MAX
     client.stop()
 

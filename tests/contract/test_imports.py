@@ -24,7 +24,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "base": frozenset(),
     "technology": frozenset(),
     "lab": frozenset({"technology"}),
-    "plan": frozenset({"technology"}),
+    "plan": frozenset({"technology", "protocol.configuration", "protocol.traffic", "protocol.errors"}),
     "planning": frozenset(),
     "planning.model": frozenset({"results"}),
     "planning.queueing": frozenset({"planning.model"}),
@@ -53,7 +53,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "report": frozenset({"results", "host.diagnosis", "procedures.PROCEDURES"}),
     "fabric": frozenset({"plan", "technology", "results", "host.facts"}),
     "protocol": frozenset(),
-    "measure": frozenset({"results", "protocol.messages", "protocol.requests"}),
+    "measure": frozenset({"results", "protocol.ledger", "protocol.traffic", "protocol.traffic_results"}),
     "explain": frozenset({"results"}),
 }
 C_MAY_INCLUDE: dict[str, frozenset[str]] = {

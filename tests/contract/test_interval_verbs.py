@@ -7,9 +7,10 @@ import time
 
 import pytest
 
+from tests.verbs import so_far
 from weir.protocol import DataPlaneClient, DataPlaneError
-from weir.protocol.messages import TrafficInterval
-from weir.protocol.requests import DelayWanted
+from weir.protocol.traffic import DelayWanted
+from weir.protocol.traffic_results import TrafficInterval
 
 from .wire import result, started
 
@@ -20,7 +21,7 @@ HOUR_NS = 3600 * 10**9
 def look(client: DataPlaneClient, more_than: int = 0) -> TrafficInterval:
     """A look at the run once more packets than that have arrived."""
     deadline = time.monotonic() + 5
-    while (seen := client.traffic_so_far()).streams[0].delivered <= more_than:
+    while (seen := so_far(client)).streams[0].delivered <= more_than:
         assert time.monotonic() < deadline, seen
     return client.traffic_interval()
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import socket
 from collections.abc import Iterator
@@ -11,13 +12,19 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
+from tests.packet.one_function import configuration
 from tests.polled_core import CORE
+from tools.docs.dataplane_schema import COMMANDS, Answer, Failure
 from weir.fabric import private_data_plane
 from weir.protocol import DataPlaneClient
-from weir.protocol.commands import COMMANDS, Answer, Failure
+from weir.protocol import configuration as configuration_shapes
+from weir.protocol import traffic as traffic_shapes
+from weir.protocol.configuration import Configure, HopPath, Nothing, Request
+from weir.protocol.traffic import TrafficConfigure, TrafficStart
 
 from .wire import PORTS, area_of, stream
 
+Place = tuple[str | int, ...]
 CODES = get_args(Failure.model_fields["code"].annotation)
 SHAPES = {command.name: command.arguments for command in COMMANDS}
 CHAIN = {
@@ -111,8 +118,8 @@ def line() -> Iterator[Line]:
     """Of a weir-dp with every kind of thing configured, and running."""
     with private_data_plane(CORE, memory_mb=256, huge=False) as path:
         with DataPlaneClient(path, connect_s=20) as client:
-            client.configure(CONFIGURATION)
-            client.configure_traffic(ARGUMENTS["traffic.configure"])
+            client.configure(Configure.model_validate(CONFIGURATION))
+            client.configure_traffic(TrafficConfigure.model_validate(ARGUMENTS["traffic.configure"]))
             client.start()
         line = Line(str(path))
         yield line
@@ -223,3 +230,64 @@ def test_nothing_is_taught_while_a_run_goes_on(line: Line) -> None:
     assert line.request("teach", {})["error"]["code"] == "bad_state"
     assert line.request("stop", {})["ok"]
     assert line.request("teach", {})["ok"]
+
+
+def shapes_in(request: Request, at: Place = ()) -> Iterator[tuple[type[Request], tuple[str | int, ...]]]:
+    """Every object of a request, and where it is."""
+    yield type(request), at
+    for name, field in type(request).model_fields.items():
+        value, key = getattr(request, name), field.serialization_alias or name
+        inside = enumerate(value) if isinstance(value, tuple) else [(None, value)]
+        for index, one in inside:
+            if isinstance(one, Request):
+                yield from shapes_in(one, (*at, key) if index is None else (*at, key, index))
+
+
+def with_key(value: Any, at: Place, key: str) -> Any:
+    """The arguments with one key more in the object there."""
+    changed: Any = copy.deepcopy(value)
+    inner = changed
+    for step in at:
+        inner = inner[step]
+    inner[key] = "red"
+    return changed
+
+
+def complete() -> Iterator[tuple[str, Request]]:
+    """Requests in which every shape is: those above, and of the architectures that hand packets on."""
+    yield from ((command, SHAPES[command].model_validate(one)) for command, one in ARGUMENTS.items())
+    then = {"after_ns": 1, "rates_pps": {"0": 1}}
+    yield "traffic.start", TrafficStart.model_validate({**ARGUMENTS["traffic.start"], "then": then})
+    nat = {"nf": "nat", "options": {"external": "203.0.113.0/24"}}
+    for architecture in ("dispatch", "separated"):
+        yield "configure", Configure.model_validate(configuration([nat], {"architecture": architecture}))
+
+
+EXAMPLES = {
+    shape: (command, request.arguments(), at)
+    for command, request in complete()
+    for shape, at in shapes_in(request)
+}
+
+
+def test_every_shape_of_a_request_has_an_example() -> None:
+    found = [one for module in (configuration_shapes, traffic_shapes) for one in vars(module).values()]
+    shapes = {one for one in found if isinstance(one, type) and issubclass(one, Request)}
+    parts = {one for one in shapes if not one.__name__.startswith("_")}
+    assert parts - {Request, Nothing} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("shape", EXAMPLES, ids=lambda shape: shape.__name__)
+def test_weir_dp_knows_the_keys_of_every_shape_and_no_others(line: Line, shape: type[Request]) -> None:
+    command, arguments, at = EXAMPLES[shape]
+    if command == "configure":
+        line.request("reset", {})
+    error = line.request(command, with_key(arguments, at, "colour"))["error"]
+    assert error["message"] == "unknown key 'colour'", error
+    keys = {field.serialization_alias or name for name, field in shape.model_fields.items()}
+    unused = {"direction"} if shape is HopPath else set()  # weir-dp reads the paths of all areas alike
+    assert set(error["expected"].split(", ")) == keys | unused
+    if command == "configure":
+        assert line.request("configure", CONFIGURATION)["ok"]
+        assert line.request("traffic.configure", ARGUMENTS["traffic.configure"])["ok"]
+        assert line.request("start", {})["ok"]

@@ -12,7 +12,7 @@ import pytest
 
 from tests.polled_core import CORE
 from weir.protocol import DataPlaneClient, DataPlaneError
-from weir.protocol.messages import Slices, TrafficResult
+from weir.protocol.traffic_results import Slices, TrafficResult
 
 from .wire import result, started
 

@@ -9,9 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tools.docs.dataplane_schema import protocol_schema
 from weir.protocol import DataPlaneClient, DataPlaneError
-from weir.protocol.commands import protocol_schema
-from weir.protocol.messages import PortTimestamps
+from weir.protocol.configuration import Configure
+from weir.protocol.ledger import PortTimestamps
 
 from .wire import PORTS, area_of, refused, result, started
 
@@ -25,7 +26,7 @@ def weir_dp_empty(weir_dp: DataPlaneClient) -> Iterator[DataPlaneClient]:
 
 
 def clock_of(client: DataPlaneClient, port: dict[str, Any]) -> PortTimestamps:
-    client.configure({"ports": [port], "areas": [area_of("receiver", "left")]})
+    client.configure(Configure.model_validate({"ports": [port], "areas": [area_of("receiver", "left")]}))
     found = client.ledger().ports[0].timestamps
     assert found is not None
     return found
@@ -62,7 +63,7 @@ def test_hardware_timestamps_are_refused_with_port_driver_and_reason(
     weir_dp_empty: DataPlaneClient, ports: list[dict[str, Any]], said: str
 ) -> None:
     with pytest.raises(DataPlaneError) as caught:
-        weir_dp_empty.configure({"ports": ports, "areas": []})
+        weir_dp_empty.configure(Configure.model_validate({"ports": ports, "areas": []}))
     assert (caught.value.code, caught.value.where) == ("port_failed", "left")
     assert said in str(caught.value)
     assert weir_dp_empty.ledger().ports == ()

@@ -12,10 +12,11 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tools.docs.dataplane_schema import protocol_schema
 from weir.protocol import DataPlaneClient, DataPlaneError
-from weir.protocol.commands import protocol_schema
-from weir.protocol.requests import TrafficConfigure, TrafficStart
+from weir.protocol.configuration import Configure
 from weir.protocol.tester import DataPlaneTester
+from weir.protocol.traffic import TrafficConfigure, TrafficStart
 
 from .wire import PORTS, area_of, refused, result, started, stream, template
 
@@ -155,7 +156,7 @@ def test_a_second_receiver_at_a_port_is_refused(weir_dp: DataPlaneClient) -> Non
 @pytest.mark.skipif(os.geteuid() != 0 or not Path("/dev/net/tun").exists(), reason="makes a tap: run as root")
 def test_what_a_tap_refuses_is_counted_once(weir_dp: DataPlaneClient) -> None:
     ports = [{"name": "tap", "kind": "tap", "interface": TAP}]
-    weir_dp.configure({"ports": ports, "areas": [area_of("generator", "tap")]})
+    weir_dp.configure(Configure.model_validate({"ports": ports, "areas": [area_of("generator", "tap")]}))
     try:
         subprocess.run(["ip", "link", "set", TAP, "down"], check=True)
         started(weir_dp, port="tap", to=None)

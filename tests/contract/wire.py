@@ -10,6 +10,7 @@ import pytest
 
 from tests.polled_core import CORE
 from weir.protocol import DataPlaneClient, DataPlaneError
+from weir.protocol.traffic import TrafficConfigure
 
 PORTS = [
     {"name": "left", "kind": "memory", "peer": "right"},
@@ -44,7 +45,7 @@ def template(**changes: Any) -> dict[str, Any]:
 
 
 def started(client: DataPlaneClient, **changes: Any) -> None:
-    client.configure_traffic({"streams": [stream(**changes)]})
+    client.configure_traffic(TrafficConfigure.model_validate({"streams": [stream(**changes)]}))
     client.start()
 
 

@@ -12,6 +12,7 @@ from weir import plan
 from weir.fabric import private_data_plane
 from weir.lab import Lab
 from weir.protocol import DataPlaneClient
+from weir.protocol.configuration import Configure
 
 Functions = Sequence[Mapping[str, object]]
 Way = Mapping[str, object]  # architecture, workers, …
@@ -41,13 +42,13 @@ def configuration(functions: Functions, way: Way) -> dict[str, Any]:
         }
     )
     topology = plan.build_topology(lab, "direct", lab.chains()[0], "golden-00000000")
-    return plan.dataplane_config(topology, lab, "/tmp")
+    return plan.configure(topology, lab).arguments()
 
 
 @contextmanager
 def running(client: DataPlaneClient, config: Mapping[str, Any]) -> Iterator[None]:
     """Configured and started, and reset after the body."""
-    client.configure(config)
+    client.configure(Configure.model_validate(config))
     client.start()
     yield
     client.reset()

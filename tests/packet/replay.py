@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tests.polled_core import CORE
+from tests.verbs import command as change
+from tests.verbs import trace
 from weir.fabric import private_data_plane
 from weir.protocol import DataPlaneClient
-from weir.protocol.messages import NfReport
+from weir.protocol.configuration import Configure
+from weir.protocol.ledger import NfReport
 
 Direction = Literal["outbound", "inbound"]
 Options = Mapping[str, str | int | bool]
@@ -55,7 +58,7 @@ class Replay:
         self, frames: Sequence[bytes], direction: Direction = "outbound", *, at_s: float = 1.0
     ) -> list[Outcome]:
         """Many frames, in their order, all at that time."""
-        outcomes = self._client.trace("chain", direction, frames, at_us=round(at_s * 1e6))
+        outcomes = trace(self._client, "chain", direction, frames, at_us=round(at_s * 1e6))
         return [
             Dropped(outcome.dropped, outcome.at or "")
             if outcome.dropped is not None
@@ -87,7 +90,7 @@ class Replay:
 
     def command(self, stage: str, command: str, **args: str | int | bool) -> None:
         """Changes the function of that name; DataPlaneError if it refuses."""
-        self._client.command("chain", stage, command, args)
+        change(self._client, "chain", stage, command, args)
 
 
 @contextmanager
@@ -110,5 +113,5 @@ def replay(*stages: tuple[str, Options], fastpath_flows: int | None = None) -> I
         DataPlaneClient(path, connect_s=20) as client,
     ):
         ports = [{"name": name, "kind": "null"} for name in ("inside", "outside")]
-        client.configure({"ports": ports, "areas": [area], "mbufs": 4096})
+        client.configure(Configure.model_validate({"ports": ports, "areas": [area], "mbufs": 4096}))
         yield Replay(client)

@@ -15,9 +15,10 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 
+from tests.verbs import exchange
 from weir.lab.function import ARCHITECTURES
 from weir.protocol import DataPlaneClient
-from weir.protocol.messages import Ledger
+from weir.protocol.ledger import Ledger
 
 from .frames import framed
 from .one_function import Functions, Way, configuration, data_plane, running
@@ -134,8 +135,8 @@ def answers(arrived: Sequence[bytes]) -> list[bytes]:
 
 def run(client: DataPlaneClient, out: Sequence[bytes], back: Sequence[bytes]) -> Run:
     """First all that goes out, then what comes back."""
-    right = client.exchange({LEFT: out, RIGHT: []})[RIGHT]
-    left = client.exchange({LEFT: [], RIGHT: back or answers(right)})[LEFT]
+    right = exchange(client, {LEFT: out, RIGHT: []})[RIGHT]
+    left = exchange(client, {LEFT: [], RIGHT: back or answers(right)})[LEFT]
     return Run(left, right, client.ledger())
 
 

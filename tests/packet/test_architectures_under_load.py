@@ -11,7 +11,8 @@ import pytest
 from weir.measure.accounting import balance, counted
 from weir.measure.tester import Direction, Stream
 from weir.protocol import DataPlaneClient
-from weir.protocol.messages import TrafficResult
+from weir.protocol.traffic import TrafficConfigure
+from weir.protocol.traffic_results import TrafficResult
 
 from .one_function import Functions, Way, configuration, data_plane, running
 
@@ -76,7 +77,7 @@ def test_flows_stay_in_order_and_every_packet_is_accounted_for(
 ) -> None:
     offered = streams()
     with running(client, configuration(FUNCTIONS, way)):
-        client.configure_traffic({"streams": offered})
+        client.configure_traffic(TrafficConfigure.model_validate({"streams": offered}))
         before = counted(client.ledger(), ())
         client.start_traffic({one["id"]: rate_pps for one in offered}, DURATION_NS, 50_000_000)
         result = finished(client)

@@ -18,9 +18,10 @@ from scapy.layers.l2 import ARP
 from scapy.packet import Packet as ScapyPacket
 from scapy.packet import Raw
 
+from tests.verbs import exchange
 from weir.lab.function import ARCHITECTURES
 from weir.protocol import DataPlaneClient
-from weir.protocol.messages import Ledger
+from weir.protocol.ledger import Ledger
 
 from .frames import cut, framed
 from .one_function import Way, configuration, data_plane, running
@@ -225,7 +226,7 @@ def test_packets_become_what_the_reference_says(client: DataPlaneClient, name: s
             if step.hairpins and shared:
                 continue
             entry = LEFT if step.direction == "outbound" else RIGHT
-            arrived = client.exchange({LEFT: [], RIGHT: [], entry: step.frames})
+            arrived = exchange(client, {LEFT: [], RIGHT: [], entry: step.frames})
             for side, wanted in ((RIGHT, step.wanted[OUTSIDE]), (LEFT, step.wanted[INSIDE])):
                 found = arrived[side]
                 assert (sorted(found) if shared else found) == (sorted(wanted) if shared else wanted), side
@@ -250,7 +251,7 @@ def test_a_tenant_next_to_the_router_needs_no_next_hop(client: DataPlaneClient) 
     config, _ = areas_of({"router": router})
     mac = {port["name"]: port["mac"] for port in config["ports"]}
     with running(client, config):
-        across = client.exchange({LEFT: [framed(IP(src=RED, dst=BLUE) / UDP())], RIGHT: []})[LEFT]
-        out = client.exchange({LEFT: [framed(IP(src=RED, dst=REMOTE) / UDP())], RIGHT: []})[RIGHT]
+        across = exchange(client, {LEFT: [framed(IP(src=RED, dst=BLUE) / UDP())], RIGHT: []})[LEFT]
+        out = exchange(client, {LEFT: [framed(IP(src=RED, dst=REMOTE) / UDP())], RIGHT: []})[RIGHT]
     assert across[0][:12].hex(":") == f"{mac['tester.left']}:{mac['f1.left']}"
     assert out[0][:12].hex(":") == f"{mac['tester.right']}:{mac['f1.right']}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.verbs import command
 from weir.protocol import DataPlaneClient, DataPlaneError
 
 from .one_function import Way, configuration, data_plane, running
@@ -28,7 +29,7 @@ def client() -> Iterator[DataPlaneClient]:
 def forward(client: DataPlaneClient, area: str, external_port: int) -> None:
     """Maps an external port to the web server inside."""
     port = {"external_port": external_port, "inside_port": 8080 + external_port}
-    client.command(area, "nat", "static-add", {"inside": "10.0.0.1", **port})
+    command(client, area, "nat", "static-add", {"inside": "10.0.0.1", **port})
 
 
 @pytest.mark.parametrize("architecture", WAYS)

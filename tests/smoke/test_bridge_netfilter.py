@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weir import fabric, plan
-from weir.base.names import switch_namespace
+from weir.base.topology import switch_namespace
 from weir.fabric import namespace, probe
 from weir.lab.technology import Technologies
 

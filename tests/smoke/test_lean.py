@@ -22,7 +22,7 @@ from weir.cli.main import app
 from weir.fabric import FabricError
 from weir.fabric import lean as process
 from weir.lab.traffic import Flows, Traffic
-from weir.plan.lean import chain_of_text, lean_request
+from weir.plan.lean import LeanRequest, chain_of_text, lean_request
 from weir.procedures.lean import run as whole
 from weir.procedures.lean.numbers import Timed
 from weir.results.lean import LeanResult, LeanTraffic
@@ -206,7 +206,7 @@ def test_mistakes_are_said(words: list[str], said: str) -> None:
     assert said in done.stderr
 
 
-def request(chain: str, pcap: Path | None = None, *, fastpath: bool = False) -> dict[str, object]:
+def request(chain: str, pcap: Path | None = None, *, fastpath: bool = False) -> LeanRequest:
     return lean_request(
         chain_of_text(chain, fastpath=fastpath),
         0,

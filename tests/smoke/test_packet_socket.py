@@ -16,6 +16,7 @@ from pyroute2 import IPRoute
 from weir.fabric import namespace, private_data_plane
 from weir.fabric.packet_sockets import PacketSockets
 from weir.protocol import DataPlaneClient
+from weir.protocol.configuration import Configure
 
 pytestmark = [
     pytest.mark.root,
@@ -57,7 +58,7 @@ def forwarder(wires: str) -> Iterator[DataPlaneClient]:
         private_data_plane(core, memory_mb=128, huge=False) as path,
         DataPlaneClient(path, connect_s=20) as client,
     ):
-        client.configure({"ports": ports, "areas": [area], "mbufs": 2048})
+        client.configure(Configure.model_validate({"ports": ports, "areas": [area], "mbufs": 2048}))
         yield client
 
 

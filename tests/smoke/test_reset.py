@@ -12,7 +12,7 @@ import pytest
 from weir import fabric, plan
 from weir.fabric import openvswitch
 from weir.procedures.rfc2544.recovery import recovery_s
-from weir.protocol.requests import Shape
+from weir.protocol.traffic import Shape
 from weir.results.result import Trial
 
 from .killed import kill, survived

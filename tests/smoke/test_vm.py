@@ -14,7 +14,7 @@ from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
 from weir.lab.vm import VmOptions
 from weir.procedures.rfc2544.recovery import recovery_s
-from weir.protocol.requests import Shape
+from weir.protocol.traffic import Shape
 from weir.results.result import Trial
 
 from .tiny import tiny_lab

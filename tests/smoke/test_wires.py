@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from weir import fabric, plan
-from weir.plan.steps import SOCKET
+from weir.plan import SOCKET
 from weir.protocol import DataPlaneClient
 
 from .tiny import tiny_lab
@@ -30,7 +30,7 @@ def test_a_vhost_user_wire_is_up_before_dpdk_would_look_for_it() -> None:
     deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))
     topology = plan.build_topology(lab, "direct", lab.chains()[0], deployment_id)
     deployment = fabric.Deployment.deploy(plan.steps(topology, lab), topology)
-    config = plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices)
+    config = plan.Plan.of(topology, lab).opened(str(deployment.run_dir), deployment.devices)
     try:
         with DataPlaneClient(Path(deployment.run_dir) / SOCKET) as client:
             began = time.monotonic()

@@ -15,7 +15,7 @@ from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
 from weir.measure import Traffic
 from weir.measure.trial import TrialRunner
-from weir.plan.steps import SOCKET
+from weir.plan import SOCKET
 from weir.protocol import DataPlaneClient, DataPlaneTester
 from weir.results.result import Trial
 
@@ -34,14 +34,13 @@ def standing(
     topology = plan.build_topology(
         lab, technology, lab.chains()[0], plan.deployment_id(lab.name, secrets.token_hex(4))
     )
+    made = plan.Plan.of(topology, lab)
     frame = str(lab.traffic.frames[0])
-    traffic = Traffic.from_config(frame, mean_frame_bytes(frame), plan.streams(topology, lab, frame))
-    deployment = fabric.Deployment.deploy(plan.steps(topology, lab), topology)
+    traffic = Traffic.from_config(frame, mean_frame_bytes(frame), made.streams[frame])
+    deployment = fabric.Deployment.deploy([*made.steps], topology)
     try:
         with DataPlaneClient(Path(deployment.run_dir) / SOCKET) as client:
-            client.configure(
-                plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices)
-            )
+            client.configure(made.opened(str(deployment.run_dir), deployment.devices))
             client.start()
             tester = DataPlaneTester(client)
             tester.teach(3)

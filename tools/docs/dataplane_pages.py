@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tools.docs import schema_page
-from weir.protocol.commands import COMMANDS, protocol_schema
+from tools.docs.dataplane_schema import COMMANDS, protocol_schema
 
 PROTOCOL_INTRO = """\
 weir-dp is one process that offers traffic, runs network functions and receives. It is controlled through a

@@ -11,12 +11,12 @@ import json
 from pathlib import Path
 
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
+from tools.docs import dataplane_schema as protocol
 from weir.cli.main import app
 from weir.host import diagnosis
 from weir.lab import fleet_load
 from weir.lab.schema import lab_schema, schema_text
 from weir.procedures.lean import section as lean_table
-from weir.protocol import commands as protocol
 from weir.report import json_document
 from weir.results import explanation, fleet_placement, kernel_vnf, lab_plan
 from weir.results import model as cost_model

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from weir.base.part import Part
+from weir.base.record import Part
 
 Cpu = Annotated[int, Field(ge=0, le=4095)]
 CpuList = Annotated[tuple[Cpu, ...], Field(min_length=1, max_length=1024)]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of everything that Weir writes down: results, models, explanations. Unknown keys are errors, and
-the words beneath a field are its description in schemas and reference pages."""
+"""The bases of what users write and of what Weir writes down: results, models, explanations.
+
+Unknown keys are errors. The words beneath a record's field describe it in schemas and reference pages.
+"""
 
 from __future__ import annotations
 
@@ -17,3 +19,9 @@ class FixedRecord(BaseModel):
     """Never changes once it is made."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Part(BaseModel):
+    """One mapping of the lab file. Never changes once it is read."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

@@ -4,10 +4,14 @@
 A chain of n functions has n + 1 *links*; link i joins the right port of node i to the left port of
 node i + 1, where node 0 and node n + 1 are the two sides of the tester. Each link is either a *network*
 of the switch technology (a bridge with exactly two ports) or, with ``direct``, a plain wire.
+
+Names of what a deployment makes all have its token, so that nothing else is ever taken down.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Literal
 
 from weir.base.record import FixedRecord
@@ -164,3 +168,90 @@ class Topology(FixedRecord):
     def processed(self) -> tuple[Node, ...]:
         """The others, which run in the tester's weir-dp."""
         return tuple(node for node in self.functions() if node.machine is None)
+
+
+_DEPLOYMENT = re.compile(r"(?P<lab>[a-z][a-z0-9-]{0,31})-(?P<token>[0-9a-f]{8})")
+
+
+def deployment_id(lab_name: str, token: str) -> str:
+    """The name of a deployment. `token`: 8 hex digits that no other deployment on the machine has."""
+    name = f"{lab_name}-{token}"
+    token_of(name)
+    return name
+
+
+def token_of(deployment: str) -> str:
+    """Of a deployment. ValueError if that is no name of one."""
+    match = _DEPLOYMENT.fullmatch(deployment)
+    if match is None:
+        raise ValueError(f"not a deployment id: {deployment!r}; expected <lab>-<8 hex digits>")
+    return match["token"]
+
+
+def namespace(token: str, suffix: str) -> str:
+    """A network namespace: "t" for the tester, "sw" for the switch, a function's name."""
+    return f"weir-{token}-{suffix}"
+
+
+def switch_namespace(topology: Topology) -> str:
+    """The network namespace of the switch."""
+    return namespace(token_of(topology.deployment), "sw")
+
+
+def mac(token: str, node: int, side: Side) -> str:
+    """02:57 (locally administered, W), two bytes of the deployment, the node, the side."""
+    return f"02:57:{token[0:2]}:{token[2:4]}:{node:02x}:{'00' if side == 'left' else '01'}"
+
+
+_PRIMARY, _TARGET = ".p", ".to"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Tap interfaces of one port in one QEMU, where a virtual machine is migrated under load.
+
+    A pair is a virtio device, the stand-by, and a card that the guest drives itself, the primary, which no
+    migration can take along. Both have the port's MAC address; the guest's kernel (net_failover) shows them
+    as one interface and uses the primary while it is there. At the network of port f1.left are four tap
+    interfaces: f1.left for the stand-by and f1.left.p for the primary, f1.left.to and f1.left.to.p for those
+    of the second QEMU. None of them is flooded: each packet is at one of them, and so is counted once.
+    """
+
+    standby: str
+    primary: str
+
+
+def target(node: str) -> str:
+    """What the second QEMU of a node is called."""
+    return node + _TARGET
+
+
+def source_pair(port: Port) -> Pair:
+    """In the QEMU that the guest boots in."""
+    return Pair(port.name, port.name + _PRIMARY)
+
+
+def target_pair(port: Port) -> Pair:
+    """In the one that it is migrated to."""
+    name = port.name + _TARGET
+    return Pair(name, name + _PRIMARY)
+
+
+def taps(topology: Topology, port: Port) -> tuple[str, ...]:
+    """All tap interfaces of a virtual machine's port: one, or four."""
+    machine = next(node.machine for node in topology.machines() if node.name == port.node)
+    if machine is None or not machine.failover:
+        return (port.name,)
+    pairs = source_pair(port), target_pair(port)
+    return tuple(name for pair in pairs for name in (pair.standby, pair.primary))
+
+
+def migratable(topology: Topology, name: str) -> Topology:
+    """The same, with that virtual machine ready to be migrated. ValueError if the node is none."""
+    node = next((one for one in topology.machines() if one.name == name), None)
+    if node is None or node.machine is None:
+        raise ValueError(f"{name} is no virtual machine")
+    ready = node.model_copy(update={"machine": node.machine.model_copy(update={"failover": True})})
+    return topology.model_copy(
+        update={"nodes": tuple(ready if one.name == name else one for one in topology.nodes)}
+    )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weir.base.topology import Topology
     from weir.fabric import Deployment
     from weir.lab import Lab
-    from weir.plan import Step
+    from weir.plan import Plan, Step
 
 
 def deploy(
@@ -52,7 +52,8 @@ def deploy(
     chosen = chosen_chain(lab, chain)
     deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))
     topology = plan.build_topology(lab, technology, chosen, deployment_id)
-    steps, skipped = fabric.possible(plan.steps(topology, lab))
+    made = plan.Plan.of(topology, lab)
+    steps, skipped = fabric.possible(made.steps)
     for one in skipped:
         print(f"skipped: {one.step.text}: {one.why}", file=sys.stderr)
     if dry_run:
@@ -63,7 +64,7 @@ def deploy(
         )
         return
     started = time.monotonic()
-    deployment = _deployed(lab, topology, steps, quiet=as_json)
+    deployment = _deployed(lab, made, steps, quiet=as_json)
     seconds = time.monotonic() - started
     if as_json:
         shown = {"id": deployment.id, "run_dir": str(deployment.run_dir), "seconds": round(seconds, 3)}
@@ -83,14 +84,15 @@ def _listing(steps: list[Step], topology: Topology) -> str:
     return "\n".join(lines)
 
 
-def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -> Deployment:
+def _deployed(lab: Lab, made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
     """Makes everything and starts the loops; takes everything down again if any of it fails."""
     from weir import fabric
     from weir.fabric import interrupts
-    from weir.plan.steps import SOCKET
+    from weir.plan import SOCKET
     from weir.procedures.driver import configured
     from weir.protocol import DataPlaneClient
 
+    topology = made.topology
     require_possible(lab, topology.technology, lab.machines(topology.chain))
 
     def show(event: fabric.Event) -> None:
@@ -103,7 +105,7 @@ def _deployed(lab: Lab, topology: Topology, steps: list[Step], *, quiet: bool) -
         deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
         try:
             with interrupts.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
-                configured(client, lab, topology, deployment)
+                configured(client, made, deployment)
             deployment.keep()
         except BaseException:
             deployment.destroy()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from weir.base.topology import Topology
     from weir.fabric import Deployment
-    from weir.protocol.messages import Ledger
+    from weir.protocol.ledger import Ledger
 
 ANSWER_S = 1.0
 
@@ -46,7 +46,7 @@ def inspect(
 
 def _ledger(deployment: Deployment) -> Ledger | None:
     """What weir-dp has counted; None if it does not answer or is not configured."""
-    from weir.plan.steps import SOCKET
+    from weir.plan import SOCKET
     from weir.protocol import DataPlaneClient, DataPlaneError
 
     try:

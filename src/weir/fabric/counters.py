@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.base.failover import taps
-from weir.base.names import switch_namespace
-from weir.base.topology import Link, Port, Topology
+from weir.base.topology import Link, Port, Topology, switch_namespace, taps
 from weir.fabric.openvswitch import ports_shown
 from weir.fabric.step_kind import Site
 

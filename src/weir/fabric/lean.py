@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from weir.base.cores import parse_cpus
 from weir.fabric.errors import FabricError
+from weir.plan.lean import LeanRequest
 
 ANSWER_S = 120.0
 STEP_ANSWER_S = 600.0  # each instruction by itself
@@ -34,11 +35,11 @@ def lean_binary() -> Path:
 
 
 @contextlib.contextmanager
-def request_file(request: dict[str, Any]) -> Iterator[Path]:
+def request_file(request: LeanRequest) -> Iterator[Path]:
     """The request where weir-lean can read it, for the time of the body."""
     with tempfile.TemporaryDirectory(prefix="weir-lean-") as folder:
         path = Path(folder) / "request.json"
-        path.write_text(json.dumps(request), encoding="utf-8")
+        path.write_text(json.dumps(request.arguments()), encoding="utf-8")
         yield path
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.lab.units import BPS, IN_SECONDS, PPS, quantity
 
 _SHARE = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%\s*(?:of\s+)?(\S+)\s*", re.ASCII)

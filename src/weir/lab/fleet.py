@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.lab.lab import Name
 from weir.lab.measure import Load
 

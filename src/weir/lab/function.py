@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from weir.base.cores import CpuList
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.base.topology import Architecture, Forwarder
 from weir.lab.nf import Scalar
 from weir.lab.router import RouterOptions

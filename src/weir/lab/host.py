@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from weir.base.part import Part
+from weir.base.record import Part
 
 
 class Host(Part):

@@ -20,7 +20,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from weir.base.cores import Cores, default_cores
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
 from weir.lab.measure import Measure

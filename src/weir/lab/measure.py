@@ -11,7 +11,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.lab.delay import LatencyOptions, load_of
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.lab.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Seconds

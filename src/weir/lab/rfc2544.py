@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.lab.frames import Frame
 from weir.lab.units import BPS, IN_SECONDS, In
 

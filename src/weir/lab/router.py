@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.lab.nf import Scalar
 
 TENANTS_MAX = 64

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.lab.units import IN_PPS, Microseconds
 
 Limit = Annotated[Microseconds, Field(gt=0, le=1e9)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, create_model
 
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.technology import TECHNOLOGIES
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.lab.frames import Frame, mean_frame_bytes
 
 __all__ = ["Flows", "TesterOptions", "Traffic", "mean_frame_bytes"]

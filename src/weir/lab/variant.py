@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from weir.base.cores import Cores
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
 from weir.lab.technology import Technologies, TechnologyName

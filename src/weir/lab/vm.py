@@ -7,7 +7,7 @@ from typing import get_args
 
 from pydantic import Field
 
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.base.topology import Accelerator, Forwarder
 from weir.lab.units import Seconds
 

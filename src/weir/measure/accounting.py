@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weir.measure.tester import Counter, Stream
-from weir.protocol.messages import AreaLedger, Ledger, PathLedger, StageLedger, TrafficResult
+from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, StageLedger
+from weir.protocol.traffic_results import TrafficResult
 from weir.results.result import AreaLoad, Drop, PathLoad, StageLoad
 
 Counts = dict[tuple[str, str], int]  # (place, reason) → packets since boot

@@ -15,7 +15,7 @@ from weir.lab.execution import FULL_BURST
 from weir.measure.outside import KERNEL_KINDS
 from weir.measure.pace import Slowing
 from weir.measure.windows import CALM, Window, entered, received, stage_drops
-from weir.protocol.messages import AreaLedger
+from weir.protocol.ledger import AreaLedger
 from weir.results.result import AreaLoad
 
 USED_MIN = 8

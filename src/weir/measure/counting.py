@@ -7,15 +7,15 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weir.measure.delay_figures import NS_PER_US
 from weir.measure.disturbance import HOST, SLOWED, SLOWED_TIMES, Absence, Evidence, absences, evidence, slowed
 from weir.measure.machine_state import MachineState
 from weir.measure.tester import CoreWatch, Taken, Unwatched
-from weir.protocol.messages import Slices
+from weir.protocol.traffic_results import Slices
 from weir.results.result import Counted, LeftOut, TrialSlices
 
 ENOUGH_SHARE = 0.7
 """Of the time asked for: with less undisturbed time a trial is no answer."""
-_NS_PER_US = 1e3
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ def _record(slices: Slices) -> TrialSlices:
         for at in range(count)
     ]
     return TrialSlices(
-        width_us=slices.width_ns / _NS_PER_US,
+        width_us=slices.width_us,
         offered=offered,
         lost=[(at, offered[at] - delivered[at]) for at in range(count) if offered[at] > delivered[at]],
-        delay_us=[round(ns / _NS_PER_US, 1) for ns in delay_ns],
+        delay_us=[round(ns / NS_PER_US, 1) for ns in delay_ns],
     )

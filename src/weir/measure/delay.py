@@ -12,7 +12,7 @@ from typing import get_args
 
 from weir.lab.delay import LatencyOptions, Load, load_of
 from weir.measure.trial import TrialRunner
-from weir.protocol.requests import DelayWanted
+from weir.protocol.traffic import DelayWanted
 from weir.results.result import (
     Case,
     DelayMeasure,

@@ -8,7 +8,13 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from weir.protocol.messages import DelayHistogram, GapSummary, IpdvSummary, JitterSummary, LatencySummary
+from weir.protocol.traffic_results import (
+    DelayHistogram,
+    GapSummary,
+    IpdvSummary,
+    JitterSummary,
+    LatencySummary,
+)
 from weir.results.result import Ipdv, Jitter, Pdv
 from weir.results.trial import Gaps, Latency, StreamCount
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 
 from weir.measure.overload import LOSSY_SHARE, in_pauses
 from weir.measure.tester import Taken
-from weir.protocol.messages import Slices, StreamSlices
+from weir.protocol.traffic_results import Slices, StreamSlices
 
 HOST = "host"
 SLOWED = "slowed"
@@ -146,7 +146,7 @@ def absences(slices: Slices, taken: Iterable[Taken] = ()) -> list[Absence]:
     ]
     end_us = slices.now_us
     if slices.streams:
-        end_us = min(end_us, len(slices.streams[0].due) * slices.width_ns / 1e3)
+        end_us = min(end_us, len(slices.streams[0].due) * slices.width_us)
     return [one for one in found if one.to_us > 0 and one.from_us < end_us]
 
 
@@ -174,7 +174,7 @@ def _together(others: Sequence[Absence]) -> Iterator[list[Absence]]:
 def slowed(slices: Slices, best_cycles: Mapping[int, float]) -> list[Absence]:
     """Times in which a core was slower than at its best, of cores whose best is known. A core without a loop
     of weir-dp is timed just before, which stands for all of the run."""
-    width_us = slices.width_ns / 1e3
+    width_us = slices.width_us
     found: list[Absence] = []
     for core in slices.cores:
         limit = best_cycles.get(core.core, math.inf) * SLOWED_TIMES
@@ -194,7 +194,7 @@ def slowed(slices: Slices, best_cycles: Mapping[int, float]) -> list[Absence]:
 def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) -> Evidence:
     """What counts of a run with these absences. `least_growth_ms`: of the delay, that is a backlog; 0: none
     is looked for."""
-    width_us = slices.width_ns / 1e3
+    width_us = slices.width_us
     count = len(slices.streams[0].due) if slices.streams else 0
     spans = _union(away)
     left = _left_out(slices, spans, count)
@@ -239,7 +239,7 @@ def _union(away: Sequence[Absence]) -> list[tuple[float, float]]:
 
 def _left_out(slices: Slices, spans: Sequence[tuple[float, float]], count: int) -> list[bool]:
     """By slice. Packets leave in the order in which they came."""
-    width_us = slices.width_ns / 1e3
+    width_us = slices.width_us
     left = [False] * count
     leaves_us = [at * width_us + delay for at, delay in enumerate(_longest_us(slices, count))]
     for from_us, to_us in spans:
@@ -254,7 +254,7 @@ def _left_out(slices: Slices, spans: Sequence[tuple[float, float]], count: int) 
 def _longest_us(slices: Slices, count: int) -> Iterator[float]:
     """Delay in each slice, of the stream with the longest. Who came later does not leave earlier: where what
     was lost leaves no trace, it is that of the slice before, less a slice."""
-    width_us, known = slices.width_ns / 1e3, 0.0
+    width_us, known = slices.width_us, 0.0
     for at in range(count):
         seen = [stream.delay_ns[at] / 1e3 for stream in slices.streams if stream.delivered[at]]
         known = max(known - width_us, max(seen, default=known))

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from weir.protocol.messages import LatencySummary, TrafficResult
+from weir.protocol.traffic_results import LatencySummary, TrafficResult
 
 CALM_SHARE = 0.6
 """Of the slices: with so many without loss and with an ordinary delay, the system was not full."""

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weir.protocol.messages import Ledger
+from weir.protocol.ledger import Ledger
 from weir.results.result import CorePace
 
 GROUP_MIN = 8

@@ -11,21 +11,18 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from weir.measure.device import Passage, Response, passage
 from weir.measure.tester import Traffic
-from weir.protocol.messages import (
-    AreaLedger,
+from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, PortLedger
+from weir.protocol.traffic import DelayWanted, FrameSize, Shape, StreamConfig, Template, TrafficConfigure
+from weir.protocol.traffic_results import (
     DelayHistogram,
     Gap,
     GapSummary,
     IpdvSummary,
     JitterSummary,
     LatencySummary,
-    Ledger,
-    PathLedger,
-    PortLedger,
     ReceiverResult,
     Slices,
     StallCount,
@@ -33,7 +30,6 @@ from weir.protocol.messages import (
     StreamSlices,
     TrafficResult,
 )
-from weir.protocol.requests import DelayWanted, Shape
 
 TSC_HZ = 2_500_000_000
 WIRE_S = 10e-6  # latency without waiting
@@ -82,7 +78,7 @@ class SimulatedDut:
 
     shares_cores = False
 
-    def configure_traffic(self, config: Mapping[str, Any]) -> None:
+    def configure_traffic(self, config: TrafficConfigure) -> None:
         """Takes any traffic: the response does not depend on it."""
 
     def teach(self, count: int) -> None:
@@ -298,5 +294,11 @@ def _jitter(inside: Passage) -> JitterSummary:
 def simulated_traffic(frame: str = "64", mean_frame_bytes: float = 64.0) -> Traffic:
     """Bidirectional traffic for the simulated device."""
     ports = ("tester.left", "tester.right")
-    streams = [{"id": 0, "port": ports[0], "to": ports[1]}, {"id": 1, "port": ports[1], "to": ports[0]}]
-    return Traffic.from_config(frame, mean_frame_bytes, {"streams": streams})
+    headers = Template(
+        src_mac="02:00:00:00:00:01", dst_mac="02:00:00:00:00:02", src_ip="198.18.0.1", dst_ip="198.19.0.1"
+    )
+    streams = tuple(
+        StreamConfig(id=number, port=port, to=to, frame=FrameSize(bytes=64), template=headers)
+        for number, (port, to) in enumerate((ports, ports[::-1]))
+    )
+    return Traffic.from_config(frame, mean_frame_bytes, TrafficConfigure(streams=streams))

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol, Self
 
-from weir.protocol.messages import DelayHistogram, Ledger, TrafficResult
-from weir.protocol.requests import DelayWanted, Shape
+from weir.protocol.ledger import Ledger
+from weir.protocol.traffic import DelayWanted, Shape, TrafficConfigure
+from weir.protocol.traffic_results import DelayHistogram, TrafficResult
 from weir.results.result import ArrivalClock
 
 Direction = Literal["left-to-right", "right-to-left"]
@@ -31,27 +32,28 @@ class Stream:
 
 @dataclass(frozen=True)
 class Traffic:
-    """The traffic of one frame size: what `traffic.configure` is told, and what measuring must know of it."""
+    """The traffic of one frame size: what weir-dp is told, and what measuring must know of it."""
 
     frame: str  # "64", "imix:aaaaaaaddddg"
     mean_frame_bytes: float  # L2 with FCS
-    config: Mapping[str, Any]  # arguments of traffic.configure
+    config: TrafficConfigure
     streams: tuple[Stream, ...]
     flows: int = 1  # of each stream
 
     @classmethod
-    def from_config(cls, frame: str, mean_frame_bytes: float, config: Mapping[str, Any]) -> Traffic:
-        """Of `plan.streams`' answer; a stream sent at the tester's left port runs left to right."""
+    def from_config(cls, frame: str, mean_frame_bytes: float, config: TrafficConfigure) -> Self:
+        """A stream sent at the tester's left port runs left to right; one that none receives is left out."""
         streams = tuple(
             Stream(
-                id=int(stream["id"]),
-                direction="left-to-right" if str(stream["port"]).endswith(".left") else "right-to-left",
-                port=str(stream["port"]),
-                to=str(stream["to"]),
+                id=stream.id,
+                direction="left-to-right" if stream.port.endswith(".left") else "right-to-left",
+                port=stream.port,
+                to=stream.to,
             )
-            for stream in config["streams"]
+            for stream in config.streams
+            if stream.to is not None
         )
-        flows = max(int((stream.get("flows") or {}).get("count", 1)) for stream in config["streams"])
+        flows = max(stream.flows.count if stream.flows else 1 for stream in config.streams)
         return cls(frame, mean_frame_bytes, config, streams, flows)
 
 
@@ -63,7 +65,7 @@ class Tester(Protocol):
         """Whether the system under test works on its cores too: a bridge of the kernel forwards in the system
         call of whoever sends."""
 
-    def configure_traffic(self, config: Mapping[str, Any]) -> None:
+    def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the trials that follow."""
 
     def teach(self, count: int) -> None:

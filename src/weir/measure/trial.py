@@ -21,8 +21,9 @@ from weir.measure.overload import backlog_packets
 from weir.measure.pace import core_paces
 from weir.measure.tester import SutCounters, Taken, Tester, Traffic, arrival_clocks
 from weir.measure.validity import Fault, faults
-from weir.protocol.messages import Ledger, TrafficResult
-from weir.protocol.requests import DelayWanted, Shape
+from weir.protocol.ledger import Ledger
+from weir.protocol.traffic import DelayWanted, Shape
+from weir.protocol.traffic_results import TrafficResult
 from weir.results.result import ArrivalClock, Stall, StreamCount, Trial
 from weir.results.trial import Purpose
 

@@ -20,7 +20,7 @@ from typing import Literal
 from weir.measure.accounting import RECEIVER_REASONS, Balance
 from weir.measure.counting import ENOUGH_SHARE, Counting
 from weir.measure.tester import Stream
-from weir.protocol.messages import TrafficResult
+from weir.protocol.traffic_results import TrafficResult
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01

@@ -20,7 +20,7 @@ from typing import Protocol
 from weir.lab.execution import TESTER_KINDS
 from weir.measure.outside import KERNEL_KINDS, NOTHING, Outside
 from weir.measure.pace import Slowing, core_paces
-from weir.protocol.messages import AreaLedger, Ledger
+from weir.protocol.ledger import AreaLedger, Ledger
 from weir.results.result import AreaLoad, CoreLoad
 
 WINDOW_S = 0.02

@@ -3,20 +3,21 @@
 
 from __future__ import annotations
 
-from weir.base.names import deployment_id
 from weir.base.step import Step
-from weir.plan.dataplane_config import PlanError, dataplane_config
-from weir.plan.steps import steps
-from weir.plan.streams import streams
-from weir.plan.topology import build_topology, loopback
+from weir.base.topology import deployment_id
+from weir.plan.plan import LOG, SOCKET, Plan, configure, steps, streams
+from weir.plan.topology import PlanError, build_topology, loopback
 from weir.plan.tuning import Tuning, tuning, tuning_steps
 
 __all__ = [
+    "LOG",
+    "SOCKET",
+    "Plan",
     "PlanError",
     "Step",
     "Tuning",
     "build_topology",
-    "dataplane_config",
+    "configure",
     "deployment_id",
     "loopback",
     "steps",

@@ -7,12 +7,25 @@ and one that sends to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
 
 from weir.base.topology import Node, NodeNf, Port, Topology
 from weir.lab.nf import Scalar, network_functions
+from weir.protocol.configuration import (
+    ChainArea,
+    DispatcherArea,
+    DispatchPath,
+    FunctionArea,
+    HopArea,
+    HopPath,
+    Options,
+    PathConfig,
+    RingConfig,
+    StageConfig,
+    Steer,
+)
 
 RING_PACKETS = 512
 _SWAP = "mac-swap"
@@ -22,37 +35,37 @@ _SWAP = "mac-swap"
 class FunctionAreas:
     """What `configure` is told of one function."""
 
-    areas: list[dict[str, Any]] = field(default_factory=list)
-    rings: list[str] = field(default_factory=list)
+    areas: list[FunctionArea] = field(default_factory=list)
+    rings: list[RingConfig] = field(default_factory=list)
 
     def ring(self, name: str) -> str:
         """A new ring."""
-        self.rings.append(name)
+        self.rings.append(RingConfig(name=name, size=RING_PACKETS))
         return name
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Direction:
     """One direction through the function."""
 
     name: str  # of the side towards which it goes
-    direction: str
+    kind: Literal["outbound", "inbound"]
     entry: str  # port or ring
     exits: tuple[str, ...]
     order: tuple[int, ...]  # of the functions that it passes
 
-    def through(self, entry: str, *exits: str) -> _Way:
-        """The same way between other places."""
-        return _Way(self.name, self.direction, entry, exits, self.order)
+    def through(self, entry: str, *exits: str) -> _Direction:
+        """The same direction between other places."""
+        return _Direction(self.name, self.kind, entry, exits, self.order)
 
 
 def function_areas(topology: Topology, node: Node) -> FunctionAreas:
     """The areas and rings of `node`, in the order in which packets from the left meet them."""
     left, right = f"{node.name}.left", f"{node.name}.right"
     exits = [(right, left), (right, left)] if node.both_ways else [(right,), (left,)]
-    ways = (
-        _Way("right", "outbound", left, exits[0], tuple(range(len(node.chain)))),
-        _Way("left", "inbound", right, exits[1], node.inbound),
+    directions = (
+        _Direction("right", "outbound", left, exits[0], tuple(range(len(node.chain)))),
+        _Direction("left", "inbound", right, exits[1], node.inbound),
     )
     builder = _Builder(topology, node)
     {
@@ -60,7 +73,7 @@ def function_areas(topology: Topology, node: Node) -> FunctionAreas:
         "pipeline": builder.pipeline,
         "dispatch": builder.dispatch,
         "separated": builder.separated,
-    }[node.architecture](ways)
+    }[node.architecture](directions)
     return builder.made
 
 
@@ -89,135 +102,172 @@ class _Builder:
         # The ends of the way in on the first core, what may be several on the others.
         self._others = node.cores[1:] or node.cores
 
-    def run_to_completion(self, ways: tuple[_Way, _Way]) -> None:
+    def run_to_completion(self, directions: tuple[_Direction, _Direction]) -> None:
         """One area."""
-        self._chain(self.node.name, self.node.cores[0], ways)
+        self._chain(self.node.name, self.node.cores[0], directions)
 
-    def pipeline(self, ways: tuple[_Way, _Way]) -> None:
+    def pipeline(self, directions: tuple[_Direction, _Direction]) -> None:
         """One area a function, rings between them."""
         node, count = self.node, len(self.node.chain)
-        legs: list[list[_Way]] = [[] for _ in range(count)]
-        for way in ways:
-            entry = way.entry
-            for index, following in zip(way.order, [*way.order[1:], None], strict=True):
+        legs: list[list[_Direction]] = [[] for _ in range(count)]
+        for direction in directions:
+            entry = direction.entry
+            for index, following in zip(direction.order, [*direction.order[1:], None], strict=True):
                 if following is None:
-                    legs[index].append(way.through(entry, *way.exits))
+                    legs[index].append(direction.through(entry, *direction.exits))
                     continue
-                ring = self.made.ring(f"{node.name}.{way.name}.{max(index, following)}")
-                legs[index].append(way.through(entry, ring))
+                ring = self.made.ring(f"{node.name}.{direction.name}.{max(index, following)}")
+                legs[index].append(direction.through(entry, ring))
                 entry = ring
         for index, name in enumerate(_stage_names(node)):
             core = node.cores[index * len(node.cores) // count]
             self._chain(f"{node.name}.{name}", core, tuple(legs[index]), only=index)
 
-    def dispatch(self, ways: tuple[_Way, _Way]) -> None:
+    def dispatch(self, directions: tuple[_Direction, _Direction]) -> None:
         """A dispatcher, workers with private state, and for each port an area that takes from the workers."""
         name, workers = self.node.name, range(self.node.workers)
-        fed = [[self.made.ring(f"{name}.{way.name}.{index}") for index in workers] for way in ways]
+        fed = [
+            [self.made.ring(f"{name}.{direction.name}.{index}") for index in workers]
+            for direction in directions
+        ]
         # A worker's ring to a port takes what it sends there, wherever that came from.
         done = {
-            f"{name}.{way.name}": [self.made.ring(f"{name}.{way.name}.{index}.done") for index in workers]
-            for way in ways
+            f"{name}.{direction.name}": [
+                self.made.ring(f"{name}.{direction.name}.{index}.done") for index in workers
+            ]
+            for direction in directions
         }
-        self._dispatcher(ways, fed, f"{name}.worker0")
+        self._dispatcher(directions, fed, f"{name}.worker0")
         for index in workers:
             done_by = {port: rings[index] for port, rings in done.items()}
             pair = tuple(
-                way.through(fed[at][index], *(done_by[port] for port in way.exits))
-                for at, way in enumerate(ways)
+                direction.through(fed[at][index], *(done_by[port] for port in direction.exits))
+                for at, direction in enumerate(directions)
             )
             self._chain(f"{name}.worker{index}", self._other(index), pair, instance=(index, len(workers)))
-        for way, (port, rings) in zip(ways, done.items(), strict=True):
-            paths = [{"name": f"worker{index}", "in": ring, "out": port} for index, ring in enumerate(rings)]
-            self._add(f"{name}.collector.{way.name}", self.node.cores[0], "chain", paths)
+        for direction, (port, rings) in zip(directions, done.items(), strict=True):
+            paths = [
+                PathConfig(name=f"worker{index}", in_=ring, out=port) for index, ring in enumerate(rings)
+            ]
+            self._run(f"{name}.collector.{direction.name}", self.node.cores[0], paths)
 
-    def separated(self, ways: tuple[_Way, _Way]) -> None:
+    def separated(self, directions: tuple[_Direction, _Direction]) -> None:
         """A dispatcher, owners of the state that decide, appliers without state, and a collector."""
         name, owners, workers = self.node.name, range(self.node.owners), range(self.node.workers)
-        fed = [[self.made.ring(f"{name}.{way.name}.{index}") for index in owners] for way in ways]
-        self._dispatcher(ways, fed, f"{name}.owner0")
-        applied: list[list[dict[str, Any]]] = [[] for _ in workers]
+        fed = [
+            [self.made.ring(f"{name}.{direction.name}.{index}") for index in owners]
+            for direction in directions
+        ]
+        self._dispatcher(directions, fed, f"{name}.owner0")
+        applied: list[list[HopPath]] = [[] for _ in workers]
         collected = []
         for owner in owners:
             paths = []
-            for at, way in enumerate(ways):
-                lane = f"{name}.{way.name}.{owner}"
-                dealt = [self.made.ring(f"{lane}.{index}") for index in workers]
+            for at, direction in enumerate(directions):
+                lane = f"{name}.{direction.name}.{owner}"
+                turns = [self.made.ring(f"{lane}.{index}") for index in workers]
                 done = [self.made.ring(f"{lane}.{index}.done") for index in workers]
                 for index in workers:
-                    path = {"name": f"{way.name}{owner}", "in": dealt[index], "out": done[index]}
-                    applied[index].append(path)
-                collected.append({"name": f"{way.name}{owner}", "in": done, "out": _out(way.exits)})
-                stages = self._stages(way, instance=(owner, len(owners)))
-                paths.append(_path(way, fed[at][owner], stages, dealt))
-            self._add(f"{name}.owner{owner}", self._other(owner), "owner", paths, **self._fastpath())
+                    applied[index].append(
+                        HopPath(name=f"{direction.name}{owner}", in_=turns[index], out=done[index])
+                    )
+                collected.append(
+                    HopPath(name=f"{direction.name}{owner}", in_=tuple(done), out=_out(direction.exits))
+                )
+                stages = self._stages(direction, instance=(owner, len(owners)))
+                paths.append(_path(direction, fed[at][owner], stages, tuple(turns)))
+            self._run(f"{name}.owner{owner}", self._other(owner), paths, kind="owner", fastpath=True)
         for index in workers:
-            self._add(f"{name}.applier{index}", self._other(len(owners) + index), "applier", applied[index])
-        self._add(f"{name}.collector", self.node.cores[0], "collector", collected)
+            core = self._other(len(owners) + index)
+            self._hop(f"{name}.applier{index}", core, "applier", applied[index])
+        self._hop(f"{name}.collector", self.node.cores[0], "collector", collected)
 
     def _other(self, index: int) -> int:
         return self._others[index % len(self._others)]
 
-    def _fastpath(self) -> dict[str, int]:
-        return {"fastpath_flows": self.node.fastpath_flows} if self.node.fastpath_flows else {}
+    def _run(
+        self,
+        name: str,
+        core: int,
+        paths: list[PathConfig],
+        *,
+        kind: Literal["chain", "owner"] = "chain",
+        fastpath: bool = False,
+    ) -> None:
+        area = ChainArea(name=name, core=core, kind=kind, paths=tuple(paths))
+        if fastpath and self.node.fastpath_flows:
+            area = area.model_copy(update={"fastpath_flows": self.node.fastpath_flows})
+        self.made.areas.append(area)
 
-    def _add(self, name: str, core: int, kind: str, paths: list[dict[str, Any]], **more: Any) -> None:
-        self.made.areas.append({"name": name, "core": core, "kind": kind, "paths": paths, **more})
+    def _hop(self, name: str, core: int, kind: Literal["applier", "collector"], paths: list[HopPath]) -> None:
+        self.made.areas.append(HopArea(name=name, core=core, kind=kind, paths=tuple(paths)))
 
-    def _dispatcher(self, ways: tuple[_Way, _Way], fed: list[list[str]], first: str) -> None:
-        paths = [
-            {"name": way.name, "direction": way.direction, "in": way.entry, "out": rings}
-            for way, rings in zip(ways, fed, strict=True)
-        ]
+    def _dispatcher(
+        self, directions: tuple[_Direction, _Direction], fed: list[list[str]], first: str
+    ) -> None:
         known = network_functions()
-        steering = [
-            stage
-            for stage, one in zip(_stage_names(self.node), self.node.chain, strict=True)
-            if known[one.nf].steers
-        ]
-        steer = {"steer": {"area": first, "stage": steering[0]}} if steering else {}
-        self._add(f"{self.node.name}.dispatcher", self.node.cores[0], "dispatcher", paths, **steer)
+        names = zip(_stage_names(self.node), self.node.chain, strict=True)
+        steering = next((stage for stage, one in names if known[one.nf].steers), None)
+        self.made.areas.append(
+            DispatcherArea(
+                name=f"{self.node.name}.dispatcher",
+                core=self.node.cores[0],
+                kind="dispatcher",
+                paths=tuple(
+                    DispatchPath(
+                        name=direction.name, direction=direction.kind, in_=direction.entry, out=tuple(rings)
+                    )
+                    for direction, rings in zip(directions, fed, strict=True)
+                ),
+                steer=Steer(area=first, stage=steering) if steering else None,
+            )
+        )
 
     def _chain(
         self,
         name: str,
         core: int,
-        ways: tuple[_Way, ...],
+        directions: tuple[_Direction, ...],
         *,
         only: int | None = None,
         instance: tuple[int, int] = (0, 1),
     ) -> None:
         paths = [
-            _path(way, way.entry, self._stages(way, only=only, instance=instance), _out(way.exits))
-            for way in ways
+            _path(
+                direction,
+                direction.entry,
+                self._stages(direction, only=only, instance=instance),
+                _out(direction.exits),
+            )
+            for direction in directions
         ]
-        self._add(name, core, "chain", paths, **self._fastpath())
+        self._run(name, core, paths, fastpath=True)
 
     def _stages(
-        self, way: _Way, *, only: int | None = None, instance: tuple[int, int] = (0, 1)
-    ) -> list[dict[str, Any]]:
-        """The functions in the order of that way. One that decides is the same, by its name, on both."""
+        self, direction: _Direction, *, only: int | None = None, instance: tuple[int, int] = (0, 1)
+    ) -> tuple[StageConfig, ...]:
+        """The functions in the order of that direction. One that decides is the same on both, by its name."""
         names = list(_stage_names(self.node))
-        return [
-            self._stage(way, names[index], self.node.chain[index], instance)
-            for index in way.order
+        return tuple(
+            self._stage(direction, names[index], self.node.chain[index], instance)
+            for index in direction.order
             if only in (None, index)
-        ]
+        )
 
-    def _stage(self, way: _Way, name: str, one: NodeNf, instance: tuple[int, int]) -> dict[str, Any]:
+    def _stage(self, direction: _Direction, name: str, one: NodeNf, instance: tuple[int, int]) -> StageConfig:
         if not network_functions()[one.nf].decides:
-            return {"nf": one.nf, "options": self._options(one, {"": way.name})}
-        stage: dict[str, Any] = {"nf": one.nf, "name": name}
-        if way.direction == "outbound":
-            stage["options"] = self._options(one, {"": "right", "inbound_": "left"})
-            if instance[1] > 1:
-                stage |= {"worker": instance[0], "workers": instance[1]}
-        return stage
+            return StageConfig(nf=one.nf, options=self._options(one, {"": direction.name}))
+        if direction.kind == "inbound":
+            return StageConfig(nf=one.nf, name=name)
+        options = self._options(one, {"": "right", "inbound_": "left"})
+        if instance[1] == 1:
+            return StageConfig(nf=one.nf, name=name, options=options)
+        return StageConfig(nf=one.nf, name=name, options=options, worker=instance[0], workers=instance[1])
 
-    def _options(self, one: NodeNf, sides: dict[str, str]) -> dict[str, Scalar]:
+    def _options(self, one: NodeNf, sides: dict[str, str]) -> Options:
         """The user's options, and the addresses of the next hops where the function rewrites them."""
         nf = network_functions()[one.nf]
-        options = dict(one.options)
+        options = native_options(one.options)
         mode = nf.option("mode")
         if options.get("mode", mode.default if mode else None) == _SWAP:
             return options
@@ -229,12 +279,19 @@ class _Builder:
         return options
 
 
-def _path(way: _Way, entry: str, stages: list[dict[str, Any]], out: str | list[str]) -> dict[str, Any]:
-    return {"name": way.name, "direction": way.direction, "in": entry, "stages": stages, "out": out}
+def native_options(options: Mapping[str, Scalar]) -> Options:
+    """As weir-dp takes them: no option is a fraction, and the lab's check refuses one."""
+    return {name: value for name, value in options.items() if not isinstance(value, float)}
 
 
-def _out(exits: tuple[str, ...]) -> str | list[str]:
-    return exits[0] if len(exits) == 1 else list(exits)
+def _path(
+    direction: _Direction, entry: str, stages: tuple[StageConfig, ...], out: str | tuple[str, ...]
+) -> PathConfig:
+    return PathConfig(name=direction.name, direction=direction.kind, in_=entry, stages=stages, out=out)
+
+
+def _out(exits: tuple[str, ...]) -> str | tuple[str, ...]:
+    return exits[0] if len(exits) == 1 else exits
 
 
 def _stage_names(node: Node) -> Iterator[str]:

@@ -8,10 +8,10 @@ Nothing is dropped on the way.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from weir.base.topology import KERNEL_PORT_KINDS, Topology
 from weir.lab.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
@@ -19,11 +19,9 @@ from weir.lab.frames import mean_frame_bytes
 from weir.lab.function import NfOptions
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import NfOption, Scalar, network_functions
-from weir.plan.dataplane_config import dataplane_config
-from weir.plan.switch_areas import EXACT_MATCHES, Switched, require_modelled, switched
-
-_PRIVATE = "/"  # of sockets' paths, which no area has
-
+from weir.plan.plan import configure
+from weir.plan.switch_areas import EXACT_MATCHES, SwitchArea, Switched, require_modelled, switched
+from weir.protocol.configuration import AreaConfig, ChainArea, Configure, TesterArea
 
 _Amounts = dict[int, float]  # of packets, by core
 
@@ -59,14 +57,16 @@ def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Executi
     """The areas of `topology`, which is of `chain`, and of its switch. PlanError if something forwards there
     whose areas are not known."""
     require_modelled(topology)
-    config = dataplane_config(topology, lab, _PRIVATE)
-    between = switched(topology, lab, config["areas"])
+    config = configure(topology, lab)
+    between = switched(topology, lab, config.areas)
     queues = _queues(topology, config, between)
     stages = _stage_uses(lab, chain)
     streams = 2 if lab.tester.direction == "bidirectional" else 1
-    configured = [*config["areas"], *between.areas]
     flows = lab.traffic.flows.count * streams
-    areas = [_Area(one, between.ways, queues, stages, sent=1 / streams, flows=flows) for one in configured]
+    areas = [
+        _Area(one, between.queues, queues, stages, sent=1 / streams, flows=flows)
+        for one in (*config.areas, *between.areas)
+    ]
     for area in areas:
         area.claim()
     _follow(areas)
@@ -74,16 +74,16 @@ def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Executi
         areas=tuple(area.described(flows) for area in areas),
         frame_bytes=mean_frame_bytes(frame),
         flows=flows,
-        fastpath=any("fastpath_flows" in one for one in config["areas"]),
+        fastpath=any(isinstance(one, ChainArea) and one.fastpath_flows is not None for one in config.areas),
     )
 
 
-def _queues(topology: Topology, config: Mapping[str, Any], between: Switched) -> dict[str, _Queue]:
+def _queues(topology: Topology, config: Configure, between: Switched) -> dict[str, _Queue]:
     """By name: rings, wires by the port that receives, and what a switch takes from."""
-    sizes = {str(port["name"]): int(port["rx_queue_size"]) for port in config["ports"]}
+    sizes = {port.name: port.rx_queue_size for port in config.ports}
     queues = {port.name: _Queue(port.kind, sizes[port.name]) for port in topology.ports}
     queues |= {name: _Queue(topology.port(port).kind, sizes[port]) for name, port in between.entries.items()}
-    return queues | {str(ring["name"]): _Queue("ring", int(ring["size"])) for ring in config["rings"]}
+    return queues | {ring.name: _Queue("ring", ring.size) for ring in config.rings}
 
 
 def _stage_uses(lab: Lab, chain: Chain) -> dict[str, StageUse]:
@@ -117,92 +117,98 @@ def _entries(option: NfOption, value: Scalar) -> int:
     return str(value).count(",") + 1 if option.type == "text" else 0
 
 
+@dataclass(frozen=True)
+class _Path:
+    """From queues to queues."""
+
+    entries: tuple[str, ...]
+    outputs: tuple[str, ...]
+    stages: tuple[StageUse, ...] = ()
+
+
+def _paths(config: AreaConfig | SwitchArea, stages: Mapping[str, StageUse]) -> Iterator[_Path]:
+    """`stages`: of the area's node, by name."""
+    if isinstance(config, TesterArea):
+        port = (config.port,)
+        yield _Path((), port) if config.kind == "generator" else _Path(port, ())
+    elif isinstance(config, SwitchArea):
+        yield from (_Path((entry,), (output,)) for entry, output in config.paths)
+    elif isinstance(config, ChainArea):
+        for found in config.paths:
+            used = (_directed(stages[one.name or one.nf], found.direction) for one in found.stages)
+            yield _Path(found.inputs, found.outputs, tuple(used))
+    else:
+        yield from (_Path(one.inputs, one.outputs) for one in config.paths)
+
+
 class _Area:
     def __init__(
         self,
-        config: Mapping[str, Any],
-        ways: Mapping[tuple[int, str], str],
+        config: AreaConfig | SwitchArea,
+        sent_to: Mapping[tuple[int, str], str],
         queues: Mapping[str, _Queue],
         stages: Mapping[str, StageUse],
         *,
         sent: float,
         flows: int,
     ) -> None:
-        self.name, self.core, self.kind = str(config["name"]), int(config["core"]), config["kind"]
-        self._fastpath_flows = int(config.get("fastpath_flows", 0))
+        self.name, self.core, self.kind = config.name, config.core, config.kind
+        self._fastpath_flows = (config.fastpath_flows or 0) if isinstance(config, ChainArea) else 0
+        self._hop = config.hop if isinstance(config, SwitchArea) else ""
         self._queues = queues
         self._sent = sent
-        self._hop = str(config.get("hop", ""))
-        node = self.name.partition(".")[0]
-        paths = config.get("paths", [{"in": config.get("port"), "out": config.get("port")}])
-        self._paths = [
-            (
-                [] if self.kind == "generator" else _listed(path["in"]),
-                []
-                if self.kind == "receiver"
-                else _met([self._way(out, ways) for out in _listed(path["out"])], flows),
-                tuple(
-                    _on_the_way(stages[f"{node}.{stage.get('name', stage['nf'])}"], path)
-                    for stage in path.get("stages", [])
-                ),
-            )
-            for path in paths
-        ]
-        changing = [
-            [_on_the_way(stage, path) for name, stage in stages.items() if name.startswith(f"{node}.")]
-            if self.kind == "applier"
-            else found[2]
-            for path, found in zip(paths, self._paths, strict=True)
-        ]
-        self._rewriting = [tuple(dict.fromkeys(_rewriting(some))) for some in changing]
-        self._given = [0.0] * len(paths)
-
-    def _way(self, out: str, ways: Mapping[tuple[int, str], str]) -> str:
-        """The queue into which goes what it sends there."""
-        return out if self.kind in SWITCH_KINDS else ways.get((self.core, out), out)
+        node = f"{self.name.partition('.')[0]}."
+        own = {name.removeprefix(node): one for name, one in stages.items() if name.startswith(node)}
+        self._paths = []
+        for path in _paths(config, own):
+            outputs = path.outputs
+            if not isinstance(config, SwitchArea):
+                outputs = tuple(sent_to.get((self.core, output), output) for output in outputs)
+            self._paths.append(replace(path, outputs=_met(outputs, flows)))
+        self._changes = tuple(own.values()) if self.kind == "applier" else None
+        self._given = [0.0] * len(self._paths)
 
     def claim(self) -> None:
         """Says where its queues are emptied."""
-        for index, (entries, _, _) in enumerate(self._paths):
-            for entry in entries:
+        for index, path in enumerate(self._paths):
+            for entry in path.entries:
                 self._queues[entry].taken_on = self.core
                 self._queues[entry].taken_by = self.name, index
 
     def pass_on(self) -> bool:
         """Gives on what came in since it was last asked; whether there was something."""
         moved = False
-        for index, (entries, outputs, _) in enumerate(self._paths):
-            share = self._share(entries)
+        for index, path in enumerate(self._paths):
+            share, outputs = self._share(path.entries), path.outputs
             new = share - self._given[index]
             if new <= 0:
                 continue
             moved = True
             self._given[index] = share
-            touched = self._touched(index)
+            touched = self._touched(path)
             for output in outputs:
                 self._queues[output].put_by[self.core] += new / len(outputs)
-                self._queues[output].fill = self._fill(entries) / len(outputs)
+                self._queues[output].fill = self._fill(path.entries) / len(outputs)
                 for core, part in touched.items():
                     self._queues[output].touched_by[core] += part * new / len(outputs)
         return moved
 
-    def _touched(self, index: int) -> dict[int, float]:
+    def _touched(self, path: _Path) -> dict[int, float]:
         """Shares by core of who touched the bytes of what it gives on. An owner only reads them: who writes
         there after it has to get them from where they were."""
-        entries, outputs, stages = self._paths[index]
         looks = self.kind in ("generator", "applier", *SWITCH_KINDS)
-        looks = looks or (bool(stages) and self.kind != "owner")
-        if looks or (self.kind == "dispatcher" and len(outputs) > 1):
+        looks = looks or (bool(path.stages) and self.kind != "owner")
+        if looks or (self.kind == "dispatcher" and len(path.outputs) > 1):
             return {self.core: 1.0}
-        before = _sum(self._queues[entry].touched_by for entry in entries)
+        before = _sum(self._queues[entry].touched_by for entry in path.entries)
         return {core: part / sum(before.values()) for core, part in before.items()}
 
-    def _share(self, entries: list[str]) -> float:
+    def _share(self, entries: Sequence[str]) -> float:
         if self.kind == "generator":
             return self._sent
         return sum(self._queues[entry].share for entry in entries)
 
-    def _fill(self, entries: list[str]) -> float:
+    def _fill(self, entries: Sequence[str]) -> float:
         """Of its polls. A full ring gives full bursts, and on another core's it may be; a collector goes on
         until it has one; and a port has packets of all who give to it."""
         came = [self._queues[entry] for entry in entries]
@@ -214,30 +220,19 @@ class _Area:
 
     def described(self, flows: int) -> Area:
         """The area with what passes through it, of so many flows."""
-        mine = flows * sum(self._share(entries) for entries, _, _ in self._paths)
+        mine = flows * sum(self._share(path.entries) for path in self._paths)
         # Flows come in turn: one that is forgotten is asked for again as the one that will be forgotten next.
         known = float(0 < self._fastpath_flows >= mine)
         if self.kind == "pmd" and mine:
             # It keeps one new flow in a hundred, so that who is there stays, however many others come.
             known = min(1.0, EXACT_MATCHES / mine)
-        paths = tuple(
-            self._path(*path, remembered=known, rewriting=rewriting)
-            for path, rewriting in zip(self._paths, self._rewriting, strict=True)
-        )
-        return Area(self.name, self.core, self.kind, paths)
+        return Area(self.name, self.core, self.kind, tuple(self._path(path, known) for path in self._paths))
 
-    def _path(
-        self,
-        entries: list[str],
-        outputs: list[str],
-        stages: tuple[StageUse, ...],
-        *,
-        remembered: float,
-        rewriting: tuple[str, ...],
-    ) -> AreaPath:
-        came = [self._queues[entry] for entry in entries]
-        left = [self._queues[output] for output in outputs]
-        share = self._share(entries)
+    def _path(self, path: _Path, remembered: float) -> AreaPath:
+        rewriting = tuple(dict.fromkeys(_rewriting(self._changes or path.stages)))
+        came = [self._queues[entry] for entry in path.entries]
+        left = [self._queues[output] for output in path.outputs]
+        share = self._share(path.entries)
         return AreaPath(
             share=share,
             entry=came[0].kind if came else "nothing",
@@ -249,8 +244,8 @@ class _Area:
             else 0.0,
             outputs=len(left),
             inputs=len(came),
-            stages=stages,
-            fill=self._fill(entries),
+            stages=path.stages,
+            fill=self._fill(path.entries),
             remembered=remembered,
             remembers=self._fastpath_flows > 0,
             remembers_most=self._fastpath_flows,
@@ -261,9 +256,9 @@ class _Area:
         )
 
 
-def _on_the_way(stage: StageUse, path: Mapping[str, Any]) -> StageUse:
+def _directed(stage: StageUse, direction: Literal["outbound", "inbound"]) -> StageUse:
     """The stage on a path with a direction."""
-    if path.get("direction") != "inbound":
+    if direction == "outbound":
         return stage
     state_bytes = 0 if network_functions()[stage.nf].outbound_flows_only else stage.state_bytes
     return replace(stage, inbound=True, state_bytes=state_bytes)
@@ -289,16 +284,12 @@ def _sum(amounts: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return total
 
 
-def _met(outputs: list[str], flows: int) -> list[str]:
-    """Of these, among which whole flows are dealt, as many as so few flows are likely to meet."""
+def _met(outputs: tuple[str, ...], flows: int) -> tuple[str, ...]:
+    """Of these, to which whole flows are assigned, as many as so few flows are likely to meet."""
     if not outputs:
         return outputs
     likely = len(outputs) * (1 - (1 - 1 / len(outputs)) ** flows)
     return outputs[: max(1, round(likely))]
-
-
-def _listed(names: Any) -> list[str]:
-    return [str(names)] if isinstance(names, str) else [str(name) for name in names]
 
 
 def _follow(areas: list[_Area]) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from weir.base.error import USAGE, WeirError
-from weir.lab.frames import IMIX_PREFIX
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import NfOption, Scalar, network_functions
 from weir.lab.problem import did_you_mean
 from weir.lab.traffic import Traffic
-from weir.plan.streams import template
+from weir.plan.architecture import native_options
+from weir.plan.plan import flows, frame_size, template
+from weir.protocol.configuration import ChainArea, Configure, PathConfig, PortConfig, Request, StageConfig
+from weir.protocol.errors import refusing
+from weir.protocol.traffic import StreamConfig
 
 AREA = "chain"
 PATH = "outbound"
@@ -141,53 +143,59 @@ def _typed(function: str, option: NfOption, text: str) -> Scalar:
     return value
 
 
+class LeanInput(Request):
+    """What weir-lean gives its chain: a capture's packets, or frames of a stream."""
+
+    pcap: str | None = None
+    frames: int | None = None
+    stream: StreamConfig | None = None
+
+
+class LeanRequest(Request):
+    """What weir-lean is asked: a chain between two null ports, and what it gets."""
+
+    configure: Configure
+    area: str
+    path: str
+    traffic: LeanInput
+
+
+@refusing()
 def lean_request(
     chain: LeanChain, cpu: int, *, traffic: Traffic, frame: str, pcap: str | None = None, seed: int = 1
-) -> dict[str, Any]:
-    """The request of weir-lean: the chain between two null ports, and what it gets."""
-    area = {
-        "name": AREA,
-        "core": cpu,
-        "kind": "chain",
-        "paths": [
-            {
-                "name": PATH,
-                "in": "left",
-                "out": ["right", "left"] if chain.both_ways else "right",
-                "stages": [
-                    {"nf": stage.nf, "name": stage.name, "options": stage.options} for stage in chain.stages
-                ],
-            }
-        ],
-    }
-    if chain.fastpath_flows:
-        area["fastpath_flows"] = chain.fastpath_flows
-    ports = [{"name": name, "kind": "null"} for name in ("left", "right")]
-    return {
-        "configure": {"ports": ports, "areas": [area], "mbufs": _MBUFS},
-        "area": AREA,
-        "path": PATH,
-        "traffic": {"pcap": pcap} if pcap is not None else _stream(traffic, frame, seed),
-    }
+) -> LeanRequest:
+    """The chain on that CPU, and frames of that size or the capture's."""
+    path = PathConfig(
+        name=PATH,
+        in_="left",
+        out=("right", "left") if chain.both_ways else "right",
+        stages=tuple(
+            StageConfig(nf=stage.nf, name=stage.name, options=native_options(stage.options))
+            for stage in chain.stages
+        ),
+    )
+    remembered = chain.fastpath_flows or None
+    return LeanRequest(
+        configure=Configure(
+            ports=tuple(PortConfig(name=name, kind="null") for name in ("left", "right")),
+            areas=(ChainArea(name=AREA, core=cpu, kind="chain", paths=(path,), fastpath_flows=remembered),),
+            mbufs=_MBUFS,
+        ),
+        area=AREA,
+        path=PATH,
+        traffic=LeanInput(pcap=pcap) if pcap is not None else _frames(traffic, frame, seed),
+    )
 
 
-def _stream(traffic: Traffic, frame: str, seed: int) -> dict[str, Any]:
-    """Enough frames for every flow to come once, in whole batches."""
-    flows = traffic.flows
-    imix = frame.startswith(IMIX_PREFIX)
-    return {
-        "frames": -(-max(flows.count, _FRAMES_MIN) // 32) * 32,
-        "stream": {
-            "id": 0,
-            "port": "left",
-            "frame": {"imix": frame.removeprefix(IMIX_PREFIX)} if imix else {"bytes": int(frame)},
-            "template": template(traffic, _LEFT, _RIGHT),
-            "flows": {
-                "count": flows.count,
-                "distribution": flows.distribution,
-                "zipf_s": flows.zipf_s,
-                "seed": seed,
-                "vary": list(flows.vary),
-            },
-        },
-    }
+def _frames(traffic: Traffic, frame: str, seed: int) -> LeanInput:
+    """Enough for every flow to come once, in whole batches."""
+    return LeanInput(
+        frames=-(-max(traffic.flows.count, _FRAMES_MIN) // 32) * 32,
+        stream=StreamConfig(
+            id=0,
+            port="left",
+            frame=frame_size(frame),
+            template=template(traffic, _LEFT, _RIGHT),
+            flows=flows(traffic, seed),
+        ),
+    )

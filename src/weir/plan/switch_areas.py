@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from weir.base.cores import cpus_text
 from weir.base.topology import Topology
 from weir.lab.lab import Lab
-from weir.plan.dataplane_config import PlanError
+from weir.plan.topology import PlanError
+from weir.protocol.configuration import AreaConfig, TesterArea
 from weir.technology import TECHNOLOGIES
 from weir.technology.descriptor import Forwarding, NotModelledError
 
@@ -30,14 +31,26 @@ lib/dpif-netdev-private-dfc.h."""
 
 
 @dataclass(frozen=True)
+class SwitchArea:
+    """What forwards on one core."""
+
+    name: str
+    core: int
+    kind: Literal["pmd", "thread", "softirq"]
+    hop: str
+    """What crossing it is called in the cost model."""
+    paths: tuple[tuple[str, str], ...]
+    """From which queue to which."""
+
+
+@dataclass(frozen=True)
 class Switched:
     """What is between the ports."""
 
-    areas: tuple[Mapping[str, Any], ...]
-    """In the shape of weir-dp's own configuration."""
+    areas: tuple[SwitchArea, ...]
     entries: Mapping[str, str]
     """Queues that they take from, and the port through which packets got there."""
-    ways: Mapping[tuple[int, str], str]
+    queues: Mapping[tuple[int, str], str]
     """Into which queue goes what an area of that core sends through that port."""
 
 
@@ -55,7 +68,7 @@ def require_modelled(topology: Topology) -> None:
         )
 
 
-def switched(topology: Topology, lab: Lab, areas: Sequence[Mapping[str, Any]]) -> Switched:
+def switched(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> Switched:
     """Between the ports of weir-dp's `areas`. PlanError for a switch whose packets cannot be followed."""
     forwarding = _forwarding(topology, lab)
     senders = sorted(set(_senders(areas, {port.name for port in topology.ports})))
@@ -84,8 +97,8 @@ def _polled(
 ) -> Switched:
     names = [port.name for port in topology.ports]
     area = _area("pmd", core, "pmd", [(_entry(port), peers[port]) for port in names])
-    ways = {(sender, port): _entry(port) for sender, port in senders}
-    return Switched((area,), {_entry(port): port for port in names}, ways)
+    queues = {(sender, port): _entry(port) for sender, port in senders}
+    return Switched((area,), {_entry(port): port for port in names}, queues)
 
 
 def _kernel(senders: Sequence[tuple[int, str]], peers: Mapping[str, str], *, hop: str) -> Switched:
@@ -107,17 +120,14 @@ def _threaded(senders: Sequence[tuple[int, str]], peers: Mapping[str, str], *, c
     ports = sorted({port for _, port in senders})
     thread = _area("thread", core, "switch thread", [(_entry(port), peers[port]) for port in ports])
     entries = {**to_switch.entries, **{_entry(port): port for port in ports}}
-    return Switched((*to_switch.areas, thread), entries, to_switch.ways)
+    return Switched((*to_switch.areas, thread), entries, to_switch.queues)
 
 
-def _area(kind: str, core: int, hop: str, paths: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    return {
-        "name": "ovs-vswitchd.main" if kind == "thread" else f"{kind}.{core}",
-        "core": core,
-        "kind": kind,
-        "hop": hop,
-        "paths": [{"in": entry, "out": out} for entry, out in paths],
-    }
+def _area(
+    kind: Literal["pmd", "thread", "softirq"], core: int, hop: str, paths: Sequence[tuple[str, str]]
+) -> SwitchArea:
+    name = "ovs-vswitchd.main" if kind == "thread" else f"{kind}.{core}"
+    return SwitchArea(name, core, kind, hop, tuple(paths))
 
 
 def _entry(port: str, core: int | None = None) -> str:
@@ -132,19 +142,18 @@ def _peers(topology: Topology) -> dict[str, str]:
     return found
 
 
-def _senders(areas: Sequence[Mapping[str, Any]], ports: set[str]) -> Iterator[tuple[int, str]]:
+def _senders(areas: Sequence[AreaConfig], ports: set[str]) -> Iterator[tuple[int, str]]:
     """Core and port of everything that is sent."""
     for area in areas:
-        if area["kind"] == "generator":
-            yield int(area["core"]), str(area["port"])
-        for path in area.get("paths", []):
-            outs = path["out"]
-            for out in [outs] if isinstance(outs, str) else outs:
-                if out in ports:
-                    yield int(area["core"]), str(out)
+        if isinstance(area, TesterArea):
+            if area.kind == "generator":
+                yield area.core, area.port
+            continue
+        for path in area.paths:
+            yield from ((area.core, out) for out in path.outputs if out in ports)
 
 
-def _own_core(topology: Topology, areas: Sequence[Mapping[str, Any]]) -> int:
+def _own_core(topology: Topology, areas: Sequence[AreaConfig]) -> int:
     """The switch's one core. PlanError if it has several, or shares it with a polling loop."""
     cores = topology.switch_cores
     if len(cores) != 1:
@@ -153,7 +162,7 @@ def _own_core(topology: Topology, areas: Sequence[Mapping[str, Any]]) -> int:
             "which of them takes from which port is decided by Open vSwitch; expected one core for the switch"
         )
     (core,) = cores
-    if any(area["core"] == core for area in areas):
+    if any(area.core == core for area in areas):
         raise PlanError(
             f"core {core} would be shared by the switch and by weir-dp, which polls: what each of them gets "
             "is the scheduler's, in turns of milliseconds, and no cost tells it; expected a core of its own "

@@ -3,14 +3,31 @@
 
 from __future__ import annotations
 
-from weir.base.names import mac, namespace, token_of
-from weir.base.topology import KERNEL_PORT_KINDS, Link, Machine, Node, NodeNf, Port, PortKind, Side, Topology
+from weir.base.error import WeirError
+from weir.base.topology import (
+    KERNEL_PORT_KINDS,
+    Link,
+    Machine,
+    Node,
+    NodeNf,
+    Port,
+    PortKind,
+    Side,
+    Topology,
+    mac,
+    namespace,
+    token_of,
+)
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_OWNERS, DEFAULT_WORKERS, FunctionOptions
 from weir.lab.lab import Chain, Lab
 from weir.technology import TECHNOLOGIES, Technology
 
 LOOPBACK = "loopback"
 _TESTER = "tester"
+
+
+class PlanError(WeirError):
+    """What the lab asks for cannot be planned as things are on this machine. Says what to do."""
 
 
 def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> Topology:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict
 
 from weir.base.cores import named_cpus
-from weir.base.names import deployment_id
 from weir.base.step import Param, Step, StepKind
-from weir.base.topology import Topology
+from weir.base.topology import Topology, deployment_id
 from weir.lab.host import Host
 from weir.lab.lab import Lab
 from weir.plan.memory import machines_memory_mb, memory_mb, switch_memory_mb

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
-from weir.base.failover import source_pair, target, target_pair
-from weir.base.names import switch_namespace
 from weir.base.step import Param, Step
-from weir.base.topology import Machine, Node, Port, Topology
+from weir.base.topology import (
+    Machine,
+    Node,
+    Port,
+    Topology,
+    source_pair,
+    switch_namespace,
+    target,
+    target_pair,
+)
 from weir.lab.lab import Lab
-from weir.plan.architecture import RING_PACKETS, function_areas, next_hop
-from weir.plan.dataplane_config import PlanError
+from weir.plan.architecture import function_areas, next_hop
 from weir.plan.memory import GUEST_QUEUE_SIZE, guest_mbufs, guest_memory_mb
+from weir.plan.topology import PlanError
+from weir.protocol.configuration import Configure, PortConfig
+from weir.protocol.errors import refusing
 
 PCI_SLOTS = {"left": 0x10, "right": 0x11}
 GUEST_SYSTEM_MB = 224  # what the guest's kernel and its files in memory take
@@ -39,30 +47,31 @@ def guest_cores(vcpus: int) -> tuple[int, ...]:
     return tuple(range(1, vcpus)) or (0,)
 
 
-def guest_config(topology: Topology, node: Node) -> dict[str, Any]:
-    """The arguments of `configure` for the weir-dp in a virtual machine."""
+@refusing()
+def guest_config(topology: Topology, node: Node) -> Configure:
+    """Of the weir-dp in a virtual machine."""
     assert node.machine is not None
     inside = node.model_copy(update={"cores": guest_cores(node.machine.vcpus)})
     function = function_areas(topology, inside)
-    return {
-        "ports": [_guest_port(topology.port(f"{node.name}.{side}")) for side in PCI_SLOTS],
-        "rings": [{"name": ring, "size": RING_PACKETS} for ring in function.rings],
-        "areas": function.areas,
-        "stall_threshold_us": {str(core): _STALL_THRESHOLD_US for core in inside.cores},
-        "ledger": True,
-        "mbufs": guest_mbufs(node),
-    }
+    return Configure(
+        ports=tuple(_guest_port(topology.port(f"{node.name}.{side}")) for side in PCI_SLOTS),
+        rings=tuple(function.rings),
+        areas=tuple(function.areas),
+        stall_threshold_us={str(core): _STALL_THRESHOLD_US for core in inside.cores},
+        ledger=True,
+        mbufs=guest_mbufs(node),
+    )
 
 
-def _guest_port(port: Port) -> dict[str, Any]:
-    return {
-        "name": port.name,
-        "mac": port.mac,
-        "wire": "virtual",
-        "rx_queue_size": GUEST_QUEUE_SIZE,
-        "tx_queue_size": GUEST_QUEUE_SIZE,
-        "devargs": f"0000:00:{PCI_SLOTS[port.side]:02x}.0",
-    }
+def _guest_port(port: Port) -> PortConfig:
+    return PortConfig(
+        name=port.name,
+        mac=port.mac,
+        wire="virtual",
+        rx_queue_size=GUEST_QUEUE_SIZE,
+        tx_queue_size=GUEST_QUEUE_SIZE,
+        devargs=f"0000:00:{PCI_SLOTS[port.side]:02x}.0",
+    )
 
 
 def _seed(topology: Topology, node: Node) -> Step:
@@ -145,7 +154,9 @@ def _guest_memory_mb(node: Node, machine: Machine) -> int:
 def _readies(topology: Topology, lab: Lab, node: Node) -> Iterator[Step]:
     machine = node.machine
     assert machine is not None
-    config = json.dumps(guest_config(topology, node)) if machine.forwarder == "weir-dp" else ""
+    config = ""
+    if machine.forwarder == "weir-dp":
+        config = json.dumps(guest_config(topology, node).arguments())
     pinned = list(node.cores) if lab.host.pinning else []
     where = f", and pin it to core {', '.join(map(str, pinned))}" if pinned else ""
     params: dict[str, Param] = {

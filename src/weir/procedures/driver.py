@@ -21,9 +21,9 @@ from weir.fabric.process import log_end
 from weir.lab import Chain, Lab
 from weir.lab.frames import mean_frame_bytes
 from weir.measure import Traffic
-from weir.plan.steps import LOG, SOCKET
+from weir.plan import LOG, SOCKET, Plan
 from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
-from weir.protocol.messages import Hello
+from weir.protocol.ledger import Hello
 from weir.results.result import Fingerprint, Setup
 
 DRIVERS_LINES = 8  # what DPDK adds comes after the driver's own words
@@ -34,13 +34,18 @@ class RunningChain:
     """A chain that is deployed, its ports open and its loops polling."""
 
     lab: Lab
-    topology: Topology
+    plan: Plan
     deployment: fabric.Deployment
     client: DataPlaneClient
     hello: Hello
     cores: TakenWatch
     """Who has its cores, trial by trial."""
     bring_up_s: float
+
+    @property
+    def topology(self) -> Topology:
+        """What was built."""
+        return self.plan.topology
 
     def tester(self) -> DataPlaneTester:
         """Of runs on it."""
@@ -55,8 +60,7 @@ class RunningChain:
 
     def traffic(self, frame: str) -> Traffic:
         """The lab's, with frames of that size."""
-        config = plan.streams(self.topology, self.lab, frame)
-        return Traffic.from_config(frame, mean_frame_bytes(frame), config)
+        return Traffic.from_config(frame, mean_frame_bytes(frame), self.plan.streams[frame])
 
     def versions(self) -> dict[str, str]:
         """Of the software that takes part."""
@@ -108,7 +112,8 @@ def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
     DataPlaneError.
     """
     began = time.monotonic()
-    steps, _ = fabric.possible(plan.steps(topology, lab))
+    made = Plan.of(topology, lab)
+    steps, _ = fabric.possible(made.steps)
     deployment = fabric.Deployment.deploy(steps, topology)
     try:
         with (
@@ -116,21 +121,21 @@ def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
             DataPlaneClient(deployment.run_dir / SOCKET) as client,
             closing(deployment.core_watch()) as cores,
         ):
-            hello = configured(client, lab, topology, deployment)
+            hello = configured(client, made, deployment)
             took_s = round(time.monotonic() - began, 3)
-            yield RunningChain(lab, topology, deployment, client, hello, cores, took_s)
+            yield RunningChain(lab, made, deployment, client, hello, cores, took_s)
     finally:
         deployment.destroy()
 
 
-def configured(client: DataPlaneClient, lab: Lab, topology: Topology, deployment: fabric.Deployment) -> Hello:
+def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deployment) -> Hello:
     """Opens the ports of a deployment that stands, and lets the loops poll.
 
     DataPlaneError; of a port with the end of weir-dp's log, where the driver says why: it goes with the rest.
     """
     hello = client.hello()
     try:
-        client.configure(plan.dataplane_config(topology, lab, str(deployment.run_dir), deployment.devices))
+        client.configure(made.opened(str(deployment.run_dir), deployment.devices))
     except DataPlaneError as error:
         if error.code != "port_failed":
             raise

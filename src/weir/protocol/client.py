@@ -11,32 +11,32 @@ import json
 import select
 import socket
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
-from weir.protocol.messages import (
-    ConfiguredPort,
-    DelayHistogram,
-    Hello,
-    Ledger,
-    NfReport,
-    Outcome,
-    TrafficInterval,
-    TrafficResult,
-    TrafficSoFar,
+from weir.protocol.configuration import Configure, NfReportAsked, Request, Teach
+from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError, refusing
+from weir.protocol.ledger import Configured, ConfiguredPort, Hello, Ledger, NfReport, Reply
+from weir.protocol.traffic import (
+    DelaysAsked,
+    DelayWanted,
+    LaterRates,
+    TrafficConfigure,
+    TrafficStart,
+    TrafficWait,
 )
-from weir.protocol.requests import DelayWanted, LaterRates
+from weir.protocol.traffic_results import DelayHistogram, RunState, Started, TrafficInterval, TrafficResult
 
-PROTOCOL = 1
+PROTOCOL_VERSION = 2
+"""One more whenever an older weir-dp would no longer do: native/control/verb.h has the same."""
 RECEIVE_BYTES = 65_536
 CONNECT_RETRY_S = 0.02
 CONFIGURE_TIMEOUT_S = 120.0  # probing and starting many ports takes seconds, and so does compiling rules
-Reply = TypeVar("Reply", bound=BaseModel)
+Answer = TypeVar("Answer", bound=Reply)
 
 LOG_HINT = "look at weir-dp.log in the run directory"
 
@@ -69,22 +69,22 @@ class DataPlaneClient:
         self._socket.close()
 
     def hello(self) -> Hello:
-        """Who answers. DataPlaneError if it speaks another protocol."""
-        hello = _parsed(Hello, self.call("hello"))
-        if hello.protocol != PROTOCOL:
+        """Who answers. DataPlaneError if it speaks another version of the protocol."""
+        hello = self.ask("hello", Hello)
+        if hello.protocol != PROTOCOL_VERSION:
             raise DataPlaneError(
                 "protocol",
                 f"weir-dp {hello.version} speaks protocol {hello.protocol}",
                 where=str(self._path),
-                expected=str(PROTOCOL),
+                expected=str(PROTOCOL_VERSION),
                 fix="build weir-dp and weir from the same source: make native",
             )
         return hello
 
-    def configure(self, config: Mapping[str, Any]) -> list[ConfiguredPort]:
+    def configure(self, config: Configure) -> tuple[ConfiguredPort, ...]:
         """Makes ports, rings and areas: all of them or, on an error, none."""
-        result = self.call("configure", config, timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S))
-        return [_parsed(ConfiguredPort, port) for port in result.get("ports", [])]
+        timeout_s = max(self._timeout_s, CONFIGURE_TIMEOUT_S)
+        return self.ask("configure", Configured, config, timeout_s=timeout_s).ports
 
     def start(self) -> None:
         """Starts the polling loops."""
@@ -107,12 +107,13 @@ class DataPlaneClient:
 
     def teach(self, count: int) -> None:
         """Each port sends `count` frames from its own address, so that switches learn it."""
-        self.call("teach", {"count": count})
+        self.call("teach", Teach(count=count).arguments())
 
-    def configure_traffic(self, config: Mapping[str, Any]) -> None:
+    def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the runs that follow."""
-        self.call("traffic.configure", config)
+        self.call("traffic.configure", config.arguments())
 
+    @refusing()
     def start_traffic(
         self,
         rates_pps: Mapping[int, float],
@@ -127,43 +128,38 @@ class DataPlaneClient:
         others: Collection[int] = (),
     ) -> int:
         """Starts a run and returns its number. A rate of 0 is as fast as the core can."""
-        rates = {str(stream): rate for stream, rate in rates_pps.items()}
-        args: dict[str, Any] = {"duration_ns": duration_ns, "rates_pps": rates, "drain_ns": drain_ns}
-        if delay is not None:
-            args["delay"] = delay.model_dump(exclude_none=True)
-        if packets is not None:
-            args["packets"] = packets
-        if then is not None:
-            args["then"] = then.model_dump()
-        if slice_ns is not None:
-            args["slice_ns"] = slice_ns
-        if skip:
-            args["skip"] = True
-        if others:
-            args["others"] = sorted(others)
-        return int(self.call("traffic.start", args)["run"])
+        run = TrafficStart(
+            duration_ns=duration_ns,
+            rates_pps={str(stream): rate for stream, rate in rates_pps.items()},
+            drain_ns=drain_ns,
+            packets=packets,
+            then=then,
+            slice_ns=slice_ns,
+            skip=skip,
+            others=tuple(sorted(others)),
+            delay=delay,
+        )
+        return self.ask("traffic.start", Started, run).run
 
     def traffic_result(self, wait_ms: int) -> TrafficResult | None:
         """The finished run's result; None if it still runs after `wait_ms`.
 
         DataPlaneError when the run was stopped: it has no counts.
         """
-        result = self.call("traffic.result", {"wait_ms": wait_ms}, timeout_s=self._timeout_s + wait_ms / 1e3)
-        if result.get("state") == "stopped":
+        wait = TrafficWait(wait_ms=wait_ms)
+        result = self.call("traffic.result", wait.arguments(), timeout_s=self._timeout_s + wait_ms / 1e3)
+        now = _parsed(RunState, result)
+        if now.state == "stopped":
             raise DataPlaneError(
                 "stopped",
-                f"run {result.get('run')} was stopped before its end",
+                f"run {now.run} was stopped before its end",
                 fix="start it again, and let it end before `stop`",
             )
-        return _parsed(TrafficResult, result) if result.get("state") == "done" else None
-
-    def traffic_so_far(self) -> TrafficSoFar:
-        """What the run that goes on, or the last one, has counted."""
-        return _parsed(TrafficSoFar, self.call("traffic.so_far"))
+        return _parsed(TrafficResult, result) if now.state == "done" else None
 
     def traffic_interval(self) -> TrafficInterval:
         """The run up to now, and what happened in it since this was asked last."""
-        return _parsed(TrafficInterval, self.call("traffic.interval"))
+        return self.ask("traffic.interval", TrafficInterval)
 
     def finish_traffic(self) -> None:
         """Ends the sending of the run that goes on; it drains, and has its result."""
@@ -171,38 +167,16 @@ class DataPlaneClient:
 
     def delays(self, stream: int, of: Literal["latency", "ipdv"] = "latency") -> DelayHistogram:
         """One stream's delays in the run that goes on, or the last one."""
-        return _parsed(DelayHistogram, self.call("traffic.delays", {"stream": stream, "of": of}))
-
-    def command(self, area: str, stage: str, command: str, args: Mapping[str, str | int | bool]) -> None:
-        """Changes a function while packets flow."""
-        self.call(
-            "nf.command",
-            {"area": area, "stage": stage, "command": command, "args": dict(args)},
-            timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S),
-        )
+        return self.ask("traffic.delays", DelayHistogram, DelaysAsked(stream=stream, of=of))
 
     def report(self, area: str, stage: str, *, first: int = 0, limit: int = 1000) -> NfReport:
         """What a function counts by itself: its figures, and at most `limit` of its counters."""
-        args = {"area": area, "stage": stage, "from": first, "limit": limit}
-        return _parsed(NfReport, self.call("nf.report", args))
-
-    def trace(self, area: str, path: str, frames: Sequence[bytes], at_us: int | None = None) -> list[Outcome]:
-        """What becomes of each frame (bytes without FCS) on that path, at that time or now."""
-        args: dict[str, Any] = {"area": area, "path": path, "frames": [frame.hex() for frame in frames]}
-        if at_us is not None:
-            args["at_us"] = at_us
-        outcomes = self.call("trace", args)["outcomes"]
-        return [_parsed(Outcome, outcome) for outcome in outcomes]
-
-    def exchange(self, frames: Mapping[str, Sequence[bytes]], quiet_ms: int = 0) -> dict[str, list[bytes]]:
-        """Sends frames (without FCS) at ports that no area uses; what arrived at each until all is quiet."""
-        sent = {port: [frame.hex() for frame in some] for port, some in frames.items()}
-        arrived = self.call("exchange", {"frames": sent, "quiet_ms": quiet_ms})["frames"]
-        return {port: [bytes.fromhex(frame) for frame in arrived[port]] for port in frames}
+        asked = NfReportAsked(area=area, stage=stage, from_=first, limit=limit)
+        return self.ask("nf.report", NfReport, asked)
 
     def ledger(self) -> Ledger:
         """Everything counted since `configure`."""
-        return _parsed(Ledger, self.call("ledger"))
+        return self.ask("ledger", Ledger)
 
     def wait(self, seconds: float) -> None:
         """Sleeps, but notices at once when weir-dp ends."""
@@ -212,10 +186,22 @@ class DataPlaneClient:
             if readable:
                 self._receive()
 
+    def ask(
+        self,
+        command: str,
+        answer: type[Answer],
+        request: Request | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> Answer:
+        """One command; its result in that shape."""
+        args = request.arguments() if request is not None else None
+        return _parsed(answer, self.call(command, args, timeout_s=timeout_s))
+
     def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> dict[str, Any]:
-        """One command; its result object."""
+        """One command, as it goes over the socket; its result object."""
         if self._broken:
             raise self._gone("the connection broke in the middle of an earlier command")
         deadline = time.monotonic() + (self._timeout_s if timeout_s is None else timeout_s)
@@ -293,7 +279,7 @@ class DataPlaneClient:
         return DataPlaneGoneError("gone", message, where=str(self._path), fix=LOG_HINT)
 
 
-def _parsed(shape: type[Reply], result: object) -> Reply:
+def _parsed(shape: type[Answer], result: object) -> Answer:
     try:
         return shape.model_validate(result)
     except ValidationError as error:

@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pydantic import ValidationError
+
 from weir.base.error import WeirError
 
 
@@ -39,3 +44,17 @@ class DataPlaneGoneError(DataPlaneError):
 
 class DataPlaneTimeoutError(DataPlaneError):
     """weir-dp did not answer in time."""
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """A request that cannot be made is a DataPlaneError, as if weir-dp had refused it."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DataPlaneError(
+            "bad_argument",
+            f"{first['msg']}, and it is {str(first['input'])[:80]}",
+            where=".".join((error.title, *(str(part) for part in first["loc"]))),
+        ) from error

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""weir-dp as the tester that measuring asks for."""
+"""weir-dp as the tester that measuring asks for; and as one whose runs are looked at while they go on."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
 
 from weir.protocol.client import LOG_HINT, DataPlaneClient
 from weir.protocol.errors import DataPlaneTimeoutError
-from weir.protocol.messages import DelayHistogram, Ledger, TrafficResult
-from weir.protocol.requests import DelayWanted, LaterRates, Shape
+from weir.protocol.ledger import Ledger
+from weir.protocol.traffic import DelayWanted, LaterRates, Shape, TrafficConfigure
+from weir.protocol.traffic_results import DelayHistogram, TrafficResult
 
 WAIT_MS = 100
 LOOK_MS = 10  # how often weir-dp is asked after its ports: a vhost-user server finds its client by that
@@ -18,6 +18,9 @@ SLICE_NS = 1_000_000
 SLICE_LONGEST_NS = 5_000_000
 SLICES_MAX = 16_384
 LATE_S = 10.0  # how long after its planned end a run may still be under way
+
+Waiting = Callable[[float], bool]
+"""Sleeps that many seconds, or until Ctrl-C: then True."""
 
 
 class DataPlaneTester:
@@ -32,7 +35,7 @@ class DataPlaneTester:
         self._others = others
         self.shares_cores = shares_cores
 
-    def configure_traffic(self, config: Mapping[str, Any]) -> None:
+    def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the trials that follow."""
         self._client.configure_traffic(config)
 
@@ -76,7 +79,7 @@ class DataPlaneTester:
             skip=skip,
             others=self._others,
         )
-        deadline = time.monotonic() + duration_s + drain_s + LATE_S
+        ends = time.monotonic() + duration_s + drain_s
         wait_ms = WAIT_MS
         if shape.meanwhile is not None:
             self._client.wait(shape.meanwhile_after_s)
@@ -84,13 +87,59 @@ class DataPlaneTester:
             wait_ms = LOOK_MS
         elif shape.packets is None:
             self._client.wait(duration_s)
-        while time.monotonic() < deadline:
+        return self._ended(run, ends, wait_ms)
+
+    def _ended(self, run: int, ends: float, wait_ms: int = WAIT_MS) -> TrafficResult:
+        """Its result. `ends`: when it should have ended, on the monotonic clock."""
+        while time.monotonic() < ends + LATE_S:
             result = self._client.traffic_result(wait_ms)
             if result is not None and result.run == run:
                 return result
-        raise DataPlaneTimeoutError(
-            "timeout", f"run {run} did not end {LATE_S:.0f} s after its {duration_s:g} s", fix=LOG_HINT
-        )
+        raise DataPlaneTimeoutError("timeout", f"run {run} did not end {LATE_S:.0f} s late", fix=LOG_HINT)
+
+
+class LookingTester(DataPlaneTester):
+    """Calls `look` every `interval_s` of a run, and at its end. `ended_early`: how the last run ended."""
+
+    def __init__(
+        self, client: DataPlaneClient, interval_s: float, look: Callable[[], None], wait: Waiting
+    ) -> None:
+        super().__init__(client)
+        self._interval_s = interval_s
+        self._look = look
+        self._wait = wait
+        self.ended_early = False
+
+    def run(
+        self,
+        rates_pps: Mapping[int, float],
+        duration_s: float,
+        drain_s: float,
+        delay: DelayWanted | None = None,
+        shape: object = None,  # noqa: ARG002 - the load is constant
+    ) -> TrafficResult:
+        """One run, asleep between two looks; the last look is after the last packet.
+
+        DataPlaneTimeoutError when the run does not end in time.
+        """
+        self.ended_early = False
+        run = self._client.start_traffic(rates_pps, round(duration_s * 1e9), round(drain_s * 1e9), delay)
+        began = time.monotonic()
+        looks = 0
+        while (left := began + duration_s - time.monotonic()) > 0 and not self.ended_early:
+            due = began + (looks + 1) * self._interval_s - time.monotonic()
+            # What would be a very short interval at the end is part of the one before.
+            last = left < due + self._interval_s / 2
+            self.ended_early = self._wait(max(0.0, left if last else due))
+            if last or self.ended_early:
+                break
+            self._look()
+            looks = max(looks + 1, int((time.monotonic() - began) / self._interval_s))
+        if self.ended_early:
+            self._client.finish_traffic()
+        result = self._ended(run, time.monotonic() + drain_s)
+        self._look()
+        return result
 
 
 def _slice_ns(duration_ns: int) -> int | None:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from weir.base.cores import Cores
 from weir.base.error import WeirError
-from weir.base.part import Part
+from weir.base.record import Part
 from weir.base.step import Step
 from weir.base.topology import PortKind, Topology
 

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from weir.base.failover import taps
-from weir.base.names import switch_namespace
 from weir.base.step import Step
-from weir.base.topology import Link, Topology
+from weir.base.topology import Link, Topology, switch_namespace, taps
 from weir.technology.descriptor import AGEING_S, Forwarding, KernelPortOptions, Need, Technology
 from weir.technology.kernel_links import namespaces, tap, veth
 

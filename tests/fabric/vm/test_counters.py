@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from weir import plan
-from weir.base.failover import migratable
-from weir.base.topology import Topology
+from weir.base.topology import Topology, migratable
 from weir.fabric.counters import Counter
 from weir.fabric.vm.counters import kernel_drops, ledger_drops, not_returned
 from weir.lab import Lab

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from weir.measure.windows import Window
-from weir.protocol.messages import Ledger
+from weir.protocol.ledger import Ledger
 
 HZ = 1_000_000_000
 PIECES_PER_S = 2000

@@ -8,16 +8,8 @@ from hypothesis import strategies as st
 
 from weir.measure.accounting import Counts, balance, counted
 from weir.measure.simulated import simulated_traffic
-from weir.protocol.messages import (
-    AreaLedger,
-    Ledger,
-    PathLedger,
-    PortLedger,
-    ReceiverResult,
-    StageLedger,
-    StreamResult,
-    TrafficResult,
-)
+from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, PortLedger, StageLedger
+from weir.protocol.traffic_results import ReceiverResult, StreamResult, TrafficResult
 
 from .rig import Port
 

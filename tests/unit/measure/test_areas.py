@@ -8,7 +8,7 @@ from typing import Any
 from weir.measure.accounting import area_loads
 from weir.measure.device import Response
 from weir.measure.simulated import SimulatedDut
-from weir.protocol.messages import Ledger
+from weir.protocol.ledger import Ledger
 
 from .rig import CAPACITY_PPS, STEADY, Rig
 

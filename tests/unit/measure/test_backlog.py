@@ -8,7 +8,7 @@ import pytest
 from weir.measure.device import Response
 from weir.measure.overload import backlog_packets
 from weir.measure.simulated import SimulatedDut
-from weir.protocol.messages import LatencySummary, StreamResult, TrafficResult
+from weir.protocol.traffic_results import LatencySummary, StreamResult, TrafficResult
 
 from .rig import Rig
 

@@ -8,7 +8,8 @@ from typing import Any
 from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import Stream, arrival_clocks, resolution_ns
 from weir.measure.trial import Outcome
-from weir.protocol.messages import Ledger, PortLedger, PortTimestamps, ReceiverResult, TrafficResult
+from weir.protocol.ledger import Ledger, PortLedger, PortTimestamps
+from weir.protocol.traffic_results import ReceiverResult, TrafficResult
 
 from .rig import STEADY, Rig
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from weir.measure.disturbance import HOST, SLOWED, Absence, absences, evidence, slowed
-from weir.protocol.messages import CoreSlices, Gap, Slices, StreamSlices
+from weir.protocol.traffic_results import CoreSlices, Gap, Slices, StreamSlices
 
 COUNT, PACKETS = 100, 1000
 LEAST_MS = 1.0

@@ -13,8 +13,8 @@ from weir.measure.device import Response
 from weir.measure.experiment import curve_loads_pps
 from weir.measure.one_case import Time
 from weir.measure.simulated import Misbehaviour, SimulatedDut, simulated_traffic
-from weir.protocol.messages import TrafficResult
-from weir.protocol.requests import DelayWanted, Shape
+from weir.protocol.traffic import DelayWanted, Shape
+from weir.protocol.traffic_results import TrafficResult
 from weir.results.result import Case
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig

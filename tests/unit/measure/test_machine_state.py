@@ -8,7 +8,7 @@ import pytest
 from weir.measure.counting import counting
 from weir.measure.machine_state import MachineState
 from weir.procedures.rounds import combined
-from weir.protocol.messages import CoreSlices, Gap, OtherCore, Slices, StreamSlices
+from weir.protocol.traffic_results import CoreSlices, Gap, OtherCore, Slices, StreamSlices
 from weir.results.result import Case, MachineBest, Throughput
 
 

@@ -16,7 +16,6 @@ from weir.plan.architecture import ring_count
 from .test_topology import lab, topology
 
 CHAIN = [{"nf": "nat", "options": {"external": "203.0.113.0/24"}}, {"nf": "l3fwd"}]
-RUN_DIR = "/run/weir/small-1a2b3c4d"
 RING_NAME_BYTES = 29  # RTE_RING_NAMESIZE
 
 
@@ -29,7 +28,7 @@ def made(
         "cores": {"tester": [0], "functions": functions or [1], "switch": [0]},
     }
     built = topology("direct", **parts)
-    return built.functions()[0], plan.dataplane_config(built, lab(**parts), RUN_DIR)
+    return built.functions()[0], plan.configure(built, lab(**parts)).arguments()
 
 
 def function_areas(config: dict[str, Any]) -> list[dict[str, Any]]:
@@ -113,7 +112,7 @@ def test_a_fast_path_is_where_functions_are(architecture: str, count: int) -> No
 
 def test_a_second_function_of_a_kind_has_a_name_of_its_own() -> None:
     parts: dict[str, Any] = {"functions": {"default": {"chain": [{"nf": "l3fwd"}, {"nf": "l3fwd"}]}}}
-    config = plan.dataplane_config(topology("direct", **parts), lab(**parts), RUN_DIR)
+    config = plan.configure(topology("direct", **parts), lab(**parts)).arguments()
     (area,) = function_areas(config)
     assert [stage["name"] for stage in area["paths"][0]["stages"]] == ["l3fwd", "l3fwd2"]
 

@@ -10,6 +10,7 @@ import pytest
 
 from weir import plan
 from weir.base.topology import Topology
+from weir.lab import Lab
 
 from .test_topology import TECHNOLOGIES, lab, topology
 
@@ -19,7 +20,13 @@ RUN_DIR = "/run/weir/small-1a2b3c4d"
 def config(technology: str, length: int = 1, **parts: object) -> dict[str, Any]:
     built = topology(technology, length, **parts)
     devices = {port.name: f"0000:05:{index:02x}.0" for index, port in enumerate(built.ports)}
-    return plan.dataplane_config(built, lab(**parts), RUN_DIR, devices)
+    return plan.Plan.of(built, lab(**parts)).opened(RUN_DIR, devices).arguments()
+
+
+def sent(built: Topology, its: Lab, frame: str) -> list[dict[str, Any]]:
+    """The streams, as weir-dp is told of them."""
+    streams: list[dict[str, Any]] = plan.streams(built, its, frame).arguments()["streams"]
+    return streams
 
 
 def areas(made: dict[str, Any], kind: str) -> list[dict[str, Any]]:
@@ -110,10 +117,7 @@ def test_both_ends_receive_whatever_the_direction(direction: str, generators: in
     made = config("direct", tester={"direction": direction})
     assert len(areas(made, "generator")) == generators
     assert len(areas(made, "receiver")) == 2
-    assert (
-        len(plan.streams(topology("direct"), lab(tester={"direction": direction}), "64")["streams"])
-        == generators
-    )
+    assert len(sent(topology("direct"), lab(tester={"direction": direction}), "64")) == generators
 
 
 @pytest.mark.parametrize(
@@ -132,18 +136,18 @@ def test_packet_buffers_suffice_to_fill_all_rings() -> None:
 
 def test_a_socket_path_that_the_kernel_would_refuse_is_refused_first() -> None:
     with pytest.raises(plan.PlanError, match="WEIR_RUN_DIR"):
-        plan.dataplane_config(topology("direct"), lab(), "/run/" + "x" * 100)
+        plan.Plan.of(topology("direct"), lab()).opened("/run/" + "x" * 100)
 
 
 def test_a_virtual_function_that_is_not_bound_yet_is_refused() -> None:
     with pytest.raises(plan.PlanError, match=r"tester\.left"):
-        plan.dataplane_config(topology("sr-iov"), lab(), RUN_DIR)
+        plan.Plan.of(topology("sr-iov"), lab()).opened(RUN_DIR)
 
 
 @pytest.mark.parametrize("technology", TECHNOLOGIES)
 def test_frames_are_addressed_to_the_next_hop(technology: str) -> None:
     built: Topology = topology(technology, 2)
-    there, back = plan.streams(built, lab(), "64")["streams"]
+    there, back = sent(built, lab(), "64")
     assert there["template"]["dst_mac"] == built.port("f1.left").mac
     assert back["template"]["dst_mac"] == built.port("f2.right").mac
     assert (there["port"], there["to"]) == (back["to"], back["port"]) == ("tester.left", "tester.right")
@@ -151,7 +155,7 @@ def test_frames_are_addressed_to_the_next_hop(technology: str) -> None:
 
 @pytest.mark.parametrize(("ip", "network"), [(4, "198.18.0.0/15"), (6, "2001:2::/48")])
 def test_addresses_are_those_set_aside_for_benchmarks(ip: int, network: str) -> None:
-    made = plan.streams(topology("direct"), lab(traffic={"ip": ip}), "128")["streams"]
+    made = sent(topology("direct"), lab(traffic={"ip": ip}), "128")
     for stream in made:
         for key in ("src_ip", "dst_ip"):
             assert ipaddress.ip_address(stream["template"][key]) in ipaddress.ip_network(network)
@@ -159,11 +163,11 @@ def test_addresses_are_those_set_aside_for_benchmarks(ip: int, network: str) -> 
 
 
 def test_a_mix_is_sent_as_its_genome() -> None:
-    made = plan.streams(topology("direct"), lab(), "imix:aaaaaaaddddg")["streams"]
+    made = sent(topology("direct"), lab(), "imix:aaaaaaaddddg")
     assert made[0]["frame"] == {"imix": "aaaaaaaddddg"}
 
 
 def test_a_vlan_tag_is_only_there_if_asked_for() -> None:
-    assert "vlan" not in plan.streams(topology("direct"), lab(), "64")["streams"][0]["template"]
-    tagged = plan.streams(topology("direct"), lab(traffic={"vlan": 7}), "68")["streams"][0]
+    assert "vlan" not in sent(topology("direct"), lab(), "64")[0]["template"]
+    tagged = sent(topology("direct"), lab(traffic={"vlan": 7}), "68")[0]
     assert tagged["template"]["vlan"] == 7

@@ -8,8 +8,7 @@ import json
 import pytest
 
 from weir import plan
-from weir.base.failover import migratable
-from weir.base.topology import Topology
+from weir.base.topology import Topology, migratable
 from weir.lab import Lab
 from weir.plan import Step
 

@@ -81,19 +81,21 @@ def test_what_no_single_area_does_is_refused(tmp_path: Path, function: str, said
 
 def test_every_flow_is_sent_in_whole_batches() -> None:
     traffic = Traffic(flows=Flows(count=100_001))
-    request = lean_request(chain_of_text("l2fwd"), 1, traffic=traffic, frame="64")
+    request = lean_request(chain_of_text("l2fwd"), 1, traffic=traffic, frame="64").arguments()
     assert request["traffic"]["frames"] >= 100_001
     assert request["traffic"]["frames"] % 32 == 0
     assert request["traffic"]["stream"]["flows"]["count"] == 100_001
 
 
 def test_a_capture_takes_the_place_of_flows() -> None:
-    request = lean_request(chain_of_text("l2fwd"), 1, traffic=Traffic(), frame="64", pcap="/tmp/a.pcap")
+    request = lean_request(
+        chain_of_text("l2fwd"), 1, traffic=Traffic(), frame="64", pcap="/tmp/a.pcap"
+    ).arguments()
     assert request["traffic"] == {"pcap": "/tmp/a.pcap"}
 
 
 def test_the_fast_path_has_room_for_flows() -> None:
-    request = lean_request(chain_of_text("nat", fastpath=True), 1, traffic=Traffic(), frame="64")
+    request = lean_request(chain_of_text("nat", fastpath=True), 1, traffic=Traffic(), frame="64").arguments()
     assert request["configure"]["areas"][0]["fastpath_flows"] == 65536
 
 
@@ -113,5 +115,5 @@ def test_a_router_is_measured_with_both_its_sides_as_outputs(tmp_path: Path) -> 
     lab = load_lab(file)
     chain = chain_of_lab(lab, lab.chains()[0])
     assert [stage.nf for stage in chain.stages] == ["nat", "l3fwd"]
-    request = lean_request(chain, 0, traffic=Traffic(), frame="64")
+    request = lean_request(chain, 0, traffic=Traffic(), frame="64").arguments()
     assert request["configure"]["areas"][0]["paths"][0]["out"] == ["right", "left"]

@@ -10,8 +10,8 @@ import pytest
 
 from weir.lab import load_lab
 from weir.lab.check import complaints
+from weir.plan.memory import TABLES, entries, learning_packets
 from weir.plan.random_labs import FASTPATH, FUNCTIONS_MAX, Drawn, Known, drawn
-from weir.plan.tables import TABLES, entries, learning_packets
 
 CPUS = (0, 1)
 KNOWN = Known(

@@ -7,8 +7,7 @@ from weir import plan
 from weir.lab.lab import Lab
 from weir.plan.execution import execution
 from weir.plan.switch_areas import EXACT_MATCHES
-from weir.plan.switch_trials import switched_candidates
-from weir.plan.trials import trial_chain, trial_lab
+from weir.plan.trials import switched_candidates, trial_chain, trial_lab
 
 from .test_execution import area, lab_of, of
 

@@ -11,7 +11,7 @@ from weir import plan
 from weir.base.topology import Topology
 from weir.lab import Lab
 from weir.plan import PlanError, Step
-from weir.protocol.requests import Configure
+from weir.protocol.configuration import Configure
 
 NAT = {"kind": "vm", "nf": "nat", "options": {"external": "203.0.113.0/24"}}
 KERNEL = {"kind": "vm", "vm": {"forwarder": "kernel", "queues": 2, "hugepages": True}}
@@ -47,7 +47,7 @@ def test_only_its_own_ports_are_the_machines(technology: str, kind: str) -> None
 @pytest.mark.parametrize("technology", ["linux-bridge", "ovs-dpdk"])
 def test_the_weir_dp_outside_knows_nothing_of_it(technology: str) -> None:
     topology, _ = planned(technology, "plain", "nat")
-    config = plan.dataplane_config(topology, lab(technology, ["plain", "nat"]), "/run/weir/x")
+    config = plan.configure(topology, lab(technology, ["plain", "nat"])).arguments()
     assert sorted(port["name"] for port in config["ports"]) == [
         "f1.left",
         "f1.right",

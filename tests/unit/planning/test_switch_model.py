@@ -17,8 +17,7 @@ from weir.lab.lab import Lab
 from weir.lab.technology import TechnologyName
 from weir.measure.costs import AreaCost, Costs, PathCost, StageCost
 from weir.plan.execution import execution
-from weir.plan.switch_trials import bundled
-from weir.plan.trials import trial_chain, trial_lab
+from weir.plan.trials import bundled, trial_chain, trial_lab
 from weir.planning.calibration.calibration import planned
 from weir.planning.calibration.rows import FRAMES_A_HOP, hop, own_areas, rows, switch_areas, with_kernel
 from weir.planning.model.capacity import CostModel, predict

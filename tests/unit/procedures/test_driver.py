@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import pytest
 
-from weir import fabric, plan
+from weir import fabric
 from weir.lab import Lab, load_lab
-from weir.plan.steps import LOG
+from weir.plan import LOG
 from weir.procedures import driver
 from weir.procedures.driver import configured, planned, refusal, running
 from weir.protocol import DataPlaneError
@@ -34,15 +34,14 @@ class Refusing:
 
 @pytest.mark.parametrize(("code", "told"), [("port_failed", True), ("bad_argument", False)])
 def test_a_driver_that_opens_no_port_is_quoted_in_the_error_as_its_log_goes_with_the_deployment(
-    code: str, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    code: str, told: bool, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(plan, "dataplane_config", lambda *_: {})
     (tmp_path / LOG).write_text("virtio: connect error\nEAL: cannot attach\n")
     client: Any = Refusing(code)
     deployment: Any = SimpleNamespace(run_dir=tmp_path, devices={})
-    nothing: Any = None
+    made: Any = SimpleNamespace(opened=lambda *_: None)
     with pytest.raises(DataPlaneError) as caught:
-        configured(client, nothing, nothing, deployment)
+        configured(client, made, deployment)
     assert ("virtio: connect error | EAL: cannot attach" in str(caught.value)) == told
     assert str(caught.value).startswith("tester.left: DPDK cannot open net_virtio_user0")
 

@@ -20,10 +20,12 @@ from weir.protocol import (
     DataPlaneTester,
     DataPlaneTimeoutError,
 )
+from weir.protocol.client import PROTOCOL_VERSION
+from weir.protocol.configuration import Configure
 
 HELLO = {
     "version": "0.1",
-    "protocol": 1,
+    "protocol": PROTOCOL_VERSION,
     "dpdk": "22.11",
     "pid": 1,
     "tsc_hz": 10**9,
@@ -108,8 +110,14 @@ def test_an_answer_in_pieces_is_put_together(peer: Peer, client: DataPlaneClient
         return [whole[:5], whole[5:9], whole[9:]]
 
     peer.answer = in_pieces
-    assert client.start_traffic({0: 1.5, 1: 0}, 1000, 10) == 7
-    assert peer.requests[0]["args"] == {"duration_ns": 1000, "rates_pps": {"0": 1.5, "1": 0}, "drain_ns": 10}
+    assert client.start_traffic({0: 1.5, 1: 0}, 10**6, 10) == 7
+    assert peer.requests[0]["args"] == {
+        "duration_ns": 10**6,
+        "rates_pps": {"0": 1.5, "1": 0},
+        "drain_ns": 10,
+        "skip": False,
+        "others": [],
+    }
 
 
 def test_a_refusal_says_what_where_what_was_expected_and_what_to_do(
@@ -126,7 +134,7 @@ def test_a_refusal_says_what_where_what_was_expected_and_what_to_do(
         json.dumps({"id": request["id"], "ok": False, "error": error}).encode() + b"\n"
     ]
     with pytest.raises(DataPlaneError) as caught:
-        client.configure({})
+        client.configure(Configure.model_validate({}))
     assert str(caught.value) == (
         "areas[2].core: configure: no such core; expected 0 or 1; use a core of --cores"
     )
@@ -167,8 +175,8 @@ def test_a_late_answer_is_not_taken_for_the_next_one(peer: Peer, client: DataPla
 
     peer.answer = late
     with pytest.raises(DataPlaneTimeoutError, match=r"did not answer traffic\.start in time"):
-        client.start_traffic({0: 1}, 1, 1)
-    assert client.start_traffic({0: 1}, 1, 1) == 2
+        client.start_traffic({0: 1}, 10**6, 1)
+    assert client.start_traffic({0: 1}, 10**6, 1) == 2
 
 
 def test_ctrl_c_while_waiting_leaves_the_connection_usable(
@@ -186,8 +194,8 @@ def test_ctrl_c_while_waiting_leaves_the_connection_usable(
 
 
 def test_another_protocol_is_refused(peer: Peer, client: DataPlaneClient) -> None:
-    peer.answer = lambda request: [ok(request, {**HELLO, "protocol": 2})]
-    with pytest.raises(DataPlaneError, match="speaks protocol 2; expected 1; build weir-dp and weir"):
+    peer.answer = lambda request: [ok(request, {**HELLO, "protocol": 1})]
+    with pytest.raises(DataPlaneError, match=r"0\.1 speaks protocol 1; expected 2; build weir-dp and weir"):
         client.hello()
 
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weir.base.failover import taps
-from weir.base.topology import Node, Topology
+from weir.base.topology import Node, Topology, taps
 from weir.fabric.counters import Counter, broadcasts
 from weir.fabric.step_kind import Site
 from weir.fabric.vm.channel import Channel

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from weir.base.failover import target
+from weir.base.topology import target
 from weir.fabric import process
 from weir.fabric.errors import FabricError
 from weir.fabric.vm.channel import ANSWER_S, Channel

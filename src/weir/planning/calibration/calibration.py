@@ -18,8 +18,15 @@ from weir.lab.function import ARCHITECTURES
 from weir.lab.technology import TechnologyName
 from weir.measure.windows import limiting
 from weir.plan.random_labs import drawn
-from weir.plan.switch_trials import bundled, switched_candidates
-from weir.plan.trials import PlannedTrial, candidates, library, trial_chain, trial_lab
+from weir.plan.trials import (
+    PlannedTrial,
+    bundled,
+    candidates,
+    library,
+    switched_candidates,
+    trial_chain,
+    trial_lab,
+)
 from weir.planning.calibration.drawing import known_of_lab, tried
 from weir.planning.calibration.rows import idle_shares, row_terms, rows, testers
 from weir.planning.calibration.set_up import Visited, core_speed_of, setup

@@ -14,7 +14,7 @@ from weir.measure.costs import USED_MIN, Costs, costs
 from weir.measure.pace import Slowing
 from weir.measure.windows import CALM, LIGHT_USABLE, LIGHT_USED, LIGHT_USED_MIN, NEAR, USABLE, Window
 from weir.planning.placement.prediction import directions, execution_of
-from weir.protocol.messages import Hello
+from weir.protocol.ledger import Hello
 from weir.results.model import ModelCoreSpeed, ModelDocument
 
 NEARLY_FULL = 0.9

@@ -32,7 +32,7 @@ from weir.measure.windows import (
     settle,
     windows,
 )
-from weir.plan.tables import learning_packets
+from weir.plan.memory import learning_packets
 from weir.planning.calibration.set_up import Visited
 from weir.procedures.driver import planned, running, take_down_leftovers
 from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError

@@ -13,6 +13,7 @@ from typing import Any
 from weir import __version__, fabric
 from weir.fabric import lean as process
 from weir.fabric import lean_build
+from weir.plan.lean import LeanRequest
 from weir.procedures.lean import numbers, regression
 from weir.results.fingerprint import differences
 from weir.results.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanState, LeanTraffic
@@ -90,7 +91,7 @@ class LeanRun:
     """One chain to measure; `request` as weir-lean takes it."""
 
     chain: str
-    request: dict[str, Any]
+    request: LeanRequest
     cpu: int
     traffic: LeanTraffic
     frequency_hz: float | None = None

@@ -11,7 +11,7 @@ from weir.fabric import FabricError, interrupts
 from weir.fabric.vm.migration import Limits, Migration, Moment
 from weir.procedures.migration.phases import NS_PER_S, Cut
 from weir.protocol import DataPlaneClient
-from weir.protocol.messages import TrafficInterval
+from weir.protocol.traffic_results import TrafficInterval
 from weir.results.migration import PhaseName
 
 STEP_S = 0.05

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weir.measure.tester import Stream
-from weir.protocol.messages import StreamInterval, TrafficInterval
+from weir.protocol.traffic_results import StreamInterval, TrafficInterval
 from weir.results.migration import MigrationPhase, PhaseName, PhaseStream
 
 NS_PER_S, NS_PER_MS = 1e9, 1e6

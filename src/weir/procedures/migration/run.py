@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from weir.base.error import WeirError
-from weir.base.failover import migratable
+from weir.base.topology import migratable
 from weir.fabric import interrupts
 from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
@@ -19,7 +19,7 @@ from weir.procedures.driver import RunningChain, planned, refusal, running
 from weir.procedures.migration.course import Course, wait_for_primaries
 from weir.procedures.migration.phases import phases
 from weir.procedures.stored_result import OneCase, new_result
-from weir.protocol.looking import LookingTester
+from weir.protocol.tester import LookingTester
 from weir.results.migration import Migration, QemuFigures
 from weir.results.result import Case, Result, Setup
 from weir.store.store import Store

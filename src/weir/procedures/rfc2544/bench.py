@@ -10,7 +10,7 @@ from typing import Any, Literal
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.events import Phase
 from weir.measure.trial import Outcome, TrialRunner
-from weir.protocol.requests import DelayWanted, Shape
+from weir.protocol.traffic import DelayWanted, Shape
 from weir.results.result import Ceiling
 from weir.results.trial import Purpose
 

@@ -18,7 +18,7 @@ import math
 import statistics
 
 from weir.procedures.rfc2544.bench import Bench
-from weir.protocol.requests import Shape
+from weir.protocol.traffic import Shape
 from weir.results.result import Trial
 from weir.results.rfc2544 import BurstTest, LossStep, LossTest
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from weir.measure.tester import Reset
 from weir.measure.trial import PortGoneError
 from weir.procedures.rfc2544.bench import Bench
-from weir.protocol.requests import Shape
+from weir.protocol.traffic import Shape
 from weir.results.result import Trial
 from weir.results.rfc2544 import RecoveryTest, ResetTest
 

@@ -23,7 +23,7 @@ from weir.measure.repeats import throughput
 from weir.measure.search import GoalResult, search
 from weir.measure.trial import Outcome
 from weir.procedures.rfc2544.bench import Bench
-from weir.protocol.requests import DelayWanted
+from weir.protocol.traffic import DelayWanted
 from weir.results.result import Throughput
 from weir.results.rfc2544 import LatencyTest, TaggedLatency
 from weir.results.trial import StreamCount, Trial

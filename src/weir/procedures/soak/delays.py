@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from weir.measure import delay_figures
 from weir.measure.delay_figures import Buckets, coarse_us, difference, merged, quantiles
-from weir.protocol.messages import IpdvSummary, LatencySummary, StreamInterval
+from weir.protocol.traffic_results import IpdvSummary, LatencySummary, StreamInterval
 from weir.results.soak import SoakStream
 from weir.results.trial import Jitter
 

@@ -12,7 +12,8 @@ from weir.measure.accounting import Counts
 from weir.measure.delay_figures import Buckets
 from weir.measure.tester import Stream
 from weir.procedures.soak.delays import Delays, between
-from weir.protocol.messages import Gap, Ledger, StallCount, StreamInterval, TrafficInterval
+from weir.protocol.ledger import Ledger
+from weir.protocol.traffic_results import Gap, StallCount, StreamInterval, TrafficInterval
 from weir.results.soak import PoolFigures, ProcessFigures, SoakEvent, SoakInterval, SoakStream, TableFigure
 from weir.results.trial import Drop, Stall
 

@@ -21,8 +21,8 @@ from weir.procedures.driver import RunningChain
 from weir.procedures.soak.intervals import Snapshot, pools_of
 from weir.procedures.soak.recorder import Recorder, buffers_lost
 from weir.protocol import DataPlaneClient, DataPlaneError
-from weir.protocol.looking import LookingTester
-from weir.protocol.requests import DelayWanted
+from weir.protocol.tester import LookingTester
+from weir.protocol.traffic import DelayWanted
 from weir.results.fingerprint import differences
 from weir.results.result import Case, Result
 from weir.results.soak import PoolFigures, ProcessFigures, Soak, SoakInterval, TableFigure

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from weir.measure.tester import Stream
 from weir.procedures.migration.phases import Cut, losses, phases
-from weir.protocol.messages import LatencyInterval, StreamInterval, TrafficInterval
+from weir.protocol.traffic_results import LatencyInterval, StreamInterval, TrafficInterval
 
 RATE_PPS = 1000.0
 STREAM = Stream(0, "left-to-right", "tester.left", "tester.right")

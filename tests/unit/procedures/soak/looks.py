@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from weir.measure.tester import Stream
 from weir.procedures.soak.intervals import Snapshot
 from weir.procedures.soak.recorder import Recorder
-from weir.protocol.messages import (
+from weir.protocol.traffic_results import (
     Gap,
     LatencyInterval,
     StallCount,

@@ -8,7 +8,7 @@ import pytest
 from weir.lab.sla import DelayLimits, Sla
 from weir.procedures.soak.limits import fitted
 from weir.procedures.soak.recorder import Recorder
-from weir.protocol.messages import Gap
+from weir.protocol.traffic_results import Gap
 from weir.results.soak import PoolFigures, SoakInterval
 
 from .looks import POOLS, START_S, STREAMS, Run, closed, new_soak, run

@@ -1,38 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What weir-dp answers, as Python shapes. Fields that a newer weir-dp adds are ignored."""
+"""What weir-dp answers of traffic: a run's counts, delays and slices; how far one is that goes on."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from weir.protocol.ledger import Reply
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, validate_by_name=True, validate_by_alias=True)
+class Started(Reply):
+    """The run that has begun."""
+
+    run: int
 
 
-class Hello(_Reply):
-    """Who answers at the socket."""
+class RunState(Reply):
+    """Still running, stopped by `stop` before its end, or done with the counts of `TrafficResult`."""
 
-    version: str
-    protocol: int
-    dpdk: str
-    pid: int
-    tsc_hz: int
-    cores: tuple[int, ...]
-    memory: Literal["hugepages", "no-huge"]
+    state: Literal["running", "stopped", "done"]
+    run: int | None = None
 
 
-class ConfiguredPort(_Reply):
-    """A port that `configure` made."""
-
-    name: str
-    driver: str
-    mac: str
-
-
-class StallCount(_Reply):
+class StallCount(Reply):
     """Gaps above the threshold in one core's loop, during one run."""
 
     core: int
@@ -44,7 +33,7 @@ class StallCount(_Reply):
     host_us: float = 0.0
 
 
-class LatencySummary(_Reply):
+class LatencySummary(Reply):
     """Of one stream's packets, in time of the time-stamp counter: latency, from when they were due to their
     arrival, or lateness, from when they were due until they were built."""
 
@@ -59,7 +48,7 @@ class LatencySummary(_Reply):
     max_ns: float
 
 
-class IpdvSummary(_Reply):
+class IpdvSummary(Reply):
     """IPDV (RFC 5481, 4.1): a packet's delay less that of the packet sent before it, both received in order.
 
     `size` is without the sign.
@@ -76,7 +65,7 @@ class IpdvSummary(_Reply):
     p9999_size_ns: float
 
 
-class JitterSummary(_Reply):
+class JitterSummary(Reply):
     """Interarrival jitter (RFC 3550, 6.4.1) after each packet, in order of arrival."""
 
     mean_ns: float
@@ -84,7 +73,7 @@ class JitterSummary(_Reply):
     last_ns: float
 
 
-class GapSummary(_Reply):
+class GapSummary(Reply):
     """Gaps in the sequence that arrived, reordered packets' among them."""
 
     count: int
@@ -94,7 +83,7 @@ class GapSummary(_Reply):
     """Between the arrivals on the two sides of a gap, at most."""
 
 
-class StreamResult(_Reply):
+class StreamResult(Reply):
     """One stream in one run.
 
     The port refused `tx_refused` of the `offered` packets that it was handed. `too_late` packets arrived
@@ -124,7 +113,7 @@ class StreamResult(_Reply):
     """None where every packet arrived."""
 
 
-class ReceiverResult(_Reply):
+class ReceiverResult(Reply):
     """Packets at a receiver that count for no stream: not ours, damaged, or of an earlier run."""
 
     port: str
@@ -137,7 +126,7 @@ class ReceiverResult(_Reply):
     """How often somebody set the card's clock in the run, or it could not be read."""
 
 
-class Gap(_Reply):
+class Gap(Reply):
     """One gap of a core's loop above its threshold."""
 
     core: int
@@ -150,7 +139,7 @@ class Gap(_Reply):
     """Whose poll it was; absent: the host's, or of no one poll."""
 
 
-class StreamSlices(_Reply):
+class StreamSlices(Reply):
     """The packets of one stream by the slice of time in which they were due."""
 
     id: int
@@ -168,7 +157,7 @@ class StreamSlices(_Reply):
         return max(0, self.delay_ns[at] - self.late_ns[at]) / 1e3
 
 
-class CoreDistance(_Reply):
+class CoreDistance(Reply):
     """How far a core was just before the run."""
 
     core: int
@@ -190,7 +179,7 @@ class OtherCore(CoreDistance):
     """Least of sixteen pieces of work that a thread of weir-dp timed there just before the run."""
 
 
-class Slices(_Reply):
+class Slices(Reply):
     """A run in slices of its time, and when its cores were away."""
 
     width_ns: int
@@ -206,8 +195,13 @@ class Slices(_Reply):
     gaps_left_out: int = 0
     """More than the 2,048 a core that are kept."""
 
+    @property
+    def width_us(self) -> float:
+        """Of one slice."""
+        return self.width_ns / 1e3
 
-class TrafficResult(_Reply):
+
+class TrafficResult(Reply):
     """A finished run of traffic."""
 
     run: int
@@ -220,7 +214,7 @@ class TrafficResult(_Reply):
     """Where the run was asked for them."""
 
 
-class TrafficSoFar(_Reply):
+class TrafficSoFar(Reply):
     """What a run has counted up to now; `intended` is not known before its end."""
 
     run: int
@@ -229,7 +223,7 @@ class TrafficSoFar(_Reply):
     gone_ports: tuple[str, ...] = ()
 
 
-class LatencyInterval(_Reply):
+class LatencyInterval(Reply):
     """One-way latency up to now; least and greatest since the last look."""
 
     count: int
@@ -238,7 +232,7 @@ class LatencyInterval(_Reply):
     max_ns: float
 
 
-class VariationInterval(_Reply):
+class VariationInterval(Reply):
     """IPDV and jitter since the last look, but for the mean and the count: these are of the whole run."""
 
     ipdv_min_ns: float
@@ -248,7 +242,7 @@ class VariationInterval(_Reply):
     jitter_max_ns: float
 
 
-class StreamInterval(_Reply):
+class StreamInterval(Reply):
     """One stream up to now, at one moment of its receiver."""
 
     id: int
@@ -268,7 +262,7 @@ class StreamInterval(_Reply):
     """Packets of losses beyond the 64 that are kept."""
 
 
-class TrafficInterval(_Reply):
+class TrafficInterval(Reply):
     """A run up to now, and what happened in it since the last look. No counter is reset by looking."""
 
     run: int
@@ -283,159 +277,7 @@ class TrafficInterval(_Reply):
     gone_ports: tuple[str, ...] = ()
 
 
-class DelayHistogram(_Reply):
+class DelayHistogram(Reply):
     """Buckets that are not empty, smallest first: from (ns), up to but without (ns), packets."""
 
     buckets: tuple[tuple[float, float, int], ...]
-
-
-class StageLedger(_Reply):
-    """One stage of a path: packets_in = packets_out + Σ drops + held."""
-
-    nf: str
-    packets_in: int = Field(alias="in")
-    packets_out: int = Field(alias="out")
-    held: int = 0
-    """Kept now, to go on later."""
-    cycles: int
-    long_cycles: int = 0
-    """Of these, in batches that took longer than the least of the cores' stall thresholds, the host's time
-    included."""
-    drops: dict[str, int] = {}
-
-
-class NfCounter(_Reply):
-    """Packets and bytes (L2 without FCS) that a function counted for what the labels say."""
-
-    area: str
-    """Whose function counted it: one of several workers, it may be."""
-    labels: dict[str, str]
-    """Such as {"subscriber": "10.0.0.1", "rule": "1001"}."""
-    packets: int
-    bytes: int
-
-
-class NfReport(_Reply):
-    """What a function counts by itself."""
-
-    figures: dict[str, dict[str, int]]
-    """By area, such as {"f1.worker0": {"flows": 17}}."""
-    counters: tuple[NfCounter, ...]
-    total: int
-    """How many counters there are, of which these are a part."""
-
-
-class Outcome(_Reply):
-    """What became of one traced frame: it left, or a stage dropped it."""
-
-    frame: str | None = None
-    """Bytes as it left, without FCS, hexadecimal."""
-    egress: int = 0
-    """Index of the output."""
-    dropped: str | None = None
-    """The reason's symbol."""
-    at: str | None = None
-    """The function that dropped it."""
-
-
-class FastpathLedger(_Reply):
-    """What a path's fast path did: hits followed an entry, walks went through the stages."""
-
-    hits: int
-    walks: int
-    cycles: int
-    """Of look-ups and what entries did; walks are in the stages' cycles."""
-    flows: int
-    """Known now, on all paths of the area."""
-
-
-class PathLedger(_Reply):
-    """One path of an area, from a port or ring to another."""
-
-    name: str
-    inputs: tuple[str, ...] = ()
-    """Ports or rings that it empties; the receiving port's own name."""
-    outputs: tuple[str, ...] = ()
-    """Ports or rings that it fills."""
-    rx_packets: int
-    tx_packets: int
-    drops: dict[str, int] = {}
-    stages: tuple[StageLedger, ...] = ()
-    fastpath: FastpathLedger | None = None
-
-
-class AreaLedger(_Reply):
-    """Time and packets of one execution area."""
-
-    name: str
-    core: int
-    kind: str
-    polls: int = 0
-    empty_polls: int = 0
-    busy_cycles: int = 0
-    idle_cycles: int = 0
-    long_polls: int = 0
-    """With packets, above the core's stall threshold, and not because the host had the core."""
-    long_cycles: int = 0
-    paths: tuple[PathLedger, ...] = ()
-
-
-class PortTimestamps(_Reply):
-    """What times arrivals at a port, if a receiver is there."""
-
-    clock: Literal["counter", "card"]
-    """The time-stamp counter when a loop takes the packet, or the network card's clock when it arrives."""
-    resolution_ns: float
-    uncertainty_ns: float
-    """How far the card's time can be off in the counter's time; 0 for the counter."""
-    driver: str
-    why: str | None = None
-    """Why it is the counter where the card's clock was asked for."""
-
-
-class PortLedger(_Reply):
-    """Counters of one port, as its driver keeps them."""
-
-    name: str
-    rx_packets: int = 0
-    tx_packets: int = 0
-    rx_missed: int = 0
-    rx_nombuf: int = 0
-    tx_errors: int = 0
-    gone: bool = False
-    timestamps: PortTimestamps | None = None
-
-
-class CorePace(_Reply):
-    """Pieces of the same work that a polling loop timed between its polls, and the cycles that they took:
-    more than at best while somebody else works on the other thread of a physical core."""
-
-    pieces: int = 0
-    cycles: int = 0
-
-
-class CoreLedger(_Reply):
-    """One polling core."""
-
-    core: int
-    loops: int = 0
-    pace: CorePace = CorePace()
-
-
-class PoolLedger(_Reply):
-    """Packet buffers, or other objects, of one pool."""
-
-    name: str
-    size: int
-    free: int
-
-
-class Ledger(_Reply):
-    """Everything counted in weir-dp since it was configured; trials take differences of two."""
-
-    tsc: int
-    tsc_hz: int
-    cores: tuple[CoreLedger, ...] = ()
-    areas: tuple[AreaLedger, ...] = ()
-    ports: tuple[PortLedger, ...] = ()
-    pools: tuple[PoolLedger, ...] = ()

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan of one deployment: its steps, what weir-dp is configured with, and what the tester sends. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal, Self
+
+from weir.base.step import Step
+from weir.base.topology import KERNEL_PORT_KINDS, VM_PORT_KINDS, Port, Topology
+from weir.lab.frames import IMIX_PREFIX
+from weir.lab.lab import Lab
+from weir.lab.traffic import Traffic
+from weir.plan.architecture import function_areas, next_hop
+from weir.plan.memory import mbufs, memory_mb, queue_size
+from weir.plan.topology import PlanError
+from weir.plan.tuning import deployment_steps, hugepages
+from weir.plan.vm_steps import vm_steps
+from weir.protocol.configuration import AreaConfig, Configure, NativePortKind, PortConfig, TesterArea
+from weir.protocol.errors import refusing
+from weir.protocol.traffic import FlowConfig, FrameSize, StreamConfig, Template, TrafficConfigure
+from weir.technology import TECHNOLOGIES
+from weir.technology.kernel_links import kernel_wire
+
+KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
+SOCKET = "weir-dp.sock"
+LOG = "weir-dp.log"
+_REALTIME = {True: "realtime", False: "", "auto": "realtime where it can be"}
+_UNIX_PATH_MAX = 107
+_NETNS_DIRECTORY = "/run/netns"
+# Those set aside for benchmarks: 198.18.0.0/15 (RFC 2544, RFC 6815) and 2001:2::/48 (RFC 5180).
+_ADDRESSES = {4: ("198.18.0.1", "198.19.0.1"), 6: ("2001:2:0:1::1", "2001:2:0:2::1")}
+# RFC 4814: source ports from 1024 on, destination ports from 1 to 49151.
+_SRC_PORT = 1024
+_DST_PORT = 1024
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one deployment is made of, made once, before anything stands."""
+
+    topology: Topology
+    steps: tuple[Step, ...]
+    """What to do, in order, until weir-dp runs and can be configured. Undone in reverse order."""
+    configure: Configure
+    """Of weir-dp, but for devices that are not there before the steps are done."""
+    streams: Mapping[str, TrafficConfigure]
+    """What the tester sends, by frame of the lab."""
+
+    @classmethod
+    def of(cls, topology: Topology, lab: Lab) -> Self:
+        """PlanError for a machine with too little memory; DataPlaneError for what weir-dp could not take."""
+        return cls(
+            topology=topology,
+            steps=tuple(steps(topology, lab)),
+            configure=configure(topology, lab),
+            streams={str(frame): streams(topology, lab, str(frame)) for frame in lab.traffic.frames},
+        )
+
+    def opened(self, run_dir: str, devices: Mapping[str, str] | None = None) -> Configure:
+        """The configuration with the devices of all ports.
+
+        `run_dir`: where the sockets are. `devices`: PCI address by port name, for virtual functions, known
+        once they are bound. PlanError if one is not known or a socket's path is too long for the kernel.
+        """
+        found = {port.name: self._devargs(port, run_dir, devices or {}) for port in self.topology.ports}
+        ports = tuple(
+            port.model_copy(update={"devargs": found[port.name]}) if found[port.name] is not None else port
+            for port in self.configure.ports
+        )
+        return self.configure.model_copy(update={"ports": ports})
+
+    def _devargs(self, port: Port, run_dir: str, devices: Mapping[str, str]) -> str | None:
+        """None where the kind of port says it all."""
+        if port.kind == "physical":
+            address = port.interface or devices.get(port.name)
+            if address is None:
+                raise PlanError(
+                    f"no device is known for port {port.name}; expected the address of its function"
+                )
+            return address
+        if port.kind not in ("virtio-user", "vhost"):
+            return None
+        path = str(PurePosixPath(run_dir) / (port.socket or ""))
+        if len(path.encode()) > _UNIX_PATH_MAX or "," in path:
+            raise PlanError(
+                f"the socket path {path} cannot be used; expected at most {_UNIX_PATH_MAX} bytes and no"
+                " comma: set WEIR_RUN_DIR to a shorter directory"
+            )
+        if port.kind == "vhost":
+            return f"net_vhost{port.link},iface={path},queues=1"
+        size = next(one.rx_queue_size for one in self.configure.ports if one.name == port.name)
+        index = next(index for index, other in enumerate(self.topology.ports) if other.name == port.name)
+        # speed: generators that pace by the link's must not take the default of 10 Gbit/s for the limit.
+        devargs = (
+            f"net_virtio_user{index},path={path},queues=1,queue_size={size},"
+            f"packed_vq=1,speed=100000,mac={port.mac}"
+        )
+        return devargs + ",server=1" if self.topology.links[port.link].network else devargs
+
+
+@refusing()
+def configure(topology: Topology, lab: Lab) -> Configure:
+    """Ports, rings and areas of weir-dp; without the device arguments of sockets and network cards."""
+    functions = [function_areas(topology, node) for node in topology.processed()]
+    sides = ("left", "right") if lab.tester.direction == "bidirectional" else ("left",)
+    areas: list[AreaConfig] = [
+        *(_tester_area(topology, "generator", side) for side in sides),
+        *(area for function in functions for area in function.areas),
+        # At both ends always: what arrives where nothing should is counted too.
+        *(_tester_area(topology, "receiver", side) for side in ("left", "right")),
+    ]
+    return Configure(
+        ports=tuple(_port(topology, lab, port) for port in _opening_order(topology)),
+        rings=tuple(ring for function in functions for ring in function.rings),
+        areas=tuple(areas),
+        stall_threshold_us=_stall_thresholds_us(topology, lab, areas),
+        ledger=True,
+        mbufs=mbufs(topology, lab),
+    )
+
+
+def _opening_order(topology: Topology) -> list[Port]:
+    """Left to right, but vhost ports first: their sockets must exist when virtio-user ports connect."""
+    ours = (port for port in topology.ports if port.kind not in VM_PORT_KINDS)
+    return sorted(ours, key=lambda port: port.kind != "vhost")
+
+
+def _port(topology: Topology, lab: Lab, port: Port) -> PortConfig:
+    size = queue_size(topology, lab, port)
+    kind: NativePortKind | None = None
+    interface = netns = peer = None
+    match port.kind:
+        case "packet_socket" | "af_packet" | "af_xdp" | "tap":
+            kind, interface, netns = port.kind, port.interface, f"{_NETNS_DIRECTORY}/{port.netns}"
+        case "memory":
+            kind, peer = port.kind, next_hop(topology, port).name
+    made = PortConfig(
+        name=port.name,
+        kind=kind,
+        interface=interface,
+        netns=netns,
+        mac=port.mac,
+        peer=peer,
+        wire=topology.wire,
+        rx_queue_size=size,
+        tx_queue_size=size,
+    )
+    if port.node != topology.nodes[0].name:
+        return made
+    return made.model_copy(update={"timestamps": lab.tester.timestamps})
+
+
+def _tester_area(topology: Topology, kind: Literal["generator", "receiver"], side: str) -> TesterArea:
+    cores = topology.nodes[0].cores
+    core = cores[0] if side == "left" else cores[-1]
+    return TesterArea(name=f"{kind}.{side}", core=core, kind=kind, port=f"tester.{side}")
+
+
+def _stall_thresholds_us(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> dict[str, int]:
+    """By core. Loops with kernel ports make system calls, which take their time without any stall."""
+    polled_us = max(1, round(lab.measure.stall_threshold_us))
+    kernel_us = max(KERNEL_STALL_US, polled_us)
+    kernel = any(port.kind in KERNEL_PORT_KINDS for port in topology.ports)
+    return {str(core): kernel_us if kernel else polled_us for core in sorted({area.core for area in areas})}
+
+
+@refusing()
+def streams(topology: Topology, lab: Lab, frame: str) -> TrafficConfigure:
+    """Of one frame size: stream 0 left to right, and stream 1 back if bidirectional.
+
+    The frame's destination is the next hop's port, so that a learning bridge delivers it.
+    """
+    ends = [("tester.left", "tester.right")]
+    if lab.tester.direction == "bidirectional":
+        ends.append(("tester.right", "tester.left"))
+    made = []
+    for number, (source, destination) in enumerate(ends):
+        port = topology.port(source)
+        headers = template(lab.traffic, port.mac, next_hop(topology, port).mac, back=number == 1)
+        made.append(
+            StreamConfig(
+                id=number,
+                port=source,
+                to=destination,
+                frame=frame_size(frame),
+                template=headers,
+                flows=flows(lab.traffic, lab.measure.seed + number),
+                pacing=lab.traffic.pacing,
+            )
+        )
+    return TrafficConfigure(streams=tuple(made))
+
+
+def frame_size(frame: str) -> FrameSize:
+    """ "64", or a mix, "imix:aaaaaaaddddg"."""
+    if frame.startswith(IMIX_PREFIX):
+        return FrameSize(imix=frame.removeprefix(IMIX_PREFIX))
+    return FrameSize(bytes=int(frame))
+
+
+def flows(traffic: Traffic, seed: int) -> FlowConfig:
+    """The five-tuples of one stream."""
+    wanted = traffic.flows
+    return FlowConfig(
+        count=wanted.count,
+        distribution=wanted.distribution,
+        zipf_s=wanted.zipf_s,
+        seed=seed,
+        vary=wanted.vary,
+    )
+
+
+def template(traffic: Traffic, src_mac: str, dst_mac: str, *, back: bool = False) -> Template:
+    """Headers of a stream's first flow, from left to right; or `back`, from right to left."""
+    source, destination = _ADDRESSES[traffic.ip][:: -1 if back else 1]
+    return Template(
+        ip=traffic.ip,
+        l4=traffic.l4,
+        src_mac=src_mac,
+        dst_mac=dst_mac,
+        vlan=traffic.vlan,
+        src_ip=source,
+        dst_ip=destination,
+        src_port=_SRC_PORT,
+        dst_port=_DST_PORT,
+    )
+
+
+def steps(topology: Topology, lab: Lab) -> list[Step]:
+    """What to do, in order, until weir-dp runs and can be configured."""
+    switched = any(link.network for link in topology.links)
+    if switched:
+        middle = TECHNOLOGIES[topology.technology].steps(topology, lab.options(topology.technology))
+    elif topology.ports[0].netns is not None:
+        middle = kernel_wire(topology)
+    else:
+        middle = []
+    return [
+        _run_directory(topology),
+        *hugepages(topology, lab),
+        *deployment_steps(topology, lab),
+        *middle,
+        *vm_steps(topology, lab),
+        _weir_dp(topology, lab),
+    ]
+
+
+def _run_directory(topology: Topology) -> Step:
+    return Step(
+        kind="run-directory",
+        name="run-directory",
+        params={"deployment": topology.deployment, "lab": topology.lab},
+        text=f"make the run directory of {topology.deployment}",
+        undo_text="remove the run directory",
+    )
+
+
+def _weir_dp(topology: Topology, lab: Lab) -> Step:
+    cores = sorted({core for node in topology.nodes if node.machine is None for core in node.cores})
+    listed = ", ".join(map(str, cores))
+    return Step(
+        kind="weir-dp",
+        name="weir-dp",
+        params={
+            "cores": cores,
+            "memory_mb": memory_mb(topology, lab),
+            "pci": [port.interface for port in topology.ports if port.kind == "physical" and port.interface],
+            "socket": SOCKET,
+            "log": LOG,
+            "huge": lab.host.hugepages != "none",
+            "pinned": lab.host.pinning,
+            "rt": lab.host.rt is not False,
+        },
+        text=f"start weir-dp, polling on core{'s' if len(cores) > 1 else ''} {listed}" + _how(lab),
+        undo_text="end weir-dp",
+    )
+
+
+def _how(lab: Lab) -> str:
+    said = ["" if lab.host.pinning else "unpinned", _REALTIME[lab.host.rt]]
+    said.append("in 4 KiB pages" if lab.host.hugepages == "none" else "")
+    listed = ", ".join(word for word in said if word)
+    return f" ({listed})" if listed else ""

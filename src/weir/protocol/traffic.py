@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What weir-dp is to send: streams, and runs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from weir.protocol.configuration import Mac, Request
+
+L4Port = Annotated[int, Field(ge=1, le=32767)]
+NANOSECONDS_MAX = 7 * 24 * 3600 * 10**9
+RATE_MAX_PPS = 1e10
+PACKETS_MAX = 1 << 40
+
+
+class FrameSize(Request):
+    """Either a size or a mix."""
+
+    bytes: int | None = Field(default=None, ge=64, le=1522)
+    """L2 size with FCS."""
+    imix: str | None = None
+    """Genome of RFC 6985."""
+
+
+class Template(Request):
+    """Headers of the first flow."""
+
+    ip: Literal[4, 6] = 4
+    l4: Literal["udp", "tcp"] = "udp"
+    src_mac: Mac
+    dst_mac: Mac
+    vlan: int | None = Field(default=None, ge=1, le=4094)
+    src_ip: str
+    dst_ip: str
+    src_port: L4Port = 1024
+    dst_port: L4Port = 1024
+
+
+class FlowConfig(Request):
+    """The five-tuples of a stream."""
+
+    count: int = Field(default=1, ge=1, le=1_000_000)
+    distribution: Literal["uniform", "zipf"] = "uniform"
+    zipf_s: float = Field(default=1.0, gt=0, le=10)
+    seed: int = Field(default=1, ge=0)
+    vary: tuple[Literal["src_ip", "dst_ip", "src_port", "dst_port"], ...] = ()
+    """Fields in which flows differ."""
+
+
+class StreamConfig(Request):
+    """One direction of traffic."""
+
+    id: int = Field(ge=0, le=63)
+    port: str
+    """Where it is sent."""
+    to: str | None = None
+    """Where it is received; absent: it is only sent, and nobody counts what arrives."""
+    frame: FrameSize
+    template: Template
+    flows: FlowConfig | None = None
+    pacing: Literal["constant", "poisson"] = "constant"
+
+
+class TrafficConfigure(Request):
+    """The streams of the runs that follow."""
+
+    streams: Annotated[tuple[StreamConfig, ...], Field(min_length=1, max_length=64)]
+
+
+class DelayWanted(Request):
+    """Which packets' delays a run measures."""
+
+    settle_ns: int = Field(default=0, ge=0, le=NANOSECONDS_MAX)
+    """Packets sent in this time from the start are counted, but not measured."""
+    first_packets: bool = False
+    """The first packet of each flow alone, of streams whose flows are sent in turn; not with settle_ns."""
+    variation: bool = False
+    """IPDV and jitter too."""
+    tag_ns: int | None = Field(default=None, ge=0, le=NANOSECONDS_MAX)
+    """The first packet that each stream sends from this time on is tagged: its delay is told singly, too."""
+
+
+class LaterRates(Request):
+    """Other rates from some time on."""
+
+    after_ns: int = Field(ge=1, le=NANOSECONDS_MAX)
+    rates_pps: dict[str, Annotated[float, Field(gt=0, le=RATE_MAX_PPS)]]
+    """Stream → packets a second, for each stream; constant pacing, before and after."""
+
+
+class TrafficStart(Request):
+    """One run."""
+
+    duration_ns: int = Field(ge=10**6, le=NANOSECONDS_MAX)
+    rates_pps: dict[str, Annotated[float, Field(ge=0, le=RATE_MAX_PPS)] | Literal["max"]]
+    """Stream → packets a second, for each stream; 0 or "max": as fast as the core can."""
+    drain_ns: int = Field(default=100_000_000, ge=0, le=NANOSECONDS_MAX)
+    """Longest wait for the last packets."""
+    packets: int | None = Field(default=None, ge=1, le=PACKETS_MAX)
+    """Each stream ends after that many packets, or with the duration; absent: with the duration."""
+    then: LaterRates | None = None
+    """Absent: the same rates to the end."""
+    slice_ns: int | None = Field(default=None, ge=10_000, le=NANOSECONDS_MAX)
+    """Length of the slices of time that the result has, 16,384 at most; absent: none."""
+    skip: bool = False
+    """What is due at a constant rate while the host has the generator's core is not sent; of runs in
+    slices."""
+    others: tuple[Annotated[int, Field(ge=0, le=1023)], ...] = Field(default=(), max_length=16)
+    """CPUs of others, whose distance from the first polling core is measured beside that of ours."""
+    delay: DelayWanted | None = None
+    """Absent: the latency of all packets."""
+
+
+class TrafficWait(Request):
+    """How long to wait for the end of the run."""
+
+    wait_ms: int = Field(default=0, ge=0, le=60_000)
+
+
+class DelaysAsked(Request):
+    """Which histogram of the last run, or of the one that goes on."""
+
+    stream: int = Field(ge=0, le=63)
+    of: Literal["latency", "ipdv"] = "latency"
+    """IPDV without its sign."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is special about a run that is not one rate for one time; nothing by default."""
+
+    packets: int | None = None
+    """Each stream ends after that many, or with the duration."""
+    then_pps: Mapping[int, float] | None = None
+    """Stream → its rate from `then_after_s` on."""
+    then_after_s: float = 0.0
+    meanwhile: Callable[[], None] | None = None
+    """What happens to the system under test, once, `meanwhile_after_s` after the start."""
+    meanwhile_after_s: float = 0.0

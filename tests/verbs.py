@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs of weir-dp that only tests ask for: changes of functions, and single frames through them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from weir.protocol import DataPlaneClient
+from weir.protocol.configuration import Exchange, NfCommand, Trace
+from weir.protocol.ledger import Exchanged, Outcome, Traced
+from weir.protocol.traffic_results import TrafficSoFar
+
+COMPILING_S = 120.0  # a function may compile rules
+
+
+def command(
+    client: DataPlaneClient, area: str, stage: str, name: str, args: Mapping[str, str | int | bool]
+) -> None:
+    """Changes a function while packets flow."""
+    request = NfCommand(area=area, stage=stage, command=name, args=dict(args))
+    client.call("nf.command", request.arguments(), timeout_s=COMPILING_S)
+
+
+def trace(
+    client: DataPlaneClient, area: str, path: str, frames: Sequence[bytes], at_us: int | None = None
+) -> tuple[Outcome, ...]:
+    """What becomes of each frame (bytes without FCS) on that path, at that time or now."""
+    request = Trace(area=area, path=path, frames=tuple(frame.hex() for frame in frames), at_us=at_us)
+    return client.ask("trace", Traced, request).outcomes
+
+
+def exchange(
+    client: DataPlaneClient, frames: Mapping[str, Sequence[bytes]], quiet_ms: int = 0
+) -> dict[str, list[bytes]]:
+    """Sends frames (without FCS) at ports that no area uses; what arrived at each until all is quiet."""
+    sent = {port: tuple(frame.hex() for frame in some) for port, some in frames.items()}
+    arrived = client.ask("exchange", Exchanged, Exchange(frames=sent, quiet_ms=quiet_ms)).frames
+    return {port: [bytes.fromhex(frame) for frame in arrived[port]] for port in frames}
+
+
+def so_far(client: DataPlaneClient) -> TrafficSoFar:
+    """What the run that goes on, or the last one, has counted."""
+    return client.ask("traffic.so_far", TrafficSoFar)
