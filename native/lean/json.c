@@ -170,7 +170,7 @@ weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed 
 		json_object_set_new(result, "fastpath",
 				    json_pack("{s:I, s:I, s:I, s:f}", "hits",
 					      (json_int_t)timed->fastpath.hits, "walks",
-					      (json_int_t)timed->fastpath.walks, "cycles",
+					      (json_int_t)timed->fastpath.slow_packets, "cycles",
 					      (json_int_t)timed->fastpath.cycles, "middle",
 					      timed->fastpath_middle));
 	return result;
