@@ -30,8 +30,8 @@ void weir_core_speed_work(unsigned int steps);
 #define WEIR_CORE_SPEED_STEPS 200
 #define WEIR_CORE_SPEED_PER_S 2000
 
-/* Times one piece of WEIR_CORE_SPEED_STEPS, a third of a microsecond or so, on the thread that calls, and
- * counts it. Returns its cycles; 0 of one that was interrupted, which is a stall. */
+/* Times one piece of WEIR_CORE_SPEED_STEPS, a third of a microsecond or so, on the thread that
+ * calls, and counts it. Returns its cycles; 0 of one that was interrupted, which is a stall. */
 uint64_t weir_core_speed_count(struct weir_core_speed *speed);
 
 #endif

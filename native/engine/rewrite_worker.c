@@ -48,7 +48,7 @@ poll(struct weir_area *area, uint64_t now_tsc)
 
 struct weir_hops *
 weir_rewrite_worker_create(const char *name, unsigned int core, const struct weir_hop *hops,
-		    unsigned int count)
+			   unsigned int count)
 {
 	return weir_hops_create(sizeof(struct weir_hops), name, core, poll, hops, count);
 }
