@@ -114,7 +114,7 @@ stage_from_json(const json_t *object, const char *where, const struct weir_chain
 	return 0;
 }
 
-/* Where the path's packets go. An owner's go to rings, of which each is an applier's. */
+/* Where the path's packets go. A state core's go to rings, each of one rewrite worker. */
 static int
 outputs_from_json(const json_t *out, const char *where, bool hands_over, struct weir_path *path,
 		  struct weir_error *error)
@@ -231,9 +231,9 @@ chain_from_json(const json_t *object, const char *where, struct weir_error *erro
 }
 
 static struct weir_area *
-owner_from_json(const json_t *object, const char *where, struct weir_error *error)
+state_core_from_json(const json_t *object, const char *where, struct weir_error *error)
 {
-	return from_json(object, where, weir_owner_create, error);
+	return from_json(object, where, weir_state_core_create, error);
 }
 
 static void
@@ -274,7 +274,7 @@ path_to_json(const struct weir_path *path)
 			? json_null()
 			: json_pack("{s:o, s:o, s:o, s:I}", "hits",
 				    weir_counter_json(&fastpath->hits), "walks",
-				    weir_counter_json(&fastpath->walks), "cycles",
+				    weir_counter_json(&fastpath->slow_packets), "cycles",
 				    weir_counter_json(&fastpath->cycles), "flows",
 				    (json_int_t)weir_flow_cache_count(path->fastpath.cache)));
 	return object;
@@ -291,6 +291,6 @@ add_paths(const struct weir_area *area, json_t *list)
 
 const struct weir_area_kind weir_chain_kinds[] = {
 	{"chain", chain_from_json, destroy, .add_paths = add_paths, .runs_functions = true},
-	{"owner", owner_from_json, destroy, .add_paths = add_paths, .runs_functions = true},
+	{"owner", state_core_from_json, destroy, .add_paths = add_paths, .runs_functions = true},
 	{0},
 };

@@ -128,9 +128,9 @@ dispatcher_from_json(const json_t *object, const char *where, struct weir_error 
 }
 
 static struct weir_area *
-applier_from_json(const json_t *object, const char *where, struct weir_error *error)
+rewrite_worker_from_json(const json_t *object, const char *where, struct weir_error *error)
 {
-	static const struct shape shape = {1, 1, true, true, weir_applier_create};
+	static const struct shape shape = {1, 1, true, true, weir_rewrite_worker_create};
 
 	return from_json(object, where, hops_fields, &shape, error);
 }
@@ -191,7 +191,7 @@ add_paths(const struct weir_area *area, json_t *list)
 const struct weir_area_kind weir_hops_kinds[] = {
 	{"dispatcher", dispatcher_from_json, destroy, connect_dispatcher, add_paths,
 	 .dispatches = true},
-	{"applier", applier_from_json, destroy, .add_paths = add_paths},
+	{"applier", rewrite_worker_from_json, destroy, .add_paths = add_paths},
 	{"collector", collector_from_json, destroy, .add_paths = add_paths},
 	{0},
 };

@@ -47,13 +47,13 @@ static json_t *
 core_to_json(unsigned int index)
 {
 	struct weir_stalls stalls = weir_core_stalls(index);
-	struct weir_pace pace = weir_core_pace(index);
+	struct weir_core_speed speed = weir_core_speed_of(index);
 	double us = 1e6 / rte_get_tsc_hz();
 
 	return json_pack("{s:i, s:I, s:{s:I, s:I}, s:{s:I, s:f, s:f}}", "core",
 			 weir_core_number(index), "loops", (json_int_t)weir_core_loops(index),
-			 "pace", "pieces", (json_int_t)pace.pieces, "cycles",
-			 (json_int_t)pace.cycles, "stalls", "count", (json_int_t)stalls.count,
+			 "pace", "pieces", (json_int_t)speed.pieces, "cycles",
+			 (json_int_t)speed.cycles, "stalls", "count", (json_int_t)stalls.count,
 			 "total_us", stalls.total_cycles * us, "longest_us",
 			 stalls.longest_cycles * us);
 }

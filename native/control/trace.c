@@ -79,7 +79,7 @@ run(void *argument)
 	json_t *text;
 
 	if (trace->chain->flows != NULL)
-		weir_flow_cache_settle(trace->chain->flows);
+		weir_flow_cache_flush(trace->chain->flows);
 	weir_chain_tick(trace->chain, trace->now_tsc);
 	json_array_foreach((json_t *)trace->frames, index, text)
 	{

@@ -42,11 +42,11 @@ far(unsigned int way)
 
 /* Both ways through these functions, way 0 from left to right; states are the first way's. */
 static struct weir_chain *
-chain_of(bool owner, const struct weir_nf *const *nfs, unsigned int count,
+chain_of(bool state_core, const struct weir_nf *const *nfs, unsigned int count,
 	 const struct weir_queue *in, struct weir_outputs *const *out)
 {
-	struct weir_chain *chain =
-		owner ? weir_owner_create("owner", 0, true) : weir_chain_create("chain", 0, true);
+	struct weir_chain *chain = state_core ? weir_state_core_create("owner", 0, true)
+					      : weir_chain_create("chain", 0, true);
 
 	assert_non_null(chain);
 	chain->path_count = 2;
@@ -72,11 +72,11 @@ chain_of(bool owner, const struct weir_nf *const *nfs, unsigned int count,
 }
 
 static struct weir_chain *
-add_chain(struct built *built, const struct plan *plan, bool owner,
+add_chain(struct built *built, const struct plan *plan, bool state_core,
 	  const struct weir_nf *const *nfs, unsigned int count, const struct weir_queue *in,
 	  struct weir_outputs *const *out)
 {
-	struct weir_chain *chain = chain_of(owner, nfs, count, in, out);
+	struct weir_chain *chain = chain_of(state_core, nfs, count, in, out);
 	struct weir_error error;
 
 	assert_int_equal(weir_chain_complete(chain, plan->fastpath_flows, &error), 0);
@@ -101,7 +101,7 @@ build_pipeline(struct built *built, const struct plan *plan)
 		  (struct weir_outputs *[]){&right, &back});
 }
 
-/* A dispatcher from both ends to `count` chains or owners; hops[way].out are its rings. */
+/* A dispatcher from both ends to `count` chains or state cores; hops[way].out are its rings. */
 static void
 add_dispatcher(struct built *built, const struct plan *plan, unsigned int count,
 	       struct weir_hop *hops)
@@ -153,39 +153,40 @@ static void
 build_separated(struct built *built, const struct plan *plan)
 {
 	struct weir_hop dispatched[2] = {0}, collected[HOPS_MAX] = {0};
-	unsigned int appliers = plan->workers, hop = 0;
+	unsigned int rewriters = plan->workers, hop = 0;
 
-	add_dispatcher(built, plan, plan->owners, dispatched);
-	struct weir_hop(*per_applier)[HOPS_MAX] = calloc(appliers, sizeof(*per_applier));
+	add_dispatcher(built, plan, plan->state_cores, dispatched);
+	struct weir_hop(*per_worker)[HOPS_MAX] = calloc(rewriters, sizeof(*per_worker));
 
-	assert_non_null(per_applier);
-	for (unsigned int owner = 0; owner < plan->owners; owner++) {
-		struct weir_outputs dealt[2] = {0};
+	assert_non_null(per_worker);
+	for (unsigned int state_core = 0; state_core < plan->state_cores; state_core++) {
+		struct weir_outputs shared[2] = {0};
 
 		for (unsigned int way = 0; way < 2; way++, hop++) {
-			dealt[way].count = appliers;
-			collected[hop].input_count = appliers;
+			shared[way].count = rewriters;
+			collected[hop].input_count = rewriters;
 			collected[hop].out.count = 1;
 			collected[hop].out.queue[0] = built->ends_out[far(way)];
-			for (unsigned int i = 0; i < appliers; i++) {
-				struct weir_hop *through = &per_applier[i][hop];
+			for (unsigned int i = 0; i < rewriters; i++) {
+				struct weir_hop *through = &per_worker[i][hop];
 
-				dealt[way].queue[i] = ring(built, plan->ring_size);
+				shared[way].queue[i] = ring(built, plan->ring_size);
 				collected[hop].inputs[i] = ring(built, plan->ring_size);
 				through->input_count = 1;
-				through->inputs[0] = dealt[way].queue[i];
+				through->inputs[0] = shared[way].queue[i];
 				through->out.count = 1;
 				through->out.queue[0] = collected[hop].inputs[i];
 			}
 		}
 		add_chain(built, plan, true, plan->nfs, 2,
-			  (struct weir_queue[]){dispatched[0].out.queue[owner],
-						dispatched[1].out.queue[owner]},
-			  (struct weir_outputs *[]){&dealt[0], &dealt[1]});
+			  (struct weir_queue[]){dispatched[0].out.queue[state_core],
+						dispatched[1].out.queue[state_core]},
+			  (struct weir_outputs *[]){&shared[0], &shared[1]});
 	}
-	for (unsigned int i = 0; i < appliers; i++)
-		add(built, &weir_applier_create("applier", 0, per_applier[i], hop)->area, false);
-	free(per_applier);
+	for (unsigned int i = 0; i < rewriters; i++)
+		add(built, &weir_rewrite_worker_create("applier", 0, per_worker[i], hop)->area,
+		    false);
+	free(per_worker);
 	add(built, &weir_collector_create("collector", 0, collected, hop)->area, false);
 }
 

@@ -26,7 +26,7 @@ struct plan {
 	enum architecture architecture;
 	const struct weir_nf *const *nfs; /* two, from left to right */
 	unsigned int workers;		  /* dispatch and separated */
-	unsigned int owners;		  /* separated */
+	unsigned int state_cores;	  /* separated */
 	uint32_t fastpath_flows;
 	unsigned int ring_size; /* of those inside */
 };

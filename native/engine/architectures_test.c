@@ -184,9 +184,9 @@ static const struct plan others[] = {
 	{.architecture = PIPELINE},
 	{.architecture = DISPATCH, .workers = 1},
 	{.architecture = DISPATCH, .workers = 3},
-	{.architecture = SEPARATED, .workers = 1, .owners = 1},
-	{.architecture = SEPARATED, .workers = 3, .owners = 1},
-	{.architecture = SEPARATED, .workers = 2, .owners = 2},
+	{.architecture = SEPARATED, .workers = 1, .state_cores = 1},
+	{.architecture = SEPARATED, .workers = 3, .state_cores = 1},
+	{.architecture = SEPARATED, .workers = 2, .state_cores = 2},
 };
 
 static void

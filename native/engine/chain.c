@@ -265,7 +265,7 @@ weir_chain_create(const char *name, unsigned int core, bool ledger)
 }
 
 struct weir_chain *
-weir_owner_create(const char *name, unsigned int core, bool ledger)
+weir_state_core_create(const char *name, unsigned int core, bool ledger)
 {
 	struct weir_chain *chain = weir_chain_create(name, core, ledger);
 

@@ -4,8 +4,8 @@
  * queues. For each path: rx_packets = Σ drops of its stages + held by them + tx_packets +
  * tx_queue_full + no_output, exactly.
  *
- * An owner (architecture `separated`) is such an area that only decides: what is to be rewritten it
- * hands over, and deals the packets of each path to its outputs in turn.
+ * A state core (architecture `separated`, kind `owner`) is such an area that only decides: it hands
+ * over what is to be rewritten, and sends the packets of each path to its outputs round-robin.
  */
 #ifndef WEIR_ENGINE_CHAIN_H
 #define WEIR_ENGINE_CHAIN_H
@@ -36,7 +36,7 @@ struct weir_chain {
 	char name[64];
 	unsigned int path_count;
 	struct weir_path paths[WEIR_PATHS_MAX];
-	bool hands_over;	       /* an owner */
+	bool hands_over;	       /* a state core */
 	struct weir_flow_cache *flows; /* of all paths; NULL: no fast path */
 	bool has_ticks;		       /* a function of it wants to be called now and then */
 	uint64_t next_tick_tsc;
@@ -60,10 +60,10 @@ uint32_t weir_path_release(struct weir_path *path, uint64_t now_tsc);
 /* Calls the functions that want it, with that time. */
 void weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc);
 
-/* A chain without paths, polled with or without cycle counts of its stages. NULL: no memory. An
- * owner's functions must be such that decide. */
+/* A chain without paths, polled with or without cycle counts of its stages. NULL: no memory. A
+ * state core's functions must be such that decide. */
 struct weir_chain *weir_chain_create(const char *name, unsigned int core, bool ledger);
-struct weir_chain *weir_owner_create(const char *name, unsigned int core, bool ledger);
+struct weir_chain *weir_state_core_create(const char *name, unsigned int core, bool ledger);
 /* Destroys the states of its stages too. */
 void weir_chain_destroy(struct weir_chain *chain);
 

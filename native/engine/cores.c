@@ -89,14 +89,14 @@ weir_core_loops(unsigned int index)
 	return weir_counted(&weir_cores[index].loops);
 }
 
-struct weir_pace
-weir_core_pace(unsigned int index)
+struct weir_core_speed
+weir_core_speed_of(unsigned int index)
 {
-	const struct weir_pace *pace = &weir_cores[index].pace;
+	const struct weir_core_speed *speed = &weir_cores[index].speed;
 
-	return (struct weir_pace){
-		.pieces = weir_counted(&pace->pieces),
-		.cycles = weir_counted(&pace->cycles),
+	return (struct weir_core_speed){
+		.pieces = weir_counted(&speed->pieces),
+		.cycles = weir_counted(&speed->cycles),
 	};
 }
 

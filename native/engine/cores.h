@@ -8,7 +8,7 @@
 
 #include "area.h"
 #include "error.h"
-#include "pace.h"
+#include "core_speed.h"
 #include "stall.h"
 
 #define WEIR_CORES_MAX 64
@@ -32,7 +32,7 @@ void weir_areas_clear(void);
 /* Iterations of the loop of core `index` since the first start. */
 uint64_t weir_core_loops(unsigned int index);
 /* Of core `index` since the process started. A reader may find one piece without its cycles. */
-struct weir_pace weir_core_pace(unsigned int index);
+struct weir_core_speed weir_core_speed_of(unsigned int index);
 struct weir_stalls weir_core_stalls(unsigned int index);
 /* Starts a new window for `longest_cycles`. */
 void weir_core_stalls_begin(unsigned int index);
@@ -59,8 +59,8 @@ struct weir_core {
 	uint64_t stall_cycles;
 	uint64_t time_cycles;	    /* until both clocks are read again */
 	struct weir_core_time time; /* the loop's own */
-	uint64_t pace_cycles;	    /* until the next piece of work is timed */
-	uint64_t pace_tsc;	    /* when one was */
+	uint64_t piece_cycles;	    /* until the next piece of work is timed */
+	uint64_t piece_tsc;	    /* when one was */
 	/* The gap that ends now: whether a long poll in it was looked at, and what the host took.
 	 */
 	bool attributed;
@@ -68,7 +68,7 @@ struct weir_core {
 	const char *blamed; /* the area whose poll it was */
 	/* Written by the loop, read by the control thread. */
 	uint64_t loops;
-	struct weir_pace pace;
+	struct weir_core_speed speed;
 	struct weir_stalls stalls;
 	uint64_t gap_count, piece_count;
 	struct weir_gap gaps[WEIR_GAPS_KEPT];

@@ -94,16 +94,16 @@ core_cycles(unsigned int lcore)
 	return cycles;
 }
 
-/* `argument`: where the pace goes. */
+/* `argument`: where the speed goes. */
 static void *
 answer_there(void *argument)
 {
 	uint64_t *least = argument;
-	struct weir_pace pace = {0};
+	struct weir_core_speed speed = {0};
 
 	answer(NULL);
 	for (unsigned int i = 0; i < WEIR_OTHER_PIECES; i++) {
-		uint64_t cycles = weir_pace_count(&pace);
+		uint64_t cycles = weir_core_speed_count(&speed);
 
 		if (cycles != 0 && (*least == 0 || cycles < *least))
 			*least = cycles;

@@ -19,7 +19,8 @@ unsigned int weir_other_count(void);
 unsigned int weir_other_number(unsigned int index);
 /* As weir_core_distance_cycles(); 0 where it could not be measured. */
 uint64_t weir_other_distance_cycles(unsigned int index);
-/* The least of WEIR_OTHER_PIECES pieces of work (pace.h) that were timed there then; 0 likewise. */
+/* The least of WEIR_OTHER_PIECES pieces of work (core_speed.h) that were timed there then; 0
+ * likewise. */
 #define WEIR_OTHER_PIECES 16
 uint64_t weir_other_pace_cycles(unsigned int index);
 

@@ -63,7 +63,7 @@ operate(const struct weir_flow_entry *entry, const struct rte_mbuf *packet, uint
 	return true;
 }
 
-/* An owner's batch: somebody else writes. */
+/* A state core's batch: a rewrite worker writes. */
 static void
 hand_over(const struct weir_flow_entry *entry, struct weir_batch *batch, uint16_t index)
 {
@@ -125,7 +125,8 @@ find(struct weir_fastpath *fastpath, const struct weir_batch *batch, uint16_t fi
 		return;
 	weir_flow_cache_find(fastpath->cache, asked, found, count);
 	for (unsigned int i = 0; i < count; i++) {
-		/* A packet whose time is up walks, to be dropped by whom it concerns. */
+		/* A packet whose time is up takes the slow path, to be dropped by whom it concerns.
+		 */
 		if (found[i] != NULL && batch->headers[place[i]].ttl > found[i]->ttl_decrement)
 			entries[place[i]] = found[i];
 	}
@@ -191,7 +192,7 @@ weir_fastpath_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 		  unsigned int stage_count, struct weir_batch *batch, bool ledger)
 {
 	struct weir_flow_entry *entries[WEIR_BURST];
-	uint64_t changes, start = ledger ? rte_rdtsc() : 0, walked = 0;
+	uint64_t changes, start = ledger ? rte_rdtsc() : 0, slow_cycles = 0;
 	bool dropped = false;
 	uint16_t i = 0;
 
@@ -214,10 +215,10 @@ weir_fastpath_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 
 		weir_slow_path_run(fastpath, stages, stage_count, batch, i, end, ledger);
 		if (ledger)
-			walked += rte_rdtsc() - before;
+			slow_cycles += rte_rdtsc() - before;
 		dropped = true;
 		i = end;
-		/* What was found may have been forgotten by this walk. */
+		/* What was found may have been forgotten meanwhile. */
 		if (i < batch->count && weir_flow_cache_changes(fastpath->cache) != changes) {
 			find(fastpath, batch, i, entries);
 			changes = weir_flow_cache_changes(fastpath->cache);
@@ -226,5 +227,5 @@ weir_fastpath_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 	if (dropped)
 		compact(batch);
 	if (ledger)
-		weir_count(&fastpath->ledger.cycles, rte_rdtsc() - start - walked);
+		weir_count(&fastpath->ledger.cycles, rte_rdtsc() - start - slow_cycles);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The consistent policy execution path (the paper, section III.B.3): a flow's first packet walks
- * the chain; what was decided on it is composed into one entry, and the flow's later packets pay
- * one look-up and one rewrite, whatever the chain's length. TCP and UDP over IPv4; fragments,
- * packets with SYN, FIN or RST, and whatever a function decides `once` always walk.
+ * The consistent policy execution path ([Lean], section III.B.3): a flow's first packet takes
+ * the slow path through all stages; what was decided on it is composed into one entry, and the
+ * flow's later packets pay one look-up and one rewrite, whatever the chain's length. TCP and UDP
+ * over IPv4; fragments, packets with SYN, FIN or RST, and whatever a function decides `once` always
+ * take the slow path.
  */
 #ifndef WEIR_ENGINE_FASTPATH_H
 #define WEIR_ENGINE_FASTPATH_H

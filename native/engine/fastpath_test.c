@@ -28,7 +28,7 @@ struct mapper {
 		uint16_t src_port;
 		bool refused;
 		struct weir_counter counter;
-		struct weir_dependents dependents;
+		struct weir_invalidation_list invalidation;
 	} sessions[SESSIONS];
 };
 
@@ -46,7 +46,7 @@ map(void *state, const struct weir_batch *batch, struct weir_action *actions)
 			&mapper->sessions[ntohs(headers->tuple.src_port) % SESSIONS];
 
 		actions[i].counters[0] = &session->counter;
-		actions[i].dependents = &session->dependents;
+		actions[i].invalidation = &session->invalidation;
 		if (session->refused) {
 			actions[i].verdict = WEIR_DROP;
 			actions[i].drop_reason = REFUSED;
@@ -54,7 +54,7 @@ map(void *state, const struct weir_batch *batch, struct weir_action *actions)
 		}
 		/* RST changes the session's port, as if it were another one from then on. */
 		if ((headers->tcp_flags & RTE_TCP_RST_FLAG) != 0) {
-			weir_flow_cache_forget(batch->cache, &session->dependents);
+			weir_flow_cache_forget(batch->cache, &session->invalidation);
 			session->src_port++;
 			actions[i].once = true;
 		}
@@ -218,12 +218,12 @@ change(struct weir_chain *chain, unsigned int kind, unsigned int which)
 
 	switch (kind) {
 	case 0:
-		weir_flow_cache_forget(chain->flows, &session->dependents);
+		weir_flow_cache_forget(chain->flows, &session->invalidation);
 		session->src_ip = htonl(0xc0000200 + rand() % 4);
 		session->src_port = htons(5000 + rand() % 4);
 		break;
 	case 1:
-		weir_flow_cache_forget(chain->flows, &session->dependents);
+		weir_flow_cache_forget(chain->flows, &session->invalidation);
 		session->refused = !session->refused;
 		break;
 	default:
@@ -279,7 +279,7 @@ run_both(struct weir_chain *const chains[2])
 static void
 assert_same_counts(struct weir_chain *const chains[2])
 {
-	weir_flow_cache_settle(chains[1]->flows);
+	weir_flow_cache_flush(chains[1]->flows);
 	for (unsigned int i = 0; i < RTE_DIM(functions); i++) {
 		for (unsigned int j = 0; j < functions[i].drop_reason_count; j++)
 			assert_int_equal(chains[0]->paths[0].stages[i].ledger.drops[j],
@@ -349,10 +349,10 @@ a_change_forgets_the_flows_that_rest_on_it_and_no_other(void **state)
 		rte_pktmbuf_free(batch.packet[0]);
 	}
 	assert_int_equal(weir_flow_cache_count(chain->flows), 8);
-	weir_flow_cache_forget(chain->flows, &mapper->sessions[3].dependents);
+	weir_flow_cache_forget(chain->flows, &mapper->sessions[3].invalidation);
 	assert_int_equal(weir_flow_cache_count(chain->flows), 7);
-	assert_int_equal(mapper->sessions[3].dependents.first, 0);
-	assert_int_not_equal(mapper->sessions[4].dependents.first, 0);
+	assert_int_equal(mapper->sessions[3].invalidation.first, 0);
+	assert_int_not_equal(mapper->sessions[4].invalidation.first, 0);
 	weir_chain_destroy(chain);
 }
 

@@ -17,7 +17,7 @@
  */
 struct link {
 	struct weir_tuple seen;
-	struct weir_dependents *dependents;
+	struct weir_invalidation_list *invalidation;
 	uint32_t next, previous; /* previous 0: the first */
 };
 
@@ -25,7 +25,7 @@ struct weir_flow_cache {
 	uint32_t capacity;
 	uint32_t count;
 	uint32_t hand; /* of the clock that looks for a flow to forget */
-	uint32_t next_settled;
+	uint32_t next_flushed;
 	uint32_t free_count;
 	uint64_t changes;
 	struct weir_flow_table *table;
@@ -33,9 +33,10 @@ struct weir_flow_cache {
 	struct link *links;    /* capacity × stages */
 	uint8_t *stage_counts; /* by entry: as far as its first packet came; 0: free */
 	uint32_t *free_numbers;
-	/* Objects whose dependents were forgotten in this walk; one more than fit: all. */
+	/* Objects whose flows were forgotten since weir_flow_cache_begin(); one more than fit: all.
+	 */
 	unsigned int ended_count;
-	const struct weir_dependents *ended[ENDED_MAX];
+	const struct weir_invalidation_list *ended[ENDED_MAX];
 	unsigned int stages;
 	unsigned int path_count;
 	struct weir_flow_path paths[WEIR_FLOW_PATHS_MAX];
@@ -104,19 +105,19 @@ weir_flow_cache_create(uint32_t capacity, const struct weir_flow_path *paths,
 static void
 take_out(struct weir_flow_cache *cache, struct link *link)
 {
-	if (link->dependents == NULL)
+	if (link->invalidation == NULL)
 		return;
 	if (link->previous != 0)
 		link_at(cache, link->previous)->next = link->next;
 	else
-		link->dependents->first = link->next;
+		link->invalidation->first = link->next;
 	if (link->next != 0)
 		link_at(cache, link->next)->previous = link->previous;
-	link->dependents = NULL;
+	link->invalidation = NULL;
 }
 
 static void
-settle(struct weir_flow_entry *entry)
+flush(struct weir_flow_entry *entry)
 {
 	if (entry->packets == 0)
 		return;
@@ -131,7 +132,7 @@ settle(struct weir_flow_entry *entry)
 }
 
 void
-weir_flow_cache_settle(struct weir_flow_cache *cache)
+weir_flow_cache_flush(struct weir_flow_cache *cache)
 {
 	weir_flow_cache_settle_some(cache, 1);
 }
@@ -142,27 +143,28 @@ weir_flow_cache_settle_some(struct weir_flow_cache *cache, uint32_t parts)
 	uint32_t share = cache->capacity / parts + 1;
 
 	for (uint32_t i = 0; i < RTE_MIN(share, cache->capacity); i++) {
-		uint32_t number = cache->next_settled;
+		uint32_t number = cache->next_flushed;
 
-		cache->next_settled = number + 1 == cache->capacity ? 0 : number + 1;
+		cache->next_flushed = number + 1 == cache->capacity ? 0 : number + 1;
 		if (cache->stage_counts[number] != 0)
-			settle(&cache->entries[number]);
+			flush(&cache->entries[number]);
 	}
 }
 
 void
-weir_flow_cache_settle_for(struct weir_flow_cache *cache, const struct weir_dependents *dependents)
+weir_flow_cache_flush_for(struct weir_flow_cache *cache,
+			  const struct weir_invalidation_list *invalidation)
 {
 	if (cache == NULL)
 		return;
-	for (uint32_t place = dependents->first; place != 0; place = link_at(cache, place)->next)
-		settle(&cache->entries[(place - 1) / cache->stages]);
+	for (uint32_t place = invalidation->first; place != 0; place = link_at(cache, place)->next)
+		flush(&cache->entries[(place - 1) / cache->stages]);
 }
 
 static void
 forget(struct weir_flow_cache *cache, uint32_t number)
 {
-	settle(&cache->entries[number]);
+	flush(&cache->entries[number]);
 	for (unsigned int i = 0; i < cache->stage_counts[number]; i++)
 		take_out(cache, link_of(cache, number, i));
 	weir_flow_table_take(cache->table, number);
@@ -173,15 +175,15 @@ forget(struct weir_flow_cache *cache, uint32_t number)
 }
 
 void
-weir_flow_cache_forget(struct weir_flow_cache *cache, struct weir_dependents *dependents)
+weir_flow_cache_forget(struct weir_flow_cache *cache, struct weir_invalidation_list *invalidation)
 {
 	if (cache == NULL)
 		return;
 	if (cache->ended_count < ENDED_MAX)
-		cache->ended[cache->ended_count] = dependents;
+		cache->ended[cache->ended_count] = invalidation;
 	cache->ended_count++;
-	while (dependents->first != 0)
-		forget(cache, (dependents->first - 1) / cache->stages);
+	while (invalidation->first != 0)
+		forget(cache, (invalidation->first - 1) / cache->stages);
 }
 
 static bool
@@ -259,33 +261,33 @@ make_room(struct weir_flow_cache *cache)
 
 static void
 put_in(struct weir_flow_cache *cache, struct link *link, const struct weir_tuple *seen,
-       struct weir_dependents *dependents)
+       struct weir_invalidation_list *invalidation)
 {
 	uint32_t place = link - cache->links + 1;
 
-	*link = (struct link){.seen = *seen, .dependents = dependents};
-	if (dependents == NULL)
+	*link = (struct link){.seen = *seen, .invalidation = invalidation};
+	if (invalidation == NULL)
 		return;
-	link->next = dependents->first;
+	link->next = invalidation->first;
 	if (link->next != 0)
 		link_at(cache, link->next)->previous = place;
-	dependents->first = place;
+	invalidation->first = place;
 }
 
 void
-weir_flow_cache_begin_walk(struct weir_flow_cache *cache)
+weir_flow_cache_begin(struct weir_flow_cache *cache)
 {
 	cache->ended_count = 0;
 }
 
 static bool
-rests_on_ended(const struct weir_flow_cache *cache, const struct weir_flow_walk *walk)
+rests_on_ended(const struct weir_flow_cache *cache, const struct weir_flow_stages *stages)
 {
 	if (cache->ended_count > ENDED_MAX)
 		return true;
 	for (unsigned int i = 0; i < cache->ended_count; i++) {
-		for (unsigned int j = 0; j < walk->stage_count; j++) {
-			if (walk->dependents[j] == cache->ended[i])
+		for (unsigned int j = 0; j < stages->stage_count; j++) {
+			if (stages->invalidation[j] == cache->ended[i])
 				return true;
 		}
 	}
@@ -324,13 +326,13 @@ kept(const struct weir_flow_decision *decision)
 
 void
 weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_decision *decision,
-			 const struct weir_flow_walk *walk)
+			 const struct weir_flow_stages *stages)
 {
 	const struct weir_tuple *key = &decision->key;
 	struct weir_flow_entry *there;
 	uint32_t number;
 
-	if (rests_on_ended(cache, walk))
+	if (rests_on_ended(cache, stages))
 		return;
 	weir_flow_cache_find(cache, &key, &there, 1);
 	if (there != NULL)
@@ -343,8 +345,8 @@ weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_d
 		cache->free_numbers[cache->free_count++] = number;
 		return;
 	}
-	for (unsigned int i = 0; i < walk->stage_count; i++)
-		put_in(cache, link_of(cache, number, i), &walk->seen[i], walk->dependents[i]);
-	cache->stage_counts[number] = walk->stage_count;
+	for (unsigned int i = 0; i < stages->stage_count; i++)
+		put_in(cache, link_of(cache, number, i), &stages->seen[i], stages->invalidation[i]);
+	cache->stage_counts[number] = stages->stage_count;
 	cache->count++;
 }

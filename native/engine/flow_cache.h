@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fast path's memory: what a whole chain decided on a flow's first packet, composed into one
- * entry (the consistent policy execution path of the paper, section III.B.3). One cache belongs to
+ * entry (consistent policy execution path: [Lean], section III.B.3). One cache belongs to
  * one area and its thread.
  *
  * A decision holds until something it rests on changes. Whoever decides names the object (a
- * session, a route, a back-end) in the action's `dependents`; whoever ends the object forgets its
- * dependents. A change that could concern flows which rest on no object that changed (a new rule, a
- * longer route) asks for each entry, by the tuple that the function saw.
+ * session, a route, a back-end) by its list in the action's `invalidation`; whoever ends the object
+ * forgets the entries in that list. A change that could concern flows which rest on no object that
+ * changed (a new rule, a longer route) asks for each entry, by the tuple that the function saw.
  */
 #ifndef WEIR_ENGINE_FLOW_CACHE_H
 #define WEIR_ENGINE_FLOW_CACHE_H
@@ -23,21 +23,22 @@
 #define WEIR_FLOW_PATHS_MAX 8
 
 /* Embedded in the object that decisions rest on; all zero when none do. */
-struct weir_dependents {
+struct weir_invalidation_list {
 	uint32_t first;
 };
 
 /* Forgets the entries that rest on the object; before the object is freed or changed. `cache` NULL:
  * nothing to do. */
-void weir_flow_cache_forget(struct weir_flow_cache *cache, struct weir_dependents *dependents);
+void weir_flow_cache_forget(struct weir_flow_cache *cache,
+			    struct weir_invalidation_list *invalidation);
 
 /*
  * Gives what was counted in the entries that rest on the object to its counters, which are
  * otherwise up to a quarter of a second behind: for a function that acts on a counter, or sets it,
  * in decide().
  */
-void weir_flow_cache_settle_for(struct weir_flow_cache *cache,
-				const struct weir_dependents *dependents);
+void weir_flow_cache_flush_for(struct weir_flow_cache *cache,
+			       const struct weir_invalidation_list *invalidation);
 
 /* Forgets the entries of which `concerns` says so, asked with the tuple that the function of
  * `state` saw. `cache` NULL: nothing to do. */
@@ -68,7 +69,7 @@ struct weir_flow_operation {
 /* The composed decision of a chain, as its stages decided it one after another. */
 struct weir_flow_decision {
 	struct weir_tuple key;	   /* zero: path + 1, VLAN */
-	struct weir_action action; /* counters, effect and dependents are NULL: see operations */
+	struct weir_action action; /* counters, effect and invalidation are NULL: see operations */
 	uint8_t drop_stage;	   /* with WEIR_DROP */
 	uint8_t operation_count;
 	bool has_effects;
@@ -80,12 +81,12 @@ struct weir_flow_decision {
 
 /*
  * The same as it is kept: one cache line has all that most packets need. They are counted here, and
- * given to the functions' counters when the cache is settled; but where an effect may drop one on
+ * given to the functions' counters when the cache is flushed; but where an effect may drop one on
  * its way, each operation happens for each packet.
  */
 struct weir_flow_entry {
 	struct weir_tuple key;
-	uint64_t bytes; /* not settled yet, as `packets` */
+	uint64_t bytes; /* not flushed yet, as `packets` */
 	uint32_t packets;
 	uint16_t ip_change, l4_change;
 	uint32_t src_ip, dst_ip; /* that leave: as in the packet, four bytes each, then the ports */
@@ -107,11 +108,11 @@ struct weir_flow_entry {
 static_assert(offsetof(struct weir_flow_entry, operations) == 64, "one cache line before them");
 #define WEIR_FLOW_NO_EGRESS 0xff
 
-/* What was seen at each stage while the first packet walked the chain. */
-struct weir_flow_walk {
+/* What each stage saw of the packet that an entry is made of. */
+struct weir_flow_stages {
 	unsigned int stage_count; /* as far as it came */
 	struct weir_tuple seen[WEIR_FLOW_STAGES_MAX];
-	struct weir_dependents *dependents[WEIR_FLOW_STAGES_MAX];
+	struct weir_invalidation_list *invalidation[WEIR_FLOW_STAGES_MAX];
 };
 
 /* The entry under each key (a tuple with path + 1 and VLAN in `zero`), or NULL; `count` at most 32.
@@ -122,32 +123,32 @@ void weir_flow_cache_find(struct weir_flow_cache *cache, const struct weir_tuple
 uint64_t weir_flow_cache_changes(const struct weir_flow_cache *cache);
 
 /*
- * Before packets walk: what is forgotten from now on is not remembered at the end of this walk
+ * Before packets go through the stages: what is forgotten from now on is not remembered behind them
  * either. A packet may end what an earlier one of its batch was decided on.
  */
-void weir_flow_cache_begin_walk(struct weir_flow_cache *cache);
+void weir_flow_cache_begin(struct weir_flow_cache *cache);
 
 /* Keeps `decision` unless its key is there; makes room by forgetting a flow that was not
  * used lately. */
 void weir_flow_cache_remember(struct weir_flow_cache *cache,
 			      const struct weir_flow_decision *decision,
-			      const struct weir_flow_walk *walk);
+			      const struct weir_flow_stages *stages);
 
 /*
- * Gives what was counted in entries to the functions' counters. settle() does it for all; a share
- * of them, 1 / `parts` and in turn, is for every tick, so that a function which looks at its
- * counters now and then sees them about as they are. Forgetting an entry settles it.
+ * Gives what was counted in entries to the functions' counters. weir_flow_cache_flush() does it for
+ * all; a share of them, 1 / `parts` and in turn, is for every tick, so that a function which looks
+ * at its counters now and then sees them about as they are. Forgetting an entry flushes it.
  */
-void weir_flow_cache_settle(struct weir_flow_cache *cache);
+void weir_flow_cache_flush(struct weir_flow_cache *cache);
 void weir_flow_cache_settle_some(struct weir_flow_cache *cache, uint32_t parts);
 
 uint32_t weir_flow_cache_count(const struct weir_flow_cache *cache);
 
-/* Hits passed or dropped by an entry; walks went through the stages. */
+/* Packets passed or dropped by an entry (`hits`), and those of the slow path. */
 struct weir_fastpath_ledger {
 	uint64_t hits;
-	uint64_t walks;
-	uint64_t cycles; /* look-ups and what entries did; the walks are in the stages' cycles */
+	uint64_t slow_packets;
+	uint64_t cycles; /* look-ups and what entries did; the slow path is in the stages' cycles */
 };
 
 /* One path's use of a cache. */

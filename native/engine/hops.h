@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Areas that run no functions but bring packets to those that do, and on from them: dispatcher,
- * applier, collector. Each has hops, from input queues to output queues. For each hop: rx_packets =
- * tx_packets + tx_queue_full + no_output, exactly.
+ * rewrite worker, collector. Each has hops, from input queues to output queues. For each hop:
+ * rx_packets = tx_packets + tx_queue_full + no_output, exactly.
  */
 #ifndef WEIR_ENGINE_HOPS_H
 #define WEIR_ENGINE_HOPS_H
@@ -54,17 +54,17 @@ void weir_dispatcher_steer_by(struct weir_hops *dispatcher, const struct weir_nf
 			      const void *state);
 
 /*
- * The applier has no state: does to each packet what an owner handed over with it. One input, one
- * output a hop, both rings. It takes no more than its output has room for, so that it drops nothing
- * and the owner's turn stays right.
+ * The rewrite worker (kind `applier`) has no state: does to each packet what a state core handed
+ * over with it. One input, one output a hop, both rings. It takes no more than its output has room
+ * for, so that it drops nothing and the state core's round-robin stays right.
  */
-struct weir_hops *weir_applier_create(const char *name, unsigned int core,
-				      const struct weir_hop *hops, unsigned int count);
+struct weir_hops *weir_rewrite_worker_create(const char *name, unsigned int core,
+					     const struct weir_hop *hops, unsigned int count);
 
 /*
- * The collector takes one packet from each of a hop's inputs, strictly in turn, as the owner dealt
- * them to the appliers; an input that is empty is waited for. So the owner's order is restored
- * without sequence numbers. It sends each packet where the owner's functions said.
+ * The collector takes one packet from each of a hop's inputs, round-robin, as the state core sent
+ * them to the rewrite workers; an input that is empty is waited for. So the order is restored
+ * without sequence numbers. It sends each packet where the state core's functions said.
  */
 struct weir_hops *weir_collector_create(const char *name, unsigned int core,
 					const struct weir_hop *hops, unsigned int count);

@@ -28,22 +28,22 @@ keep_time(struct weir_core *core, uint64_t now_tsc)
 static void
 keep_piece(struct weir_core *core, uint64_t cycles)
 {
-	core->pace_tsc = rte_rdtsc();
+	core->piece_tsc = rte_rdtsc();
 	if (cycles == 0)
 		return;
 	*weir_history_at(core->pieces, core->piece_count, WEIR_PIECES_KEPT) =
-		(struct weir_piece){.end_tsc = core->pace_tsc, .cycles = cycles};
+		(struct weir_piece){.end_tsc = core->piece_tsc, .cycles = cycles};
 	weir_history_added(&core->piece_count);
 }
 
 /* Returns the time: now_tsc, or later, as this is no area's work. */
 static inline uint64_t
-keep_pace(struct weir_core *core, uint64_t now_tsc)
+keep_speed(struct weir_core *core, uint64_t now_tsc)
 {
-	if (likely(now_tsc - core->pace_tsc <= core->pace_cycles))
+	if (likely(now_tsc - core->piece_tsc <= core->piece_cycles))
 		return now_tsc;
-	keep_piece(core, weir_pace_count(&core->pace));
-	return core->pace_tsc;
+	keep_piece(core, weir_core_speed_count(&core->speed));
+	return core->piece_tsc;
 }
 
 /* One poll took as long as a stall. What the host took is counted with the gap that it is part of.
@@ -134,7 +134,7 @@ poll_all(struct weir_core *core, const bool ledger)
 	uint64_t last = now;
 
 	core->time = weir_core_time_read();
-	core->pace_tsc = now;
+	core->piece_tsc = now;
 	/* The gap in which the loop stopped was not watched for. */
 	core->attributed = false;
 	core->host_cycles = 0;
@@ -143,7 +143,7 @@ poll_all(struct weir_core *core, const bool ledger)
 		watch_for_stall(core, now, now - last);
 		last = now;
 		keep_time(core, now);
-		now = keep_pace(core, now);
+		now = keep_speed(core, now);
 		for (unsigned int i = 0; i < core->area_count; i++) {
 			struct weir_area *area = core->areas[i];
 			struct weir_area_call *call =
@@ -205,7 +205,7 @@ weir_loops_start(const struct weir_loop_options *options)
 		weir_cores[i].stall_cycles =
 			(uint64_t)options->stall_threshold_us[i] * rte_get_tsc_hz() / 1000000;
 		weir_cores[i].time_cycles = rte_get_tsc_hz() / CORE_TIME_READS_PER_S;
-		weir_cores[i].pace_cycles = rte_get_tsc_hz() / WEIR_PACES_PER_S;
+		weir_cores[i].piece_cycles = rte_get_tsc_hz() / WEIR_CORE_SPEED_PER_S;
 		if (weir_cores[i].stall_cycles < weir_long_batch_cycles)
 			weir_long_batch_cycles = weir_cores[i].stall_cycles;
 	}

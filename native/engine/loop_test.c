@@ -174,16 +174,16 @@ gaps_beyond_those_kept_are_the_oldest(void **state)
 static void
 a_loop_times_pieces_of_work_between_its_polls(void **state)
 {
-	struct weir_pace before = weir_core_pace(0), after;
+	struct weir_core_speed before = weir_core_speed_of(0), after;
 	uint64_t pieces;
 
 	(void)state;
 	run(false, true);
-	after = weir_core_pace(0);
+	after = weir_core_speed_of(0);
 	pieces = after.pieces - before.pieces;
-	assert_in_range(pieces, GAPS / 2, 10 * WEIR_PACES_PER_S);
-	assert_in_range((after.cycles - before.cycles) / pieces, WEIR_PACE_STEPS / 4,
-			64 * WEIR_PACE_STEPS);
+	assert_in_range(pieces, GAPS / 2, 10 * WEIR_CORE_SPEED_PER_S);
+	assert_in_range((after.cycles - before.cycles) / pieces, WEIR_CORE_SPEED_STEPS / 4,
+			64 * WEIR_CORE_SPEED_STEPS);
 }
 
 int

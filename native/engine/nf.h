@@ -107,7 +107,7 @@ struct weir_nf {
 	 * actions rewrite it reads from `headers`: in the frame it may not be written yet. The
 	 * packet's own bytes it leaves alone, but for what no action can say (the packet inside an
 	 * ICMP error), and then with `once`. Frees nothing. Counters are behind by what the fast
-	 * path has not settled: weir_flow_cache_settle_for() before one of them decides something.
+	 * path has not flushed: weir_flow_cache_flush_for() before one of them decides something.
 	 */
 	void (*decide)(void *state, const struct weir_batch *batch, struct weir_action *actions);
 	/*

@@ -56,22 +56,22 @@ weir_outputs_send(struct weir_outputs *outputs, struct rte_mbuf **packets, const
 void
 weir_outputs_deal(struct weir_outputs *outputs, struct rte_mbuf **packets, uint16_t count)
 {
-	struct rte_mbuf *dealt[WEIR_OUTPUTS_MAX][WEIR_BURST];
-	uint16_t dealt_count[WEIR_OUTPUTS_MAX] = {0};
+	struct rte_mbuf *share[WEIR_OUTPUTS_MAX][WEIR_BURST];
+	uint16_t share_count[WEIR_OUTPUTS_MAX] = {0};
 	uint32_t room[WEIR_OUTPUTS_MAX];
 	uint16_t taken = 0;
 
 	for (unsigned int i = 0; i < outputs->count; i++)
 		room[i] = rte_ring_free_count(outputs->queue[i].ring);
-	for (unsigned int to = outputs->turn; taken < count && dealt_count[to] < room[to];) {
-		dealt[to][dealt_count[to]++] = packets[taken++];
+	for (unsigned int to = outputs->turn; taken < count && share_count[to] < room[to];) {
+		share[to][share_count[to]++] = packets[taken++];
 		to = to + 1 == outputs->count ? 0 : to + 1;
 		outputs->turn = to;
 	}
 	for (unsigned int i = 0; i < outputs->count; i++) {
-		if (dealt_count[i] > 0)
-			rte_ring_enqueue_bulk(outputs->queue[i].ring, (void **)dealt[i],
-					      dealt_count[i], NULL);
+		if (share_count[i] > 0)
+			rte_ring_enqueue_bulk(outputs->queue[i].ring, (void **)share[i],
+					      share_count[i], NULL);
 	}
 	weir_count(&outputs->tx_packets, taken);
 	if (unlikely(taken < count)) {

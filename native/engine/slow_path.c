@@ -5,12 +5,12 @@
 
 #include <rte_cycles.h>
 
-/* The packets of one walk, and what is learnt about each. */
-struct walking {
+/* A burst on the slow path, and what is learnt about each packet. */
+struct slow_burst {
 	uint16_t place[WEIR_BURST]; /* in the batch that they came in */
 	bool known[WEIR_BURST];	    /* could be: its decision is worth remembering */
 	struct weir_flow_decision decision[WEIR_BURST];
-	struct weir_flow_walk walk[WEIR_BURST];
+	struct weir_flow_stages stages[WEIR_BURST];
 };
 
 static void
@@ -31,12 +31,12 @@ add_operation(struct weir_flow_decision *decision, bool *known, unsigned int sta
 
 /* Adds what one stage decided to what the stages before it did. `seen`: the tuple that it saw. */
 static void
-compose(struct weir_flow_decision *decision, struct weir_flow_walk *walk, bool *known,
+compose(struct weir_flow_decision *decision, struct weir_flow_stages *stages, bool *known,
 	unsigned int stage, const struct weir_action *action, const struct weir_tuple *seen)
 {
-	walk->seen[stage] = *seen;
-	walk->dependents[stage] = action->dependents;
-	walk->stage_count = stage + 1;
+	stages->seen[stage] = *seen;
+	stages->invalidation[stage] = action->invalidation;
+	stages->stage_count = stage + 1;
 	if (action->once)
 		*known = false;
 	for (unsigned int i = 0; i < RTE_DIM(action->counters); i++)
@@ -64,33 +64,33 @@ finish(struct weir_flow_decision *decision, const struct weir_tuple *leaves)
 
 /* The packets are moved: their headers and egress with them. */
 static void
-move(struct walking *walking, struct weir_batch *batch, uint16_t from, uint16_t to)
+move(struct slow_burst *burst, struct weir_batch *batch, uint16_t from, uint16_t to)
 {
 	if (from == to)
 		return;
 	batch->packet[to] = batch->packet[from];
 	batch->egress[to] = batch->egress[from];
 	batch->headers[to] = batch->headers[from];
-	walking->place[to] = walking->place[from];
-	walking->known[to] = walking->known[from];
-	walking->decision[to] = walking->decision[from];
-	walking->walk[to] = walking->walk[from];
+	burst->place[to] = burst->place[from];
+	burst->known[to] = burst->known[from];
+	burst->decision[to] = burst->decision[from];
+	burst->stages[to] = burst->stages[from];
 }
 
 static void
-remember(struct weir_flow_cache *cache, struct walking *walking, uint16_t index,
+remember(struct weir_flow_cache *cache, struct slow_burst *burst, uint16_t index,
 	 const struct weir_tuple *leaves)
 {
-	if (!walking->known[index])
+	if (!burst->known[index])
 		return;
-	finish(&walking->decision[index], leaves);
-	weir_flow_cache_remember(cache, &walking->decision[index], &walking->walk[index]);
+	finish(&burst->decision[index], leaves);
+	weir_flow_cache_remember(cache, &burst->decision[index], &burst->stages[index]);
 }
 
 /* Runs one stage on the packets that are still there. */
 static void
-walk_stage(struct weir_fastpath *fastpath, struct weir_stage *stage, unsigned int number,
-	   struct walking *walking, struct weir_batch *batch)
+run_stage(struct weir_fastpath *fastpath, struct weir_stage *stage, unsigned int number,
+	  struct slow_burst *burst, struct weir_batch *batch)
 {
 	struct weir_action actions[WEIR_BURST];
 	uint16_t kept = 0;
@@ -100,15 +100,15 @@ walk_stage(struct weir_fastpath *fastpath, struct weir_stage *stage, unsigned in
 		struct weir_tuple seen = batch->headers[i].tuple;
 		uint8_t reason;
 
-		compose(&walking->decision[i], &walking->walk[i], &walking->known[i], number,
+		compose(&burst->decision[i], &burst->stages[i], &burst->known[i], number,
 			&actions[i], &seen);
 		if (weir_stage_apply(batch, i, &actions[i], &reason)) {
-			move(walking, batch, i, kept++);
+			move(burst, batch, i, kept++);
 			continue;
 		}
 		weir_count(&stage->ledger.drops[reason], 1);
 		if (actions[i].verdict == WEIR_DROP)
-			remember(fastpath->cache, walking, i, &seen);
+			remember(fastpath->cache, burst, i, &seen);
 		rte_pktmbuf_free(batch->packet[i]);
 	}
 	batch->count = kept;
@@ -126,7 +126,7 @@ weir_slow_path_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 		.now_tsc = batch->now_tsc,
 		.cache = fastpath->cache,
 	};
-	struct walking walking;
+	struct slow_burst burst;
 
 	for (uint16_t i = first; i < end; i++) {
 		uint16_t to = part.count++;
@@ -135,27 +135,27 @@ weir_slow_path_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 		part.headers[to] = batch->headers[i];
 		part.egress[to] = batch->egress[i];
 		batch->packet[i] = NULL;
-		walking.place[to] = i;
-		walking.known[to] = weir_flow_may_be_known(&part.headers[to]);
-		memset(&walking.decision[to], 0, sizeof(walking.decision[to]));
-		walking.decision[to].key = weir_flow_key(fastpath, &part.headers[to]);
-		walking.walk[to].stage_count = 0;
+		burst.place[to] = i;
+		burst.known[to] = weir_flow_may_be_known(&part.headers[to]);
+		memset(&burst.decision[to], 0, sizeof(burst.decision[to]));
+		burst.decision[to].key = weir_flow_key(fastpath, &part.headers[to]);
+		burst.stages[to].stage_count = 0;
 	}
-	weir_flow_cache_begin_walk(fastpath->cache);
-	weir_count(&fastpath->ledger.walks, part.count);
+	weir_flow_cache_begin(fastpath->cache);
+	weir_count(&fastpath->ledger.slow_packets, part.count);
 	for (unsigned int i = 0; i < stage_count && part.count > 0; i++) {
 		uint64_t start = ledger ? rte_rdtsc() : 0;
 
 		weir_count(&stages[i].ledger.packets_in, part.count);
-		walk_stage(fastpath, &stages[i], i, &walking, &part);
+		run_stage(fastpath, &stages[i], i, &burst, &part);
 		weir_count(&stages[i].ledger.packets_out, part.count);
 		if (ledger)
 			weir_stage_count_cycles(&stages[i].ledger, rte_rdtsc() - start);
 	}
 	for (uint16_t i = 0; i < part.count; i++) {
-		uint16_t place = walking.place[i];
+		uint16_t place = burst.place[i];
 
-		remember(fastpath->cache, &walking, i, &part.headers[i].tuple);
+		remember(fastpath->cache, &burst, i, &part.headers[i].tuple);
 		batch->packet[place] = part.packet[i];
 		batch->headers[place] = part.headers[i];
 		batch->egress[place] = part.egress[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -82,6 +83,15 @@ weir_lean_request(const char *file, struct weir_chain **chain, struct weir_path 
 
 /* --- answers -----------------------------------------------------------------------------------
  */
+
+void
+weir_lean_print(json_t *answer)
+{
+	json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	json_decref(answer);
+	puts("");
+	fflush(stdout);
+}
 
 static const char *
 name_of(const struct weir_stage *stage)
@@ -170,7 +180,7 @@ weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed 
 		json_object_set_new(result, "fastpath",
 				    json_pack("{s:I, s:I, s:I, s:f}", "hits",
 					      (json_int_t)timed->fastpath.hits, "walks",
-					      (json_int_t)timed->fastpath.walks, "cycles",
+					      (json_int_t)timed->fastpath.slow_packets, "cycles",
 					      (json_int_t)timed->fastpath.cycles, "middle",
 					      timed->fastpath_middle));
 	return result;

@@ -39,4 +39,7 @@ json_t *weir_machine_transfer_json(const struct weir_machine_transfer *transfer)
 /* To the other core, once. */
 json_t *weir_machine_distance_json(const struct weir_machine_distance *found);
 
+/* A line of standard output; takes the reference. */
+void weir_lean_print(json_t *answer);
+
 #endif

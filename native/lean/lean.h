@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lean measurement (the paper, section II.D): batches of packets from memory through one path of
+ * A lean measurement ([Lean], section II.D): batches of packets from memory through one path of
  * functions, as their area would run it, and what that costs. There is no port, no ring and no idle
  * time. Packets are copied into fresh buffers outside the measured region.
  *
@@ -47,8 +47,8 @@ struct weir_lean_timed {
 	double middle; /* cycles of a batch: mean of the middle half, which few disturbed ones
 			  hardly move */
 	struct weir_lean_stage stages[WEIR_STAGES_MAX];
-	/* With a fast path stages are what walks cost, and `cycles` all that is in no stage:
-	 * look-ups, what entries did, and remembering what walks decided. */
+	/* With a fast path stages are what the slow path costs, and `cycles` all that is in no
+	 * stage: look-ups, what entries did, and remembering what the slow path decided. */
 	struct weir_fastpath_ledger fastpath;
 	double fastpath_middle; /* the same of a batch, as above */
 };

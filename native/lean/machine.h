@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What memory and other cores cost on this machine (the paper, Tables III and VI): loads of which
+ * What memory and other cores cost on this machine ([Lean], Tables III and VI): loads of which
  * each waits for the one before. Needs neither DPDK nor privileges.
  */
 #ifndef WEIR_LEAN_MACHINE_H
@@ -33,8 +33,9 @@ struct weir_machine_transfer {
 int weir_machine_transfers(unsigned int other_cpu, struct weir_machine_transfer *transfer);
 
 /* At this moment. `cycles`: to read a line that the other core has read, `clean` of
- * weir_machine_transfers(), but once. `pace_cycles`: of a piece of weir_pace_work() on the CPU of
- * the calling thread and on the other one, both at work; 0 where every piece was interrupted. */
+ * weir_machine_transfers(), but once. `pace_cycles`: of a piece of weir_core_speed_work() on the
+ * CPU of the calling thread and on the other one, both at work; 0 where every piece was
+ * interrupted. */
 struct weir_machine_distance {
 	double cycles, pace_cycles[2];
 };

@@ -78,7 +78,7 @@ add_since(const struct weir_path *path, const struct weir_lean_timed *before,
 			stage->drops[j] += after.stages[i].drops[j] - before->stages[i].drops[j];
 	}
 	timed->fastpath.hits += after.fastpath.hits - before->fastpath.hits;
-	timed->fastpath.walks += after.fastpath.walks - before->fastpath.walks;
+	timed->fastpath.slow_packets += after.fastpath.slow_packets - before->fastpath.slow_packets;
 }
 
 /* Runs a batch; `series[0]` becomes its cycles, `series[(i + 1) * stride]` those of stage i, and

@@ -9,7 +9,7 @@
 
 #include "cells.h"
 #include "clock.h"
-#include "engine/pace.h"
+#include "engine/core_speed.h"
 #include "machine.h"
 
 #define CELLS 64
@@ -26,7 +26,7 @@ struct pair {
 	uint64_t turn __attribute__((aligned(128)));
 	uint64_t ping __attribute__((aligned(128)));
 	uint64_t pong __attribute__((aligned(128)));
-	struct weir_pace pace __attribute__((aligned(128))); /* of the other core */
+	struct weir_core_speed speed __attribute__((aligned(128))); /* of the other core */
 	enum task task;
 };
 
@@ -72,10 +72,10 @@ answer(struct pair *pair)
 }
 
 static void
-keep_pace(struct weir_pace *pace)
+keep_speed(struct weir_core_speed *speed)
 {
 	for (unsigned int i = 0; i < PIECES; i++)
-		weir_pace_count(pace);
+		weir_core_speed_count(speed);
 }
 
 static void *
@@ -90,7 +90,7 @@ other_core(void *argument)
 		if (pair->task == TASK_ANSWER)
 			answer(pair);
 		else if (pair->task == TASK_PACE)
-			keep_pace(&pair->pace);
+			keep_speed(&pair->speed);
 		else
 			touch(pair, pair->task == TASK_WRITE);
 		set(&pair->turn, turn + 1);
@@ -223,15 +223,15 @@ weir_machine_transfers(unsigned int other_cpu, struct weir_machine_transfer *fou
 }
 
 static double
-piece_cycles(const struct weir_pace *pace)
+piece_cycles(const struct weir_core_speed *speed)
 {
-	return pace->pieces > 0 ? (double)pace->cycles / pace->pieces : 0;
+	return speed->pieces > 0 ? (double)speed->cycles / speed->pieces : 0;
 }
 
 int
 weir_machine_distance(unsigned int other_cpu, struct weir_machine_distance *found)
 {
-	struct weir_pace pace = {0};
+	struct weir_core_speed speed = {0};
 	pthread_t thread;
 	struct pair *pair = begin(other_cpu, &thread);
 	uint64_t ended;
@@ -240,10 +240,10 @@ weir_machine_distance(unsigned int other_cpu, struct weir_machine_distance *foun
 		return -1;
 	found->cycles = transfer(pair, TASK_READ);
 	ended = hand_over(pair, TASK_PACE);
-	keep_pace(&pace);
+	keep_speed(&speed);
 	wait_for(&pair->turn, ended);
-	found->pace_cycles[0] = piece_cycles(&pace);
-	found->pace_cycles[1] = piece_cycles(&pair->pace);
+	found->pace_cycles[0] = piece_cycles(&speed);
+	found->pace_cycles[1] = piece_cycles(&pair->speed);
 	end(pair, thread);
 	return 0;
 }

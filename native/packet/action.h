@@ -2,7 +2,8 @@
 /*
  * What a network function decided about one packet: forward or drop, which fields to rewrite, what
  * to count. Functions decide; this applies, the same way in every execution architecture, so that
- * the actions of a whole chain can be composed into one (the paper's consistent policy path).
+ * the actions of a whole chain can be composed into one (the consistent policy execution path of
+ * [Lean]).
  */
 #ifndef WEIR_PACKET_ACTION_H
 #define WEIR_PACKET_ACTION_H
@@ -47,7 +48,7 @@ struct weir_effect {
 	uint8_t drop_reason; /* index in the drop reasons of the function that owns it */
 };
 
-struct weir_dependents;
+struct weir_invalidation_list;
 
 /* One cache line. A function gets it with `set` 0, FORWARD, no effects and `once` false. */
 struct weir_action {
@@ -74,7 +75,7 @@ struct weir_action {
 	/* Run, or NULL. */
 	struct weir_effect *effect;
 	/* The object whose change ends this decision (a session, a route, a back-end), or NULL. */
-	struct weir_dependents *dependents;
+	struct weir_invalidation_list *invalidation;
 };
 static_assert(sizeof(struct weir_action) == 64, "one cache line");
 
@@ -85,7 +86,7 @@ weir_action_clear(struct weir_action *action)
 	action->counters[0] = NULL;
 	action->counters[1] = NULL;
 	action->effect = NULL;
-	action->dependents = NULL;
+	action->invalidation = NULL;
 }
 
 /* The frame has an IP header whose TTL is larger than `by`. TTL is the first byte of its word: `by`
@@ -147,7 +148,7 @@ void weir_action_foresee(const struct weir_action *action, struct weir_headers *
 /*
  * Adds what a later function decided on the packet to what those before it did: together they are
  * the whole chain's action, once the caller has written the tuple that leaves into it. Counters,
- * effects and dependents are not of it: they happen where they were decided.
+ * effects and invalidation lists are not of it: they happen where they were decided.
  */
 void weir_action_compose(struct weir_action *all, const struct weir_action *next);
 

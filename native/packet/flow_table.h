@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An index from 16-byte keys to numbers below its capacity, for one thread: buckets of one cache
- * line with eight 16-bit signatures each, as the paper's section III.C.1 describes, looked up 32 at
- * a time so that the memory's latencies overlap. Keys stay with their owner: a look-up reads them
+ * line with eight 16-bit signatures each, as [Lean], section III.C.1, describes, looked up 32 at
+ * a time so that the memory's latencies overlap. Keys stay with the caller: a look-up reads them
  * through `keys`.
  */
 #ifndef WEIR_PACKET_FLOW_TABLE_H
@@ -20,7 +20,7 @@ struct weir_flow_table;
 
 /*
  * A table for numbers 0 … capacity - 1. The key of number n is at `keys` + n × `stride`: written by
- * the owner before it puts n in, and left alone until it has taken n out. NULL: no memory.
+ * the caller before it puts n in, and left alone until it has taken n out. NULL: no memory.
  */
 struct weir_flow_table *weir_flow_table_create(uint32_t capacity, const void *keys, size_t stride);
 void weir_flow_table_free(struct weir_flow_table *table);

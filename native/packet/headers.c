@@ -152,7 +152,7 @@ parse_ipv4(struct view view, uint32_t offset, struct weir_headers *headers)
 
 /* Walks the extension headers; false: one is cut or there are too many. */
 static bool
-walk_extensions(struct view view, uint32_t *offset, uint8_t *next, struct weir_headers *headers)
+skip_extensions(struct view view, uint32_t *offset, uint8_t *next, struct weir_headers *headers)
 {
 	for (unsigned int i = 0; i < EXTENSIONS_MAX; i++) {
 		switch (*next) {
@@ -206,7 +206,7 @@ parse_ipv6(struct view view, uint32_t offset, struct weir_headers *headers)
 	headers->l3_bytes = end - offset;
 	headers->tuple.protocol = ip->proto;
 	view.length = end;
-	if (!walk_extensions(view, &l4, &headers->tuple.protocol, headers)) {
+	if (!skip_extensions(view, &l4, &headers->tuple.protocol, headers)) {
 		headers->network = WEIR_NETWORK_MALFORMED;
 		return;
 	}

@@ -166,7 +166,7 @@ an_l4_header_beyond_the_ip_length_is_cut(void **state)
 }
 
 static void
-ipv6_extension_headers_are_walked(void **state)
+ipv6_extension_headers_are_skipped(void **state)
 {
 	uint8_t frame[14 + 40 + 8 + 8 + 8] = {0};
 	struct weir_headers headers;
@@ -269,7 +269,7 @@ main(void)
 		cmocka_unit_test(a_wrong_checksum_a_group_address_and_options_are_flagged),
 		cmocka_unit_test(lengths_that_contradict_each_other_are_malformed),
 		cmocka_unit_test(an_l4_header_beyond_the_ip_length_is_cut),
-		cmocka_unit_test(ipv6_extension_headers_are_walked),
+		cmocka_unit_test(ipv6_extension_headers_are_skipped),
 		cmocka_unit_test(no_bytes_whatever_are_read_outside),
 		cmocka_unit_test(
 			a_priority_tag_moves_what_is_read_by_four_bytes_and_changes_nothing_else),

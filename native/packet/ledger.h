@@ -40,7 +40,8 @@ struct weir_stage_ledger {
 	uint64_t
 		drops[WEIR_DROP_REASONS_MAX]; /* index: position in the stage's drop reason table */
 	uint64_t cycles;		      /* time-stamp counter cycles inside the stage */
-	uint64_t long_cycles; /* of these, batches that took as long as a stall, whosesoever */
+	uint64_t long_cycles; /* of these, batches that took as long as a stall, whatever caused it
+			       */
 };
 
 /* A stage's batch that takes longer is long: the least of the cores' stall thresholds. Written

@@ -35,7 +35,7 @@ follow(struct dpi *dpi, struct dpi_flow *flow, struct weir_action *action)
 {
 	action->counters[0] = &dpi->charges.places[flow->charge].counter;
 	action->counters[1] = &flow->counter;
-	action->dependents = &flow->dependents;
+	action->invalidation = &flow->invalidation;
 	if (unlikely((flow->flags & DPI_FLOW_DROPPED) != 0)) {
 		action->verdict = WEIR_DROP;
 		action->drop_reason = DPI_DROP_FLOW_RULE + flow->rule_kind;

@@ -43,7 +43,7 @@ struct dpi_flow {
 	/* What the packets of a flow with a verdict need. */
 	struct weir_tuple key; /* from inside; zero: as the classifier's, DPI_KEY_IN_USE or free */
 	struct weir_counter counter; /* behind the verdict: both directions, for idleness */
-	struct weir_dependents dependents;
+	struct weir_invalidation_list invalidation;
 	uint32_t charge;     /* a place, or DPI_CHARGE_NONE */
 	uint32_t inspection; /* a place, or DPI_INSPECTION_NONE */
 	uint32_t epoch;	     /* of the rules that it was held against */

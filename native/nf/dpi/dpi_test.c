@@ -132,7 +132,7 @@ test_only_a_verdict_may_be_remembered(void **state)
 	assert_true(decided(1, "a").once);
 	action = decided(2, "b");
 	assert_false(action.once);
-	assert_non_null(action.dependents);
+	assert_non_null(action.invalidation);
 	assert_non_null(action.counters[0]);
 	action = decided(3, "c");
 	assert_false(action.once);

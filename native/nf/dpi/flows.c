@@ -84,7 +84,7 @@ dpi_flow_end(struct dpi *dpi, struct dpi_flow *flow, struct weir_flow_cache *cac
 		dpi_charges_add(&dpi->charges, DPI_CHARGE_NONE, &flow->open);
 	if (flow->inspection != DPI_INSPECTION_NONE)
 		dpi_inspection_end(&dpi->inspections, flow->inspection);
-	weir_flow_cache_forget(cache, &flow->dependents);
+	weir_flow_cache_forget(cache, &flow->invalidation);
 	if (flow->charge != DPI_CHARGE_NONE)
 		dpi_charges_leave(&dpi->charges, flow->charge);
 	weir_flow_table_take(dpi->index, number);
@@ -119,7 +119,7 @@ look_at(struct dpi *dpi, struct dpi_flow *flow, uint32_t now_s, struct weir_flow
 	if (has_moved(flow, now_s))
 		return;
 	if (now_s - flow->active_s >= timeout_s(dpi, flow)) {
-		weir_flow_cache_settle_for(cache, &flow->dependents);
+		weir_flow_cache_flush_for(cache, &flow->invalidation);
 		if (!has_moved(flow, now_s))
 			dpi_flow_end(dpi, flow, cache);
 	} else if (flow->inspection != DPI_INSPECTION_NONE &&

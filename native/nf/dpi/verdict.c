@@ -91,7 +91,7 @@ dpi_verdict_review(struct dpi *dpi, struct dpi_flow *flow, uint32_t rule, uint32
 		    ? same != DPI_RULE_NONE
 		    : same == rule && (flow->rule_id == 0) == (rule == DPI_RULE_NONE))
 		return;
-	weir_flow_cache_forget(cache, &flow->dependents);
+	weir_flow_cache_forget(cache, &flow->invalidation);
 	dpi_charges_leave(&dpi->charges, flow->charge);
 	flow->charge = DPI_CHARGE_NONE;
 	flow->flags &= ~DPI_FLOW_DECIDED;

@@ -171,13 +171,13 @@ follow(struct passing *passing, uint16_t i, struct session *session, struct weir
 	const struct weir_headers *headers = &passing->batch->headers[i];
 
 	action->counters[0] = &session->counter;
-	action->dependents = &session->dependents;
+	action->invalidation = &session->invalidation;
 	if (unlikely((headers->tcp_flags & (TCP_SYN | TCP_FIN | TCP_RST)) != 0)) {
 		bool from_beginner =
 			passing->reversed[i] == ((session->flags & SESSION_REVERSED) != 0);
 
 		/* A RST looks at how many went before it. */
-		weir_flow_cache_settle_for(passing->batch->cache, &session->dependents);
+		weir_flow_cache_flush_for(passing->batch->cache, &session->invalidation);
 		firewall_session_follow_tcp(session, from_beginner, headers->tcp_flags,
 					    passing->now);
 		action->once = true;

@@ -45,7 +45,7 @@ enum session_flag {
 struct session {
 	struct weir_tuple key;
 	struct weir_counter counter; /* of both directions */
-	struct weir_dependents dependents;
+	struct weir_invalidation_list invalidation;
 	uint32_t seen_packets; /* of the counter, up to active_at */
 	uint32_t active_at;    /* in weir_session_time() */
 	uint32_t generation;   /* of the rules that permitted it last */

@@ -90,7 +90,7 @@ firewall_session_end(struct firewall *firewall, struct session *session,
 {
 	uint32_t slot = (uint32_t)(session - firewall->sessions);
 
-	weir_flow_cache_forget(cache, &session->dependents);
+	weir_flow_cache_forget(cache, &session->invalidation);
 	weir_flow_table_take(firewall->table, slot);
 	give_slot(firewall, slot);
 	weir_count(&firewall->sessions_used, -1);

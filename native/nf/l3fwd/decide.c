@@ -165,7 +165,7 @@ decide(const struct l3fwd_routing *routing, enum l3fwd_family family,
        const struct weir_batch *batch, const struct asked *asked, const weir_prefix_found *found,
        struct weir_action *actions)
 {
-	struct weir_dependents *dependents = routing->dependents[family];
+	struct weir_invalidation_list *invalidation = routing->invalidation[family];
 
 	for (unsigned int i = 0; i < asked->count; i++) {
 		uint8_t place = asked->place[i];
@@ -188,7 +188,7 @@ decide(const struct l3fwd_routing *routing, enum l3fwd_family family,
 		memcpy(&action->dst_mac, hop->addresses[batch->direction],
 		       sizeof(hop->addresses[0]));
 		if (found[i] != 0)
-			action->dependents = &dependents[weir_prefix_route(found[i])];
+			action->invalidation = &invalidation[weir_prefix_route(found[i])];
 	}
 }
 

@@ -32,7 +32,7 @@ struct l3fwd_next_hop {
 struct l3fwd_routing {
 	struct weir_prefix_table tables[L3FWD_FAMILIES];
 	/* By the route's number; NULL: there never was a route of that family. */
-	struct weir_dependents *dependents[L3FWD_FAMILIES];
+	struct weir_invalidation_list *invalidation[L3FWD_FAMILIES];
 	/* By number. 0 is for packets without a route: dst_mac, unless there is a file. */
 	struct l3fwd_next_hop *next_hops;
 	struct rte_hash *targets; /* struct l3fwd_target; position + 1 is the next hop's number */

@@ -98,7 +98,7 @@ l3fwd_routing_free(struct l3fwd_routing *routing)
 		return;
 	for (unsigned int i = 0; i < L3FWD_FAMILIES; i++) {
 		weir_prefix_table_free(&routing->tables[i]);
-		rte_free(routing->dependents[i]);
+		rte_free(routing->invalidation[i]);
 	}
 	rte_hash_free(routing->targets);
 	rte_free(routing->next_hops);
@@ -110,10 +110,10 @@ take_dependents(struct l3fwd_routing *routing, enum l3fwd_family family)
 {
 	size_t count = (size_t)weir_prefix_table_highest(&routing->tables[family]) + 1;
 
-	if (routing->dependents[family] == NULL)
-		routing->dependents[family] =
-			rte_zmalloc("l3fwd-dependents", count * sizeof(struct weir_dependents), 0);
-	return routing->dependents[family] != NULL;
+	if (routing->invalidation[family] == NULL)
+		routing->invalidation[family] = rte_zmalloc(
+			"l3fwd-invalidation", count * sizeof(struct weir_invalidation_list), 0);
+	return routing->invalidation[family] != NULL;
 }
 
 /* How options and messages call the families' limits. */
@@ -216,7 +216,7 @@ l3fwd_route_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
 		next_hop_release(routing, weir_prefix_table_next_hop(table, before));
 	added.route = weir_prefix_table_add(table, &route->prefix, next_hop);
 	if (before != 0)
-		weir_flow_cache_forget(cache, &routing->dependents[route->family][before]);
+		weir_flow_cache_forget(cache, &routing->invalidation[route->family][before]);
 	else if (route->family == L3FWD_IPV4)
 		weir_flow_cache_forget_if(cache, l3fwd, leads_there, &added);
 }
@@ -230,6 +230,6 @@ l3fwd_route_delete(struct l3fwd_routing *routing, const struct l3fwd_route *rout
 
 	if (number == 0)
 		return;
-	weir_flow_cache_forget(cache, &routing->dependents[route->family][number]);
+	weir_flow_cache_forget(cache, &routing->invalidation[route->family][number]);
 	next_hop_release(routing, weir_prefix_table_next_hop(table, number));
 }

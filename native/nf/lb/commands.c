@@ -86,7 +86,7 @@ forget_connections(struct lb *lb, uint16_t number, struct weir_flow_cache *cache
 		struct lb_connection *connection = &lb->connections[i];
 
 		if (connection->key.protocol != 0 && connection->backend == number)
-			weir_flow_cache_forget(cache, &connection->dependents);
+			weir_flow_cache_forget(cache, &connection->invalidation);
 	}
 }
 

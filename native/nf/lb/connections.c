@@ -78,7 +78,7 @@ end(struct lb *lb, uint32_t number, struct weir_flow_cache *cache)
 {
 	struct lb_connection *connection = &lb->connections[number];
 
-	weir_flow_cache_forget(cache, &connection->dependents);
+	weir_flow_cache_forget(cache, &connection->invalidation);
 	weir_flow_table_take(lb->index, number);
 	weir_count(&lb->connection_count, -(uint64_t)1);
 	connection->key.protocol = 0;
@@ -122,7 +122,7 @@ lb_connections_sweep(struct lb *lb, uint64_t now_tsc, struct weir_flow_cache *ca
 		if (connection->key.protocol == 0 || has_moved(connection, now_s) ||
 		    now_s - connection->active_s < timeout_s(lb, connection))
 			continue;
-		weir_flow_cache_settle_for(cache, &connection->dependents);
+		weir_flow_cache_flush_for(cache, &connection->invalidation);
 		if (!has_moved(connection, now_s))
 			end(lb, number, cache);
 	}

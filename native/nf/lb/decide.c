@@ -38,7 +38,7 @@ begin(struct lb *lb, const struct weir_batch *batch, const struct weir_tuple *ke
 		return NULL;
 	}
 	if (connection != NULL)
-		weir_flow_cache_forget(batch->cache, &connection->dependents);
+		weir_flow_cache_forget(batch->cache, &connection->invalidation);
 	else
 		connection = lb_connection_create(lb, key, batch->now_tsc);
 	if (connection != NULL) {
@@ -77,7 +77,7 @@ decide_to_service(struct lb *lb, const struct weir_batch *batch, const struct we
 	if (headers->tuple.protocol == IPPROTO_TCP)
 		note_tcp(connection, headers->tcp_flags, true);
 	action->counters[0] = &connection->counter;
-	action->dependents = &connection->dependents;
+	action->invalidation = &connection->invalidation;
 }
 
 /* What a back-end sends comes from its service, even if no connection is known: it is forwarded by
@@ -104,7 +104,7 @@ decide_from_backend(struct lb *lb, const struct weir_headers *headers, uint16_t 
 		action->once = true;
 	}
 	action->counters[0] = &connection->counter;
-	action->dependents = &connection->dependents;
+	action->invalidation = &connection->invalidation;
 }
 
 static inline bool

@@ -28,7 +28,7 @@ enum lb_connection_flag {
 struct lb_connection {
 	struct weir_tuple key; /* of the client's packets; protocol 0: free */
 	struct weir_counter counter;
-	struct weir_dependents dependents;
+	struct weir_invalidation_list invalidation;
 	uint16_t backend;
 	uint16_t generation;	/* of the back-end: another one means that it was removed */
 	uint32_t active_s;	/* when a sweep last saw that the counter had moved */

@@ -16,8 +16,8 @@ maglev_is_prime(uint64_t number)
 	return number >= 2;
 }
 
-/* A back-end's walk through the table: its next choice, and the step to the one behind. */
-struct walk {
+/* A back-end's permutation of the table: its next choice, and the step to the one behind. */
+struct permutation {
 	uint32_t at;
 	uint32_t step;
 };
@@ -25,25 +25,26 @@ struct walk {
 bool
 maglev_fill(uint16_t *table, uint32_t size, const struct maglev_entry *entries, unsigned int count)
 {
-	struct walk *walks = calloc(count, sizeof(*walks));
+	struct permutation *permutations = calloc(count, sizeof(*permutations));
 	uint32_t filled = 0;
 
-	if (walks == NULL)
+	if (permutations == NULL)
 		return false;
 	for (unsigned int i = 0; i < count; i++) {
-		walks[i].at = weir_mix(entries[i].name ^ MAGLEV_OFFSET_SEED) % size;
-		walks[i].step = weir_mix(entries[i].name ^ MAGLEV_SKIP_SEED) % (size - 1) + 1;
+		permutations[i].at = weir_mix(entries[i].name ^ MAGLEV_OFFSET_SEED) % size;
+		permutations[i].step =
+			weir_mix(entries[i].name ^ MAGLEV_SKIP_SEED) % (size - 1) + 1;
 	}
 	memset(table, 0xff, size * sizeof(*table));
 	/* They take turns; each takes the first free place of its permutation. */
 	for (unsigned int i = 0; filled < size; i = (i + 1) % count) {
-		struct walk *walk = &walks[i];
+		struct permutation *permutation = &permutations[i];
 
-		while (table[walk->at] != EMPTY)
-			walk->at = (walk->at + walk->step) % size;
-		table[walk->at] = entries[i].number;
+		while (table[permutation->at] != EMPTY)
+			permutation->at = (permutation->at + permutation->step) % size;
+		table[permutation->at] = entries[i].number;
 		filled++;
 	}
-	free(walks);
+	free(permutations);
 	return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the paper promises of Maglev's tables (section 5.3): equal shares, few moves. */
+/* What is promised of Maglev's tables (Eisenbud and others, NSDI 2016, section 5.3): equal shares,
+ * few moves. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

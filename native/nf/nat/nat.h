@@ -70,7 +70,7 @@ static_assert(sizeof(struct nat_session) == RTE_CACHE_LINE_SIZE, "one miss a map
 struct nat_life {
 	uint32_t seen_packets; /* of those that refresh, up to active_at */
 	uint32_t active_at;    /* in weir_session_time() */
-	struct weir_dependents dependents;
+	struct weir_invalidation_list invalidation;
 	union {
 		uint32_t first_remote;
 		uint32_t next_free; /* of a free slot */
@@ -113,7 +113,7 @@ struct nat_remote {
 	struct weir_counter counter; /* of a permission: packets that refresh it */
 	uint32_t seen_packets;
 	uint32_t active_at;
-	struct weir_dependents dependents;
+	struct weir_invalidation_list invalidation;
 	uint32_t zeros;
 };
 static_assert(sizeof(struct nat_remote) == 56, "within a cache line");

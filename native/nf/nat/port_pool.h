@@ -2,10 +2,10 @@
 /*
  * The external ports of one protocol: which are free, and which one an inside endpoint gets.
  *
- * Ports are dealt into lanes: the lane of a port is (port / 2) modulo the number of lanes, so each
- * lane has as many even ports as odd ones. An inside endpoint belongs to one lane and only gets
- * ports of it; so the lane of a packet can be told on either side without looking anything up, and
- * workers that own different lanes never meet.
+ * Ports are divided into lanes: the lane of a port is (port / 2) modulo the number of lanes, so
+ * each lane has as many even ports as odd ones. An inside endpoint belongs to one lane and only
+ * gets ports of it; so the lane of a packet can be told on either side without looking anything up,
+ * and workers that own different lanes never meet.
  *
  * The rule, which depends on nothing but what is free:
  *  1. the endpoint's own port at its home address, if that port is of its lane;

@@ -102,7 +102,7 @@ forget(struct nat *nat, struct nat_remote *remote, struct weir_flow_cache *cache
 {
 	struct nat_life *life = &nat->lives[remote->key.session];
 
-	weir_flow_cache_forget(cache, &remote->dependents);
+	weir_flow_cache_forget(cache, &remote->invalidation);
 	if (remote->previous != NAT_NONE)
 		nat->remotes[remote->previous].next = remote->next;
 	else

@@ -175,7 +175,7 @@ end(struct nat *nat, struct nat_session *session, struct weir_flow_cache *cache)
 	uint32_t number = session - nat->sessions;
 
 	nat_remotes_forget(nat, session, UINT32_MAX, cache);
-	weir_flow_cache_forget(cache, &nat->lives[number].dependents);
+	weir_flow_cache_forget(cache, &nat->lives[number].invalidation);
 	weir_flow_table_take(nat->by_inside, number);
 	weir_flow_table_take(nat->by_external, number);
 	nat_ports_give(nat_ports_of(nat, session->external.protocol),

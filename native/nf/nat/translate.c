@@ -106,7 +106,7 @@ static void
 control(const struct work *work, struct nat_session *session, enum weir_direction direction,
 	uint32_t remote_ip, uint16_t remote_port, uint8_t tcp_flags)
 {
-	weir_flow_cache_settle_for(work->batch->cache, &nat_life(work->nat, session)->dependents);
+	weir_flow_cache_flush_for(work->batch->cache, &nat_life(work->nat, session)->invalidation);
 	nat_tcp_control(work->nat, session, direction, remote_ip, remote_port, tcp_flags,
 			work->now);
 }
@@ -140,7 +140,7 @@ filter(const struct work *work, struct nat_session *session, enum weir_direction
 	if (remote == NULL)
 		return nat_drop(action, direction == WEIR_OUTBOUND ? NAT_DROP_REMOTES_EXHAUSTED
 								   : NAT_DROP_FILTERED);
-	action->dependents = &remote->dependents;
+	action->invalidation = &remote->invalidation;
 	if (direction == WEIR_OUTBOUND || work->nat->inbound_refresh) {
 		remote->active_at = work->now;
 		if (counter != NULL) {
@@ -196,7 +196,7 @@ hairpin(const struct work *work, const struct weir_headers *headers, struct weir
 	     !filter(work, to, WEIR_INBOUND, from->external.ip, from->external.port, action, NULL)))
 		return;
 	action->once = true;
-	action->dependents = NULL;
+	action->invalidation = NULL;
 	action->counters[0] = counter_of(from, WEIR_OUTBOUND, headers);
 	action->counters[1] = counter_of(to, WEIR_INBOUND, headers);
 	if (is_control(headers)) {
@@ -226,7 +226,7 @@ outbound(const struct work *work, struct nat_session *session, const struct weir
 		if (session == NULL)
 			return;
 	}
-	action->dependents = &nat_life(work->nat, session)->dependents;
+	action->invalidation = &nat_life(work->nat, session)->invalidation;
 	if (work->nat->filtering != NAT_FILTER_NONE &&
 	    !filter(work, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port, action,
 		    &action->counters[1]))
@@ -250,7 +250,7 @@ inbound(const struct work *work, struct nat_session *session, const struct weir_
 		nat_drop(action, NAT_DROP_NO_MAPPING);
 		return;
 	}
-	action->dependents = &nat_life(work->nat, session)->dependents;
+	action->invalidation = &nat_life(work->nat, session)->invalidation;
 	if (work->nat->filtering != NAT_FILTER_NONE &&
 	    !filter(work, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port, action,
 		    &action->counters[1]))

@@ -37,18 +37,18 @@ poll_hop(struct weir_hop *hop)
 static uint32_t
 poll(struct weir_area *area, uint64_t now_tsc)
 {
-	struct weir_hops *applier = (struct weir_hops *)area;
+	struct weir_hops *worker = (struct weir_hops *)area;
 	uint32_t handled = 0;
 
 	(void)now_tsc;
-	for (unsigned int i = 0; i < applier->count; i++)
-		handled += poll_hop(&applier->hops[i]);
+	for (unsigned int i = 0; i < worker->count; i++)
+		handled += poll_hop(&worker->hops[i]);
 	return handled;
 }
 
 struct weir_hops *
-weir_applier_create(const char *name, unsigned int core, const struct weir_hop *hops,
-		    unsigned int count)
+weir_rewrite_worker_create(const char *name, unsigned int core, const struct weir_hop *hops,
+			   unsigned int count)
 {
 	return weir_hops_create(sizeof(struct weir_hops), name, core, poll, hops, count);
 }

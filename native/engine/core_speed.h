@@ -3,15 +3,15 @@
  * How fast a core is now. A virtual CPU is often one of two threads of a physical core; nobody in
  * the machine sees when the other one works for somebody else, except by what takes longer then.
  */
-#ifndef WEIR_ENGINE_PACE_H
-#define WEIR_ENGINE_PACE_H
+#ifndef WEIR_ENGINE_CORE_SPEED_H
+#define WEIR_ENGINE_CORE_SPEED_H
 
 #include <stdint.h>
 
 #include <rte_cycles.h>
 
 /* Pieces of work that a polling loop timed between its polls; one writer. */
-struct weir_pace {
+struct weir_core_speed {
 	uint64_t pieces;
 	uint64_t cycles; /* that they took together */
 };
@@ -25,13 +25,13 @@ struct weir_piece {
 
 /* Does so many steps of work that leaves no unit of the core idle and next to no trace in its
  * caches. */
-void weir_pace_work(unsigned int steps);
+void weir_core_speed_work(unsigned int steps);
 
-#define WEIR_PACE_STEPS 200
-#define WEIR_PACES_PER_S 2000
+#define WEIR_CORE_SPEED_STEPS 200
+#define WEIR_CORE_SPEED_PER_S 2000
 
-/* Times one piece of WEIR_PACE_STEPS, a third of a microsecond or so, on the thread that calls, and
- * counts it. Returns its cycles; 0 of one that was interrupted, which is a stall and no pace. */
-uint64_t weir_pace_count(struct weir_pace *pace);
+/* Times one piece of WEIR_CORE_SPEED_STEPS, a third of a microsecond or so, on the thread that
+ * calls, and counts it. Returns its cycles; 0 of one that was interrupted, which is a stall. */
+uint64_t weir_core_speed_count(struct weir_core_speed *speed);
 
 #endif

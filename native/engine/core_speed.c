@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pace.h"
+#include "core_speed.h"
 
 #include "packet/ledger.h"
 
@@ -10,7 +10,7 @@
 
 /* Chains that do not wait for each other, and loads beside them: as much as a core does at once. */
 void
-weir_pace_work(unsigned int steps)
+weir_core_speed_work(unsigned int steps)
 {
 	static const uint64_t words[8] __rte_cache_aligned = {3, 1, 4, 1, 5, 9, 2, 6};
 	uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
@@ -29,17 +29,17 @@ weir_pace_work(unsigned int steps)
 }
 
 uint64_t
-weir_pace_count(struct weir_pace *pace)
+weir_core_speed_count(struct weir_core_speed *speed)
 {
 	uint64_t start, cycles;
 
-	weir_pace_work(WARM_UP_STEPS);
+	weir_core_speed_work(WARM_UP_STEPS);
 	start = rte_rdtsc_precise();
-	weir_pace_work(WEIR_PACE_STEPS);
+	weir_core_speed_work(WEIR_CORE_SPEED_STEPS);
 	cycles = rte_rdtsc_precise() - start;
-	if (cycles > (uint64_t)STEP_CYCLES_MOST * WEIR_PACE_STEPS)
+	if (cycles > (uint64_t)STEP_CYCLES_MOST * WEIR_CORE_SPEED_STEPS)
 		return 0;
-	weir_count(&pace->pieces, 1);
-	weir_count(&pace->cycles, cycles);
+	weir_count(&speed->pieces, 1);
+	weir_count(&speed->cycles, cycles);
 	return cycles;
 }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <pcap/pcap.h>
+
+#include "lean/frames.h"
+#include "testing/eal.h"
+
+static void
+frames_of_a_stream_are_the_same_each_time(void **state)
+{
+	struct weir_stream_config config = {.frame_count = 1,
+					    .frame_bytes = {64},
+					    .template = {.ip_version = 4},
+					    .flow_count = 7,
+					    .vary = WEIR_VARY_DST_PORT};
+	struct weir_frames one, other;
+	struct weir_error error;
+
+	(void)state;
+	assert_int_equal(weir_frames_from_stream(&config, 100, &one, &error), 0);
+	assert_int_equal(weir_frames_from_stream(&config, 100, &other, &error), 0);
+	assert_int_equal(one.count, 100);
+	assert_int_equal(one.size, 100 * 60);
+	assert_memory_equal(one.bytes, other.bytes, one.size);
+	assert_memory_not_equal(one.bytes, one.bytes + 60, 60);
+	weir_frames_free(&one);
+	weir_frames_free(&other);
+}
+
+/* A capture of that link type with frames of these lengths, of which as many bytes were kept. */
+static void
+write_pcap(const char *path, int link, const unsigned int lengths[][2], unsigned int count)
+{
+	static const uint8_t bytes[4096];
+	pcap_t *file = pcap_open_dead(link, 65535);
+	pcap_dumper_t *dumper = pcap_dump_open(file, path);
+
+	assert_non_null(dumper);
+	for (unsigned int i = 0; i < count; i++) {
+		struct pcap_pkthdr header = {.len = lengths[i][0], .caplen = lengths[i][1]};
+
+		pcap_dump((u_char *)dumper, &header, bytes);
+	}
+	pcap_dump_close(dumper);
+	pcap_close(file);
+}
+
+static void
+a_capture_gives_its_whole_frames_and_tells_how_many_were_left_out(void **state)
+{
+	static const unsigned int lengths[][2] = {{60, 60}, {1500, 64}, {14, 14}, {3000, 3000}};
+	char path[] = "/tmp/weir-lean-test-XXXXXX";
+	struct weir_frames found;
+	struct weir_error error;
+
+	(void)state;
+	close(mkstemp(path));
+	write_pcap(path, DLT_EN10MB, lengths, 4);
+	assert_int_equal(weir_frames_from_pcap(path, &found, &error), 0);
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.left_out, 2);
+	assert_int_equal(found.offset[2], 74);
+	weir_frames_free(&found);
+	unlink(path);
+}
+
+static void
+a_capture_of_something_else_is_refused(void **state)
+{
+	static const unsigned int lengths[][2] = {{60, 60}};
+	char path[] = "/tmp/weir-lean-test-XXXXXX";
+	struct weir_frames found;
+	struct weir_error error;
+
+	(void)state;
+	close(mkstemp(path));
+	write_pcap(path, DLT_RAW, lengths, 1);
+	assert_int_equal(weir_frames_from_pcap(path, &found, &error), -1);
+	assert_string_equal(error.expected, "frames of Ethernet");
+	write_pcap(path, DLT_EN10MB, lengths, 0);
+	assert_int_equal(weir_frames_from_pcap(path, &found, &error), -1);
+	assert_non_null(strstr(error.message, "has no such frame"));
+	unlink(path);
+	assert_int_equal(weir_frames_from_pcap(path, &found, &error), -1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_of_a_stream_are_the_same_each_time),
+		cmocka_unit_test(a_capture_gives_its_whole_frames_and_tells_how_many_were_left_out),
+		cmocka_unit_test(a_capture_of_something_else_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, weir_test_eal, NULL);
+}
