@@ -107,15 +107,7 @@ def _case(one: Visited, text: str, blind: Prediction, model: CostModel) -> Valid
         states_pps=[each.costs.received_pps() for each in one.measurements()],
         state=_state(found),
         blind=_said(blind),
-        conditional=_said(
-            dataclasses.replace(
-                said,
-                pps=said.pps / slowed,
-                low_pps=said.low_pps / slowed,
-                high_pps=said.high_pps / slowed,
-                naive_pps=said.naive_pps / slowed,
-            )
-        ),
+        conditional=_said(said.times(1 / slowed)),
         notices=list(said.notices),
         lab=text,
         disturbed=not one.enough(),

@@ -98,6 +98,17 @@ class Prediction:
     notices: tuple[str, ...]
     """Where it extrapolates, and what it does not know."""
 
+    def times(self, factor: float) -> Prediction:
+        """The same with all rates so many times as high."""
+        return replace(
+            self,
+            pps=self.pps * factor,
+            low_pps=self.low_pps * factor,
+            high_pps=self.high_pps * factor,
+            functions_pps=self.functions_pps * factor,
+            naive_pps=self.naive_pps * factor,
+        )
+
 
 def predict(model: CostModel, execution: Execution) -> Prediction:
     """The rate of `execution`, its cores as far from each other as it says, and not slowed. ValueError names
@@ -286,19 +297,10 @@ def typical(model: CostModel, execution: Execution) -> Execution:
 def predict_blind(model: CostModel, execution: Execution) -> Prediction:
     """The rate of `execution` by the calibration alone. ValueError names what was never measured."""
     execution = typical(model, execution)
-    said = predict(model, execution)
-    own = deviation(model, execution)
-    low_pps, high_pps = model.blind.bounds(
-        said.pps / model.slowed, math.hypot(own, state_deviation(model, execution))
-    )
-    return replace(
-        said,
-        pps=said.pps / model.slowed,
-        low_pps=low_pps,
-        high_pps=high_pps,
-        functions_pps=said.functions_pps / model.slowed,
-        naive_pps=said.naive_pps / model.slowed,
-    )
+    found = predict(model, execution).times(1 / model.slowed)
+    off = math.hypot(deviation(model, execution), state_deviation(model, execution))
+    low_pps, high_pps = model.blind.bounds(found.pps, off)
+    return replace(found, low_pps=low_pps, high_pps=high_pps)
 
 
 def state_deviation(model: CostModel, execution: Execution) -> float:

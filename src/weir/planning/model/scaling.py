@@ -29,12 +29,7 @@ def side_by_side(one: Prediction, scale: int) -> Prediction:
     if scale == 1:
         return one
     return replace(
-        one,
-        pps=scale * one.pps,
-        low_pps=scale * one.low_pps,
-        high_pps=scale * one.high_pps,
-        functions_pps=scale * one.functions_pps,
-        naive_pps=scale * one.naive_pps,
+        one.times(scale),
         limited_by=f"{one.limited_by}, of each set",
         notices=(
             *one.notices,
