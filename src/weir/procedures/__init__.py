@@ -20,8 +20,8 @@ class Procedure:
     command: str = ""
     """The function of its `command.py` that is the command; empty: it comes with another's."""
     every_run: bool = False
-    """Reports of all runs have its section; else of those in which a case has something of its name, as a field
-    or among its `records`."""
+    """Reports of all runs have its section; else of those in which a case has something of its name, as a
+    field or among its `records`."""
 
 
 PROCEDURES = (
