@@ -246,7 +246,7 @@ def test_a_circle_of_imports_is_seen() -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
 
 
-RUN_REACHES = 206
+RUN_REACHES = 200
 """Modules, the sections and formats of a run among them. The fewer the better: lower it when you can."""
 
 
