@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from weir import report
-from weir.report.json_document import schema
+from weir.report.data_formats import schema
 from weir.results.result import Result
 
 from .hostile import hostile

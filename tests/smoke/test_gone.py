@@ -15,7 +15,7 @@ from pyroute2 import IPRoute
 
 from weir import fabric
 from weir.fabric import namespace, process
-from weir.measure.events import Event
+from weir.measure.one_case import Event
 from weir.procedures.campaign import Campaign
 from weir.protocol import DataPlaneClient
 from weir.results.result import Case

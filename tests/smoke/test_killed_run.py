@@ -21,7 +21,7 @@ import pytest
 
 from weir import fabric, plan
 from weir.cli.destroy import destroy
-from weir.measure.events import Event
+from weir.measure.one_case import Event
 from weir.procedures.campaign import Campaign
 from weir.protocol import DataPlaneClient
 from weir.results.result import Case

@@ -17,7 +17,7 @@ from weir.host import diagnosis
 from weir.lab import fleet_load
 from weir.lab.schema import lab_schema, schema_text
 from weir.procedures.lean import section as lean_table
-from weir.report import json_document
+from weir.report import data_formats
 from weir.results import explanation, fleet_placement, kernel_vnf, lab_plan
 from weir.results import model as cost_model
 
@@ -89,7 +89,7 @@ def files(root: Path) -> dict[str, str]:
     return {
         "schema/lab.schema.json": schema_text(),
         "schema/dataplane.schema.json": protocol.schema_text(),
-        "schema/result.schema.json": json_document.schema_text(),
+        "schema/result.schema.json": data_formats.schema_text(),
         "schema/lean.schema.json": lean_table.schema_text(),
         "schema/model.schema.json": cost_model.schema_text(),
         "schema/lean-machine.schema.json": lean_table.machine_schema_text(),
@@ -101,7 +101,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/explanation.schema.json": explanation.schema_text(),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
-        "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, json_document.schema()),
+        "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, data_formats.schema()),
         "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean_table.schema()),
         "docs/reference/model.md": schema_page.page("Cost model", MODEL_INTRO, cost_model.schema()),
         "docs/reference/lean-machine.md": schema_page.page(

@@ -51,7 +51,7 @@ def explain(
 
 def _nothing(result: Result) -> str:
     """What to say where no case is left."""
-    known = [f"{setup.name} {setup.chain} {case.frame}" for setup in result.setups for case in setup.cases]
+    known = [f"{setup.name} {setup.chain} {case.frame}" for setup, case in result.cases()]
     if known:
         return f"{result.id} has no such case; it has {', '.join(known)}"
     refused = [f"{setup.name} {setup.chain}: {setup.refused}" for setup in result.setups if setup.refused]

@@ -83,6 +83,11 @@ def chosen_chain(lab: Lab, name: str | None) -> Chain:
     return chains[_chosen("chain", name, list(chains))]
 
 
+def chosen_frame(lab: Lab, name: str | None) -> str:
+    """The frame size or mix of that name in the lab, or its first."""
+    return _chosen("frame", name, [str(one) for one in lab.traffic.frames])
+
+
 def require_possible(lab: Lab, technology: str, machines: Sequence[VmOptions] = ()) -> None:
     """CommandError, or FabricError for want of root, if the lab cannot be built here under the technology."""
     from weir import fabric

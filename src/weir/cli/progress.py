@@ -9,7 +9,7 @@ from typing import Self
 from rich.console import Console
 from rich.status import Status
 
-from weir.measure.events import Event, GoalFound, PhaseStarted, TrialFinished
+from weir.measure.one_case import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.report import rates
 from weir.results.result import Case
 

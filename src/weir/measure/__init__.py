@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from weir.measure.calibrate import ceilings
-from weir.measure.events import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.measure.experiment import measure_setup
+from weir.measure.one_case import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.measure.tester import Counter, SutCounters, Tester, Traffic, no_counters
 
 __all__ = [

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from weir.lab.measure import Measure
 from weir.measure.counting import Watched
-from weir.measure.events import Event, PhaseStarted, TrialFinished
+from weir.measure.one_case import Event, PhaseStarted, TrialFinished
 from weir.measure.tester import Tester, Traffic, no_counters, resolution_ns
 from weir.measure.trial import Outcome, TrialRunner
 from weir.results.result import Ceiling, Trial

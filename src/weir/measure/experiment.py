@@ -13,8 +13,7 @@ from weir.lab.measure import CurveOptions, Measure
 from weir.lab.sla import Sla
 from weir.measure.counting import Watched
 from weir.measure.delay import delays
-from weir.measure.events import Event, GoalFound
-from weir.measure.one_case import OneCase, Time, measured
+from weir.measure.one_case import Event, GoalFound, OneCase, Time, measured
 from weir.measure.outside import Outside
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts

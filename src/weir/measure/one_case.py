@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case while it is measured, and how it ends: with what stopped it and the trials that were finished by
-then.
+"""A case while it is measured: its progress, for whoever shows it, and how it ends: with what stopped it and
+the trials that were finished by then.
 """
 
 from __future__ import annotations
@@ -9,12 +9,56 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from weir.measure.events import Event, Phase, PhaseStarted, TrialFinished
 from weir.measure.tester import Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.results.result import Case, Ceiling, Throughput, Trial
+
+Phase = Literal[
+    "calibrate",
+    "warm-up",
+    "search",
+    "confirm",
+    "curve",
+    "latency",
+    "throughput",
+    "frame loss",
+    "back-to-back",
+    "recovery",
+    "reset",
+]
+
+
+@dataclass(frozen=True)
+class PhaseStarted:
+    """A phase of one frame's case begins. `step` of `steps`: repeats of the search, points of the curve."""
+
+    frame: str
+    phase: Phase
+    step: int = 1
+    steps: int = 1
+
+
+@dataclass(frozen=True)
+class TrialFinished:
+    """One trial is over, valid or not."""
+
+    frame: str
+    mean_frame_bytes: float
+    trial: Trial
+
+
+@dataclass(frozen=True)
+class GoalFound:
+    """A goal's throughput is known (or irregular)."""
+
+    frame: str
+    throughput: Throughput
+
+
+Event = PhaseStarted | TrialFinished | GoalFound
+
 
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
 

@@ -22,22 +22,20 @@ from weir.lab.ways import Way, ways
 from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.delay import reductions
-from weir.measure.events import Event, TrialFinished
 from weir.measure.machine_state import MachineState
+from weir.measure.one_case import Event, TrialFinished
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
 from weir.procedures.rounds import MeasuredSetup
-from weir.procedures.stored_result import new_result
+from weir.procedures.stored_result import Progress, new_result
 from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
 from weir.store.store import Store
 
 Measuring = Callable[..., Iterator[Case]]  # as measure_setup
 
 
-class Progress(Protocol):
-    """Whoever shows where the run is."""
+class CampaignProgress(Progress, Protocol):
+    """Whoever shows where a campaign is."""
 
-    def say(self, text: str) -> None: ...
-    def setup(self, name: str) -> None: ...
     def event(self, event: Event) -> None: ...
     def case(self, case: Case) -> None: ...
 
@@ -52,7 +50,7 @@ class Campaign:
         *,
         quick: bool,
         store: Store,
-        progress: Progress,
+        progress: CampaignProgress,
         measuring: Measuring = measure_setup,
     ) -> None:
         """`compared`: the ways of the lab on this machine; absent: of a lab without variants.

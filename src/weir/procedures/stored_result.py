@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
 from weir import __version__, fabric
 from weir.fabric import interrupts
@@ -39,6 +40,13 @@ def new_result(lab: Lab, *, quick: bool, baseline: str, kind: str = "") -> Resul
         fingerprint=fabric.fingerprint(0, "unknown", {}),
         spec=spec,
     )
+
+
+class Progress(Protocol):
+    """Whoever shows where a run is."""
+
+    def say(self, text: str) -> None: ...
+    def setup(self, name: str) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 FORMATS = {
     "terminal": "weir.report.terminal:FORMAT",
-    "json": "weir.report.json_document:FORMAT",
-    "csv": "weir.report.csv_rows:FORMAT",
+    "json": "weir.report.data_formats:JSON",
+    "csv": "weir.report.data_formats:CSV",
     "html": "weir.report.page.document:FORMAT",
     "rfc2544": "weir.procedures.rfc2544.section:FORMAT",
     "hgrm": "weir.report.hdr_histogram:PERCENTILES",

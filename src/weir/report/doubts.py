@@ -66,8 +66,7 @@ def doubts(result: Result) -> list[Doubt]:
     """All of a result; goals of a case with the same words stand together."""
     found = [
         Doubt("X", _place(setup.name, setup.chain, case), (), f"given up: {case.problem}", case.problem)
-        for setup in result.setups
-        for case in setup.cases
+        for setup, case in result.cases()
         if case.problem is not None
     ]
     same: dict[tuple[str, Kind, str, str], list[str]] = {}

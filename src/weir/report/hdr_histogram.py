@@ -48,13 +48,12 @@ class Recorded:
 
 def recorded(result: Result) -> Iterator[Recorded]:
     """Of all valid trials that kept their histograms, in stored order."""
-    for setup in result.setups:
-        for case in setup.cases:
-            for load, trial in _trials(case):
-                for stream in trial.streams:
-                    if trial.valid and stream.histogram:
-                        tag = _tag(setup, case, load, stream)
-                        yield Recorded(tag, trial.duration_s, _histogram(stream))
+    for setup, case in result.cases():
+        for load, trial in _trials(case):
+            for stream in trial.streams:
+                if trial.valid and stream.histogram:
+                    tag = _tag(setup, case, load, stream)
+                    yield Recorded(tag, trial.duration_s, _histogram(stream))
 
 
 def _trials(case: Case) -> Iterator[tuple[str, Trial]]:

@@ -13,7 +13,7 @@ from weir.results.result import Result
 def flags_used(result: Result) -> dict[str, str]:
     """Those of `FLAGS` that occur in the result."""
     used = {letter for row in summary.rows(result) for letter in row.flags}
-    if any(case.problem is not None for setup in result.setups for case in setup.cases):
+    if any(case.problem is not None for setup, case in result.cases()):
         used.add("X")
     older = any(row.throughput.stall_labelled for row in summary.rows(result))
     return {
@@ -44,9 +44,7 @@ def sentences(result: Result) -> Iterator[str]:
 
 def mean_bytes(result: Result, frame: str) -> float:
     """Mean size of that frame or mix, as the cases recorded it."""
-    return next(
-        case.mean_frame_bytes for setup in result.setups for case in setup.cases if case.frame == frame
-    )
+    return next(case.mean_frame_bytes for _, case in result.cases() if case.frame == frame)
 
 
 def _verdict(result: Result) -> Iterator[str]:

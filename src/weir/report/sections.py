@@ -77,7 +77,7 @@ def leading(result: Result) -> list[Section]:
 
 
 def _has(result: Result, name: str) -> bool:
-    cases = (case for setup in result.setups for case in setup.cases)
+    cases = (case for _, case in result.cases())
     return any(name in case.records or getattr(case, name, None) is not None for case in cases)
 
 

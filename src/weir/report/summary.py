@@ -79,7 +79,7 @@ def frame_label(frame: str) -> str:
 
 def goals(result: Result) -> list[str]:
     """Names of the search goals, strictest first as the lab gives them."""
-    found = (t.goal for setup in result.setups for case in setup.cases for t in case.throughput)
+    found = (t.goal for _, case in result.cases() for t in case.throughput)
     return list(dict.fromkeys(found))
 
 
@@ -92,14 +92,13 @@ def rows(result: Result) -> Iterator[Row]:
         for case in setup.cases
         for t in case.throughput
     }
-    for setup in result.setups:
-        for case in setup.cases:
-            for found in case.throughput:
-                ratio = compared(found, base.get((setup.chain, case.frame, found.goal)))
-                if isinstance(ratio, Ratio):
-                    yield Row(setup, case, found, ratio, None)
-                else:
-                    yield Row(setup, case, found, None, ratio)
+    for setup, case in result.cases():
+        for found in case.throughput:
+            ratio = compared(found, base.get((setup.chain, case.frame, found.goal)))
+            if isinstance(ratio, Ratio):
+                yield Row(setup, case, found, ratio, None)
+            else:
+                yield Row(setup, case, found, None, ratio)
 
 
 def measure_of(result: Result) -> Mapping[str, Any]:
@@ -110,9 +109,8 @@ def measure_of(result: Result) -> Mapping[str, Any]:
 
 def trials(result: Result) -> Iterator[Trial]:
     """Every trial that offered a load to find something out; the warm-up, which overloads, is none."""
-    for setup in result.setups:
-        for case in setup.cases:
-            yield from measured(case)
+    for _, case in result.cases():
+        yield from measured(case)
 
 
 def measured(case: Case) -> list[Trial]:

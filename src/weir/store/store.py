@@ -19,8 +19,18 @@ from weir.lab.problem import did_you_mean
 from weir.results.document import upgraded
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
 from weir.results.soak import SoakInterval
-from weir.store.database import StoreError, UnknownRunError, default_location, explained, open_database
-from weir.store.tables import CaseRow, IntervalRow, RunRow, SetupRow, TrialRow
+from weir.store.database import (
+    CaseRow,
+    IntervalRow,
+    RunRow,
+    SetupRow,
+    StoreError,
+    TrialRow,
+    UnknownRunError,
+    default_location,
+    explained,
+    open_database,
+)
 
 REMEMBERED_RUNS = 30  # newest runs that tell of the machine's best
 LISTED = 5  # newest runs that a message names

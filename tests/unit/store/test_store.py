@@ -17,9 +17,8 @@ from sqlalchemy.schema import CreateTable
 
 from weir.results.fingerprint import differences
 from weir.results.result import Case, Fingerprint, MachineBest, Result, Setup, Throughput, Trial
-from weir.store.database import StoreError, default_location
+from weir.store.database import Base, StoreError, default_location
 from weir.store.store import Store
-from weir.store.tables import Base
 
 
 def fingerprint(**changed: object) -> Fingerprint:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delays in reports. In the terminal, in 80 columns: those at given loads, the service level, and how
-variants change them; the page has the values too.
+"""Delays in reports: those at given loads, the service level, and how variants change them. In the terminal
+in 80 columns; the page has latency by load besides.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from weir.procedures.latency import section_page
 from weir.procedures.latency.section_rows import (
     HEAD,
     MEANING,
@@ -28,9 +27,11 @@ from weir.procedures.latency.section_rows import (
     verdict_cells,
     verdicts,
 )
-from weir.report import blocks, summary
-from weir.report.sections import HOW_TO_READ, Note, Section
-from weir.results.result import Result
+from weir.report import blocks, numbers, summary
+from weir.report.page.line_chart import Axis, Line, line_chart
+from weir.report.page.markup import Markup, sheet, tag
+from weir.report.sections import HOW_TO_READ, Note, PagePart, Section
+from weir.results.result import HostSetting, Latency, Result
 
 # What fits; the report has the rest.
 SHOWN = ("mean", "P50", "P99", "P99.9", "max", "IPDV P99", "jitter")
@@ -122,4 +123,136 @@ def notes(result: Result) -> Iterator[Note]:
     yield Note("The tester alone", [*summary.floors(result)] if meaning else [])
 
 
-SECTION = Section(terminal=tables, notes=notes, page=section_page.parts)
+LEAST_LOADS = 3  # of which a line says something
+QUANTILES = (("P50", "p50_us"), ("P99", "p99_us"), ("P99.9", "p999_us"))
+
+
+def parts(result: Result) -> Iterator[PagePart]:
+    """Of every run: the script draws those of all trials from the embedded data."""
+    yield PagePart(
+        "Latency",
+        "Latency by load",
+        "One way, the slower direction. Past the throughput: full queues.",
+        (
+            tag("div", class_="controls", id="latency-controls"),
+            tag("div", class_="rows", id="latency-plots"),
+            reductions(result),
+            tuned(result),
+            latency_over_load(result),
+            delays(result),
+            service_level(result),
+        ),
+    )
+
+
+def delays(result: Result) -> Markup | None:
+    """One row a technology, chain, frame and load; None where the lab asked for none."""
+    lines = [
+        [
+            row.setup.name,
+            row.setup.chain,
+            summary.frame_label(row.case.frame),
+            row.load + ("" if row.valid else " (invalid)"),
+            *row.cells(),
+        ]
+        for row in delay_rows(result)
+    ]
+    if not lines:
+        return None
+    head = ("technology", "chain", "frame", "load", *(f"{name}, µs" for name in HEAD))
+    return tag("div", sheet("Delay at given loads", head, lines, 4), tag("p", MEANING, class_="dim"))
+
+
+def service_level(result: Result) -> Markup | None:
+    """One row a limit, those not met first; None where the lab promises nothing."""
+    lines = [
+        [setup.name, setup.chain, summary.frame_label(case.frame), *verdict_cells(verdict)]
+        for setup, case, verdict in verdicts(result)
+    ]
+    if not lines:
+        return None
+    head = ("technology", "chain", "frame", "limit on", "load", "found", "limit", "used", "verdict")
+    return sheet("Service level", head, lines, 5)
+
+
+def reductions(result: Result) -> Markup | None:
+    """One row a chain, frame, load and way: the change, its spread, before and after; None without any."""
+    lines: list[list[str]] = [
+        [row.chain, row.frame, ", ".join(part for part in (row.load, row.remark()) if part), row.way]
+        + [_changed(*cell) for cell in zip(row.changes(), row.spreads(), row.values(), strict=True)]
+        for row in reduction_rows(result)
+    ]
+    if not lines:
+        return None
+    head = ("chain", "frame", "load", "variant", *REDUCED_HEAD.values())
+    words = tag(
+        "p", f"{REDUCED_MEANING} In small, its spread, and µs before and after. {UNSURE}", class_="dim"
+    )
+    return tag("div", sheet(f"Change of the delay to {result.baseline}", head, lines, 4), words)
+
+
+def _changed(change: str, spread: str, values: str) -> Markup:
+    small = [tag("small", text, class_="dim") for text in (spread, values) if text]
+    return tag("div", tag("b", change), small, class_="changed")
+
+
+def tuned(result: Result) -> Markup | None:
+    """What of the lab's `host` held for each way, and what this machine cannot show of it."""
+    hosts = host_of(result)
+    keys = dict.fromkeys(one.key for settings in hosts.values() for one in settings)
+    lines = []
+    for key in keys:
+        found = [next((one for one in settings if one.key == key), None) for settings in hosts.values()]
+        lines.append([key, *map(_became, found)])
+    said = out_of_reach(result)
+    if not lines and not said:
+        return None
+    return tag(
+        "div",
+        sheet("What was tuned", ("key", *hosts), lines, 1 + len(hosts)) if lines else None,
+        tag("h3", "What this machine cannot show") if said else None,
+        tag("ul", [tag("li", sentence) for sentence in said], class_="plain") if said else None,
+    )
+
+
+def _became(one: HostSetting | None) -> str:
+    if one is None or one.asked is None:
+        return numbers.NONE
+    if one.applied:
+        return one.asked if one.key.endswith("cores") else "yes" if one.why is None else "in part"
+    return f"{one.asked}: no" if one.why else "no"
+
+
+def latency_over_load(result: Result) -> Markup | None:
+    """One figure a technology, chain and frame with enough loads; None without any."""
+    groups: dict[str, list[DelayRow]] = {}
+    for row in delay_rows(result):
+        if row.valid and not row.point.first_packets and row.stream is not None and row.stream.latency:
+            frame = summary.frame_label(row.case.frame)
+            groups.setdefault(f"{row.setup.name} {row.setup.chain}, frame {frame}", []).append(row)
+    figures = [
+        _figure(name, rows)
+        for name, rows in groups.items()
+        if len({row.point.load_pps for row in rows}) >= LEAST_LOADS
+    ]
+    return tag("div", figures, class_="charts") if figures else None
+
+
+def _figure(name: str, rows: list[DelayRow]) -> Markup | None:
+    found: list[tuple[float, Latency]] = []
+    for row in sorted(rows, key=lambda row: row.point.load_pps):
+        if row.stream is not None and row.stream.latency is not None:
+            found.append((row.point.load_pps / 1e6, row.stream.latency))
+    lines = [
+        Line(quantile, tuple((mpps, getattr(latency, field)) for mpps, latency in found), index)
+        for index, (quantile, field) in enumerate(QUANTILES)
+    ]
+    least_us = min(value for line in lines for _, value in line.points)
+    most_us = max(value for line in lines for _, value in line.points)
+    wide = least_us > 0 and most_us > 20 * least_us
+    return line_chart(
+        f"{name}: latency over load", lines, Axis("offered, Mpps"), Axis("latency, µs", logarithmic=wide)
+    )
+
+
+SECTION = Section(terminal=tables, notes=notes, page=parts)

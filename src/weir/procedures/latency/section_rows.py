@@ -89,28 +89,25 @@ class DelayRow:
 
 def delay_rows(result: Result) -> Iterator[DelayRow]:
     """All loads of all cases, in their order."""
-    for setup in result.setups:
-        for case in setup.cases:
-            for point in case.delays:
-                measured = [
-                    (trial, stream)
-                    for trial in point.trials
-                    for stream in trial.streams
-                    if stream.latency is not None and stream.direction == point.worst_direction
-                ]
-                worst = max(
-                    (stream for _, stream in measured),
-                    key=lambda stream: stream.latency.p99_us if stream.latency else 0.0,
-                    default=None,
-                )
-                yield DelayRow(setup, case, point, worst, all(trial.valid for trial in point.trials))
+    for setup, case in result.cases():
+        for point in case.delays:
+            measured = [
+                (trial, stream)
+                for trial in point.trials
+                for stream in trial.streams
+                if stream.latency is not None and stream.direction == point.worst_direction
+            ]
+            worst = max(
+                (stream for _, stream in measured),
+                key=lambda stream: stream.latency.p99_us if stream.latency else 0.0,
+                default=None,
+            )
+            yield DelayRow(setup, case, point, worst, all(trial.valid for trial in point.trials))
 
 
 def verdicts(result: Result) -> Iterator[tuple[Setup, Case, Verdict]]:
     """All of a run, those not met first."""
-    every = [
-        (setup, case, verdict) for setup in result.setups for case in setup.cases for verdict in case.verdicts
-    ]
+    every = [(setup, case, verdict) for setup, case in result.cases() for verdict in case.verdicts]
     yield from sorted(every, key=lambda each: each[2].met)
 
 

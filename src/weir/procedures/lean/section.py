@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel
-
-from weir.lab.document_schema import SCHEMA_ID, as_text
+from weir.lab.document_schema import as_text, document_schema
 from weir.report.columns import table
 from weir.results.document import LEAN_VERSION, MACHINE_VERSION
 from weir.results.lean import (
@@ -146,21 +144,12 @@ def _size(size_bytes: int) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of what `weir lean --json` writes."""
-    return _schema(LeanResult, "lean result", LEAN_VERSION)
+    return document_schema(LeanResult, f"Weir lean result, version {LEAN_VERSION}")
 
 
 def machine_schema() -> dict[str, Any]:
     """The same of `weir lean --machine --json`."""
-    return _schema(MachineResult, "lean machine", MACHINE_VERSION)
-
-
-def _schema(shape: type[BaseModel], title: str, version: int) -> dict[str, Any]:
-    body = shape.model_json_schema(mode="serialization")
-    head = {
-        "$schema": SCHEMA_ID,
-        "title": f"Weir {title}, version {version}",
-    }
-    return head | {key: value for key, value in body.items() if key != "title"}
+    return document_schema(MachineResult, f"Weir lean machine, version {MACHINE_VERSION}")
 
 
 def schema_text() -> str:

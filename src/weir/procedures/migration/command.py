@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
-from weir.cli.labfile import ChainName, FrameName, LabPath, Quick, chosen_chain, here
+from weir.cli.labfile import ChainName, FrameName, LabPath, Quick, chosen_chain, chosen_frame, here
 from weir.cli.quantities import bandwidth_bps, rate_pps, seconds
 from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, write_reports
 
@@ -138,14 +138,11 @@ def _settings(
 ) -> MigrationSettings:
     from weir.procedures.migration.run import MigrationSettings
 
-    frames = [str(one) for one in lab.traffic.frames]
-    if frame is not None and frame not in frames:
-        raise CommandError(f"the lab has no frame {frame}; it has {', '.join(frames)}", USAGE)
     return MigrationSettings(
         technology=TECHNOLOGY,
         chain=chain,
         node=node,
-        frame=frame or frames[0],
+        frame=chosen_frame(lab, frame),
         load=rate,
         load_pps=rate_pps(rate),
         settle_s=seconds("--settle", times[0], 0.1, 3600.0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from weir.base.error import WeirError
 from weir.base.topology import migratable
@@ -18,7 +18,7 @@ from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running
 from weir.procedures.migration.course import Course, wait_for_primaries
 from weir.procedures.migration.phases import phases
-from weir.procedures.stored_result import OneCase, new_result
+from weir.procedures.stored_result import OneCase, Progress, new_result
 from weir.protocol.tester import LookingTester
 from weir.results.migration import Migration, QemuFigures
 from weir.results.result import Case, Result, Setup
@@ -31,13 +31,6 @@ STAND_IN = "an emulated card (vmxnet3), which stands for a virtual function"
 
 class MigrationError(WeirError):
     """Nothing can be migrated; says why and what to do."""
-
-
-class Progress(Protocol):
-    """Whoever shows where it is."""
-
-    def say(self, text: str) -> None: ...
-    def setup(self, name: str) -> None: ...
 
 
 @dataclass(frozen=True)

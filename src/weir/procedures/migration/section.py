@@ -43,8 +43,7 @@ def migrations(result: Result) -> list[MigrationRow]:
     """All, in stored order; empty for a run that was none."""
     return [
         MigrationRow(setup, case, case.migration)
-        for setup in result.setups
-        for case in setup.cases
+        for setup, case in result.cases()
         if case.migration is not None
     ]
 

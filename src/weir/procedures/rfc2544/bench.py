@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from weir.lab.rfc2544 import Rfc2544Options
-from weir.measure.events import Phase
+from weir.measure.one_case import Phase
 from weir.measure.trial import Outcome, TrialRunner
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.results.result import Ceiling

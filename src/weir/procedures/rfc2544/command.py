@@ -142,7 +142,7 @@ def _with(lab: Lab, options: Rfc2544Options) -> Lab:
 
 def _answered(result: Result) -> list[bool]:
     """For each test of each frame size whether it has a number."""
-    reports = [(case, case.rfc2544) for setup in result.setups for case in setup.cases if case.rfc2544]
+    reports = [(case, case.rfc2544) for _, case in result.cases() if case.rfc2544]
     return [
         answer
         for case, report in reports

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The standard report of an RFC 2544 run as text: a table a test, then everything that does not conform."""
+"""The standard report of an RFC 2544 run: as text a table a test, then everything that does not conform; on
+the page the figures and tables that the RFCs ask for, and the same.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
 
-from weir.procedures.rfc2544 import section_page
-from weir.procedures.rfc2544.section_rows import Table, deviations, remarks, tables
-from weir.report import Format, summary
-from weir.report.sections import Section
+from weir.lab.frames import IMIX_PREFIX
+from weir.procedures.rfc2544 import section_rows
+from weir.procedures.rfc2544.section_rows import Reported, Table, deviations, remarks, reported, tables
+from weir.report import Format, doubts, summary
+from weir.report.page.line_chart import Axis, Line, line_chart
+from weir.report.page.markup import Markup, sheet, tag
+from weir.report.sections import PagePart, Section
 from weir.results.result import Result
 
 COLUMNS = 100
@@ -61,7 +66,98 @@ def _table(table: Table) -> Iterator[str]:
         last = key
 
 
+ACROSS_SHARE = Axis(
+    "offered, % of the maximum rate",
+    ticks=tuple((value, str(value)) for value in range(0, 101, 20)),
+    most=100,
+)
+
+
+def parts(result: Result) -> Iterator[PagePart]:
+    """Figures, tables, deviations; none for a run that was no RFC 2544 run."""
+    every = reported(result)
+    if not every:
+        return
+    systems = list(dict.fromkeys(one.name for one in every))
+    figures = [
+        figure
+        for name in systems
+        for figure in _figures(name, [one for one in every if one.name == name])
+        if figure is not None
+    ]
+    tables = [
+        [sheet(table.title, table.head, table.lines, table.words), tag("p", table.note, class_="dim")]
+        for table in section_rows.tables(result)
+    ]
+    yield PagePart(
+        "Procedures",
+        "RFC 2544, RFC 6201 and RFC 9004",
+        "Each test as its RFC describes it, and in the end everything in which this run differs.",
+        (tag("div", figures, class_="charts"), tables, _deviations(result)),
+    )
+
+
+def _figures(name: str, every: list[Reported]) -> list[Markup | None]:
+    return [_rates(name, every), _losses(name, every)]
+
+
+def _rates(name: str, every: list[Reported]) -> Markup | None:
+    """RFC 2544, 26.1: the theoretical maximum, and what was found, by frame size."""
+    fixed = [one for one in every if not one.case.frame.startswith(IMIX_PREFIX)]
+    goals = list(dict.fromkeys(found.goal for one in fixed for found in one.case.throughput))
+    found_at = {
+        goal: tuple(
+            (one.case.mean_frame_bytes, found.load_pps / 1e6)
+            for one in fixed
+            for found in one.case.throughput
+            if found.goal == goal and found.load_pps is not None
+        )
+        for goal in goals
+    }
+    if not any(found_at.values()):
+        return None
+    maximum = tuple((one.case.mean_frame_bytes, one.report.max_pps / 1e6) for one in fixed)
+    of = "medium's maximum" if fixed[0].report.max_is == "medium" else "tester's maximum"
+    lines = [Line(of, maximum, None)]
+    lines += [Line(goal, points, index) for index, (goal, points) in enumerate(found_at.items())]
+    sizes = Axis("frame size, bytes", ticks=_apart(sorted({at for at, _ in maximum})))
+    return line_chart(f"{name}: throughput by frame size", lines, sizes, Axis("Mpps"))
+
+
+def _apart(sizes: list[float]) -> tuple[tuple[float, str], ...]:
+    """Names of sizes, without those that would be written over the one before."""
+    kept: list[float] = []
+    for size in sizes:
+        if not kept or size - kept[-1] >= 0.06 * sizes[-1]:
+            kept.append(size)
+    return tuple((size, f"{size:.0f}") for size in kept)
+
+
+def _losses(name: str, every: list[Reported]) -> Markup | None:
+    """RFC 2544, 26.3: loss in per cent over the offered share of the maximum."""
+    lines: list[Line] = []
+    for one in every:
+        steps = one.report.frame_loss.steps if one.report.frame_loss else ()
+        points = [(100 * step.share, 100 * step.loss_ratio) for step in steps if step.loss_ratio is not None]
+        if points:
+            lines.append(Line(one.frame, tuple(sorted(points)), len(lines)))
+    return line_chart(f"{name}: frame loss rate", lines, ACROSS_SHARE, Axis("frames lost, %"))
+
+
+def _deviations(result: Result) -> Markup:
+    lines = [
+        [one.clause, one.asked, one.ran, ", ".join(where) or "all"]
+        for one, where in section_rows.deviations(result)
+    ]
+    if not lines:
+        return tag("p", "Everything was as the RFCs ask.")
+    said = [sentence for sentence in section_rows.remarks(result) if sentence not in doubts.sentences(result)]
+    notes = tag("ul", [tag("li", sentence) for sentence in said], class_="plain") if said else None
+    title = "Not as the RFCs ask"
+    return tag("div", notes, sheet(title, ("clause", "asked", "here", "where"), lines, 4))
+
+
 FORMAT = Format(
     "rfc2544", ".rfc2544", "the tables of RFC 2544 and RFC 9004, and what does not conform", render
 )
-SECTION = Section(page=section_page.parts, leads=True)
+SECTION = Section(page=parts, leads=True)

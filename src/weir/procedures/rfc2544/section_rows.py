@@ -44,12 +44,7 @@ class Table:
 
 def reported(result: Result) -> list[Reported]:
     """All, in stored order; empty for a run that was no RFC 2544 run."""
-    return [
-        Reported(setup, case, case.rfc2544)
-        for setup in result.setups
-        for case in setup.cases
-        if case.rfc2544 is not None
-    ]
+    return [Reported(setup, case, case.rfc2544) for setup, case in result.cases() if case.rfc2544 is not None]
 
 
 def tables(result: Result) -> Iterator[Table]:

@@ -15,6 +15,7 @@ from weir.cli.labfile import (
     Quick,
     TechnologyName,
     chosen_chain,
+    chosen_frame,
     chosen_technology,
     here,
 )
@@ -163,15 +164,12 @@ def _settings(
 ) -> SoakSettings:
     from weir.procedures.soak.run import SoakSettings
 
-    frames = [str(one) for one in lab.traffic.frames]
-    if frame is not None and frame not in frames:
-        raise CommandError(f"the lab has no frame {frame}; it has {', '.join(frames)}", USAGE)
     interval_s = seconds("--interval", times[1], SHORTEST_INTERVAL_S, 3600.0)
     duration_s = seconds("--duration", times[0], 3 * interval_s, LONGEST_S)
     return SoakSettings(
         technology=chosen_technology(lab, technology),
         chain=chosen_chain(lab, chain),
-        frame=frame or frames[0],
+        frame=chosen_frame(lab, frame),
         load=load,
         duration_s=duration_s,
         interval_s=interval_s,

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
 
 from weir import fabric, plan
 from weir.base.error import FAILED, WeirError
@@ -17,13 +16,13 @@ from weir.lab.delay import load_of
 from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.delay import load_pps
-from weir.measure.events import Event, TrialFinished
+from weir.measure.one_case import Event, TrialFinished
 from weir.measure.tester import arrival_clocks
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
-from weir.procedures.soak.segment import SoakRun, settle_s, soak_of, warm_up
+from weir.procedures.soak.segment import SoakProgress, SoakRun, settle_s, soak_of, warm_up
 from weir.procedures.stored_result import OneCase, new_result
 from weir.results.result import Case, Ceiling, Result, Setup
-from weir.results.soak import Soak, SoakInterval
+from weir.results.soak import Soak
 from weir.store.store import Store
 
 LEFT_S_MIN = 1.0
@@ -34,15 +33,6 @@ class SoakError(WeirError):
     """The soak cannot begin, or cannot go on; says why and what to do."""
 
     exit_code = FAILED
-
-
-class Progress(Protocol):
-    """Whoever shows where the soak is."""
-
-    def say(self, text: str) -> None: ...
-    def setup(self, name: str) -> None: ...
-    def event(self, event: Event) -> None: ...
-    def soak(self, soak: Soak, interval: SoakInterval | None) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,7 @@ class SoakSettings:
 class SoakCampaign:
     """One soak of one chain of a lab."""
 
-    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: Progress) -> None:
+    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: SoakProgress) -> None:
         self._lab = lab
         self._quick = quick
         self._store = store
@@ -142,7 +132,7 @@ class SoakCampaign:
             on.tester().teach(TEACHING_FRAMES)
             begin(on)
             case.clocks = arrival_clocks(on.client.ledger(), on.traffic(case.frame).streams)
-            run = SoakRun(self._lab, result, case, place, store=self._store, watching=self._progress)
+            run = SoakRun(self._lab, result, case, place, store=self._store, progress=self._progress)
             result.interrupted = run.segment(on)
 
     def _planned(self, setup: Setup) -> Topology:

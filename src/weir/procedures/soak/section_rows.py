@@ -31,12 +31,7 @@ class SoakRow:
 
 def soaks(result: Result) -> list[SoakRow]:
     """All of a run."""
-    return [
-        SoakRow(setup, case, case.soak)
-        for setup in result.setups
-        for case in setup.cases
-        if case.soak is not None
-    ]
+    return [SoakRow(setup, case, case.soak) for setup, case in result.cases() if case.soak is not None]
 
 
 def count(packets: int) -> str:

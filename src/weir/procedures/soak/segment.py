@@ -16,10 +16,12 @@ from weir.fabric.process import process_figures
 from weir.lab import Lab
 from weir.measure.accounting import Counts, counted
 from weir.measure.delay_figures import buckets
+from weir.measure.one_case import Event
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.procedures.driver import RunningChain
 from weir.procedures.soak.intervals import Snapshot, pools_of
 from weir.procedures.soak.recorder import Recorder, buffers_lost
+from weir.procedures.stored_result import Progress
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.tester import LookingTester
 from weir.protocol.traffic import DelayWanted
@@ -37,10 +39,10 @@ TABLES_MAX = 32
 SETTLED_SHARE = 0.05
 
 
-class Watching(Protocol):
+class SoakProgress(Progress, Protocol):
     """Whoever shows where a soak is."""
 
-    def say(self, text: str) -> None: ...
+    def event(self, event: Event) -> None: ...
     def soak(self, soak: Soak, interval: SoakInterval | None) -> None: ...
 
 
@@ -54,7 +56,7 @@ class SoakRun:
     """One segment on a standing chain, stored as it goes."""
 
     def __init__(
-        self, lab: Lab, result: Result, case: Case, place: int, *, store: Store, watching: Watching
+        self, lab: Lab, result: Result, case: Case, place: int, *, store: Store, progress: SoakProgress
     ) -> None:
         """`case` has the soak; `place`: the number of its setup in the store."""
         assert case.soak is not None
@@ -64,7 +66,7 @@ class SoakRun:
         self._soak = case.soak
         self._place = place
         self._store = store
-        self._watching = watching
+        self._progress = progress
 
     def segment(self, on: RunningChain) -> bool:
         """Load for what is left of the duration. True: Ctrl-C ended it. Everything known is in the store."""
@@ -85,7 +87,7 @@ class SoakRun:
             interval = recorder.add(looks.snapshot())
             self._store.add_interval(self._place, self._case, interval)
             self._soak.intervals.clear()  # 16 h have thousands: they are read again when all are there
-            self._watching.soak(self._soak, interval)
+            self._progress.soak(self._soak, interval)
 
         tester = LookingTester(on.client, self._soak.interval_s, look, _waiting(on.client))
         runner = TrialRunner(
@@ -96,7 +98,7 @@ class SoakRun:
         differs = differences(self._result.fingerprint, on.fingerprint()) if self._soak.segments else []
         recorder.begin(time.time(), looks.counts(), pools, deployment=on.deployment.id, differs=differs)
         self._store.add_interval(self._place, self._case)
-        self._watching.soak(self._soak, None)
+        self._progress.soak(self._soak, None)
         try:
             runner.run("soak", self._soak.load_pps, left_s, wanted)
             after = looks.settled_pools(pools)
@@ -104,7 +106,7 @@ class SoakRun:
             recorder.end(trials[-1], after, time.time(), ports=ports, complete=not tester.ended_early)
         except WeirError as error:
             recorder.fail(str(error))
-            self._watching.say(f"the soak ended early: {error}")
+            self._progress.say(f"the soak ended early: {error}")
         self._soak.intervals = self._store.intervals(self._place, self._case)
         self._case.verdicts = recorder.judge(self._lab.sla)
         self._store.add_interval(self._place, self._case)
@@ -211,5 +213,5 @@ def stored_lab(result: Result) -> Lab:
 
 def soak_of(result: Result) -> Case | None:
     """The case of a run that has a soak."""
-    cases = (case for setup in result.setups for case in setup.cases)
+    cases = (case for _, case in result.cases())
     return next((case for case in cases if case.soak is not None), None)

@@ -34,11 +34,11 @@ def run(
     write_reports(result, output, {"html": "report", "json": "result", "csv": "throughput"}, console)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
-    cases = [case for setup in result.setups for case in setup.cases]
+    cases = [case for _, case in result.cases()]
     found = any(one.status == "found" for case in cases for one in case.throughput)
     timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
     if not found and (lab.measure.goals or not timed):
         raise typer.Exit(FAILED)
-    verdicts = [one for setup in result.setups for case in setup.cases for one in case.verdicts]
+    verdicts = [one for _, case in result.cases() for one in case.verdicts]
     if not all(verdict.met for verdict in verdicts):
         raise typer.Exit(FAILED)

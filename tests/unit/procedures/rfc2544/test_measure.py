@@ -8,8 +8,7 @@ import pytest
 from weir.lab.measure import Measure, TrialOptions
 from weir.lab.rfc2544 import STANDARD_FRAMES, TESTS, Rfc2544Options
 from weir.measure.device import Response
-from weir.measure.events import Event, PhaseStarted
-from weir.measure.one_case import Time
+from weir.measure.one_case import Event, PhaseStarted, Time
 from weir.measure.simulated import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.measure.tester import no_counters
 from weir.procedures.rfc2544.bench import medium_pps
