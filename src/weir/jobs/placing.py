@@ -25,7 +25,7 @@ from weir.plan.placements import (
     may_remember,
     placed_lab,
     placements,
-    ways,
+    splits,
 )
 from weir.planning.blind import predict_blind, typical
 from weir.planning.capacity import CostModel, Prediction, knows_fastpath
@@ -185,7 +185,7 @@ class Search:
         areas_max = own + len(pool.tester) + SPARE_AREAS
         knows = knows_fastpath(self.model)
         choices = [
-            ways(one, areas_max, (False, True) if knows and may_remember(one) else (one.fastpath,))
+            splits(one, areas_max, (False, True) if knows and may_remember(one) else (one.fastpath,))
             for one in functions
         ]
         return placements(functions, choices, pool, own)
