@@ -12,13 +12,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 
 Cpu = Annotated[int, Field(ge=0, le=4095)]
 CpuList = Annotated[tuple[Cpu, ...], Field(min_length=1, max_length=1024)]
 
 
-class Cores(Part):
+class Cores(LabSection):
     """CPU numbers, as in /proc/cpuinfo. What is absent is chosen from the machine."""
 
     tester: CpuList | None = Field(default=None, description="generator and receiver")

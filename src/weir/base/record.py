@@ -21,7 +21,7 @@ class FixedRecord(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
-class Part(BaseModel):
+class LabSection(BaseModel):
     """One mapping of the lab file. Never changes once it is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

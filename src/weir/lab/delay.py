@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.lab.units import BPS, IN_SECONDS, PPS, quantity
 
 _SHARE = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%\s*(?:of\s+)?(\S+)\s*", re.ASCII)
@@ -58,7 +58,7 @@ LoadText = Annotated[
 ]
 
 
-class Sweep(Part):
+class Sweep(LabSection):
     """Latency over load: evenly spaced shares of a goal's throughput."""
 
     goal: str = Field(default="NDR", description="name of a goal in `measure.goals`")
@@ -80,7 +80,7 @@ class Sweep(Part):
         return tuple(f"{round(share, 3):g}% {self.goal}" for share in shares)
 
 
-class LatencyOptions(Part):
+class LatencyOptions(LabSection):
     """Delay at given loads: latency, PDV, IPDV and jitter of the same packets."""
 
     loads: tuple[LoadText, ...] = Field(

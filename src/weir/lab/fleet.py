@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.lab.lab import Name
 from weir.lab.measure import Load
 
@@ -25,7 +25,7 @@ _AtMost = Annotated[int, Field(ge=1, le=CHAINS_MAX)]
 _Cycles = Annotated[float, Field(gt=0, le=1e9)]
 
 
-class NumaNode(Part):
+class NumaNode(LabSection):
     """Memory, cores and links of one NUMA node, as far as chains may have them."""
 
     count: int = Field(default=1, ge=1, le=16, description="nodes of the host that are alike")
@@ -37,7 +37,7 @@ class NumaNode(Part):
     )
 
 
-class FleetHost(Part):
+class FleetHost(LabSection):
     """A class of hosts that are alike."""
 
     count: int = Field(default=1, ge=1, le=HOSTS_MAX, description="how many")
@@ -56,7 +56,7 @@ class FleetHost(Part):
     zone: ClassName = Field(default="all", description="rack, room or site that fails or is cut off together")
 
 
-class FleetChain(Part):
+class FleetChain(LabSection):
     """A class of chains that are alike. Each stands on one NUMA node."""
 
     count: int = Field(default=1, ge=1, le=CHAINS_MAX, description="how many")
@@ -99,7 +99,7 @@ class FleetChain(Part):
         return self
 
 
-class AntiAffinity(Part):
+class AntiAffinity(LabSection):
     """Chains that must not all fail together: of all these classes at most so many in one place."""
 
     chains: tuple[ClassName, ...] = Field(min_length=1, description="classes of chains, counted together")
@@ -113,7 +113,7 @@ class AntiAffinity(Part):
         return self
 
 
-class FleetFile(Part):
+class FleetFile(LabSection):
     """Hosts, and the chains that they are to carry."""
 
     weir: Literal[1] = Field(description="version of the fleet file's format")

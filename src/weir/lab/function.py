@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from weir.base.cores import CpuList
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.base.topology import Architecture, Forwarder
 from weir.lab.nf import Scalar
 from weir.lab.router import RouterOptions
@@ -22,14 +22,14 @@ DEFAULT_FASTPATH_FLOWS = 65536
 _NF = "name of the network function; `weir-dp --describe` lists them"
 
 
-class NfOptions(Part):
+class NfOptions(LabSection):
     """One network function of several that stand together."""
 
     nf: str = Field(description=_NF)
     options: dict[str, Scalar] = Field(default={}, description="its options")
 
 
-class FunctionOptions(Part):
+class FunctionOptions(LabSection):
     """What chains can name: a network function, or several between two ports, and how they are run."""
 
     kind: Literal["process", "vm"] = Field(

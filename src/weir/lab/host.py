@@ -11,10 +11,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 
 
-class Host(Part):
+class Host(LabSection):
     """Enhanced platform awareness: each key can be switched by itself, to measure what it brings."""
 
     pinning: bool = Field(

@@ -20,7 +20,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from weir.base.cores import Cores, default_cores
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
 from weir.lab.measure import Measure
@@ -96,7 +96,7 @@ _TechnologyNames = Annotated[tuple[TechnologyName, ...], _OneOrMany, BeforeValid
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$", examples=["switching"])]
 
 
-class Lab(Part):
+class Lab(LabSection):
     """One experiment. Reading it fills in `baseline` and the cores of each technology."""
 
     weir: Literal[1] = Field(description="version of the lab file's format")

@@ -11,7 +11,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.lab.delay import LatencyOptions, load_of
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.lab.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Seconds
@@ -21,14 +21,14 @@ Load = Annotated[float, Field(gt=0, le=1e12), IN_PPS]
 Ratio = Annotated[float, Field(ge=0, lt=1)]
 
 
-class Goal(Part):
+class Goal(LabSection):
     """One search goal: the highest load whose loss ratio is not above `loss_ratio`."""
 
     name: str = Field(min_length=1, description="how reports call it: NDR, PDR, …")
     loss_ratio: Ratio = Field(description="share of the offered packets that may be lost")
 
 
-class TrialOptions(Part):
+class TrialOptions(LabSection):
     """How long trials last, and how often one that cannot be used is repeated."""
 
     duration_s: Duration = Field(default=0.25, description="length of the trials that decide")
@@ -63,7 +63,7 @@ class TrialOptions(Part):
         return self
 
 
-class CurveOptions(Part):
+class CurveOptions(LabSection):
     """The offered-load curve: received against generated."""
 
     points: int = Field(default=10, ge=0, le=1000, description="loads measured; 0: no curve")
@@ -72,13 +72,13 @@ class CurveOptions(Part):
     duration_s: Duration = Field(default=0.5, description="length of one trial")
 
 
-class CalibrationOptions(Part):
+class CalibrationOptions(LabSection):
     """The tester measured alone, in loopback."""
 
     duration_s: Duration = Field(default=0.5, description="length of one trial")
 
 
-class Measure(Part):
+class Measure(LabSection):
     """What to measure on each built chain, for each frame size."""
 
     goals: tuple[Goal, ...] = Field(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.lab.frames import Frame
 from weir.lab.units import BPS, IN_SECONDS, In
 
@@ -36,7 +36,7 @@ Pause = Annotated[float, Field(ge=0, le=3600), IN_SECONDS]
 LinkRate = Annotated[float, Field(gt=0, le=1e13), In(BPS, "bit/s", "10G")]
 
 
-class Rfc2544Options(Part):
+class Rfc2544Options(LabSection):
     """The procedures of RFC 2544 section 26, of RFC 9004 for bursts and of RFC 6201 for resets."""
 
     tests: tuple[Test, ...] = Field(default=TESTS, min_length=1, description="which, in the RFC's order")

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.lab.nf import Scalar
 
 TENANTS_MAX = 64
@@ -53,7 +53,7 @@ _Station = Annotated[
 _L4Port = Annotated[int, Field(ge=1, le=65535)]
 
 
-class Tenant(Part):
+class Tenant(LabSection):
     """One network inside."""
 
     prefix: _Prefix = Field(description="its addresses")
@@ -63,7 +63,7 @@ class Tenant(Part):
     )
 
 
-class Forward(Part):
+class Forward(LabSection):
     """An external port that leads to a tenant's host, whoever sends there."""
 
     protocol: Literal["tcp", "udp"] = Field(default="tcp", description="of both ports")
@@ -75,7 +75,7 @@ class Forward(Part):
     to_port: _L4Port | None = Field(default=None, description="its port; absent: the external one")
 
 
-class RouterOptions(Part):
+class RouterOptions(LabSection):
     """Tenants on the left, the external network on the right."""
 
     tenants: tuple[Tenant, ...] = Field(

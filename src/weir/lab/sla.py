@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.lab.units import IN_PPS, Microseconds
 
 Limit = Annotated[Microseconds, Field(gt=0, le=1e9)]
@@ -15,7 +15,7 @@ Limit = Annotated[Microseconds, Field(gt=0, le=1e9)]
 G114_ONE_WAY_US = 150_000.0
 
 
-class DelayLimits(Part):
+class DelayLimits(LabSection):
     """Upper limits, in microseconds, on parts of a distribution; absent: not judged."""
 
     mean: Limit | None = None
@@ -31,14 +31,14 @@ class DelayLimits(Part):
         return {name: value for name, value in self.model_dump().items() if value is not None}
 
 
-class ThroughputFloor(Part):
+class ThroughputFloor(LabSection):
     """A goal and the least throughput that it must show, for each frame size."""
 
     goal: str = Field(description="name of a goal in `measure.goals`")
     pps: Annotated[float, Field(gt=0, le=1e12), IN_PPS] = Field(description="both directions together")
 
 
-class Sla(Part):
+class Sla(LabSection):
     """Limits on every latency trial of a run, each direction for itself, and on throughput."""
 
     loss_ratio: float | None = Field(

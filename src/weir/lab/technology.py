@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, create_model
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.technology import TECHNOLOGIES
 
 if TYPE_CHECKING:
     TechnologyName = str
 
-    class Technologies(Part):
+    class Technologies(LabSection):
         """Options by technology."""
 
 else:
     TechnologyName = Literal[tuple(TECHNOLOGIES)]
     Technologies = create_model(
         "Technologies",
-        __base__=Part,
+        __base__=LabSection,
         __doc__="Options by technology.",
         **{
             one.field: (one.options, Field(default=one.options(), alias=one.name))

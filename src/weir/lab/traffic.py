@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.lab.frames import Frame, mean_frame_bytes
 
 __all__ = ["Flows", "TesterOptions", "Traffic", "mean_frame_bytes"]
@@ -19,7 +19,7 @@ PciAddress = Annotated[
 ]
 
 
-class Flows(Part):
+class Flows(LabSection):
     """How many different five-tuples, and how often each is sent."""
 
     count: int = Field(default=100, ge=1, le=MAX_FLOWS, description="number of different five-tuples")
@@ -35,7 +35,7 @@ class Flows(Part):
     )
 
 
-class Traffic(Part):
+class Traffic(LabSection):
     """What the tester sends."""
 
     frames: tuple[Frame, ...] = Field(
@@ -53,7 +53,7 @@ class Traffic(Part):
     )
 
 
-class TesterOptions(Part):
+class TesterOptions(LabSection):
     """The traffic generator and receiver at the two ends of the chain."""
 
     direction: Literal["left-to-right", "bidirectional"] = Field(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from weir.base.cores import Cores
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
 from weir.lab.technology import Technologies, TechnologyName
@@ -17,7 +17,7 @@ from weir.technology import TechnologyOptions
 VariantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]{0,31}$", examples=["tuned", "2v-4+4"])]
 
 
-class Variant(Part):
+class Variant(LabSection):
     """What differs from the lab. Only what is named here does; mappings merge."""
 
     technology: TechnologyName | None = Field(
@@ -46,6 +46,6 @@ class Variant(Part):
         return below.model_copy(update=merged)
 
 
-def _said(part: Part | None) -> dict[str, Any]:
+def _said(part: LabSection | None) -> dict[str, Any]:
     """The values that the file names."""
     return {name: getattr(part, name) for name in part.model_fields_set} if part is not None else {}

@@ -7,14 +7,14 @@ from typing import get_args
 
 from pydantic import Field
 
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.base.topology import Accelerator, Forwarder
 from weir.lab.units import Seconds
 
 FORWARDERS: tuple[Forwarder, ...] = get_args(Forwarder)
 
 
-class VmOptions(Part):
+class VmOptions(LabSection):
     """A virtual machine with two ports, left and right."""
 
     forwarder: Forwarder | None = Field(

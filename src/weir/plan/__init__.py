@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a lab to what must be done: topology, ordered steps, and what weir-dp is told. Pure functions."""
+"""From a lab to one plan a deployment: topology, ordered steps, weir-dp's configuration and streams. Pure."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _SWAP = "mac-swap"
 
 @dataclass
 class FunctionAreas:
-    """What `configure` is told of one function."""
+    """The part of the configuration that is one function."""
 
     areas: list[FunctionArea] = field(default_factory=list)
     rings: list[RingConfig] = field(default_factory=list)
@@ -99,7 +99,7 @@ class _Builder:
         self.node = node
         self.made = FunctionAreas()
         self._topology = topology
-        # The ends of the way in on the first core, what may be several on the others.
+        # Both ends of a path are on the first core, what may be several on the others.
         self._others = node.cores[1:] or node.cores
 
     def run_to_completion(self, directions: tuple[_Direction, _Direction]) -> None:
@@ -296,7 +296,7 @@ def _out(exits: tuple[str, ...]) -> str | tuple[str, ...]:
 
 def _stage_names(node: Node) -> Iterator[str]:
     """As their functions are called; a second one of its kind has its number."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for one in node.chain:
-        seen[one.nf] = seen.get(one.nf, 0) + 1
-        yield one.nf if seen[one.nf] == 1 else f"{one.nf}{seen[one.nf]}"
+        counts[one.nf] = counts.get(one.nf, 0) + 1
+        yield one.nf if counts[one.nf] == 1 else f"{one.nf}{counts[one.nf]}"

@@ -90,10 +90,10 @@ def _stage_uses(lab: Lab, chain: Chain) -> dict[str, StageUse]:
     """By node and stage, as `f1.nat`: nodes are numbered, stages called as weir-dp's are."""
     found: dict[str, StageUse] = {}
     for index, name in enumerate(chain.functions):
-        seen: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for one in lab.functions[name].nfs():
-            seen[one.nf] = seen.get(one.nf, 0) + 1
-            stage = one.nf if seen[one.nf] == 1 else f"{one.nf}{seen[one.nf]}"
+            counts[one.nf] = counts.get(one.nf, 0) + 1
+            stage = one.nf if counts[one.nf] == 1 else f"{one.nf}{counts[one.nf]}"
             found[f"f{index + 1}.{stage}"] = StageUse(
                 nf=one.nf,
                 decides=network_functions()[one.nf].decides,

@@ -89,18 +89,18 @@ def chain_of_lab(lab: Lab, chain: Chain) -> LeanChain:
 def _numbered(stages: Sequence[Stage]) -> tuple[Stage, ...]:
     """Names that occur twice get numbers: stages of one name would share their state."""
     names = [stage.name for stage in stages]
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     numbered = []
     for stage in stages:
-        seen[stage.name] = seen.get(stage.name, 0) + 1
+        counts[stage.name] = counts.get(stage.name, 0) + 1
         alone = names.count(stage.name) == 1
-        name = stage.name if alone else f"{stage.name}-{seen[stage.name]}"
+        name = stage.name if alone else f"{stage.name}-{counts[stage.name]}"
         numbered.append(Stage(name, stage.nf, _addressed(stage)))
     return tuple(numbered)
 
 
 def _addressed(stage: Stage) -> dict[str, Scalar]:
-    """The options, with next hops where the function writes some and is not told which."""
+    """The options, with next hops where the function writes some and the user gives none."""
     known = network_functions()[stage.nf]
     options = dict(stage.options)
     for name, mac in (("src_mac", _LEFT), ("dst_mac", _RIGHT)):

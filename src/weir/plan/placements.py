@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the areas of a chain's functions can stand, and in which execution architectures: each way once.
+"""Where the areas of a chain's functions can stand, and in which execution architectures: each once.
 
 Cores that nobody else uses are alike, and so are the workers of one function: what differs only in which of
 them is which is one placement. Areas that are alike stand evenly on cores that are alike, all or all but one.
@@ -28,8 +28,8 @@ _NAME_MAX = 16
 
 
 @dataclass(frozen=True)
-class Way:
-    """How one function is run."""
+class Split:
+    """How one function is split into areas."""
 
     architecture: Architecture
     workers: int = 0
@@ -73,9 +73,9 @@ class Pool:
 class Placement:
     """One way to run a chain; function by function."""
 
-    ways: tuple[Way, ...]
+    splits: tuple[Split, ...]
     cores: tuple[tuple[int, ...], ...]
-    """CPU of each area, in the order of `Way.areas`: as `cores` of the lab's functions."""
+    """CPU of each area, in the order of `Split.areas`: as `cores` of the lab's functions."""
 
     def cpus(self) -> frozenset[int]:
         """All that functions use."""
@@ -87,26 +87,26 @@ class Placement:
 
     def simplicity(self) -> tuple[int, ...]:
         """Simpler ones are smaller."""
-        kinds = sum(ARCHITECTURES.index(way.architecture) for way in self.ways)
-        return kinds, self.area_count(), sum(way.fastpath for way in self.ways)
+        kinds = sum(ARCHITECTURES.index(split.architecture) for split in self.splits)
+        return kinds, self.area_count(), sum(split.fastpath for split in self.splits)
 
 
-def ways(function: FunctionOptions, areas_max: int, fastpath: Sequence[bool]) -> list[Way]:
+def splits(function: FunctionOptions, areas_max: int, fastpath: Sequence[bool]) -> list[Split]:
     """All that `weir-dp` would take, fewest areas first. `fastpath`: whether to try with one, or without."""
-    found = [Way("run-to-completion"), Way("pipeline")]
-    found += [Way("dispatch", workers=workers) for workers in range(1, WORKERS_MAX + 1)]
+    found = [Split("run-to-completion"), Split("pipeline")]
+    found += [Split("dispatch", workers=workers) for workers in range(1, WORKERS_MAX + 1)]
     found += [
-        Way("separated", workers=workers, owners=owners)
+        Split("separated", workers=workers, owners=owners)
         for owners, workers in itertools.product(range(1, OWNERS_MAX + 1), range(1, WORKERS_MAX + 1))
     ]
     count = len(function.nfs())
     fitting = [
-        Way(way.architecture, way.workers, way.owners, remembers)
-        for way, remembers in itertools.product(found, fastpath)
-        if sum(way.areas(count)) <= areas_max and (way.architecture != "pipeline" or count > 1)
+        Split(split.architecture, split.workers, split.owners, remembers)
+        for split, remembers in itertools.product(found, fastpath)
+        if sum(split.areas(count)) <= areas_max and (split.architecture != "pipeline" or count > 1)
     ]
-    possible = [way for way in fitting if not list(function_complaints({"f": way.function(function)}))]
-    return sorted(possible, key=lambda way: sum(way.areas(count)))
+    possible = [split for split in fitting if not list(function_complaints({"f": split.function(function)}))]
+    return sorted(possible, key=lambda split: sum(split.areas(count)))
 
 
 def may_remember(function: FunctionOptions) -> bool:
@@ -115,17 +115,17 @@ def may_remember(function: FunctionOptions) -> bool:
 
 
 def placements(
-    functions: Sequence[FunctionOptions], choices: Sequence[Sequence[Way]], pool: Pool, cores_max: int
+    functions: Sequence[FunctionOptions], choices: Sequence[Sequence[Split]], pool: Pool, cores_max: int
 ) -> Iterator[Placement]:
-    """Each placement once, fewest areas first. `choices`: ways of each function; `cores_max`: of the pool's
+    """Each placement once, fewest areas first. `choices`: splits of each function; `cores_max`: of the pool's
     own."""
     counts = [len(one.nfs()) for one in functions]
-    sizes = [[sum(way.areas(count)) for way in one] for one, count in zip(choices, counts, strict=True)]
+    sizes = [[sum(split.areas(count)) for split in one] for one, count in zip(choices, counts, strict=True)]
     least, most = sum(map(min, sizes)), sum(map(max, sizes))
     own = pool.own[:cores_max]
     for total in range(least, most + 1):
         for chosen in _together(choices, sizes, total):
-            kinds = [way.areas(count) for way, count in zip(chosen, counts, strict=True)]
+            kinds = [split.areas(count) for split, count in zip(chosen, counts, strict=True)]
             flat = [areas for one in kinds for areas in one]
             for layout in _layouts(flat, len(own), len(pool.tester)):
                 cpus = [[(*pool.tester, *own)[core] for core in cores] for cores in layout]
@@ -133,18 +133,18 @@ def placements(
 
 
 def _together(
-    choices: Sequence[Sequence[Way]], sizes: Sequence[Sequence[int]], total: int
-) -> Iterator[list[Way]]:
-    """A way for each function, so many areas in all."""
+    choices: Sequence[Sequence[Split]], sizes: Sequence[Sequence[int]], total: int
+) -> Iterator[list[Split]]:
+    """One for each function, so many areas in all."""
     if not choices:
         if total == 0:
             yield []
         return
     if not sum(map(min, sizes)) <= total <= sum(map(max, sizes)):
         return
-    for way, size in zip(choices[0], sizes[0], strict=True):
+    for split, size in zip(choices[0], sizes[0], strict=True):
         for rest in _together(choices[1:], sizes[1:], total - size):
-            yield [way, *rest]
+            yield [split, *rest]
 
 
 def _by_function(kinds: Sequence[Sequence[int]], cpus: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
@@ -230,9 +230,9 @@ def placed_lab(
     """The lab with this chain alone, placed so, under this technology. `switch`: its own cores, if any."""
     names = own_names(chain)
     functions = {
-        name: way.function(lab.functions[before], cores)
-        for name, before, way, cores in zip(
-            names, chain.functions, placement.ways, placement.cores, strict=True
+        name: split.function(lab.functions[before], cores)
+        for name, before, split, cores in zip(
+            names, chain.functions, placement.splits, placement.cores, strict=True
         )
     }
     options = lab.options(technology).model_copy(update={"cores": None})

@@ -29,7 +29,7 @@ from weir.plan.memory import packets_looked_into, with_room
 from weir.technology import TECHNOLOGIES
 
 FASTPATH = "fast path"
-WAYS = (*ARCHITECTURES, FASTPATH)
+RUN_AS = (*ARCHITECTURES, FASTPATH)
 FUNCTIONS_MAX, WORKERS_MAX, OWNERS_MAX = 4, 4, 2
 SIZES_BYTES = tuple(sorted(set(IMIX_BYTES.values())))
 _LETTERS = "".join(letter for letter in IMIX_BYTES if letter != "z")
@@ -110,15 +110,15 @@ def _values(known: Known, cpus: Sequence[int], random: Random, number: int) -> d
     flows = _log_uniform(random, 1, MAX_FLOWS)
     direction = random.choice(("left-to-right", "bidirectional"))
     streams = 2 if direction == "bidirectional" else 1
-    way = random.choice([one for one in WAYS if known.fastpath or one != FASTPATH])
+    run_as = random.choice([one for one in RUN_AS if known.fastpath or one != FASTPATH])
     count = random.randint(1, min(FUNCTIONS_MAX, len(known.functions)))
     names = random.sample(sorted(known.functions), count)
     nfs = [_function(known, name, flows * streams, random) for name in names]
     parts = [nfs]
-    if way == ARCHITECTURES[0] and random.random() < 0.5:
+    if run_as == ARCHITECTURES[0] and random.random() < 0.5:
         at = random.randint(0, count - 1)
         parts = [part for part in (nfs[:at], nfs[at:]) if part]
-    functions = {f"f{index}": _run_as(way, part, random) for index, part in enumerate(parts, 1)}
+    functions = {f"f{index}": _run_as(run_as, part, random) for index, part in enumerate(parts, 1)}
     return {
         "weir": 1,
         "name": f"random-{number}",
@@ -157,14 +157,14 @@ def _most(name: str, key: str, value: int) -> int:
     return max(value, int(option.max)) if option is not None and option.max is not None else value
 
 
-def _run_as(way: str, nfs: Sequence[Mapping[str, Any]], random: Random) -> dict[str, Any]:
-    architecture = random.choice(ARCHITECTURES) if way == FASTPATH else way
+def _run_as(run_as: str, nfs: Sequence[Mapping[str, Any]], random: Random) -> dict[str, Any]:
+    architecture = random.choice(ARCHITECTURES) if run_as == FASTPATH else run_as
     found: dict[str, Any] = {"chain": [dict(one) for one in nfs], "architecture": architecture}
     if architecture in ("dispatch", "separated"):
         found["workers"] = random.randint(1, WORKERS_MAX)
     if architecture == "separated":
         found["owners"] = random.randint(1, OWNERS_MAX)
-    if way == FASTPATH:
+    if run_as == FASTPATH:
         found["fastpath"] = True
         found["fastpath_flows"] = _log_uniform(random, _FASTPATH_FLOWS_MIN, _FASTPATH_FLOWS_MAX)
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials from which a cost model can be made: the functions of a lab in many orders, ways and places."""
+"""Trials from which a cost model can be made: functions of a lab in many orders, architectures and places."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def frame_ends(lab: Lab) -> tuple[str, str]:
 
 
 def _with_fastpath(lab: Lab, trial: PlannedTrial) -> Iterator[PlannedTrial]:
-    """If the lab has some: with room for all flows, and with too little, so that every packet walks."""
+    """If the lab has some: with room for all flows, and with too little: all on the slow path."""
     if not any(function.fastpath for function in lab.functions.values()):
         return
     plain = trial.architecture in (ARCHITECTURES[0], "separated") and trial.alone()

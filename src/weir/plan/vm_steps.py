@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps for virtual machines: all are started, then each is waited for, told what to do and pinned.
+"""Steps for virtual machines: all are started, then each is waited for, configured and pinned.
 
-The ports are at fixed places of the guest's PCI bus, so that a weir-dp in it can be told of them beforehand.
+The ports are at fixed places of the guest's PCI bus, so that its weir-dp's configuration is known beforehand.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class StageLedger(Reply):
 
 
 class FastpathLedger(Reply):
-    """What a path's fast path did: hits followed an entry, walks went through the stages."""
+    """What a path's fast path did: hits followed an entry, walks took the slow path through the stages."""
 
     hits: int
     walks: int

@@ -81,7 +81,7 @@ class DelayWanted(Request):
     variation: bool = False
     """IPDV and jitter too."""
     tag_ns: int | None = Field(default=None, ge=0, le=NANOSECONDS_MAX)
-    """The first packet that each stream sends from this time on is tagged: its delay is told singly, too."""
+    """The first packet that each stream sends from then on is tagged: the result has its own delay, too."""
 
 
 class LaterRates(Request):

@@ -186,7 +186,7 @@ class Slices(Reply):
     start_raw_ns: int
     """CLOCK_MONOTONIC_RAW at the run's start, for what others timed."""
     now_raw_ns: int
-    """The same when this was told, and what the run's own clock said then:"""
+    """The same when this was answered, and what the run's own clock said then:"""
     now_us: float
     streams: tuple[StreamSlices, ...]
     cores: tuple[CoreSlices, ...]

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from weir.base.cores import Cores
 from weir.base.error import WeirError
-from weir.base.record import Part
+from weir.base.record import LabSection
 from weir.base.step import Step
 from weir.base.topology import PortKind, Topology
 
@@ -36,7 +36,7 @@ NeedKind = Literal[
 ]
 
 
-class TechnologyOptions(Part):
+class TechnologyOptions(LabSection):
     """What every technology has."""
 
     cores: Cores | None = Field(default=None, description="cores with this technology, before the lab's own")

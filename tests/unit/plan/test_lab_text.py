@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weir.lab import Lab, load_lab
 from weir.plan.lab_text import placed_text
-from weir.plan.placements import Placement, Way, placed_lab
+from weir.plan.placements import Placement, Split, placed_lab
 
 CPUS = (0, 1, 2, 3)
 TEXT = """\
@@ -36,7 +36,7 @@ quick:
   traffic: {frames: [128]}
   measure: {repeats: 1}
 """
-PLACEMENT = Placement((Way("dispatch", workers=2),), ((1, 1, 2),))
+PLACEMENT = Placement((Split("dispatch", workers=2),), ((1, 1, 2),))
 
 
 def rewritten(folder: Path, chain: str, placement: Placement = PLACEMENT) -> tuple[Lab, str, Lab]:
@@ -94,7 +94,7 @@ def test_the_function_that_a_lab_leaves_out_is_written(tmp_path: Path) -> None:
     source = tmp_path / "lab.yml"
     source.write_text("weir: 1\nname: small\nchain: PVVP\ntechnology: direct\n")
     lab = load_lab(source, cpus=CPUS)
-    placement = Placement((Way("run-to-completion"),) * 2, ((1,), (2,)))
+    placement = Placement((Split("run-to-completion"),) * 2, ((1,), (2,)))
     placed = placed_lab(lab, lab.chains()[0], placement, (0,))
     target = tmp_path / "planned.yml"
     target.write_text(placed_text(source.read_text(), placed, lab.chains()[0].functions, [], tmp_path))

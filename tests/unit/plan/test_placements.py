@@ -11,12 +11,12 @@ import pytest
 from weir import plan
 from weir.lab.function import FunctionOptions
 from weir.plan.execution import execution
-from weir.plan.placements import Placement, Pool, Way, own_names, placed_lab, placements, ways
+from weir.plan.placements import Placement, Pool, Split, own_names, placed_lab, placements, splits
 
 from .test_execution import lab_of
 
 STAGES = ("nat", "acl", "l3fwd", "dpi", "acl", "l3fwd", "acl")
-RTC, PIPELINE = Way("run-to-completion"), Way("pipeline")
+RTC, PIPELINE = Split("run-to-completion"), Split("pipeline")
 
 
 def function(*names: str) -> FunctionOptions:
@@ -26,10 +26,10 @@ def function(*names: str) -> FunctionOptions:
     )
 
 
-def found(way: Way, stages: int, own: int, tester: int = 0) -> list[tuple[int, ...]]:
+def found(split: Split, stages: int, own: int, tester: int = 0) -> list[tuple[int, ...]]:
     """Cores of the areas of one function's placements; own cores from 10, the tester's from 0."""
     pool = Pool(tuple(range(10, 10 + own)), tuple(range(tester)))
-    listed = placements([function(*STAGES[:stages])], [[way]], pool, own)
+    listed = placements([function(*STAGES[:stages])], [[split]], pool, own)
     return [one.cores[0] for one in listed]
 
 
@@ -53,22 +53,22 @@ def test_the_testers_cores_are_told_apart_and_from_the_others() -> None:
 
 
 def test_workers_are_alike_and_stand_evenly() -> None:
-    assert sorted(found(Way("dispatch", workers=2), 3, own=3)) == [(10, 10, 11), (10, 11, 12)]
+    assert sorted(found(Split("dispatch", workers=2), 3, own=3)) == [(10, 10, 11), (10, 11, 12)]
 
 
 def test_as_many_workers_more_on_every_core_share_the_load_no_better() -> None:
-    assert (10, 11, 11) not in found(Way("dispatch", workers=2), 3, own=3)
+    assert (10, 11, 11) not in found(Split("dispatch", workers=2), 3, own=3)
 
 
 def test_more_workers_than_cores_even_out_a_dispatchers_core() -> None:
-    assert (10, 10, 11, 11) in found(Way("dispatch", workers=3), 3, own=2)
+    assert (10, 10, 11, 11) in found(Split("dispatch", workers=3), 3, own=2)
 
 
-@pytest.mark.parametrize("way", [Way("separated", workers=3, owners=2), Way("dispatch", workers=4)])
-def test_no_two_placements_differ_only_in_which_core_is_which(way: Way) -> None:
-    kinds = way.areas(3)
+@pytest.mark.parametrize("split", [Split("separated", workers=3, owners=2), Split("dispatch", workers=4)])
+def test_no_two_placements_differ_only_in_which_core_is_which(split: Split) -> None:
+    kinds = split.areas(3)
     seen: Counter[object] = Counter()
-    for cores in found(way, 3, own=4):
+    for cores in found(split, 3, own=4):
         parts = [kind for kind, count in enumerate(kinds) for _ in range(count)]
         contents = {core: Counter[int]() for core in cores}
         for kind, core in zip(parts, cores, strict=True):
@@ -80,44 +80,44 @@ def test_no_two_placements_differ_only_in_which_core_is_which(way: Way) -> None:
 
 def test_the_fewest_areas_come_first_over_all_functions_of_a_chain() -> None:
     functions = [function("nat", "l3fwd"), function("acl")]
-    choices = [ways(one, 3, (False,)) for one in functions]
+    choices = [splits(one, 3, (False,)) for one in functions]
     listed = list(placements(functions, choices, Pool((1, 2), ()), 2))
     counts = [one.area_count() for one in listed]
     assert counts == sorted(counts)
     assert len(set(listed)) == len(listed)
-    assert {(1,), (2,)} == {one.cores[1] for one in listed if one.ways == (RTC, RTC)}
+    assert {(1,), (2,)} == {one.cores[1] for one in listed if one.splits == (RTC, RTC)}
 
 
 def test_only_ways_that_weir_dp_takes_are_tried() -> None:
-    two_that_steer = ways(function("nat", "lb"), 9, (False,))
+    two_that_steer = splits(function("nat", "lb"), 9, (False,))
     assert {one.workers for one in two_that_steer if one.architecture == "dispatch"} == {1}
     assert {one.owners for one in two_that_steer if one.architecture == "separated"} == {1}
-    mover = ways(FunctionOptions(nf="l2fwd"), 9, (False,))
+    mover = splits(FunctionOptions(nf="l2fwd"), 9, (False,))
     assert {one.architecture for one in mover} == {"run-to-completion", "dispatch"}
 
 
 @pytest.mark.parametrize(
-    ("way", "cores", "where"),
+    ("split", "cores", "where"),
     [
         (RTC, (3,), {"f1": 3}),
         (PIPELINE, (3, 2, 3), {"f1.nat": 3, "f1.acl": 2, "f1.l3fwd": 3}),
         (
-            Way("dispatch", workers=2),
+            Split("dispatch", workers=2),
             (2, 2, 3),
             {"f1.dispatcher": 2, "f1.worker0": 2, "f1.worker1": 3, "f1.collector.left": 2},
         ),
         (
-            Way("separated", workers=2, owners=1),
+            Split("separated", workers=2, owners=1),
             (2, 3, 4, 2),
             {"f1.dispatcher": 2, "f1.owner0": 3, "f1.applier0": 4, "f1.applier1": 2, "f1.collector": 2},
         ),
     ],
 )
 def test_areas_stand_where_the_placement_says(
-    way: Way, cores: tuple[int, ...], where: dict[str, int]
+    split: Split, cores: tuple[int, ...], where: dict[str, int]
 ) -> None:
     lab = lab_of()
-    placed = placed_lab(lab, lab.chains()[0], Placement((way,), (cores,)), (0,))
+    placed = placed_lab(lab, lab.chains()[0], Placement((split,), (cores,)), (0,))
     chain = placed.chains()[0]
     said = execution(plan.build_topology(placed, "direct", chain, "costs-00000000"), placed, chain, "64")
     stands = {area.name: area.core for area in said.areas}

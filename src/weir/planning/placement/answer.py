@@ -73,7 +73,7 @@ def _different(ranked: Sequence[Predicted]) -> list[Predicted]:
     """The best of each way to run the functions, on each number of cores."""
     best: dict[object, Predicted] = {}
     for one in ranked:
-        best.setdefault((one.placement.ways, one.cores), one)
+        best.setdefault((one.placement.splits, one.cores), one)
     return list(best.values())
 
 
@@ -113,7 +113,7 @@ def _functions(search: Search, one: Predicted) -> tuple[PlannedFunction, ...]:
             cores=cores,
         )
         for name, mode, cores in zip(
-            search.chain.functions, one.placement.ways, one.placement.cores, strict=True
+            search.chain.functions, one.placement.splits, one.placement.cores, strict=True
         )
     )
 

@@ -24,7 +24,7 @@ from weir.plan.placements import (
     may_remember,
     placed_lab,
     placements,
-    ways,
+    splits,
 )
 from weir.planning.model.capacity import CostModel, Prediction, knows_fastpath, predict_blind, typical
 from weir.planning.model.scaling import over_link
@@ -185,7 +185,7 @@ class Search:
         areas_max = own + len(pool.tester) + SPARE_AREAS
         knows = knows_fastpath(self.model)
         choices = [
-            ways(one, areas_max, (False, True) if knows and may_remember(one) else (one.fastpath,))
+            splits(one, areas_max, (False, True) if knows and may_remember(one) else (one.fastpath,))
             for one in functions
         ]
         return placements(functions, choices, pool, own)
