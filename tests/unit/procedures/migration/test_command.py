@@ -56,7 +56,7 @@ def test_a_technology_without_tap_interfaces_is_refused(tmp_path: Path) -> None:
         (["--rate", "50% PDR"], "--rate 50% PDR: expected a number"),
         (["--bandwidth", "fast"], "--bandwidth fast: expected a rate"),
         (["--downtime-limit", "1h"], "--downtime-limit 1h: expected 0.001 s to 2000 s"),
-        (["--frame", "65"], "no frame 65"),
+        (["--frame", "65"], "no frame '65'"),
     ],
 )
 def test_what_makes_no_migration_is_refused(words: list[str], expected: str, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ runner = CliRunner()
         ([LAB, "--rate", "1Mpps", "--load", "50% PDR"], "give one of them"),
         ([LAB, "--rate", "50% PDR"], "a share is a --load"),
         ([LAB, "--load", "50% XDR"], "no goal XDR; it has NDR, PDR"),
-        ([LAB, "--frame", "65"], "no frame 65; it has 64"),
+        ([LAB, "--frame", "65"], "no frame '65'; it has 64"),
         (["--resume", "latest", "--duration", "1s"], "leave --duration away"),
         ([], "expected a LAB, or --resume RUN"),
     ],
