@@ -30,18 +30,18 @@ uint32_t weir_session_time_of_s(uint64_t seconds);
 struct weir_session_timeouts
 weir_session_timeouts_of_s(const struct weir_session_timeouts_s *timeouts_s);
 
-/* The rows of both. `session`: what a user calls a UDP or ICMP session; the two texts say which TCP
- * connections are idle for as long. */
-#define WEIR_SESSION_TIMEOUT_ROWS(owner, field, session, established, transitory)                  \
+/* Their rows. `session`: what a user calls one; the texts for TCP say which are idle so long. */
+#define WEIR_UDP_TIMEOUT_ROW(owner, field, session)                                                \
 	WEIR_TIMEOUT_ROW_AT(owner, field, udp_timeout_s, "300", 86400,                             \
 			    "Idle time of a UDP " session                                          \
-			    " (RFC 4787: 120 or more, 300 recommended)."),                         \
-		WEIR_TIMEOUT_ROW_AT(owner, field, tcp_established_timeout_s, "7440", 864000,       \
-				    "Idle time of " established " (RFC 5382: 7440 or more)."),     \
+			    " (RFC 4787: 120 or more, 300 recommended).")
+#define WEIR_TCP_TIMEOUT_ROWS(owner, field, established, transitory)                               \
+	WEIR_TIMEOUT_ROW_AT(owner, field, tcp_established_timeout_s, "7440", 864000,               \
+			    "Idle time of " established " (RFC 5382: 7440 or more)."),             \
 		WEIR_TIMEOUT_ROW_AT(owner, field, tcp_transitory_timeout_s, "240", 86400,          \
-				    "Idle time of " transitory " (RFC 5382: 240 or more)."),       \
-		WEIR_TIMEOUT_ROW_AT(owner, field, icmp_timeout_s, "60", 86400,                     \
-				    "Idle time of a " session                                      \
-				    " of ICMP echo (RFC 5508: 60 or more).")
+				    "Idle time of " transitory " (RFC 5382: 240 or more).")
+#define WEIR_ICMP_TIMEOUT_ROW(owner, field, session)                                               \
+	WEIR_TIMEOUT_ROW_AT(owner, field, icmp_timeout_s, "60", 86400,                             \
+			    "Idle time of a " session " of ICMP echo (RFC 5508: 60 or more).")
 
 #endif

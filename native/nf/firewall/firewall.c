@@ -44,10 +44,11 @@ static const struct weir_option options[] = {
 			"RST: connections that were there before the firewall go on.",
 		.offset = offsetof(struct firewall, syn_first),
 	},
-	WEIR_SESSION_TIMEOUT_ROWS(struct firewall, timeouts_s, "session",
-				  "an established TCP connection",
-				  "a TCP connection that is not answered yet, was reset, or was "
-				  "closed by both sides"),
+	WEIR_TCP_TIMEOUT_ROWS(struct firewall, timeouts_s, "an established TCP connection",
+			      "a TCP connection that is not answered yet, was reset, or was "
+			      "closed by both sides"),
+	WEIR_UDP_TIMEOUT_ROW(struct firewall, timeouts_s, "session"),
+	WEIR_ICMP_TIMEOUT_ROW(struct firewall, timeouts_s, "session"),
 	WEIR_TIMEOUT_ROW(struct firewall, other_timeout_s, "600", 86400,
 			 "Idle time of a session of any other protocol."),
 	WEIR_NOT_IPV4_ROW(struct firewall),
