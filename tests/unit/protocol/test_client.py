@@ -203,7 +203,7 @@ def test_a_run_that_weir_dp_could_not_take_is_refused_with_the_value_that_is_wro
     peer: Peer, client: DataPlaneClient
 ) -> None:
     with pytest.raises(
-        DataPlaneError, match=r"TrafficStart\.duration_ns: .* greater than or equal to 1000000"
+        DataPlaneError, match=r"TrafficStart\.duration_ns: .* equal to 1000000"
     ):
         client.start_traffic({0: 1}, 1, 1)
     assert peer.requests == []
