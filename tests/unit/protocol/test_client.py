@@ -202,9 +202,7 @@ def test_another_protocol_is_refused(peer: Peer, client: DataPlaneClient) -> Non
 def test_a_run_that_weir_dp_could_not_take_is_refused_with_the_value_that_is_wrong(
     peer: Peer, client: DataPlaneClient
 ) -> None:
-    with pytest.raises(
-        DataPlaneError, match=r"TrafficStart\.duration_ns: .* equal to 1000000"
-    ):
+    with pytest.raises(DataPlaneError, match=r"TrafficStart\.duration_ns: .* equal to 1000000"):
         client.start_traffic({0: 1}, 1, 1)
     assert peer.requests == []
 
