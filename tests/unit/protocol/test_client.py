@@ -199,6 +199,14 @@ def test_another_protocol_is_refused(peer: Peer, client: DataPlaneClient) -> Non
         client.hello()
 
 
+def test_a_run_that_weir_dp_could_not_take_is_refused_with_the_value_that_is_wrong(
+    peer: Peer, client: DataPlaneClient
+) -> None:
+    with pytest.raises(DataPlaneError, match=r"TrafficStart\.duration_ns: .* equal to 1000000"):
+        client.start_traffic({0: 1}, 1, 1)
+    assert peer.requests == []
+
+
 @pytest.mark.parametrize("line", [b"not json\n", b"[1]\n", b'{"id": 1, "ok": true, "result": {}}\n'])
 def test_an_answer_of_another_shape_is_an_error_and_not_a_crash(
     peer: Peer, client: DataPlaneClient, line: bytes
