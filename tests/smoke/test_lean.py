@@ -87,7 +87,7 @@ def test_instruction_counts_are_the_same_each_time_and_stages_add_up() -> None:
 
 
 def test_a_ratio_that_the_core_cannot_reach_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weir.measure.lean.BEYOND", 0.01)
+    monkeypatch.setattr("weir.procedures.lean.numbers.BEYOND", 0.01)
     done = runner.invoke(app, ["lean", CHAIN, "--launches", "5", "--json"])
     assert done.exit_code == FAILED
     assert "cannot be: this core was seen to retire" in done.stderr

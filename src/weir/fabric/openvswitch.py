@@ -28,7 +28,7 @@ from weir.plan import Step
 _SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 _WITH_DPDK = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
 CALL_S = 30
-SMALL_PAGES_MIN_MB = 512
+SMALL_PAGES_MIN_MB = 1024
 _RECEIVE_BYTES = 65_536
 _OWN_VLAN = 4094
 """Of a bridge's own interface, which must not get what is flooded: functions that leave addresses alone send
@@ -200,7 +200,10 @@ def _memory(pmd_cores: list[int], memory_mb: object) -> list[str]:
         # A buffer may not lie across two small pages, so each has one of its own: about twice the memory. And
         # too large a pool, which Open vSwitch tries first, does not give back what it took.
         # Open vSwitch adds --in-memory, which forbids --no-huge, unless it sees --legacy-mem.
+        # So each port has a small pool: of one for all Open vSwitch asks for 262,144 buffers, and by what is left
+        # of the last page DPDK says that there is too little memory, or something that ends the attempts.
         return [
+            "other_config:per-port-memory=true",
             f"other_config:dpdk-alloc-mem={max(SMALL_PAGES_MIN_MB, 2 * memory_mb * len(homes))}",
             'other_config:dpdk-extra="--no-huge --legacy-mem --no-shconf --no-telemetry --no-pci"',
         ]
