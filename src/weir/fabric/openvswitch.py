@@ -200,7 +200,7 @@ def _memory(pmd_cores: list[int], memory_mb: object) -> list[str]:
         # A buffer may not lie across two small pages, so each has one of its own: about twice the memory. And
         # too large a pool, which Open vSwitch tries first, does not give back what it took.
         # Open vSwitch adds --in-memory, which forbids --no-huge, unless it sees --legacy-mem.
-        # So each port has a small pool. Of one for all, Open vSwitch asks for 262,144 buffers, then for fewer,
+        # So each port has a small pool. Of one for all, Open vSwitch wants 262,144 buffers, then fewer,
         # but only where DPDK says ENOMEM; by what is left of its memory it may say ENOBUFS.
         return [
             "other_config:per-port-memory=true",
