@@ -7,8 +7,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weir.measure.absences import HOST, SLOWED, SLOWED_TIMES, Absence, absences, slowed
 from weir.measure.delay_figures import NS_PER_US
-from weir.measure.disturbance import HOST, SLOWED, SLOWED_TIMES, Absence, Evidence, absences, evidence, slowed
+from weir.measure.disturbance import Evidence, evidence
 from weir.measure.machine_state import MachineState
 from weir.measure.tester import CoreWatch, Taken, Unwatched
 from weir.protocol.traffic_results import Slices

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from weir.base.error import WeirError
 from weir.lab.measure import TrialOptions
+from weir.measure.absences import SLOWED_TIMES
 from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
-from weir.measure.disturbance import SLOWED_TIMES
 from weir.measure.outside import Nothing, Outside, Own, joined
 from weir.measure.overload import backlog_packets
 from weir.measure.pace import core_paces

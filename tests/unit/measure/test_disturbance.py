@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from weir.measure.disturbance import HOST, SLOWED, Absence, absences, evidence, slowed
+from weir.measure.absences import HOST, SLOWED, Absence, absences, slowed
+from weir.measure.disturbance import evidence
 from weir.protocol.traffic_results import CoreSlices, Gap, Slices, StreamSlices
 
 COUNT, PACKETS = 100, 1000

@@ -8,6 +8,7 @@ the last one writes the first value back. A value that nobody of Weir has set is
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,7 +28,7 @@ _RT_RUNTIME = "proc/sys/kernel/sched_rt_runtime_us"
 _DEFAULT = f"{_IRQ}/default_smp_affinity"
 
 
-class HostSettings:
+class HostSettings(ABC):
     """One kind of step. A kind says which files it sets to what, and why it cannot, if it cannot."""
 
     kind: ClassVar[StepKind]
@@ -36,13 +37,13 @@ class HostSettings:
         self._tree = Tree(root)
         self._write = write
 
+    @abstractmethod
     def lacking(self, params: Mapping[str, Any]) -> str | None:
         """Why this machine cannot do it; None if it can. Touches nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def wanted(self, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Path below the root, and the value that it shall have."""
-        raise NotImplementedError
 
     def do(self, step: Step, site: Site) -> Facts:
         """Sets what can be set. FabricError if nothing could; files that refuse are noted, and stay."""
