@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weir.fabric import interrupts
+from weir.fabric import stop_signals
 from weir.lab import Lab, load_lab
 from weir.measure import measure_setup
 from weir.measure.counting import Watched
@@ -78,7 +78,7 @@ class Standing:
 def standing(lab: Lab, technology: str, chain_name: str, state: MachineState) -> Iterator[Standing]:
     """Built once for the body. `state`: of the machine, of all searches of a bench."""
     chain = next(chain for chain in lab.chains() if chain.name == chain_name)
-    with interrupts.held(), running(lab, planned(lab, technology, chain)) as here:
+    with stop_signals.held(), running(lab, planned(lab, technology, chain)) as here:
         yield Standing(
             state,
             {

@@ -17,7 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def parsed(built: Topology, datapath: str = "Linux bridge (kernel)") -> ElementTree.Element:
-    text = picture(built, datapath).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    text = str(picture(built, datapath)).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
     return ElementTree.fromstring(text)
 
 

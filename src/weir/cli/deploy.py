@@ -87,7 +87,7 @@ def _listing(steps: list[Step], topology: Topology) -> str:
 def _deployed(lab: Lab, made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
     """Makes everything and starts the loops; takes everything down again if any of it fails."""
     from weir import fabric
-    from weir.fabric import interrupts
+    from weir.fabric import stop_signals
     from weir.plan import SOCKET
     from weir.procedures.driver import configured
     from weir.protocol import DataPlaneClient
@@ -99,12 +99,12 @@ def _deployed(lab: Lab, made: Plan, steps: list[Step], *, quiet: bool) -> Deploy
         if not quiet and event.state == "doing":
             print(f"  {event.step.text}")
 
-    with interrupts.held():
+    with stop_signals.held():
         for name in fabric.clean_leftovers():
             print(f"took down {name}, which a killed weir had left", file=sys.stderr)
         deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
         try:
-            with interrupts.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
+            with stop_signals.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
                 configured(client, made, deployment)
             deployment.keep()
         except BaseException:

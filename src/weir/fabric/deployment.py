@@ -13,7 +13,7 @@ from typing import Literal
 
 from weir.base.step import StepKind
 from weir.base.topology import Topology
-from weir.fabric import interrupts, openvswitch, process
+from weir.fabric import openvswitch, process, stop_signals
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
@@ -66,12 +66,12 @@ class Deployment:
 
         The next run takes it down if this process dies before `keep`.
         """
-        with interrupts.held():
+        with stop_signals.held():
             deployment = cls(Journal.begin(about))
             site = deployment._site()
             try:
                 for step in steps:
-                    interrupts.check()
+                    stop_signals.check()
                     deployment._do(step, site, on_event)
             except BaseException:
                 site.close()
@@ -105,7 +105,7 @@ class Deployment:
         Goes on past a step that cannot be undone; then raises FabricError and keeps the journal.
         FabricError if another process works on the deployment. Ctrl-C waits for its end.
         """
-        with interrupts.held():
+        with stop_signals.held():
             self._destroy(on_event)
 
     def _destroy(self, on_event: OnEvent) -> None:
@@ -167,7 +167,7 @@ class Deployment:
         assert self.topology is not None
         self._require_alive()
         site = self._counting
-        with interrupts.held():
+        with stop_signals.held():
             counters = kernel_counters(self.topology, site, delivered)
             if self._openvswitch() and len(self.topology.nodes) > 1:
                 counters += openvswitch_counters(self.topology, site)
@@ -201,7 +201,7 @@ class Deployment:
 
     def _reset(self, kind: StepKind) -> None:
         """Ctrl-C waits for its end. FabricError if something does not come up again."""
-        with interrupts.held():
+        with stop_signals.held():
             self._counting.close()
             site = self._site()
             try:

@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from weir.fabric import interrupts, namespace
+from weir.fabric import namespace, stop_signals
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.results.soak import ProcessFigures
@@ -188,7 +188,7 @@ def wait_for(name: str, path: Path, pid: int, log: Path) -> None:
                 return
         if not alive(pid):
             break
-        interrupts.check()
+        stop_signals.check()
         time.sleep(0.01)
     raise FabricError(f"{name} does not start: {log_end(log)}", f"its log: {log}")
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from weir import fabric, plan
 from weir.base.error import WeirError
 from weir.base.topology import Topology
-from weir.fabric import interrupts
+from weir.fabric import stop_signals
 from weir.fabric.host.reading import facts
 from weir.host.checks import shortfalls
 from weir.lab import Chain, Lab
@@ -75,14 +75,14 @@ class Campaign:
         Ctrl-C ends a trial at once, but waits for a step of building or taking down; a second one changes
         nothing.
         """
-        with interrupts.held():
+        with stop_signals.held():
             take_down_leftovers(self._progress.say)
             began = time.monotonic()
             result = self._begin()
             self._store.begin(result)
             try:
                 for way, chain in self._visits():
-                    interrupts.check()
+                    stop_signals.check()
                     self._visit(result, way, chain)
                 self._revisit(result)
             except KeyboardInterrupt:
@@ -90,7 +90,7 @@ class Campaign:
                 self._progress.say(
                     f"interrupted: took everything down; what was finished is in {self._store.name}"
                 )
-                interrupts.settle()
+                stop_signals.discard()
             result.reductions = reductions(result)
             result.machine = self._state.seen()
             result.finished_at = _now()
@@ -120,7 +120,7 @@ class Campaign:
             for visited in worse:
                 if time.monotonic() >= until:
                     return
-                interrupts.check()
+                stop_signals.check()
                 self._progress.say(
                     f"{visited.setup.name} {visited.setup.chain}: again, the machine was in a worse state"
                 )

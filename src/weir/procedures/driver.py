@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from weir import fabric, plan
 from weir.base.topology import Topology
-from weir.fabric import interrupts
+from weir.fabric import stop_signals
 from weir.fabric.outside import TakenWatch
 from weir.fabric.process import log_end
 from weir.lab import Chain, Lab
@@ -108,7 +108,7 @@ def new_id(lab: Lab) -> str:
 def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
     """Deployed, configured and polling for the body; taken down after it, however it ends.
 
-    Ctrl-C, held by the caller with `interrupts.held`, is let through in the body alone. FabricError,
+    Ctrl-C, held by the caller with `stop_signals.held`, is let through in the body alone. FabricError,
     DataPlaneError.
     """
     began = time.monotonic()
@@ -117,7 +117,7 @@ def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
     deployment = fabric.Deployment.deploy(steps, topology)
     try:
         with (
-            interrupts.allowed(),
+            stop_signals.allowed(),
             DataPlaneClient(deployment.run_dir / SOCKET) as client,
             closing(deployment.core_watch()) as cores,
         ):
@@ -152,6 +152,6 @@ def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deploymen
 
 
 def take_down_leftovers(say: Callable[[str], None]) -> None:
-    """Takes all of it down, and says what. Within `interrupts.held`."""
+    """Takes all of it down, and says what. Within `stop_signals.held`."""
     for name in fabric.clean_leftovers():
         say(f"took down {name}, which a killed run had left")

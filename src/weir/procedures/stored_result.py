@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import __version__, fabric
-from weir.fabric import interrupts
+from weir.fabric import stop_signals
 from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
 from weir.procedures.driver import take_down_leftovers
@@ -78,13 +78,13 @@ class OneCase:
         What a killed run had left is taken down first.
         """
         began = time.monotonic()
-        with interrupts.held():
+        with stop_signals.held():
             take_down_leftovers(say)
             try:
                 yield
             except KeyboardInterrupt:
                 self.result.interrupted = True
-                interrupts.settle()
+                stop_signals.discard()
             finally:
                 self.result.seconds = round(self.result.seconds + time.monotonic() - began, 1)
                 self.result.finished_at = datetime.now(UTC).isoformat(timespec="seconds")

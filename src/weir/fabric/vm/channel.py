@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from weir.fabric import interrupts, process
+from weir.fabric import process, stop_signals
 from weir.fabric.errors import FabricError
 
 NS_PER_US = 1000
@@ -104,7 +104,7 @@ class Channel:
             try:
                 data = self._socket.recv(_RECEIVE_BYTES)
             except TimeoutError:
-                interrupts.check()
+                stop_signals.check()
                 if not process.alive(self._pid):
                     raise FabricError(f"virtual machine {self._node} has ended") from None
                 if time.monotonic() > deadline:

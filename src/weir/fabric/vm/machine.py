@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from weir.fabric import interrupts, process
+from weir.fabric import process, stop_signals
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.process import wait_for
@@ -153,7 +153,7 @@ def _said(files: Files, pid: int, text: str, limit_s: float) -> None:
                 f"virtual machine {files.node} has not said {text!r} on its console within {limit_s:g} s",
                 "set vm.ready to what it says when it forwards, or raise vm.boot_time_limit_s",
             )
-        interrupts.check()
+        stop_signals.check()
         time.sleep(_LOOK_S)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weir.base.error import WeirError
-from weir.fabric import interrupts
+from weir.fabric import stop_signals
 from weir.lab import Lab
 from weir.lab.technology import TechnologyName
 from weir.measure.windows import entered, stage_drops
@@ -93,9 +93,9 @@ def tried(
     """So many that run. `before`: is told each one before it is built. A ValueError of it, or a
     DataPlaneError while the set-up stands, is why that one does not."""
     found, fruitless = Tried(), 0
-    with interrupts.held():
+    with stop_signals.held():
         while len(found.setups) < count:
-            interrupts.check()
+            stop_signals.check()
             draw = next(draws)
             found.redrawn.update(draw.refused)
             name = f"random {len(found.setups) + 1}: {described(draw.lab)}"

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 
-from weir.report.page.markup import Markup, tag
+from markupsafe import Markup
+
+from weir.report.page.markup import tag
 from weir.results.model import ModelValidation
 
 SIDE, LEFT, TOP, BOTTOM = 420, 52, 14, 44

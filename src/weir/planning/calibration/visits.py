@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from weir import plan
 from weir.base.topology import Topology
-from weir.fabric import interrupts
 from weir.fabric import lean as process
+from weir.fabric import stop_signals
 from weir.measure.experiment import TEACHING_FRAMES
 from weir.measure.outside import NOTHING, Outside
 from weir.measure.pace import Slowing, best_cycles, slope
@@ -175,7 +175,7 @@ def visited(
 
     `known`: of an earlier run on this machine. `light`: at light loads, too.
     """
-    with interrupts.held():
+    with stop_signals.held():
         take_down_leftovers(say)
         _learn(setups, known or Slowing())
         for number in range(VISITS):
@@ -191,7 +191,7 @@ def _round(some: Sequence[Visited], setups: Sequence[Visited], name: str, say: S
     """Visits some of the set-ups."""
     numbers = itertools.count(1)
     for group in together(some):
-        interrupts.check()
+        stop_signals.check()
         try:
             visit(group, lambda one: say(f"{name}, {next(numbers)} of {len(some)}: {one.name}"), light=light)
         except (DataPlaneGoneError, DataPlaneTimeoutError):

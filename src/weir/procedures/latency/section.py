@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from markupsafe import Markup
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -29,7 +30,7 @@ from weir.procedures.latency.section_rows import (
 )
 from weir.report import blocks, numbers, summary
 from weir.report.page.line_chart import Axis, Line, line_chart
-from weir.report.page.markup import Markup, sheet, tag
+from weir.report.page.markup import sheet, tag
 from weir.report.sections import HOW_TO_READ, Note, PagePart, Section
 from weir.results.result import HostSetting, Latency, Result
 

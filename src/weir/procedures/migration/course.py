@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from weir.fabric import FabricError, interrupts
+from weir.fabric import FabricError, stop_signals
 from weir.fabric.vm.migration import Limits, Migration, Moment
 from weir.procedures.migration.phases import NS_PER_S, Cut
 from weir.protocol import DataPlaneClient
@@ -35,7 +35,7 @@ def wait_for_primaries(machine: Migration, within_s: float = REPLUG_S) -> None:
     while (pairs := machine.pairs()) and time.monotonic() < deadline:
         if _up(pairs):
             return
-        interrupts.check()
+        stop_signals.check()
         time.sleep(STEP_S)
     if not pairs:
         raise FabricError(
@@ -101,7 +101,7 @@ class Course:
         """That long, or until the course is over, or Ctrl-C: then True."""
         end_s = time.monotonic() + seconds
         try:
-            with interrupts.allowed():
+            with stop_signals.allowed():
                 while (left_s := end_s - time.monotonic()) > 0:
                     for moment in self._machine.wait(min(left_s, STEP_S)):
                         self._take(moment)

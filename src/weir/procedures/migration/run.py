@@ -9,7 +9,7 @@ from typing import Any
 
 from weir.base.error import WeirError
 from weir.base.topology import migratable
-from weir.fabric import interrupts
+from weir.fabric import stop_signals
 from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
 from weir.fabric.vm.migration import Migration as Machine
@@ -132,14 +132,14 @@ class MigrationRun:
             on_trial=case.trials.append,
         )
         client.configure_traffic(traffic.config)
-        with interrupts.held():
+        with stop_signals.held():
             try:
                 trial = runner.run("migration", record.load_pps, course.longest_s).trial
                 record.faults = trial.invalid_because
             except WeirError as error:
                 record.faults = [str(error)]
             if course.interrupted:
-                interrupts.settle()
+                stop_signals.discard()
         record.status, record.why, record.restored = course.status, course.why, course.restored
         if course.looks:
             rate_pps = record.load_pps / len(traffic.streams)

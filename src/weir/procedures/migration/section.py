@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from markupsafe import Markup
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from weir.report import blocks, numbers
-from weir.report.page.markup import Markup, sheet, tag
+from weir.report.page.markup import sheet, tag
 from weir.report.sections import PagePart, Section
 from weir.results.migration import Migration
 from weir.results.result import Case, Result, Setup

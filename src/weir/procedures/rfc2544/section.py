@@ -8,12 +8,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from markupsafe import Markup
+
 from weir.lab.frames import IMIX_PREFIX
 from weir.procedures.rfc2544 import section_rows
 from weir.procedures.rfc2544.section_rows import Reported, Table, deviations, remarks, reported, tables
 from weir.report import Format, doubts, summary
 from weir.report.page.line_chart import Axis, Line, line_chart
-from weir.report.page.markup import Markup, sheet, tag
+from weir.report.page.markup import sheet, tag
 from weir.report.sections import PagePart, Section
 from weir.results.result import Result
 

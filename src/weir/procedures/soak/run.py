@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from weir import fabric, plan
 from weir.base.error import FAILED, WeirError
 from weir.base.topology import Topology
-from weir.fabric import interrupts
+from weir.fabric import stop_signals
 from weir.lab import Chain, Lab
 from weir.lab.delay import load_of
 from weir.measure import ceilings, measure_setup
@@ -99,7 +99,7 @@ class SoakCampaign:
         left_s = case.soak.duration_s - case.soak.measured_s
         if left_s < LEFT_S_MIN:
             raise SoakError(f"run {result.id} has had its {case.soak.duration_s:g} s: nothing is left")
-        with interrupts.held():
+        with stop_signals.held():
             take_down_leftovers(self._progress.say)
         standing = {deployment.id for deployment in fabric.deployments()}
         if standing & {one.deployment for one in case.soak.segments}:

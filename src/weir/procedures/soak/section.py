@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from markupsafe import Markup
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -14,7 +15,7 @@ from rich.text import Text
 from weir.procedures.soak import section_rows
 from weir.procedures.soak.section_rows import SoakRow
 from weir.report import blocks, summary
-from weir.report.page.markup import Markup, sheet, tag
+from weir.report.page.markup import sheet, tag
 from weir.report.sections import Cell, CsvTable, PagePart, Section
 from weir.results.result import Result
 from weir.results.soak import SoakInterval, SoakStream

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from weir.base.error import WeirError
-from weir.fabric import interrupts
+from weir.fabric import stop_signals
 from weir.fabric.process import process_figures
 from weir.lab import Lab
 from weir.measure.accounting import Counts, counted
@@ -70,10 +70,10 @@ class SoakRun:
 
     def segment(self, on: RunningChain) -> bool:
         """Load for what is left of the duration. True: Ctrl-C ended it. Everything known is in the store."""
-        with interrupts.held():
+        with stop_signals.held():
             interrupted = self._segment(on)
             if interrupted:
-                interrupts.settle()
+                stop_signals.discard()
         return interrupted
 
     def _segment(self, on: RunningChain) -> bool:
@@ -197,7 +197,7 @@ class _Looks:
 def _waiting(client: DataPlaneClient) -> Callable[[float], bool]:
     def wait(seconds: float) -> bool:
         try:
-            with interrupts.allowed():
+            with stop_signals.allowed():
                 client.wait(seconds)
         except KeyboardInterrupt:
             return True

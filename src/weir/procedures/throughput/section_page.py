@@ -7,8 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from markupsafe import Markup
+
 from weir.report import legend, numbers, rates, summary
-from weir.report.page.markup import Child, Markup, tag
+from weir.report.page.markup import Child, tag
 from weir.report.rates import FLAGS
 from weir.report.sections import PagePart
 from weir.results.result import Case, Result, Setup

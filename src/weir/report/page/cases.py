@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from markupsafe import Markup
+
 from weir.report import noise, numbers, rates, summary
-from weir.report.page.markup import Markup, sheet, tag
+from weir.report.page.markup import sheet, tag
 from weir.results.result import AreaLoad, Case, CoreLoad, Result, Setup, Throughput, Trial
 
 

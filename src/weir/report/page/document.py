@@ -15,9 +15,11 @@ import json
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
+from markupsafe import Markup
+
 from weir.report import Format, doubts, noise, numbers, summary
 from weir.report.page import cases
-from weir.report.page.markup import Markup, raw, tag
+from weir.report.page.markup import raw, tag
 from weir.report.page.topology_picture import picture
 from weir.report.sections import PagePart, leading
 from weir.results.result import Result

@@ -10,7 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weir.report.page.markup import Markup, tag
+from markupsafe import Markup
+
+from weir.report.page.markup import tag
 
 WIDTH, HEIGHT = 400, 236
 LEFT, RIGHT, TOP, BOTTOM = 54, 18, 12, 40

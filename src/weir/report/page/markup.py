@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTML and SVG elements that escape by construction: a plain string is always text, never markup.
 
-`tag("td", "a < b", class_="n")` gives `<td class="n">a &lt; b</td>`. Only this module makes `Markup`.
+`tag("td", "a < b", class_="n")` gives `<td class="n">a &lt; b</td>`. What is text and what is markup tells
+MarkupSafe's type; only this module makes one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
+
+from markupsafe import Markup, escape
 
 VOID = frozenset({"meta", "br", "hr", "input", "link"})
 
 Attribute = str | int | float | bool | None
-
-
-class Markup(str):
-    """Text that is already HTML."""
-
-    __slots__ = ()
 
 
 Child = str | Markup | Iterable["Child"] | None
@@ -34,12 +30,10 @@ def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
 def join(children: Child) -> Markup:
     """Children in a row; strings are escaped."""
     if children is None:
-        return Markup("")
-    if isinstance(children, Markup):
-        return children
+        return Markup()
     if isinstance(children, str):
-        return Markup(escape(children, quote=False))
-    return Markup("".join(join(child) for child in children))
+        return escape(children)
+    return Markup().join(join(child) for child in children)
 
 
 def raw(name: str, content: str, /, **attributes: Attribute) -> Markup:
@@ -54,7 +48,7 @@ def _attribute(key: str, value: Attribute) -> str:
     if value is None or value is False:
         return ""
     name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
+    return f" {name}" if value is True else f' {name}="{escape(value)}"'
 
 
 def sheet(title: str, head: tuple[str, ...], lines: list[list[str]], text_columns: int) -> Markup:

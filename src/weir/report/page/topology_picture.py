@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from weir.base.topology import Node, Port, Topology
-from weir.report.page.markup import Markup, tag
+from weir.report.page.markup import tag
 
 NODE_W, NODE_H, GAP = 148, 74, 88
 TOP, MARGIN = 30, 14

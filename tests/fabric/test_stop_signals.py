@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from weir.fabric import interrupts
+from weir.fabric import stop_signals
 
 
 def press() -> None:
@@ -31,8 +31,8 @@ def test_it_comes_at_the_end_of_the_outermost_body() -> None:
     done = []
 
     def work() -> None:
-        with interrupts.held():
-            with interrupts.held():
+        with stop_signals.held():
+            with stop_signals.held():
                 press()
                 done.append("inner")
             done.append("outer")
@@ -44,22 +44,22 @@ def test_it_comes_at_the_end_of_the_outermost_body() -> None:
 
 def test_pressed_twice_it_comes_once() -> None:
     def work() -> None:
-        with interrupts.held():
+        with stop_signals.held():
             press()
             press()
 
     interrupted(work)
-    with interrupts.held():
-        interrupts.check()
+    with stop_signals.held():
+        stop_signals.check()
 
 
 def test_where_it_is_allowed_it_comes_at_once_and_then_waits_again() -> None:
     done = []
 
     def work() -> None:
-        with interrupts.held():
+        with stop_signals.held():
             try:
-                with interrupts.allowed():
+                with stop_signals.allowed():
                     press()
                     done.append("not reached")
             finally:
@@ -72,9 +72,9 @@ def test_where_it_is_allowed_it_comes_at_once_and_then_waits_again() -> None:
 
 def test_one_that_has_come_is_not_kept_waiting_where_it_is_allowed() -> None:
     def work() -> None:
-        with interrupts.held():
+        with stop_signals.held():
             press()
-            with interrupts.allowed():
+            with stop_signals.allowed():
                 pytest.fail("went on")
 
     interrupted(work)
@@ -82,7 +82,7 @@ def test_one_that_has_come_is_not_kept_waiting_where_it_is_allowed() -> None:
 
 def test_it_counts_more_than_an_error_that_it_may_have_caused() -> None:
     def work() -> None:
-        with interrupts.held():
+        with stop_signals.held():
             press()
             raise OSError("a tool of the same terminal was interrupted too")
 
@@ -99,8 +99,8 @@ def test_what_handles_errors_of_every_kind_does_not_swallow_it() -> None:
             done.append("swallowed")
 
     def work() -> None:
-        with interrupts.held(), interrupts.allowed():
-            with interrupts.held():
+        with stop_signals.held(), stop_signals.allowed():
+            with stop_signals.held():
                 foreign()
             done.append("not reached")
 
@@ -109,15 +109,15 @@ def test_what_handles_errors_of_every_kind_does_not_swallow_it() -> None:
 
 
 def test_an_answered_one_does_not_come_again() -> None:
-    with interrupts.held():
+    with stop_signals.held():
         press()
-        interrupts.settle()
+        stop_signals.discard()
 
 
 def test_where_it_is_ignored_it_stays_ignored() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with interrupts.held(), interrupts.allowed():
+        with stop_signals.held(), stop_signals.allowed():
             press()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
@@ -128,7 +128,7 @@ def test_other_threads_are_never_interrupted() -> None:
     ended = []
 
     def work() -> None:
-        with interrupts.held(), interrupts.allowed():
+        with stop_signals.held(), stop_signals.allowed():
             ended.append(True)
 
     thread = threading.Thread(target=work)

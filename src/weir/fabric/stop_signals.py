@@ -54,11 +54,11 @@ def allowed() -> Iterator[None]:
 def check() -> None:
     """Raises KeyboardInterrupt if SIGINT has come while it was held."""
     if _came:
-        settle()
+        discard()
         raise KeyboardInterrupt
 
 
-def settle() -> None:
+def discard() -> None:
     """Whoever calls this stops anyway: what has come and was held needs no answer of its own."""
     global _came  # noqa: PLW0603 - a signal is the process's, and so is this
     _came = False
