@@ -106,7 +106,8 @@ def test_a_stop_of_the_process_is_a_gap_of_the_host_and_what_was_due_then_is_lat
     assert set(stream.offered[begin:end]) == ({0} if skip else {20})
     assert sum(stream.offered) == sum(stream.delivered)
     if skip:
-        assert max(stream.offered[end + 1 : end + 6]) == 20  # as due, and nothing in addition
+        # As due, and nothing of the gap in addition, but for the slice in which it ended.
+        assert sum(stream.offered[begin:]) <= sum(stream.due[end:]) + 20
     else:
         inside = stream.delay_ns[int((gap.ended_us - gap.us / 2) // 1000)]
         assert inside == pytest.approx(gap.us * 1e3 / 2, rel=0.2)  # due in its middle, sent at its end
