@@ -18,3 +18,7 @@ class WeirError(Exception):
     exit_code: int = ENVIRONMENT
     located: ClassVar[bool] = False
     """Whether the text begins with a file's name, as a compiler's does."""
+
+
+class ChainError(WeirError):
+    """One chain could not be planned, built or asked: another one may."""

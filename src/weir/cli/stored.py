@@ -90,6 +90,7 @@ def nothing_stored(store: Store) -> str:
 def _read(path: Path) -> Result:
     from pydantic import ValidationError
 
+    from weir.results.document import NewerDocumentError
     from weir.results.result import RESULT_VERSION, Result
 
     try:
@@ -98,6 +99,8 @@ def _read(path: Path) -> Result:
         raise CommandError(
             f"{path}: {error.strerror}; expected a result.json or a run's id", USAGE
         ) from error
+    except NewerDocumentError as error:
+        raise CommandError(f"{path}: {error}", USAGE) from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from weir.base.error import WeirError
+from weir.base.error import ChainError
 
 
-class FabricError(WeirError):
+class FabricError(ChainError):
     """Something could not be made or taken down. `message` says what and where, `fix` what to do."""
 
     def __init__(self, message: str, fix: str = "") -> None:

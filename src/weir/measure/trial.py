@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from weir.base.error import WeirError
+from weir.base.error import ChainError
 from weir.lab.measure import TrialOptions
 from weir.measure.absences import SLOWED_TIMES
 from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
@@ -73,7 +73,7 @@ class Outcome:
         return self.trial.counted_short > OUTRUN_RATIO * self.trial.counted_due and not self.has("host")
 
 
-class PortGoneError(WeirError):
+class PortGoneError(ChainError):
     """A port disappeared: the chain cannot be measured any more."""
 
 

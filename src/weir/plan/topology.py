@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.base.error import WeirError
+from weir.base.error import ChainError
 from weir.base.topology import (
     KERNEL_PORT_KINDS,
     Link,
@@ -26,7 +26,7 @@ LOOPBACK = "loopback"
 _TESTER = "tester"
 
 
-class PlanError(WeirError):
+class PlanError(ChainError):
     """What the lab asks for cannot be planned as things are on this machine. Says what to do."""
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from weir import fabric, plan
-from weir.base.error import WeirError
+from weir.base.error import ChainError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.host.reading import facts
@@ -144,7 +144,7 @@ class Campaign:
         try:
             found = self._calibrated(way, topology)
             self._measure(result, visited, topology, found, frames)
-        except WeirError as error:
+        except ChainError as error:
             if not setup.cases:
                 setup.refused = str(error)
             self._progress.say(f"{name}: given up: {error}")

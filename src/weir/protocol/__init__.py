@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from weir.protocol.client import DataPlaneClient
-from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
+from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneLostError, DataPlaneTimeoutError
 from weir.protocol.tester import DataPlaneTester
 
 __all__ = [
     "DataPlaneClient",
     "DataPlaneError",
     "DataPlaneGoneError",
+    "DataPlaneLostError",
     "DataPlaneTester",
     "DataPlaneTimeoutError",
 ]

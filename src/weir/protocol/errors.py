@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from pydantic import ValidationError
 
-from weir.base.error import WeirError
+from weir.base.error import ChainError
 
 
-class DataPlaneError(WeirError):
+class DataPlaneError(ChainError):
     """weir-dp refused a command, or could not be asked. Says what, where, what was expected, what to do."""
 
     def __init__(
@@ -38,11 +38,15 @@ class DataPlaneError(WeirError):
         super().__init__(said)
 
 
-class DataPlaneGoneError(DataPlaneError):
+class DataPlaneLostError(DataPlaneError):
+    """There is nobody to ask any more."""
+
+
+class DataPlaneGoneError(DataPlaneLostError):
     """weir-dp ended, or was never there. Nothing more can be asked through this connection."""
 
 
-class DataPlaneTimeoutError(DataPlaneError):
+class DataPlaneTimeoutError(DataPlaneLostError):
     """weir-dp did not answer in time."""
 
 

@@ -19,7 +19,7 @@ LEAN_VERSION = 2
 MACHINE_VERSION = 1
 EXPLANATION_VERSION = 1
 
-Piece = Literal["result", "setup", "case", "trial"]
+Piece = Literal["result", "setup", "case", "trial", "interval"]
 """Of a result: the store keeps each in a document of its own."""
 
 
@@ -106,6 +106,8 @@ def _parts(document: dict[str, Any], piece: Piece) -> Iterator[tuple[Piece, dict
         points = [trial for point in document.get("delays", []) for trial in point.get("trials", [])]
         for trial in [*document.get("curve", []), *document.get("trials", []), *points]:
             yield "trial", trial
+        for interval in (document.get("soak") or {}).get("intervals", []):
+            yield "interval", interval
 
 
 def _parsed(text: str | bytes) -> dict[str, Any]:

@@ -100,6 +100,7 @@ class UnknownRunError(StoreError):
     """The store has no such run, or several; says which there are."""
 
     exit_code = USAGE
+    located = True
 
 
 def default_location() -> str:

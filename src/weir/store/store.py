@@ -16,7 +16,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from weir.lab.problem import did_you_mean
-from weir.results.document import upgraded
+from weir.results.document import NewerDocumentError, upgraded
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
 from weir.results.soak import SoakInterval
 from weir.store.database import (
@@ -147,7 +147,7 @@ class Store:
         """Those that add_interval has stored of a case which is still measured."""
         with explained(self.name), Session(self._engine) as session:
             row = self._open_case(session, setup, case.frame)
-            return [] if row is None else _intervals(session, row)
+            return [] if row is None else _intervals(session, row, Result.VERSION)
 
     def reopen_soak(self, run_id: str) -> int:
         """The number of the setup whose soak goes on; its case is unfinished again. StoreError: no soak."""
@@ -204,9 +204,11 @@ class Store:
     def list(self) -> Sequence[RunSummary]:
         """All runs, oldest first."""
         with explained(self.name), Session(self._engine) as session:
-            documents = session.scalars(select(RunRow.document).order_by(RunRow.number)).all()
-        with self._as_written("a run"):
-            results = [Result.read(document) for document in documents]
+            rows = session.execute(select(RunRow.id, RunRow.document).order_by(RunRow.number)).all()
+        results = []
+        for run_id, document in rows:
+            with self._as_written(f"run {run_id}"):
+                results.append(Result.read(document))
         return [
             RunSummary(one.id, one.lab, one.started_at, one.finished_at, one.quick, one.interrupted)
             for one in results
@@ -216,6 +218,8 @@ class Store:
     def _as_written(self, what: str) -> Iterator[None]:
         try:
             yield
+        except NewerDocumentError as error:
+            raise StoreError(f"{self.name}: {what}: {error}") from error
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
             raise StoreError(f"{self.name}: {what} is not as this Weir writes it: {problem}") from error
@@ -276,6 +280,8 @@ def _rewrite(session: Session, run: RunRow) -> None:
             case.document = upgraded(case.document, "case", version)
             for trial in session.scalars(select(TrialRow).where(TrialRow.case == case.number)):
                 trial.document = upgraded(trial.document, "trial", version)
+            for interval in session.scalars(select(IntervalRow).where(IntervalRow.case == case.number)):
+                interval.document = upgraded(interval.document, "interval", version)
 
 
 def _setup(session: Session, row: SetupRow, version: int) -> Setup:
@@ -285,17 +291,17 @@ def _setup(session: Session, row: SetupRow, version: int) -> Setup:
     return setup
 
 
-def _intervals(session: Session, case: CaseRow) -> list[SoakInterval]:
+def _intervals(session: Session, case: CaseRow, version: int) -> list[SoakInterval]:
     rows = session.scalars(
         select(IntervalRow).where(IntervalRow.case == case.number).order_by(IntervalRow.number)
     )
-    return [SoakInterval.model_validate_json(one.document) for one in rows]
+    return [SoakInterval.model_validate_json(upgraded(one.document, "interval", version)) for one in rows]
 
 
 def _case(session: Session, row: CaseRow, version: int) -> Case:
     case = Case.model_validate_json(upgraded(row.document, "case", version))
     if case.soak is not None:
-        case.soak.intervals = _intervals(session, row)
+        case.soak.intervals = _intervals(session, row, version)
     for trial in session.scalars(
         select(TrialRow).where(TrialRow.case == row.number).order_by(TrialRow.number)
     ):

@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.planning.costly import HZ, MEMORY, TRUTH, chain, measured, true_pps
 from weir.lab.execution import Execution
-from weir.planning.model.capacity import CostModel, predict
+from weir.planning.model.capacity import CostModel, UnknownCostError, predict
 from weir.planning.model.fit import Row, chosen, fit
 from weir.planning.model.quality import calibrated, errors
 from weir.planning.model.terms import core_terms, path_terms, state_bytes
@@ -110,7 +110,7 @@ def test_a_function_that_was_never_measured_is_named_with_those_that_were() -> N
     model = model_of(0.0)
     draw = Random(1)
     small = calibrated([measured(chain(("nat", "l3fwd")), 0, draw, 0.0)], MEMORY, HZ)[0]
-    with pytest.raises(ValueError, match="no cost of dpi; it has l3fwd, nat"):
+    with pytest.raises(UnknownCostError, match="no cost of dpi; it has l3fwd, nat"):
         predict(small, chain(("nat", "dpi")))
     assert predict(model, chain(("nat", "dpi"))).pps > 0
 

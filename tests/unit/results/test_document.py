@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from weir.cli.main import app
 from weir.results import document
 from weir.results.document import RESULT_VERSION, UPGRADES, NewerDocumentError, Upgrade
 from weir.results.result import Result
+from weir.store.database import StoreError
 from weir.store.store import Store
 
 OLDER = Path(__file__).parent / "result-version-1.json"
@@ -56,6 +58,38 @@ def test_what_a_newer_weir_wrote_is_refused_with_that_reason() -> None:
         Result.read(json.dumps(newer))
 
 
+def test_a_run_of_a_newer_weir_in_the_store_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    written = Result.read(OLDER.read_text())
+    with Store(path) as store:
+        store.begin(written)
+    rewrite(path, "weir_run", lambda run: run | {"version": RESULT_VERSION + 1})
+    with Store(path) as store:
+        for look in (store.list, lambda: store.load(written.id)):
+            with pytest.raises(StoreError, match=f"store.db: run {written.id}: a newer Weir wrote it"):
+                look()
+
+
+def test_a_newer_file_is_refused_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "newer.json"
+    path.write_text(json.dumps(older() | {"version": RESULT_VERSION + 1}))
+    done = CliRunner().invoke(app, ["report", str(path)])
+    assert done.exit_code == 2
+    assert f"{path}: a newer Weir wrote it" in done.stderr
+
+
+def rewrite(path: Path, table: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Every document of a table as another Weir would have written it."""
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        for number, kept in connection.execute(text(f"select number, document from {table}")).all():
+            connection.execute(
+                text(f"update {table} set document = :d where number = :n"),
+                {"d": json.dumps(change(json.loads(kept))), "n": number},
+            )
+    engine.dispose()
+
+
 @pytest.fixture
 def renamed(monkeypatch: pytest.MonkeyPatch) -> int:
     """A next version, which calls a trial's `offered` otherwise in older documents."""
@@ -94,21 +128,19 @@ def test_a_step_reaches_the_parts_of_a_stored_run(renamed: int, tmp_path: Path) 
         store.begin(written)
         for setup in written.setups:
             store.add_setup(written.id, setup)
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        for number, kept in connection.execute(text("select number, document from weir_run")).all():
-            as_then = json.dumps(json.loads(kept) | {"version": 1})
-            connection.execute(
-                text("update weir_run set document = :d where number = :n"), {"d": as_then, "n": number}
-            )
-        for number, kept in connection.execute(text("select number, document from weir_trial")).all():
-            trial = json.loads(kept)
-            trial["sent"] = trial.pop("offered")
-            connection.execute(
-                text("update weir_trial set document = :d where number = :n"),
-                {"d": json.dumps(trial), "n": number},
-            )
-    engine.dispose()
+    rewrite(path, "weir_run", lambda run: run | {"version": 1})
+    rewrite(path, "weir_trial", lambda trial: {**trial, "sent": trial["offered"], "offered": None})
     with Store(path) as store:
         assert store.load(written.id) == written
     assert written.version == renamed
+
+
+def test_a_step_reaches_the_intervals_of_a_soak(monkeypatch: pytest.MonkeyPatch) -> None:
+    def longer(interval: dict[str, Any]) -> None:
+        interval["to_s"] = interval.pop("until_s")
+
+    version = RESULT_VERSION + 1
+    monkeypatch.setattr(document, "UPGRADES", [*UPGRADES, Upgrade(version, {"interval": longer})])
+    case = {"soak": {"intervals": [{"until_s": 2.0}, {"until_s": 4.0}]}}
+    document.upgrade_part(case, "case", RESULT_VERSION)
+    assert case["soak"]["intervals"] == [{"to_s": 2.0}, {"to_s": 4.0}]

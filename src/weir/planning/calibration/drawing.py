@@ -12,13 +12,15 @@ from weir.fabric import stop_signals
 from weir.lab import Lab
 from weir.lab.technology import TechnologyName
 from weir.measure.windows import entered, stage_drops
+from weir.plan import PlanError
 from weir.plan.execution import list_entries
 from weir.plan.random_labs import Drawn, Known
 from weir.plan.trials import library
 from weir.planning.calibration.set_up import Visited, setup
 from weir.planning.calibration.visits import Say, visit
+from weir.planning.model.capacity import UnknownCostError
 from weir.planning.placement.prediction import directions
-from weir.protocol import DataPlaneGoneError, DataPlaneTimeoutError
+from weir.protocol import DataPlaneError, DataPlaneLostError
 from weir.results.model import ModelDocument
 
 LOST_MAX = 0.001
@@ -83,6 +85,10 @@ def described(lab: Lab) -> str:
     )
 
 
+class FruitlessError(WeirError):
+    """Nothing that was drawn runs."""
+
+
 def tried(
     draws: Iterator[Drawn],
     technology: str,
@@ -90,8 +96,8 @@ def tried(
     say: Say,
     before: Callable[[Visited], None] | None = None,
 ) -> Tried:
-    """So many that run. `before`: is told each one before it is built. A ValueError of it, or a
-    DataPlaneError while the set-up stands, is why that one does not."""
+    """So many that run. `before`: is told each one before it is built. An UnknownCostError of it, or a
+    DataPlaneError while the set-up stands, is why that one does not. FruitlessError: none does."""
     found, fruitless = Tried(), 0
     with stop_signals.held():
         while len(found.setups) < count:
@@ -107,9 +113,9 @@ def tried(
                     before(one)
                 visit([one], lambda some: say(f"first visit: {some.name}"))
                 why = _useless(one)
-            except (DataPlaneGoneError, DataPlaneTimeoutError):
+            except DataPlaneLostError:
                 raise
-            except (WeirError, ValueError) as error:
+            except (DataPlaneError, PlanError, UnknownCostError, ValueError) as error:
                 why = str(error)
             if why is None:
                 found.setups.append(one)
@@ -120,7 +126,7 @@ def tried(
             found.redrawn[why] += 1
             fruitless += 1
             if fruitless == FRUITLESS_MAX:
-                raise ValueError(f"{fruitless} draws in a row do not run, the last one since {why}")
+                raise FruitlessError(f"{fruitless} draws in a row do not run, the last one since {why}")
     return found
 
 

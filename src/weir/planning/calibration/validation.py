@@ -34,8 +34,8 @@ from weir.results.model import (
 
 
 def validate_labs(labs: Mapping[Path, Lab], document: ModelDocument, say: Say) -> ModelValidation:
-    """Every chain of every lab, by its file, with each of its frame sizes. ValueError names what the model
-    does not know, before anything is measured."""
+    """Every chain of every lab, by its file, with each of its frame sizes. UnknownCostError names what the
+    model does not know, before anything is measured."""
     model = model_of(document)
     setups = held_out(labs.values(), document.technology)
     said = [predict_blind(model, one.execution) for one in setups]

@@ -35,7 +35,7 @@ from weir.measure.windows import (
 from weir.plan.memory import learning_packets
 from weir.planning.calibration.set_up import Visited
 from weir.procedures.driver import planned, running, take_down_leftovers
-from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError
+from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneLostError
 
 VISITS = 3
 """How often each set-up is built: the host's mood differs from one minute to the next."""
@@ -194,7 +194,7 @@ def _round(some: Sequence[Visited], setups: Sequence[Visited], name: str, say: S
         stop_signals.check()
         try:
             visit(group, lambda one: say(f"{name}, {next(numbers)} of {len(some)}: {one.name}"), light=light)
-        except (DataPlaneGoneError, DataPlaneTimeoutError):
+        except DataPlaneLostError:
             raise
         except DataPlaneError as error:
             # Seen of DPDK: it refused a virtio-user port that Open vSwitch was connecting to, and not again.

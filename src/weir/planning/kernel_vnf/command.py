@@ -130,7 +130,7 @@ def _question(
     if cpu_ghz is None or cores is None or link is None or frame is None or flows is None:
         needed = {"--cpu-ghz": cpu_ghz, "--cores": cores, "--link": link, "--frame": frame, "--flows": flows}
         missing = ", ".join(name for name, value in needed.items() if value is None)
-        raise CommandError(f"needs {missing} too", USAGE)
+        raise CommandError(f"the published model needs {missing} too", USAGE)
     bps = link_bps(link)
     sizes_bytes = _each("--frame", frame, _frame_bytes)
     cases = tuple(

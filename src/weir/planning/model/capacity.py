@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from weir.base.error import USAGE, WeirError
 from weir.lab.execution import SWITCH_KINDS, TESTER_KINDS, AreaPath, Execution
 from weir.planning.model.fit import Parameters
 from weir.planning.model.intervals import Spread
@@ -30,6 +31,15 @@ CLOSE = 0.1
 """Two cores within this share of each other both limit."""
 STATES_MAX = 7
 """Distances of the cores that rates are predicted at; of more, so many quantiles."""
+
+
+class UnknownCostError(WeirError):
+    """The model never saw something that is asked about."""
+
+    exit_code = USAGE
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the model has no cost {what}; calibrate a lab that has them")
 
 
 @dataclass(frozen=True)
@@ -195,11 +205,11 @@ def _require_known(model: CostModel, execution: Execution) -> None:
     if missing:
         known = sorted(name.removeprefix("nf ") for name in model.parameters.names if name.startswith("nf "))
         listed = ", ".join(name for name in known if " " not in name)
-        raise ValueError(f"the model has no cost of {', '.join(missing)}; it has {listed}")
+        raise UnknownCostError(f"of {', '.join(missing)}; it has {listed}")
     hops = {f"{path.hop}{HOP}" for area in execution.areas for path in area.paths if path.hop and path.share}
     unknown = sorted(hops.difference(model.parameters.names))
     if unknown:
-        raise ValueError(f"the model has no cost of a {unknown[0]}: it is of another switch, or of none")
+        raise UnknownCostError(f"of a {unknown[0]}: it is of another switch, or of none")
 
 
 def _core(model: CostModel, execution: Execution, core: int) -> CoreLoad:

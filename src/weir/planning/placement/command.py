@@ -137,13 +137,13 @@ def _predicted(costs: CostModel, technology: str, lab: Lab, chain: Chain, asked:
 
 @contextmanager
 def unknown_functions(lab: Lab, chain: Chain) -> Iterator[None]:
-    """What the model does not know, as an error of the command."""
+    """What the model does not know, with the chain that has it."""
+    from weir.planning.model.capacity import UnknownCostError
+
     try:
         yield
-    except ValueError as error:
-        raise CommandError(
-            f"{lab.name} {chain.name}: {error}; calibrate a lab that has them", USAGE
-        ) from None
+    except UnknownCostError as error:
+        raise CommandError(f"{lab.name} {chain.name}: {error}", USAGE) from None
 
 
 def plan(

@@ -39,7 +39,7 @@ def predicted(
     """The rate of `sets` copies of a chain side by side, with the lab's first frame; and at `rate_pps`, of
     all sets together, the delay. `one_set`: one of them, with its share of the flows.
 
-    ValueError names functions that were never measured.
+    UnknownCostError names functions that were never measured.
     """
     one = typical(model, one_set)
     every = side_by_side(predict_blind(model, one), sets)

@@ -134,7 +134,7 @@ class Search:
         )
 
     def run(self) -> Ranking:
-        """NoCoreError, or ValueError if the model does not know a function."""
+        """NoCoreError, or UnknownCostError if the model does not know a function."""
         tester = self.tester()
         together = bool(set(tester) & set(self.lab.function_cpus(self.technology)))
         machine = replace(

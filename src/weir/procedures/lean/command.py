@@ -207,10 +207,13 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
 def _stored(path: Path) -> LeanResult:
     from pydantic import ValidationError
 
+    from weir.results.document import NewerDocumentError
     from weir.results.lean import LeanResult
 
     try:
         return LeanResult.read(path.read_text(encoding="utf-8"))
+    except NewerDocumentError as error:
+        raise CommandError(f"{path}: {error}", USAGE) from None
     except (ValidationError, UnicodeDecodeError) as error:
         first = str(error).splitlines()[0]
         raise CommandError(f"{path} is no result of `weir lean --json`: {first}", USAGE) from None

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from weir.base.error import WeirError
+from weir.base.error import ChainError, WeirError
 from weir.base.topology import migratable
 from weir.fabric import stop_signals
 from weir.fabric.vm.lacking import lacking_failover
@@ -136,7 +136,7 @@ class MigrationRun:
             try:
                 trial = runner.run("migration", record.load_pps, course.longest_s).trial
                 record.faults = trial.invalid_because
-            except WeirError as error:
+            except ChainError as error:
                 record.faults = [str(error)]
             if course.interrupted:
                 stop_signals.discard()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from weir.base.error import WeirError
+from weir.base.error import ChainError
 from weir.fabric import stop_signals
 from weir.fabric.process import process_figures
 from weir.lab import Lab
@@ -104,7 +104,7 @@ class SoakRun:
             after = looks.settled_pools(pools)
             ports = len(on.client.ledger().ports)
             recorder.end(trials[-1], after, time.time(), ports=ports, complete=not tester.ended_early)
-        except WeirError as error:
+        except ChainError as error:
             recorder.fail(str(error))
             self._progress.say(f"the soak ended early: {error}")
         self._soak.intervals = self._store.intervals(self._place, self._case)
