@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C waits where something is half made, and is never lost."""
+"""Ctrl-C and its like wait where something is half made, and are never lost."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from weir.fabric import stop_signals
 
+pressed = [signal.SIGINT]
+
 
 def press() -> None:
-    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(pressed[0])
 
 
 def interrupted(work: Callable[[], None]) -> None:
@@ -21,10 +23,13 @@ def interrupted(work: Callable[[], None]) -> None:
         work()
 
 
-@pytest.fixture(autouse=True)
-def as_before() -> None:
-    """Each test begins with the handler of Python, and so must end."""
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+@pytest.fixture(autouse=True, params=stop_signals.SIGNALS, ids=lambda number: number.name)
+def as_before(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each test ends with the handlers with which it began."""
+    before = [signal.getsignal(number) for number in stop_signals.SIGNALS]
+    pressed[0] = request.param
+    yield
+    assert [signal.getsignal(number) for number in stop_signals.SIGNALS] == before
 
 
 def test_it_comes_at_the_end_of_the_outermost_body() -> None:
@@ -39,7 +44,6 @@ def test_it_comes_at_the_end_of_the_outermost_body() -> None:
 
     interrupted(work)
     assert done == ["inner", "outer"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_pressed_twice_it_comes_once() -> None:
@@ -115,13 +119,13 @@ def test_an_answered_one_does_not_come_again() -> None:
 
 
 def test_where_it_is_ignored_it_stays_ignored() -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.signal(pressed[0], signal.SIG_IGN)
     try:
         with stop_signals.held(), stop_signals.allowed():
             press()
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert signal.getsignal(pressed[0]) is signal.SIG_IGN
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(pressed[0], before)
 
 
 def test_other_threads_are_never_interrupted() -> None:

@@ -12,13 +12,16 @@ from pathlib import Path
 import pytest
 
 from weir import fabric
+from weir.fabric import lifeline
 
 from .surroundings import Surroundings
 
 
 @pytest.fixture
 def run_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty root for run directories, with a path short enough for unix sockets."""
+    """An empty root for run directories, with a path short enough for unix sockets. What is killed in a test
+    stays as it is."""
+    monkeypatch.setenv(lifeline.OFF, "1")
     root = Path(tempfile.mkdtemp(prefix="wk", dir="/tmp"))
     monkeypatch.setenv("WEIR_RUN_DIR", str(root))
     yield root

@@ -1,99 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C, as a terminal sends it to a run and its children: it ends, keeps what is done, leaves nothing."""
+"""Ctrl-C, as a terminal sends it to a run and its children, and signals that ask it to end: it ends, keeps
+what is done, leaves nothing."""
 
 from __future__ import annotations
 
 import os
-import secrets
+import pty
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from weir import fabric
 from weir.cli.exits import INTERRUPTED
-from weir.results.result import Result
-from weir.store.store import Store
 
-from .surroundings import Surroundings
-from .tiny import LAB
+from .running import Run
 
 pytestmark = [
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
 ]
-
-SOON_S = 30.0
-ENDLESS = "curve: {points: 1000, duration_s: 0.05}"
-
-
-class Run:
-    """`weir run` of a tiny lab that would not end soon, in a session of its own."""
-
-    def __init__(self, technology: str, folder: Path, root: Path) -> None:
-        lab = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", technology)
-        (folder / "lab.yml").write_text(lab.replace("curve: {points: 1, duration_s: 0.002}", ENDLESS))
-        self._store = folder / "results.db"
-        self._root = root
-        self.surroundings = Surroundings(root, "tiny", secrets.token_hex(4))
-        words = ["run", str(folder), "--store", str(self._store), "--output", str(folder / "report")]
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", "from weir.cli.main import main; main()", *words],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-        )  # fmt: skip
-
-    def until(self, happened: Callable[[], bool]) -> None:
-        """Looks every few milliseconds, and at the deployments meanwhile."""
-        deadline = time.monotonic() + SOON_S
-        while not happened():
-            assert self._process.poll() is None, self._process.stdout and self._process.stdout.read()
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-            self.surroundings.tokens |= {path.stem.rsplit("-", 1)[1] for path in self._journals()}
-
-    def journal(self) -> str:
-        """What stands in all journals."""
-        texts = ""
-        for path in self._journals():
-            try:
-                texts += path.read_text()
-            except FileNotFoundError:
-                continue
-        return texts
-
-    def _journals(self) -> list[Path]:
-        return list(self._root.glob("*.journal"))
-
-    def press(self) -> None:
-        os.killpg(self._process.pid, signal.SIGINT)
-
-    def ended(self) -> tuple[int, str]:
-        """Its exit code and what it said."""
-        said, _ = self._process.communicate(timeout=SOON_S)
-        return self._process.returncode, said
-
-    def stored(self) -> Result | None:
-        if not self._store.exists():
-            return None
-        with Store(self._store) as store:
-            return store.latest()
-
-    def trials(self) -> int:
-        """In the store."""
-        result = self.stored()
-        cases = [case for setup in result.setups for case in setup.cases] if result else []
-        return sum(len(case.trials) + len(case.curve) for case in cases)
-
-    def remove(self) -> None:
-        """What a failed test may have left."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.communicate()
-        self.surroundings.remove()
 
 
 @pytest.fixture(params=["linux-bridge", "ovs-dpdk"])
@@ -134,3 +63,54 @@ def test_while_the_chain_is_built(run: Run) -> None:
     assert code == INTERRUPTED, said
     assert "interrupted" in said
     run.surroundings.check("Ctrl-C while building")
+
+
+@pytest.fixture
+def bridged(tmp_path: Path, run_root: Path) -> Iterator[Run]:
+    started = Run("linux-bridge", tmp_path, run_root)
+    yield started
+    started.remove()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_a_time_out_or_a_service_manager_sends_is_as_ctrl_c(bridged: Run, number: int) -> None:
+    bridged.until(lambda: bridged.trials() >= 5)
+    bridged.send(number)
+    code, said = bridged.ended()
+    assert code == INTERRUPTED, said
+    assert "interrupted" in said
+    assert "Traceback" not in said
+    result = bridged.stored()
+    assert result is not None
+    assert result.interrupted
+    bridged.surroundings.check(signal.Signals(number).name)
+
+
+def test_a_terminal_that_is_gone_ends_it_and_writing_to_that_ends_nothing() -> None:
+    """As when a connection by SSH breaks: nobody reads, and each write is an error."""
+    program = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from weir.fabric import stop_signals
+try:
+    with stop_signals.held():
+        print("ready", flush=True)
+        while True:
+            stop_signals.check()
+except KeyboardInterrupt:
+    print("taking down", flush=True)
+    os.write(int(sys.argv[1]), b"all down")
+"""
+    reader, writer = os.pipe()
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(writer)],
+        stdin=theirs, stdout=theirs, stderr=theirs, pass_fds=[writer], start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    os.close(writer)
+    assert b"ready" in os.read(ours, 100)
+    os.close(ours)
+    assert os.read(reader, 100) == b"all down"
+    assert process.wait(10) == 0
+    os.close(reader)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from weir.base.step import StepKind
 from weir.base.topology import Topology
-from weir.fabric import openvswitch, process, stop_signals
+from weir.fabric import lifeline, openvswitch, process, stop_signals
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
@@ -64,8 +64,9 @@ class Deployment:
     def deploy(cls, steps: list[Step], about: Topology | Tuning, on_event: OnEvent = _ignore) -> Deployment:
         """Does all steps. On an error or Ctrl-C, which acts between two steps, everything is undone first.
 
-        The next run takes it down if this process dies before `keep`.
+        If this process dies before `keep`, it is taken down (`weir.fabric.lifeline`).
         """
+        lifeline.hold()
         with stop_signals.held():
             deployment = cls(Journal.begin(about))
             site = deployment._site()

@@ -1,64 +1,99 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C while something is built or taken down: it waits, so that nothing is left half made or half gone."""
+"""Signals that stop Weir, while something is built or taken down: they wait, so that nothing is left half
+made or half gone. They are Ctrl-C, and what a time-out, a service manager or a lost terminal sends. One that
+this process was started to ignore, as with nohup, stays ignored."""
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
+import sys
+import termios
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
-_came = False
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_came: int | None = None
 
 
-def _note(_number: int, _frame: FrameType | None) -> None:
+def _raise(number: int, _frame: FrameType | None) -> None:
+    _leave_lost_terminal()
+    raise KeyboardInterrupt(number)
+
+
+def _note(number: int, _frame: FrameType | None) -> None:
     global _came  # noqa: PLW0603 - a signal is the process's, and so is this
-    _came = True
+    _came = number
 
 
 @contextmanager
 def held() -> Iterator[None]:
-    """SIGINT in the body raises KeyboardInterrupt only at its end, or at `check` or `allowed` in it.
+    """A signal in the body raises KeyboardInterrupt only at its end, or at `check` or `allowed` in it.
 
-    May be nested: then at the end of the outermost body. Without effect where SIGINT is ignored, and in
+    May be nested: then at the end of the outermost body. Without effect on those that are ignored, and in
     other threads than the main one, which no signal interrupts.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    signal.signal(signal.SIGINT, _note)
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    caught = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
+    for number in caught:
+        signal.signal(number, _note)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-        if before is not _note:
+        for number, handler in caught.items():
+            signal.signal(number, handler)
+        if _note not in caught.values():
             check()
 
 
 @contextmanager
 def allowed() -> Iterator[None]:
-    """Within `held`: SIGINT in the body, or one that has come before, raises KeyboardInterrupt at once."""
-    if signal.getsignal(signal.SIGINT) is not _note:
+    """Within `held`: a signal in the body, or one that has come before, raises KeyboardInterrupt at once."""
+    caught = [number for number in SIGNALS if signal.getsignal(number) is _note]
+    if not caught:
         yield
         return
     check()
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in caught:
+            signal.signal(number, _raise)
         yield
     finally:
-        signal.signal(signal.SIGINT, _note)
+        for number in caught:
+            signal.signal(number, _note)
 
 
 def check() -> None:
-    """Raises KeyboardInterrupt if SIGINT has come while it was held."""
-    if _came:
+    """Raises KeyboardInterrupt if a signal has come while it was held."""
+    number = _came
+    if number is not None:
         discard()
-        raise KeyboardInterrupt
+        _leave_lost_terminal()
+        raise KeyboardInterrupt(number)
 
 
 def discard() -> None:
     """Whoever calls this stops anyway: what has come and was held needs no answer of its own."""
     global _came  # noqa: PLW0603 - a signal is the process's, and so is this
-    _came = False
+    _came = None
+
+
+def _leave_lost_terminal() -> None:
+    """Whoever writes to a terminal that is gone gets an error, which must not end the taking down."""
+    for stream in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
+        with suppress(OSError, ValueError, AttributeError):
+            descriptor = stream.fileno()  # type: ignore[union-attr]
+            try:
+                termios.tcgetattr(descriptor)
+            except termios.error as error:
+                if error.args[0] == errno.EIO:
+                    nowhere = os.open(os.devnull, os.O_RDWR)
+                    os.dup2(nowhere, descriptor)
+                    os.close(nowhere)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""If Weir is killed, what it was building or measuring is taken down at once, and not by the next run.
+
+A shell waits at a pipe whose other end only this process has. When that ends, however it does, the shell
+looks for journals, and only if there are any it starts a Weir that takes down the abandoned ones. What is
+kept, and what other Weirs work on, is left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+from weir.fabric.journal import SUFFIX, root
+
+OFF = "WEIR_LEAVE_KILLED"
+"""Set in the environment: what a killed Weir leaves stays as it is, to be looked at."""
+_SCRIPT = """read -r _; for left in "$1"/*"$2"; do [ -e "$left" ] && exec "$3" -c "$4"; done"""
+_TAKE_DOWN = "from weir.fabric.lifeline import take_down; take_down()"
+_ROUNDS, _PAUSE_S = 5, 0.5
+
+_pipes: dict[str, tuple[int, int]] = {}
+"""By root: the process that made it, and its end."""
+
+
+def hold() -> None:
+    """For all deployments of this process. To be called before the first one is begun."""
+    place = str(root())
+    if OFF in os.environ or _pipes.get(place, (0, 0))[0] == os.getpid():
+        return
+    read, write = os.pipe()
+    subprocess.Popen(
+        ["weir-lifeline", "-c", _SCRIPT, "weir-lifeline", place, SUFFIX, sys.executable, _TAKE_DOWN],
+        executable="/bin/sh",
+        stdin=read,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    os.close(read)
+    _pipes[place] = os.getpid(), write
+
+
+def take_down() -> None:
+    """What nobody works on any more. A child of the killed one may hold a lock for a moment yet."""
+    from weir.fabric.deployment import clean_leftovers
+
+    for _ in range(_ROUNDS):
+        clean_leftovers()
+        time.sleep(_PAUSE_S)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run that is killed is taken down at once, by itself; what is kept stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weir.fabric import lifeline
+
+from .running import Run
+from .surroundings import Surroundings
+from .tiny import LAB
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+]
+
+SOON_S = 20.0
+LONGER_THAN_IT_WAITS_S = 3.0
+
+
+@pytest.fixture
+def root(run_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv(lifeline.OFF)
+    return run_root
+
+
+@pytest.fixture
+def run(tmp_path: Path, root: Path) -> Iterator[Run]:
+    started = Run("linux-bridge", tmp_path, root)
+    yield started
+    started.remove()
+
+
+def test_of_a_killed_run_nothing_is_left_without_another_weir(run: Run, root: Path) -> None:
+    run.until(lambda: run.trials() >= 2)
+    run.send(signal.SIGKILL)
+    assert run.ended()[0] == -signal.SIGKILL
+    deadline = time.monotonic() + SOON_S
+    while list(root.glob("*.journal")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    run.surroundings.check("kill -9")
+
+
+def test_what_is_kept_stays_when_its_maker_ends(
+    surroundings: Surroundings, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "lab.yml").write_text(
+        LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "direct")
+    )
+    program = [sys.executable, "-c", "from weir.cli.main import main; main()"]
+    subprocess.run([*program, "deploy", str(tmp_path)], check=True)
+    time.sleep(LONGER_THAN_IT_WAITS_S)
+    (journal,) = root.glob("*.journal")
+    surroundings.tokens.add(journal.stem.rsplit("-", 1)[1])
+    subprocess.run([*program, "destroy", "--all"], check=True)
+    assert not list(root.glob("*.journal"))
+    surroundings.check("destroyed")
