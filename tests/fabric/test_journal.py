@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +17,10 @@ import pytest
 
 from weir import plan
 from weir.base.topology import Topology
+from weir.fabric.deployment import clean_leftovers, deployments
 from weir.fabric.errors import FabricError
-from weir.fabric.journal import Journal
+from weir.fabric.journal import VERSION, Journal
+from weir.fabric.lock import Lock
 from weir.lab import Lab
 from weir.plan import Step
 
@@ -42,20 +48,22 @@ def names(journal: Journal) -> list[str]:
 
 
 def test_a_journal_appears_with_its_first_record(run_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until it is linked into place nothing is there; then its first record is whole."""
+    """Until it is linked into place there is its lock alone; then its first record is whole."""
     seen: list[object] = []
     link = os.link
 
     def watched(*args: Any, **options: Any) -> None:
-        seen.append(list(run_root.iterdir()))
+        seen.append([path.name for path in run_root.iterdir()])
         link(*args, **options)
-        seen.append(json.loads(next(run_root.iterdir()).read_bytes()))
+        seen.append(json.loads((run_root / f"{DEPLOYMENT}.journal").read_bytes()))
 
     monkeypatch.setattr(os, "link", watched)
     journal = Journal.begin(topology())
-    assert seen == [[], {"begin": topology().model_dump(mode="json")}]
+    head = {"journal": VERSION, "begin": topology().model_dump(mode="json")}
+    assert seen == [[f"{DEPLOYMENT}.lock"], head]
     assert journal.path == run_root / f"{DEPLOYMENT}.journal"
     assert journal.path.stat().st_mode & 0o777 == 0o644
+    assert journal.path.with_suffix(".lock").stat().st_mode & 0o777 == 0o600
     assert Topology.model_validate(journal.header()["begin"]) == topology()
 
 
@@ -153,7 +161,7 @@ def test_a_child_between_fork_and_exec_keeps_the_lock_for_a_moment() -> None:
     if child == 0:
         time.sleep(0.2)
         os._exit(0)
-    journal.close()
+    journal._lock.release(gone=False)  # as a kill does
     other = Journal(journal.path)
     assert not other.lock()
     assert other.lock(wait_s=5.0)
@@ -174,3 +182,115 @@ def test_a_journal_that_another_process_has_removed_can_still_be_read() -> None:
 def test_a_journal_that_is_not_there(run_root: Path) -> None:
     with pytest.raises(FabricError, match="cannot open the journal"):
         Journal(run_root / "gone.journal")
+
+
+def test_somebody_who_may_only_read_cannot_hold_it_up() -> None:
+    """Not even with a lock of the journal, or of the directory: ours is a file of its own."""
+    first = Journal.begin(topology())
+    first._lock.release(gone=False)
+    for place in (first.path, first.path.parent):
+        descriptor = os.open(place, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    assert Journal(first.path).lock()
+
+
+def test_who_waits_for_a_lock_whose_file_goes_gets_the_new_one(run_root: Path) -> None:
+    run_root.mkdir()
+    first, second, third = (Lock(run_root / "x.lock") for _ in range(3))
+    assert first.take()
+    waiting = threading.Thread(target=second.take, args=(5.0,))
+    waiting.start()
+    time.sleep(0.05)
+    first.release()
+    waiting.join()
+    assert not third.take()
+    second.release()
+    assert list(run_root.iterdir()) == []
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many bytes are left: what is written above that is written in part."""
+    left = [10]
+    write = os.write
+
+    def limited(descriptor: int, data: bytes) -> int:
+        if not left[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = write(descriptor, data[: left[0]])
+        left[0] -= written
+        return written
+
+    def freed(descriptor: int, length: int) -> None:
+        left[0] += 0 if length else 10_000
+        truncate(descriptor, length)
+
+    truncate = os.ftruncate
+    journal = Journal.begin(topology())
+    monkeypatch.setattr(os, "write", limited)
+    monkeypatch.setattr(os, "ftruncate", freed)
+    yield left
+    journal.close()
+
+
+def test_on_a_full_disk_nothing_is_begun_and_everything_can_be_taken_down(
+    run_root: Path, full: list[int]
+) -> None:
+    journal = Journal(run_root / f"{DEPLOYMENT}.journal")
+    whole = journal.path.read_bytes()
+    for record in (announced("a"), {"keep": True, "why": "x" * 20}):
+        full[0] = 10
+        with pytest.raises(FabricError, match="No space left"):
+            journal.write(record)
+        assert journal.path.read_bytes() == whole
+
+
+def test_what_is_done_is_written_into_the_space_reserved_for_that(run_root: Path, full: list[int]) -> None:
+    (path,) = run_root.glob("*.journal")
+    path.with_suffix(".lock").unlink()
+    journal = Journal(path)
+    assert journal.lock()
+    for record in ({"ending": True}, {"undone": "a"}):
+        full[0] = 0
+        journal.write(record)
+    assert [*journal.records()][1:] == [{"ending": True}, {"undone": "a"}]
+
+
+def test_space_is_reserved_before_anything_is_made() -> None:
+    journal = Journal.begin(topology())
+    assert journal.path.with_suffix(".lock").stat().st_blocks * 512 >= 64 * 1024
+
+
+def test_a_journal_of_another_version_is_named_and_left(run_root: Path) -> None:
+    Journal.begin(topology()).close()
+    path = run_root / f"{DEPLOYMENT}.journal"
+    heads: tuple[dict[str, object], ...] = ({"begin": {}}, {"journal": VERSION + 1, "new": []}, {})
+    for head in heads:
+        path.write_text(json.dumps(head) + "\n")
+        (found,) = deployments()
+        assert "another version of Weir" in str(found.unreadable())
+        assert clean_leftovers() == []
+        with pytest.raises(FabricError, match="another version of Weir"):
+            found.destroy()
+        assert path.exists()
+
+
+def test_a_kept_one_is_no_leftover_whoever_comes_first(run_root: Path) -> None:
+    """Between its `keep` and its maker's end, too: nobody decides without the lock."""
+    journal = Journal.begin(topology())
+    journal.write({"keep": True})
+    assert clean_leftovers() == []
+    journal.close()
+    assert clean_leftovers() == []
+    assert Journal(run_root / f"{DEPLOYMENT}.journal").lock()
+
+
+def test_a_lock_without_a_journal_goes(run_root: Path) -> None:
+    run_root.mkdir()
+    Lock(run_root / "killed-00000000.lock").take()
+    held = Lock(run_root / "beginning-00000000.lock")
+    assert held.take()
+    (run_root / "killed-00000001.lock").touch()
+    clean_leftovers()
+    assert [path.name for path in run_root.glob("*1.lock")] == []
+    assert held.path.exists()

@@ -33,7 +33,7 @@ def inspect(
         print(json.dumps([_summary(one) for one in found], indent=2) if as_json else _overview(found))
         return
     deployment = one_of(found, deployment_id)
-    if deployment.tuning is not None and not as_json:
+    if deployment.unreadable() is not None or (deployment.tuning is not None and not as_json):
         print(_overview([deployment]))
         return
     ledger = _ledger(deployment)
@@ -57,6 +57,9 @@ def _ledger(deployment: Deployment) -> Ledger | None:
 
 
 def _summary(deployment: Deployment) -> dict[str, Any]:
+    why = deployment.unreadable()
+    if why is not None:
+        return {"id": deployment.id, "run_dir": str(deployment.run_dir), "unreadable": why}
     topology = deployment.topology
     return {
         "id": deployment.id,
@@ -76,13 +79,16 @@ def _overview(found: list[Deployment]) -> str:
 
 
 def _what(deployment: Deployment) -> str:
+    why = deployment.unreadable()
+    if why is not None:
+        return why
     if deployment.topology is not None:
         return f"{deployment.topology.chain} under {deployment.topology.technology}"
     if deployment.tuning is not None:
         from weir.base.cores import named_cpus
 
         return f"this host, tuned for {deployment.tuning.lab} on {named_cpus(deployment.tuning.cpus)}"
-    return "made in part: weir destroy it"
+    return "nothing that this Weir knows"
 
 
 def _show(deployment: Deployment, ledger: Ledger | None) -> None:

@@ -38,7 +38,8 @@ def tune(
     if dry_run and undo:
         raise CommandError("--dry-run and --undo contradict each other; give one of them", USAGE)
     lab = here(lab_path, quick=quick, variant=variant)
-    standing = [one for one in fabric.deployments() if one.tuning is not None and one.tuning.lab == lab.name]
+    known = [one for one in fabric.deployments() if one.unreadable() is None]
+    standing = [one for one in known if one.tuning is not None and one.tuning.lab == lab.name]
     if undo:
         _undo(standing, lab.name)
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,7 +15,8 @@ from weir.base.topology import Topology
 from weir.fabric import lifeline, openvswitch, process, stop_signals
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.errors import FabricError
-from weir.fabric.journal import SUFFIX, Entry, Journal, root
+from weir.fabric.journal import LOCK_SUFFIX, SUFFIX, Entry, Journal, root
+from weir.fabric.lock import Lock
 from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
@@ -52,13 +52,28 @@ class Deployment:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        header = journal.header()
-        self.topology: Topology | None = (
-            Topology.model_validate(header["begin"]) if "begin" in header else None
-        )
-        self.tuning: Tuning | None = Tuning.model_validate(header["tune"]) if "tune" in header else None
         self.id = journal.path.name.removesuffix(SUFFIX)
         self.run_dir: Path = journal.path.with_suffix("")
+
+    @cached_property
+    def topology(self) -> Topology | None:
+        """None of a tuned host. FabricError if another version of Weir made it."""
+        header = self._journal.header()
+        return Topology.model_validate(header["begin"]) if "begin" in header else None
+
+    @cached_property
+    def tuning(self) -> Tuning | None:
+        """Of a tuned host. FabricError likewise."""
+        header = self._journal.header()
+        return Tuning.model_validate(header["tune"]) if "tune" in header else None
+
+    def unreadable(self) -> str | None:
+        """Why nothing can be said of it; None if it can."""
+        try:
+            self._journal.header()
+        except FabricError as error:
+            return str(error)
+        return None
 
     @classmethod
     def deploy(cls, steps: list[Step], about: Topology | Tuning, on_event: OnEvent = _ignore) -> Deployment:
@@ -110,6 +125,7 @@ class Deployment:
             self._destroy(on_event)
 
     def _destroy(self, on_event: OnEvent) -> None:
+        self._journal.header()
         if not self._journal.lock(wait_s=EXEC_S):
             raise FabricError(
                 f"{self.id} belongs to a weir that is running", "wait for its end, or interrupt it"
@@ -129,9 +145,7 @@ class Deployment:
             raise FabricError(
                 f"{self.id} is not all gone: {'; '.join(failures)}", "mend that and destroy again"
             )
-        with suppress(FileNotFoundError):
-            self._journal.path.unlink()
-        self._journal.close()
+        self._journal.remove()
 
     def _undo(self, entry: Entry, site: Site, on_event: OnEvent) -> None:
         on_event(Event(entry.step, "undoing"))
@@ -272,8 +286,16 @@ class Deployment:
         return [one for one in standing if one.step.kind == "vm" and not one.step.params.get("incoming")]
 
     def abandoned(self) -> bool:
-        """Nobody works on it, and it is not kept: its maker was killed, or who was taking it down."""
-        return not self._journal.kept() and self._journal.lock()
+        """Nobody works on it, and it is not kept: its maker was killed, or who was taking it down.
+
+        It is locked then.
+        """
+        if not self._journal.lock():
+            return False
+        if self._journal.kept() or self.unreadable() is not None:
+            self._journal.unlock()
+            return False
+        return True
 
 
 def _threads_of(pids: Iterable[int]) -> set[int]:
@@ -299,4 +321,13 @@ def clean_leftovers() -> list[str]:
         if deployment.abandoned():
             deployment.destroy()
             gone.append(deployment.id)
+    _remove_locks()
     return gone
+
+
+def _remove_locks() -> None:
+    """Of Weirs that were killed before their journal was there."""
+    for path in root().glob(f"*{LOCK_SUFFIX}"):
+        lock = Lock(path)
+        if not path.with_suffix(SUFFIX).exists() and lock.take():
+            lock.release()

@@ -3,25 +3,32 @@
 
 `<root>/<deployment>.journal`, JSON lines. It appears with its first record in one atomic step and goes as
 the last thing of all, so whatever a killed process leaves behind stands in a journal. Each record is one
-write; a kill can only tear the last line, and what a torn line announces has not been begun.
+write, and one that is not written whole is taken back; a kill can only tear the last line, and what a torn
+line announces has not been begun. Space to take everything down is reserved before anything is made.
 """
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import json
 import os
-import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from weir.base.topology import Topology
 from weir.fabric.errors import FabricError
+from weir.fabric.lock import Lock
 from weir.plan import Step, Tuning
 
-SUFFIX = ".journal"
+SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
+VERSION = 1
+"""Of the records; a journal of another version is only named, and taken down by the Weir that made it."""
+_RESERVED_BYTES = 64 * 1024
 _HEADERS = {Topology: "begin", Tuning: "tune"}
 
 
@@ -41,8 +48,9 @@ class Entry:
 class Journal:
     """Open for reading and appending. Holding the lock means that this process works on the deployment."""
 
-    def __init__(self, path: Path, fd: int | None = None) -> None:
+    def __init__(self, path: Path, fd: int | None = None, lock: Lock | None = None) -> None:
         self.path = path
+        self._lock = lock or _lock_of(path)
         try:
             self._fd = _opened(path) if fd is None else fd
         except OSError as error:
@@ -52,13 +60,17 @@ class Journal:
     def begin(cls, about: Topology | Tuning) -> Journal:
         """A new journal, locked before anybody can see it."""
         path = root() / f"{about.deployment}{SUFFIX}"
+        lock = _lock_of(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() or not lock.take():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            lock.reserve(_RESERVED_BYTES)
             flags = os.O_TMPFILE | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
-            journal = cls(path, os.open(path.parent, flags, 0o644))
+            journal = cls(path, os.open(path.parent, flags, 0o644), lock)
             try:
-                journal.lock()
-                journal.write({_HEADERS[type(about)]: about.model_dump(mode="json")})
+                head = {"journal": VERSION, _HEADERS[type(about)]: about.model_dump(mode="json")}
+                journal._append(head)
                 # With a directory descriptor, because plain link(2) would not follow the symbolic link.
                 descriptors = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 try:
@@ -66,12 +78,13 @@ class Journal:
                 finally:
                     os.close(descriptors)
             except OSError:
-                journal.close()
+                os.close(journal._fd)
                 raise
         except OSError as error:
+            lock.release()
             raise FabricError(
                 f"cannot make the journal {path}: {error.strerror}",
-                "run as root, or set WEIR_RUN_DIR to a directory of yours",
+                "run as root, or set WEIR_RUN_DIR to a directory of yours with space",
             ) from error
         return journal
 
@@ -80,44 +93,76 @@ class Journal:
 
         FabricError if this user may only read the journal.
         """
-        if not fcntl.fcntl(self._fd, fcntl.F_GETFL) & os.O_RDWR:
-            raise FabricError(f"the journal {self.path} is another user's", "run this as root or with sudo")
-        deadline = time.monotonic() + wait_s
-        while True:
-            try:
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    return False
-            time.sleep(0.01)
+        if not self._lock.take(wait_s):
+            return False
         if self._read()[-1:] not in (b"", b"\n"):
             os.write(self._fd, b"\n")  # ends a line that a kill has torn, so that the next record has its own
         return True
 
     def write(self, record: dict[str, Any]) -> None:
-        """Appends one record."""
-        os.write(self._fd, _line(record))
+        """Appends one record. FabricError if there is no space for one that announces something; for what is
+        done already there is space reserved."""
+        try:
+            try:
+                self._append(record)
+            except OSError:
+                if "do" in record or "keep" in record:
+                    raise
+                self._lock.give_up_space()
+                self._append(record)
+        except OSError as error:
+            raise FabricError(
+                f"cannot write the journal {self.path}: {error.strerror}", "make space"
+            ) from error
+
+    def _append(self, record: dict[str, Any]) -> None:
+        line, size = _line(record), os.fstat(self._fd).st_size
+        try:
+            written = os.write(self._fd, line)
+            if written < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            os.ftruncate(self._fd, size)
+            raise
+
+    def unlock(self) -> None:
+        """Lets the lock go, of what stands on."""
+        self._lock.release()
 
     def close(self) -> None:
-        """Lets the lock go."""
+        """Lets the lock go, too."""
+        self._lock.release()
         os.close(self._fd)
+
+    def remove(self) -> None:
+        """Nothing stands any more."""
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+        self.close()
 
     def records(self) -> Iterator[dict[str, Any]]:
         """All whole records, in order."""
         for line in self._read().splitlines():
             try:
-                yield json.loads(line)
+                record = json.loads(line)
             except ValueError:
                 continue  # torn by a kill: what it announced was not begun
+            if isinstance(record, dict):
+                yield record
 
     def _read(self) -> bytes:
         """By descriptor: another process may have destroyed the deployment, and its journal, meanwhile."""
         return os.pread(self._fd, os.fstat(self._fd).st_size, 0)
 
     def header(self) -> dict[str, Any]:
-        """The first record."""
-        return next(self.records(), {})
+        """The first record. FabricError if it is of another version of Weir."""
+        found = next(self.records(), {})
+        if found.get("journal") != VERSION:
+            raise FabricError(
+                f"{self.path} is of another version of Weir",
+                "destroy it with that one; or remove by hand what it names, and then the file itself",
+            )
+        return found
 
     def kept(self) -> bool:
         """Whether the deployment was made to outlive its maker, and nobody has begun to take it down."""
@@ -129,13 +174,27 @@ class Journal:
         found: dict[str, Entry] = {}
         for record in self.records():
             if "do" in record:
-                step = Step.model_validate(record["do"])
+                step = _step(record["do"], self.path)
                 found[step.name] = Entry(step)
             elif "facts" in record and record["step"] in found:
                 found[record["step"]].facts |= record["facts"]
             elif "undone" in record:
                 found.pop(record["undone"], None)
         return list(found.values())
+
+
+def _lock_of(path: Path) -> Lock:
+    return Lock(path.with_suffix(LOCK_SUFFIX))
+
+
+def _step(announced: object, path: Path) -> Step:
+    try:
+        return Step.model_validate(announced)
+    except ValidationError as error:
+        raise FabricError(
+            f"{path} names a step that is none: {error.errors()[0]['msg']}",
+            "remove by hand what it names, and then the file itself",
+        ) from error
 
 
 def _opened(path: Path) -> int:

@@ -19,12 +19,16 @@ def topology(deployment: str) -> Topology:
 class FakeDeployment:
     """What the command line uses of a deployment."""
 
-    def __init__(self, deployment: str, *, whole: bool = True) -> None:
+    def __init__(self, deployment: str, *, readable: bool = True) -> None:
         self.id = deployment
         self.run_dir = Path("/nonexistent") / deployment
-        self.topology = topology(deployment) if whole else None
+        self.topology = topology(deployment)
+        self._readable = readable
         self.tuning = None
         self.destroyed = False
+
+    def unreadable(self) -> str | None:
+        return None if self._readable else "another version"
 
     def destroy(self) -> None:
         self.destroyed = True

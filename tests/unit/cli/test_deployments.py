@@ -22,7 +22,7 @@ runner = CliRunner()
 
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> list[FakeDeployment]:
-    found = [FakeDeployment(FIRST), FakeDeployment(SECOND, whole=False)]
+    found = [FakeDeployment(FIRST), FakeDeployment(SECOND, readable=False)]
     monkeypatch.setattr(fabric, "deployments", lambda: found)
     return found
 
@@ -39,10 +39,10 @@ def test_with_nothing_deployed_the_command_says_so(command: str, monkeypatch: py
 
 
 @pytest.mark.usefixtures("two")
-def test_inspect_lists_all_deployments_also_those_made_in_part() -> None:
+def test_inspect_lists_all_deployments_also_those_of_another_version() -> None:
     lines = runner.invoke(app, ["inspect"]).stdout.splitlines()
     assert lines[0] == f"{FIRST}  PVP under direct"
-    assert lines[1].startswith(f"{SECOND}  made in part")
+    assert lines[1].startswith(f"{SECOND}  another version")
 
 
 @pytest.mark.usefixtures("two")
@@ -51,6 +51,13 @@ def test_inspect_shows_the_ports_of_one() -> None:
     for port in ("tester.left", "f1.left", "f1.right", "tester.right"):
         assert port in shown
     assert "weir-dp does not answer" in shown
+
+
+@pytest.mark.usefixtures("two")
+def test_inspect_says_why_it_can_show_nothing_of_one() -> None:
+    assert runner.invoke(app, ["inspect", SECOND]).stdout == f"{SECOND}  another version\n"
+    document = json.loads(runner.invoke(app, ["inspect", "--json"]).stdout)
+    assert [one.get("unreadable") for one in document] == [None, "another version"]
 
 
 @pytest.mark.usefixtures("two")

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Locks between Weirs: files that only their owner can open, so that nobody else can hold one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from weir.fabric.errors import FabricError
+
+_PAUSE_S = 0.01
+
+
+class Lock:
+    """A file that is there while somebody holds the lock, or was killed with it. It ends with the process,
+    too; a child holds it between fork and exec."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd: int | None = None
+
+    def take(self, wait_s: float = 0.0) -> bool:
+        """False if another process still holds it after that time. FabricError if it is another user's."""
+        deadline = time.monotonic() + wait_s
+        while self._fd is None:
+            try:
+                descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            except PermissionError as error:
+                raise FabricError(
+                    f"{self.path} is another user's", "run this as root or with sudo"
+                ) from error
+            if _held(descriptor) and self._is(descriptor):
+                self._fd = descriptor
+                return True
+            os.close(descriptor)
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_PAUSE_S)
+        return True
+
+    def reserve(self, size_bytes: int) -> None:
+        """Space that `give_up_space` frees. OSError if there is none."""
+        assert self._fd is not None
+        os.posix_fallocate(self._fd, 0, size_bytes)
+
+    def give_up_space(self) -> None:
+        """For what must be written now."""
+        if self._fd is not None:
+            os.ftruncate(self._fd, 0)
+
+    def release(self, *, gone: bool = True) -> None:
+        """Lets it go. `gone`: the file goes too. Without effect if it is not held."""
+        if self._fd is None:
+            return
+        if gone:
+            with suppress(FileNotFoundError):
+                self.path.unlink()
+        os.close(self._fd)
+        self._fd = None
+
+    def _is(self, descriptor: int) -> bool:
+        """Whether the file is still the one of that name: who held it before may have removed it."""
+        try:
+            return os.path.samestat(os.fstat(descriptor), self.path.stat())
+        except FileNotFoundError:
+            return False
+
+
+def _held(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
