@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import get_args
 
 from weir.lab.delay import LatencyOptions, Load, load_of
+from weir.lab.frames import BITS_PER_BYTE
 from weir.measure.trial import TrialRunner
 from weir.protocol.traffic import DelayWanted
 from weir.results.result import (
@@ -25,7 +26,6 @@ from weir.results.result import (
     Trial,
 )
 
-BITS_PER_BYTE = 8
 SHORTEST_S = 0.001
 
 
