@@ -17,15 +17,12 @@ from weir.measure.one_case import Event, GoalFound, OneCase, Time, measured
 from weir.measure.outside import Outside
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts
-from weir.measure.tester import SutCounters, Tester, Traffic
+from weir.measure.tester import TEACHING_FRAMES, SutCounters, Tester, Traffic
 from weir.measure.trial import TrialRunner
 from weir.results.result import Case, Ceiling, DelayPoint, Throughput, Trial
 
 if TYPE_CHECKING:
     from weir.measure.search import GoalResult
-
-
-TEACHING_FRAMES = 3
 
 
 def measure_setup(

@@ -18,6 +18,8 @@ from weir.protocol.traffic_results import DelayHistogram, TrafficResult
 from weir.results.result import ArrivalClock
 
 Direction = Literal["left-to-right", "right-to-left"]
+TEACHING_FRAMES = 3
+"""That each port sends of its own, so that switches learn where it is."""
 
 
 @dataclass(frozen=True)

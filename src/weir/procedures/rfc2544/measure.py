@@ -12,9 +12,8 @@ from typing import Any
 from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.counting import Watched
-from weir.measure.experiment import TEACHING_FRAMES
 from weir.measure.one_case import Event, GoalFound, OneCase, Time, measured
-from weir.measure.tester import Reset, SutCounters, Tester, Traffic
+from weir.measure.tester import TEACHING_FRAMES, Reset, SutCounters, Tester, Traffic
 from weir.procedures.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
 from weir.procedures.rfc2544.conformance import deviations
 from weir.procedures.rfc2544.loss import measure_bursts, measure_frame_loss
