@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import get_args
 
+from weir.base.si import NS_PER_S
 from weir.lab.delay import LatencyOptions, Load, load_of
 from weir.lab.frames import BITS_PER_BYTE
 from weir.measure.trial import TrialRunner
@@ -61,7 +62,7 @@ def delays(
             duration_s = max(SHORTEST_S, runner.traffic.flows * len(runner.traffic.streams) / pps)
             trial = runner.run("first-packets", pps, duration_s, DelayWanted(first_packets=True)).trial
             points.append(point_of(text, pps, [trial], first_packets=True))
-        wanted = DelayWanted(settle_ns=round(options.settle_s * 1e9), variation=True)
+        wanted = DelayWanted(settle_ns=round(options.settle_s * NS_PER_S), variation=True)
         whole_s = options.settle_s + options.duration_s
         trials = [runner.valid("latency", pps, whole_s, wanted).trial for _ in range(options.repeats)]
         points.append(point_of(text, pps, trials))

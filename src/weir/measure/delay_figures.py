@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from weir.base.si import NS_PER_US
 from weir.protocol.traffic_results import (
     DelayHistogram,
     GapSummary,
@@ -18,7 +19,6 @@ from weir.protocol.traffic_results import (
 from weir.results.result import Ipdv, Jitter, Pdv
 from weir.results.trial import Gaps, Latency, StreamCount
 
-NS_PER_US = 1e3
 _QUANTILES = ("p50", "p90", "p99", "p999", "p9999", "max")
 
 
@@ -116,7 +116,7 @@ def coarse_us(of: Buckets) -> list[tuple[float, float, int]]:
         at = math.floor(math.log2(max((low + high) / 2, 1.0)) * COARSE)
         counts[at] = counts.get(at, 0) + packets
     return [
-        (round(2 ** (at / COARSE) / 1e3, 6), round(2 ** ((at + 1) / COARSE) / 1e3, 6), packets)
+        (round(2 ** (at / COARSE) / NS_PER_US, 6), round(2 ** ((at + 1) / COARSE) / NS_PER_US, 6), packets)
         for at, packets in sorted(counts.items())
     ]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from weir.base.si import NS_PER_S, US_PER_S
 from weir.measure.accounting import Counts
 from weir.measure.delay_figures import Buckets
 from weir.measure.tester import Stream
@@ -151,11 +152,13 @@ def _tester_drops(
 def _losses(
     after: Snapshot, ends: Mapping[int, Stream], drops: list[Drop], start_wall_s: float
 ) -> Iterator[SoakEvent]:
-    gaps = [(gap.ended_us / 1e6 - gap.us / 1e6, gap.ended_us / 1e6) for gap in after.traffic.gaps]
+    gaps = [
+        (gap.ended_us / US_PER_S - gap.us / US_PER_S, gap.ended_us / US_PER_S) for gap in after.traffic.gaps
+    ]
     for one in after.traffic.streams:
         for at_ns, packets in one.losses:
-            at_s = at_ns / 1e9
-            wall_s = after.wall_s - (after.traffic.now_ns - at_ns) / 1e9
+            at_s = at_ns / NS_PER_S
+            wall_s = after.wall_s - (after.traffic.now_ns - at_ns) / NS_PER_S
             stalled = any(began - NOTICED_S <= at_s <= ended + BEHIND_STALL_S for began, ended in gaps)
             yield SoakEvent(
                 kind="loss",
@@ -172,7 +175,7 @@ def _losses(
 def _stalls(after: Snapshot, start_wall_s: float) -> Iterator[SoakEvent]:
     for gap in after.traffic.gaps:
         if gap.us >= EVENT_US:
-            wall_s = after.wall_s - (after.traffic.now_ns / 1e9 - gap.ended_us / 1e6)
+            wall_s = after.wall_s - (after.traffic.now_ns / NS_PER_S - gap.ended_us / US_PER_S)
             yield SoakEvent(
                 kind="stall",
                 at=rfc3339(wall_s),
