@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from weir.base.si import NS_PER_S, US_PER_S
+from weir.lab.execution import TESTER_KINDS
 from weir.measure.accounting import Counts
 from weir.measure.delay_figures import Buckets
 from weir.measure.tester import Stream
@@ -49,7 +50,6 @@ EVENT_US = 1000.0
 EVENTS_MAX = 50
 BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
 NOTICED_S = 0.001
-TESTER_KINDS = frozenset({"generator", "receiver"})
 
 
 def interval(
