@@ -153,16 +153,12 @@ def _worst(trial: Trial, measure: DelayMeasure) -> float | None:
     return max(values) if values else None
 
 
-def _greatest_ipdv(stream: StreamCount) -> float | None:
-    return None if stream.ipdv is None else max(-stream.ipdv.min_us, stream.ipdv.max_us)
-
-
 _READ: dict[DelayMeasure, Callable[[StreamCount], float | None]] = {
     "mean": lambda stream: stream.latency.mean_us if stream.latency else None,
     "p99": lambda stream: stream.latency.p99_us if stream.latency else None,
     "max": lambda stream: stream.latency.max_us if stream.latency else None,
     "ipdv_mean": lambda stream: stream.ipdv.mean_size_us if stream.ipdv else None,
-    "ipdv_max": _greatest_ipdv,
+    "ipdv_max": lambda stream: stream.ipdv.greatest_us if stream.ipdv else None,
     "jitter_max": lambda stream: stream.jitter.max_us if stream.jitter else None,
 }
 MEASURES: Sequence[DelayMeasure] = get_args(DelayMeasure)

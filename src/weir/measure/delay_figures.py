@@ -19,7 +19,8 @@ from weir.protocol.traffic_results import (
 from weir.results.result import Ipdv, Jitter, Pdv
 from weir.results.trial import Gaps, Latency, StreamCount
 
-_QUANTILES = ("p50", "p90", "p99", "p999", "p9999", "max")
+SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
+_QUANTILES = (*SHARES, "max")
 
 
 def latency(summary: LatencySummary | None) -> Latency | None:
@@ -121,9 +122,6 @@ def coarse_us(of: Buckets) -> list[tuple[float, float, int]]:
     ]
 
 
-_SHARES = {"p50_us": 0.5, "p90_us": 0.9, "p99_us": 0.99, "p999_us": 0.999, "p9999_us": 0.9999}
-
-
 def merged_latency(streams: Iterable[StreamCount]) -> Latency | None:
     """Of all that measured a latency; None if none did, or one of them kept no histogram."""
     known = [(stream.latency, stream.histogram) for stream in streams if stream.latency is not None]
@@ -135,11 +133,11 @@ def merged_latency(streams: Iterable[StreamCount]) -> Latency | None:
     least_us = min(latency.min_us for latency, _ in known)
     most_us = max(latency.max_us for latency, _ in known)
     packets = sum(latency.packets for latency, _ in known)
-    values = quantiles(together, tuple(_SHARES.values()), least_us, most_us)
+    values = quantiles(together, tuple(SHARES.values()), least_us, most_us)
     return Latency(
         packets=packets,
         min_us=least_us,
         mean_us=sum(latency.mean_us * latency.packets for latency, _ in known) / packets,
         max_us=most_us,
-        **dict(zip(_SHARES, values, strict=True)),
+        **{f"{name}_us": value for name, value in zip(SHARES, values, strict=True)},
     )

@@ -14,12 +14,10 @@ from dataclasses import dataclass, field
 
 from weir.base.si import NS_PER_US
 from weir.measure import delay_figures
-from weir.measure.delay_figures import Buckets, coarse_us, difference, merged, quantiles
+from weir.measure.delay_figures import SHARES, Buckets, coarse_us, difference, merged, quantiles
 from weir.protocol.traffic_results import IpdvSummary, LatencySummary, StreamInterval
 from weir.results.soak import SoakInterval, SoakPrefix, SoakStream
 from weir.results.trial import Jitter
-
-SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 
 
 @dataclass
