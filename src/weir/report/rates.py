@@ -192,7 +192,7 @@ def _ratio(found: Throughput, base: Throughput) -> Ratio | NoRatio:
 def _of_pairs(found: Throughput, base: Throughput) -> list[float]:
     """Of rounds in which both were found in the same state; of those with neither in a worse one, if any."""
     pairs = list(_pairs(found, base))
-    best = [pair for pair in pairs if not any(map(_worse, pair))] or pairs
+    best = [pair for pair in pairs if not any(one.worse_state for one in pair)] or pairs
     return [one.load_pps / other.load_pps for one, other in best]
 
 
@@ -202,10 +202,6 @@ def _pairs(found: Throughput, base: Throughput) -> Iterator[tuple[RoundRate, Rou
         other = there.get(one.round)
         if other is not None and _same_state(one, other):
             yield one, other
-
-
-def _worse(one: RoundRate) -> bool:
-    return one.slower_times is not None or one.farther_times is not None
 
 
 def _same_state(one: RoundRate | Throughput, other: RoundRate | Throughput) -> bool:
