@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 
 from rich.console import Console, Group, RenderableType
@@ -22,17 +21,12 @@ LAST = (HOW_TO_READ, "The tester alone", RESTS)
 
 def show(result: Result, console: Console) -> None:
     """A terminal gets colours and lines of its own width; a file or a pipe gets what `render` gives."""
-    if console.is_terminal:
-        console.print(table(result))
-    else:
-        console.file.write(render(result))
+    blocks.show(table(result), console, PLAIN_COLUMNS)
 
 
 def render(result: Result) -> str:
     """The table as plain text, for files and pipes."""
-    out = io.StringIO()
-    Console(file=out, width=PLAIN_COLUMNS, color_system=None, legacy_windows=False).print(table(result))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+    return blocks.plain(table(result), PLAIN_COLUMNS)
 
 
 def table(result: Result) -> RenderableType:
