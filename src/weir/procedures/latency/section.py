@@ -36,6 +36,9 @@ from weir.results.result import HostSetting, Latency, Result
 
 # What fits; the report has the rest.
 SHOWN = ("mean", "P50", "P99", "P99.9", "max", "IPDV P99", "jitter")
+WAY_COLUMNS, CHANGE_COLUMNS = 14, 10  # 80 in all, with a space between two
+LEAST_LOADS = 3  # of which a line says something
+QUANTILES = (("P50", "p50_us"), ("P99", "p99_us"), ("P99.9", "p999_us"))
 
 
 def delay_tables(result: Result) -> Iterator[RenderableType]:
@@ -74,9 +77,6 @@ def _judgement(result: Result) -> Iterator[RenderableType]:
         what = f"{setup.name} {setup.chain} {summary.frame_label(case.frame)}"
         out.add_row(what, *verdict_cells(verdict), style=None if verdict.met else "bold red")
     yield out
-
-
-WAY_COLUMNS, CHANGE_COLUMNS = 14, 10  # 80 in all, with a space between two
 
 
 def reduction_tables(result: Result) -> Iterator[RenderableType]:
@@ -122,10 +122,6 @@ def notes(result: Result) -> Iterator[Note]:
     yield Note("What this machine cannot show", out_of_reach(result), "yellow")
     yield Note(HOW_TO_READ, meaning)
     yield Note("The tester alone", [*summary.floors(result)] if meaning else [])
-
-
-LEAST_LOADS = 3  # of which a line says something
-QUANTILES = (("P50", "p50_us"), ("P99", "p99_us"), ("P99.9", "p999_us"))
 
 
 def parts(result: Result) -> Iterator[PagePart]:

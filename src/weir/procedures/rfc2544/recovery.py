@@ -28,6 +28,10 @@ OVERLOAD_SHARE = 1.1  # of the throughput
 CUT_SHARE = 0.5  # of the overload
 # A loss so near the end of the trial says that it may go on.
 UNRESOLVED_SHARE = 0.95
+NOTHING = (
+    "nothing that forwards here can be reset alone: tester and functions are one process, or the network "
+    "card's. linux-bridge, ovs and ovs-dpdk have something"
+)
 
 
 def measure_recovery(bench: Bench, throughput_pps: float) -> RecoveryTest:
@@ -64,12 +68,6 @@ def recovery_s(trial: Trial, cut_s: float) -> float:
         (stream.gaps.last_lost_us / US_PER_S for stream in trial.streams if stream.gaps), default=0.0
     )
     return max(0.0, last_s - cut_s)
-
-
-NOTHING = (
-    "nothing that forwards here can be reset alone: tester and functions are one process, or the network "
-    "card's. linux-bridge, ovs and ovs-dpdk have something"
-)
 
 
 def measure_resets(bench: Bench, throughput_pps: float, resets: Sequence[Reset]) -> list[ResetTest]:

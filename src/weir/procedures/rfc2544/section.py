@@ -20,6 +20,11 @@ from weir.results.result import Result
 
 COLUMNS = 100
 NOTHING = "This run has no RFC 2544 procedures; `weir rfc2544 LAB` runs them."
+ACROSS_SHARE = Axis(
+    "offered, % of the maximum rate",
+    ticks=tuple((value, str(value)) for value in range(0, 101, 20)),
+    most=100,
+)
 
 
 def render(result: Result) -> str:
@@ -65,13 +70,6 @@ def _table(table: section_rows.Table) -> Iterator[str]:
         if number == 0:
             yield "-" * (sum(widths) + 2 * len(widths) - 2)
         last = key
-
-
-ACROSS_SHARE = Axis(
-    "offered, % of the maximum rate",
-    ticks=tuple((value, str(value)) for value in range(0, 101, 20)),
-    most=100,
-)
 
 
 def parts(result: Result) -> Iterator[PagePart]:

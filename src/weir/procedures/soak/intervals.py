@@ -19,6 +19,12 @@ from weir.protocol.traffic_results import Gap, StallCount, StreamInterval, Traff
 from weir.results.soak import PoolFigures, ProcessFigures, SoakEvent, SoakInterval, SoakStream, TableFigure
 from weir.results.trial import Drop, Stall
 
+EVENT_US = 1000.0
+"""Shorter stalls are counted, but are no events: a virtual machine has thousands of them an hour."""
+EVENTS_MAX = 50
+BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
+NOTICED_S = 0.001
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -43,13 +49,6 @@ class Snapshot:
 def pools_of(ledger: Ledger) -> list[PoolFigures]:
     """Of a ledger."""
     return [PoolFigures(name=pool.name, size=pool.size, free=pool.free) for pool in ledger.pools]
-
-
-EVENT_US = 1000.0
-"""Shorter stalls are counted, but are no events: a virtual machine has thousands of them an hour."""
-EVENTS_MAX = 50
-BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
-NOTICED_S = 0.001
 
 
 def interval(
