@@ -9,13 +9,13 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from weir.report import Format, blocks, doubts, noise, numbers, summary
-from weir.report.sections import HOW_TO_READ, Note, sections
+from weir.report.sections import HOW_TO_READ, LETTERS, TESTER_ALONE, Note, sections
 from weir.results.result import Result
 
 PLAIN_COLUMNS = 100  # where the sentences of a plain text are broken
 CARE, NOISY, RESTS = "Read with care", "This machine was noisy", "What the numbers rest on"
-FIRST = ("Flags", "Refused here", CARE, NOISY)
-LAST = (HOW_TO_READ, "The tester alone", RESTS)
+FIRST = (LETTERS, "Refused here", CARE, NOISY)
+LAST = (HOW_TO_READ, TESTER_ALONE, RESTS)
 """Titles of notes; others come between."""
 
 

@@ -31,7 +31,7 @@ from weir.procedures.latency.section_rows import (
 from weir.report import blocks, numbers, summary
 from weir.report.page.line_chart import Axis, Line, line_chart
 from weir.report.page.markup import sheet, tag
-from weir.report.sections import HOW_TO_READ, Note, PagePart, Section
+from weir.report.sections import HOW_TO_READ, TESTER_ALONE, Note, PagePart, Section
 from weir.results.result import HostSetting, Latency, Result
 
 # What fits; the report has the rest.
@@ -121,7 +121,7 @@ def notes(result: Result) -> Iterator[Note]:
     yield Note("Tuned on this machine", tuned)
     yield Note("What this machine cannot show", out_of_reach(result), "yellow")
     yield Note(HOW_TO_READ, meaning)
-    yield Note("The tester alone", [*summary.floors(result)] if meaning else [])
+    yield Note(TESTER_ALONE, [*summary.floors(result)] if meaning else [])
 
 
 def parts(result: Result) -> Iterator[PagePart]:
