@@ -28,7 +28,7 @@ from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
 from weir.measure import Traffic
 from weir.measure.outside import Nothing, Outside
-from weir.measure.tester import SutCounters, no_counters
+from weir.measure.tester import TEACHING_FRAMES, SutCounters, no_counters
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import running
 from weir.protocol import DataPlaneClient, DataPlaneTester
@@ -37,7 +37,6 @@ from weir.results.result import Case, Fingerprint, Setup, Trial
 
 DURATION_S = 0.2
 MEMORY_MB = 1024
-TEACHING_FRAMES = 3
 BESIDE = ({"nf": "acl", "options": {"default": "permit"}}, {"nf": "l2fwd"})
 """Functions beside the slow one, much quicker."""
 QUICKEST = ({"nf": "l2fwd"},)

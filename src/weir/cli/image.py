@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from weir.base import SOURCE_TREE
 from weir.cli.exits import USAGE, CommandError, reporting
 
 image = typer.Typer(help="Guest images for functions in virtual machines.", no_args_is_help=True)
@@ -50,7 +51,7 @@ def build(
             continue
         if kind == "weir-dp" and weir_dp is None:
             print(f"building weir-dp for {images.MARCH}: some minutes the first time")
-            weir_dp = images.portable_weir_dp(Path(__file__).resolve().parents[3])
+            weir_dp = images.portable_weir_dp(SOURCE_TREE)
         made, new = images.build(kind, weir_dp if kind == "weir-dp" else None)
         state = "made" if new else "there already"
         print(f"{kind}: {made.digest} {state}, {made.made_of['kernel']}, in {made.kernel.parent.resolve()}")

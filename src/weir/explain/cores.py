@@ -14,11 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from weir.lab.execution import KERNEL_KINDS, SWITCH_THREAD_KINDS, TESTER_KINDS
 from weir.results.result import AreaLoad, Trial
 
-TESTER_KINDS = frozenset({"generator", "receiver"})
-SWITCH_KINDS = frozenset({"pmd", "thread"})
-KERNEL_KINDS = frozenset({"softirq", "syscalls"})
 FULL_SHARE = 0.9
 """Busy for more than this share of the time a core is full: what is left are polls between two bursts."""
 
@@ -104,7 +102,7 @@ def cores(trial: Trial, hz: float) -> list[Core]:
 
 def _level(area: AreaLoad) -> str:
     """What areas that share the packets of one step have in common."""
-    if area.kind in TESTER_KINDS | SWITCH_KINDS | KERNEL_KINDS:
+    if area.kind in TESTER_KINDS | SWITCH_THREAD_KINDS | KERNEL_KINDS:
         return area.kind
     return _SIDE_BY_SIDE.sub(r".\1", area.name)
 
@@ -114,7 +112,7 @@ def _packets(trial: Trial) -> Mapping[str, int]:
     for area in trial.areas:
         packets[_level(area)] += area.packets
     # Switch and kernel meet a packet at every network of the chain; what they spend is for those delivered.
-    through = dict.fromkeys(SWITCH_KINDS | KERNEL_KINDS | {"receiver"}, trial.delivered)
+    through = dict.fromkeys(SWITCH_THREAD_KINDS | KERNEL_KINDS | {"receiver"}, trial.delivered)
     return packets | through | {"generator": trial.offered}
 
 
@@ -123,7 +121,7 @@ def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Co
         count = packets[_level(area)]
         if not count or not area.busy_cycles:
             continue
-        if area.kind in SWITCH_KINDS | KERNEL_KINDS:
+        if area.kind in SWITCH_THREAD_KINDS | KERNEL_KINDS:
             yield _outside(area, count)
             continue
         tester = area.kind in TESTER_KINDS
@@ -144,5 +142,5 @@ def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[Co
 
 def _outside(area: AreaLoad, count: int) -> CostItem:
     inside = [(stage.nf, stage.cycles / count) for path in area.paths for stage in path.stages]
-    kind: CostKind = "switch" if area.kind in SWITCH_KINDS else "kernel"
+    kind: CostKind = "switch" if area.kind in SWITCH_THREAD_KINDS else "kernel"
     return CostItem(area.name, kind, None, area.own_cycles / count, tester=False, inside=tuple(inside))

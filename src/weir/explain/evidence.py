@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from weir.explain.cores import KERNEL_KINDS, Core
+from weir.explain.cores import Core
 from weir.explain.trial import Analysis, Overflow
+from weir.lab.execution import KERNEL_KINDS
 from weir.results.explanation import Evidence
 from weir.results.result import AreaLoad, CoreLoad
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weir.base.topology import Topology
-from weir.explain.cores import SWITCH_KINDS, Core, cores
+from weir.explain.cores import Core, cores
+from weir.lab.execution import SWITCH_THREAD_KINDS
 from weir.results.explanation import AreaFigures
 from weir.results.result import Case, Ceiling, Drop, Trial, slowness
 
@@ -113,7 +114,7 @@ class _Queues:
         self._ports = {port.name for port in topology.ports} if topology else set()
         self._emptied_by: dict[str, str] = {}
         self._filled: dict[str, list[str]] = {}
-        self._switch = [area.name for area in trial.areas if area.kind in SWITCH_KINDS and area.paths]
+        self._switch = [area.name for area in trial.areas if area.kind in SWITCH_THREAD_KINDS and area.paths]
         self._kernel = [area.name for area in trial.areas if area.kind == "softirq"]
         for area in trial.areas:
             if area.kind == "receiver":

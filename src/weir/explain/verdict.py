@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from weir.base.si import US_PER_S
 from weir.explain.cores import Core, CostItem
 from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
 from weir.explain.trial import LOST_SHARE, SWITCH, Analysis, Overflow, balanced, lossy
@@ -67,9 +68,9 @@ def _oversubscribed(one: Analysis) -> Verdict | None:
     used = {core.number for core in one.cores}
     stalls = [stall for stall in one.trial.stalls if stall.core in used]
     worst = max(stalls, key=lambda stall: stall.host_us, default=None)
-    if worst is None or worst.host_us < TAKEN_SHARE * one.trial.duration_s * 1e6:
+    if worst is None or worst.host_us < TAKEN_SHARE * one.trial.duration_s * US_PER_S:
         return None
-    taken = min(1.0, worst.host_us / 1e6 / one.trial.duration_s)  # stalls are counted in the drain too
+    taken = min(1.0, worst.host_us / US_PER_S / one.trial.duration_s)  # stalls are counted in the drain too
     shared = set(one.topology.switch_cores) if one.topology else set()
     who = "the switch polls there too" if worst.core in shared else "other programs, or guests, run there"
     return Verdict(
@@ -200,12 +201,12 @@ def _no_core_full(one: Analysis, worst: Overflow) -> Verdict:
         return _unknown(f"{worst.queue} overflows, but who empties it is not in this result.")
     core = max(found, key=lambda core: core.busy)
     needed_s = STALL_EXPLAINS * worst.packets / one.offered_pps
-    host_s = sum(stall.host_us for stall in one.trial.stalls if stall.core == core.number) / 1e6
+    host_s = sum(stall.host_us for stall in one.trial.stalls if stall.core == core.number) / US_PER_S
     if core.long_s >= max(needed_s, host_s) and core.parts:
         return _own_stall(one, core, worst)
     if host_s >= needed_s:
         says = f"The host took core {core.number} away for {host_s:.4f} s, and {worst.queue} overflowed then."
-        stalled = Evidence(what=f"core {core.number} taken away", value=host_s * 1e6, unit="us")
+        stalled = Evidence(what=f"core {core.number} taken away", value=host_s * US_PER_S, unit="us")
         limit = Limit(kind="host-stall", name=f"core {core.number}", core=core.number, sentence=says)
         return Verdict(limit, (*evidence, stalled, *busy(one)))
     if any(area.startswith("receiver") for area in worst.emptied_by):
@@ -234,7 +235,7 @@ def _own_stall(one: Analysis, core: Core, worst: Overflow) -> Verdict:
         f"{worst.queue} overflows while {part.name()}{which} keeps core {core.number} for long at once, "
         f"{core.long_s:.3f} s in all; otherwise the core is not full."
     )
-    stalled = Evidence(what="in long polls of its own", value=core.long_s * 1e6, unit="us")
+    stalled = Evidence(what="in long polls of its own", value=core.long_s * US_PER_S, unit="us")
     limit = Limit(kind="own-stall", name=part.name(), core=core.number, sentence=says)
     return Verdict(limit, (*lost(one, [worst]), stalled, *busy(one)), core, part)
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from weir.base import SOURCE_TREE
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated, polling
 from weir.fabric.process import wait_for
@@ -21,7 +22,7 @@ from weir.plan import Step
 def binary() -> Path:
     """weir-dp: $WEIR_DP, or the build of this source tree. FabricError if there is none."""
     chosen = os.environ.get("WEIR_DP")
-    path = Path(chosen) if chosen else Path(__file__).resolve().parents[3] / "build/native/weir-dp"
+    path = Path(chosen) if chosen else SOURCE_TREE / "build/native/weir-dp"
     if not os.access(path, os.X_OK):
         raise FabricError(f"there is no data plane at {path}", "build it with `make native`, or set WEIR_DP")
     return path

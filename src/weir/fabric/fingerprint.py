@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from weir import __version__
+from weir.base import SOURCE_TREE
 from weir.base.cores import cpus_text
 from weir.fabric import probe
 from weir.fabric.host import cpus as processors
@@ -27,12 +28,11 @@ def boot_id(proc: Path = Path("/proc")) -> str:
     return ""
 
 
-_ROOT = Path(__file__).resolve().parents[3]
 _PATIENCE_S = 10
 
 
 @functools.cache
-def weir_version(root: Path = _ROOT) -> str:
+def weir_version(root: Path = SOURCE_TREE) -> str:
     """ "0.1.0+g1a2b3c4d5e6f", with ".dirty" if something that git knows was changed since; "0.1.0" where git
     or its history is missing."""
     if not (root / ".git").exists():

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from weir.base import SOURCE_TREE
 from weir.base.cores import parse_cpus
 from weir.fabric.errors import FabricError
 from weir.plan.lean import LeanRequest
@@ -28,7 +29,7 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 def lean_binary() -> Path:
     """weir-lean: $WEIR_LEAN, or the build of this source tree. FabricError if there is none."""
     chosen = os.environ.get("WEIR_LEAN")
-    path = Path(chosen) if chosen else Path(__file__).resolve().parents[3] / "build/native/weir-lean"
+    path = Path(chosen) if chosen else SOURCE_TREE / "build/native/weir-lean"
     if not os.access(path, os.X_OK):
         raise FabricError(f"there is no weir-lean at {path}", "build it with `make native`, or set WEIR_LEAN")
     return path

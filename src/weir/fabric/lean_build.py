@@ -10,14 +10,14 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from weir.base import SOURCE_TREE
 from weir.fabric.errors import FabricError
 from weir.fabric.vm.image import cache
 
-ROOT = Path(__file__).resolve().parents[3]
-BUILDS = ROOT / "build" / "lean"
+BUILDS = SOURCE_TREE / "build" / "lean"
 _PROGRAM = "native/weir-lean"
 # This program is of that tree: whose it is does not matter.
-_GIT = ("git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT))
+_GIT = ("git", "-c", f"safe.directory={SOURCE_TREE}", "-C", str(SOURCE_TREE))
 
 
 def commit(revision: str) -> str:
@@ -33,7 +33,7 @@ def commit(revision: str) -> str:
         raise FabricError(f"git cannot be run: {error}", "install git") from error
     if done.returncode != 0:
         raise FabricError(
-            f"{revision} is neither a file nor a revision of {ROOT}",
+            f"{revision} is neither a file nor a revision of {SOURCE_TREE}",
             "give a result of `weir lean --json`, or a commit, branch or tag",
         )
     return done.stdout.strip()
@@ -66,7 +66,7 @@ def build_revision(sha: str) -> Path:
 
 def _processor() -> str:
     """Of the flags that GCC has for this processor: a tree with its builds may be carried to another."""
-    flags = _run([str(ROOT / "tools" / "processor-flags"), "cc"])
+    flags = _run([str(SOURCE_TREE / "tools" / "processor-flags"), "cc"])
     return hashlib.sha256(flags.encode()).hexdigest()[:12]
 
 

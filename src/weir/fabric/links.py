@@ -15,6 +15,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.fabric import namespace
 from weir.fabric.errors import FabricError
+from weir.fabric.host.devices import TUN
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
 
@@ -166,7 +167,6 @@ def delete(site: Site, netns: str, interface: str) -> None:
         return  # the namespace was announced but not yet mounted
 
 
-_DEVICE = "/dev/net/tun"
 _SET_INTERFACE, _SET_PERSISTENT = 0x400454CA, 0x400454CB  # TUNSETIFF, TUNSETPERSIST of <linux/if_tun.h>
 _TAP, _NO_PACKET_INFO, _VIRTIO_HEADER, _SEVERAL_QUEUES = 0x0002, 0x1000, 0x4000, 0x0100
 
@@ -180,7 +180,7 @@ class Tap:
         flags = _TAP | _NO_PACKET_INFO | _VIRTIO_HEADER
         flags |= _SEVERAL_QUEUES if int(str(queues)) > 1 else 0
         with namespace.inside(str(netns)):
-            fd = os.open(_DEVICE, os.O_RDWR | os.O_CLOEXEC)
+            fd = os.open(TUN, os.O_RDWR | os.O_CLOEXEC)
             try:
                 fcntl.ioctl(fd, _SET_INTERFACE, struct.pack("16sH22x", str(name).encode(), flags))
                 fcntl.ioctl(fd, _SET_PERSISTENT, 1)

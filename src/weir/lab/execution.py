@@ -24,9 +24,12 @@ AreaKind = Literal[
     "softirq",
 ]
 TESTER_KINDS: frozenset[AreaKind] = frozenset({"generator", "receiver"})
-SWITCH_KINDS: frozenset[AreaKind] = frozenset({"pmd", "thread", "softirq"})
-"""Open vSwitch's polling thread; its main one, which forwards where none polls; the kernel's receive path,
-which runs in the system calls of the areas of its core that send."""
+SWITCH_THREAD_KINDS: frozenset[AreaKind] = frozenset({"pmd", "thread"})
+"""Open vSwitch's polling thread; its main one, which forwards where none polls."""
+SWITCH_KINDS: frozenset[AreaKind] = SWITCH_THREAD_KINDS | {"softirq"}
+"""And the kernel's receive path, which runs in the system calls of the areas of its core that send."""
+KERNEL_KINDS = frozenset({"softirq", "syscalls"})
+"""The kernel's receive path, and what of the time in system calls it has not."""
 
 FULL_BURST = 32
 """Packets that weir-dp takes at most from a port or ring in one poll."""

@@ -14,6 +14,7 @@ MAX_FRAME_BYTES = 1518
 VLAN_TAG_BYTES = 4
 FRAME_OVERHEAD_BYTES = 20
 """Preamble (7), start of frame delimiter (1) and gap (12): on the link, not in the frame."""
+BITS_PER_BYTE = 8
 IMIX_PREFIX = "imix:"
 IMIX_MAX_LETTERS = 64
 # RFC 6985, table 1; z is the MTU's frame. h (2112), i (9000) and j (16000) are larger than what Weir sends.
@@ -95,7 +96,7 @@ Frame = Annotated[
 
 def l1_bps(pps: float, frame_bytes: float) -> float:
     """What packets of that size, with FCS, take on a link, with preamble and gap."""
-    return pps * (frame_bytes + FRAME_OVERHEAD_BYTES) * 8
+    return pps * (frame_bytes + FRAME_OVERHEAD_BYTES) * BITS_PER_BYTE
 
 
 def link_pps(link_bps: float, frame_bytes: float) -> float:

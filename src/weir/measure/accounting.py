@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from weir.lab.execution import TESTER_KINDS
 from weir.measure.tester import Counter, Stream
 from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, StageLedger
 from weir.protocol.traffic_results import TrafficResult
@@ -50,7 +51,7 @@ def counted(ledger: Ledger, counters: Sequence[Counter]) -> Counts:
         counts[place, reason] = counts.get((place, reason), 0) + packets
 
     for area in ledger.areas:
-        if area.kind in ("generator", "receiver"):
+        if area.kind in TESTER_KINDS:
             continue  # the tester's areas: the traffic result says what they refused
         for path in area.paths:
             place = f"{area.name}/{path.name}"

@@ -11,8 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weir.lab.execution import FULL_BURST
-from weir.measure.outside import KERNEL_KINDS
+from weir.lab.execution import FULL_BURST, KERNEL_KINDS
 from weir.measure.pace import Slowing
 from weir.measure.windows import CALM, Window, entered, received, stage_drops
 from weir.protocol.ledger import AreaLedger

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weir.base.si import NS_PER_US, US_PER_S
 from weir.measure.absences import HOST, SLOWED, SLOWED_TIMES, Absence, absences, slowed
-from weir.measure.delay_figures import NS_PER_US
 from weir.measure.disturbance import Evidence, evidence
 from weir.measure.machine_state import MachineState
 from weir.measure.tester import CoreWatch, Taken, Unwatched
@@ -91,7 +91,7 @@ def counting(
         slower_times=times,
         short=found.short,
         short_recovering=found.short_recovering,
-        away_s=sum(one.to_us - max(0.0, one.from_us) for one in away) / 1e6,
+        away_s=sum(one.to_us - max(0.0, one.from_us) for one in away) / US_PER_S,
     )
 
 

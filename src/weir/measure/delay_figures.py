@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from weir.base.si import NS_PER_US
 from weir.protocol.traffic_results import (
     DelayHistogram,
     GapSummary,
@@ -18,8 +19,8 @@ from weir.protocol.traffic_results import (
 from weir.results.result import Ipdv, Jitter, Pdv
 from weir.results.trial import Gaps, Latency, StreamCount
 
-NS_PER_US = 1e3
-_QUANTILES = ("p50", "p90", "p99", "p999", "p9999", "max")
+SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
+_QUANTILES = (*SHARES, "max")
 
 
 def latency(summary: LatencySummary | None) -> Latency | None:
@@ -116,12 +117,9 @@ def coarse_us(of: Buckets) -> list[tuple[float, float, int]]:
         at = math.floor(math.log2(max((low + high) / 2, 1.0)) * COARSE)
         counts[at] = counts.get(at, 0) + packets
     return [
-        (round(2 ** (at / COARSE) / 1e3, 6), round(2 ** ((at + 1) / COARSE) / 1e3, 6), packets)
+        (round(2 ** (at / COARSE) / NS_PER_US, 6), round(2 ** ((at + 1) / COARSE) / NS_PER_US, 6), packets)
         for at, packets in sorted(counts.items())
     ]
-
-
-_SHARES = {"p50_us": 0.5, "p90_us": 0.9, "p99_us": 0.99, "p999_us": 0.999, "p9999_us": 0.9999}
 
 
 def merged_latency(streams: Iterable[StreamCount]) -> Latency | None:
@@ -135,11 +133,11 @@ def merged_latency(streams: Iterable[StreamCount]) -> Latency | None:
     least_us = min(latency.min_us for latency, _ in known)
     most_us = max(latency.max_us for latency, _ in known)
     packets = sum(latency.packets for latency, _ in known)
-    values = quantiles(together, tuple(_SHARES.values()), least_us, most_us)
+    values = quantiles(together, tuple(SHARES.values()), least_us, most_us)
     return Latency(
         packets=packets,
         min_us=least_us,
         mean_us=sum(latency.mean_us * latency.packets for latency, _ in known) / packets,
         max_us=most_us,
-        **dict(zip(_SHARES, values, strict=True)),
+        **{f"{name}_us": value for name, value in zip(SHARES, values, strict=True)},
     )

@@ -28,6 +28,8 @@ import math
 from dataclasses import dataclass, replace
 from random import Random
 
+from weir.base.si import US_PER_S
+
 SAMPLES = 20  # of the waiting time, in a trial
 SLICE_S = 0.001
 SLICES_MAX = 4096
@@ -154,7 +156,7 @@ def _stalls(kinds: tuple[StallKind, ...], duration_s: float, draw: Random) -> li
         at = draw.expovariate(kind.per_second)
         while at < duration_s:
             length_us = kind.shortest_us + draw.expovariate(1 / (kind.mean_us - kind.shortest_us))
-            length_s = min(length_us, kind.longest_us) / 1e6
+            length_s = min(length_us, kind.longest_us) / US_PER_S
             found.append(Stalled(at, at + length_s, kind.own))
             at += length_s + draw.expovariate(kind.per_second)
     apart: list[Stalled] = []

@@ -25,6 +25,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from weir.base.si import NS_PER_US, US_PER_MS, US_PER_S
 from weir.measure.absences import Absence
 from weir.measure.overload import LOSSY_SHARE, in_pauses
 from weir.protocol.traffic_results import Slices, StreamSlices
@@ -37,7 +38,6 @@ POINTS_MAX = 100
 """Of a stretch, between which slopes are looked at."""
 CLEAN_SHARE = 0.25
 """Of the recovering slices; with so many clean ones, those alone tell which share is lost."""
-US_PER_S = 1e6
 
 
 @dataclass
@@ -111,7 +111,7 @@ def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) ->
     for stream in slices.streams:
         delays_us = _own_delays_us(stream, spans, width_us)
         clean, recovering = _parts(stream, left, delays_us)
-        judged = _judged(clean, recovering, width_us / US_PER_S, least_growth_ms * 1e3)
+        judged = _judged(clean, recovering, width_us / US_PER_S, least_growth_ms * US_PER_MS)
         offered += judged.offered
         lost += judged.lost
         if judged.lost > 0:
@@ -163,7 +163,7 @@ def _longest_us(slices: Slices, count: int) -> Iterator[float]:
     was lost leaves no trace, it is that of the slice before, less a slice."""
     width_us, known = slices.width_us, 0.0
     for at in range(count):
-        seen = [stream.delay_ns[at] / 1e3 for stream in slices.streams if stream.delivered[at]]
+        seen = [stream.delay_ns[at] / NS_PER_US for stream in slices.streams if stream.delivered[at]]
         known = max(known - width_us, max(seen, default=known))
         yield known
 
@@ -179,7 +179,7 @@ def _own_delays_us(
         if not delivered:
             found.append(None)
             continue
-        sent_us = (slice_ + 0.5) * width_us + stream.late_ns[slice_] / 1e3
+        sent_us = (slice_ + 0.5) * width_us + stream.late_ns[slice_] / NS_PER_US
         delay_us = stream.transit_us(slice_)
         while at < len(spans) and spans[at][1] <= sent_us:
             at += 1

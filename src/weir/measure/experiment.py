@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from weir.base.si import US_PER_S
 from weir.lab.measure import CurveOptions, Measure
 from weir.lab.sla import Sla
 from weir.measure.counting import Watched
@@ -17,15 +18,12 @@ from weir.measure.one_case import Event, GoalFound, OneCase, Time, measured
 from weir.measure.outside import Outside
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts
-from weir.measure.tester import SutCounters, Tester, Traffic
+from weir.measure.tester import TEACHING_FRAMES, SutCounters, Tester, Traffic
 from weir.measure.trial import TrialRunner
 from weir.results.result import Case, Ceiling, DelayPoint, Throughput, Trial
 
 if TYPE_CHECKING:
     from weir.measure.search import GoalResult
-
-
-TEACHING_FRAMES = 3
 
 
 def measure_setup(
@@ -76,7 +74,7 @@ def _undisturbed_pps(probe: Trial) -> tuple[float, float]:
     if probe.slices is None:
         return probe.offered / probe.duration_s, probe.delivered / probe.duration_s
     lost = dict(probe.slices.lost)
-    width_s = probe.slices.width_us / 1e6
+    width_s = probe.slices.width_us / US_PER_S
     offered = sorted(probe.slices.offered)
     delivered = sorted(sent - lost.get(at, 0) for at, sent in enumerate(probe.slices.offered))
     place = 3 * len(offered) // 4

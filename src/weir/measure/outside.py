@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from weir.lab.execution import KERNEL_KINDS
 from weir.results.result import AreaLoad, CoreLoad, Drop
 
-KERNEL_KINDS = frozenset({"softirq", "syscalls"})
 _NO_SYSTEM_CALLS = KERNEL_KINDS | {"pmd", "receiver"}
 """Receivers read rings that they share with the kernel; a pmd has vhost-user ports."""
 _BACKLOGGED = "tx_queue_full"

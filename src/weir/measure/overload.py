@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from weir.base.si import MS_PER_S, NS_PER_S
 from weir.protocol.traffic_results import LatencySummary, TrafficResult
 
 CALM_SHARE = 0.6
@@ -65,10 +66,10 @@ def backlog_packets(result: TrafficResult, duration_s: float, least_ms: float) -
         if least_ms and stream.latency is not None and stream.latency.count:
             growth_s = max(0.0, _growth_s(stream.latency) - _growth_s(stream.lateness))
             lossy = stream.delivered < stream.offered
-            if growth_s * 1e3 > least_ms * (LOSSY_SHARE if lossy else 1):
+            if growth_s * MS_PER_S > least_ms * (LOSSY_SHARE if lossy else 1):
                 queued += stream.delivered * min(1.0, growth_s / duration_s)
     return round(queued)
 
 
 def _growth_s(summary: LatencySummary | None) -> float:
-    return 0.0 if summary is None else (summary.p90_ns - summary.p50_ns) / 1e9 / RAMP_SHARE
+    return 0.0 if summary is None else (summary.p90_ns - summary.p50_ns) / NS_PER_S / RAMP_SHARE

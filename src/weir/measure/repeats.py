@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from weir.lab.frames import BITS_PER_BYTE, l1_bps
 from weir.lab.measure import Goal, Measure
 from weir.results.result import Ceiling, Throughput
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 # A result this close to what the tester alone can do says little about the system under test.
 TESTER_BOUND_SHARE = 0.9
-L1_OVERHEAD_BYTES = 20  # preamble, start of frame and inter-frame gap
 
 SearchOnce = Callable[[tuple[float, float], int], "list[GoalResult]"]
 
@@ -92,8 +92,8 @@ def throughput(
         lower_bound_pps=statistics.median(one.lower_pps for one in good if one.lower_pps is not None),
         upper_bound_pps=statistics.median(uppers) if uppers else None,
         repeats=len(good),
-        l2_bps=load_pps * mean_frame_bytes * 8,
-        l1_bps=load_pps * (mean_frame_bytes + L1_OVERHEAD_BYTES) * 8,
+        l2_bps=load_pps * mean_frame_bytes * BITS_PER_BYTE,
+        l1_bps=l1_bps(load_pps, mean_frame_bytes),
         tester_bound=bound,
         out_of_time=2 * sum(one.out_of_time for one in good) >= len(good),
         slower_times=_slower(good),

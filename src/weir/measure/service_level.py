@@ -55,7 +55,7 @@ def _limits(sla: Sla) -> Iterator[_Limit]:
     for key, most in sla.pdv_us.given().items():
         yield _Limit(f"PDV {_NAMES.get(key, key)}", most, "us", _reader("pdv", f"{key}_us"))
     for key, most in sla.ipdv_us.given().items():
-        read = _greatest_ipdv if key == "max" else _reader("ipdv", f"{key}_size_us")
+        read = _reader("ipdv", "greatest_us" if key == "max" else f"{key}_size_us")
         yield _Limit(f"IPDV {_NAMES.get(key, key)}", most, "us", read)
     if sla.jitter_us is not None:
         yield _Limit("jitter (RFC 3550) max", sla.jitter_us, "us", _reader("jitter", "max_us"))
@@ -65,10 +65,6 @@ def _limits(sla: Sla) -> Iterator[_Limit]:
 
 def _reader(part: str, name: str) -> Callable[[StreamCount], float | None]:
     return lambda stream: getattr(getattr(stream, part), name, None)
-
-
-def _greatest_ipdv(stream: StreamCount) -> float | None:
-    return None if stream.ipdv is None else max(-stream.ipdv.min_us, stream.ipdv.max_us)
 
 
 def _loss_ratio(stream: StreamCount) -> float | None:

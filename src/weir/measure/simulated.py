@@ -12,6 +12,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from weir.base.si import NS_PER_S, US_PER_S
 from weir.measure.device import Passage, Response, passage
 from weir.measure.tester import Traffic
 from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, PortLedger
@@ -87,7 +88,7 @@ class SimulatedDut:
     def delays(self, stream: int) -> DelayHistogram:
         """The last trial's; all streams pass the same device."""
         del stream
-        ns = [(WIRE_S + wait) * 1e9 for wait in self._inside.waits_s]
+        ns = [(WIRE_S + wait) * NS_PER_S for wait in self._inside.waits_s]
         return DelayHistogram(buckets=tuple((value, value + 1, 1) for value in sorted(set(ns))))
 
     def run(
@@ -151,7 +152,7 @@ class SimulatedDut:
         gone = wrong.gone_after_trials is not None and self.trials > wrong.gone_after_trials
         return TrafficResult(
             run=self.trials,
-            tx_duration_ns=(duration_s + (wrong.stretch_s if misbehaves else 0.0)) * 1e9,
+            tx_duration_ns=(duration_s + (wrong.stretch_s if misbehaves else 0.0)) * NS_PER_S,
             streams=tuple(
                 StreamResult(
                     id=stream,
@@ -163,7 +164,7 @@ class SimulatedDut:
                     latency=_latency(inside, delivered[index]),
                     ipdv=_ipdv(inside, delivered[index]) if delay and delay.variation else None,
                     jitter=_jitter(inside) if delay and delay.variation else None,
-                    tagged_ns=(WIRE_S + inside.waits_s[0]) * 1e9 if delay and delay.tag_ns else None,
+                    tagged_ns=(WIRE_S + inside.waits_s[0]) * NS_PER_S if delay and delay.tag_ns else None,
                     gaps=_gaps(last_lost_s, away_s),
                 )
                 for index, stream in enumerate(rates_pps)
@@ -188,7 +189,7 @@ class SimulatedDut:
 
 
 def _stalls(inside: Passage) -> StallCount:
-    lengths_us = [(stall.to_s - stall.from_s) * 1e6 for stall in inside.stalls]
+    lengths_us = [(stall.to_s - stall.from_s) * US_PER_S for stall in inside.stalls]
     hosts_us = [us for us, stall in zip(lengths_us, inside.stalls, strict=True) if not stall.own]
     return StallCount(
         core=1,
@@ -209,22 +210,22 @@ def _slices(inside: Passage, intended: int, offered: int, duration_s: float, *, 
     lost = [min(*both) for both in zip(inside.slices_dropped, sent, strict=True)]
     lost[-1] = min(sent[-1], lost[-1] + more_lost)
     gaps = tuple(
-        Gap(core=1, ended_us=stall.to_s * 1e6, us=us, host_us=0.0 if stall.own else us)
+        Gap(core=1, ended_us=stall.to_s * US_PER_S, us=us, host_us=0.0 if stall.own else us)
         for stall in inside.stalls
-        for us in [(stall.to_s - stall.from_s) * 1e6]
+        for us in [(stall.to_s - stall.from_s) * US_PER_S]
     )
     return Slices(
-        width_ns=round(inside.slice_s * 1e9),
+        width_ns=round(inside.slice_s * NS_PER_S),
         start_raw_ns=0,
-        now_raw_ns=round(duration_s * 1e9),
-        now_us=duration_s * 1e6,
+        now_raw_ns=round(duration_s * NS_PER_S),
+        now_us=duration_s * US_PER_S,
         streams=(
             StreamSlices(
                 id=0,
                 due=tuple(due),
                 offered=tuple(sent),
                 delivered=tuple(now - gone for now, gone in zip(sent, lost, strict=True)),
-                delay_ns=tuple(round((WIRE_S + wait) * 1e9) for wait in inside.slices_wait_s),
+                delay_ns=tuple(round((WIRE_S + wait) * NS_PER_S) for wait in inside.slices_wait_s),
                 late_ns=(0,) * len(inside.slices_wait_s),
             ),
         ),
@@ -242,19 +243,19 @@ def _spread(offered: list[int], lost: int) -> list[int]:
 def _gaps(last_lost_s: float | None, longest_s: float) -> GapSummary | None:
     if last_lost_s is None:
         return None
-    return GapSummary(count=1, last_lost_ns=last_lost_s * 1e9, longest_ns=longest_s * 1e9)
+    return GapSummary(count=1, last_lost_ns=last_lost_s * NS_PER_S, longest_ns=longest_s * NS_PER_S)
 
 
 def _latency(inside: Passage, packets: int) -> LatencySummary:
     waits = inside.waits_s
 
     def quantile_ns(share: float) -> float:
-        return (WIRE_S + waits[min(len(waits) - 1, math.floor(share * len(waits)))]) * 1e9
+        return (WIRE_S + waits[min(len(waits) - 1, math.floor(share * len(waits)))]) * NS_PER_S
 
     return LatencySummary(
         count=packets,
         min_ns=quantile_ns(0),
-        mean_ns=(WIRE_S + sum(waits) / len(waits)) * 1e9,
+        mean_ns=(WIRE_S + sum(waits) / len(waits)) * NS_PER_S,
         p50_ns=quantile_ns(0.5),
         p90_ns=quantile_ns(0.9),
         p99_ns=quantile_ns(0.99),
@@ -266,7 +267,7 @@ def _latency(inside: Passage, packets: int) -> LatencySummary:
 
 def _ipdv(inside: Passage, packets: int) -> IpdvSummary:
     """As if the waits were of packets one after the other."""
-    steps = [(after - before) * 1e9 for before, after in itertools.pairwise(inside.waits_s)] or [0.0]
+    steps = [(after - before) * NS_PER_S for before, after in itertools.pairwise(inside.waits_s)] or [0.0]
     sizes = sorted(abs(step) for step in steps)
 
     def size_ns(share: float) -> float:
@@ -286,7 +287,7 @@ def _ipdv(inside: Passage, packets: int) -> IpdvSummary:
 
 
 def _jitter(inside: Passage) -> JitterSummary:
-    steps = [abs(after - before) * 1e9 for before, after in itertools.pairwise(inside.waits_s)] or [0.0]
+    steps = [abs(after - before) * NS_PER_S for before, after in itertools.pairwise(inside.waits_s)] or [0.0]
     mean_ns = sum(steps) / len(steps)
     return JitterSummary(mean_ns=mean_ns, max_ns=max(steps), last_ns=mean_ns)
 

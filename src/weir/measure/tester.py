@@ -12,12 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
+from weir.base.si import NS_PER_S
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, Shape, TrafficConfigure
 from weir.protocol.traffic_results import DelayHistogram, TrafficResult
 from weir.results.result import ArrivalClock
 
 Direction = Literal["left-to-right", "right-to-left"]
+TEACHING_FRAMES = 3
+"""That each port sends of its own, so that switches learn where it is."""
 
 
 @dataclass(frozen=True)
@@ -182,4 +185,4 @@ def arrival_clocks(ledger: Ledger, streams: Sequence[Stream]) -> list[ArrivalClo
 def resolution_ns(ledger: Ledger, streams: Sequence[Stream]) -> float:
     """Smallest difference that the coarsest of them shows."""
     clocks = arrival_clocks(ledger, streams)
-    return max((clock.resolution_ns for clock in clocks), default=1e9 / ledger.tsc_hz)
+    return max((clock.resolution_ns for clock in clocks), default=NS_PER_S / ledger.tsc_hz)

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from weir.base.error import ChainError
+from weir.base.si import MS_PER_S, NS_PER_S, NS_PER_US
 from weir.lab.measure import TrialOptions
 from weir.measure.absences import SLOWED_TIMES
 from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
-from weir.measure.delay_figures import NS_PER_US, gaps, in_us, ipdv, jitter, latency, pdv
+from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
 from weir.measure.outside import Nothing, Outside, Own, joined
 from weir.measure.overload import backlog_packets
 from weir.measure.pace import core_paces
@@ -129,7 +130,7 @@ class TrialRunner:
         result = self._tester.run(
             {stream.id: load_pps / len(streams) for stream in streams},
             asked_s,
-            self._options.drain_ms / 1e3,
+            self._options.drain_ms / MS_PER_S,
             delay,
             shape,
         )
@@ -241,7 +242,7 @@ class TrialRunner:
         counted: Counting | None,
         found: list[Fault],
     ) -> Trial:
-        took_s = result.tx_duration_ns / 1e9
+        took_s = result.tx_duration_ns / NS_PER_S
         stalls = [Stall.model_validate(stall.model_dump()) for stall in result.stalls if stall.count]
         direction = {stream.id: stream.direction for stream in self.traffic.streams}
         return Trial(

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from weir.base.si import NS_PER_S, US_PER_S
 from weir.measure.accounting import RECEIVER_REASONS, Balance
 from weir.measure.counting import ENOUGH_SHARE, Counting
 from weir.measure.tester import Stream
@@ -105,7 +106,7 @@ def _late(counts: Balance, result: TrafficResult, duration_s: float, counted: Co
                 " or give the tester a core of its own.",
             )
         )
-    took_s = result.tx_duration_ns / 1e9
+    took_s = result.tx_duration_ns / NS_PER_S
     if took_s - duration_s > max(duration_s * STRETCH_RATIO, STRETCH_FLOOR_S) + away_s:
         found.append(
             Fault(
@@ -139,7 +140,7 @@ def _disturbed(counted: Counting, wanted_s: float) -> list[Fault]:
         Fault(
             "host",
             f"Only {seconds:.3f} of {wanted_s:.3f} s were undisturbed: {who} had core {core} for"
-            f" {away_us / 1e6:.3f} s: end what else runs there.",
+            f" {away_us / US_PER_S:.3f} s: end what else runs there.",
         )
     ]
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from weir.lab.execution import TESTER_KINDS
-from weir.measure.outside import KERNEL_KINDS, NOTHING, Outside
+from weir.lab.execution import KERNEL_KINDS, TESTER_KINDS
+from weir.measure.outside import NOTHING, Outside
 from weir.measure.pace import Slowing, core_paces
 from weir.protocol.ledger import AreaLedger, Ledger
 from weir.results.result import AreaLoad, CoreLoad

@@ -21,9 +21,9 @@ from weir.lab import Chain, Lab
 from weir.lab.ways import Way, ways
 from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
-from weir.measure.delay import reductions
 from weir.measure.machine_state import MachineState
 from weir.measure.one_case import Event, TrialFinished
+from weir.measure.reductions import reductions
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import Progress, new_result

@@ -18,6 +18,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from pydantic import ValidationError
 
+from weir.base.si import MS_PER_S
 from weir.protocol.configuration import Configure, NfReportAsked, Request, Teach
 from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError, refusing
 from weir.protocol.ledger import Configured, ConfiguredPort, Hello, Ledger, NfReport, Reply
@@ -147,7 +148,7 @@ class DataPlaneClient:
         DataPlaneError when the run was stopped: it has no counts.
         """
         wait = TrafficWait(wait_ms=wait_ms)
-        result = self.call("traffic.result", wait.arguments(), timeout_s=self._timeout_s + wait_ms / 1e3)
+        result = self.call("traffic.result", wait.arguments(), timeout_s=self._timeout_s + wait_ms / MS_PER_S)
         now = _parsed(RunState, result)
         if now.state == "stopped":
             raise DataPlaneError(

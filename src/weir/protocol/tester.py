@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 
+from weir.base.si import NS_PER_S
 from weir.protocol.client import LOG_HINT, DataPlaneClient
 from weir.protocol.errors import DataPlaneTimeoutError
 from weir.protocol.ledger import Ledger
@@ -63,7 +64,7 @@ class DataPlaneTester:
 
         DataPlaneTimeoutError when the run does not end `LATE_S` after it should have.
         """
-        duration_ns = round(duration_s * 1e9)
+        duration_ns = round(duration_s * NS_PER_S)
         slice_ns = _slice_ns(duration_ns) if shape is None else None
         # Not where delays are asked for: what the tester held back belongs to them.
         skip = slice_ns is not None and delay is None
@@ -71,7 +72,7 @@ class DataPlaneTester:
         run = self._client.start_traffic(
             rates_pps,
             duration_ns,
-            round(drain_s * 1e9),
+            round(drain_s * NS_PER_S),
             delay,
             packets=shape.packets,
             then=_later(shape),
@@ -123,7 +124,9 @@ class LookingTester(DataPlaneTester):
         DataPlaneTimeoutError when the run does not end in time.
         """
         self.ended_early = False
-        run = self._client.start_traffic(rates_pps, round(duration_s * 1e9), round(drain_s * 1e9), delay)
+        run = self._client.start_traffic(
+            rates_pps, round(duration_s * NS_PER_S), round(drain_s * NS_PER_S), delay
+        )
         began = time.monotonic()
         looks = 0
         while (left := began + duration_s - time.monotonic()) > 0 and not self.ended_early:
@@ -152,4 +155,4 @@ def _later(shape: Shape) -> LaterRates | None:
     if shape.then_pps is None:
         return None
     rates = {str(stream): rate for stream, rate in shape.then_pps.items()}
-    return LaterRates(after_ns=round(shape.then_after_s * 1e9), rates_pps=rates)
+    return LaterRates(after_ns=round(shape.then_after_s * NS_PER_S), rates_pps=rates)

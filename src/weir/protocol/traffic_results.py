@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from weir.base.si import NS_PER_US
 from weir.protocol.ledger import Reply
 
 
@@ -154,7 +155,7 @@ class StreamSlices(Reply):
 
     def transit_us(self, at: int) -> float:
         """Mean of a slice from when its packets were sent: what the system under test took."""
-        return max(0, self.delay_ns[at] - self.late_ns[at]) / 1e3
+        return max(0, self.delay_ns[at] - self.late_ns[at]) / NS_PER_US
 
 
 class CoreDistance(Reply):
@@ -198,7 +199,7 @@ class Slices(Reply):
     @property
     def width_us(self) -> float:
         """Of one slice."""
-        return self.width_ns / 1e3
+        return self.width_ns / NS_PER_US
 
 
 class TrafficResult(Reply):

@@ -3,13 +3,29 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+
+def show(what: RenderableType, console: Console, columns: int) -> None:
+    """In a terminal with colours and in its width; in a file or a pipe plain, in so many columns."""
+    if console.is_terminal:
+        console.print(what)
+    else:
+        console.file.write(plain(what, columns))
+
+
+def plain(what: RenderableType, columns: int) -> str:
+    """Without colours, and without spaces at ends of lines."""
+    out = io.StringIO()
+    Console(file=out, width=columns, color_system=None, legacy_windows=False).print(what)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
 def table(title: str, *, between: int = 1, style: str = "bold") -> Table:

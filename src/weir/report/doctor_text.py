@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 
 from rich.console import Console, Group, RenderableType
@@ -11,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weir.host.diagnosis import SEVERITIES, Diagnosis, Finding, Severity
+from weir.report import blocks
 
 PLAIN_COLUMNS = 80
 _MARKS: dict[Severity, tuple[str, str, str, str]] = {
@@ -24,17 +24,12 @@ _SUBJECT_COLUMNS = 12
 
 def show(diagnosis: Diagnosis, console: Console) -> None:
     """A terminal gets colours and lines of its own width; a file or a pipe gets what `render` gives."""
-    if console.is_terminal:
-        console.print(text(diagnosis))
-    else:
-        console.file.write(render(diagnosis))
+    blocks.show(text(diagnosis), console, PLAIN_COLUMNS)
 
 
 def render(diagnosis: Diagnosis) -> str:
     """As plain text."""
-    out = io.StringIO()
-    Console(file=out, width=PLAIN_COLUMNS, color_system=None, legacy_windows=False).print(text(diagnosis))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+    return blocks.plain(text(diagnosis), PLAIN_COLUMNS)
 
 
 def text(diagnosis: Diagnosis) -> RenderableType:

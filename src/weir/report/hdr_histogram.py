@@ -20,15 +20,14 @@ from dataclasses import dataclass
 
 from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
 
+from weir.base.si import NS_PER_MS, NS_PER_US
 from weir.report import Format
 from weir.results.result import Case, Result, Setup, StreamCount, Trial
 
 LOWEST_NS = 1
 HIGHEST_NS = 3_600_000_000_000  # an hour
 SIGNIFICANT_FIGURES = 3
-NS_PER_US = 1e3
 NOTHING = "#no trial of this run kept its histogram: measure.latency and `weir rfc2544` do\n"
-NS_PER_MS = 1e6
 HEAD = (
     "#[Histogram log format version 1.3]",
     "#[StartTime: 0.000 (seconds since epoch)]",

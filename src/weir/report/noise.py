@@ -8,6 +8,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from weir.base.si import US_PER_S
 from weir.report import numbers, rates, summary
 from weir.results.result import Result, Trial, slowness
 
@@ -42,7 +43,7 @@ def taken_us(trials: Sequence[Trial]) -> Counter[tuple[int, str]]:
     """By core, and by the program without its thread's number: how long it had the core."""
     found: Counter[tuple[int, str]] = Counter()
     for trial in trials:
-        end_us = trial.duration_s * 1e6
+        end_us = trial.duration_s * US_PER_S
         for one in trial.left_out:
             us = min(one.to_us, end_us) - max(one.from_us, 0.0)
             found[one.core, _THREAD.sub("", one.by)] += max(0, round(us))
@@ -51,7 +52,7 @@ def taken_us(trials: Sequence[Trial]) -> Counter[tuple[int, str]]:
 
 def takers(trials: Sequence[Trial]) -> str:
     """ "core 1: python3 1.20 s; core 0: the host 310.0 ms; others 2.0 ms": those with most first."""
-    most = [(taken, us / 1e6) for taken, us in taken_us(trials).most_common()]
+    most = [(taken, us / US_PER_S) for taken, us in taken_us(trials).most_common()]
     said = [f"core {core}: {_who(by)} {numbers.time_s(seconds)}" for (core, by), seconds in most[:TAKERS]]
     rest_s = sum(seconds for _, seconds in most[TAKERS:])
     return "; ".join([*said, *([f"others {numbers.time_s(rest_s)}"] if most[TAKERS:] else [])])

@@ -89,6 +89,11 @@ def in_us(microseconds: float | None) -> str:
     return f"{microseconds:.1f}" if microseconds < 100 else f"{microseconds:,.0f}".replace(",", " ")
 
 
+def count(packets: int) -> str:
+    """ "1 234 567"."""
+    return f"{packets:,}".replace(",", " ")
+
+
 def seconds(value: float) -> str:
     """ "4 min 12 s", "3.2 s"."""
     if value < 60:

@@ -18,6 +18,28 @@ from typing import Literal
 from weir.report import numbers
 from weir.results.result import RoundRate, Throughput
 
+FLAGS = {
+    "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",
+    "L": "out of time: the search's time limit came first; the answer is the interval that is shown",
+    "S": "slower state: only measured while cores were slower, or farther from each other, than at "
+    "their best on this machine, in this run or in earlier ones; how much is said under Read with care",
+    "D": "disturbed: more than half of the time of the trials that bound it was left out, since others had a "
+    "core",
+    "U": "unsteady: just above it packets were lost in pauses of milliseconds, or far more than that load is "
+    "too much: the system or the machine changed its speed; another search may find more or less",
+    "I": "irregular: the search found no valid rate; the reason is given",
+    "X": "given up; the reason is given",
+}
+DISTURBED_SHARE = 0.5
+"""Of the time of the trials at the loads that bound a rate: with more left out it is disturbed."""
+OLDER = "; in this older result: stalls of the host can explain the loss that bounds it"
+# Cores whose pace, or distance from each other, differs by less are in the same state of the machine.
+SAME_PACE_TIMES = 1.15
+SAME_DISTANCE_TIMES = 1.5
+
+Bound = Literal["=", ">=", "<="]
+SIGNS: dict[Bound, str] = {"=": "", ">=": "≥", "<=": "≤"}
+
 
 def interval_pps(found: Throughput) -> tuple[float, float] | None:
     """The answer of a search that ran out of time, between its bounds; None of every other.
@@ -76,23 +98,6 @@ def farthest(found: Throughput | None) -> float | None:
     return max(abs(end - (found.load_pps or 0.0)) for end in ends) / (found.load_pps or 1.0)
 
 
-FLAGS = {
-    "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",
-    "L": "out of time: the search's time limit came first; the answer is the interval that is shown",
-    "S": "slower state: only measured while cores were slower, or farther from each other, than at "
-    "their best on this machine, in this run or in earlier ones; how much is said under Read with care",
-    "D": "disturbed: more than half of the time of the trials that bound it was left out, since others had a "
-    "core",
-    "U": "unsteady: just above it packets were lost in pauses of milliseconds, or far more than that load is "
-    "too much: the system or the machine changed its speed; another search may find more or less",
-    "I": "irregular: the search found no valid rate; the reason is given",
-    "X": "given up; the reason is given",
-}
-DISTURBED_SHARE = 0.5
-"""Of the time of the trials at the loads that bound a rate: with more left out it is disturbed."""
-OLDER = "; in this older result: stalls of the host can explain the loss that bounds it"
-
-
 def flags(found: Throughput) -> str:
     """Letters of `FLAGS` that apply, in that order. X is of a case, not of a rate."""
     marks = {
@@ -119,14 +124,6 @@ def worse_state(found: Throughput | RoundRate) -> str:
     if found.farther_times is not None:
         said.append(f"{found.farther_times:.2f} times farther from each other")
     return " and ".join(said)
-
-
-# Cores whose pace, or distance from each other, differs by less are in the same state of the machine.
-SAME_PACE_TIMES = 1.15
-SAME_DISTANCE_TIMES = 1.5
-
-Bound = Literal["=", ">=", "<="]
-SIGNS: dict[Bound, str] = {"=": "", ">=": "≥", "<=": "≤"}
 
 
 class NoRatio(StrEnum):
@@ -192,7 +189,7 @@ def _ratio(found: Throughput, base: Throughput) -> Ratio | NoRatio:
 def _of_pairs(found: Throughput, base: Throughput) -> list[float]:
     """Of rounds in which both were found in the same state; of those with neither in a worse one, if any."""
     pairs = list(_pairs(found, base))
-    best = [pair for pair in pairs if not any(map(_worse, pair))] or pairs
+    best = [pair for pair in pairs if not any(one.worse_state for one in pair)] or pairs
     return [one.load_pps / other.load_pps for one, other in best]
 
 
@@ -202,10 +199,6 @@ def _pairs(found: Throughput, base: Throughput) -> Iterator[tuple[RoundRate, Rou
         other = there.get(one.round)
         if other is not None and _same_state(one, other):
             yield one, other
-
-
-def _worse(one: RoundRate) -> bool:
-    return one.slower_times is not None or one.farther_times is not None
 
 
 def _same_state(one: RoundRate | Throughput, other: RoundRate | Throughput) -> bool:

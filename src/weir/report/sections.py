@@ -21,6 +21,10 @@ from weir.results.result import Result
 Cell = str | int | float | bool | None
 HOW_TO_READ = "How to read it"
 """Title of the notes that say what columns mean."""
+LETTERS = "Flags"
+"""Of those that say what letters beside rates mean."""
+TESTER_ALONE = "The tester alone"
+"""Of those that say what it can do without a system under test."""
 
 
 @dataclass(frozen=True)

@@ -3,36 +3,30 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from weir.report import Format, blocks, doubts, noise, numbers, summary
-from weir.report.sections import HOW_TO_READ, Note, sections
+from weir.report.sections import HOW_TO_READ, LETTERS, TESTER_ALONE, Note, sections
 from weir.results.result import Result
 
 PLAIN_COLUMNS = 100  # where the sentences of a plain text are broken
 CARE, NOISY, RESTS = "Read with care", "This machine was noisy", "What the numbers rest on"
-FIRST = ("Flags", "Refused here", CARE, NOISY)
-LAST = (HOW_TO_READ, "The tester alone", RESTS)
+FIRST = (LETTERS, "Refused here", CARE, NOISY)
+LAST = (HOW_TO_READ, TESTER_ALONE, RESTS)
 """Titles of notes; others come between."""
 
 
 def show(result: Result, console: Console) -> None:
     """A terminal gets colours and lines of its own width; a file or a pipe gets what `render` gives."""
-    if console.is_terminal:
-        console.print(table(result))
-    else:
-        console.file.write(render(result))
+    blocks.show(table(result), console, PLAIN_COLUMNS)
 
 
 def render(result: Result) -> str:
     """The table as plain text, for files and pipes."""
-    out = io.StringIO()
-    Console(file=out, width=PLAIN_COLUMNS, color_system=None, legacy_windows=False).print(table(result))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+    return blocks.plain(table(result), PLAIN_COLUMNS)
 
 
 def table(result: Result) -> RenderableType:

@@ -9,7 +9,7 @@ otherwise. L2 bit/s counts the frame with FCS; L1 adds 20 B of preamble and gap.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 from weir.base.record import Record
 from weir.base.topology import Topology
@@ -128,7 +128,21 @@ class Reduction(Record):
     """The higher one of both, over all rounds."""
 
 
-class RoundRate(Record):
+class _OfState(Protocol):
+    slower_times: float | None
+    farther_times: float | None
+
+
+class InState:
+    """What was found in some state of the machine. Has no fields: records have them where they want them."""
+
+    @property
+    def worse_state(self: _OfState) -> bool:
+        """It was only measured in a worse state of the machine than it is known to have."""
+        return self.slower_times is not None or self.farther_times is not None
+
+
+class RoundRate(Record, InState):
     """What one round of a run found."""
 
     round: int
@@ -139,7 +153,7 @@ class RoundRate(Record):
     farther_times: float | None = None
 
 
-class Throughput(Record):
+class Throughput(Record, InState):
     """What one search goal found."""
 
     goal: str
@@ -189,11 +203,6 @@ class Throughput(Record):
     much: the system under test or the machine was slower in them than in those at the rate itself."""
     rounds: list[RoundRate] = []
     """What each round found, in order; those alone that found a rate."""
-
-    @property
-    def worse_state(self) -> bool:
-        """It was only measured in a worse state of the machine than it is known to have."""
-        return self.slower_times is not None or self.farther_times is not None
 
 
 class ArrivalClock(Record):

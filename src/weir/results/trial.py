@@ -80,6 +80,11 @@ class Ipdv(Record):
     p999_size_us: float
     p9999_size_us: float
 
+    @property
+    def greatest_us(self) -> float:
+        """Without its sign."""
+        return max(-self.min_us, self.max_us)
+
 
 class Jitter(Record):
     """Interarrival jitter (RFC 3550, 6.4.1) after each packet, in order of arrival."""

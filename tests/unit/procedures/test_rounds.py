@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 from weir.lab.sla import Sla
-from weir.measure.delay import point_of, reductions
+from weir.measure.delay import point_of
+from weir.measure.reductions import reductions
 from weir.procedures.rounds import combined
 from weir.results.result import (
     Case,

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from weir.fabric import probe, sriov
 from weir.fabric.host.tree import Tree
 from weir.host.facts import Devices, HugepagePool, Memory, Nic
+
+TUN = Path("/dev/net/tun")
+"""The device by which tap interfaces are made."""
 
 
 def memory(tree: Tree) -> Memory:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from weir.base.si import NS_PER_S
 from weir.fabric.openvswitch import appctl
 from weir.fabric.step_kind import Site
 
@@ -126,7 +127,7 @@ def _thread(tid: int, stat: str, schedstat: str | None) -> Thread:
     fields = ["", "", *rest.split()]  # so that field n of the manual is fields[n - 1]
     ticks = int(fields[_UTIME - 1]) + int(fields[_STIME - 1])
     cpu_s, waited_s = (
-        (int(word) / 1e9 for word in schedstat.split()[:2]) if schedstat else (ticks / _USER_HZ, 0.0)
+        (int(word) / NS_PER_S for word in schedstat.split()[:2]) if schedstat else (ticks / _USER_HZ, 0.0)
     )
     return Thread(tid, name, int(fields[_PROCESSOR - 1]), cpu_s, waited_s)
 

@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from weir.base.si import NS_PER_US
 from weir.fabric import process, stop_signals
 from weir.fabric.errors import FabricError
 
-NS_PER_US = 1000
 ANSWER_S = 60.0  # an emulated processor that shares a core with polling loops is slow
 _GREETING_S = 1.0  # first patience with an answer
 _LOOK_S = 0.1  # between looks at whether the virtual machine still runs

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from weir.fabric.errors import FabricError
+from weir.fabric.host.devices import TUN
 from weir.fabric.host.guest import kvm
 from weir.fabric.host.tree import Tree
 from weir.fabric.vm import image
@@ -39,9 +40,6 @@ def kvm_boots(kernel: Path, initramfs: Path) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
-
-
-TUN = Path("/dev/net/tun")
 
 
 def lacking(machines: Iterable[VmOptions], technology: str) -> tuple[str, str] | None:

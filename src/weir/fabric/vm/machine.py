@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
@@ -92,7 +93,7 @@ class VmReady:
         params = step.params
         files = Files(site.directory, str(params["node"]))
         pid = site.facts_of(f"vm:{files.node}")["pid"]
-        limit_s = float(str(params["time_limit_ms"])) / 1000
+        limit_s = float(str(params["time_limit_ms"])) / MS_PER_S
         try:
             if params["incoming"]:
                 pass  # its guest is still elsewhere

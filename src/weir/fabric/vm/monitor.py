@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from qemu.qmp import Message, QMPClient, QMPError
 
+from weir.base.si import US_PER_S
 from weir.fabric.errors import FabricError
 
 ANSWER_S = 20.0
@@ -74,7 +75,7 @@ class Monitor:
 def _event(message: Message) -> Event:
     at: Any = message["timestamp"]
     data: Any = message.get("data", {})
-    return Event(str(message["event"]), dict(data), at["seconds"] + at["microseconds"] / 1e6)
+    return Event(str(message["event"]), dict(data), at["seconds"] + at["microseconds"] / US_PER_S)
 
 
 def vcpu_threads(path: Path) -> list[int]:

@@ -27,7 +27,7 @@ from weir.plan.trials import (
     trial_chain,
     trial_lab,
 )
-from weir.planning.calibration.drawing import known_of_lab, tried
+from weir.planning.calibration.drawing import LOST_MAX, known_of_lab, tried
 from weir.planning.calibration.rows import idle_shares, row_terms, rows, testers
 from weir.planning.calibration.set_up import Visited, core_speed_of, setup
 from weir.planning.calibration.visits import Say, visited
@@ -56,7 +56,6 @@ SEED_BITS = 63
 MEMORY_BYTES = tuple(16 << 10 << step for step in range(16))  # 16 KiB to 512 MiB
 DISTURBED_NOISE = 5.0
 """Costs of a trial that was never seen on a quiet host, never settled, or lost packets in functions."""
-LOST_MAX = 0.001
 
 
 def planned(

@@ -11,7 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from weir.lab.execution import FULL_BURST, SWITCH_KINDS, TESTER_KINDS, Area, AreaPath, Execution
+from weir.lab.execution import (
+    FULL_BURST,
+    SWITCH_KINDS,
+    SWITCH_THREAD_KINDS,
+    TESTER_KINDS,
+    Area,
+    AreaPath,
+    Execution,
+)
 from weir.measure.costs import AreaCost, Costs
 from weir.measure.windows import limiting
 from weir.planning.model.fit import Row
@@ -85,7 +93,7 @@ def idle_shares(one: Execution, found: Costs) -> dict[int, float]:
     for area, cost in zip(own_areas(one), found.areas, strict=True):
         idle[area.core] += cost.idle_share
     switch = {cost.name: cost.idle_share for cost in found.beside}
-    polling = [area for area in one.areas if area.kind in SWITCH_KINDS - {"softirq"}]
+    polling = [area for area in one.areas if area.kind in SWITCH_THREAD_KINDS]
     return idle | {area.core: switch[area.name] for area in polling if area.name in switch}
 
 

@@ -17,9 +17,9 @@ from weir import plan
 from weir.base.topology import Topology
 from weir.fabric import lean as process
 from weir.fabric import stop_signals
-from weir.measure.experiment import TEACHING_FRAMES
 from weir.measure.outside import NOTHING, Outside
 from weir.measure.pace import Slowing, best_cycles, slope
+from weir.measure.tester import TEACHING_FRAMES
 from weir.measure.windows import (
     CALM_WANTED,
     LIGHT_SHARES,

@@ -21,6 +21,14 @@ from weir.planning.fleet.loads import Kinds, Load, Pricing
 from weir.planning.fleet.room import Room
 from weir.planning.fleet.stop import Stop, empty_model
 
+SMOOTHING = 0.7  # share of the best duals in those that are priced
+PRICING_GAP = 1e-3
+PRICING_GAP_MAX = 0.05
+SEEDS = 12
+NOISE = 0.2
+SEED_GAP = 0.03
+ENOUGH = 1e-4  # of the LP's value: no bound gets much better
+
 
 @dataclass(frozen=True)
 class Duals:
@@ -140,15 +148,6 @@ class Master:
         values = np.array(model.getSolution().col_value)
         model.changeColsIntegrality(columns, everything, np.full(columns, highspy.HighsVarType.kContinuous))
         return np.rint(values[len(self.kinds.count) :]).astype(np.int64) if feasible else None
-
-
-SMOOTHING = 0.7  # share of the best duals in those that are priced
-PRICING_GAP = 1e-3
-PRICING_GAP_MAX = 0.05
-SEEDS = 12
-NOISE = 0.2
-SEED_GAP = 0.03
-ENOUGH = 1e-4  # of the LP's value: no bound gets much better
 
 
 def loads_of(room: Room, kinds: Kinds) -> list[tuple[Load, int]]:

@@ -13,6 +13,13 @@ from weir.planning.fleet.instance import Fleet, Floats
 from weir.planning.fleet.room import Mask, Room
 from weir.planning.fleet.stop import Stop
 
+HOSTS_AT_ONCE = (1, 5)  # beside the weak one
+CHEAPEST = 0.3  # share of rounds in which the cheapest host is opened, not the best for its cost
+RANK_NOISE = 0.1  # of the rank of a class of hosts
+NOISE = 0.3  # of a chain's size when it is placed anew
+STEP = 1e-6
+MOVES_A_NODE = 10
+
 
 def sizes(fleet: Fleet) -> Floats:
     """[chain class]: how large, as shares of a mean node, scarce resources weighing more."""
@@ -62,12 +69,6 @@ def fill(
             room.put(chain, node, some)
             count -= some
     return left
-
-
-HOSTS_AT_ONCE = (1, 5)  # beside the weak one
-CHEAPEST = 0.3  # share of rounds in which the cheapest host is opened, not the best for its cost
-RANK_NOISE = 0.1  # of the rank of a class of hosts
-NOISE = 0.3  # of a chain's size when it is placed anew
 
 
 class Repair:
@@ -136,10 +137,6 @@ class Repair:
         room = self.room
         loads = room.loads()
         return sum(missing.values()), round(room.cost(), 9), -float((loads**2).sum())
-
-
-STEP = 1e-6
-MOVES_A_NODE = 10
 
 
 def balance(room: Room, stop: Stop) -> None:

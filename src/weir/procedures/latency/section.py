@@ -31,11 +31,14 @@ from weir.procedures.latency.section_rows import (
 from weir.report import blocks, numbers, summary
 from weir.report.page.line_chart import Axis, Line, line_chart
 from weir.report.page.markup import sheet, tag
-from weir.report.sections import HOW_TO_READ, Note, PagePart, Section
+from weir.report.sections import HOW_TO_READ, TESTER_ALONE, Note, PagePart, Section
 from weir.results.result import HostSetting, Latency, Result
 
 # What fits; the report has the rest.
 SHOWN = ("mean", "P50", "P99", "P99.9", "max", "IPDV P99", "jitter")
+WAY_COLUMNS, CHANGE_COLUMNS = 14, 10  # 80 in all, with a space between two
+LEAST_LOADS = 3  # of which a line says something
+QUANTILES = (("P50", "p50_us"), ("P99", "p99_us"), ("P99.9", "p999_us"))
 
 
 def delay_tables(result: Result) -> Iterator[RenderableType]:
@@ -74,9 +77,6 @@ def _judgement(result: Result) -> Iterator[RenderableType]:
         what = f"{setup.name} {setup.chain} {summary.frame_label(case.frame)}"
         out.add_row(what, *verdict_cells(verdict), style=None if verdict.met else "bold red")
     yield out
-
-
-WAY_COLUMNS, CHANGE_COLUMNS = 14, 10  # 80 in all, with a space between two
 
 
 def reduction_tables(result: Result) -> Iterator[RenderableType]:
@@ -121,11 +121,7 @@ def notes(result: Result) -> Iterator[Note]:
     yield Note("Tuned on this machine", tuned)
     yield Note("What this machine cannot show", out_of_reach(result), "yellow")
     yield Note(HOW_TO_READ, meaning)
-    yield Note("The tester alone", [*summary.floors(result)] if meaning else [])
-
-
-LEAST_LOADS = 3  # of which a line says something
-QUANTILES = (("P50", "p50_us"), ("P99", "p99_us"), ("P99.9", "p999_us"))
+    yield Note(TESTER_ALONE, [*summary.floors(result)] if meaning else [])
 
 
 def parts(result: Result) -> Iterator[PagePart]:

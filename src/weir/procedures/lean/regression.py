@@ -21,6 +21,7 @@ from typing import Literal
 import jumpavg  # type: ignore[import-untyped]
 from scipy import stats
 
+from weir.procedures.lean.numbers import BATCH, CHAIN, FASTPATH
 from weir.results.lean import LeanSamples, StageVerdict
 
 MINIMUM = 0.01
@@ -29,13 +30,12 @@ SEEN = 0.02
 """`same` means that a change of this size would have been seen."""
 OVERLAP_CORE_CYCLES = 64
 """A batch: what processors have in flight, some 500 instructions, is done in about as many cycles."""
-BATCH = 32
 TRIMMED = 1
 LAUNCHES_MIN = 2 * TRIMMED + 3
 
 Logs = Sequence[float]
 Word = Literal["slower", "faster", "same", "none", "neighbour"]
-NOT_STAGES = ("chain", "fast path")
+NOT_STAGES = (CHAIN, FASTPATH)
 
 
 def verdicts(

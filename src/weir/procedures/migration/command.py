@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.base.si import MS_PER_S
 from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
 from weir.cli.labfile import ChainName, FrameName, LabPath, Quick, chosen_chain, chosen_frame, here
 from weir.cli.quantities import bandwidth_bps, rate_pps, seconds
@@ -147,6 +148,6 @@ def _settings(
         load_pps=rate_pps(rate),
         settle_s=seconds("--settle", times[0], 0.1, 3600.0),
         time_limit_s=seconds("--time-limit", times[1], 1.0, 24 * 3600.0),
-        downtime_limit_ms=round(1e3 * seconds("--downtime-limit", times[2], 0.001, 2000.0)),
+        downtime_limit_ms=round(MS_PER_S * seconds("--downtime-limit", times[2], 0.001, 2000.0)),
         bandwidth_bps=None if bandwidth is None else bandwidth_bps(bandwidth),
     )

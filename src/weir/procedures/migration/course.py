@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
+from weir.base.si import NS_PER_S
 from weir.fabric import FabricError, stop_signals
 from weir.fabric.vm.migration import Limits, Migration, Moment
-from weir.procedures.migration.phases import NS_PER_S, Cut
+from weir.procedures.migration.phases import Cut
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic_results import TrafficInterval
 from weir.results.migration import PhaseName

@@ -10,11 +10,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from weir.base.si import MS_PER_S, NS_PER_MS, NS_PER_S
 from weir.measure.tester import Stream
 from weir.protocol.traffic_results import StreamInterval, TrafficInterval
 from weir.results.migration import MigrationPhase, PhaseName, PhaseStream
-
-NS_PER_S, NS_PER_MS = 1e9, 1e6
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,8 @@ def _stream(
         offered=last[0] - first[0],
         delivered=last[1] - first[1],
         missing=sum(lost),
-        outage_ms=sum(lost) / rate_pps * 1e3,
-        longest_gap_ms=max(lost, default=0) / rate_pps * 1e3,
+        outage_ms=sum(lost) / rate_pps * MS_PER_S,
+        longest_gap_ms=max(lost, default=0) / rate_pps * MS_PER_S,
         max_delay_ms=max(delays_ns, default=0.0) / NS_PER_MS,
     )
 

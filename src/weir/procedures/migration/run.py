@@ -14,6 +14,7 @@ from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
 from weir.fabric.vm.migration import Migration as Machine
 from weir.lab import Chain, Lab
+from weir.measure.tester import TEACHING_FRAMES
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running
 from weir.procedures.migration.course import Course, wait_for_primaries
@@ -25,7 +26,6 @@ from weir.results.result import Case, Result, Setup
 from weir.store.store import Store
 
 LOOK_S = 0.1
-TEACHING_FRAMES = 3
 STAND_IN = "an emulated card (vmxnet3), which stands for a virtual function"
 
 

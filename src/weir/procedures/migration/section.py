@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from weir.base.si import MS_PER_S
 from weir.report import blocks, numbers
 from weir.report.page.markup import sheet, tag
 from weir.report.sections import PagePart, Section
@@ -64,7 +65,10 @@ def facts(row: MigrationRow) -> Iterator[tuple[str, str]]:
         for drop in trial.drops:
             yield "", f"{drop.packets} at {drop.place}: {drop.reason}"
     if qemu is not None:
-        yield "QEMU says", f"down for {qemu.downtime_ms} ms, {numbers.time_s(qemu.total_ms / 1e3)} in all"
+        yield (
+            "QEMU says",
+            f"down for {qemu.downtime_ms} ms, {numbers.time_s(qemu.total_ms / MS_PER_S)} in all",
+        )
         sent, has = (value / (1 << 20) for value in (qemu.transferred_bytes, qemu.memory_bytes))
         yield "memory", f"{sent:.1f} MiB sent of {has:.0f} MiB, {qemu.rounds} rounds"
     limit = "QEMU's own" if one.bandwidth_bps is None else f"{numbers.gbps(one.bandwidth_bps)} Gbit/s"

@@ -7,15 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from weir.lab.frames import link_pps
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.one_case import Phase
 from weir.measure.trial import Outcome, TrialRunner
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.results.result import Ceiling
 from weir.results.trial import Purpose
-
-BITS_PER_BYTE = 8
-GAP_BYTES = 20  # preamble, start of frame and inter-frame gap: what a frame takes on the medium besides
 
 
 class RestingRunner(TrialRunner):
@@ -80,4 +78,4 @@ class Bench:
 
 def medium_pps(link_bps: float, mean_frame_bytes: float, directions: int) -> float:
     """Frames that fit on the medium, all directions together (RFC 2544, appendix B)."""
-    return directions * link_bps / ((mean_frame_bytes + GAP_BYTES) * BITS_PER_BYTE)
+    return directions * link_pps(link_bps, mean_frame_bytes)

@@ -23,6 +23,8 @@ from weir.results.result import Trial
 from weir.results.rfc2544 import BurstTest, LossStep, LossTest
 
 LOSSLESS_TRIALS = 2
+SPARE_SHARE = 0.01  # of the time of a burst, so that its last frame is due before the end
+SPARE_S = 0.01
 
 
 def measure_frame_loss(bench: Bench) -> LossTest:
@@ -56,10 +58,6 @@ def loss_shares(step: float, highest: float) -> list[float]:
     wanted = [round(1 - index * step, 9) for index in range(count)]
     below = [share for share in wanted if share < highest]
     return below if len(below) == len(wanted) else [highest, *below]
-
-
-SPARE_SHARE = 0.01  # of the time of a burst, so that its last frame is due before the end
-SPARE_S = 0.01
 
 
 def buffer_times_s(average_frames: float, max_rate_pps: float, throughput_pps: float) -> tuple[float, float]:

@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from weir.base.si import MS_PER_S
 from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.counting import Watched
-from weir.measure.experiment import TEACHING_FRAMES
 from weir.measure.one_case import Event, GoalFound, OneCase, Time, measured
-from weir.measure.tester import Reset, SutCounters, Tester, Traffic
+from weir.measure.tester import TEACHING_FRAMES, Reset, SutCounters, Tester, Traffic
 from weir.procedures.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
 from weir.procedures.rfc2544.conformance import deviations
 from weir.procedures.rfc2544.loss import measure_bursts, measure_frame_loss
@@ -22,8 +22,6 @@ from weir.procedures.rfc2544.recovery import measure_recovery, measure_resets
 from weir.procedures.rfc2544.throughput import find_throughput, measure_latency
 from weir.results.result import Case, Ceiling
 from weir.results.rfc2544 import Rfc2544
-
-MS_PER_S = 1e3
 
 
 def measure_rfc2544(

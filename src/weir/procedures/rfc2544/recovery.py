@@ -16,6 +16,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from weir.base.si import US_PER_S
 from weir.measure.tester import Reset
 from weir.measure.trial import PortGoneError
 from weir.procedures.rfc2544.bench import Bench
@@ -27,6 +28,10 @@ OVERLOAD_SHARE = 1.1  # of the throughput
 CUT_SHARE = 0.5  # of the overload
 # A loss so near the end of the trial says that it may go on.
 UNRESOLVED_SHARE = 0.95
+NOTHING = (
+    "nothing that forwards here can be reset alone: tester and functions are one process, or the network "
+    "card's. linux-bridge, ovs and ovs-dpdk have something"
+)
 
 
 def measure_recovery(bench: Bench, throughput_pps: float) -> RecoveryTest:
@@ -59,14 +64,10 @@ def measure_recovery(bench: Bench, throughput_pps: float) -> RecoveryTest:
 
 def recovery_s(trial: Trial, cut_s: float) -> float:
     """From the cut until the last lost frame was sent, of the slower direction; 0: none was lost after it."""
-    last_s = max((stream.gaps.last_lost_us / 1e6 for stream in trial.streams if stream.gaps), default=0.0)
+    last_s = max(
+        (stream.gaps.last_lost_us / US_PER_S for stream in trial.streams if stream.gaps), default=0.0
+    )
     return max(0.0, last_s - cut_s)
-
-
-NOTHING = (
-    "nothing that forwards here can be reset alone: tester and functions are one process, or the network "
-    "card's. linux-bridge, ovs and ovs-dpdk have something"
-)
 
 
 def measure_resets(bench: Bench, throughput_pps: float, resets: Sequence[Reset]) -> list[ResetTest]:
@@ -124,4 +125,4 @@ def _by_loss_s(trial: Trial) -> float:
 
 
 def _by_timestamp_s(trial: Trial) -> float:
-    return max((stream.gaps.longest_us / 1e6 for stream in trial.streams if stream.gaps), default=0.0)
+    return max((stream.gaps.longest_us / US_PER_S for stream in trial.streams if stream.gaps), default=0.0)

@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from weir.lab.frames import IMIX_PREFIX
 from weir.procedures.rfc2544 import section_rows
-from weir.procedures.rfc2544.section_rows import Reported, Table, deviations, remarks, reported, tables
 from weir.report import Format, doubts, summary
 from weir.report.page.line_chart import Axis, Line, line_chart
 from weir.report.page.markup import sheet, tag
@@ -21,11 +20,16 @@ from weir.results.result import Result
 
 COLUMNS = 100
 NOTHING = "This run has no RFC 2544 procedures; `weir rfc2544 LAB` runs them."
+ACROSS_SHARE = Axis(
+    "offered, % of the maximum rate",
+    ticks=tuple((value, str(value)) for value in range(0, 101, 20)),
+    most=100,
+)
 
 
 def render(result: Result) -> str:
     """The report; for another run a sentence that says so."""
-    parts = ["\n".join(_table(table)) for table in tables(result)]
+    parts = ["\n".join(_table(table)) for table in section_rows.tables(result)]
     if not parts:
         return NOTHING + "\n"
     head = f"{summary.title(result)}: RFC 2544, RFC 6201 and RFC 9004\n{result.fingerprint.cpu} · {result.id}"
@@ -33,10 +37,10 @@ def render(result: Result) -> str:
 
 
 def _endings(result: Result) -> Iterator[str]:
-    said = remarks(result)
+    said = section_rows.remarks(result)
     if said:
         yield "\n".join(["Read with care", *(_item(sentence) for sentence in said)])
-    found = deviations(result)
+    found = section_rows.deviations(result)
     lines = [f"Not as the RFCs ask ({len(found)})" if found else "As the RFCs ask."]
     for one, where in found:
         only = f" ({', '.join(where)})" if where else ""
@@ -48,7 +52,7 @@ def _item(text: str) -> str:
     return textwrap.fill(text, COLUMNS, initial_indent="  - ", subsequent_indent="    ")
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: section_rows.Table) -> Iterator[str]:
     rows = [list(table.head), *table.lines]
     widths = [max(len(row[column]) for row in rows) for column in range(len(table.head))]
     yield table.title
@@ -68,16 +72,9 @@ def _table(table: Table) -> Iterator[str]:
         last = key
 
 
-ACROSS_SHARE = Axis(
-    "offered, % of the maximum rate",
-    ticks=tuple((value, str(value)) for value in range(0, 101, 20)),
-    most=100,
-)
-
-
 def parts(result: Result) -> Iterator[PagePart]:
     """Figures, tables, deviations; none for a run that was no RFC 2544 run."""
-    every = reported(result)
+    every = section_rows.reported(result)
     if not every:
         return
     systems = list(dict.fromkeys(one.name for one in every))
@@ -87,7 +84,7 @@ def parts(result: Result) -> Iterator[PagePart]:
         for figure in _figures(name, [one for one in every if one.name == name])
         if figure is not None
     ]
-    tables = [
+    sheets = [
         [sheet(table.title, table.head, table.lines, table.words), tag("p", table.note, class_="dim")]
         for table in section_rows.tables(result)
     ]
@@ -95,15 +92,15 @@ def parts(result: Result) -> Iterator[PagePart]:
         "Procedures",
         "RFC 2544, RFC 6201 and RFC 9004",
         "Each test as its RFC describes it, and in the end everything in which this run differs.",
-        (tag("div", figures, class_="charts"), tables, _deviations(result)),
+        (tag("div", figures, class_="charts"), sheets, _deviations(result)),
     )
 
 
-def _figures(name: str, every: list[Reported]) -> list[Markup | None]:
+def _figures(name: str, every: list[section_rows.Reported]) -> list[Markup | None]:
     return [_rates(name, every), _losses(name, every)]
 
 
-def _rates(name: str, every: list[Reported]) -> Markup | None:
+def _rates(name: str, every: list[section_rows.Reported]) -> Markup | None:
     """RFC 2544, 26.1: the theoretical maximum, and what was found, by frame size."""
     fixed = [one for one in every if not one.case.frame.startswith(IMIX_PREFIX)]
     goals = list(dict.fromkeys(found.goal for one in fixed for found in one.case.throughput))
@@ -135,7 +132,7 @@ def _apart(sizes: list[float]) -> tuple[tuple[float, str], ...]:
     return tuple((size, f"{size:.0f}") for size in kept)
 
 
-def _losses(name: str, every: list[Reported]) -> Markup | None:
+def _losses(name: str, every: list[section_rows.Reported]) -> Markup | None:
     """RFC 2544, 26.3: loss in per cent over the offered share of the maximum."""
     lines: list[Line] = []
     for one in every:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import statistics
 
+from weir.base.si import NS_PER_S
 from weir.lab.measure import Goal, Measure
 from weir.lab.rfc2544 import Search
 from weir.measure.delay_figures import merged_latency
@@ -107,7 +108,7 @@ def _lossless(outcome: Outcome) -> bool:
 def measure_latency(bench: Bench, load_pps: float) -> LatencyTest:
     """At `load_pps`, all directions together."""
     options = bench.options
-    wanted = DelayWanted(tag_ns=round(options.latency_tag_s * 1e9))
+    wanted = DelayWanted(tag_ns=round(options.latency_tag_s * NS_PER_S))
     trials: list[Trial] = []
     for number in range(options.latency_repeats):
         bench.phase("latency", number + 1, options.latency_repeats)

@@ -12,13 +12,12 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weir.base.si import NS_PER_US
 from weir.measure import delay_figures
-from weir.measure.delay_figures import Buckets, coarse_us, difference, merged, quantiles
+from weir.measure.delay_figures import SHARES, Buckets, coarse_us, difference, merged, quantiles
 from weir.protocol.traffic_results import IpdvSummary, LatencySummary, StreamInterval
 from weir.results.soak import SoakInterval, SoakPrefix, SoakStream
 from weir.results.trial import Jitter
-
-SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 
 
 @dataclass
@@ -67,8 +66,10 @@ class Delays:
             changes["ipdv"] = delay_figures.ipdv(self._ipdv())
             changes["ipdv_histogram"] = [] if coarse else _in_us(self.ipdv)
         if self.jitter_count:
-            mean_us = self.jitter_sum_ns / self.jitter_count / 1e3
-            changes["jitter"] = Jitter(mean_us=mean_us, max_us=self.jitter_max_ns / 1e3, last_us=mean_us)
+            mean_us = self.jitter_sum_ns / self.jitter_count / NS_PER_US
+            changes["jitter"] = Jitter(
+                mean_us=mean_us, max_us=self.jitter_max_ns / NS_PER_US, last_us=mean_us
+            )
         return stream.model_copy(update=changes)
 
     def _latency(self) -> LatencySummary:
@@ -133,11 +134,11 @@ def _sum_ns(stream: StreamInterval) -> float:
 
 
 def _in_us(of: Buckets) -> list[tuple[float, float, int]]:
-    return [(low / 1e3, high / 1e3, packets) for (low, high), packets in sorted(of.items())]
+    return [(low / NS_PER_US, high / NS_PER_US, packets) for (low, high), packets in sorted(of.items())]
 
 
 def _in_ns(listed: list[tuple[float, float, int]]) -> Buckets:
-    return {(low * 1e3, high * 1e3): packets for low, high, packets in listed}
+    return {(low * NS_PER_US, high * NS_PER_US): packets for low, high, packets in listed}
 
 
 def of_record(stream: SoakStream) -> Delays:
@@ -146,18 +147,18 @@ def of_record(stream: SoakStream) -> Delays:
         return Delays()
     found = Delays(
         count=stream.latency.packets,
-        sum_ns=stream.latency.mean_us * stream.latency.packets * 1e3,
-        min_ns=stream.latency.min_us * 1e3,
-        max_ns=stream.latency.max_us * 1e3,
+        sum_ns=stream.latency.mean_us * stream.latency.packets * NS_PER_US,
+        min_ns=stream.latency.min_us * NS_PER_US,
+        max_ns=stream.latency.max_us * NS_PER_US,
         latency=_in_ns(stream.histogram),
         ipdv=_in_ns(stream.ipdv_histogram),
     )
     if stream.ipdv is not None:
-        found.ipdv_min_ns, found.ipdv_max_ns = stream.ipdv.min_us * 1e3, stream.ipdv.max_us * 1e3
+        found.ipdv_min_ns, found.ipdv_max_ns = stream.ipdv.min_us * NS_PER_US, stream.ipdv.max_us * NS_PER_US
     if stream.jitter is not None:
         found.jitter_count = found.count
-        found.jitter_sum_ns = stream.jitter.mean_us * found.count * 1e3
-        found.jitter_max_ns = stream.jitter.max_us * 1e3
+        found.jitter_sum_ns = stream.jitter.mean_us * found.count * NS_PER_US
+        found.jitter_max_ns = stream.jitter.max_us * NS_PER_US
     return found
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from weir.base.si import NS_PER_S, US_PER_S
+from weir.lab.execution import TESTER_KINDS
 from weir.measure.accounting import Counts
 from weir.measure.delay_figures import Buckets
 from weir.measure.tester import Stream
@@ -16,6 +18,12 @@ from weir.protocol.ledger import Ledger
 from weir.protocol.traffic_results import Gap, StallCount, StreamInterval, TrafficInterval
 from weir.results.soak import PoolFigures, ProcessFigures, SoakEvent, SoakInterval, SoakStream, TableFigure
 from weir.results.trial import Drop, Stall
+
+EVENT_US = 1000.0
+"""Shorter stalls are counted, but are no events: a virtual machine has thousands of them an hour."""
+EVENTS_MAX = 50
+BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
+NOTICED_S = 0.001
 
 
 @dataclass(frozen=True)
@@ -41,14 +49,6 @@ class Snapshot:
 def pools_of(ledger: Ledger) -> list[PoolFigures]:
     """Of a ledger."""
     return [PoolFigures(name=pool.name, size=pool.size, free=pool.free) for pool in ledger.pools]
-
-
-EVENT_US = 1000.0
-"""Shorter stalls are counted, but are no events: a virtual machine has thousands of them an hour."""
-EVENTS_MAX = 50
-BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
-NOTICED_S = 0.001
-TESTER_KINDS = frozenset({"generator", "receiver"})
 
 
 def interval(
@@ -151,11 +151,13 @@ def _tester_drops(
 def _losses(
     after: Snapshot, ends: Mapping[int, Stream], drops: list[Drop], start_wall_s: float
 ) -> Iterator[SoakEvent]:
-    gaps = [(gap.ended_us / 1e6 - gap.us / 1e6, gap.ended_us / 1e6) for gap in after.traffic.gaps]
+    gaps = [
+        (gap.ended_us / US_PER_S - gap.us / US_PER_S, gap.ended_us / US_PER_S) for gap in after.traffic.gaps
+    ]
     for one in after.traffic.streams:
         for at_ns, packets in one.losses:
-            at_s = at_ns / 1e9
-            wall_s = after.wall_s - (after.traffic.now_ns - at_ns) / 1e9
+            at_s = at_ns / NS_PER_S
+            wall_s = after.wall_s - (after.traffic.now_ns - at_ns) / NS_PER_S
             stalled = any(began - NOTICED_S <= at_s <= ended + BEHIND_STALL_S for began, ended in gaps)
             yield SoakEvent(
                 kind="loss",
@@ -172,7 +174,7 @@ def _losses(
 def _stalls(after: Snapshot, start_wall_s: float) -> Iterator[SoakEvent]:
     for gap in after.traffic.gaps:
         if gap.us >= EVENT_US:
-            wall_s = after.wall_s - (after.traffic.now_ns / 1e9 - gap.ended_us / 1e6)
+            wall_s = after.wall_s - (after.traffic.now_ns / NS_PER_S - gap.ended_us / US_PER_S)
             yield SoakEvent(
                 kind="stall",
                 at=rfc3339(wall_s),

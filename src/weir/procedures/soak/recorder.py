@@ -11,8 +11,9 @@ from weir.lab.sla import Sla
 from weir.measure.accounting import Counts
 from weir.measure.tester import Stream
 from weir.procedures.soak.delays import LENGTHS_S, Prefixes
+from weir.procedures.soak.drift import drifts
 from weir.procedures.soak.intervals import Snapshot, interval, rfc3339
-from weir.procedures.soak.limits import broken, drifts, verdicts
+from weir.procedures.soak.limits import broken, verdicts
 from weir.results.result import Verdict
 from weir.results.soak import Drift, PoolFigures, Soak, SoakInterval, SoakSegment
 from weir.results.trial import Trial

@@ -17,7 +17,7 @@ from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.delay import load_pps
 from weir.measure.one_case import Event, TrialFinished
-from weir.measure.tester import arrival_clocks
+from weir.measure.tester import TEACHING_FRAMES, arrival_clocks
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
 from weir.procedures.soak.segment import SoakProgress, SoakRun, settle_s, soak_of, warm_up
 from weir.procedures.stored_result import OneCase, new_result
@@ -26,7 +26,6 @@ from weir.results.soak import Soak
 from weir.store.store import Store
 
 LEFT_S_MIN = 1.0
-TEACHING_FRAMES = 3
 
 
 class SoakError(WeirError):

@@ -22,6 +22,14 @@ from weir.results.soak import SoakInterval, SoakStream
 
 # Of pools and tables there may be many; the page has all.
 DRIFTS_SHOWN = 24
+PAGE_EVENTS_SHOWN = 200
+CSV_COLUMNS = (
+    "run", "interval", "segment", "at", "from_s", "to_s", "direction", "offered", "refused", "delivered",
+    "lost", "duplicates", "reordered", "min_us", "mean_us", "p50_us", "p90_us", "p99_us", "p999_us",
+    "p9999_us", "max_us", "ipdv_p99_us", "jitter_mean_us", "jitter_max_us", "dropped", "stalls",
+    "stalled_us", "host_stalls", "host_stalled_us", "longest_stall_us", "events", "rss_kib", "cpu_s",
+    "buffers_in_use", "look_ms",
+)  # fmt: skip
 
 
 def tables(result: Result) -> Iterator[RenderableType]:
@@ -69,15 +77,6 @@ def _drift_table(row: SoakRow) -> Table:
     return out
 
 
-CSV_COLUMNS = (
-    "run", "interval", "segment", "at", "from_s", "to_s", "direction", "offered", "refused", "delivered",
-    "lost", "duplicates", "reordered", "min_us", "mean_us", "p50_us", "p90_us", "p99_us", "p999_us",
-    "p9999_us", "max_us", "ipdv_p99_us", "jitter_mean_us", "jitter_max_us", "dropped", "stalls",
-    "stalled_us", "host_stalls", "host_stalled_us", "longest_stall_us", "events", "rss_kib", "cpu_s",
-    "buffers_in_use", "look_ms",
-)  # fmt: skip
-
-
 def csv(result: Result) -> CsvTable | None:
     """One row an interval and direction; memory and CPU time are weir-dp's. None of a run without a soak."""
     soaks = section_rows.soaks(result)
@@ -119,9 +118,6 @@ def _csv_row(interval: SoakInterval, stream: SoakStream) -> dict[str, Cell]:
         "buffers_in_use": sum(pool.size - pool.free for pool in interval.pools),
         "look_ms": interval.look_ms,
     }
-
-
-EVENTS_SHOWN = 200
 
 
 def parts(result: Result) -> Iterator[PagePart]:
@@ -183,7 +179,7 @@ def _broken(row: SoakRow) -> Markup | None:
 
 
 def _events(row: SoakRow) -> Markup:
-    events = section_rows.notable(row.soak, EVENTS_SHOWN)
+    events = section_rows.notable(row.soak, PAGE_EVENTS_SHOWN)
     if not events:
         return tag("p", "No packet went missing, and no loop stood still for 1 ms or more.")
     items = [tag("li", section_rows.event_text(event)) for event in events]

@@ -34,14 +34,9 @@ def soaks(result: Result) -> list[SoakRow]:
     return [SoakRow(setup, case, case.soak) for setup, case in result.cases() if case.soak is not None]
 
 
-def count(packets: int) -> str:
-    """ "1 234 567"."""
-    return f"{packets:,}".replace(",", " ")
-
-
 def lost_text(packets: int) -> str:
     """ "nothing lost", "12 lost"."""
-    return "nothing lost" if packets == 0 else f"{count(packets)} lost"
+    return "nothing lost" if packets == 0 else f"{numbers.count(packets)} lost"
 
 
 def greatest_us(interval: SoakInterval) -> float | None:
@@ -55,7 +50,8 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     yield "under load", f"{_long(soak.measured_s)} of {_long(soak.duration_s)}"
     yield (
         "packets",
-        f"{count(soak.offered)} offered, {count(soak.delivered)} delivered, {lost_text(soak.lost)}",
+        f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered, "
+        f"{lost_text(soak.lost)}",
     )
     yield "ledger", _ledger(soak)
     yield "packet buffers", _buffers(soak)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from weir.base.error import ChainError
+from weir.base.si import MS_PER_S, NS_PER_S
 from weir.fabric import stop_signals
 from weir.fabric.process import process_figures
 from weir.lab import Lab
@@ -93,7 +94,7 @@ class SoakRun:
         runner = TrialRunner(
             tester, on.counters, traffic, options=self._lab.measure.trial, on_trial=trials.append
         )
-        wanted = DelayWanted(settle_ns=round(min(self._soak.settle_s, left_s / 2) * 1e9), variation=True)
+        wanted = DelayWanted(settle_ns=round(min(self._soak.settle_s, left_s / 2) * NS_PER_S), variation=True)
         pools = looks.pools()
         differs = differences(self._result.fingerprint, on.fingerprint()) if self._soak.segments else []
         recorder.begin(time.time(), looks.counts(), pools, deployment=on.deployment.id, differs=differs)
@@ -170,7 +171,7 @@ class _Looks:
             processes=self._processes(),
             pools=pools_of(ledger),
             tables=list(self._tables()),
-            look_ms=round((time.monotonic() - began) * 1e3, 3),
+            look_ms=round((time.monotonic() - began) * MS_PER_S, 3),
         )
 
     def _processes(self) -> list[ProcessFigures]:

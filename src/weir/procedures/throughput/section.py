@@ -22,7 +22,7 @@ from rich.text import Text
 from weir.procedures.throughput import section_page
 from weir.report import blocks, legend, numbers, rates, summary
 from weir.report.rates import FLAGS
-from weir.report.sections import HOW_TO_READ, Cell, CsvTable, Note, Section
+from weir.report.sections import HOW_TO_READ, LETTERS, Cell, CsvTable, Note, Section
 from weir.results.result import Case, Result, Setup, Throughput
 
 FRAME_COLUMNS = 10
@@ -53,7 +53,7 @@ def tables(result: Result) -> Iterator[RenderableType]:
 def notes(result: Result) -> Iterator[Note]:
     """Flags, and what columns mean."""
     flags = legend.flags_used(result)
-    yield Note("Flags", list(flags.values()), marks=list(flags))
+    yield Note(LETTERS, list(flags.values()), marks=list(flags))
     spans = [SPANS] if _spans(result) and not summary.compares_chains(result) else []
     yield Note(HOW_TO_READ, [*legend.sentences(result), *spans, SPREAD])
 

@@ -161,7 +161,7 @@ def _drops(case: Case) -> Markup:
         return tag("p", "No packet was dropped in a valid trial.")
     total = sum(drop.packets for drop in drops)
     lines = [
-        [drop.place, drop.reason, f"{drop.packets:,}".replace(",", " "), f"{drop.packets / total:.1%}"]
+        [drop.place, drop.reason, numbers.count(drop.packets), f"{drop.packets / total:.1%}"]
         for drop in drops
     ]
     return sheet(
@@ -205,8 +205,8 @@ def _area(area: AreaLoad, trial: Trial, tsc_hz: int) -> Iterator[str]:
     yield str(area.core)
     yield f"{min(1.0, area.own_cycles / (trial.duration_s * tsc_hz)):.0%}"
     yield f"{area.own_cycles / area.packets:.0f}" if area.packets else numbers.NONE
-    yield _count(area.packets) if area.packets else numbers.NONE
-    yield _count(area.dropped)
+    yield numbers.count(area.packets) if area.packets else numbers.NONE
+    yield numbers.count(area.dropped)
 
 
 def _core(core: CoreLoad) -> list[str]:
@@ -214,10 +214,6 @@ def _core(core: CoreLoad) -> list[str]:
     return [
         str(core.core),
         *(f"{one / core.window_s:.0%}" for one in seconds),
-        *(_count(one) for one in (core.frames, core.dropped, core.squeezed)),
+        *(numbers.count(one) for one in (core.frames, core.dropped, core.squeezed)),
         f"{core.accounted:.0%}",
     ]
-
-
-def _count(packets: int) -> str:
-    return f"{packets:,}".replace(",", " ")

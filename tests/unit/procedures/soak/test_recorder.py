@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from weir.lab.sla import DelayLimits, Sla
-from weir.procedures.soak.limits import fitted
+from weir.procedures.soak.drift import fitted
 from weir.procedures.soak.recorder import Recorder
 from weir.protocol.traffic_results import Gap
 from weir.results.soak import PoolFigures, SoakInterval
