@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from weir.base.document_schema import SCHEMA_ID
 from weir.lab.complaint import Complaint, complaints_about, located, show
-from weir.lab.document_schema import SCHEMA_ID, as_text
 from weir.lab.fleet import CHAINS_MAX, HOSTS_MAX, FleetFile
 from weir.lab.problem import SpecError, nearest
 from weir.lab.source import FileKind, KeyPath, read_source
@@ -24,11 +24,6 @@ FLEET = FileKind("a fleet", "fleet.yml", "weir, name, hosts, chains, …")
 def fleet_schema() -> dict[str, Any]:
     """The schema of a fleet file."""
     return {"$schema": SCHEMA_ID, **FleetFile.model_json_schema(), "title": "Weir fleet file"}
-
-
-def schema_text() -> str:
-    """The schema as committed."""
-    return as_text(fleet_schema())
 
 
 def load_fleet(path: str | Path) -> FleetFile:

@@ -10,7 +10,7 @@ import csv
 import io
 from typing import Any
 
-from weir.lab.document_schema import as_text, document_schema
+from weir.base.document_schema import document_schema
 from weir.report import Format
 from weir.report.sections import Cell, leading
 from weir.results.result import RESULT_VERSION, Result
@@ -47,11 +47,6 @@ def as_json(result: Result) -> str:
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of what `as_json` writes."""
     return document_schema(Result, f"Weir result, version {RESULT_VERSION}")
-
-
-def schema_text() -> str:
-    """The schema as it is committed."""
-    return as_text(schema())
 
 
 JSON = Format("json", ".json", "everything that was measured; schema/result.schema.json", as_json)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from weir.lab.document_schema import as_text, document_schema
+from weir.base.document_schema import document_schema
 from weir.report.columns import table
 from weir.results.document import LEAN_VERSION, MACHINE_VERSION
 from weir.results.lean import (
@@ -150,13 +150,3 @@ def schema() -> dict[str, Any]:
 def machine_schema() -> dict[str, Any]:
     """The same of `weir lean --machine --json`."""
     return document_schema(MachineResult, f"Weir lean machine, version {MACHINE_VERSION}")
-
-
-def schema_text() -> str:
-    """The schema of lean results as it is committed."""
-    return as_text(schema())
-
-
-def machine_schema_text() -> str:
-    """The schema of machines as it is committed."""
-    return as_text(machine_schema())
