@@ -98,13 +98,6 @@ class DataPlaneClient:
         """Stops the loops, closes the ports and forgets the configuration."""
         self.call("reset", timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S))
 
-    def quit(self) -> None:
-        """Ends weir-dp. One that has ended already is fine."""
-        try:
-            self.call("quit")
-        except DataPlaneGoneError:
-            return
-
     def teach(self, count: int) -> None:
         """Each port sends `count` frames from its own address, so that switches learn it."""
         self.call("teach", Teach(count=count).arguments())
