@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.pairs import Line, SkipError
+from tests.private_data_plane import private_data_plane
 from weir import plan
 from weir.base.error import WeirError
-from weir.fabric import private_data_plane
 from weir.lab import Lab, load_lab
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure

@@ -62,12 +62,6 @@ def probe(cpus: Sequence[int]) -> Probe | None:
     return Probe(*process.measure_distance(process.lean_binary(), (cpus[0], cpus[1])))
 
 
-def distance(cpus: Sequence[int]) -> float | None:
-    """Cycles from the first of these CPUs to the second, at this moment; None for one alone."""
-    found = probe(cpus)
-    return found.distance_cycles if found is not None else None
-
-
 def visit(some: Sequence[Visited], begins: Callable[[Visited], None], *, light: bool = False) -> None:
     """Builds what these set-ups have in common, which is all but their traffic. Of each, waits until it has
     settled, and reads its ledgers until enough windows were calm.
