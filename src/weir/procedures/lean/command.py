@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 FLOWS = 1000
-FRAME = "64"
 
 
 def lean(
