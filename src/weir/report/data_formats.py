@@ -36,7 +36,7 @@ def _text(value: Cell) -> str:
     return str(value)
 
 
-CSV = Format("csv", ".csv", "one row for each throughput, for a spreadsheet", as_csv)
+CSV = Format("csv", ".csv", as_csv)
 
 
 def as_json(result: Result) -> str:
@@ -49,4 +49,4 @@ def schema() -> dict[str, Any]:
     return document_schema(Result, f"Weir result, version {RESULT_VERSION}")
 
 
-JSON = Format("json", ".json", "everything that was measured; schema/result.schema.json", as_json)
+JSON = Format("json", ".json", as_json)

@@ -199,7 +199,7 @@ def _asset(name: str) -> str:
     return (files("weir.report.page") / "assets" / name).read_text(encoding="utf-8")
 
 
-FORMAT = Format("html", ".html", "one page with plots and pictures that needs no network", document)
+FORMAT = Format("html", ".html", document)
 
 
 def fidelity(result: Result) -> Markup:
