@@ -41,7 +41,7 @@ class WeirDp:
             argv.append("--no-huge")
         for address in [*cards, *site.noted("address")]:
             argv += ["--pci", str(address)]
-        pid = site.spawn(step.name, argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
+        pid = site.spawn(argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
         wait_for("weir-dp", path, pid, site.directory / str(step.params["log"]))
         facts: Facts = {"pid": pid}
         if step.params["pinned"]:
@@ -53,4 +53,4 @@ class WeirDp:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it."""
-        site.end(facts)
+        site.end()

@@ -162,9 +162,9 @@ class DataPlaneClient:
         """One stream's delays in the run that goes on, or the last one."""
         return self.ask("traffic.delays", DelayHistogram, DelaysAsked(stream=stream, of=of))
 
-    def report(self, area: str, stage: str, *, first: int = 0, limit: int = 1000) -> NfReport:
+    def report(self, area: str, stage: str, *, limit: int = 1000) -> NfReport:
         """What a function counts by itself: its figures, and at most `limit` of its counters."""
-        asked = NfReportAsked(area=area, stage=stage, from_=first, limit=limit)
+        asked = NfReportAsked(area=area, stage=stage, limit=limit)
         return self.ask("nf.report", NfReport, asked)
 
     def ledger(self) -> Ledger:
