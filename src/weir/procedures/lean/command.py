@@ -136,9 +136,9 @@ def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
         else:
             _say(f"building {baseline}, if it was not before")
             result = run.against_program(program, earlier_program(baseline))
-    except ImpossibleError as error:
+    except ImpossibleError:
         _say("")
-        raise CommandError(str(error), FAILED) from None
+        raise
     _say("")
     print(
         result.model_dump_json(indent=2) if as_json else section.render(result),
@@ -204,13 +204,11 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
 
 
 def _stored(path: Path) -> LeanResult:
-    from pydantic import ValidationError
-
     from weir.results.lean import LeanResult
 
     try:
         return LeanResult.read(path.read_text(encoding="utf-8"))
-    except (ValidationError, UnicodeDecodeError) as error:
+    except ValueError as error:
         first = str(error).splitlines()[0]
         raise CommandError(f"{path} is no result of `weir lean --json`: {first}", USAGE) from None
 
