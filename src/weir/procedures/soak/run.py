@@ -43,7 +43,7 @@ class SoakSettings:
     chain: Chain
     frame: str
     load: str
-    """As spec.delay.load_of reads it."""
+    """As weir.lab.delay.load_of reads it."""
     duration_s: float
     interval_s: float
 
