@@ -115,7 +115,7 @@ def _parts(result: Result) -> Iterator[PagePart]:
         "Basis",
         "What the numbers rest on",
         "Compare two runs only if these agree.",
-        (fidelity(result), fingerprint(result), spec(result)),
+        (fidelity(result), fingerprint(result), lab_resolved(result)),
     )
 
 
@@ -224,7 +224,7 @@ def fingerprint(result: Result) -> Markup:
     return tag("dl", cells, class_="facts wide")
 
 
-def spec(result: Result) -> Markup:
+def lab_resolved(result: Result) -> Markup:
     """The resolved lab, folded."""
     text = json.dumps(result.spec, indent=2, ensure_ascii=False)
     return tag(
