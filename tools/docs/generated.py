@@ -17,9 +17,8 @@ from weir.cli.main import app
 from weir.host import diagnosis
 from weir.lab import fleet_load
 from weir.lab.schema import lab_schema
-from weir.procedures.lean import section as lean_table
 from weir.report import data_formats
-from weir.results import explanation, fleet_placement, kernel_vnf, lab_plan
+from weir.results import explanation, fleet_placement, kernel_vnf, lab_plan, lean
 from weir.results import model as cost_model
 
 LAB_INTRO = """\
@@ -91,9 +90,9 @@ def files(root: Path) -> dict[str, str]:
         "schema/lab.schema.json": as_text(lab_schema()),
         "schema/dataplane.schema.json": as_text(protocol.protocol_schema()),
         "schema/result.schema.json": as_text(data_formats.schema()),
-        "schema/lean.schema.json": as_text(lean_table.schema()),
+        "schema/lean.schema.json": as_text(lean.schema()),
         "schema/model.schema.json": as_text(cost_model.schema()),
-        "schema/lean-machine.schema.json": as_text(lean_table.machine_schema()),
+        "schema/lean-machine.schema.json": as_text(lean.machine_schema()),
         "schema/doctor.schema.json": as_text(diagnosis.schema()),
         "schema/kernel-vnf.schema.json": as_text(kernel_vnf.schema()),
         "schema/fleet.schema.json": as_text(fleet_load.fleet_schema()),
@@ -103,10 +102,10 @@ def files(root: Path) -> dict[str, str]:
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, data_formats.schema()),
-        "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean_table.schema()),
+        "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean.schema()),
         "docs/reference/model.md": schema_page.page("Cost model", MODEL_INTRO, cost_model.schema()),
         "docs/reference/lean-machine.md": schema_page.page(
-            "Lean machine", LEAN_MACHINE_INTRO, lean_table.machine_schema()
+            "Lean machine", LEAN_MACHINE_INTRO, lean.machine_schema()
         ),
         "docs/reference/doctor.md": schema_page.page("Doctor's findings", DOCTOR_INTRO, diagnosis.schema()),
         "docs/reference/kernel-vnf.md": schema_page.page(

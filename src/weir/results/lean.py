@@ -8,8 +8,9 @@ that forwards. "Per packet" is per packet that enters the chain, for stages too,
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+from weir.base.document_schema import document_schema
 from weir.base.record import Record
 from weir.results.document import LEAN_VERSION, MACHINE_VERSION, Document
 from weir.results.fingerprint import Fingerprint
@@ -198,3 +199,13 @@ class MachineResult(Document):
     latencies: list[Latency]
     notes: list[str] = []
     fingerprint: Fingerprint
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of what `weir lean --json` writes."""
+    return document_schema(LeanResult, f"Weir lean result, version {LEAN_VERSION}")
+
+
+def machine_schema() -> dict[str, Any]:
+    """The same of `weir lean --machine --json`."""
+    return document_schema(MachineResult, f"Weir lean machine, version {MACHINE_VERSION}")

@@ -123,7 +123,7 @@ def _with(
 
 
 def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
-    from weir.procedures.lean import section
+    from weir.procedures.lean import text
     from weir.procedures.lean.numbers import ImpossibleError
     from weir.procedures.lean.run import earlier_program, present_program
 
@@ -141,7 +141,7 @@ def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
         raise
     _say("")
     print(
-        result.model_dump_json(indent=2) if as_json else section.render(result),
+        result.model_dump_json(indent=2) if as_json else text.render(result),
         end="\n" if as_json else "",
     )
     if result.comparison is not None and result.comparison.regressions:
@@ -214,12 +214,12 @@ def _stored(path: Path) -> LeanResult:
 
 
 def _machine(as_json: bool) -> None:
-    from weir.procedures.lean import section
+    from weir.procedures.lean import text
     from weir.procedures.lean.machine import measure_machine
 
     result = measure_machine()
     print(
-        result.model_dump_json(indent=2) if as_json else section.render_machine(result),
+        result.model_dump_json(indent=2) if as_json else text.render_machine(result),
         end="\n" if as_json else "",
     )
 
