@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Set-ups that the cost model is about, built and measured: for calibration, and for what was held out of it.
 
-The one place that knows fabric, data plane and measure together for them; none of them knows the others.
+Fabric, data plane and measure meet here as they do in the driver; none of them knows the others.
 """
 
 from __future__ import annotations
