@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of `weir lean`: what forwarding code costs, measured without a tester. Units are in the names.
 
-Terms are those of the paper on lean measurements, section II.D: CPP cycles per packet, IPP instructions per
-packet, IPC instructions per cycle, eIPC the same without idle processing, CUR the share of a core's time
-that forwards. "Per packet" is per packet that enters the chain, for stages too, so that stages add up.
+Terms are those of [Lean], section II.D: CPP cycles per packet, IPP instructions per packet, IPC instructions
+per cycle, eIPC the same without idle processing, CUR the share of a core's time that forwards. "Per packet"
+is per packet that enters the chain, for stages too, so that stages add up.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class Latency(Record):
 
 
 class MachineResult(Document):
-    """What memory and other cores cost on this machine: the paper's Tables III and VI."""
+    """What memory and other cores cost on this machine: Tables III and VI of [Lean]."""
 
     VERSION: ClassVar[int] = MACHINE_VERSION
 

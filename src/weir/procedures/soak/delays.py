@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Delays of some part of a soak: sums that can be added, the figures that come of them, and what shorter runs
-would have shown: after the paper on virtual CPE, figure 10 (5 minutes against 16 hours).
+would have shown: after [vCPE], figure 10 (5 minutes against 16 hours).
 
 The first minute, ten minutes and hour are kept with the whole of their histograms. And every part of that
 length has its own greatest latency: their spread says how far a single short run can be trusted.
