@@ -18,7 +18,7 @@ from bench.hugepages import hugepages
 from bench.native_program import CORE, answers
 from bench.pairs import Line, SkipError, interleave, line
 from bench.pcap_port import pcap_port, udp_frame
-from weir.fabric import private_data_plane
+from tests.private_data_plane import private_data_plane
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure
 

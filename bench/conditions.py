@@ -13,7 +13,16 @@ from pathlib import Path
 from weir import fabric
 
 ROOT = Path(__file__).resolve().parent.parent
-MEASURED = ("bench", "labs", "meson.build", "meson_options.txt", "native", "src")
+MEASURED = (
+    "bench",
+    "labs",
+    "meson.build",
+    "meson_options.txt",
+    "native",
+    "src",
+    "tests/private_data_plane.py",
+    "tests/simulated",
+)
 """What figures depend on: other changes leave a commit clean."""
 DIRTY = "-dirty"
 _ABBREVIATION = 12

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""crossover: run-to-completion against pipeline for the chains of labs/lean, as the paper's Table IV.
+"""crossover: run-to-completion against pipeline for the chains of labs/lean, as Table IV of [Lean].
 
 Cycles a packet of each function, of moving packets between areas (queues), and of the chain (CPP), from the
 ledger of weir-dp at full load over in-memory wires. The pipeline's functions lie on the two cores in turn, so
@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.pairs import Line, SkipError
+from tests.private_data_plane import private_data_plane
 from weir import plan
 from weir.base.error import WeirError
-from weir.fabric import private_data_plane
 from weir.lab import Lab, load_lab
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from weir.fabric import private_data_plane
+from tests.private_data_plane import private_data_plane
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import ChainArea, Configure, PathConfig, PortConfig, StageConfig, TesterArea
 from weir.protocol.ledger import Ledger

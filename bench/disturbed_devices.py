@@ -13,8 +13,8 @@ import statistics
 
 from bench.pairs import Line, of_ratios
 from bench.search import searched
+from tests.simulated.device import HOST_STALLS, Response, StallKind
 from weir.lab.measure import Measure
-from weir.measure.device import HOST_STALLS, Response, StallKind
 
 DEVICES = 40
 SHARE = 0.3

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench.pairs import Line, SkipError
+from tests.private_data_plane import private_data_plane
 from weir import fabric, plan
 from weir.base.error import WeirError
 from weir.base.topology import Topology, switch_namespace
 from weir.explain import CaseExplanation, explain_case
-from weir.fabric import private_data_plane
 from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
 from weir.measure import Traffic

@@ -25,7 +25,7 @@ from weir.measure.pace import Slowing, core_paces
 from weir.measure.windows import USABLE
 from weir.planning.calibration.set_up import Visited, slowing_of
 from weir.planning.calibration.validation import held_out
-from weir.planning.calibration.visits import distance
+from weir.planning.calibration.visits import probe
 from weir.planning.model.capacity import CostModel, predict
 from weir.planning.model.document import model_of, other_machine
 from weir.planning.queueing import execution_delay
@@ -128,9 +128,9 @@ def _visited(one: Visited, model: CostModel, slowing: Slowing) -> Iterator[Point
     """Built once; at the distance that its cores have meanwhile."""
     execution = one.execution
     with running(one.lab, planned(one.lab, "direct", one.chain)) as chain:
-        distance_cycles = distance(execution.cores())
-        if distance_cycles is not None:
-            execution = replace(execution, core_distance_cycles=distance_cycles)
+        cores = probe(execution.cores())
+        if cores is not None:
+            execution = replace(execution, core_distance_cycles=cores.distance_cycles)
         tester = chain.tester()
         tester.configure_traffic(chain.traffic(one.frame).config)
         rate_pps = predict(model, execution).pps

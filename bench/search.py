@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NDR and PDR together: Weir's search against RFC 2544 bisection with 60 s trials, on a simulated device.
 
-No hardware and no waiting: both measure `weir.measure.simulated`, whose clock is virtual. Each pair is one
+No hardware and no waiting: both measure `tests.simulated.tester`, whose clock is virtual. Each pair is one
 device drawn from a seed: 0.5 to 9 Mpps, a sharp knee or one of 1 to 5 %, a tester 1.2 to 4 times as fast,
 noise of 0.05 %, rare background loss, and the stalls of a virtual machine (5 to 8 a second over 50 us, now
 and then some ms).
@@ -25,10 +25,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bench.pairs import Line, of_ratios
+from tests.simulated.device import HOST_STALLS, Response
+from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.lab.measure import Measure
-from weir.measure.device import HOST_STALLS, Response
 from weir.measure.search import search
-from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import no_counters
 from weir.measure.trial import TrialRunner
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.nf_description`: writes what the built weir-dp says of its functions to src/weir/spec.
+"""`python -m tools.nf_description`: writes what the built weir-dp says of its functions to src/weir/lab.
 Part of `make generate`."""
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 struct weir_error {
 	char code[32];	    /* for machines; those of the control protocol:
-			       src/weir/protocol/commands.py */
+			       tools/docs/dataplane_schema.py */
 	char message[256];  /* what happened */
 	char where[96];	    /* "areas[2].core" */
 	char expected[192]; /* "a CPU given with --cores: 0, 1" */

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.polled_core import CORE
-from weir.fabric import private_data_plane
+from tests.private_data_plane import private_data_plane
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure
 

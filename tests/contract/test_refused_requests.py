@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from tests.packet.one_function import configuration
 from tests.polled_core import CORE
+from tests.private_data_plane import private_data_plane
 from tools.docs.dataplane_schema import COMMANDS, Answer, Failure
-from weir.fabric import private_data_plane
 from weir.protocol import DataPlaneClient
 from weir.protocol import configuration as configuration_shapes
 from weir.protocol import traffic as traffic_shapes

@@ -24,7 +24,6 @@ LAB = ROOT / "labs" / "switching"
 # A string that is a technology's name and means something else, or a feature that there is under one alone.
 ELSEWHERE = {
     "procedures/migration/command.py": "migration is under linux-bridge alone",
-    "fabric/openvswitch.py": "a directory",
     "host/device_checks.py": "the subject of a finding about cards",
     "planning/calibration/drawing.py": "what stored models say of their switch",
 }

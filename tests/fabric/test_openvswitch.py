@@ -16,11 +16,12 @@ import pytest
 from weir.fabric import FabricError
 from weir.fabric.openvswitch import appctl, control_socket
 from weir.fabric.step_kind import Site
+from weir.technology.openvswitch import DIRECTORY
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    (tmp_path / "ovs").mkdir()
+    (tmp_path / DIRECTORY).mkdir()
     return cast(Site, SimpleNamespace(directory=tmp_path))
 
 
@@ -32,7 +33,7 @@ def switch(site: Site) -> Iterator[Callable[[list[bytes]], list[Any]]]:
     def answering(pieces: list[bytes]) -> list[Any]:
         asked: list[Any] = []
         server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        server.bind(str(control_socket(site)))
+        server.bind(str(control_socket(site, DIRECTORY)))
         server.listen()
 
         def answer() -> None:

@@ -42,7 +42,7 @@ class Journalled(Site):
     def noted(self, key: str) -> list[Any]:
         return [facts[key] for facts in self.facts.values() if key in facts]
 
-    def spawn(self, name: str, argv: list[str], **_options: Any) -> int:  # noqa: ARG002
+    def spawn(self, argv: list[str], **_options: Any) -> int:
         self.argv = argv
         return 1
 

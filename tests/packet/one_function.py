@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.polled_core import CORE
+from tests.private_data_plane import private_data_plane
 from weir import plan
-from weir.fabric import private_data_plane
 from weir.lab import Lab
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure

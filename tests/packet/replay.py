@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tests.polled_core import CORE
+from tests.private_data_plane import private_data_plane
 from tests.verbs import command as change
 from tests.verbs import trace
-from weir.fabric import private_data_plane
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure
 from weir.protocol.ledger import NfReport

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from pyroute2 import IPRoute
 
-from weir.fabric import namespace, private_data_plane
+from tests.private_data_plane import private_data_plane
+from weir.fabric import namespace
 from weir.fabric.packet_sockets import PacketSockets
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import models_json_schema
 
-from weir.lab.document_schema import SCHEMA_ID, as_text
+from weir.base.document_schema import SCHEMA_ID
 from weir.protocol import configuration, ledger, traffic, traffic_results
 from weir.protocol.client import PROTOCOL_VERSION
 from weir.protocol.configuration import Request
@@ -102,11 +102,6 @@ def protocol_schema() -> dict[str, Any]:
         "oneOf": [_request(command) for command in COMMANDS],
         "$defs": body["$defs"],
     }
-
-
-def schema_text() -> str:
-    """The schema as it is committed."""
-    return as_text(protocol_schema())
 
 
 def _request(command: Command) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
 from tools.docs import dataplane_schema as protocol
+from weir.base.document_schema import as_text
 from weir.cli.main import app
 from weir.host import diagnosis
 from weir.lab import fleet_load
-from weir.lab.schema import lab_schema, schema_text
-from weir.procedures.lean import section as lean_table
+from weir.lab.schema import lab_schema
 from weir.report import data_formats
-from weir.results import explanation, fleet_placement, kernel_vnf, lab_plan
+from weir.results import explanation, fleet_placement, kernel_vnf, lab_plan, lean
 from weir.results import model as cost_model
 
 LAB_INTRO = """\
@@ -87,25 +87,25 @@ def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
     functions = json.loads((root / "src" / "weir" / "lab" / "nf.json").read_text(encoding="utf-8"))
     return {
-        "schema/lab.schema.json": schema_text(),
-        "schema/dataplane.schema.json": protocol.schema_text(),
-        "schema/result.schema.json": data_formats.schema_text(),
-        "schema/lean.schema.json": lean_table.schema_text(),
-        "schema/model.schema.json": cost_model.schema_text(),
-        "schema/lean-machine.schema.json": lean_table.machine_schema_text(),
-        "schema/doctor.schema.json": diagnosis.schema_text(),
-        "schema/kernel-vnf.schema.json": kernel_vnf.schema_text(),
-        "schema/fleet.schema.json": fleet_load.schema_text(),
-        "schema/placement.schema.json": fleet_placement.schema_text(),
-        "schema/lab-plan.schema.json": lab_plan.schema_text(),
-        "schema/explanation.schema.json": explanation.schema_text(),
+        "schema/lab.schema.json": as_text(lab_schema()),
+        "schema/dataplane.schema.json": as_text(protocol.protocol_schema()),
+        "schema/result.schema.json": as_text(data_formats.schema()),
+        "schema/lean.schema.json": as_text(lean.schema()),
+        "schema/model.schema.json": as_text(cost_model.schema()),
+        "schema/lean-machine.schema.json": as_text(lean.machine_schema()),
+        "schema/doctor.schema.json": as_text(diagnosis.schema()),
+        "schema/kernel-vnf.schema.json": as_text(kernel_vnf.schema()),
+        "schema/fleet.schema.json": as_text(fleet_load.fleet_schema()),
+        "schema/placement.schema.json": as_text(fleet_placement.schema()),
+        "schema/lab-plan.schema.json": as_text(lab_plan.schema()),
+        "schema/explanation.schema.json": as_text(explanation.schema()),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, data_formats.schema()),
-        "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean_table.schema()),
+        "docs/reference/lean.md": schema_page.page("Lean result", LEAN_INTRO, lean.schema()),
         "docs/reference/model.md": schema_page.page("Cost model", MODEL_INTRO, cost_model.schema()),
         "docs/reference/lean-machine.md": schema_page.page(
-            "Lean machine", LEAN_MACHINE_INTRO, lean_table.machine_schema()
+            "Lean machine", LEAN_MACHINE_INTRO, lean.machine_schema()
         ),
         "docs/reference/doctor.md": schema_page.page("Doctor's findings", DOCTOR_INTRO, diagnosis.schema()),
         "docs/reference/kernel-vnf.md": schema_page.page(

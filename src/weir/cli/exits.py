@@ -12,7 +12,7 @@ import typer
 
 from weir.base.error import ENVIRONMENT, FAILED, INTERRUPTED, OK, USAGE, WeirError
 
-__all__ = ["ENVIRONMENT", "FAILED", "INTERRUPTED", "OK", "USAGE", "CommandError", "exit_code", "reporting"]
+__all__ = ["ENVIRONMENT", "FAILED", "INTERRUPTED", "OK", "USAGE", "CommandError", "reporting"]
 
 Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")
@@ -26,27 +26,19 @@ class CommandError(WeirError):
         self.exit_code = code
 
 
-def exit_code(error: BaseException) -> int | None:
-    """The exit code of an error that users can mend; None for a defect of Weir, which keeps its traceback."""
-    if isinstance(error, WeirError):
-        return error.exit_code
-    return INTERRUPTED if isinstance(error, KeyboardInterrupt) else None
-
-
 def reporting(command: Callable[Parameters, Value]) -> Callable[Parameters, Value]:
-    """`command`, with its errors turned into messages and exit codes."""
+    """`command`, with errors that users can mend turned into messages and exit codes. A defect of Weir keeps
+    its traceback."""
 
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Value:
         try:
             return command(*args, **kwargs)
-        except (Exception, KeyboardInterrupt) as error:
-            code = exit_code(error)
-            if code is None:
-                raise
-            message = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-            located = isinstance(error, WeirError) and error.located
-            print(message if located else f"weir: {message}", file=sys.stderr)
-            raise typer.Exit(code) from None
+        except KeyboardInterrupt:
+            print("weir: interrupted", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+        except WeirError as error:
+            print(error if error.located else f"weir: {error}", file=sys.stderr)
+            raise typer.Exit(error.exit_code) from None
 
     return run

@@ -30,7 +30,7 @@ def validate(
     ] = False,
 ) -> None:
     """Check a lab file and say everything that is wrong with it. Touches nothing and needs no root."""
-    from weir.lab import SpecError, load_lab
+    from weir.lab import LabFileError, load_lab
     from weir.lab.ways import ways
 
     try:
@@ -39,7 +39,7 @@ def validate(
             compared = ways(lab)
         else:
             lab, compared = compared_here(lab_path, quick=quick)
-    except SpecError as error:
+    except LabFileError as error:
         if not as_json:
             raise
         print(

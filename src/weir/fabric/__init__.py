@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from weir.fabric.check import Refusal, check, host_settings, possible, require_root
 from weir.fabric.counters import Counter
-from weir.fabric.data_plane import private_data_plane
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
 from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
@@ -27,7 +26,6 @@ __all__ = [
     "host_settings",
     "lacking",
     "possible",
-    "private_data_plane",
     "require_root",
     "weir_version",
 ]

@@ -7,7 +7,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from weir.base.step import StepKind
 from weir.base.topology import Topology
@@ -56,30 +55,29 @@ def check(
     options: TechnologyOptions | None = None,
     *,
     machines: Sequence[VmOptions] = (),
-    sysfs: Path = Path("/sys"),
 ) -> Refusal | None:
     """None if the technology can be built here, with these virtual machines. `options`: the lab's, of it."""
     if os.geteuid() != 0:
         return _NO_ROOT
     described = TECHNOLOGIES[technology]
     options = options or described.options()
-    refusals = (_lacking(need, options, sysfs) for need in described.needs(options))
+    refusals = (_lacking(need, options) for need in described.needs(options))
     refusal = next((one for one in refusals if one is not None), None)
     missing = None if refusal is not None else machines_lacking.lacking(machines, technology)
     return refusal if missing is None else Refusal(*missing)
 
 
-def _lacking(need: Need, options: TechnologyOptions, sysfs: Path) -> Refusal | None:
+def _lacking(need: Need, options: TechnologyOptions) -> Refusal | None:
     if need.kind == "virtual-functions":
-        return _virtual_functions(options, sysfs)
+        return _virtual_functions(options)
     if need.kind == "openvswitch":
         return _programs()
     has, refusal = _PROBES[need.kind]
     return None if has(need.of) else Refusal(refusal.missing.format(need.of), refusal.fix.format(need.of))
 
 
-def _virtual_functions(options: TechnologyOptions, sysfs: Path) -> Refusal | None:
-    lacking = sriov.missing(sysfs, options if isinstance(options, SrIovOptions) else SrIovOptions())
+def _virtual_functions(options: TechnologyOptions) -> Refusal | None:
+    lacking = sriov.missing(sriov.SYSFS, options if isinstance(options, SrIovOptions) else SrIovOptions())
     if not lacking:
         return None
     return Refusal(

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process weir-dp: of a deployment (step kind weir-dp), or of one `with` block."""
+"""The process weir-dp of a deployment: step kind weir-dp."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +42,7 @@ class WeirDp:
             argv.append("--no-huge")
         for address in [*cards, *site.noted("address")]:
             argv += ["--pci", str(address)]
-        pid = site.spawn(step.name, argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
+        pid = site.spawn(argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
         wait_for("weir-dp", path, pid, site.directory / str(step.params["log"]))
         facts: Facts = {"pid": pid}
         if step.params["pinned"]:
@@ -57,25 +54,4 @@ class WeirDp:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it."""
-        site.end(facts)
-
-
-_END_S = 20
-
-
-@contextmanager
-def private_data_plane(*cores: int, memory_mb: int, huge: bool) -> Iterator[Path]:
-    """The socket of a weir-dp that polls on these CPUs, ended after the body; `huge`: in hugepages.
-
-    FabricError if weir-dp is not built. Its socket is there only when it is ready: a client waits for it.
-    """
-    with tempfile.TemporaryDirectory(prefix="weir-", dir="/tmp") as directory:
-        path = Path(directory) / "dp.sock"
-        argv = [str(binary()), "--socket", str(path), "--cores", ",".join(map(str, cores))]
-        argv += ["--memory-mb", str(memory_mb)]
-        process = subprocess.Popen([*argv, *([] if huge else ["--no-huge"])], stderr=subprocess.DEVNULL)
-        try:
-            yield path
-        finally:
-            process.terminate()
-            process.wait(timeout=_END_S)
+        site.end()

@@ -21,10 +21,10 @@ from weir.fabric.host.tree import Tree
 from weir.results.result import Fingerprint
 
 
-def boot_id(proc: Path = Path("/proc")) -> str:
+def boot_id() -> str:
     """As the kernel tells it; empty where it does not."""
     with suppress(OSError):
-        return (proc / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return ""
 
 

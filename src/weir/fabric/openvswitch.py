@@ -24,6 +24,7 @@ from weir.fabric.lean import free_hugepages_mb
 from weir.fabric.process import wait_for
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
+from weir.technology.openvswitch import DIRECTORY
 
 _SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 _WITH_DPDK = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
@@ -35,7 +36,7 @@ _OWN_VLAN = 4094
 on what the next network has not learnt, and a copy of each such packet would be written to the kernel."""
 
 
-def control_socket(site: Site, directory: str = "ovs") -> Path:
+def control_socket(site: Site, directory: str) -> Path:
     """ovs-vswitchd's unixctl socket."""
     return site.directory / directory / "vswitchd.ctl"
 
@@ -76,7 +77,7 @@ class OvsdbServer:
         argv += [f"--unixctl={directory}/ovsdb.ctl", f"--pidfile={directory}/ovsdb-server.pid"]
         argv += [f"--log-file={directory}/ovsdb-server.log", "-vconsole:off"]
         pid = site.spawn(
-            step.name, argv, netns=str(step.params["netns"]), env=environment(directory), cores=[],
+            argv, netns=str(step.params["netns"]), env=environment(directory), cores=[],
             log=f"{step.params['directory']}/ovsdb-server.out",
         )  # fmt: skip
         wait_for("ovsdb-server", directory / "db.sock", pid, directory / "ovsdb-server.log")
@@ -85,7 +86,7 @@ class OvsdbServer:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it."""
-        site.end(facts)
+        site.end()
 
 
 class OvsVswitchd:
@@ -107,24 +108,25 @@ class OvsVswitchd:
             ]
         if settings:
             vsctl(directory, "--no-wait", "set", "Open_vSwitch", ".", *settings)
+        socket_path = control_socket(site, str(params["directory"]))
         argv = [
             vswitchd(dpdk=bool(params["dpdk"])),
             f"unix:{directory}/db.sock",
-            f"--unixctl={control_socket(site)}",
+            f"--unixctl={socket_path}",
         ]
         argv += [f"--pidfile={directory}/ovs-vswitchd.pid"]
         argv += [f"--log-file={directory}/ovs-vswitchd.log", "-vconsole:off"]
         pid = site.spawn(
-            step.name, argv, netns=str(params["netns"]), env=environment(directory),
+            argv, netns=str(params["netns"]), env=environment(directory),
             cores=[] if params["dpdk"] else [int(core) for core in cores],
             log=f"{params['directory']}/ovs-vswitchd.out",
         )  # fmt: skip
-        wait_for("ovs-vswitchd", control_socket(site), pid, directory / "ovs-vswitchd.log")
+        wait_for("ovs-vswitchd", socket_path, pid, directory / "ovs-vswitchd.log")
         return {"pid": pid, "polling_switch": pid} if params["dpdk"] else {"pid": pid}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it; its bridges and ports go with it and with the run directory."""
-        site.end(facts)
+        site.end()
 
 
 class OvsBridge:
@@ -215,7 +217,7 @@ def _memory(pmd_cores: list[int], memory_mb: object) -> list[str]:
     ]
 
 
-def appctl(site: Site, *words: str, directory: str = "ovs") -> str:
+def appctl(site: Site, *words: str) -> str:
     """What ovs-vswitchd answers to a command.
 
     As ovs-appctl asks it (ovs-vswitchd(8), JSON-RPC 1.0), without a process for each of hundreds of trials.
@@ -225,12 +227,12 @@ def appctl(site: Site, *words: str, directory: str = "ovs") -> str:
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(CALL_S)
-            connection.connect(str(control_socket(site, directory)))
+            connection.connect(str(control_socket(site, DIRECTORY)))
             connection.sendall(json.dumps(request).encode())
             answer = _answer(connection)
     except OSError as error:
         raise FabricError(
-            f"ovs-vswitchd does not answer {words[0]}: {error}", f"logs in {site.directory / directory}"
+            f"ovs-vswitchd does not answer {words[0]}: {error}", f"logs in {site.directory / DIRECTORY}"
         ) from error
     if answer.get("error") is not None:
         raise FabricError(f"ovs-vswitchd refuses {words[0]}: {answer['error']}".strip())
@@ -249,6 +251,6 @@ def _answer(connection: socket.socket) -> dict[str, Any]:
     raise ConnectionError("it closed the connection")
 
 
-def ports_shown(site: Site, directory: str = "ovs") -> str:
+def ports_shown(site: Site) -> str:
     """`dpctl/show -s` of the userspace datapath: live counters, where the database's are seconds old."""
-    return appctl(site, "dpctl/show", "-s", "netdev@ovs-netdev", directory=directory)
+    return appctl(site, "dpctl/show", "-s", "netdev@ovs-netdev")

@@ -82,7 +82,6 @@ class Site:
 
     def spawn(
         self,
-        name: str,  # noqa: ARG002 - the step's name marks the process
         argv: list[str],
         *,
         netns: str | None,
@@ -99,7 +98,7 @@ class Site:
         """What the processes of the current step carry in their environment."""
         return f"{self.deployment}/{self._step}"
 
-    def end(self, _facts: Facts) -> None:
+    def end(self) -> None:
         """Ends the processes of the current step. Idempotent."""
         process.end_marked(self.marker())
 

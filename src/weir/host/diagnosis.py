@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from weir.base.document_schema import document_schema
 from weir.base.record import FixedRecord
 from weir.host.facts import Facts
-from weir.lab.document_schema import as_text, document_schema
 
 DOCTOR_VERSION = 1
 Severity = Literal["error", "warning", "note", "ok"]
@@ -48,8 +48,3 @@ class Diagnosis(FixedRecord):
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of the document."""
     return document_schema(Diagnosis, f"Weir doctor's findings, version {DOCTOR_VERSION}")
-
-
-def schema_text() -> str:
-    """The schema as it is committed."""
-    return as_text(schema())

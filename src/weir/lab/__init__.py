@@ -6,6 +6,6 @@ from __future__ import annotations
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import Chain, Lab
 from weir.lab.load import load_lab
-from weir.lab.problem import Problem, SpecError
+from weir.lab.problem import LabFileError, Problem
 
-__all__ = ["Chain", "FunctionOptions", "Lab", "Problem", "SpecError", "load_lab"]
+__all__ = ["Chain", "FunctionOptions", "Lab", "LabFileError", "Problem", "load_lab"]

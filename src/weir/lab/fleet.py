@@ -14,7 +14,6 @@ from weir.base.record import LabSection
 from weir.lab.lab import Name
 from weir.lab.measure import Load
 
-FLEET_VERSION = 1
 CHAINS_MAX = 100_000
 HOSTS_MAX = 10_000
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from weir.base.document_schema import SCHEMA_ID
 from weir.lab.complaint import Complaint, complaints_about, located, show
-from weir.lab.document_schema import SCHEMA_ID, as_text
 from weir.lab.fleet import CHAINS_MAX, HOSTS_MAX, FleetFile
-from weir.lab.problem import SpecError, nearest
+from weir.lab.problem import LabFileError, nearest
 from weir.lab.source import FileKind, KeyPath, read_source
 
 FLEET = FileKind("a fleet", "fleet.yml", "weir, name, hosts, chains, …")
@@ -26,13 +26,8 @@ def fleet_schema() -> dict[str, Any]:
     return {"$schema": SCHEMA_ID, **FleetFile.model_json_schema(), "title": "Weir fleet file"}
 
 
-def schema_text() -> str:
-    """The schema as committed."""
-    return as_text(fleet_schema())
-
-
 def load_fleet(path: str | Path) -> FleetFile:
-    """Reads and checks a fleet file, or `fleet.yml` in a directory. SpecError has all its problems."""
+    """Reads and checks a fleet file, or `fleet.yml` in a directory. LabFileError has all its problems."""
     path = Path(path)
     if path.is_dir() and (path / FLEET.file).is_file():
         path = path / FLEET.file
@@ -46,7 +41,7 @@ def load_fleet(path: str | Path) -> FleetFile:
     if fleet is not None:
         problems += [located(source, one) for one in _complaints(fleet)]
     if problems or fleet is None:
-        raise SpecError(dict.fromkeys(problems))
+        raise LabFileError(dict.fromkeys(problems))
     return fleet
 
 

@@ -31,7 +31,6 @@ from weir.lab.variant import Variant, VariantName
 from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES, TechnologyOptions
 
-LAB_VERSION = 1
 MAX_FUNCTIONS = 64
 DEFAULT_FUNCTION = "default"
 _PVP = re.compile(r"P(V+)P")

@@ -17,7 +17,7 @@ from weir.lab.files import missing_files, with_whole_paths
 from weir.lab.host_check import Nodes
 from weir.lab.lab import Lab
 from weir.lab.overlay import split_overlay
-from weir.lab.problem import Problem, SpecError
+from weir.lab.problem import LabFileError, Problem
 from weir.lab.source import KeyPath, Source, read_source
 from weir.lab.ways import base_complaints, completed, near, variant_complaints
 
@@ -33,8 +33,8 @@ def load_lab(
 
     `quick` lays the file's `quick` over it; both variants are checked in any case. `cpus` are the CPU
     numbers that the machine can give: cores that the lab leaves open are chosen from them (default 0 and 1,
-    unchecked). `nodes`: CPUs by NUMA node; a lab that names its node gets cores of it. Raises SpecError with
-    all problems.
+    unchecked). `nodes`: CPUs by NUMA node; a lab that names its node gets cores of it. LabFileError has all
+    problems.
     """
     path = Path(path)
     if path.is_dir() and (path / LAB_FILE).is_file():
@@ -48,7 +48,7 @@ def load_lab(
         if checked is not None:
             problems.extend(located(variant, one) for one in _missing_files(checked, path.parent))
     if problems:
-        raise SpecError(dict.fromkeys(problems))
+        raise LabFileError(dict.fromkeys(problems))
     lab = labs[-1 if quick else 0]
     assert lab is not None
     return _with_whole_paths(completed(lab, near(lab, cpus, nodes) or (0, 1)), path.parent)

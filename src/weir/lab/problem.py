@@ -32,8 +32,8 @@ class Problem:
         return text
 
 
-class SpecError(WeirError):
-    """A lab that cannot be used. `problems` is all that is wrong with it, in the order of the file."""
+class LabFileError(WeirError):
+    """A lab or fleet that cannot be used. `problems` is all that is wrong, in the order of the file."""
 
     exit_code = USAGE
     located = True

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from weir.lab.document_schema import SCHEMA_ID, as_text
+from weir.base.document_schema import SCHEMA_ID
 from weir.lab.lab import Lab
 from weir.lab.overlay import NOT_IN_OVERLAY, OVERLAY_KEY
 
@@ -26,8 +26,3 @@ def lab_schema() -> dict[str, Any]:
         "additionalProperties": False,
     }
     return schema
-
-
-def schema_text() -> str:
-    """The schema as committed."""
-    return as_text(lab_schema())

@@ -17,7 +17,7 @@ from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from weir.lab.problem import Problem, SpecError
+from weir.lab.problem import LabFileError, Problem
 
 MAX_FILE_BYTES = 1 << 20
 MAX_VALUES = 100_000  # aliases multiply: a small file can stand for more than memory holds
@@ -87,7 +87,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def read_source(path: Path, kind: FileKind = LAB) -> Source:
-    """Reads a YAML file. SpecError if there is no text or no mapping; smaller problems stay in the source."""
+    """Reads a YAML file. LabFileError if there is no text or no mapping; the source has smaller problems."""
     file = str(path)
     text = _text(path, kind)
     source = Source(file)
@@ -98,21 +98,21 @@ def read_source(path: Path, kind: FileKind = LAB) -> Source:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         said = ": ".join(part for part in (error.context, error.problem) if part)
-        raise SpecError([Problem(file, line, column, "", f"not valid YAML: {said}", "YAML")]) from None
+        raise LabFileError([Problem(file, line, column, "", f"not valid YAML: {said}", "YAML")]) from None
     except (YAMLError, ValueError, RecursionError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise SpecError([Problem(file, 1, 1, "", f"not valid YAML: {said}", "YAML")]) from None
+        raise LabFileError([Problem(file, 1, 1, "", f"not valid YAML: {said}", "YAML")]) from None
     if node is None:
-        raise SpecError([Problem(file, 1, 1, "", "is empty", f"{kind.name}: {kind.keys}")])
+        raise LabFileError([Problem(file, 1, 1, "", "is empty", f"{kind.name}: {kind.keys}")])
     if not isinstance(node, MappingNode):
-        raise SpecError([Problem(file, 1, 1, "", "is not a mapping", "keys and values: weir: 1, name: …")])
+        raise LabFileError([Problem(file, 1, 1, "", "is not a mapping", "keys and values: weir: 1, name: …")])
     source.values = _Reader(source).value(node, ())
     return source
 
 
 def _text(path: Path, kind: FileKind) -> str:
-    def fail(message: str, expected: str) -> SpecError:
-        return SpecError([Problem(str(path), 0, 0, "", message, expected)])
+    def fail(message: str, expected: str) -> LabFileError:
+        return LabFileError([Problem(str(path), 0, 0, "", message, expected)])
 
     try:
         if path.is_dir():
@@ -146,7 +146,7 @@ class _Reader:
             self._note(path, node)
         if len(path) > MAX_DEPTH or self.count > MAX_VALUES:
             self.source.complain(path, "is nested too deeply, or too large", "a file of ordinary size")
-            raise SpecError(self.source.problems)
+            raise LabFileError(self.source.problems)
         if isinstance(node, MappingNode):
             return self._mapping(node, path)
         if isinstance(node, SequenceNode):

@@ -8,9 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from weir.base.record import LabSection
-from weir.lab.frames import Frame, mean_frame_bytes
-
-__all__ = ["Flows", "TesterOptions", "Traffic", "mean_frame_bytes"]
+from weir.lab.frames import Frame
 
 MAX_FLOWS = 1_000_000
 TupleField = Literal["src_ip", "dst_ip", "src_port", "dst_port"]

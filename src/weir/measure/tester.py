@@ -2,8 +2,8 @@
 """What measuring needs from outside, as protocols: a tester, the counters of the system under test, resets of
 it, and a watch on who else has the cores. And what times arrivals, as a ledger tells.
 
-weir-dp through its socket is one tester (`weir.protocol.tester`), the simulated device
-(`weir.measure.simulated`) another.
+weir-dp through its socket is one tester (`weir.protocol.tester`), the simulated device of tests and benches
+another.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from weir.measure.absences import SLOWED_TIMES
 from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
-from weir.measure.outside import Nothing, Outside, Own, joined
+from weir.measure.outside import NOTHING, Outside, Own, joined
 from weir.measure.overload import backlog_packets
 from weir.measure.pace import core_paces
 from weir.measure.tester import SutCounters, Taken, Tester, Traffic, arrival_clocks
@@ -98,7 +98,7 @@ class TrialRunner:
         self._counters = counters
         self._options = options
         self._on_trial = on_trial
-        self._outside = outside or Nothing()
+        self._outside = outside or NOTHING
         self._sleep = sleep
         self._watched = watched or Watched()
         self._share = 1.0  # of their time that counted in the last trials

@@ -21,6 +21,7 @@ from weir.protocol.traffic import StreamConfig
 AREA = "chain"
 PATH = "outbound"
 _FRAMES_MIN = 8192  # in memory: more than any cache of decisions of a batch or two could know
+_SEED = 1
 _MBUFS = 4096  # some hundreds wait at a time; functions may hold some more
 _LEFT, _RIGHT = "02:57:00:00:00:01", "02:57:00:00:00:02"
 
@@ -162,7 +163,7 @@ class LeanRequest(Request):
 
 @refusing()
 def lean_request(
-    chain: LeanChain, cpu: int, *, traffic: Traffic, frame: str, pcap: str | None = None, seed: int = 1
+    chain: LeanChain, cpu: int, *, traffic: Traffic, frame: str, pcap: str | None = None
 ) -> LeanRequest:
     """The chain on that CPU, and frames of that size or the capture's."""
     path = PathConfig(
@@ -183,11 +184,11 @@ def lean_request(
         ),
         area=AREA,
         path=PATH,
-        traffic=LeanInput(pcap=pcap) if pcap is not None else _frames(traffic, frame, seed),
+        traffic=LeanInput(pcap=pcap) if pcap is not None else _frames(traffic, frame),
     )
 
 
-def _frames(traffic: Traffic, frame: str, seed: int) -> LeanInput:
+def _frames(traffic: Traffic, frame: str) -> LeanInput:
     """Enough for every flow to come once, in whole batches."""
     return LeanInput(
         frames=-(-max(traffic.flows.count, _FRAMES_MIN) // 32) * 32,
@@ -196,6 +197,6 @@ def _frames(traffic: Traffic, frame: str, seed: int) -> LeanInput:
             port="left",
             frame=frame_size(frame),
             template=template(traffic, _LEFT, _RIGHT),
-            flows=flows(traffic, seed),
+            flows=flows(traffic, _SEED),
         ),
     )

@@ -3,7 +3,8 @@
 
 `command.py` of a folder is its command, `section.py` its part of reports. They are loaded by name from this
 list, when somebody needs them: it imports nothing. What a procedure found of a case it keeps in the case's
-`records`, by its name; those that have a field of their own were there before.
+`records`, by its name; those that have a field of their own were there before. lean measures no case: it has
+results of its own, and no section but a `text.py`.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
-class OneCase:
+class StoredCase:
     """What the run fills in."""
 
     store: Store
@@ -61,7 +61,7 @@ class OneCase:
     """The setup's, as the store gave it."""
 
     @classmethod
-    def begun(cls, store: Store, result: Result, *, technology: str, chain: str, frame: str) -> OneCase:
+    def begun(cls, store: Store, result: Result, *, technology: str, chain: str, frame: str) -> StoredCase:
         """Of a run that the store does not know yet; its case is stored when it is measured."""
         setup = Setup(technology=technology, chain=chain, datapath="none")
         case = Case(frame=frame, mean_frame_bytes=mean_frame_bytes(frame))

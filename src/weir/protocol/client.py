@@ -99,13 +99,6 @@ class DataPlaneClient:
         """Stops the loops, closes the ports and forgets the configuration."""
         self.call("reset", timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S))
 
-    def quit(self) -> None:
-        """Ends weir-dp. One that has ended already is fine."""
-        try:
-            self.call("quit")
-        except DataPlaneGoneError:
-            return
-
     def teach(self, count: int) -> None:
         """Each port sends `count` frames from its own address, so that switches learn it."""
         self.call("teach", Teach(count=count).arguments())
@@ -170,9 +163,9 @@ class DataPlaneClient:
         """One stream's delays in the run that goes on, or the last one."""
         return self.ask("traffic.delays", DelayHistogram, DelaysAsked(stream=stream, of=of))
 
-    def report(self, area: str, stage: str, *, first: int = 0, limit: int = 1000) -> NfReport:
+    def report(self, area: str, stage: str, *, limit: int = 1000) -> NfReport:
         """What a function counts by itself: its figures, and at most `limit` of its counters."""
-        asked = NfReportAsked(area=area, stage=stage, from_=first, limit=limit)
+        asked = NfReportAsked(area=area, stage=stage, limit=limit)
         return self.ask("nf.report", NfReport, asked)
 
     def ledger(self) -> Ledger:

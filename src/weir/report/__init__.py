@@ -44,8 +44,6 @@ class Format:
     """ "html"."""
     suffix: str
     """Of the file, with the dot."""
-    summary: str
-    """One line for --help."""
     render: Callable[[Result], str]
 
 

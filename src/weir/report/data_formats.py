@@ -10,7 +10,7 @@ import csv
 import io
 from typing import Any
 
-from weir.lab.document_schema import as_text, document_schema
+from weir.base.document_schema import document_schema
 from weir.report import Format
 from weir.report.sections import Cell, leading
 from weir.results.result import RESULT_VERSION, Result
@@ -36,7 +36,7 @@ def _text(value: Cell) -> str:
     return str(value)
 
 
-CSV = Format("csv", ".csv", "one row for each throughput, for a spreadsheet", as_csv)
+CSV = Format("csv", ".csv", as_csv)
 
 
 def as_json(result: Result) -> str:
@@ -49,9 +49,4 @@ def schema() -> dict[str, Any]:
     return document_schema(Result, f"Weir result, version {RESULT_VERSION}")
 
 
-def schema_text() -> str:
-    """The schema as it is committed."""
-    return as_text(schema())
-
-
-JSON = Format("json", ".json", "everything that was measured; schema/result.schema.json", as_json)
+JSON = Format("json", ".json", as_json)

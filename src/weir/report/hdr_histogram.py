@@ -94,7 +94,7 @@ def _distribution(tag: str, histogram: HdrHistogram) -> str:
     return f"#{tag}, ns\n{out.getvalue().decode()}"
 
 
-PERCENTILES = Format("hgrm", ".hgrm", "latency percentiles for HdrHistogram's plotter", percentiles)
+PERCENTILES = Format("hgrm", ".hgrm", percentiles)
 
 
 def log(result: Result) -> str:
@@ -110,4 +110,4 @@ def log(result: Result) -> str:
     return "\n".join(lines) + "\n"
 
 
-LOG = Format("hlog", ".hlog", "latency histograms for HdrHistogram's tools, a tagged line a trial", log)
+LOG = Format("hlog", ".hlog", log)

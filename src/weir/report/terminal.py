@@ -70,4 +70,4 @@ def _own(result: Result) -> Iterator[Note]:
     yield Note(RESTS, rests)
 
 
-FORMAT = Format("terminal", ".txt", "the table in the terminal", render)
+FORMAT = Format("terminal", ".txt", render)

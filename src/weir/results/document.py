@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Weir writes as a whole has a version, and older documents become present ones when they are read.
+"""What Weir writes as a whole has a version, and is read in that and in older ones.
 
-A change that an older document does not fit needs a new version here and a step in UPGRADES.
+Older results become present ones when they are read: a change that an older result does not fit needs a new
+version here and a step in UPGRADES. Other documents of an older version must fit as they are.
 """
 
 from __future__ import annotations

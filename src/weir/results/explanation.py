@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from weir.base.document_schema import document_schema
 from weir.base.record import Record
-from weir.lab.document_schema import as_text, document_schema
 from weir.results.document import EXPLANATION_VERSION, Document
 
 LimitKind = Literal[
@@ -129,8 +129,3 @@ class Explanation(Document):
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12)."""
     return document_schema(Explanation, f"Weir explanation, version {EXPLANATION_VERSION}")
-
-
-def schema_text() -> str:
-    """The schema as it is committed."""
-    return as_text(schema())

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
+from weir.base.document_schema import document_schema
 from weir.base.record import FixedRecord
-from weir.lab.document_schema import SCHEMA_ID, as_text
 
 PLACEMENT_VERSION = 1
 
@@ -101,12 +101,6 @@ class Placement(FixedRecord):
     hosts: tuple[PlacedHost, ...]
 
 
-def schema_text() -> str:
-    """The schema as committed."""
-    return as_text(schema())
-
-
-def schema() -> dict[str, object]:
+def schema() -> dict[str, Any]:
     """The JSON Schema."""
-    schema = Placement.model_json_schema(mode="serialization")
-    return {"$schema": SCHEMA_ID, **schema, "title": "Weir placement"}
+    return document_schema(Placement, "Weir placement")

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from weir.base.document_schema import document_schema
 from weir.base.record import FixedRecord
-from weir.lab.document_schema import SCHEMA_ID, as_text
 
 
 class KernelVnfEntry(FixedRecord):
@@ -39,13 +39,4 @@ def render(entries: Sequence[KernelVnfEntry]) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of the list."""
-    head = {
-        "$schema": SCHEMA_ID,
-        "title": "Weir prediction by the model kernel-vnf",
-    }
-    return head | _ENTRIES.json_schema(mode="serialization")
-
-
-def schema_text() -> str:
-    """The schema as it is committed."""
-    return as_text(schema())
+    return document_schema(list[KernelVnfEntry], "Weir prediction by the model kernel-vnf")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from weir.base.document_schema import document_schema
 from weir.base.record import FixedRecord
 from weir.base.topology import Architecture
-from weir.lab.document_schema import as_text, document_schema
 
 LAB_PLAN_VERSION = 1
 
@@ -150,8 +150,3 @@ class LabPlan(FixedRecord):
 def schema() -> dict[str, Any]:
     """The JSON Schema."""
     return document_schema(LabPlan, f"Weir lab plan, version {LAB_PLAN_VERSION}")
-
-
-def schema_text() -> str:
-    """The schema as committed."""
-    return as_text(schema())

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of `weir lean`: what forwarding code costs, measured without a tester. Units are in the names.
 
-Terms are those of the paper on lean measurements, section II.D: CPP cycles per packet, IPP instructions per
-packet, IPC instructions per cycle, eIPC the same without idle processing, CUR the share of a core's time
-that forwards. "Per packet" is per packet that enters the chain, for stages too, so that stages add up.
+Terms are those of [Lean], section II.D: CPP cycles per packet, IPP instructions per packet, IPC instructions
+per cycle, eIPC the same without idle processing, CUR the share of a core's time that forwards. "Per packet"
+is per packet that enters the chain, for stages too, so that stages add up.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+from weir.base.document_schema import document_schema
 from weir.base.record import Record
 from weir.results.document import LEAN_VERSION, MACHINE_VERSION, Document
 from weir.results.fingerprint import Fingerprint
@@ -184,7 +185,7 @@ class Latency(Record):
 
 
 class MachineResult(Document):
-    """What memory and other cores cost on this machine: the paper's Tables III and VI."""
+    """What memory and other cores cost on this machine: Tables III and VI of [Lean]."""
 
     VERSION: ClassVar[int] = MACHINE_VERSION
 
@@ -198,3 +199,13 @@ class MachineResult(Document):
     latencies: list[Latency]
     notes: list[str] = []
     fingerprint: Fingerprint
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of what `weir lean --json` writes."""
+    return document_schema(LeanResult, f"Weir lean result, version {LEAN_VERSION}")
+
+
+def machine_schema() -> dict[str, Any]:
+    """The same of `weir lean --machine --json`."""
+    return document_schema(MachineResult, f"Weir lean machine, version {MACHINE_VERSION}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from weir.base.document_schema import document_schema
 from weir.base.record import Record
-from weir.lab.document_schema import as_text, document_schema
 from weir.results.result import Fingerprint
 
 MODEL_VERSION = 2
@@ -249,8 +249,3 @@ class ModelValidation(Record):
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of the model's document."""
     return document_schema(ModelDocument, f"Weir cost model, version {MODEL_VERSION}")
-
-
-def schema_text() -> str:
-    """The schema as it is committed."""
-    return as_text(schema())

@@ -178,11 +178,9 @@ class Store:
                 result.setups = [_setup(session, setup, version) for setup in rows]
         return result
 
-    def latest(self, lab: str | None = None) -> Result | None:
-        """The newest run, of one lab or of any."""
+    def latest(self) -> Result | None:
+        """The newest run."""
         wanted = select(RunRow.id).order_by(RunRow.number.desc()).limit(1)
-        if lab is not None:
-            wanted = wanted.where(RunRow.lab == lab)
         with explained(self.name), Session(self._engine) as session:
             found = session.scalar(wanted)
         return self.load(found) if found is not None else None

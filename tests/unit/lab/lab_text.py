@@ -6,7 +6,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from weir.lab import Lab, Problem, SpecError, load_lab
+from weir.lab import Lab, LabFileError, Problem, load_lab
 
 GOOD = """\
 weir: 1
@@ -28,7 +28,7 @@ def problems(text: str, *, cpus: tuple[int, ...] | None = (0, 1)) -> tuple[Probl
     """Everything that is wrong with a text; nothing if it is a lab."""
     try:
         load(text, cpus=cpus)
-    except SpecError as error:
+    except LabFileError as error:
         return error.problems
     return ()
 

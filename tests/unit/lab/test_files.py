@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.lab import SpecError, load_lab
+from weir.lab import LabFileError, load_lab
 
 LAB = """weir: 1
 name: ruled
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_missing_file_is_named_with_its_place(folder: Path) -> None:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(LabFileError) as refused:
         load_lab(folder)
     (problem,) = refused.value.problems
     assert (problem.line, problem.key) == (10, "functions.edge.chain[1].options.rules")

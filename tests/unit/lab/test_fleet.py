@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.lab import SpecError
+from weir.lab import LabFileError
 from weir.lab.fleet_load import load_fleet
 
 GOOD = """\
@@ -27,7 +27,7 @@ def said(tmp_path: Path, text: str) -> list[str]:
     """The problems of a file with that text, without its path."""
     path = tmp_path / "fleet.yml"
     path.write_text(text)
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(LabFileError) as caught:
         load_fleet(path)
     return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
 
@@ -74,5 +74,5 @@ def test_all_errors_are_said_at_once_with_the_nearest_name(tmp_path: Path) -> No
 
 
 def test_a_missing_file_is_called_a_fleet_file(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="does not exist; expected the path of a fleet file"):
+    with pytest.raises(LabFileError, match="does not exist; expected the path of a fleet file"):
         load_fleet(tmp_path / "none.yml")

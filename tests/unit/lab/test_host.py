@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.lab import SpecError, load_lab
+from weir.lab import LabFileError, load_lab
 
 from .lab_text import GOOD, load, problem
 
@@ -89,5 +89,5 @@ def test_a_node_that_is_not_there_or_has_not_these_cores_is_refused(
 ) -> None:
     path = tmp_path / "lab.yml"
     path.write_text(text)
-    with pytest.raises(SpecError, match=said):
+    with pytest.raises(LabFileError, match=said):
         load_lab(path, cpus=range(8), nodes=NODES)

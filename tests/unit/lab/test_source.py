@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from weir.lab import Lab, Problem, SpecError, load_lab
+from weir.lab import Lab, LabFileError, Problem, load_lab
 from weir.lab.source import MAX_FILE_BYTES
 
 from .lab_text import GOOD, load, problem, problems
 
 
 def refusal(path: Path) -> str:
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(LabFileError) as caught:
         load_lab(path)
     assert str(path) in str(caught.value)
     return str(caught.value)
@@ -50,7 +50,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
 
 
 def test_a_path_with_a_nul_byte_is_refused() -> None:
-    with pytest.raises(SpecError):
+    with pytest.raises(LabFileError):
         load_lab("a\0b")
 
 
@@ -121,7 +121,7 @@ def outcome(text: str, cpus: tuple[int, ...] | None = (0, 1)) -> Lab | tuple[Pro
     """The lab, or what is wrong. Any other exception fails the test."""
     try:
         return load(text, cpus=cpus)
-    except SpecError as error:
+    except LabFileError as error:
         return error.problems
 
 

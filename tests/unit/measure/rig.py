@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tests.simulated.device import Response
+from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.lab.measure import CurveOptions, Measure, TrialOptions
-from weir.measure.device import Response
 from weir.measure.experiment import measure_setup
 from weir.measure.one_case import Time
 from weir.measure.outside import Outside
-from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.measure.tester import SutCounters, no_counters
 from weir.measure.trial import TrialRunner
 from weir.results.result import Case, Ceiling, Throughput, Trial

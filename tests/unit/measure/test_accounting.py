@@ -6,8 +6,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.simulated.tester import simulated_traffic
 from weir.measure.accounting import Counts, balance, counted
-from weir.measure.simulated import simulated_traffic
 from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, PortLedger, StageLedger
 from weir.protocol.traffic_results import ReceiverResult, StreamResult, TrafficResult
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.simulated.device import Response
+from tests.simulated.tester import SimulatedDut
 from weir.measure.accounting import area_loads
-from weir.measure.device import Response
-from weir.measure.simulated import SimulatedDut
 from weir.protocol.ledger import Ledger
 
 from .rig import CAPACITY_PPS, STEADY, Rig

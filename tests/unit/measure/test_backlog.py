@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from weir.measure.device import Response
+from tests.simulated.device import Response
+from tests.simulated.tester import SimulatedDut
 from weir.measure.overload import backlog_packets
-from weir.measure.simulated import SimulatedDut
 from weir.protocol.traffic_results import LatencySummary, StreamResult, TrafficResult
 
 from .rig import Rig

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.measure.simulated import SimulatedDut, simulated_traffic
+from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.measure.tester import Stream, arrival_clocks, resolution_ns
 from weir.measure.trial import Outcome
 from weir.protocol.ledger import Ledger, PortLedger, PortTimestamps

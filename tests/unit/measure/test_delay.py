@@ -6,13 +6,13 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.lab.delay import LatencyOptions, load_of
 from weir.lab.measure import CurveOptions, Measure
 from weir.lab.sla import Sla
 from weir.measure import measure_setup, no_counters
 from weir.measure.delay import load_pps
 from weir.measure.one_case import Time
-from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.results.result import Case, Throughput
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 import pytest
 
+from tests.simulated.device import Response
+from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.lab.measure import CurveOptions, Measure
 from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
-from weir.measure.device import Response
 from weir.measure.experiment import curve_loads_pps
 from weir.measure.one_case import Time
-from weir.measure.simulated import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import TrafficResult
 from weir.results.result import Case

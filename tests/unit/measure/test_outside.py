@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from weir.measure.device import Response
+from tests.simulated.device import Response
+from tests.simulated.tester import SimulatedDut
 from weir.measure.outside import Own, joined
-from weir.measure.simulated import SimulatedDut
 from weir.results.result import AreaLoad, CoreLoad, Drop, PathLoad
 
 from .rig import CAPACITY_PPS, STEADY, Rig

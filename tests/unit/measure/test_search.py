@@ -7,9 +7,9 @@ import math
 
 import pytest
 
+from tests.simulated.device import HOST_STALLS, Response, StallKind
+from tests.simulated.tester import Misbehaviour, SimulatedDut
 from weir.lab.measure import Measure, TrialOptions
-from weir.measure.device import HOST_STALLS, Response, StallKind
-from weir.measure.simulated import Misbehaviour, SimulatedDut
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig, ceiling
 

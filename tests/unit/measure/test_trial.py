@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from weir.measure.device import Response, StallKind
-from weir.measure.simulated import Misbehaviour, SimulatedDut
+from tests.simulated.device import Response, StallKind
+from tests.simulated.tester import Misbehaviour, SimulatedDut
 from weir.measure.trial import PortGoneError
 
 from .rig import CAPACITY_PPS, STEADY, Port, Rig

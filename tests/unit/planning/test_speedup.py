@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The speed-up model: equations (2) to (5), and factors found again in rates that they made."""
+"""The speed-up model: equations (3) to (5), and factors found again in rates that they made."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import pytest
 from weir.planning.model.speedup import (
     Factors,
     Point,
-    Work,
     best_cores,
     fit,
-    memory_bounded,
     points_of_csv,
     sentences,
     speedup,
@@ -39,13 +37,6 @@ def test_a_nonparallel_part_alone_is_amdahls_law() -> None:
     assert speedup(4, Factors(nonparallel=0.1)) == pytest.approx(1 / (0.1 + 0.9 / 4))
 
 
-def test_overheads_of_single_cores_are_summed() -> None:
-    pipeline = speedup(3, Factors(), [0.01, 0.02, 0.03])
-    assert pipeline == pytest.approx(3 / (1 + 3 * 0.06))
-    with pytest.raises(ValueError, match="2 overheads for 3 cores"):
-        speedup(3, Factors(), [0.1, 0.1])
-
-
 def test_every_factor_but_the_scale_lowers_the_speedup() -> None:
     for worse in (
         Factors(nonparallel=0.05, fixed_overhead=0.03, cumulative_overhead=0.003),
@@ -60,13 +51,6 @@ def test_more_cores_than_the_best_number_are_slower() -> None:
     assert best is not None
     assert speedup(best - 1, FACTORS) <= speedup(best, FACTORS) >= speedup(best + 1, FACTORS)
     assert best_cores(Factors(nonparallel=0.1)) is None
-
-
-def test_equation_2_with_all_work_on_one_kind_of_core_is_the_scaling() -> None:
-    assert memory_bounded(1.0, 4, [Work(0.2), Work(0.5), Work(0.3)]) == pytest.approx(4)
-    assert memory_bounded(1.0, 4, [Work(0.5, 2.0), Work(0.5)]) == pytest.approx(4 / 0.75)
-    with pytest.raises(ValueError, match="no work at all"):
-        memory_bounded(1.0, 4, [])
 
 
 def test_all_factors_are_found_again_when_the_reference_is_known() -> None:

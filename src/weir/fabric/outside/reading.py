@@ -107,10 +107,10 @@ def threads(pid: int, proc: Path = Path("/proc")) -> list[Thread]:
     return found
 
 
-def thread_numbers(pid: int, proc: Path = Path("/proc")) -> list[int]:
+def thread_numbers(pid: int) -> list[int]:
     """Of all threads of a process; none if it has gone."""
     with suppress(OSError):
-        return [int(task.name) for task in (proc / str(pid) / "task").iterdir()]
+        return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
     return []
 
 

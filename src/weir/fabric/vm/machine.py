@@ -70,7 +70,6 @@ class Vm:
         accel = accelerator(str(params["accel"]), boot)
         vhost = os.access(VHOST_NET, os.R_OK | os.W_OK)
         pid = site.spawn(
-            step.name,
             [QEMU, *command_line(params, files, boot, accel, vhost=vhost)],
             netns=str(params["netns"]),
             env={},
@@ -82,7 +81,7 @@ class Vm:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it."""
-        site.end(facts)
+        site.end()
 
 
 class VmReady:

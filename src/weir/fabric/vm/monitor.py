@@ -66,7 +66,7 @@ class Monitor:
 
         try:
             return self._loop.run_until_complete(bounded())
-        except (QMPError, OSError, TimeoutError, EOFError) as error:
+        except (QMPError, OSError, EOFError) as error:
             raise FabricError(
                 f"QEMU does not do {what}: {str(error) or 'no answer'}", f"its socket: {self._path}"
             ) from error

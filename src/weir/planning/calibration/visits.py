@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Set-ups that the cost model is about, built and measured: for calibration, and for what was held out of it.
 
-The one place that knows fabric, data plane and measure together for them; none of them knows the others.
+Fabric, data plane and measure meet here as they do in the driver; none of them knows the others.
 """
 
 from __future__ import annotations
@@ -60,12 +60,6 @@ def probe(cpus: Sequence[int]) -> Probe | None:
     if len(cpus) < 2:
         return None
     return Probe(*process.measure_distance(process.lean_binary(), (cpus[0], cpus[1])))
-
-
-def distance(cpus: Sequence[int]) -> float | None:
-    """Cycles from the first of these CPUs to the second, at this moment; None for one alone."""
-    found = probe(cpus)
-    return found.distance_cycles if found is not None else None
 
 
 def visit(some: Sequence[Visited], begins: Callable[[Visited], None], *, light: bool = False) -> None:

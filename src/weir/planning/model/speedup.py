@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The speed-up of n cores: equations (1) to (5) of [Lean], section II.C.
+"""The speed-up of n cores: equations (3) to (5) of [Lean], section II.C.
 
 (3): S(n) = f_t n / (1 + (n - 1) f_a + n f_s + n Σ f_i), the sum over i = 1 … n. All cores of a
 run-to-completion system do the same, so its f_i are equal and the sum is n f_i.
@@ -75,38 +75,13 @@ class Fit:
     """Where S(n) is highest; None: it grows without end."""
 
 
-def speedup(cores: int, factors: Factors, overheads: Sequence[float] | None = None) -> float:
-    """S(n) by equation (3). `overheads`: f_i core by core, where they differ (a pipeline); n of them.
-
-    ValueError if there are not as many as cores.
-    """
+def speedup(cores: int, factors: Factors) -> float:
+    """S(n) by equation (3)."""
     if cores < 1:
         raise ValueError(f"{cores} cores; expected 1 or more")
-    if overheads is not None and len(overheads) != cores:
-        raise ValueError(f"{len(overheads)} overheads for {cores} cores; expected one for each")
-    cumulative = sum(overheads) if overheads is not None else cores * factors.cumulative_overhead
+    cumulative = cores * factors.cumulative_overhead
     spent = 1 + (cores - 1) * factors.nonparallel + cores * (factors.fixed_overhead + cumulative)
     return factors.total_scale * cores / spent
-
-
-@dataclass(frozen=True)
-class Work:
-    """One kind of work of equation (2): its share of the original work, and the strength of its cores."""
-
-    amount: float
-    """g(…): of the original work w = 1, after the scaling."""
-    performance: float = 1.0
-    """perf(r) of the base core equivalents that do it."""
-
-
-def memory_bounded(
-    total_scale: float, cores_scaled: float, kinds: Sequence[Work], *, workload: float = 1.0
-) -> float:
-    """Equation (2): f_t w / Σ g / (m perf(r)), over dispatch, processing and access between threads."""
-    time = sum(kind.amount / (cores_scaled * kind.performance) for kind in kinds)
-    if time <= 0:
-        raise ValueError("no work at all; expected some in at least one kind")
-    return total_scale * workload / time
 
 
 def best_cores(factors: Factors) -> int | None:
@@ -137,7 +112,7 @@ def points_of_csv(text: str) -> list[Point]:
     return points
 
 
-def fit(points: Sequence[Point], *, reference_pps: float | None = None, total_scale: float = 1.0) -> Fit:
+def fit(points: Sequence[Point], *, reference_pps: float | None = None) -> Fit:
     """The factors that explain the rates, least squares of relative deviations, none of them below 0.
 
     ValueError with too few points: three different numbers of cores.
@@ -147,7 +122,7 @@ def fit(points: Sequence[Point], *, reference_pps: float | None = None, total_sc
         raise ValueError(f"{len(different)} different numbers of cores; expected 3 or more")
     cores = np.array([point.cores for point in points], dtype=float)
     pps = np.array([point.pps for point in points], dtype=float)
-    solve = _Solver(cores, reference_pps, total_scale)
+    solve = _Solver(cores, reference_pps)
     found = solve(pps)
     model = solve.rates(found)
     residuals = np.log(pps / model)
@@ -173,15 +148,16 @@ def fit(points: Sequence[Point], *, reference_pps: float | None = None, total_sc
 class _Solver:
     """Three unknowns: two or three factors, and the reference rate unless it is given."""
 
-    def __init__(self, cores: Array, reference_pps: float | None, total_scale: float) -> None:
-        self.cores, self.reference, self.total_scale = cores, reference_pps, total_scale
+    def __init__(self, cores: Array, reference_pps: float | None) -> None:
+        self.cores, self.reference = cores, reference_pps
         third = "reference_pps" if reference_pps is None else "fixed_overhead"
         self.names = ("nonparallel", "cumulative_overhead", third)
 
     def named(self, values: Array) -> tuple[Factors, float]:
         nonparallel, cumulative, third = (float(value) for value in values)
         fixed, reference = (0.0, third) if self.reference is None else (third, self.reference)
-        return Factors(self.total_scale, nonparallel, fixed, cumulative), reference
+        factors = Factors(nonparallel=nonparallel, fixed_overhead=fixed, cumulative_overhead=cumulative)
+        return factors, reference
 
     def rates(self, values: Array) -> Array:
         factors, reference = self.named(values)

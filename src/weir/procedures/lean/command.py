@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 FLOWS = 1000
-FRAME = "64"
 
 
 def lean(
@@ -124,7 +123,7 @@ def _with(
 
 
 def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
-    from weir.procedures.lean import section
+    from weir.procedures.lean import text
     from weir.procedures.lean.numbers import ImpossibleError
     from weir.procedures.lean.run import earlier_program, present_program
 
@@ -137,12 +136,12 @@ def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
         else:
             _say(f"building {baseline}, if it was not before")
             result = run.against_program(program, earlier_program(baseline))
-    except ImpossibleError as error:
+    except ImpossibleError:
         _say("")
-        raise CommandError(str(error), FAILED) from None
+        raise
     _say("")
     print(
-        result.model_dump_json(indent=2) if as_json else section.render(result),
+        result.model_dump_json(indent=2) if as_json else text.render(result),
         end="\n" if as_json else "",
     )
     if result.comparison is not None and result.comparison.regressions:
@@ -205,8 +204,6 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
 
 
 def _stored(path: Path) -> LeanResult:
-    from pydantic import ValidationError
-
     from weir.results.document import NewerDocumentError
     from weir.results.lean import LeanResult
 
@@ -214,18 +211,18 @@ def _stored(path: Path) -> LeanResult:
         return LeanResult.read(path.read_text(encoding="utf-8"))
     except NewerDocumentError as error:
         raise CommandError(f"{path}: {error}", USAGE) from None
-    except (ValidationError, UnicodeDecodeError) as error:
+    except ValueError as error:
         first = str(error).splitlines()[0]
         raise CommandError(f"{path} is no result of `weir lean --json`: {first}", USAGE) from None
 
 
 def _machine(as_json: bool) -> None:
-    from weir.procedures.lean import section
+    from weir.procedures.lean import text
     from weir.procedures.lean.machine import measure_machine
 
     result = measure_machine()
     print(
-        result.model_dump_json(indent=2) if as_json else section.render_machine(result),
+        result.model_dump_json(indent=2) if as_json else text.render_machine(result),
         end="\n" if as_json else "",
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What memory and other cores cost on this machine (the paper, Tables III and VI), measured by weir-lean."""
+"""What memory and other cores cost on this machine ([Lean], Tables III and VI), measured by weir-lean."""
 
 from __future__ import annotations
 

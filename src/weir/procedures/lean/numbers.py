@@ -275,7 +275,7 @@ def fastpath_use(timed: Sequence[Timed]) -> FastPathUse | None:
 
 
 def predicted(cost: LeanCost, frequency_hz: float, cur: float) -> Prediction:
-    """Equation (6) of the paper: pps = frequency x CUR / CPP."""
+    """Equation (6) of [Lean]: pps = frequency x CUR / CPP."""
     return Prediction(
         frequency_hz=frequency_hz, cur=cur, pps=frequency_hz * cur / cost.cycles_per_packet.median
     )

@@ -30,9 +30,9 @@ SAID: dict[PhaseName, str] = {
 }
 
 
-def wait_for_primaries(machine: Migration, within_s: float = REPLUG_S) -> None:
+def wait_for_primaries(machine: Migration) -> None:
     """Returns when they are up. FabricError of a guest that has no failover, or whose primaries stay away."""
-    deadline = time.monotonic() + within_s
+    deadline = time.monotonic() + REPLUG_S
     while (pairs := machine.pairs()) and time.monotonic() < deadline:
         if _up(pairs):
             return
@@ -45,7 +45,7 @@ def wait_for_primaries(machine: Migration, within_s: float = REPLUG_S) -> None:
         )
     states = ", ".join(f"{side} {pair['primary']}" for side, pair in pairs.items())
     raise FabricError(
-        f"the guest has not brought its primaries up within {within_s:g} s ({states})",
+        f"the guest has not brought its primaries up within {REPLUG_S:g} s ({states})",
         "does its image have the card's driver? weir image build --forwarder kernel",
     )
 

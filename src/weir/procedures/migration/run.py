@@ -19,7 +19,7 @@ from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running
 from weir.procedures.migration.course import Course, wait_for_primaries
 from weir.procedures.migration.phases import phases
-from weir.procedures.stored_result import OneCase, Progress, new_result
+from weir.procedures.stored_result import Progress, StoredCase, new_result
 from weir.protocol.tester import LookingTester
 from weir.results.migration import Migration, QemuFigures
 from weir.results.result import Case, Result, Setup
@@ -70,7 +70,7 @@ class MigrationRun:
         missing = lacking_failover() if lacking is None else (lacking.missing, lacking.fix)
         if missing is not None:
             raise MigrationError(f"this machine cannot do it: {': '.join(missing)}")
-        one = OneCase.begun(
+        one = StoredCase.begun(
             self._store,
             result,
             technology=settings.technology,

@@ -156,7 +156,5 @@ def _deviations(result: Result) -> Markup:
     return tag("div", notes, sheet(title, ("clause", "asked", "here", "where"), lines, 4))
 
 
-FORMAT = Format(
-    "rfc2544", ".rfc2544", "the tables of RFC 2544 and RFC 9004, and what does not conform", render
-)
+FORMAT = Format("rfc2544", ".rfc2544", render)
 SECTION = Section(page=parts, leads=True)

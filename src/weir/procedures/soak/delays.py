@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Delays of some part of a soak: sums that can be added, the figures that come of them, and what shorter runs
-would have shown: after the paper on virtual CPE, figure 10 (5 minutes against 16 hours).
+would have shown: after [vCPE], figure 10 (5 minutes against 16 hours).
 
 The first minute, ten minutes and hour are kept with the whole of their histograms. And every part of that
 length has its own greatest latency: their spread says how far a single short run can be trusted.
@@ -187,23 +187,17 @@ class _Windows:
 class Prefixes:
     """Grows by one interval at a time."""
 
-    def __init__(self, lengths_s: Mapping[str, float] = LENGTHS_S) -> None:
-        self._lengths_s = lengths_s
-        self._windows = {name: _Windows(seconds) for name, seconds in lengths_s.items()}
+    def __init__(self) -> None:
+        self._windows = {name: _Windows(seconds) for name, seconds in LENGTHS_S.items()}
         self._kept: dict[str, SoakPrefix] = {}
         self._seconds = 0.0
         self._streams: dict[int, SoakStream] = {}
         self._delays: dict[int, Delays] = {}
 
     @classmethod
-    def resumed(
-        cls,
-        stored: Sequence[SoakPrefix],
-        intervals: Sequence[SoakInterval],
-        lengths_s: Mapping[str, float] = LENGTHS_S,
-    ) -> Prefixes:
+    def resumed(cls, stored: Sequence[SoakPrefix], intervals: Sequence[SoakInterval]) -> Prefixes:
         """As they were after those intervals."""
-        made = cls(lengths_s)
+        made = cls()
         for interval in intervals:
             made._time(interval)
         made._kept = {one.name: one for one in stored if one.name != ALL}
@@ -222,7 +216,7 @@ class Prefixes:
             known = self._streams.get(stream.stream)
             self._streams[stream.stream] = summed(known, stream) if known else _bare(stream)
         self._time(record)
-        for name, seconds in self._lengths_s.items():
+        for name, seconds in LENGTHS_S.items():
             if self._seconds >= seconds and name not in self._kept:
                 self._kept[name] = self._now(name)
 

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from weir.lab.sla import Sla
 from weir.measure.accounting import Counts
 from weir.measure.tester import Stream
-from weir.procedures.soak.delays import LENGTHS_S, Prefixes
+from weir.procedures.soak.delays import Prefixes
 from weir.procedures.soak.drift import drifts
 from weir.procedures.soak.intervals import Snapshot, interval, rfc3339
 from weir.procedures.soak.limits import broken, verdicts
@@ -52,13 +52,11 @@ class Recorder:
     Intervals that are stored may be taken out of it, since there are thousands: only `judge` needs them back.
     """
 
-    def __init__(
-        self, soak: Soak, streams: Sequence[Stream], *, lengths_s: Mapping[str, float] = LENGTHS_S
-    ) -> None:
+    def __init__(self, soak: Soak, streams: Sequence[Stream]) -> None:
         """`soak` may have intervals and segments already: then it goes on."""
         self.soak = soak
         self._streams = streams
-        self._prefixes = Prefixes.resumed(soak.prefixes, soak.intervals, lengths_s)
+        self._prefixes = Prefixes.resumed(soak.prefixes, soak.intervals)
         self._finished = 0
         self._sums: dict[int, _Sums] = {}
         for one in soak.intervals:

@@ -19,8 +19,8 @@ from weir.measure.delay import load_pps
 from weir.measure.one_case import Event, TrialFinished
 from weir.measure.tester import TEACHING_FRAMES, arrival_clocks
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
-from weir.procedures.soak.segment import SoakProgress, SoakRun, settle_s, soak_of, warm_up
-from weir.procedures.stored_result import OneCase, new_result
+from weir.procedures.soak.segment import SoakRun, SoakWatcher, settle_s, soak_of, warm_up
+from weir.procedures.stored_result import StoredCase, new_result
 from weir.results.result import Case, Ceiling, Result, Setup
 from weir.results.soak import Soak
 from weir.store.store import Store
@@ -42,7 +42,7 @@ class SoakSettings:
     chain: Chain
     frame: str
     load: str
-    """As spec.delay.load_of reads it."""
+    """As weir.lab.delay.load_of reads it."""
     duration_s: float
     interval_s: float
 
@@ -50,7 +50,7 @@ class SoakSettings:
 class SoakCampaign:
     """One soak of one chain of a lab."""
 
-    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: SoakProgress) -> None:
+    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: SoakWatcher) -> None:
         self._lab = lab
         self._quick = quick
         self._store = store
@@ -59,7 +59,7 @@ class SoakCampaign:
     def run(self, settings: SoakSettings) -> Result:
         """A new one. Ctrl-C ends it with what is there. SoakError: the load's goal was not found."""
         result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-soak")
-        one = OneCase.begun(
+        one = StoredCase.begun(
             self._store,
             result,
             technology=settings.technology,
@@ -110,17 +110,17 @@ class SoakCampaign:
         self._progress.say(
             f"going on with {result.id}: {left_s:.0f} s of {case.soak.duration_s:g} s are left"
         )
-        one = OneCase(self._store, result, setup, case, place)
+        one = StoredCase(self._store, result, setup, case, place)
         return self._through(one, lambda on, _ceiling: warm_up(on, case.frame, pps))
 
-    def _through(self, one: OneCase, begin: Callable[[RunningChain, Ceiling | None], None]) -> Result:
+    def _through(self, one: StoredCase, begin: Callable[[RunningChain, Ceiling | None], None]) -> Result:
         self._progress.setup(f"{one.setup.technology} {one.setup.chain}")
         with one.measured(self._progress.say):
             found = self._ceiling(one.setup, one.case) if one.case.soak is None else one.case.ceiling
             self._soaked(one, lambda on: begin(on, found))
         return one.result
 
-    def _soaked(self, one: OneCase, begin: Callable[[RunningChain], None]) -> None:
+    def _soaked(self, one: StoredCase, begin: Callable[[RunningChain], None]) -> None:
         result, setup, case, place = one.result, one.setup, one.case, one.place
         with running(self._lab, self._planned(setup)) as on:
             on.describe(setup)

@@ -15,8 +15,7 @@ EVENTS_SHOWN = 12
 UNITS = {"us": "µs", "KiB": "KiB"}
 MEANING = (
     "First part: what a run of that length would have shown. Windows: the greatest delay in each of the "
-    "soak's parts of that length, one behind the other: least, median, most. After the paper on virtual CPE, "
-    "figure 10."
+    "soak's parts of that length, one behind the other: least, median, most. After [vCPE], figure 10."
 )
 
 

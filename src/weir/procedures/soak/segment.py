@@ -40,7 +40,7 @@ TABLES_MAX = 32
 SETTLED_SHARE = 0.05
 
 
-class SoakProgress(Progress, Protocol):
+class SoakWatcher(Progress, Protocol):
     """Whoever shows where a soak is."""
 
     def event(self, event: Event) -> None: ...
@@ -57,7 +57,7 @@ class SoakRun:
     """One segment on a standing chain, stored as it goes."""
 
     def __init__(
-        self, lab: Lab, result: Result, case: Case, place: int, *, store: Store, progress: SoakProgress
+        self, lab: Lab, result: Result, case: Case, place: int, *, store: Store, progress: SoakWatcher
     ) -> None:
         """`case` has the soak; `place`: the number of its setup in the store."""
         assert case.soak is not None

@@ -35,7 +35,7 @@ def fingerprint(result: Result) -> Markup:
     return tag("dl", cells, class_="facts wide")
 
 
-def spec(result: Result) -> Markup:
+def lab_resolved(result: Result) -> Markup:
     """The resolved lab, folded."""
     text = json.dumps(result.spec, indent=2, ensure_ascii=False)
     return tag(

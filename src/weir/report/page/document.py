@@ -113,7 +113,7 @@ def _parts(result: Result) -> Iterator[PagePart]:
         "Basis",
         "What the numbers rest on",
         "Compare two runs only if these agree.",
-        (basis.fidelity(result), basis.fingerprint(result), basis.spec(result)),
+        (basis.fidelity(result), basis.fingerprint(result), basis.lab_resolved(result)),
     )
 
 
@@ -197,4 +197,4 @@ def _asset(name: str) -> str:
     return (files("weir.report.page") / "assets" / name).read_text(encoding="utf-8")
 
 
-FORMAT = Format("html", ".html", "one page with plots and pictures that needs no network", document)
+FORMAT = Format("html", ".html", document)

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.simulated.device import Response
+from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.lab.measure import Measure, TrialOptions
 from weir.lab.rfc2544 import STANDARD_FRAMES, TESTS, Rfc2544Options
-from weir.measure.device import Response
 from weir.measure.one_case import Event, PhaseStarted, Time
-from weir.measure.simulated import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.measure.tester import no_counters
 from weir.procedures.rfc2544.bench import medium_pps
 from weir.procedures.rfc2544.loss import buffer_times_s, loss_shares

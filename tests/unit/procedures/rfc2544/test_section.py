@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from tests.report.synthetic import result
+from tests.simulated.device import Response
+from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.lab.delay import LatencyOptions, Sweep
 from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure import no_counters
-from weir.measure.device import Response
 from weir.measure.one_case import Time
-from weir.measure.simulated import SimulatedDut, simulated_traffic
 from weir.procedures.rfc2544.measure import measure_rfc2544
 from weir.report import render
 from weir.report.page.line_chart import Axis, Line, line_chart

@@ -15,7 +15,7 @@ from tests.unit.planning.sample_model import sample_model
 from weir.cli.main import app
 from weir.store.model_file import write_model
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 LAB = """\
 weir: 1
 name: asked

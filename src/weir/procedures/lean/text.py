@@ -4,11 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from weir.lab.document_schema import as_text, document_schema
 from weir.report.columns import table
-from weir.results.document import LEAN_VERSION, MACHINE_VERSION
 from weir.results.lean import (
     Comparison,
     FastPathUse,
@@ -140,23 +137,3 @@ def render_machine(result: MachineResult) -> str:
 
 def _size(size_bytes: int) -> str:
     return f"{size_bytes >> 20} MiB" if size_bytes >= 1 << 20 else f"{size_bytes >> 10} KiB"
-
-
-def schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of what `weir lean --json` writes."""
-    return document_schema(LeanResult, f"Weir lean result, version {LEAN_VERSION}")
-
-
-def machine_schema() -> dict[str, Any]:
-    """The same of `weir lean --machine --json`."""
-    return document_schema(MachineResult, f"Weir lean machine, version {MACHINE_VERSION}")
-
-
-def schema_text() -> str:
-    """The schema of lean results as it is committed."""
-    return as_text(schema())
-
-
-def machine_schema_text() -> str:
-    """The schema of machines as it is committed."""
-    return as_text(machine_schema())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tester with a simulated device (`weir.measure.device`) on a virtual clock, for tests and benches.
+"""A tester with a simulated device (`tests.simulated.device`) on a virtual clock, for tests and benches.
 
 A trial of d seconds moves the clock by d + `overhead_s`, and by the drain time if packets were lost.
 """
@@ -12,8 +12,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tests.simulated.device import Passage, Response, passage
 from weir.base.si import NS_PER_S, US_PER_S
-from weir.measure.device import Passage, Response, passage
 from weir.measure.tester import Traffic
 from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, PortLedger
 from weir.protocol.traffic import DelayWanted, FrameSize, Shape, StreamConfig, Template, TrafficConfigure

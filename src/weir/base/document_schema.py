@@ -7,14 +7,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
 
-def document_schema(model: type[BaseModel], title: str) -> dict[str, Any]:
-    """The schema of a document that Weir writes."""
-    body = model.model_json_schema(mode="serialization")
+def document_schema(shape: type[Any], title: str) -> dict[str, Any]:
+    """The schema of a document that Weir writes: of a record, or of a list of them."""
+    body = TypeAdapter(shape).json_schema(mode="serialization")
     return {"$schema": SCHEMA_ID, "title": title} | {
         key: value for key, value in body.items() if key != "title"
     }

@@ -85,7 +85,7 @@ def test_options_that_cannot_be_met_are_refused_at_once(tmp_path: Path, more: li
 
 
 def test_ctrl_c_prints_the_best_so_far_and_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    lab = str(Path(__file__).parents[3] / "labs" / "fleet")
+    lab = str(Path(__file__).parents[4] / "labs" / "fleet")
     before = signal.getsignal(signal.SIGINT)
     pressed: list[Standing] = []
 

@@ -15,7 +15,7 @@ from weir.planning.calibration.table import render_validation
 from weir.planning.calibration.validation import _errors
 from weir.results.model import ModelRange, ModelValidation, RandomDraws, Redrawn, ValidationCase
 
-LABS = Path(__file__).parents[3] / "labs"
+LABS = Path(__file__).parents[4] / "labs"
 runner = CliRunner()
 
 
