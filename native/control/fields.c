@@ -2,6 +2,7 @@
 #include "fields.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPECTED_BYTES 160
@@ -54,7 +55,9 @@ unknown_key(const char *key, const char *where, const struct weir_field *fields,
 	    struct weir_error *error)
 {
 	char expected[EXPECTED_BYTES] = "", fix[64] = "";
-	unsigned int fewest = 3; /* more edits than these make another word */
+	/* As many edits make another word. */
+	unsigned int fewest = strlen(key) < 4 ? strlen(key) / 2 + 1 : 3;
+	bool number = key[0] >= '0' && key[0] <= '9';
 	size_t used = 0;
 
 	for (const struct weir_field *field = fields; field->key != NULL; field++) {
@@ -63,7 +66,7 @@ unknown_key(const char *key, const char *where, const struct weir_field *fields,
 		if (used < sizeof(expected))
 			used += snprintf(expected + used, sizeof(expected) - used, "%s%s",
 					 used == 0 ? "" : ", ", field->key);
-		if (needed < fewest) {
+		if (!number && needed < fewest) {
 			fewest = needed;
 			snprintf(fix, sizeof(fix), "did you mean '%s'?", field->key);
 		}
@@ -143,9 +146,11 @@ store(const struct weir_field *field, void *target, uint64_t value)
 	case 4:
 		*(uint32_t *)member = value;
 		break;
-	default:
+	case 8:
 		*(uint64_t *)member = value;
 		break;
+	default:
+		abort();
 	}
 }
 
