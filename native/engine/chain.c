@@ -63,7 +63,7 @@ run_and_hand_over(struct weir_path *path, struct weir_batch *batch, const bool l
 		weir_action_set_tuple(&weir_handover_of(batch->packet[i])->action,
 				      &batch->headers[i].tuple);
 	if (batch->count > 0)
-		weir_outputs_deal(&path->out, batch->packet, batch->count);
+		weir_outputs_send_round_robin(&path->out, batch->packet, batch->count);
 }
 
 uint32_t
