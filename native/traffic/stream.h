@@ -106,8 +106,6 @@ void weir_run_forget(void);
  * thread, between runs. */
 void weir_generator_take(struct weir_area *area, struct weir_sender **senders, unsigned int count);
 void weir_receiver_take(struct weir_area *area, struct weir_stream *const *by_id);
-uint16_t weir_generator_port(const struct weir_area *area);
-uint16_t weir_receiver_port_id(const struct weir_area *area);
 const char *weir_receiver_port_name(const struct weir_area *area);
 struct weir_receiver_count *weir_receiver_counts(struct weir_area *area);
 
@@ -117,7 +115,8 @@ bool weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uin
 /* Leaves out what was due in a gap. What was due before it and is not sent yet still is: else each
  * gap would wipe out what the sender is too slow for; and until then no other gap is left out. Of a
  * sender that skips. */
-void weir_sender_skip(struct weir_sender *sender, uint64_t gone_tsc, uint64_t back_tsc);
+void weir_sender_skip(struct weir_sender *sender, uint64_t host_gap_begin_tsc,
+		      uint64_t host_gap_end_tsc);
 /* How many packets go out before some are left out; the sequence moves on where these begin. */
 uint64_t weir_sender_room_before_skip(struct weir_sender *sender);
 

@@ -18,8 +18,6 @@
  */
 #include "firewall.h"
 
-#include <rte_cycles.h>
-
 #include "toolkit/option_rows.h"
 #include "engine/report.h"
 
