@@ -17,8 +17,8 @@ weir_at(const char *where, const char *key)
 	return place;
 }
 
-int
-weir_missing(const char *where, const char *key, struct weir_error *error)
+static int
+missing(const char *where, const char *key, struct weir_error *error)
 {
 	return weir_fail(error, "bad_argument", weir_at(where, key).text, NULL, NULL,
 			 "'%s' is missing", key);
@@ -282,7 +282,7 @@ weir_read_known(const json_t *object, const char *where, const struct weir_field
 		bool absent = value == NULL || json_is_null(value);
 
 		if (absent && field->required)
-			return weir_missing(where, field->key, error);
+			return missing(where, field->key, error);
 		if (!absent && read_field(field, value, where, target, error) < 0)
 			return -1;
 	}

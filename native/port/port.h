@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports: DPDK ethdevs by devargs or interface name, and the in-memory pair. Control thread only,
- * but for tx/rx. */
+/* Ports: DPDK devices, in-memory pairs and packet sockets. Control thread only, except receive and
+ * transmit. */
 #ifndef WEIR_PORT_PORT_H
 #define WEIR_PORT_PORT_H
 
