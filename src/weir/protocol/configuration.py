@@ -174,7 +174,10 @@ class HopPath(_Path):
 
 
 class HopArea(Request):
-    """A rewrite worker (`applier`) rewrites packets as a state core decided; a collector restores their order."""
+    """A rewrite worker (`applier`) rewrites packets as a state core decided.
+
+    A collector restores their order.
+    """
 
     name: str
     core: CoreNumber
