@@ -116,7 +116,7 @@ make_invalidation_lists(struct l3fwd_routing *routing, enum l3fwd_family family)
 	return routing->invalidation[family] != NULL;
 }
 
-/* How options and messages call the families' limits. */
+/* Names of the families' limits in options and messages. */
 static const char *const routes_options[] = {"ipv4_routes_max", "ipv6_routes_max"};
 static const char *const groups_options[] = {"ipv4_groups_max", "ipv6_groups_max"};
 

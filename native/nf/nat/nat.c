@@ -214,7 +214,8 @@ fini(void *state)
 	nat_sessions_fini(nat);
 }
 
-/* Packets to an external address that is not translated would leave for nobody. */
+/* `untranslated` must hold no external address: packets to it would leave untranslated and reach no
+ * host. */
 static int
 check_untranslated(const struct nat *nat, const char *where, struct weir_error *error)
 {
