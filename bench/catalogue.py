@@ -126,8 +126,8 @@ BENCHES = {
     "planted-delay": Bench("planted_delay", "the delay that was planted"),
     "delay-cost": Bench("delay_cost", "a receiver that only counts", _same),
     "self-loop-floor": Bench("self_loop_floor", "2 µs of median latency, tester and wire alone"),
-    "stall-host": Bench("stall_host", "100 stops of weir-dp, told to be the host's"),
-    "stall-function": Bench("stall_function", "a function's pauses, told to be its own"),
+    "stall-host": Bench("stall_host", "100 stops of weir-dp, attributed to the host"),
+    "stall-function": Bench("stall_function", "a function's pauses, attributed to it"),
     "handover": Bench("handover", "30 cycles to hand a packet to another core"),
     "search": Bench(
         "search",

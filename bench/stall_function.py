@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stall-function: of a function's pauses, those that are told to be its own, and none the host's."""
+"""stall-function: of a function's pauses, those that are attributed to it, and none to the host."""
 
 from __future__ import annotations
 

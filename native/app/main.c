@@ -20,8 +20,8 @@
 #define EXIT_ENVIRONMENT 3
 
 static const char usage[] =
-	"weir-dp: Weir's data plane. It forwards, generates and counts packets, and is told what "
-	"to do over a socket.\n"
+	"weir-dp: Weir's data plane. It forwards, generates and counts packets, and is controlled "
+	"over a unix socket.\n"
 	"usage: weir-dp --socket PATH --cores CPU[,CPU...] [--memory-mb N] [--no-huge] "
 	"[--unpinned] [--pci ADDRESS]...\n"
 	"       weir-dp --describe | --version | --help\n"

@@ -3,8 +3,6 @@
  * `teach`: every port with a MAC of its own sends gratuitous RARP requests (RFC 903) from it, as
  * hypervisors do after a migration, so that learning bridges know the MAC before traffic starts.
  */
-#include <string.h>
-
 #include <rte_arp.h>
 #include <rte_mbuf.h>
 
@@ -26,20 +24,20 @@ send_rarp(const struct weir_port *port)
 	return false;
 }
 
-struct teach_fields {
+struct announce_fields {
 	uint32_t count;
 };
 
-static const struct weir_field teach_fields[] = {
+static const struct weir_field announce_fields[] = {
 	{"count", WEIR_FIELD_COUNT, .min = 1, .max = 100, .default_value = 3,
-	 WEIR_INTO(struct teach_fields, count)},
+	 WEIR_INTO(struct announce_fields, count)},
 	{0},
 };
 
 static int
 announce(const void *arguments, json_t **result, struct weir_error *error)
 {
-	const struct teach_fields *fields = arguments;
+	const struct announce_fields *fields = arguments;
 	bool was_running = weir_loops_running();
 	uint64_t sent = 0;
 
@@ -67,4 +65,4 @@ announce(const void *arguments, json_t **result, struct weir_error *error)
 
 const struct weir_verb weir_verb_teach = {
 	"teach", "Sends frames from every port with a MAC, for learning bridges.", announce,
-	teach_fields, sizeof(struct teach_fields)};
+	announce_fields, sizeof(struct announce_fields)};

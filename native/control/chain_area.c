@@ -62,7 +62,7 @@ nf_named(const char *name, const char *where, bool must_decide, struct weir_erro
 	return NULL;
 }
 
-/* A new state that knows which of how many it is. */
+/* Creates the stage's state; if there are several workers, gives it its share (nf->share). */
 static int
 create_state(struct weir_stage *stage, const struct stage_fields *fields,
 	     const struct weir_option_values *values, const char *where, struct weir_error *error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `configure` built, and who owns it: areas and rings of this process (ports are port's, a run
- * and its streams are traffic's). Control thread only. */
+/* What `configure` built. Areas and rings are owned here, ports by port/, runs and streams by
+ * traffic/. Control thread only. */
 #ifndef WEIR_CONTROL_DATAPLANE_H
 #define WEIR_CONTROL_DATAPLANE_H
 

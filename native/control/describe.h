@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-/* Of the control protocol, told by `hello`: one more when an older client or answer would no longer
- * do. */
+/* Version of the control protocol, in the answer to `hello`. Increment on any change that breaks
+ * older clients or answers. */
 #define WEIR_PROTOCOL_VERSION 2
 
 /* What --describe prints and `describe` answers, a new reference; `verbs`, which it takes, are

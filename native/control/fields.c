@@ -2,6 +2,7 @@
 #include "fields.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPECTED_BYTES 160
@@ -16,8 +17,8 @@ weir_at(const char *where, const char *key)
 	return place;
 }
 
-int
-weir_missing(const char *where, const char *key, struct weir_error *error)
+static int
+missing(const char *where, const char *key, struct weir_error *error)
 {
 	return weir_fail(error, "bad_argument", weir_at(where, key).text, NULL, NULL,
 			 "'%s' is missing", key);
@@ -54,7 +55,9 @@ unknown_key(const char *key, const char *where, const struct weir_field *fields,
 	    struct weir_error *error)
 {
 	char expected[EXPECTED_BYTES] = "", fix[64] = "";
-	unsigned int fewest = 3; /* more edits than these make another word */
+	/* As many edits make another word. */
+	unsigned int fewest = strlen(key) < 4 ? strlen(key) / 2 + 1 : 3;
+	bool number = key[0] >= '0' && key[0] <= '9';
 	size_t used = 0;
 
 	for (const struct weir_field *field = fields; field->key != NULL; field++) {
@@ -63,7 +66,7 @@ unknown_key(const char *key, const char *where, const struct weir_field *fields,
 		if (used < sizeof(expected))
 			used += snprintf(expected + used, sizeof(expected) - used, "%s%s",
 					 used == 0 ? "" : ", ", field->key);
-		if (needed < fewest) {
+		if (!number && needed < fewest) {
 			fewest = needed;
 			snprintf(fix, sizeof(fix), "did you mean '%s'?", field->key);
 		}
@@ -143,9 +146,11 @@ store(const struct weir_field *field, void *target, uint64_t value)
 	case 4:
 		*(uint32_t *)member = value;
 		break;
-	default:
+	case 8:
 		*(uint64_t *)member = value;
 		break;
+	default:
+		abort();
 	}
 }
 
@@ -277,7 +282,7 @@ weir_read_known(const json_t *object, const char *where, const struct weir_field
 		bool absent = value == NULL || json_is_null(value);
 
 		if (absent && field->required)
-			return weir_missing(where, field->key, error);
+			return missing(where, field->key, error);
 		if (!absent && read_field(field, value, where, target, error) < 0)
 			return -1;
 	}

@@ -70,7 +70,4 @@ struct weir_place {
 /* "where.key", or just "key" in the arguments themselves. */
 struct weir_place weir_at(const char *where, const char *key);
 
-/* Fails: `key` must be there. */
-int weir_missing(const char *where, const char *key, struct weir_error *error);
-
 #endif

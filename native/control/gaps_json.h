@@ -9,10 +9,10 @@
 
 #include "engine/loop.h"
 
-/* From here on, core by core. */
+/* Sets `seen` to the present of each core: weir_gaps_since() then returns later gaps only. */
 void weir_gaps_mark(uint64_t seen[WEIR_CORES_MAX]);
-/* Appends the gaps of all cores since `seen`, which goes on to now; returns how many are forgotten,
- * since no more than WEIR_GAPS_KEPT a core are kept. */
+/* Appends the gaps of all cores since `seen`, and sets it to the present; returns how many are
+ * missing, since no more than WEIR_GAPS_KEPT a core are kept. */
 uint64_t weir_gaps_since(uint64_t seen[WEIR_CORES_MAX], json_t *list);
 
 /* The same since the last call, or since weir_gaps_begin(), for `traffic.interval`. */

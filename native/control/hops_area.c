@@ -144,7 +144,7 @@ collector_from_json(const json_t *object, const char *where, struct weir_error *
 	return from_json(object, where, hops_fields, &shape, error);
 }
 
-/* Whom the dispatcher asks which flows must meet. */
+/* Connects the dispatcher to the stage whose steer() says which packets go to the same worker. */
 static int
 connect_dispatcher(struct weir_area *area, const json_t *object, const char *where,
 		   struct weir_error *error)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataplane.h"
+#include "engine/loop.h"
 #include "options_json.h"
 #include "stages.h"
 #include "verbs.h"

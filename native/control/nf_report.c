@@ -8,7 +8,7 @@
 
 struct to_json {
 	struct weir_report report; /* first */
-	const char *area;	   /* whose function is telling */
+	const char *area;	   /* name of the area whose function reports */
 	json_t *figures;	   /* of that area */
 	json_t *counters;
 	uint64_t from, limit; /* of the counters */

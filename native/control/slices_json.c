@@ -112,7 +112,7 @@ weir_slices_json(void)
 		json_array_append_new(streams, stream_json(i, count));
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		json_array_append_new(cores, core_json(i, count, slice_cycles));
-	memcpy(seen, gaps_seen, sizeof(seen)); /* whoever asks again is told the same */
+	memcpy(seen, gaps_seen, sizeof(seen)); /* asking again gives the same answer */
 	forgotten = weir_gaps_since(seen, gaps);
 	now_raw_ns = weir_raw_ns(&now_tsc);
 	cycles = (double)(now_tsc - weir_run_start_tsc());

@@ -7,7 +7,7 @@
 
 /* A run begins: what happened before is forgotten. */
 void weir_slices_forget(void);
-/* Of the run that has ended; NULL: nobody wanted slices of it. */
+/* Of the run that has ended; NULL: the run had no slices. */
 json_t *weir_slices_json(void);
 
 #endif

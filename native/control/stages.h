@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The function that a request means, in each area that has a state of it. */
+/* Resolves `area` and `stage` of a request to stages: one, or one per worker behind a dispatcher.
+ */
 #ifndef WEIR_CONTROL_STAGES_H
 #define WEIR_CONTROL_STAGES_H
 
@@ -7,7 +8,7 @@
 
 #define WEIR_WORKERS_MAX WEIR_OUTPUTS_MAX
 
-/* One state of it. */
+/* One state of the function. */
 struct weir_named_stage {
 	struct weir_chain *chain;
 	struct weir_stage *stage; /* the one that owns the state */

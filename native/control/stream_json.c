@@ -29,10 +29,13 @@ read_mac(const json_t *value, const char *where, void *target, struct weir_error
 {
 	const char *text = json_string_value(value);
 
-	if (text != NULL && rte_ether_unformat_addr(text, target) == 0)
+	if (text == NULL)
+		return weir_fail(error, "bad_argument", where, "a string", NULL,
+				 "a MAC address has the wrong type");
+	if (rte_ether_unformat_addr(text, target) == 0)
 		return 0;
 	return weir_fail(error, "bad_argument", where, "an address such as 02:00:00:00:00:01", NULL,
-			 "'%s' is not a MAC address", text != NULL ? text : "");
+			 "'%s' is not a MAC address", text);
 }
 
 static int
@@ -130,14 +133,14 @@ static const struct weir_field stream_fields[] = {
  */
 
 static int
-read_address(const char *text, uint8_t version, const char *where, uint8_t *address,
-	     struct weir_error *error)
+read_address(const char *text, uint8_t version, const char *where, const char *key,
+	     uint8_t *address, struct weir_error *error)
 {
 	if (inet_pton(version == 4 ? AF_INET : AF_INET6, text, address) == 1)
 		return 0;
-	return weir_fail(error, "bad_argument", where,
+	return weir_fail(error, "bad_argument", weir_at(where, key).text,
 			 version == 4 ? "an IPv4 address" : "an IPv6 address", NULL,
-			 "the address cannot be %s", text);
+			 "'%s' cannot be %s", key, text);
 }
 
 static int
@@ -149,11 +152,11 @@ complete_template(struct stream_fields *fields, const char *where, struct weir_e
 		return weir_fail(error, "bad_argument", weir_at(where, "ip").text, "4 or 6", NULL,
 				 "'ip' cannot be 5");
 	template->tagged = template->vlan != 0;
-	if (read_address(fields->src_ip, template->ip_version, weir_at(where, "src_ip").text,
-			 template->src_ip, error) < 0)
+	if (read_address(fields->src_ip, template->ip_version, where, "src_ip", template->src_ip,
+			 error) < 0)
 		return -1;
-	return read_address(fields->dst_ip, template->ip_version, weir_at(where, "dst_ip").text,
-			    template->dst_ip, error);
+	return read_address(fields->dst_ip, template->ip_version, where, "dst_ip", template->dst_ip,
+			    error);
 }
 
 static int

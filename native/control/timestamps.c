@@ -65,7 +65,7 @@ weir_clocks_follow(void)
 		if (!due)
 			continue;
 		followed_tsc = now;
-		/* One that can be read no more tells as little as one that was set. */
+		/* A clock that can no longer be read counts as stepped. */
 		if (!weir_device_clock_follow(port->clock))
 			port->clock->line.steps++;
 		weir_receiver_follow(port->id, &port->clock->line);

@@ -21,8 +21,8 @@ json_t *weir_timestamps_json(const struct weir_port *port);
  * WEIR_CLOCK_FOLLOW_MS as long as it returns true: there are some.
  */
 bool weir_clocks_follow(void);
-/* Before a run. Where hardware timestamps were a wish and a hundredth of the last run's packets
- * came without one that can be true, the counter times arrivals from here on. */
+/* Before a run. With timestamps `auto`: if more than 1 % of the last run's packets had no plausible
+ * hardware timestamp, the time-stamp counter is used from now on. */
 void weir_clocks_review(void);
 
 #endif

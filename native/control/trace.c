@@ -104,7 +104,7 @@ struct trace_fields {
 static const struct weir_field trace_fields[] = {
 	{"area", WEIR_FIELD_STRING, true, INTO(area)},
 	{"path", WEIR_FIELD_STRING, true, INTO(path)},
-	{"frames", WEIR_FIELD_LIST, true, .max = FRAMES_MAX, INTO(frames)},
+	{"frames", WEIR_FIELD_LIST, true, INTO(frames)},
 	{"at_us", WEIR_FIELD_COUNT, .max = UINT32_MAX * 1000ULL, .default_value = UINT64_MAX,
 	 INTO(at_us)},
 	{0},

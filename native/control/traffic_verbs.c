@@ -170,7 +170,7 @@ rates_of(const json_t *by_id, const char *where, double *rates_pps, struct weir_
 	return 0;
 }
 
-/* CPUs of others whose distance is measured. */
+/* CPUs of other processes whose distance is measured. */
 static int
 others_of(const json_t *list, struct weir_error *error)
 {

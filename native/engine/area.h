@@ -35,9 +35,9 @@ struct weir_area {
 	unsigned int core; /* CPU number, not lcore id */
 	struct weir_area_ledger ledger;
 	struct weir_area_call *call; /* waiting to be run, or NULL */
-	/* The last gap that the host made in its core's loop; 0: there was none. Of the loop's
-	 * thread. */
-	uint64_t gone_tsc, back_tsc;
+	/* The last gap of its core's loop that is attributed to the host; 0: there was none.
+	 * Written by the loop's thread. */
+	uint64_t host_gap_begin_tsc, host_gap_end_tsc;
 };
 
 #endif

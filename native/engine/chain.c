@@ -63,11 +63,13 @@ run_and_hand_over(struct weir_path *path, struct weir_batch *batch, const bool l
 		weir_action_set_tuple(&weir_handover_of(batch->packet[i])->action,
 				      &batch->headers[i].tuple);
 	if (batch->count > 0)
-		weir_outputs_deal(&path->out, batch->packet, batch->count);
+		weir_outputs_send_round_robin(&path->out, batch->packet, batch->count);
 }
 
-uint32_t
-weir_path_release(struct weir_path *path, uint64_t now_tsc)
+/* Sends on what stages of the path kept and is due, a burst of each at most; how many those were.
+ */
+static uint32_t
+release_due(struct weir_path *path, uint64_t now_tsc)
 {
 	uint32_t released = 0;
 
@@ -93,7 +95,7 @@ static __rte_always_inline uint32_t
 poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger, const bool hands_over)
 {
 	struct weir_batch batch;
-	uint32_t released = unlikely(path->releases) ? weir_path_release(path, now_tsc) : 0;
+	uint32_t released = unlikely(path->releases) ? release_due(path, now_tsc) : 0;
 	uint16_t received = weir_queue_receive(&path->in, batch.packet, WEIR_BURST);
 
 	if (received == 0)
@@ -116,13 +118,13 @@ poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger, const boo
 }
 
 #define TICKS_PER_S 1000
-#define TICKS_TO_SETTLE 256 /* then every counter has what its flows had */
+#define TICKS_TO_FLUSH 256 /* then every counter has what its flows had */
 
 void
 weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc)
 {
 	if (chain->flows != NULL)
-		weir_flow_cache_settle_some(chain->flows, TICKS_TO_SETTLE);
+		weir_flow_cache_flush_some(chain->flows, TICKS_TO_FLUSH);
 	for (unsigned int i = 0; i < chain->path_count; i++) {
 		struct weir_path *path = &chain->paths[i];
 
@@ -162,13 +164,13 @@ poll_without_ledger(struct weir_area *area, uint64_t now_tsc)
 }
 
 static uint32_t
-poll_owner_with_ledger(struct weir_area *area, uint64_t now_tsc)
+poll_state_core_with_ledger(struct weir_area *area, uint64_t now_tsc)
 {
 	return poll_all((struct weir_chain *)area, now_tsc, true, true);
 }
 
 static uint32_t
-poll_owner_without_ledger(struct weir_area *area, uint64_t now_tsc)
+poll_state_core_without_ledger(struct weir_area *area, uint64_t now_tsc)
 {
 	return poll_all((struct weir_chain *)area, now_tsc, false, true);
 }
@@ -206,7 +208,8 @@ make_fastpath(struct weir_chain *chain, uint32_t flows, struct weir_error *error
 	return 0;
 }
 
-/* What a function kept in one direction must have one way to go on. */
+/* A function that keeps packets may be on one path of each direction only: else it is not known
+ * which path a released packet continues on. */
 static int
 check_release(const struct weir_chain *chain, const struct weir_path *path,
 	      const struct weir_stage *stage, struct weir_error *error)
@@ -272,7 +275,7 @@ weir_state_core_create(const char *name, unsigned int core, bool ledger)
 	if (chain == NULL)
 		return NULL;
 	chain->hands_over = true;
-	chain->area.poll = ledger ? poll_owner_with_ledger : poll_owner_without_ledger;
+	chain->area.poll = ledger ? poll_state_core_with_ledger : poll_state_core_without_ledger;
 	return chain;
 }
 

@@ -53,10 +53,6 @@ int weir_chain_complete(struct weir_chain *chain, uint32_t flows, struct weir_er
  */
 void weir_path_run(struct weir_path *path, struct weir_batch *batch);
 
-/* Sends on what stages of the path kept and is due, a burst of each at most; how many those were.
- */
-uint32_t weir_path_release(struct weir_path *path, uint64_t now_tsc);
-
 /* Calls the functions that want it, with that time. */
 void weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core_speed.h"
 
+#include <rte_cycles.h>
+
 #include "packet/ledger.h"
 
 #define WARM_UP_STEPS 10
@@ -8,9 +10,10 @@
  * counter: more is an interruption. */
 #define STEP_CYCLES_MOST 64
 
-/* Chains that do not wait for each other, and loads beside them: as much as a core does at once. */
-void
-weir_core_speed_work(unsigned int steps)
+/* Chains that do not wait for each other, and loads beside them: no unit of the core is idle, and
+ * its caches hold next to no trace of it. */
+static void
+work(unsigned int steps)
 {
 	static const uint64_t words[8] __rte_cache_aligned = {3, 1, 4, 1, 5, 9, 2, 6};
 	uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
@@ -33,9 +36,9 @@ weir_core_speed_count(struct weir_core_speed *speed)
 {
 	uint64_t start, cycles;
 
-	weir_core_speed_work(WARM_UP_STEPS);
+	work(WARM_UP_STEPS);
 	start = rte_rdtsc_precise();
-	weir_core_speed_work(WEIR_CORE_SPEED_STEPS);
+	work(WEIR_CORE_SPEED_STEPS);
 	cycles = rte_rdtsc_precise() - start;
 	if (cycles > (uint64_t)STEP_CYCLES_MOST * WEIR_CORE_SPEED_STEPS)
 		return 0;

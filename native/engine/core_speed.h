@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast a core is now. A virtual CPU is often one of two threads of a physical core; nobody in
- * the machine sees when the other one works for somebody else, except by what takes longer then.
+ * How fast a core is now. A virtual CPU is often one of two hardware threads of a physical core.
+ * The guest cannot see activity on the other thread, except that its own work takes longer.
  */
 #ifndef WEIR_ENGINE_CORE_SPEED_H
 #define WEIR_ENGINE_CORE_SPEED_H
 
 #include <stdint.h>
-
-#include <rte_cycles.h>
 
 /* Pieces of work that a polling loop timed between its polls; one writer. */
 struct weir_core_speed {
@@ -22,10 +20,6 @@ struct weir_piece {
 	uint64_t cycles;
 };
 #define WEIR_PIECES_KEPT 8192 /* of a core, the last ones: four seconds */
-
-/* Does so many steps of work that leaves no unit of the core idle and next to no trace in its
- * caches. */
-void weir_core_speed_work(unsigned int steps);
 
 #define WEIR_CORE_SPEED_STEPS 200
 #define WEIR_CORE_SPEED_PER_S 2000

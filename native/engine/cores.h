@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_common.h>
+
 #include "area.h"
 #include "error.h"
 #include "core_speed.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far two cores are from each other: a hypervisor moves its virtual cores, to two threads of
- * one physical core, to one cache, or to two sockets, and tells nobody.
+ * How far two cores are from each other, which can change: a hypervisor moves virtual CPUs between
+ * threads, caches and sockets without notice.
  */
 #ifndef WEIR_ENGINE_DISTANCE_H
 #define WEIR_ENGINE_DISTANCE_H
@@ -10,9 +10,9 @@
 
 #define WEIR_DISTANCE_TURNS 64
 
-/* CPUs of others (a switch's polling thread) that are measured, too: WEIR_OTHERS_MAX at most; those
- * of this process's polling cores are left out. A thread of ours has each for some tens of
- * microseconds then. */
+/* CPUs on which other processes poll (a switch), to be measured, too; at most WEIR_OTHERS_MAX. The
+ * polling cores of this process are left out. Each runs a thread of this process for some tens of
+ * microseconds. */
 #define WEIR_OTHERS_MAX 16
 void weir_others_set(const unsigned int *cpus, unsigned int count);
 unsigned int weir_other_count(void);
@@ -24,7 +24,7 @@ uint64_t weir_other_distance_cycles(unsigned int index);
 #define WEIR_OTHER_PIECES 16
 uint64_t weir_other_pace_cycles(unsigned int index);
 
-/* Measures all polling cores from the first one, and those of others; some tens of microseconds
+/* Measures all polling cores from the first one, and those CPUs; some tens of microseconds
  * each. Only while the loops are stopped. */
 void weir_distances_measure(void);
 /* Cycles in which a word went from the first core to core `index` and its answer came back, the

@@ -125,8 +125,8 @@ find(struct weir_fastpath *fastpath, const struct weir_batch *batch, uint16_t fi
 		return;
 	weir_flow_cache_find(fastpath->cache, asked, found, count);
 	for (unsigned int i = 0; i < count; i++) {
-		/* A packet whose time is up takes the slow path, to be dropped by whom it concerns.
-		 */
+		/* A packet whose TTL would expire takes the slow path, where a function drops and
+		 * counts it. */
 		if (found[i] != NULL && batch->headers[place[i]].ttl > found[i]->ttl_decrement)
 			entries[place[i]] = found[i];
 	}

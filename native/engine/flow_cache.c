@@ -134,11 +134,11 @@ flush(struct weir_flow_entry *entry)
 void
 weir_flow_cache_flush(struct weir_flow_cache *cache)
 {
-	weir_flow_cache_settle_some(cache, 1);
+	weir_flow_cache_flush_some(cache, 1);
 }
 
 void
-weir_flow_cache_settle_some(struct weir_flow_cache *cache, uint32_t parts)
+weir_flow_cache_flush_some(struct weir_flow_cache *cache, uint32_t parts)
 {
 	uint32_t share = cache->capacity / parts + 1;
 

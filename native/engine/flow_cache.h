@@ -140,7 +140,7 @@ void weir_flow_cache_remember(struct weir_flow_cache *cache,
  * at its counters now and then sees them about as they are. Forgetting an entry flushes it.
  */
 void weir_flow_cache_flush(struct weir_flow_cache *cache);
-void weir_flow_cache_settle_some(struct weir_flow_cache *cache, uint32_t parts);
+void weir_flow_cache_flush_some(struct weir_flow_cache *cache, uint32_t parts);
 
 uint32_t weir_flow_cache_count(const struct weir_flow_cache *cache);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "history.h"
 
+#include <string.h>
+
 unsigned int
 weir_history_read(const void *entries, size_t bytes, const uint64_t *count, unsigned int kept,
 		  uint64_t from, void *copies, uint64_t *next)

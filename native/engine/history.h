@@ -6,8 +6,8 @@
 #ifndef WEIR_ENGINE_HISTORY_H
 #define WEIR_ENGINE_HISTORY_H
 
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* The entry that is written next. */
 #define weir_history_at(entries, count, kept) (&(entries)[(count) % (kept)])

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loop.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -73,13 +72,13 @@ keep_gap(struct weir_core *core, uint64_t end_tsc, uint64_t gap)
 	weir_history_added(&core->gap_count);
 }
 
-/* For those whose work waits by the clock. */
+/* Tells the core's areas when the host had it: a generator skips what was due then. */
 static void
-say_back(struct weir_core *core, uint64_t now, uint64_t gap)
+note_host_gap(struct weir_core *core, uint64_t now, uint64_t gap)
 {
 	for (unsigned int i = 0; i < core->area_count; i++) {
-		core->areas[i]->gone_tsc = now - gap;
-		core->areas[i]->back_tsc = now;
+		core->areas[i]->host_gap_begin_tsc = now - gap;
+		core->areas[i]->host_gap_end_tsc = now;
 	}
 }
 
@@ -97,7 +96,7 @@ watch_for_stall(struct weir_core *core, uint64_t now, uint64_t gap)
 	if (core->host_cycles > 0) {
 		weir_count(&core->stalls.host_count, 1);
 		weir_count(&core->stalls.host_cycles, core->host_cycles);
-		say_back(core, now, gap);
+		note_host_gap(core, now, gap);
 	}
 	keep_gap(core, now, gap);
 	core->attributed = false;

@@ -111,9 +111,8 @@ struct weir_nf {
 	 */
 	void (*decide)(void *state, const struct weir_batch *batch, struct weir_action *actions);
 	/*
-	 * May be NULL. decide() and what the core then does, at once: for a batch of which every
-	 * packet is forwarded as most are, and whose rewrites nobody else waits for. False: it is
-	 * another batch, and nothing was done to it.
+	 * Optional. decide() and applying its actions in one step, for a batch in which every
+	 * packet is forwarded and is rewritten here. False: not such a batch; nothing was done.
 	 */
 	bool (*forward)(void *state, struct weir_batch *batch);
 	/* May be NULL. About every millisecond: ends what timed out, a bounded amount of work. What
@@ -132,8 +131,8 @@ struct weir_nf {
 	 * it takes its share of what cannot be shared (external ports). */
 	int (*share)(void *state, unsigned int worker, unsigned int workers, const char *where,
 		     struct weir_error *error);
-	/* May be NULL. Control thread, while packets flow: tells what it counts (report.h); reads
-	 * only what another thread may read while the state's thread writes. */
+	/* May be NULL. Control thread, while packets flow: reports its counters (report.h);
+	 * reads only what another thread may read while the state's thread writes. */
 	void (*report)(const void *state, struct weir_report *report);
 };
 

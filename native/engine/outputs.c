@@ -54,7 +54,8 @@ weir_outputs_send(struct weir_outputs *outputs, struct rte_mbuf **packets, const
 }
 
 void
-weir_outputs_deal(struct weir_outputs *outputs, struct rte_mbuf **packets, uint16_t count)
+weir_outputs_send_round_robin(struct weir_outputs *outputs, struct rte_mbuf **packets,
+			      uint16_t count)
 {
 	struct rte_mbuf *share[WEIR_OUTPUTS_MAX][WEIR_BURST];
 	uint16_t share_count[WEIR_OUTPUTS_MAX] = {0};

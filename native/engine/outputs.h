@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where packets leave an area: ports and rings, each packet to one of them, or to all in turn. */
+/* The outputs of an area, ports and rings: each packet to a chosen one, or round-robin. */
 #ifndef WEIR_ENGINE_OUTPUTS_H
 #define WEIR_ENGINE_OUTPUTS_H
 
@@ -12,7 +12,7 @@
 struct weir_outputs {
 	unsigned int count;
 	struct weir_queue queue[WEIR_OUTPUTS_MAX];
-	unsigned int turn; /* weir_outputs_deal(): whose the next packet is */
+	unsigned int turn; /* weir_outputs_send_round_robin(): the output of the next packet */
 	uint64_t tx_packets;
 	uint64_t tx_queue_full;
 	uint64_t no_output; /* sent to an output that is not there */
@@ -24,10 +24,11 @@ void weir_outputs_send(struct weir_outputs *outputs, struct rte_mbuf **packets,
 		       const uint8_t *choice, uint16_t count);
 
 /*
- * One packet to each output, strictly in turn: whoever takes one from each, in the same turn, has
- * their order back. Outputs are rings. A packet that finds its ring full is freed, and the turn
- * stays.
+ * One packet to each output, round-robin. Outputs are rings. A consumer that takes one packet from
+ * each in the same order restores the order. At the first full ring the rest of the burst is
+ * dropped (`tx_queue_full`), and the next burst begins with that ring.
  */
-void weir_outputs_deal(struct weir_outputs *outputs, struct rte_mbuf **packets, uint16_t count);
+void weir_outputs_send_round_robin(struct weir_outputs *outputs, struct rte_mbuf **packets,
+				   uint16_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a function tells of itself on request, beyond what the ledger counts: figures such as the
+ * What a function reports on request, beyond what the ledger counts: figures such as the
  * sessions in use, and counters by whatever it counts for, such as a rule or a subscriber.
  */
 #ifndef WEIR_ENGINE_REPORT_H
@@ -16,7 +16,7 @@ struct weir_report_label {
 	const char *text;
 };
 
-/* Where it is told to; texts are read at once. */
+/* Receives a report; copies the strings during the call. */
 struct weir_report {
 	/* One number of the whole function. */
 	void (*figure)(struct weir_report *report, const char *name, uint64_t value);

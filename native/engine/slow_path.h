@@ -11,8 +11,8 @@
 #include "flow_cache.h"
 #include "stage.h"
 
-#define TCP_FLAGS_OF_STATE (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
-#define SLOW_PATH_FLAGS                                                                            \
+#define WEIR_TCP_FLAGS_OF_STATE (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
+#define WEIR_SLOW_PATH_FLAGS                                                                       \
 	(WEIR_HEADER_FRAGMENT | WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT |                  \
 	 WEIR_HEADER_OPTIONS | WEIR_HEADER_GROUP | WEIR_HEADER_BAD_CHECKSUM)
 
@@ -21,11 +21,11 @@ static inline bool
 weir_flow_may_be_known(const struct weir_headers *headers)
 {
 	if (headers->network != WEIR_NETWORK_IPV4 || headers->l4_offset == 0 ||
-	    (headers->flags & SLOW_PATH_FLAGS) != 0)
+	    (headers->flags & WEIR_SLOW_PATH_FLAGS) != 0)
 		return false;
 	return headers->tuple.protocol == IPPROTO_UDP ||
 	       (headers->tuple.protocol == IPPROTO_TCP &&
-		(headers->tcp_flags & TCP_FLAGS_OF_STATE) == 0);
+		(headers->tcp_flags & WEIR_TCP_FLAGS_OF_STATE) == 0);
 }
 
 static inline struct weir_tuple

@@ -33,7 +33,7 @@ rewrite(struct weir_batch *batch, uint16_t index, const struct weir_action *acti
 		return;
 	}
 	weir_action_compose(&weir_handover_of(packet)->action, action);
-	weir_action_foresee(action, &batch->headers[index]);
+	weir_action_update_headers(action, &batch->headers[index]);
 }
 
 void

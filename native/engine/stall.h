@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A gap of a polling loop, and who made it. The kernel's clock of the thread stands still while
- * somebody else has the core (another program, a stop, a hypervisor that tells what it steals): a
- * gap most of which that clock did not see is the host's. One that it saw was work: of the area
- * whose poll it was, if that poll handled packets. A hypervisor that does not tell looks like work.
+ * A gap of a polling loop and its cause. The kernel's CPU clock of the thread stops while the
+ * thread does not run (another program, SIGSTOP, a hypervisor that reports steal time). A gap most
+ * of which that clock did not count is attributed to the host; any other to the area whose poll it
+ * was, if that poll handled packets. Steal time that is not reported looks like work of the area.
  */
 #ifndef WEIR_ENGINE_STALL_H
 #define WEIR_ENGINE_STALL_H
@@ -16,7 +16,7 @@ struct weir_stalls {
 	uint64_t count;
 	uint64_t total_cycles;
 	uint64_t longest_cycles; /* since weir_core_stalls_begin() */
-	/* Those of them that the host made. */
+	/* Those of them that are attributed to the host. */
 	uint64_t host_count;
 	uint64_t host_cycles;
 };

@@ -10,7 +10,6 @@
 #include "control/dataplane.h"
 #include "control/stream_json.h"
 #include "control/verbs.h"
-#include "port/port.h"
 
 #define FORMAT 1
 #define FRAMES_MAX (1 << 24)

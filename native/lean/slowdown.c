@@ -25,7 +25,7 @@ static uint64_t counted;     /* the stage's cycles then */
 static const struct weir_lean *measured;
 
 /* What the last batches took tells what the stage takes now: with a disturbed machine it is more,
- * and so is a share of it. A batch that was interrupted counts as one that was merely dear. */
+ * and so is a share of it. An interrupted batch counts as one that was merely expensive. */
 static void
 look_back(void)
 {
@@ -104,9 +104,10 @@ cycles_of_stage(struct weir_lean *lean, unsigned int stage)
 	return timed.cycled > 0 ? (double)timed.stages[stage].cycles / timed.cycled : 0;
 }
 
-/* By what own_share is too small: so much is waited too long, and makes the stage look dearer, of
- * which the share is waited too. A share and not cycles: beside a busy neighbour all of them are
- * more, what the stage takes and what waiting does. Mean of the middle half of the pairs. */
+/* By what own_share is too small: so much is waited too long, and makes the stage look more
+ * expensive, of which the share is waited too. A share and not cycles: beside a busy neighbour all
+ * of them are more, what the stage takes and what waiting does. Mean of the middle half of the
+ * pairs. */
 static double
 missing_share(struct weir_lean *lean, unsigned int stage)
 {

@@ -11,7 +11,8 @@
 #define READINGS 4096
 #define READING_CYCLES_MOST 1000 /* more: interrupted */
 #define CLOCK_EVERY 10		 /* batches: a piece of additions, to know the core's own clock */
-/* An interrupt takes microseconds, and often many more; a batch that is merely dear does not. */
+/* An interrupt takes microseconds, and often many more; a batch that is merely expensive does not.
+ */
 #define INTERRUPTED_RATIO 4
 #define INTERRUPTED_US 5
 

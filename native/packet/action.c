@@ -90,7 +90,7 @@ weir_action_rewrite_tuple(const struct weir_action *action, uint8_t *frame,
 }
 
 void
-weir_action_foresee(const struct weir_action *action, struct weir_headers *headers)
+weir_action_update_headers(const struct weir_action *action, struct weir_headers *headers)
 {
 	if ((action->set & WEIR_SET_TUPLE) != 0 && headers->network == WEIR_NETWORK_IPV4)
 		headers->tuple = tuple_after(action, &headers->tuple);

@@ -142,8 +142,9 @@ weir_action_apply(const struct weir_action *action, struct rte_mbuf *packet,
 	}
 }
 
-/* Brings `headers` up to date as weir_action_apply() does, for whoever applies later. */
-void weir_action_foresee(const struct weir_action *action, struct weir_headers *headers);
+/* Brings `headers` up to date as weir_action_apply() does, for rewrites that another core applies
+ * later. */
+void weir_action_update_headers(const struct weir_action *action, struct weir_headers *headers);
 
 /*
  * Adds what a later function decided on the packet to what those before it did: together they are

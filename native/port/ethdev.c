@@ -89,8 +89,8 @@ waits_at(const struct weir_device *device, char *path, size_t size)
 	return true;
 }
 
-/* A client that connects and closes at once, as a switch does that sets up its port anew, makes the
- * driver give up, and leave its socket. The next time it comes to stay. */
+/* A client that connects and disconnects at once (a switch that reconfigures its port) makes the
+ * driver fail and leave its socket behind; the next attempt succeeds. */
 static int
 open_device(const struct weir_device *device)
 {

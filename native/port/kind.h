@@ -26,7 +26,8 @@ struct weir_port_kind {
 		    struct weir_error *error);
 	/* Instead, of a kind whose ports come in pairs: opens and keeps this one and its peer,
 	 * unless the peer's request has done so. */
-	int (*open_pair)(const struct weir_port_config *config, struct weir_error *error);
+	int (*open_pair)(const struct weir_port_config *config, const char *where,
+			 struct weir_error *error);
 	void (*close)(struct weir_port *port);
 	/* What the port counted since it was opened; oerrors: packets that it took and lost. */
 	void (*stats)(const struct weir_port *port, struct rte_eth_stats *stats);

@@ -27,10 +27,10 @@ weir_wires_free(void)
 }
 
 static int
-open_end(const char *name, const char *peer, struct rte_ring *in, struct rte_ring *out,
-	 struct weir_error *error)
+open_end(const char *name, const char *where, const char *peer, struct rte_ring *in,
+	 struct rte_ring *out, struct weir_error *error)
 {
-	struct weir_port *port = weir_port_room(name, &weir_memory_kinds[0], error);
+	struct weir_port *port = weir_port_room(name, where, &weir_memory_kinds[0], error);
 	const struct rte_eth_conf plain = {0};
 	int id;
 
@@ -60,18 +60,18 @@ open_end(const char *name, const char *peer, struct rte_ring *in, struct rte_rin
 }
 
 static int
-open_pair(const struct weir_port_config *config, struct weir_error *error)
+open_pair(const struct weir_port_config *config, const char *where, struct weir_error *error)
 {
 	const struct weir_port *open = weir_port_find(config->name);
 	const char *left = config->name, *right = config->peer;
-	char name[RTE_RING_NAMESIZE];
+	char name[RTE_RING_NAMESIZE], left_place[96], right_place[96];
 	struct rte_ring *rings[2];
 
 	if (open != NULL && strcmp(open->peer, right) == 0)
 		return 0;
 	for (unsigned int i = 0; i < 2; i++) {
 		if (wire_count == RTE_DIM(wires))
-			return weir_fail(error, "bad_argument", left, NULL, NULL,
+			return weir_fail(error, "bad_argument", where, NULL, NULL,
 					 "too many in-memory ports");
 		snprintf(name, sizeof(name), "wire-%u", wire_count);
 		rings[i] = rte_ring_create(name, RING_SLOTS, SOCKET_ID_ANY,
@@ -83,8 +83,10 @@ open_pair(const struct weir_port_config *config, struct weir_error *error)
 		}
 		wires[wire_count++] = rings[i];
 	}
-	if (open_end(left, right, rings[0], rings[1], error) < 0 ||
-	    open_end(right, left, rings[1], rings[0], error) < 0)
+	snprintf(left_place, sizeof(left_place), "%s.name", where);
+	snprintf(right_place, sizeof(right_place), "%s.peer", where);
+	if (open_end(left, left_place, right, rings[0], rings[1], error) < 0 ||
+	    open_end(right, right_place, left, rings[1], rings[0], error) < 0)
 		return -1;
 	return 0;
 }

@@ -42,10 +42,10 @@ weir_port_kind_name(unsigned int index)
 }
 
 static const struct weir_port_kind *
-kind_named(const struct weir_port_config *config, struct weir_error *error)
+kind_named(const struct weir_port_config *config, const char *where, struct weir_error *error)
 {
 	const struct weir_port_kind *kind;
-	char expected[160];
+	char place[96], expected[160];
 	size_t used = 0;
 
 	for (unsigned int i = 0; (kind = kind_at(i)) != NULL; i++) {
@@ -54,7 +54,8 @@ kind_named(const struct weir_port_config *config, struct weir_error *error)
 		used += snprintf(expected + used, sizeof(expected) - used, "%s, ", kind->name);
 	}
 	snprintf(expected + used, sizeof(expected) - used, "others by `devargs`");
-	weir_fail(error, "bad_argument", config->name, expected, NULL, "unknown kind of port '%s'",
+	snprintf(place, sizeof(place), "%s.kind", where);
+	weir_fail(error, "bad_argument", place, expected, NULL, "unknown kind of port '%s'",
 		  config->kind);
 	return NULL;
 }
@@ -72,7 +73,7 @@ kind_of(const struct weir_port_config *config, const char *where, struct weir_er
 			  "port '%s' says neither its kind nor devargs", config->name);
 		return NULL;
 	}
-	kind = kind_named(config, error);
+	kind = kind_named(config, where, error);
 	if (kind == NULL)
 		return NULL;
 	if (kind->needs == WEIR_PORT_NEEDS_INTERFACE && config->interface == NULL)
@@ -148,17 +149,20 @@ weir_port_open(const struct weir_port_config *config, const char *where, struct 
 {
 	const struct weir_port_kind *kind = kind_of(config, where, error);
 	struct weir_port *port;
+	char place[96];
 
 	if (kind == NULL)
 		return -1;
 	if (kind->open_pair != NULL)
-		return kind->open_pair(config, error);
-	port = weir_port_room(config->name, kind, error);
+		return kind->open_pair(config, where, error);
+	snprintf(place, sizeof(place), "%s.name", where);
+	port = weir_port_room(config->name, place, kind, error);
 	if (port == NULL)
 		return -1;
 	if (config->mac != NULL) {
+		snprintf(place, sizeof(place), "%s.mac", where);
 		if (rte_ether_unformat_addr(config->mac, &port->mac) != 0)
-			return weir_fail(error, "bad_argument", config->name,
+			return weir_fail(error, "bad_argument", place,
 					 "an address such as 02:00:00:00:00:01", NULL,
 					 "'%s' is not a MAC address", config->mac);
 		port->has_mac = true;

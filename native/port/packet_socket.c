@@ -40,7 +40,7 @@ struct packet_socket {
 	unsigned int next_frame;
 	struct rte_mempool *mempool;
 	struct rte_eth_stats stats; /* but for imissed: one writer, the polling core */
-	uint64_t missed;	    /* the kernel's count, which it clears when it tells it */
+	uint64_t missed;	    /* reading the kernel's counter clears it */
 };
 
 static inline struct tpacket2_hdr *

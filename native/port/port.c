@@ -12,17 +12,19 @@ static struct weir_port ports[WEIR_PORTS_MAX];
 static unsigned int count;
 
 struct weir_port *
-weir_port_room(const char *name, const struct weir_port_kind *kind, struct weir_error *error)
+weir_port_room(const char *name, const char *where, const struct weir_port_kind *kind,
+	       struct weir_error *error)
 {
 	struct weir_port *port;
 
 	if (weir_port_find(name) != NULL) {
-		weir_fail(error, "bad_argument", name, "a name that no other port has", NULL,
+		weir_fail(error, "bad_argument", where, "a name that no other port has", NULL,
 			  "there are two ports named '%s'", name);
 		return NULL;
 	}
 	if (count == WEIR_PORTS_MAX) {
-		weir_fail(error, "bad_argument", name, "at most 160 ports", NULL, "too many ports");
+		weir_fail(error, "bad_argument", where, "at most 160 ports", NULL,
+			  "too many ports");
 		return NULL;
 	}
 	port = &ports[count];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports: DPDK ethdevs by devargs or interface name, and the in-memory pair. Control thread only,
- * but for tx/rx. */
+/* Ports: DPDK devices, in-memory pairs and packet sockets. Control thread only, except receive and
+ * transmit. */
 #ifndef WEIR_PORT_PORT_H
 #define WEIR_PORT_PORT_H
 
@@ -72,9 +72,9 @@ struct rte_mempool *weir_ports_mempool(void);
  */
 
 /* A cleared entry at the end of the table, its id set to its index, or NULL with `error`: name
- * taken, table full. */
-struct weir_port *weir_port_room(const char *name, const struct weir_port_kind *kind,
-				 struct weir_error *error);
+ * taken, table full. `where`: the place of the name in the request. */
+struct weir_port *weir_port_room(const char *name, const char *where,
+				 const struct weir_port_kind *kind, struct weir_error *error);
 /* Keeps the entry that weir_port_room() gave. */
 void weir_port_keep(void);
 /* The entry kept last, which is in the table no more; NULL: there is none. */

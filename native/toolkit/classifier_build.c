@@ -152,7 +152,7 @@ lay(struct layout *layout, const void *items, size_t bytes)
 }
 
 static const void *
-lay_growing(struct layout *layout, const struct growing *growing)
+lay_growing(struct layout *layout, const struct weir_growing *growing)
 {
 	return lay(layout, growing->items, growing->count * growing->item_bytes);
 }

@@ -92,8 +92,8 @@ struct placed_prefix {
 /* Address -> set, in steps of 16, 8 and 8 bits. An entry is TRIE_LEAF and the index of a set, or
  * the index of the next node's first entry. */
 struct address_trie {
-	struct growing entries; /* uint32_t; the root is first */
-	struct growing sets;	/* struct table_set */
+	struct weir_growing entries; /* uint32_t; the root is first */
+	struct weir_growing sets;    /* struct table_set */
 };
 
 /* Sorts `prefixes`. False: no memory. */
@@ -121,8 +121,8 @@ struct tree_node {
 };
 
 struct rule_lists {
-	struct growing records; /* struct rule_record */
-	struct growing nodes;	/* struct tree_node */
+	struct weir_growing records; /* struct rule_record */
+	struct weir_growing nodes;   /* struct tree_node */
 	uint32_t trees, longest;
 };
 

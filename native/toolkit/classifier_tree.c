@@ -175,7 +175,7 @@ add_list(struct tree *tree, const struct part *part, uint32_t *reference)
 	*reference = REFERENCE_NONE;
 	if (part->count == 0)
 		return true;
-	if (!growing_add(&lists->records, part->count, reference))
+	if (!weir_growing_add(&lists->records, part->count, reference))
 		return false;
 	records = (struct rule_record *)lists->records.items + *reference;
 	for (uint32_t i = 0; i < part->count; i++) {
@@ -213,7 +213,7 @@ add_split(struct tree *tree, const struct part *part, const struct box *region,
 		free(places);
 		return add_list(tree, part, reference);
 	}
-	added = growing_add(&tree->lists->nodes, 1, &node);
+	added = weir_growing_add(&tree->lists->nodes, 1, &node);
 	for (unsigned int i = 0; added && i < 2; i++)
 		added = add_part(tree, &sides[i], &regions[i], copies * sides[i].count / both,
 				 depth + 1, &next[i]);

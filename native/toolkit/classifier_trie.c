@@ -28,14 +28,15 @@ by_address_and_length(const void *left, const void *right)
 }
 
 static bool
-intern(struct interning *interning, struct growing *sets, const struct table_set *set, uint32_t *id)
+intern(struct interning *interning, struct weir_growing *sets, const struct table_set *set,
+       uint32_t *id)
 {
 	uint32_t hash = rte_hash_crc(set, sizeof(*set), 0);
 
 	for (uint32_t at = hash & interning->mask;; at = (at + 1) & interning->mask) {
 		*id = interning->slots[at];
 		if (*id == INTERNED_NONE) {
-			if (!growing_add(sets, 1, id))
+			if (!weir_growing_add(sets, 1, id))
 				return false;
 			((struct table_set *)sets->items)[*id] = *set;
 			interning->slots[at] = *id;
@@ -58,7 +59,7 @@ fill(uint32_t *entries, uint32_t count, uint32_t entry)
 
 /* The node that entry `at` leads to; made if that is a leaf. */
 static bool
-descend(struct growing *entries, uint32_t at, uint32_t *node)
+descend(struct weir_growing *entries, uint32_t at, uint32_t *node)
 {
 	uint32_t entry = ((uint32_t *)entries->items)[at];
 
@@ -66,7 +67,7 @@ descend(struct growing *entries, uint32_t at, uint32_t *node)
 		*node = entry;
 		return true;
 	}
-	if (!growing_add(entries, TRIE_NODE_ENTRIES, node))
+	if (!weir_growing_add(entries, TRIE_NODE_ENTRIES, node))
 		return false;
 	uint32_t *all = entries->items;
 
@@ -77,7 +78,7 @@ descend(struct growing *entries, uint32_t at, uint32_t *node)
 
 /* Longer prefixes come after those that they lie in, so what is painted over is all leaves. */
 static bool
-paint(struct growing *entries, uint32_t address, unsigned int length, uint32_t set)
+paint(struct weir_growing *entries, uint32_t address, unsigned int length, uint32_t set)
 {
 	unsigned int end = length <= 16 ? 16 : length <= 24 ? 24 : 32;
 	uint32_t at = address >> 16;
@@ -151,7 +152,7 @@ address_trie_build(struct address_trie *trie, struct placed_prefix *prefixes, ui
 		return false;
 	memset(interning.slots, 0xff, (interning.mask + 1UL) * sizeof(uint32_t));
 	qsort(prefixes, count, sizeof(*prefixes), by_address_and_length);
-	built = growing_add(&trie->entries, TRIE_ROOT_ENTRIES, &root) &&
+	built = weir_growing_add(&trie->entries, TRIE_ROOT_ENTRIES, &root) &&
 		paint_all(trie, prefixes, count, &interning);
 	free(interning.slots);
 	return built;

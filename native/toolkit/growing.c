@@ -7,7 +7,7 @@
 #include <rte_common.h>
 
 bool
-growing_add(struct growing *growing, uint32_t count, uint32_t *first)
+weir_growing_add(struct weir_growing *growing, uint32_t count, uint32_t *first)
 {
 	if (growing->count + count > growing->room) {
 		uint32_t room = RTE_MAX(growing->room * 2, growing->count + count);

@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct growing {
+struct weir_growing {
 	void *items;
 	size_t item_bytes;
 	uint32_t count, room;
 };
 
 /* Room for `count` more items, cleared; *first: the index of the first. False: no memory. */
-bool growing_add(struct growing *growing, uint32_t count, uint32_t *first);
+bool weir_growing_add(struct weir_growing *growing, uint32_t count, uint32_t *first);
 
 #endif

@@ -13,7 +13,7 @@ word_of(struct weir_arrivals *arrivals, uint64_t sequence)
 	return &arrivals->window[sequence / 64 % WEIR_WINDOW_WORDS];
 }
 
-/* Forgets what the window held for the sequence numbers from `from` up to `to`, both counted in. */
+/* Clears the window's entries of sequence numbers `from` to `to`, both included. */
 static void
 forget(struct weir_arrivals *arrivals, uint64_t from, uint64_t to)
 {
@@ -43,13 +43,13 @@ unwrap(const struct weir_arrivals *arrivals, uint32_t sequence)
 	return arrivals->highest + step;
 }
 
-/* Packets before this one are missing. What never came before the first has no other side. */
+/* Packets before this one are missing. A gap before the first arrival has no length. */
 static void
 note_gap(struct weir_arrivals *arrivals, uint64_t tx_tsc, uint64_t rx_tsc)
 {
 	uint64_t cycles = 0;
 
-	/* By a network card's clock and the counter in turn, arrivals may be in the other order. */
+	/* Times of a network card's clock and of the counter, mixed, may be out of order. */
 	if (arrivals->any && rx_tsc > arrivals->newest_rx_tsc)
 		cycles = rx_tsc - arrivals->newest_rx_tsc;
 	arrivals->gaps++;
@@ -78,8 +78,8 @@ is_first_arrival(struct weir_arrivals *arrivals, uint64_t sequence, uint64_t tx_
 		arrivals->newest_rx_tsc = rx_tsc;
 		arrivals->any = true;
 	} else if (arrivals->highest - sequence >= WEIR_WINDOW_PACKETS) {
-		/* Whether it came before cannot be told any more: it stays lost, and is counted as
-		 * too late. */
+		/* Whether it arrived before is no longer known: it stays lost and counts as too
+		 * late. */
 		arrivals->too_late++;
 		return false;
 	} else if (*word & bit) {

@@ -67,7 +67,7 @@ summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *
 	}
 }
 
-/* What never came behind the last arrival is a gap that ends with the sending. */
+/* Packets lost after the last arrival are a gap that ends when sending ended. */
 static void
 find_gaps(const struct weir_stream *stream, struct weir_stream_count *count)
 {

@@ -5,13 +5,13 @@
  * 3550, section 6.4.1: in order of arrival). PDV (RFC 5481, section 4.2) is the
  * delay less the least delay, so its quantiles are those of the delay, less its minimum.
  *
- * The delay begins when the packet was due. Otherwise a generator that comes late would hide what
- * the packets that it holds back would have met ("coordinated omission"). Of a constant rate the
- * sequence number says when that was; drawn gaps are in the stamp; and without a rate a packet is
- * due when it is sent. IPDV and jitter compare packets as the stamps have them: by the times of
- * sending, or with drawn gaps by those when they were due.
+ * The delay begins when the packet was due. Otherwise a generator that is late would hide the delay
+ * of the packets that it holds back ("coordinated omission"). At a constant rate the sequence
+ * number gives that time; with Poisson gaps the stamp has it; and without a rate a packet is due
+ * when it is sent. IPDV and jitter compare packets as the stamps have them: by the times of
+ * sending, or with Poisson gaps by the due times.
  *
- * One packet may be tagged (RFC 2544, section 26.2): its delay is told singly, too.
+ * One packet may be tagged (RFC 2544, section 26.2): its delay is also reported by itself.
  *
  * Packets of one burst have one time of sending and one of arrival. So at high rates most delays
  * are that of the packet before, or less by the gap of a constant rate, and are counted together.
@@ -43,20 +43,20 @@ struct weir_delays {
 	bool any;
 	bool has_tagged;
 	uint64_t tagged_cycles;
-	/* Of the packet measured last; of one burst all are alike. */
+	/* Of the packet measured last; all of one burst have the same. */
 	uint64_t last_tx_tsc, last_rx_tsc;
 	uint64_t last_cycles;	/* between these two */
 	uint64_t next_sequence; /* the one behind it; UINT64_MAX: there was none */
-	/* Those from here to `next_sequence` are still to be counted, at the latest when they end
-	 * at `alike_end`: the first has this delay (see weir_histogram_add_ramp()), each other one
-	 * a step less, ... */
+	/* Packets from this one to `next_sequence` are not counted yet; they are at `alike_end` at
+	 * the latest. The first has the delay `ramp_first` (see weir_histogram_add_ramp()), each
+	 * further one a step less, ... */
 	uint64_t counted_to, alike_end;
 	uint64_t ramp_first, ramp_step;
-	uint64_t varied_to; /* ... and those from here on have an IPDV of 0 */
+	uint64_t varied_to; /* ... and those from this one on have an IPDV of 0 */
 	int64_t ipdv_min_cycles, ipdv_max_cycles;
 	double jitter, jitter_max, jitter_sum; /* cycles */
 	uint64_t jitter_count;
-	/* Before they were taken last. */
+	/* Before the last weir_delays_take_extremes(). */
 	double earlier_jitter_max;
 	int64_t earlier_ipdv_min_cycles, earlier_ipdv_max_cycles;
 	struct weir_histogram latency_cycles;
@@ -118,7 +118,7 @@ weir_delays_take_extremes(struct weir_delays *delays)
 	delays->ipdv_max_cycles = INT64_MIN;
 }
 
-/* How many packets may wait to be counted. */
+/* So many packets at most are counted together. */
 #define WEIR_DELAYS_ALIKE_MAX 64
 
 /* What is left of a jitter after so many packets without a difference, below 128: each takes away a
@@ -146,9 +146,9 @@ weir_delays_left(uint32_t packets)
 	return left;
 }
 
-/* Counts those that wait. */
+/* Counts the packets that are not counted yet. */
 static inline void
-weir_delays_settle(struct weir_delays *delays)
+weir_delays_flush(struct weir_delays *delays)
 {
 	uint32_t waiting = (uint32_t)(delays->next_sequence - delays->counted_to);
 	uint32_t alike = (uint32_t)(delays->next_sequence - delays->varied_to);
@@ -179,7 +179,7 @@ weir_delays_settle(struct weir_delays *delays)
 	delays->jitter = faded;
 }
 
-/* Begins anew to wait, with that packet. */
+/* Begins a new group of packets to be counted together, with that one. */
 static inline void
 weir_delays_begin_alike(struct weir_delays *delays, uint64_t sequence, uint64_t rx_tsc)
 {
@@ -221,7 +221,7 @@ weir_delays_add_other(struct weir_delays *delays, uint64_t sequence, uint64_t tx
 		return;
 	if (delays->pacing != NULL || cycles != delays->last_cycles ||
 	    sequence != delays->next_sequence || sequence >= delays->alike_end) {
-		weir_delays_settle(delays);
+		weir_delays_flush(delays);
 		if (delays->wanted.variation && delays->any)
 			weir_delays_add_variation(delays, sequence, cycles);
 		weir_delays_begin_alike(delays, sequence, rx_tsc);

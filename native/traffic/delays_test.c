@@ -31,7 +31,7 @@ static void
 add(uint64_t sequence, uint64_t tx_tsc, uint64_t rx_tsc)
 {
 	weir_delays_add(&delays, sequence, tx_tsc, rx_tsc);
-	weir_delays_settle(&delays);
+	weir_delays_flush(&delays);
 }
 
 static int
@@ -180,8 +180,8 @@ a_packet_that_arrives_before_it_was_sent_is_counted_and_has_no_delay(void **stat
 	assert_int_equal(delays.ipdv_cycles.count, 0);
 }
 
-/* A generator of 1,000 packets that is away for 5 ms after the first 400, by a path of 2,000
- * cycles. */
+/* A generator of 1,000 packets that loses its core for 5 ms after the first 400; the path takes
+ * 2,000 cycles. */
 static void
 arrive_from_a_late_generator(const struct weir_pacing *pacing, uint64_t away_cycles)
 {
@@ -193,7 +193,7 @@ arrive_from_a_late_generator(const struct weir_pacing *pacing, uint64_t away_cyc
 
 		weir_delays_add(&delays, n, tx_tsc, tx_tsc + 2000);
 	}
-	weir_delays_settle(&delays);
+	weir_delays_flush(&delays);
 }
 
 static void
@@ -251,7 +251,7 @@ a_burst_of_a_constant_rate_counts_each_packet_from_its_own_due_time(void **state
 				weir_delays_add(&delays, sequence, tx_tsc, rx_tsc);
 			}
 		}
-		weir_delays_settle(&delays);
+		weir_delays_flush(&delays);
 		assert_int_equal(delays.latency_cycles.count, sequence);
 		assert_in_range(delays.latency_cycles.sum, sum - sequence, sum + sequence);
 		assert_in_range(delays.latency_cycles.max, singly.max - 1, singly.max + 1);
@@ -280,9 +280,9 @@ a_look_in_the_middle_of_a_burst_changes_nothing(void **state)
 		for (uint64_t n = 0; n < 40; n++) {
 			weir_delays_add(&delays, n, rx_tsc - 5000, rx_tsc);
 			if (looks && n % 3 == 0)
-				weir_delays_settle(&delays);
+				weir_delays_flush(&delays);
 		}
-		weir_delays_settle(&delays);
+		weir_delays_flush(&delays);
 		assert_int_equal(delays.ipdv_cycles.count, 39);
 		if (!looks)
 			whole = delays.latency_cycles;
@@ -343,7 +343,7 @@ packets_of_one_burst_count_as_each_by_itself_would(void **state)
 			weir_delays_add(&delays, sequence, 0, delay);
 		}
 	}
-	weir_delays_settle(&delays);
+	weir_delays_flush(&delays);
 	/* Jitters are summed by a formula: their last digits may differ, and nothing else. */
 	assert_true(fabs(delays.jitter - singly.jitter) <= 1e-6);
 	assert_true(fabs(delays.jitter_max - singly.jitter_max) <= 1e-6);

@@ -15,8 +15,7 @@ struct generator {
 	struct weir_area area; /* first */
 	char name[64];
 	struct weir_queue queue;
-	uint16_t port_id;
-	uint64_t back_tsc; /* of the area, as far as it was looked at */
+	uint64_t host_gap_end_tsc; /* of the last gap that was handled */
 	unsigned int sender_count;
 	struct weir_sender *senders[WEIR_STREAMS_MAX];
 };
@@ -50,15 +49,15 @@ send_due(struct generator *generator, struct weir_sender *sender, uint64_t now)
 	return count;
 }
 
-/* The host had the core. */
+/* Skips what was due while the host had the core. */
 static void
 skip(struct generator *generator)
 {
-	generator->back_tsc = generator->area.back_tsc;
+	generator->host_gap_end_tsc = generator->area.host_gap_end_tsc;
 	for (unsigned int i = 0; i < generator->sender_count; i++) {
 		if (generator->senders[i]->skips && !generator->senders[i]->done)
-			weir_sender_skip(generator->senders[i], generator->area.gone_tsc,
-					 generator->back_tsc);
+			weir_sender_skip(generator->senders[i], generator->area.host_gap_begin_tsc,
+					 generator->host_gap_end_tsc);
 	}
 }
 
@@ -70,7 +69,7 @@ poll(struct weir_area *area, uint64_t now_tsc)
 
 	if (__atomic_load_n(&weir_epoch, __ATOMIC_ACQUIRE) == 0)
 		return 0;
-	if (unlikely(generator->back_tsc != area->back_tsc))
+	if (unlikely(generator->host_gap_end_tsc != area->host_gap_end_tsc))
 		skip(generator);
 	for (unsigned int i = 0; i < generator->sender_count; i++)
 		handled += send_due(generator, generator->senders[i], now_tsc);
@@ -90,7 +89,6 @@ weir_generator_create(const char *name, unsigned int core, const struct weir_que
 	snprintf(generator->name, sizeof(generator->name), "%s", name);
 	generator->area = (struct weir_area){.poll = poll, .name = generator->name, .core = core};
 	generator->queue = *queue;
-	generator->port_id = port_id;
 	if (weir_tester_area_add(&generator->area, true, port_id, error) < 0) {
 		free(generator);
 		return NULL;
@@ -113,10 +111,4 @@ weir_generator_take(struct weir_area *area, struct weir_sender **senders, unsign
 	if (count > 0)
 		memcpy(generator->senders, senders, count * sizeof(*senders));
 	generator->sender_count = count;
-}
-
-uint16_t
-weir_generator_port(const struct weir_area *area)
-{
-	return ((const struct generator *)area)->port_id;
 }

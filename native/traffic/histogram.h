@@ -18,7 +18,7 @@
 struct weir_histogram {
 	uint64_t count;
 	uint64_t sum;
-	uint64_t min, max;			  /* exact, since they were taken last */
+	uint64_t min, max;			  /* exact, since weir_histogram_take_extremes() */
 	uint64_t earlier_min, earlier_max;	  /* exact, before that */
 	uint64_t buckets[WEIR_HISTOGRAM_BUCKETS]; /* 32 bits overflow after minutes at 10 Mpps */
 };
@@ -77,7 +77,7 @@ weir_histogram_add_many(struct weir_histogram *histogram, uint64_t value, uint32
 		histogram->max = value;
 	histogram->buckets[weir_histogram_bucket(value)] += count;
 	histogram->sum += value * count;
-	/* Last: whoever reads meanwhile finds no packets before there is a minimum. */
+	/* Last: a concurrent reader sees no count before there is a minimum. */
 	__atomic_store_n(&histogram->count, histogram->count + count, __ATOMIC_RELEASE);
 }
 

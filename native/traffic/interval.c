@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream up to now, and what was greatest and what went missing since it was looked at last. */
+/* A stream up to now, with extremes and losses since the last call. */
 #include <assert.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ take(void *argument)
 	struct weir_histogram *latency = &arrivals->delays.latency_cycles;
 	uint64_t min, max;
 
-	weir_delays_settle(&arrivals->delays);
+	weir_delays_flush(&arrivals->delays);
 	interval->delivered = arrivals->delivered;
 	interval->duplicates = arrivals->duplicates;
 	interval->reordered = arrivals->reordered;
@@ -87,7 +87,7 @@ weir_stream_interval(unsigned int index, struct weir_stream_interval *interval)
 	memset(interval, 0, sizeof(*interval));
 	if (stream->config.to_port_id != WEIR_NOWHERE)
 		weir_area_run(weir_receiver_of(stream->config.to_port_id), take, &taking);
-	/* After those that have arrived: never fewer. */
+	/* Read after the arrivals, so never less than these. */
 	interval->offered = stream->sender.offered;
 	interval->tx_refused = stream->sender.refused;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a look at a run tells of the time since the last one, and the end of a run before its time.
+/* What a run reports of the time since the last call, and the early end of a run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ jitter_and_ipdv_begin_anew_when_their_extremes_are_taken(void **state)
 	delays.wanted.variation = true;
 	weir_delays_add(&delays, 0, 0, 100);
 	weir_delays_add(&delays, 1, 0, 900);
-	weir_delays_settle(&delays);
+	weir_delays_flush(&delays);
 	weir_delays_take_extremes(&delays);
 	weir_delays_add(&delays, 2, 0, 890);
 	assert_int_equal(delays.ipdv_max_cycles, -10);

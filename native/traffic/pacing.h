@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When packets are due, by the time-stamp counter. Constant: packet n at n / rate, rate x duration
- * of them in all, rounded down. Poisson (RFC 2330 section 11.1.1): exponential gaps; as many
- * packets as the process draws within the duration, rate x duration in the mean. A constant rate
- * may change once; and any sender may end after a number of packets (a burst).
+ * When packets are due, by the time-stamp counter. Constant: packet n (from 0) at (n + 1) / rate,
+ * rate x duration of them in all, rounded down. Poisson (RFC 2330 section 11.1.1): exponential
+ * gaps; as many packets as the process draws within the duration, rate x duration in the mean. A
+ * constant rate may change once; and any sender may end after a number of packets (a burst).
  */
 #ifndef WEIR_TRAFFIC_PACING_H
 #define WEIR_TRAFFIC_PACING_H
@@ -30,8 +30,8 @@ struct weir_pacing {
 	uint64_t random;
 	double next_due_cycles; /* Poisson: of the first packet not yet drawn as due */
 	uint64_t due;		/* Poisson: packets drawn */
-	/* Poisson: when those drawn last were due, by their number. Last: a receiver reads what is
-	 * above while a generator writes what follows. */
+	/* Poisson: due times of the packets drawn last, by sequence number. Last member: a receiver
+	 * reads those above while a generator writes the following. */
 	uint64_t drawn_cycles[WEIR_PACING_DRAWN];
 };
 

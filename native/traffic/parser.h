@@ -14,7 +14,7 @@
 
 enum weir_parsed {
 	WEIR_PARSED_STAMP,     /* `*stamp` is filled and its check is right */
-	WEIR_PARSED_FOREIGN,   /* a whole packet of somebody else */
+	WEIR_PARSED_FOREIGN,   /* a whole packet without a stamp of Weir */
 	WEIR_PARSED_MALFORMED, /* truncated, or its lengths contradict each other */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parser takes for a stamp, what for somebody else's packet, and what for a broken one. */
+/* What the parser takes for a stamp, for a foreign packet and for a malformed one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

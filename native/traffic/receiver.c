@@ -219,12 +219,6 @@ weir_receiver_take(struct weir_area *area, struct weir_stream *const *by_id)
 	((struct receiver *)area)->by_id = by_id;
 }
 
-uint16_t
-weir_receiver_port_id(const struct weir_area *area)
-{
-	return ((const struct receiver *)area)->port_id;
-}
-
 const char *
 weir_receiver_port_name(const struct weir_area *area)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the tester know each other by: generators and receivers by their ports, streams
- * by index, and what a run tells all areas. */
+/* Registry of the tester: generators and receivers by port, streams by index, and the state of the
+ * run that all areas read. */
 #include <string.h>
 
 #include "stream.h"

@@ -37,7 +37,7 @@ weir_run_stop(void)
 	if (run.state != WEIR_RUN_RUNNING)
 		return;
 	for (unsigned int i = 0; i < weir_stream_count(); i++)
-		weir_delays_settle(&weir_stream_at(i)->arrivals.delays);
+		weir_delays_flush(&weir_stream_at(i)->arrivals.delays);
 	end_with(WEIR_RUN_STOPPED);
 }
 
@@ -99,7 +99,7 @@ ready_streams(const struct weir_run_options *options)
 		weir_core_stalls_begin(i);
 }
 
-/* The first packets are those of one turn through the flows: there must be turns. */
+/* The first packet of each flow is in the first pass over the flows: they must be sent in turn. */
 static int
 check_first_packets(struct weir_error *error)
 {
@@ -228,7 +228,7 @@ weir_run_poll(void)
 		struct weir_sender *sender = &weir_stream_at(i)->sender;
 
 		sender->intended = weir_pacing_intended(&sender->pacing, sender->offered);
-		weir_delays_settle(&weir_stream_at(i)->arrivals.delays);
+		weir_delays_flush(&weir_stream_at(i)->arrivals.delays);
 	}
 	run.state = WEIR_RUN_DONE;
 	return run.state;

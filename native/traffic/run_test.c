@@ -116,7 +116,7 @@ a_poisson_run_intends_what_its_process_draws(void **state)
 
 static uint64_t awake_tsc;
 
-/* Is slow to come round for the first time in a run. */
+/* Is slow in its first poll of a run. */
 static uint32_t
 oversleep(struct weir_area *area, uint64_t now_tsc)
 {

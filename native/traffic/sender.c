@@ -277,10 +277,10 @@ jump(struct weir_sender *sender)
 }
 
 void
-weir_sender_skip(struct weir_sender *sender, uint64_t gone_tsc, uint64_t back_tsc)
+weir_sender_skip(struct weir_sender *sender, uint64_t host_gap_begin_tsc, uint64_t host_gap_end_tsc)
 {
-	uint64_t from = weir_pacing_due(&sender->pacing, gone_tsc, UINT64_MAX);
-	uint64_t to = weir_pacing_due(&sender->pacing, back_tsc, UINT64_MAX);
+	uint64_t from = weir_pacing_due(&sender->pacing, host_gap_begin_tsc, UINT64_MAX);
+	uint64_t to = weir_pacing_due(&sender->pacing, host_gap_end_tsc, UINT64_MAX);
 
 	if (sender->skip_to != 0 || to <= RTE_MAX(from, sender->sequence))
 		return;

@@ -25,7 +25,7 @@ weir_slices_begin(struct weir_slices *slices, unsigned int count, uint64_t width
 	memset(slices->slice, 0, RTE_MAX(count, 1u) * sizeof(slices->slice[0]));
 }
 
-/* What comes after the last one was due belongs to it. Its keys end at half of all numbers, so that
+/* Packets due later belong to the last one. Its keys end at half of all numbers, so that
  * a key before its first is none of them. */
 void
 weir_slices_move(struct weir_slices *slices, uint64_t key)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packets of a stream by when they were due, in slices of the run's time: what is lost can then
- * be told from what was lost while somebody had taken a core away.
+ * The packets of a stream by when they were due, in slices of the run's time: losses of the system
+ * can then be separated from those while a core was taken away.
  *
- * A packet's *key* says when it was due. At a constant rate it is the sequence number, so that
- * nobody counts what is sent; else the stamp's time, in cycles from the run's start.
+ * A packet's *key* says when it was due. At a constant rate it is the sequence number, so that sent
+ * packets need not be counted; else the stamp's time, in cycles from the run's start.
  */
 #ifndef WEIR_TRAFFIC_SLICES_H
 #define WEIR_TRAFFIC_SLICES_H
@@ -25,7 +25,7 @@ struct weir_slice {
 
 /* One thread writes. */
 struct weir_slices {
-	unsigned int count; /* 0: nobody wants them, and all is one slice */
+	unsigned int count; /* 0: not wanted, all is one slice */
 	double width;	    /* in keys */
 	bool by_time;
 	uint64_t start_tsc;

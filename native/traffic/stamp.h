@@ -4,8 +4,8 @@
  * packed.
  *
  * `check` makes the ones' complement sum of the nine words a constant. So the UDP or TCP checksum
- * does not depend on what the stamp says and is computed once for a flow; and a receiver tells a
- * stamp from a stranger's bytes.
+ * does not depend on what the stamp says and is computed once for a flow; and a receiver
+ * distinguishes a stamp from other bytes.
  */
 #ifndef WEIR_TRAFFIC_STAMP_H
 #define WEIR_TRAFFIC_STAMP_H
@@ -24,7 +24,7 @@ struct weir_stamp {
 	uint16_t epoch; /* number of the run */
 	uint16_t stream;
 	uint32_t sequence; /* from 0, wraps */
-	/* Time-stamp counter, read once a burst just before it is handed over; with drawn gaps,
+	/* Time-stamp counter, read once a burst just before it is handed over; with Poisson gaps,
 	 * when the packet was due. */
 	uint64_t tx_tsc;
 } __attribute__((packed));

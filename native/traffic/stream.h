@@ -35,8 +35,8 @@ struct weir_sender {
 	uint64_t refused;
 	uint64_t last_tx_tsc;
 	bool done;
-	/* What was due while the host had the generator's core is skipped, not made up for: a
-	 * system under test that nobody took a core from shall see the load, not a burst. */
+	/* What was due while the host had the generator's core is skipped, not made up for: the
+	 * system under test, which lost no core, shall see the load, not a burst. */
 	bool skips;
 	/* Packets in this range are to be skipped, once those before it are sent; no end: none are.
 	 */
@@ -83,7 +83,7 @@ void weir_arrivals_add_untimed(struct weir_arrivals *arrivals, uint32_t sequence
 			       uint64_t now_tsc);
 void weir_arrivals_clear(struct weir_arrivals *arrivals);
 
-/* Areas of the tester announce themselves, and say when they end. -1 with `error`: the port has one
+/* Registers and unregisters an area of the tester. -1 with `error`: the port has one
  * already, or there are too many. */
 int weir_tester_area_add(struct weir_area *area, bool sends, uint16_t port_id,
 			 struct weir_error *error);
@@ -106,19 +106,19 @@ void weir_run_forget(void);
  * thread, between runs. */
 void weir_generator_take(struct weir_area *area, struct weir_sender **senders, unsigned int count);
 void weir_receiver_take(struct weir_area *area, struct weir_stream *const *by_id);
-uint16_t weir_generator_port(const struct weir_area *area);
-uint16_t weir_receiver_port_id(const struct weir_area *area);
 const char *weir_receiver_port_name(const struct weir_area *area);
 struct weir_receiver_count *weir_receiver_counts(struct weir_area *area);
 
 /* Fills one burst of `count` packets of the sender, and counts them as offered. False: no buffers.
  */
 bool weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count);
-/* Leaves out what was due in a gap. What was due before it and is not sent yet still is: else each
- * gap would wipe out what the sender is too slow for; and until then no other gap is left out. Of a
- * sender that skips. */
-void weir_sender_skip(struct weir_sender *sender, uint64_t gone_tsc, uint64_t back_tsc);
-/* How many packets go out before some are left out; the sequence moves on where these begin. */
+/* Skips what was due in a gap, if the sender skips. What was due before the gap and is not sent yet
+ * is still sent: else each gap would hide that the sender is too slow. Until then further gaps are
+ * not skipped. */
+void weir_sender_skip(struct weir_sender *sender, uint64_t host_gap_begin_tsc,
+		      uint64_t host_gap_end_tsc);
+/* How many packets are sent before the next skipped range; at its begin the sequence jumps over it.
+ */
 uint64_t weir_sender_room_before_skip(struct weir_sender *sender);
 
 static inline uint64_t
@@ -129,7 +129,7 @@ weir_sender_room(struct weir_sender *sender)
 int weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 			struct weir_error *error);
 void weir_sender_free(struct weir_sender *sender);
-/* Readies it for a run of that number; only its pacing's start and its deadline are still to be
+/* Prepares it for the run of that number; only its pacing's start and its deadline are still to be
  * set, by weir_sender_begin(). */
 void weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing pacing);
 void weir_sender_begin(struct weir_sender *sender, uint64_t start_tsc);

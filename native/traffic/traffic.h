@@ -8,7 +8,7 @@
  * in it, or fewer where the run limits their number. `offered` packets were built on time and
  * handed to the port; those of them that the port did not take are `tx_refused` (the queue of the
  * system under test was full) and freed. intended - offered is the shortfall: the tester's fault,
- * but for what a run skips. Frame sizes are L2 bytes with FCS (RFC 2544).
+ * except what a run skips. Frame sizes are L2 bytes with FCS (RFC 2544).
  */
 #ifndef WEIR_TRAFFIC_TRAFFIC_H
 #define WEIR_TRAFFIC_TRAFFIC_H
@@ -93,8 +93,8 @@ struct weir_run_options {
 	/* From then_after_ns on, another constant rate of each stream, not 0; NULL: none. */
 	const double *then_pps;
 	uint64_t then_after_ns;
-	/* Whose delay is measured: packets sent from this time on; or of these the first of each
-	 * flow alone, where flows are sent in turn. */
+	/* Packets whose delay is measured: packets sent from this time on; or of these the first of
+	 * each flow alone, where flows are sent in turn. */
 	uint64_t settle_ns;
 	bool first_packets;
 	/* The run's time in slices of so many nanoseconds, WEIR_SLICES_MAX at most; 0: none. */
@@ -170,7 +170,7 @@ struct weir_receiver_count {
 	/* Of those that count for a stream, where a network card times arrivals: by a stamp that
 	 * can be true, or without one and so without a delay. */
 	uint64_t timed, untimed;
-	unsigned int clock_steps; /* how often somebody has set the card's clock */
+	unsigned int clock_steps; /* how often the card's clock was set */
 };
 
 /* Counts of the last run; while it goes on, those of about now, and `intended` is not known. */
@@ -207,7 +207,8 @@ void weir_stream_interval(unsigned int index, struct weir_stream_interval *inter
 struct weir_slice_count {
 	uint64_t due, offered, delivered;
 	double delay_ns; /* mean, from when they were due; 0 where none was delivered */
-	/* Mean of the same packets when they were sent, after they were due; 0 with drawn gaps. */
+	/* Mean of the same packets when they were sent, after they were due; 0 with Poisson gaps.
+	 */
 	double late_ns;
 };
 /* How many slices the last run had. */
@@ -228,7 +229,7 @@ unsigned int weir_stream_buckets(unsigned int index, enum weir_delay_histogram w
 unsigned int weir_receiver_count(void);
 const char *weir_receiver_port(unsigned int index);
 void weir_receiver_counted(unsigned int index, struct weir_receiver_count *count);
-/* From here on the receiver at that port times arrivals by the stamps of its network card; NULL: by
+/* From now on the receiver at that port times arrivals by the stamps of its network card; NULL: by
  * the counter, at the poll that takes them. Nothing if there is no receiver. */
 void weir_receiver_follow(uint16_t port_id, const struct weir_arrival_clock *clock);
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from tools.docs import schema_page
 from tools.docs.dataplane_schema import COMMANDS, protocol_schema
+from weir.protocol.configuration import Nothing
 
 PROTOCOL_INTRO = """\
 weir-dp is one process that offers traffic, runs network functions and receives. It is controlled through a
@@ -30,7 +31,9 @@ def protocol() -> str:
         for command in COMMANDS
     ]
     table = "\n".join(("| command | arguments | result |", "|---|---|---|", *rows))
-    return schema_page.page("Data plane protocol", f"{PROTOCOL_INTRO}\n\n{table}", protocol_schema())
+    schema = protocol_schema()
+    del schema["$defs"][Nothing.__name__]  # no row refers to it
+    return schema_page.page("Data plane protocol", f"{PROTOCOL_INTRO}\n\n{table}", schema)
 
 
 def _shape(model: type[BaseModel] | None) -> str:

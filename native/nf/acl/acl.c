@@ -129,7 +129,7 @@ needs_rules(const struct acl *acl, const struct weir_headers *headers, struct we
 	return false;
 }
 
-/* A first fragment is remembered with what the rules said; a later one is as its first was. */
+/* The verdict of a first fragment is remembered; later fragments get the same. */
 static bool
 follow_fragment(struct acl *acl, const struct weir_batch *batch, uint16_t i, bool permits)
 {

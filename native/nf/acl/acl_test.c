@@ -103,7 +103,7 @@ later_fragments_follow_the_first_and_without_it_the_rules_that_name_no_ports(voi
 	assert_null(OUT(.identification = 7, .fragment_offset_bytes = 24));
 	assert_null(OUT(.identification = 7, .fragment_offset_bytes = 48));
 	assert_string_equal(OUT(.identification = 8, .fragment_offset_bytes = 24), "denied");
-	/* A first fragment that is denied takes the later ones with it. */
+	/* Later fragments of a denied first one are denied, too. */
 	assert_string_equal(OUT(.identification = 7, .dst_port = 54, .payload_bytes = 16,
 				.more_fragments = true),
 			    "denied");

@@ -33,7 +33,7 @@ dpi_charges_init(struct dpi_charges *charges, uint32_t capacity)
 	return true;
 }
 
-/* Readers see an odd number while the key and the counter are not of one subscriber. */
+/* To an odd number while the place is free or changing, which readers skip, as in a seqlock. */
 static void
 change(struct dpi_charge *charge)
 {

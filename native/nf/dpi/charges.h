@@ -28,8 +28,8 @@ struct dpi_charge {
 	struct dpi_charge_key key;
 	struct weir_counter counter;
 	uint64_t swept_packets; /* the counter at the last sweep */
-	uint32_t flows;		/* that count here */
-	uint32_t changes;	/* of what this place is for; odd: of nobody */
+	uint32_t flows;		/* that count in this place */
+	uint32_t changes;	/* of the key, as in a seqlock; odd: free or changing */
 	uint32_t active_s;	/* when a sweep last saw a flow or a packet */
 	uint32_t next_free;
 	uint64_t zero;
@@ -50,13 +50,13 @@ struct dpi_charges {
 bool dpi_charges_init(struct dpi_charges *charges, uint32_t capacity);
 void dpi_charges_fini(struct dpi_charges *charges);
 
-/* A flow begins to count under `key`: the place, or DPI_CHARGE_NONE where there is no room. */
+/* A flow begins to count under `key`: its place, or DPI_CHARGE_NONE if all are taken. */
 uint32_t dpi_charges_join(struct dpi_charges *charges, const struct dpi_charge_key *key,
 			  uint32_t now_s);
-/* And ends. */
+/* A flow no longer counts in that place. */
 void dpi_charges_leave(struct dpi_charges *charges, uint32_t place);
 
-/* Adds what was counted elsewhere; without a place to what was forgotten. */
+/* Adds packets counted elsewhere to a place; with DPI_CHARGE_NONE to `forgotten`. */
 void dpi_charges_add(struct dpi_charges *charges, uint32_t place,
 		     const struct weir_counter *counted);
 
@@ -64,7 +64,7 @@ void dpi_charges_add(struct dpi_charges *charges, uint32_t place,
 void dpi_charges_sweep(struct dpi_charges *charges, uint32_t count, uint32_t now_s,
 		       uint32_t timeout_s);
 
-/* From any thread: copies the place's key and counter. False: nobody's. */
+/* From any thread: copies the place's key and counter. False: the place is free. */
 bool dpi_charges_read(const struct dpi_charges *charges, uint32_t place, struct dpi_charge_key *key,
 		      struct weir_counter *counter);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who pays for which packet, when flows and counters end, and what happens when they fill up. */
+/* Which subscriber is charged for which packet, when flows and counters end, and what happens when
+ * they fill up. */
 #include "fixture_test.h"
 
 static void

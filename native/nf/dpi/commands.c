@@ -52,8 +52,8 @@ prepare(const void *state, const void *given, const char *where, void **result,
 	return 0;
 }
 
-/* Quick: flows are held against the new rules when they next matter, or by the sweep, which
- * forgets what was remembered of those whose verdict changes. */
+/* Quick: flows are classified by the new rules at their next packet, or by the sweep, which removes
+ * entries of the fast path whose verdict changes. */
 static void
 commit(void *state, void *argument, struct weir_flow_cache *cache)
 {

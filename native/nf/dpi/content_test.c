@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a flow says: rules of content and applications, and how far they look. */
+/* Rules of content and of applications, and how far into a flow they look. */
 #include "fixture_test.h"
 
 #include "payloads_test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets: which flow, what it is about, what becomes of it. */
+/* Decisions on packets: finds the flow, inspects it, applies its verdict. */
 #include <netinet/in.h>
 #include <rte_tcp.h>
 
@@ -51,9 +51,9 @@ pass_open(struct dpi_flow *flow, const struct rte_mbuf *packet, struct weir_acti
 	action->once = true;
 }
 
-/* Whether the packet says something about what its flow is. */
+/* Whether the packet has anything to inspect. */
 static inline bool
-tells(const struct weir_headers *headers)
+has_content(const struct weir_headers *headers)
 {
 	return (headers->tuple.protocol != IPPROTO_TCP && headers->tuple.protocol != IPPROTO_UDP) ||
 	       dpi_payload_bytes(headers) > 0;
@@ -70,7 +70,7 @@ inspect(struct dpi *dpi, const struct weir_batch *batch, uint16_t index, struct 
 		     (dpi->rules->content == NULL && !dpi->inspections.recognise);
 
 	flow->active_s = now_s;
-	if (!known && tells(headers)) {
+	if (!known && has_content(headers)) {
 		if (flow->inspection == DPI_INSPECTION_NONE)
 			flow->inspection = dpi_inspection_begin(&dpi->inspections);
 		if (flow->inspection == DPI_INSPECTION_NONE) {
@@ -97,7 +97,7 @@ has_key(const struct weir_headers *headers)
 	       (headers->flags & (WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT)) == 0;
 }
 
-/* A later fragment goes the way of the flow of its first one; what is in it is not looked at. */
+/* A later fragment gets the verdict of its first one's flow; its payload is not inspected. */
 static void
 decide_later_fragment(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 		      struct weir_action *action)
@@ -194,7 +194,8 @@ classify_one(const struct dpi *dpi, const struct weir_tuple *key)
 	return rule;
 }
 
-/* The flow as this packet finds it: it may be the first of another one, or rules have changed. */
+/* The flow for this packet: a new one if the packet begins another connection, reviewed if rules
+ * have changed. */
 static struct dpi_flow *
 flow_of(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 	const struct weir_tuple *key, struct dpi_flow *flow, const uint32_t *rule)

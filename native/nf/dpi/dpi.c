@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dpi: looks into the first packets of each flow, gives it a label and a verdict, and charges its
- * packets to its subscriber. What goes on inside packets is nDPI's to recognise (applications) and
- * Hyperscan's (expressions of the rules).
+ * packets to its subscriber. nDPI recognises applications, Hyperscan matches the expressions of the
+ * rules.
  *
  * A subscriber is an inside IPv4 address, the source of outbound packets. A flow is both
  * directions of one five-tuple, seen from the inside. L3/L4 rules are asked at its first packet;
@@ -12,10 +12,10 @@
  * for each direction, over packets' bounds; datagrams one by one. From then on nothing is scanned:
  * packets are counted for subscriber, rule and application, and dropped if the rule says so.
  *
- * Limits: IPv4, IPv6 passes or not as one; VLANs are not told apart; later fragments follow their
- * first one unscanned and are dropped before it; TCP segments behind a hole begin a new text, and
- * so does whatever comes when rules change; expressions that end in $ match no text, since it has
- * no known end. nDPI allocates memory of its own for what it dissects.
+ * Limits: IPv4, IPv6 passes or not as one; VLANs are not distinguished; later fragments follow
+ * their first one unscanned and are dropped before it; TCP segments behind a hole begin a new text,
+ * and so does whatever comes when rules change; expressions that end in $ match no text, since it
+ * has no known end. nDPI allocates memory of its own for what it dissects.
  * Example: {"nf": "dpi", "options": {"rules_file": "/etc/weir/dpi.rules"}}
  */
 #include "dpi.h"
@@ -182,7 +182,7 @@ tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
 /*
  * No steer(): a worker needs both directions of a flow, which it gets in any case, and a
  * subscriber's charges are sums, so that each worker may have a part of them. Behind an address
- * translation, which says where packets go, nothing else is possible.
+ * translation, whose steer() chooses the worker, nothing else is possible.
  */
 extern const struct weir_nf weir_nf_dpi;
 const struct weir_nf weir_nf_dpi = {

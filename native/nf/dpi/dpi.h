@@ -35,7 +35,7 @@ enum dpi_flow_flag {
 #define DPI_KEY_IN_USE 2 /* key.zero[1] */
 
 /*
- * Both directions of what goes on between two addresses, and the label that it got. `rule_id` 0: no
+ * A flow, both directions of one five-tuple, and its label. `rule_id` 0: no
  * rule. An L3/L4 rule that only labels is noted when the flow begins, and stays if no other says
  * more.
  */
@@ -46,7 +46,7 @@ struct dpi_flow {
 	struct weir_invalidation_list invalidation;
 	uint32_t charge;     /* a place, or DPI_CHARGE_NONE */
 	uint32_t inspection; /* a place, or DPI_INSPECTION_NONE */
-	uint32_t epoch;	     /* of the rules that it was held against */
+	uint32_t epoch;	     /* of the rules that it was last classified by */
 	uint32_t rule_id;
 	uint32_t rule_print;
 	uint8_t rule_kind; /* enum dpi_kind */
@@ -101,13 +101,13 @@ int dpi_flows_init(struct dpi *dpi, const char *where, struct weir_error *error)
 void dpi_flows_fini(struct dpi *dpi);
 /* The flow under `key`, or NULL. */
 struct dpi_flow *dpi_flow_find(struct dpi *dpi, const struct weir_tuple *key);
-/* A new one without a verdict, held against the L3/L4 rule of that index, or DPI_RULE_NONE. NULL:
+/* A new one without a verdict, with the L3/L4 rule of that index, or DPI_RULE_NONE. NULL:
  * the table is full. */
 struct dpi_flow *dpi_flow_begin(struct dpi *dpi, const struct weir_tuple *key, uint32_t rule,
 				uint32_t now_s);
 void dpi_flow_end(struct dpi *dpi, struct dpi_flow *flow, struct weir_flow_cache *cache);
-/* Ends flows that were idle too long, and holds those that have a verdict against rules that came
- * since; a part of the table a call, all of it in 1,000. */
+/* Ends flows that were idle too long, and classifies those that have a verdict by newer rules; a
+ * part of the table a call, all of it in 1,000. */
 void dpi_flows_sweep(struct dpi *dpi, uint64_t now_tsc, struct weir_flow_cache *cache);
 
 /* verdict.c */
@@ -117,8 +117,8 @@ void dpi_verdict_by_tuple(const struct dpi *dpi, struct dpi_flow *flow, uint32_t
 /* Gives the flow its verdict, by what was noted and by its inspection, which ends. False: there is
  * no room for its charge, and it has none. */
 bool dpi_verdict(struct dpi *dpi, struct dpi_flow *flow, uint32_t now_s);
-/* Other rules came: `rule` is the L3/L4 rule that the flow matches now. What could be another
- * verdict is taken back, and what rests on it forgotten. */
+/* The rules were replaced: `rule` is the L3/L4 rule that the flow matches now. A verdict that may
+ * change is withdrawn, with the fast path's entries that rest on it. */
 void dpi_verdict_review(struct dpi *dpi, struct dpi_flow *flow, uint32_t rule, uint32_t now_s,
 			struct weir_flow_cache *cache);
 

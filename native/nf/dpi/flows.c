@@ -102,7 +102,7 @@ timeout_s(const struct dpi *dpi, const struct dpi_flow *flow)
 	return dpi_flow_is_closed(flow) ? dpi->closed_timeout_s : dpi->tcp_timeout_s;
 }
 
-/* Whether packets came behind the verdict since this was asked last. */
+/* Whether packets came after the verdict since the last call. */
 static bool
 has_moved(struct dpi_flow *flow, uint32_t now_s)
 {
@@ -129,7 +129,7 @@ look_at(struct dpi *dpi, struct dpi_flow *flow, uint32_t now_s, struct weir_flow
 	}
 }
 
-/* Flows that were held against older rules, to be classified together. */
+/* Flows that were classified by older rules, to be classified again together. */
 struct review {
 	unsigned int count;
 	struct dpi_flow *flows[WEIR_CLASSIFIER_BULK];

@@ -123,7 +123,7 @@ dpi_inspection_end(struct dpi_inspections *inspections, uint32_t place)
 	inspections->count--;
 }
 
-/* Of two rules that match, the one before in the file goes. */
+/* Of two rules that match, the earlier one in the file takes precedence. */
 static inline void
 note(struct dpi_inspection *inspection, const struct dpi_rules *rules, uint32_t rule)
 {

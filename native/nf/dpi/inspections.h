@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is looked into: the first packets of flows without a verdict, by Hyperscan and nDPI. */
+/* Inspections: the first packets of flows without a verdict, by Hyperscan and nDPI. */
 #ifndef WEIR_NF_DPI_INSPECTIONS_H
 #define WEIR_NF_DPI_INSPECTIONS_H
 
@@ -40,7 +40,7 @@ struct dpi_inspections {
 	uint32_t capacity;
 	uint32_t count;
 	uint32_t first_free;
-	/* The owner's to set: how far a flow is looked into, and whether nDPI is asked. */
+	/* Set by the owner: how far a flow is looked into, and whether nDPI is asked. */
 	uint32_t packets_max;
 	uint32_t payload_bytes_max;
 	bool recognise;
@@ -75,7 +75,7 @@ bool dpi_inspect(struct dpi_inspections *inspections, uint32_t place,
 		 const struct weir_headers *headers, enum weir_direction direction,
 		 uint64_t now_ms);
 
-/* The last word of nDPI, and what the rules say to it. */
+/* Takes nDPI's guess as final, and matches it with the rules. */
 void dpi_inspection_conclude(struct dpi_inspections *inspections, uint32_t place,
 			     const struct dpi_matching *matching);
 

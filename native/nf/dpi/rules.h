@@ -12,7 +12,7 @@
 
 #define DPI_RULE_NONE UINT32_MAX
 
-/* A rule's index is its place in the file: of two that match, the one before goes. */
+/* A rule's index is its place in the file: of two that match, the earlier one takes precedence. */
 struct dpi_rules {
 	uint32_t count;
 	struct dpi_rule *rules;

@@ -18,8 +18,6 @@
  */
 #include "firewall.h"
 
-#include <rte_cycles.h>
-
 #include "toolkit/option_rows.h"
 #include "engine/report.h"
 
@@ -114,8 +112,8 @@ reload_prepare(const void *state, const void *arguments, const char *where, void
 					prepared, error);
 }
 
-/* Sessions are judged when their next packet comes, or in the next ticks; those whose packets come
- * by the fast path, now. */
+/* Sessions are checked against the new rules at their next packet, or in the next ticks; those in
+ * the fast path at once. */
 static void
 reload_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this room share: the state of a firewall and its sessions. */
+/* What the files of this folder share: the state of a firewall and its sessions. */
 #ifndef WEIR_NF_FIREWALL_FIREWALL_H
 #define WEIR_NF_FIREWALL_FIREWALL_H
 

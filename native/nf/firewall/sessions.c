@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions: their slots, what TCP says of them, and their end. */
+/* Sessions: their slots, their TCP states, and their end. */
 #include "firewall.h"
 
 #include <string.h>
@@ -174,7 +174,7 @@ timeout_of(const struct firewall *firewall, const struct session *session)
 	}
 }
 
-/* What the fast path counted since the last look is noticed now. */
+/* What the fast path counted since the last check is noticed now. */
 static bool
 is_over(const struct firewall *firewall, struct session *session, uint32_t now)
 {
@@ -193,7 +193,7 @@ is_over(const struct firewall *firewall, struct session *session, uint32_t now)
 	return now - session->active_at > timeout_of(firewall, session);
 }
 
-/* Sessions that older rules permitted, to be judged together. */
+/* Sessions that older rules permitted, to be classified together. */
 struct stale {
 	unsigned int count;
 	struct session *sessions[WEIR_CLASSIFIER_BULK];

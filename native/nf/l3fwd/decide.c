@@ -39,7 +39,7 @@ first_octet(uint32_t address_be)
 	return octet;
 }
 
-/* A source route would take the packet where its sender likes: dropped, as RFC 7126 (4.3, 4.4)
+/* A source route lets the sender choose the path: dropped, as RFC 7126 (4.3, 4.4)
  * advises. Other options are not for routers that forward by destination. */
 static enum l3fwd_drop
 check_options(const uint8_t *ip)
@@ -61,7 +61,7 @@ check_options(const uint8_t *ip)
 	return FORWARDED;
 }
 
-/* An IPv4 packet of which nothing more need be asked. */
+/* An IPv4 packet that needs no further checks. */
 static inline bool
 is_plain(const struct weir_headers *headers)
 {

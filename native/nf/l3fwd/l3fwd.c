@@ -8,7 +8,7 @@
  * each for a reason of its own: frames that are not IP (ARP is for hosts, and this is none),
  * malformed headers and wrong checksums (5.2.2), frames sent to a broadcast or group MAC address
  * (5.3.4), addresses that belong on no wire (5.3.7; RFC 4291, 2.5), multicast, source routes
- * (RFC 7126), destinations without a route, and packets whose time is up.
+ * (RFC 7126), destinations without a route, and packets whose TTL would expire.
  *
  * Limits: no ICMP errors are sent; no fragmentation; other IPv4 options pass unread, as do IPv6
  * extension headers; the destination MAC address need not be this router's own.

@@ -106,7 +106,7 @@ a_new_file_of_routes_forgets_all_flows(void **state)
 	weir_flow_cache_free(fast.fastpath.cache);
 }
 
-/* Both ways of the core: a batch of plain packets at once, or each by its action. */
+/* Both paths of the core: a batch of plain packets at once, or each by its action. */
 static void
 forwarding_at_once_does_what_deciding_and_applying_do(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A router for tests, with routes of a file of its own, and packets through it told as text. */
+/* A router for tests, with routes of a file of its own, and packets through it described as text.
+ */
 #ifndef WEIR_NF_L3FWD_L3FWD_FIXTURE_TEST_H
 #define WEIR_NF_L3FWD_L3FWD_FIXTURE_TEST_H
 

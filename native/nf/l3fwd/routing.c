@@ -106,7 +106,7 @@ l3fwd_routing_free(struct l3fwd_routing *routing)
 }
 
 static bool
-take_dependents(struct l3fwd_routing *routing, enum l3fwd_family family)
+make_invalidation_lists(struct l3fwd_routing *routing, enum l3fwd_family family)
 {
 	size_t count = (size_t)weir_prefix_table_highest(&routing->tables[family]) + 1;
 
@@ -116,7 +116,7 @@ take_dependents(struct l3fwd_routing *routing, enum l3fwd_family family)
 	return routing->invalidation[family] != NULL;
 }
 
-/* How options and messages call the families' limits. */
+/* Names of the families' limits in options and messages. */
 static const char *const routes_options[] = {"ipv4_routes_max", "ipv6_routes_max"};
 static const char *const groups_options[] = {"ipv4_groups_max", "ipv6_groups_max"};
 
@@ -130,7 +130,7 @@ l3fwd_route_room(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
 		weir_prefix_table_room(&routing->tables[family], &route->prefix);
 	char hint[96];
 
-	if (room == WEIR_PREFIX_ROOM && !take_dependents(routing, family))
+	if (room == WEIR_PREFIX_ROOM && !make_invalidation_lists(routing, family))
 		room = WEIR_PREFIX_NO_MEMORY;
 	switch (room) {
 	case WEIR_PREFIX_ROOM:

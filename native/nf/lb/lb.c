@@ -13,8 +13,8 @@
  *
  * Back-ends are added, drained and removed by commands, while packets flow. An idle connection ends
  * between its time-out and two seconds later.
- * Limits: IPv4; VLANs are not told apart; a back-end's address and port belong to one service of a
- * protocol; all back-ends have equal shares; a fragment that overtakes its first one is dropped;
+ * Limits: IPv4; VLANs are not distinguished; a back-end's address and port belong to one service of
+ * a protocol; all back-ends have equal shares; a fragment that overtakes its first one is dropped;
  * pings of a service's address are other traffic.
  * Example: {"nf": "lb", "options": {"services":
  *   "203.0.113.10:80/tcp 10.0.0.1:8080, 203.0.113.10:80/tcp 10.0.0.2:8080"}}

@@ -25,7 +25,7 @@ lb_remember_fragment(struct lb *lb, const struct weir_batch *batch, uint16_t ind
 					batch->now_tsc, outbound ? action->dst_ip : action->src_ip);
 }
 
-/* A packet without ports, to an address that only ports tell services of apart. */
+/* A packet without ports, to an address whose services differ by their ports only. */
 static void
 decide_portless(const struct lb *lb, const struct weir_batch *batch, uint16_t index,
 		struct weir_action *action)

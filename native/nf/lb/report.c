@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the balancer tells of itself: its connections, and what each back-end had. */
+/* What the balancer reports: its connections, and what each back-end had. */
 #include "engine/report.h"
 #include "lb.h"
 

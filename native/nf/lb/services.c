@@ -195,8 +195,7 @@ lb_set_free(struct lb_set *set)
 	free(set);
 }
 
-/* The same set with tables of its own to come, and with its endpoints placed anew: a removed one
- * leaves no gap in the hash. */
+/* A copy without tables, which are still to be made. */
 static struct lb_set *
 copy_of(const struct lb_set *set)
 {
@@ -210,6 +209,7 @@ copy_of(const struct lb_set *set)
 	return copy;
 }
 
+/* Rebuilds the hash of endpoints: a removed one leaves no gap. */
 static void
 place_all(struct lb_set *set)
 {

@@ -18,8 +18,6 @@
  */
 #include "nat.h"
 
-#include <rte_cycles.h>
-
 #include "toolkit/option_rows.h"
 
 #define PREFIX_LENGTH_MIN 22
@@ -115,10 +113,10 @@ static const struct weir_option options[] = {
 		.default_text = "16",
 		.min = 1,
 		.max = NAT_LANES_MAX,
-		.help = "Parts into which ports are dealt for workers, a power of two. Whatever "
-			"the "
-			"number of workers, the same lanes give the same translations. With 1, an "
-			"inside port that is free outside is always preserved.",
+		.help = "Groups into which ports are divided among workers, a power of two. "
+			"Whatever the number of workers, the same lanes give the same "
+			"translations. With 1, an inside port that is free outside is always "
+			"preserved.",
 		.offset = offsetof(struct nat, lanes),
 	},
 	{
@@ -216,7 +214,8 @@ fini(void *state)
 	nat_sessions_fini(nat);
 }
 
-/* Packets to an external address that is not translated would leave for nobody. */
+/* `untranslated` must hold no external address: packets to it would leave untranslated and reach no
+ * host. */
 static int
 check_untranslated(const struct nat *nat, const char *where, struct weir_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this room share: the state of a NAT, its mappings and what they know of remote
- * endpoints. Addresses and ports are in network byte order unless said otherwise. */
+/* What the files of this folder share: the state of a NAT, its mappings and what they know of
+ * remote endpoints. Addresses and ports are in network byte order unless said otherwise. */
 #ifndef WEIR_NF_NAT_NAT_H
 #define WEIR_NF_NAT_NAT_H
 

@@ -112,7 +112,7 @@ test_bad_options_are_refused(void **state)
 		assert_null(weir_nf_create(&weir_nf_nat, bad[i], 2, "options", &error));
 }
 
-/* The worker of a packet, as a dispatcher tells it. */
+/* The worker of a packet, as a dispatcher chooses it. */
 static uint32_t
 worker_of(enum weir_direction direction, const struct weir_test_ipv4 *what)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A NAT between 10.0.0.0/8 and 203.0.113.0/30 for tests, and packets through it told as text. */
+/* A NAT between 10.0.0.0/8 and 203.0.113.0/30 for tests, and packets through it described as text.
+ */
 #ifndef WEIR_NF_NAT_NAT_FIXTURE_TEST_H
 #define WEIR_NF_NAT_NAT_FIXTURE_TEST_H
 

@@ -4,7 +4,7 @@
  *
  * Ports are divided into lanes: the lane of a port is (port / 2) modulo the number of lanes, so
  * each lane has as many even ports as odd ones. An inside endpoint belongs to one lane and only
- * gets ports of it; so the lane of a packet can be told on either side without looking anything up,
+ * gets ports of it; so the lane of a packet is known on either side without a look-up,
  * and workers that own different lanes never meet.
  *
  * The rule, which depends on nothing but what is free:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the NAT tells of itself: how much of what it has is in use. */
+/* What the NAT reports: how much of its capacity is in use. */
 #include "engine/report.h"
 
 #include "nat.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prefixes whose addresses are to be told from others: sorted, disjoint, and few. */
+/* Prefixes whose addresses are to be distinguished from others: sorted, disjoint, and few. */
 #ifndef WEIR_NF_NAT_SPANS_H
 #define WEIR_NF_NAT_SPANS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decisions on packets, in passes over the batch so that the misses of all packets overlap: what
- * each is, and its endpoint; the look-ups of all; decisions in the packets' order, as an earlier
- * one may make the mapping that a later one needs.
+ * Decisions on packets, in passes over the batch so that the cache misses of all packets overlap:
+ * what each is, and its endpoint; the look-ups of all; decisions in the packets' order, as an
+ * earlier one may make the mapping that a later one needs.
  */
 #include <rte_icmp.h>
 #include <rte_ip.h>
@@ -264,7 +264,7 @@ inbound(const struct work *work, struct nat_session *session, const struct weir_
 	set_destination(session, action);
 }
 
-/* Neither an endpoint's packet nor an ordinary sight. */
+/* Neither an endpoint's packet nor frequent. */
 static void
 unusual(const struct work *work, uint16_t index, unsigned int kind, struct weir_action *action)
 {

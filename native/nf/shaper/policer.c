@@ -3,7 +3,7 @@
  * policer: each tenant's packets are metered, and those above its rate are dropped (RFC 2475,
  * section 2.3.3.4).
  *
- * Tenants are told apart by the prefix of the inside address or by VLAN; each has a meter of its
+ * Tenants are identified by the prefix of the inside address or by VLAN; each has a meter of its
  * own in each direction: srTCM (RFC 2697), trTCM (RFC 2698) or the trTCM of RFC 4115, all by DPDK's
  * rte_meter. Green is within the committed rate and burst, yellow within the excess or peak, red is
  * neither; `drop` says which are dropped, and each colour has a drop reason. Packets of no tenant

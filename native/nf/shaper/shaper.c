@@ -3,7 +3,7 @@
  * shaper: each tenant's packets leave at its rate; what comes faster waits in its queue (RFC 2475,
  * section 2.3.3.3).
  *
- * Tenants are told apart by the prefix of the inside address or by VLAN; each has a token bucket
+ * Tenants are identified by the prefix of the inside address or by VLAN; each has a token bucket
  * and a queue of its own in each direction, so that none delays another. The bucket lets
  * burst_bytes pass at once (default: what comes in 1 ms, two large frames at least); a full queue
  * drops what comes next. Packets of no tenant pass. A packet is paid for as of when it was due, so

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose packet is it: tenants by IPv4 prefix (of the inside address; the longest counts), by VLAN
+ * The tenant of a packet: by IPv4 prefix (of the inside address; the longest counts), by VLAN
  * (of the outermost tag), or "default" for all others.
  */
 #ifndef WEIR_NF_SHAPER_TENANTS_H

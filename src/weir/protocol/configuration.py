@@ -119,8 +119,8 @@ class PathConfig(_Path):
 class ChainArea(Request):
     """An area that runs functions.
 
-    An owner leaves the rewriting to appliers: each path gives its packets to its outputs round-robin, all
-    rings, and the functions must be such that decide.
+    A state core (`owner`) leaves the rewriting to rewrite workers (`applier`): each path gives its packets to
+    its outputs round-robin, all rings, and the functions must be such that decide.
     """
 
     name: str
@@ -128,7 +128,7 @@ class ChainArea(Request):
     kind: Literal["chain", "owner"]
     paths: Annotated[tuple[PathConfig, ...], Field(min_length=1, max_length=8)]
     fastpath_flows: int | None = Field(default=None, ge=1, le=1 << 24)
-    """Room of the fast path; absent: none. All functions must be such that decide."""
+    """Capacity of the fast path, in flows; absent: none. All functions must be such that decide."""
 
 
 class DispatchPath(_Path):
@@ -143,7 +143,7 @@ class DispatchPath(_Path):
 
 
 class Steer(Request):
-    """A stage whose function says which packets must meet."""
+    """A stage whose function says which packets go to the same worker."""
 
     area: str
     stage: str
@@ -161,20 +161,23 @@ class DispatcherArea(Request):
     kind: Literal["dispatcher"]
     paths: Annotated[tuple[DispatchPath, ...], Field(min_length=1, max_length=64)]
     steer: Steer | None = None
-    """Whom to ask; absent: by addresses, protocol and ports."""
+    """Stage whose function chooses the worker; absent: by addresses, protocol and ports."""
 
 
 class HopPath(_Path):
     """A way through an area that has no functions."""
 
     in_: str | Names = Field(validation_alias="in", serialization_alias="in")
-    """An applier's ring; a collector's rings, from which it takes one packet each in turn."""
+    """A rewrite worker's ring; a collector's rings, from which it takes one packet each in turn."""
     out: str | Names
-    """An applier's ring; a collector's outputs, of which the owner's functions chose one."""
+    """A rewrite worker's ring; a collector's outputs, of which the state core's functions chose one."""
 
 
 class HopArea(Request):
-    """An applier rewrites packets as an owner decided; a collector restores the order in which it did."""
+    """A rewrite worker (`applier`) rewrites packets as a state core decided.
+
+    A collector restores their order.
+    """
 
     name: str
     core: CoreNumber

@@ -63,7 +63,7 @@ class PlannedCore(FixedRecord):
     utilisation: float
     """Share of its time that its areas work."""
     areas: tuple[AreaLoad, ...]
-    """Dearest first."""
+    """Most expensive first."""
 
 
 class Delay(FixedRecord):
@@ -87,7 +87,7 @@ class FrameFigures(FixedRecord):
     margin: float | None
     """low_pps / rate - 1; null: no rate was asked for."""
     limited_by: str
-    """The full core and its dearest area; or the link."""
+    """The full core and its most expensive area; or the link."""
     delay: Delay | None
     """Null unless asked for, or if the placement does not carry the rate."""
     cores: tuple[PlannedCore, ...]

@@ -331,7 +331,7 @@ class Trial(Record):
     """By both cores, "0-1": to read on the one what the other has, there and back, just before."""
     slower_times: float | None = None
     """In all of the time that counts a core took so many times as long for the same work as at its best, in
-    this run or an earlier one; None: it did not, or nobody knows."""
+    this run or an earlier one; None: it did not, or it is unknown."""
     counted: Counted | None = None
     """What of it counts; absent where its time was not divided."""
     left_out: list[LeftOut] = []

@@ -67,10 +67,10 @@ def _state(title: str, state: LeanState, *, walked: bool) -> list[tuple[str, ...
 
 def _walked(used: FastPathUse) -> str:
     if used.walks == 0:
-        return f"fast path: all {used.hits:,} packets were of known flows, and none walked the stages"
+        return f"fast path: all {used.hits:,} packets were of known flows, and none took the slow path"
     return (
-        f"fast path: {used.hits:,} packets of known flows; stages are about the {used.walks:,} that walked, "
-        "their cycles per packet of the chain"
+        f"fast path: {used.hits:,} packets of known flows; stages are about the {used.walks:,} that took "
+        "the slow path, their cycles per packet of the chain"
     )
 
 
