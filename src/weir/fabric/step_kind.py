@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib
-import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -18,10 +16,13 @@ from pyroute2 import IPRoute
 from weir.fabric import namespace, process
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Journal, root
+from weir.fabric.lock import Lock
 from weir.fabric.packet_sockets import PacketSockets
 from weir.plan import Step
 
 Facts = dict[str, Any]
+HOST_LOCK = "host.lock"
+ALONE_S = 30.0
 
 
 class Closing(Protocol):
@@ -63,13 +64,20 @@ class Site:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """No other deployment of this machine is in such a body meanwhile. It ends with the process, too."""
-        fd = os.open(root(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        """No other deployment of this machine is in such a body meanwhile. It ends with the process, too.
+
+        FabricError if another one does not come to its end.
+        """
+        lock = Lock(root() / HOST_LOCK)
+        if not lock.take(ALONE_S):
+            raise FabricError(
+                f"another weir has held {lock.path} for {ALONE_S:g} s",
+                "see what it waits for: ps, weir inspect",
+            )
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
             yield
         finally:
-            os.close(fd)
+            lock.release()
 
     def elsewhere(self, kind: str) -> list[Facts]:
         """What the standing steps of that kind have noted in all other deployments of this machine."""
