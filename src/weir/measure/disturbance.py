@@ -25,11 +25,15 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from weir.base.si import NS_PER_US, US_PER_MS, US_PER_S
 from weir.measure.absences import Absence
 from weir.measure.overload import LOSSY_SHARE, in_pauses
 from weir.protocol.traffic_results import Slices, StreamSlices
 
+Floats = NDArray[np.float64]
 CALM_TIMES, CALM_US = 1.25, 20.0
 """Delays are as without an absence up to so much more than at their lower quartile."""
 GROWTH_SHARE, GROWTH_LEAST_US = 0.0025, 200.0
@@ -274,26 +278,24 @@ def _grown_us(
 def _lasting_us(stretches: Sequence[Sequence[float | None]]) -> float:
     """Growth at the median slope between any two slices of a stretch (Theil and Sen's): an overload grows all
     the time, and a pause, whose queue empties again, changes few slopes."""
-    slopes: list[float] = []
+    slopes: list[Floats] = []
     length = 0
     for stretch in stretches:
-        points = _points([(at, delay) for at, delay in enumerate(stretch) if delay is not None])
+        seen = [(at, delay) for at, delay in enumerate(stretch) if delay is not None]
         length += len(stretch)
-        slopes += [
-            (then_us - us) / (later - at)
-            for number, (at, us) in enumerate(points)
-            for later, then_us in points[number + 1 :]
-        ]
-    return statistics.median(slopes) * length if slopes else 0.0
+        if len(seen) > 1:
+            at, delays_us = _points(np.array(seen))
+            one, other = np.triu_indices(len(at), 1)
+            slopes.append((delays_us[other] - delays_us[one]) / (at[other] - at[one]))
+    return float(np.median(np.concatenate(slopes))) * length if slopes else 0.0
 
 
-def _points(seen: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
-    """No more than so many, neighbours together: the slopes are of each with each."""
-    some = max(1, -(-len(seen) // POINTS_MAX))
-    groups = [seen[at : at + some] for at in range(0, len(seen), some)]
-    return [
-        (statistics.fmean(at for at, _ in group), statistics.fmean(us for _, us in group)) for group in groups
-    ]
+def _points(seen: Floats) -> tuple[Floats, Floats]:
+    """Slices and delays, no more than so many, neighbours together: the slopes are of each with each."""
+    some = -(-len(seen) // POINTS_MAX)
+    starts = np.arange(0, len(seen), some)
+    sums = np.add.reduceat(seen, starts) / np.diff([*starts, len(seen)])[:, None]
+    return sums[:, 0], sums[:, 1]
 
 
 def _growth_us(seen_us: Sequence[float | None]) -> float:
