@@ -11,15 +11,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 from weir.fabric.journal import SUFFIX, root
 
 OFF = "WEIR_LEAVE_KILLED"
 """Set in the environment: what a killed Weir leaves stays as it is, to be looked at."""
 _SCRIPT = """read -r _; for left in "$1"/*"$2"; do [ -e "$left" ] && exec "$3" -c "$4"; done"""
-_TAKE_DOWN = "from weir.fabric.lifeline import take_down; take_down()"
-_ROUNDS, _PAUSE_S = 5, 0.5
+_TAKE_DOWN = """
+import time
+from weir.fabric.deployment import clean_leftovers
+
+for _ in range(5):  # a child of the killed one may hold a lock for a moment yet
+    clean_leftovers()
+    time.sleep(0.5)
+"""
 
 _pipes: dict[str, tuple[int, int]] = {}
 """By root: the process that made it, and its end."""
@@ -41,12 +46,3 @@ def hold() -> None:
     )
     os.close(read)
     _pipes[place] = os.getpid(), write
-
-
-def take_down() -> None:
-    """What nobody works on any more. A child of the killed one may hold a lock for a moment yet."""
-    from weir.fabric.deployment import clean_leftovers
-
-    for _ in range(_ROUNDS):
-        clean_leftovers()
-        time.sleep(_PAUSE_S)

@@ -43,7 +43,7 @@ def test_a_reset_test_of_what_cannot_be_reset_is_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("asked", "quick", "sizes"),
     [
-        (None, True, ("64", "512", "1518")),
+        (None, True, ("64", "1518")),
         (["64", "1518", "64"], False, ("64", "1518")),
         (["standard"], True, (*STANDARD_FRAMES, IMIX)),
     ],
