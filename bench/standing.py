@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,10 @@ from weir.lab import Lab, load_lab
 from weir.measure import measure_setup
 from weir.measure.counting import Watched
 from weir.measure.machine_state import MachineState
+from weir.measure.one_case import OnChain
+from weir.measure.tester import Traffic
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import planned, running
-from weir.protocol import DataPlaneTester
 from weir.report.rates import flags
 from weir.results.result import Case, Throughput, Trial
 
@@ -39,13 +40,15 @@ class Search:
 class Standing:
     """A chain under a technology."""
 
-    def __init__(self, state: MachineState, measuring: Mapping[str, Any]) -> None:
+    def __init__(self, state: MachineState, lab: Lab, traffic: Traffic, chain: OnChain) -> None:
         self._state = state
-        self._measuring = measuring
+        self._measure = lab.measure
+        self._traffic = traffic
+        self._chain = chain
 
     def search(self) -> Search:
         """NDR at one frame size."""
-        cases: list[Case] = list(measure_setup(**self._measuring))
+        cases: list[Case] = list(measure_setup(self._measure, [self._traffic], self._chain))
         case = cases[0]
         if not case.throughput:
             raise RuntimeError(case.problem or "nothing was measured")
@@ -56,16 +59,14 @@ class Standing:
     def carried_pps(self, seconds: float, load_pps: float = 0) -> float:
         """What comes back of more than it can carry, in the time that counts, without what waits in its queue
         at the end. `load_pps` 0: as fast as the tester can."""
-        (traffic,) = self._measuring["traffic"]
-        tester: DataPlaneTester = self._measuring["tester"]
-        tester.configure_traffic(traffic.config)
+        self._chain.tester.configure_traffic(self._traffic.config)
         runner = TrialRunner(
-            tester,
-            self._measuring["counters"],
-            traffic,
-            options=self._measuring["measure"].trial,
+            self._chain.tester,
+            self._chain.counters,
+            self._traffic,
+            options=self._measure.trial,
             on_trial=lambda _trial: None,
-            watched=self._measuring["watched"],
+            watched=self._chain.watched,
         )
         counted = runner.run("calibration", load_pps, seconds).trial.counted
         if counted is None or not counted.seconds:
@@ -79,17 +80,10 @@ def standing(lab: Lab, technology: str, chain_name: str, state: MachineState) ->
     """Built once for the body. `state`: of the machine, of all searches of a bench."""
     chain = next(chain for chain in lab.chains() if chain.name == chain_name)
     with stop_signals.held(), running(lab, planned(lab, technology, chain)) as here:
+        traffic = here.traffic(str(lab.traffic.frames[0]))
+        watched = Watched(here.cores, state)
         yield Standing(
-            state,
-            {
-                "measure": lab.measure,
-                "traffic": [here.traffic(str(lab.traffic.frames[0]))],
-                "tester": here.tester(),
-                "counters": here.counters,
-                "ceilings": {},
-                "on_event": lambda _event: None,
-                "watched": Watched(here.cores, state),
-            },
+            state, lab, traffic, OnChain(here.tester(), here.counters, lambda _event: None, watched=watched)
         )
 
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/distance.h"
 #include "lean/json.h"
 
 static int
@@ -21,13 +22,11 @@ run_on(unsigned int cpu)
 	return LEAN_EXIT_ENVIRONMENT;
 }
 
-#define PRIORITY 2 /* above polling loops, of which `weir tune` makes realtime threads */
-
 /* Of cores on which others poll: they stand still for that time, if this process may do that. */
 int
 lean_measure_distance(const struct weir_start *start)
 {
-	const struct sched_param priority = {.sched_priority = PRIORITY};
+	const struct sched_param priority = {.sched_priority = WEIR_ABOVE_POLLING};
 	struct weir_machine_distance found;
 
 	if (run_on(start->cpus[0]) != EXIT_SUCCESS)

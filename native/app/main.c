@@ -84,8 +84,12 @@ parse(int argc, char **argv, struct arguments *arguments)
 			arguments->start.unpinned = true;
 			break;
 		case 'p':
-			if (arguments->start.pci_count < RTE_DIM(arguments->start.pci))
-				arguments->start.pci[arguments->start.pci_count++] = optarg;
+			if (arguments->start.pci_count == RTE_DIM(arguments->start.pci)) {
+				fprintf(stderr, "weir-dp: --pci may be given %u times\n",
+					WEIR_PCI_MAX);
+				exit(EXIT_USAGE);
+			}
+			arguments->start.pci[arguments->start.pci_count++] = optarg;
 			break;
 		case 'd':
 			description = weir_describe(weir_verbs_json());

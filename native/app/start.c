@@ -88,7 +88,7 @@ weir_start_dpdk(const struct weir_start *start)
 {
 	char lcores[4096], everywhere[2048], memory[16], limit[32];
 	unsigned int lcore_of[WEIR_CORES_MAX];
-	char *argv[32];
+	char *argv[16 + 2 * WEIR_PCI_MAX];
 	int argc = 0;
 	size_t used;
 	cpu_set_t allowed;
@@ -131,7 +131,7 @@ weir_start_dpdk(const struct weir_start *start)
 	argv[argc++] = memory;
 	if (start->pci_count == 0)
 		argv[argc++] = (char *)"--no-pci";
-	for (unsigned int i = 0; i < start->pci_count && argc + 3 < (int)RTE_DIM(argv); i++) {
+	for (unsigned int i = 0; i < start->pci_count; i++) {
 		argv[argc++] = (char *)"-a";
 		argv[argc++] = (char *)start->pci[i];
 	}

@@ -7,7 +7,7 @@
 
 #include "engine/loop.h"
 
-#define WEIR_PCI_MAX 16
+#define WEIR_PCI_MAX 32
 
 struct weir_start {
 	const char *program;

@@ -172,21 +172,19 @@ rates_of(const json_t *by_id, const char *where, double *rates_pps, struct weir_
 
 /* CPUs of other processes whose distance is measured. */
 static int
-others_of(const json_t *list, struct weir_error *error)
+others_of(const json_t *list, unsigned int *cpus, unsigned int *count, struct weir_error *error)
 {
-	unsigned int cpus[WEIR_OTHERS_MAX], count = 0;
 	size_t index;
 	json_t *cpu;
 
 	json_array_foreach((json_t *)list, index, cpu)
 	{
 		if (!json_is_integer(cpu) || json_integer_value(cpu) < 0 ||
-		    json_integer_value(cpu) >= CPU_SETSIZE || count == WEIR_OTHERS_MAX)
+		    json_integer_value(cpu) >= CPU_SETSIZE || *count == WEIR_OTHERS_MAX)
 			return weir_fail(error, "bad_argument", "others",
 					 "numbers of 16 CPUs at most", NULL, "no such CPUs");
-		cpus[count++] = (unsigned int)json_integer_value(cpu);
+		cpus[(*count)++] = (unsigned int)json_integer_value(cpu);
 	}
-	weir_others_set(cpus, count);
 	return 0;
 }
 
@@ -197,6 +195,7 @@ traffic_start(const void *arguments, json_t **result, struct weir_error *error)
 	double rates_pps[WEIR_STREAMS_MAX], then_pps[WEIR_STREAMS_MAX];
 	struct weir_run_options options = fields->options;
 	struct weir_stalls stalls[WEIR_CORES_MAX];
+	unsigned int others[WEIR_OTHERS_MAX], other_count = 0;
 	int number;
 
 	options.rates_pps = rates_pps;
@@ -209,8 +208,10 @@ traffic_start(const void *arguments, json_t **result, struct weir_error *error)
 	if (rates_of(fields->rates_pps, "rates_pps", rates_pps, error) < 0 ||
 	    (fields->then_pps != NULL &&
 	     rates_of(fields->then_pps, "then.rates_pps", then_pps, error) < 0) ||
-	    others_of(fields->others, error) < 0)
+	    others_of(fields->others, others, &other_count, error) < 0 ||
+	    weir_run_check(&options, error) < 0)
 		return -1;
+	weir_others_set(others, other_count);
 	for (unsigned int i = 0; i < weir_core_count(); i++)
 		stalls[i] = weir_core_stalls(i);
 	weir_clocks_review();

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <rte_common.h>
@@ -12,12 +13,14 @@
 #include "loop.h"
 
 #define WARM_UP_TURNS 32
+#define PATIENCE 100000000 /* looks at an answer that does not come: some tenths of a second */
 #define TURNS (WARM_UP_TURNS + WEIR_DISTANCE_TURNS)
 
 static uint64_t distance_cycles[WEIR_CORES_MAX];
 static struct {
 	uint64_t ping __rte_cache_aligned;
 	uint64_t pong __rte_cache_aligned;
+	bool given_up __rte_cache_aligned; /* whoever asks waits no longer */
 	uint64_t cycles[TURNS] __rte_cache_aligned;
 } line;
 
@@ -26,8 +29,10 @@ answer(void *argument)
 {
 	(void)argument;
 	for (uint64_t turn = 1; turn <= TURNS; turn++) {
-		while (__atomic_load_n(&line.ping, __ATOMIC_ACQUIRE) != turn)
-			;
+		while (__atomic_load_n(&line.ping, __ATOMIC_ACQUIRE) != turn) {
+			if (__atomic_load_n(&line.given_up, __ATOMIC_RELAXED))
+				return 0;
+		}
 		__atomic_store_n(&line.pong, turn, __ATOMIC_RELEASE);
 	}
 	return 0;
@@ -41,8 +46,13 @@ ask(void *argument)
 		uint64_t begin = rte_rdtsc();
 
 		__atomic_store_n(&line.ping, turn, __ATOMIC_RELEASE);
-		while (__atomic_load_n(&line.pong, __ATOMIC_ACQUIRE) != turn)
-			;
+		for (unsigned int looks = 0; __atomic_load_n(&line.pong, __ATOMIC_ACQUIRE) != turn;
+		     looks++) {
+			if (looks == PATIENCE) {
+				__atomic_store_n(&line.given_up, true, __ATOMIC_RELAXED);
+				return -1;
+			}
+		}
 		line.cycles[turn - 1] = rte_rdtsc() - begin;
 	}
 	return 0;
@@ -68,16 +78,18 @@ begin(void)
 {
 	line.ping = 0;
 	line.pong = 0;
+	line.given_up = false;
 }
 
-/* The first core asks; whoever answers has begun to. */
+/* The first core asks; whoever answers has begun to. 0: nobody answered in time. */
 static uint64_t
 asked_cycles(void)
 {
 	uint64_t *counted = line.cycles + WARM_UP_TURNS;
 
 	rte_eal_remote_launch(ask, NULL, weir_core_lcore(0));
-	rte_eal_wait_lcore(weir_core_lcore(0));
+	if (rte_eal_wait_lcore(weir_core_lcore(0)) != 0)
+		return 0;
 	qsort(counted, WEIR_DISTANCE_TURNS, sizeof(*counted), by_size);
 	return counted[WEIR_DISTANCE_TURNS / 2];
 }
@@ -115,7 +127,7 @@ answer_there(void *argument)
 static int
 start_there(unsigned int cpu, pthread_t *thread, uint64_t *pace_cycles)
 {
-	struct sched_param first = {.sched_priority = 1};
+	struct sched_param first = {.sched_priority = WEIR_ABOVE_POLLING};
 	pthread_attr_t attributes;
 	cpu_set_t there;
 	int status;

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #define WEIR_DISTANCE_TURNS 64
+/* Of SCHED_FIFO: of polling loops realtime threads of priority 1 are made (`weir tune`). */
+#define WEIR_ABOVE_POLLING 2
 
 /* CPUs on which other processes poll (a switch), to be measured, too; at most WEIR_OTHERS_MAX. The
  * polling cores of this process are left out. Each runs a thread of this process for some tens of
@@ -17,7 +19,8 @@
 void weir_others_set(const unsigned int *cpus, unsigned int count);
 unsigned int weir_other_count(void);
 unsigned int weir_other_number(unsigned int index);
-/* As weir_core_distance_cycles(); 0 where it could not be measured. */
+/* As weir_core_distance_cycles(); 0 where it could not be measured: nobody answered in time, or a
+ * thread may not run there. */
 uint64_t weir_other_distance_cycles(unsigned int index);
 /* The least of WEIR_OTHER_PIECES pieces of work (core_speed.h) that were timed there then; 0
  * likewise. */

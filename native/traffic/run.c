@@ -131,10 +131,8 @@ check_step(const struct weir_run_options *options, struct weir_error *error)
 }
 
 int
-weir_run_start(const struct weir_run_options *options, struct weir_error *error)
+weir_run_check(const struct weir_run_options *options, struct weir_error *error)
 {
-	double cycles_per_ns = (double)rte_get_tsc_hz() / 1e9;
-
 	if (weir_stream_count() == 0)
 		return weir_fail(error, "bad_state", NULL, NULL, "send traffic.configure first",
 				 "there are no streams");
@@ -151,7 +149,15 @@ weir_run_start(const struct weir_run_options *options, struct weir_error *error)
 		return weir_fail(error, "bad_argument", "slice_ns", "at most 16,384 slices",
 				 "ask for longer slices, or for a shorter run",
 				 "the run would have more slices");
-	if (options->then_pps != NULL && check_step(options, error) < 0)
+	return options->then_pps != NULL ? check_step(options, error) : 0;
+}
+
+int
+weir_run_start(const struct weir_run_options *options, struct weir_error *error)
+{
+	double cycles_per_ns = (double)rte_get_tsc_hz() / 1e9;
+
+	if (weir_run_check(options, error) < 0)
 		return -1;
 	weir_loops_stop();
 	__atomic_store_n(&weir_epoch, 0, __ATOMIC_RELEASE);

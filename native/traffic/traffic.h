@@ -108,6 +108,8 @@ struct weir_run_options {
 	uint64_t tag_ns;
 };
 
+/* Whether a run can start: -1 with `error` if not, and nothing has changed. */
+int weir_run_check(const struct weir_run_options *options, struct weir_error *error);
 /* Starts a run. The loops must run. Returns its number (1 … 65535), or -1 with `error`. */
 int weir_run_start(const struct weir_run_options *options, struct weir_error *error);
 

@@ -79,6 +79,17 @@ def test_a_run_without_slices_has_none_and_too_many_are_refused(client: DataPlan
         client.start_traffic({0: 1000}, 20_000 * MS_NS, 0, slice_ns=MS_NS)
 
 
+def test_a_run_that_goes_on_keeps_its_slices_when_another_one_is_refused(client: DataPlaneClient) -> None:
+    started(client)
+    client.start_traffic({0: 20_000}, 200 * MS_NS, 10 * MS_NS, slice_ns=MS_NS)
+    time.sleep(0.12)
+    with pytest.raises(DataPlaneError, match="a run goes on"):
+        client.start_traffic({0: 20_000}, 200 * MS_NS, 10 * MS_NS, slice_ns=MS_NS)
+    timed = slices_of(result(client)).cores[0].pace_cycles
+    assert any(timed[:100])
+    assert any(timed[100:])
+
+
 @pytest.mark.parametrize("skip", [False, True])
 def test_a_stop_of_the_process_is_a_gap_of_the_host_and_what_was_due_then_is_late_or_skipped(
     client: DataPlaneClient, *, skip: bool

@@ -3,7 +3,7 @@
 
 Cycles a packet are of packets that came to the areas that do the same work side by side (workers of one
 dispatcher, say), so that a core's sum is what it spends on each packet of the chain that reaches it, and
-f / sum is the rate at which it is full (design rule: rate = min over cores of f / Σ cost).
+f / sum is the rate at which it is full (docs/design/model.md: rate = min over cores of f / Σ cost).
 """
 
 from __future__ import annotations

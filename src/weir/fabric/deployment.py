@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
 from weir.fabric.reset import WAYS, Reset
-from weir.fabric.step_kind import Site, step_kind
+from weir.fabric.step_kind import Facts, Site, Switching, step_kind
 from weir.fabric.vm.counters import machine_counters
 from weir.plan import Step, Tuning
 
@@ -252,18 +251,18 @@ class Deployment:
         return {entry.step.name: int(entry.facts["pid"]) for entry in self._processes}
 
     def datapath(self) -> str:
-        """What forwards between the ports, with its version."""
-        if any(entry.step.kind == "bridge" for entry in self._journal.standing()):
-            return f"Linux bridge {platform.release()} (kernel)"
-        if self._openvswitch():
-            where = "kernel datapath" if self.kernel_forwards() else "userspace datapath"
-            return f"Open vSwitch {openvswitch.version()} ({where})"
-        return "none"
+        """What forwards between the ports, with its version; "none" where they are wired."""
+        return next((kind.datapath(facts) for kind, facts in self._switching()), "none")
 
     def kernel_forwards(self) -> bool:
         """Whether the kernel does it, between the chain's ports."""
-        standing = self._journal.standing()
-        return any(one.step.kind == "bridge" or one.facts.get("datapath") == "kernel" for one in standing)
+        return any(kind.in_kernel(facts) for kind, facts in self._switching())
+
+    def _switching(self) -> Iterator[tuple[Switching, Facts]]:
+        for entry in self._journal.standing():
+            kind = step_kind(entry.step.kind)
+            if isinstance(kind, Switching):
+                yield kind, entry.facts
 
     def _openvswitch(self) -> bool:
         return any(entry.step.kind == "ovs-vswitchd" for entry in self._processes)

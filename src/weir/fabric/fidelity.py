@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a result rests on (design rule 5), as sentences."""
+"""What a result rests on, as sentences (docs/design/method.md, What the numbers rest on)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Weir and which machine a result was measured with (design rule 6)."""
+"""Which Weir and which machine a result was measured with (docs/design/method.md, Comparing two results)."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import platform
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -123,6 +124,14 @@ class Bridge:
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Deletes it."""
         delete(site, str(params["netns"]), str(params["bridge"]))
+
+    def datapath(self, facts: Facts) -> str:  # noqa: ARG002
+        """The kernel's, of its version."""
+        return f"Linux bridge {platform.release()} (kernel)"
+
+    def in_kernel(self, facts: Facts) -> bool:  # noqa: ARG002
+        """Always."""
+        return True
 
 
 class BridgePort:

@@ -152,6 +152,14 @@ class OvsBridge:
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """Nothing: it ends with its switch."""
 
+    def datapath(self, facts: Facts) -> str:
+        """Which of both it has."""
+        return f"Open vSwitch {version()} ({'kernel' if self.in_kernel(facts) else 'userspace'} datapath)"
+
+    def in_kernel(self, facts: Facts) -> bool:
+        """The kernel's, if it has one."""
+        return facts.get("datapath") == "kernel"
+
 
 class OvsPort:
     """A port: a kernel interface, or a vhost-user socket that weir-dp opens."""

@@ -153,6 +153,14 @@ class SriovVf:
         if "numvfs" in facts and _number(Path(facts["numvfs"])) == facts["made"]:
             self._write(Path(facts["numvfs"]), "0")
 
+    def datapath(self, facts: Facts) -> str:  # noqa: ARG002
+        """Between its functions the card forwards."""
+        return "switch of the network card (SR-IOV)"
+
+    def in_kernel(self, facts: Facts) -> bool:  # noqa: ARG002
+        """Never."""
+        return False
+
     def _made(self, device: Path, parent: str, functions: int, site: Site) -> bool:
         """Makes the functions of the whole deployment unless the card has them; whether they are ours."""
         file = device / "sriov_numvfs"

@@ -166,6 +166,17 @@ class Judging(Protocol):
         """Why it cannot; None if it can."""
 
 
+@runtime_checkable
+class Switching(Protocol):
+    """A kind whose step forwards packets between the chain's ports."""
+
+    def datapath(self, facts: Facts) -> str:
+        """What forwards, with its version, and where."""
+
+    def in_kernel(self, facts: Facts) -> bool:
+        """Whether the kernel does."""
+
+
 _KINDS = {
     "run-directory": ("weir.fabric.run_directory", "RunDirectory"),
     "hugepages": ("weir.fabric.hugepages", "Hugepages"),

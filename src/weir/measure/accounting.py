@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every packet is accounted for: offered = delivered + Σ drops by place and reason, exactly (design rule 1).
+"""Every packet is accounted for: offered = delivered + Σ drops by place and reason, exactly
+(rule 1 of docs/design/method.md).
 
 Pure arithmetic on two snapshots of the ledger and of the counters outside weir-dp; what each execution area
 did is the difference of two ledgers, too.

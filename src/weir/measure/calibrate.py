@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tester measured alone, in loopback over the same kind of wire (design rule 2).
+"""The tester measured alone, in loopback over the same kind of wire (rule 9 of docs/design/method.md).
 
 The highest rate is the one that the tester both sends on time and receives; then the latency of a light load
 is the floor below which no latency of a system under test can be seen.

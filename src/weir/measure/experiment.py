@@ -6,66 +6,34 @@ offered, from a low load to overload), and delays at given loads.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weir.base.si import US_PER_S
 from weir.lab.measure import CurveOptions, Measure
-from weir.lab.sla import Sla
-from weir.measure.counting import Watched
 from weir.measure.delay import delays
-from weir.measure.one_case import Event, GoalFound, OneCase, Time, measured
-from weir.measure.outside import Outside
+from weir.measure.one_case import GoalFound, OnChain, OneCase, measured
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts
-from weir.measure.tester import TEACHING_FRAMES, SutCounters, Tester, Traffic
+from weir.measure.tester import TEACHING_FRAMES, Traffic
 from weir.measure.trial import TrialRunner
-from weir.results.result import Case, Ceiling, DelayPoint, Throughput, Trial
+from weir.results.result import Case, DelayPoint, Throughput, Trial
 
 if TYPE_CHECKING:
     from weir.measure.search import GoalResult
 
 
-def measure_setup(
-    measure: Measure,
-    traffic: Sequence[Traffic],
-    tester: Tester,
-    *,
-    counters: SutCounters,
-    ceilings: Mapping[str, Ceiling],
-    on_event: Callable[[Event], None],
-    timing: Time | None = None,
-    sla: Sla | None = None,
-    outside: Outside | None = None,
-    watched: Watched | None = None,
-    **other: Any,
-) -> Iterator[Case]:
+def measure_setup(measure: Measure, traffic: Sequence[Traffic], chain: OnChain) -> Iterator[Case]:
     """Yields one finished Case for each of `traffic`, in order; store it before asking for the next.
 
-    The chain must be deployed and weir-dp's loops started (`configure`, `start`). `ceilings` by frame, from
-    `weir.measure.calibrate.ceilings`; a frame without one is measured, and its Case has none. A case that
-    cannot be measured is yielded with `problem` set; a port that is gone ends the setup after that. So is one
-    that Ctrl-C or an error of the tester ended, with the trials finished by then: the next step raises that
-    KeyboardInterrupt or error. `watched`: what tells of disturbances. `on_event` is called from this thread,
-    often: keep it quick. `other` is what only other procedures need, and is not looked at.
+    The chain must be deployed and weir-dp's loops started (`configure`, `start`). A case that cannot be
+    measured is yielded with `problem` set; a port that is gone ends the setup after that. So is one that
+    Ctrl-C or an error of the tester ended, with the trials finished by then: the next step raises that
+    KeyboardInterrupt or error.
     """
-    del other
-    timing = timing or Time()
-    tester.teach(TEACHING_FRAMES)
+    chain.tester.teach(TEACHING_FRAMES)
     for one in traffic:
-        case = _OneFrame(
-            measure,
-            one,
-            tester,
-            counters=counters,
-            ceiling=ceilings.get(one.frame),
-            on_event=on_event,
-            timing=timing,
-            sla=sla,
-            outside=outside,
-            watched=watched,
-        )
-        if not (yield from measured(case)):
+        if not (yield from measured(_OneFrame(measure, one, chain))):
             return
 
 
@@ -84,39 +52,25 @@ def _undisturbed_pps(probe: Trial) -> tuple[float, float]:
 class _OneFrame(OneCase):
     """A search, trials that confirm it, a curve, and delays."""
 
-    def __init__(
-        self,
-        measure: Measure,
-        traffic: Traffic,
-        tester: Tester,
-        *,
-        counters: SutCounters,
-        ceiling: Ceiling | None,
-        on_event: Callable[[Event], None],
-        timing: Time,
-        sla: Sla | None,
-        outside: Outside | None,
-        watched: Watched | None,
-    ) -> None:
-        super().__init__(traffic, tester, ceiling=ceiling, on_event=on_event, timing=timing)
+    def __init__(self, measure: Measure, traffic: Traffic, chain: OnChain) -> None:
+        super().__init__(traffic, chain)
         self._measure = measure
-        self._sla = sla
         self._curve: list[Trial] = []
         self._delays: list[DelayPoint] = []
         self.runner = TrialRunner(
-            tester,
-            counters,
+            chain.tester,
+            chain.counters,
             traffic,
             options=measure.trial,
             on_trial=self.took,
-            outside=outside,
-            sleep=timing.sleep,
-            watched=watched,
+            outside=chain.outside,
+            sleep=chain.timing.sleep,
+            watched=chain.watched,
         )
 
     def measure(self) -> None:
         """Warm-up, searches, confirmation, curve. What is finished is kept when this raises."""
-        self.tester.configure_traffic(self.traffic.config)
+        self.chain.tester.configure_traffic(self.traffic.config)
         limits_pps = self._limits_pps()
         if limits_pps is None:
             return
@@ -134,17 +88,17 @@ class _OneFrame(OneCase):
                 self.throughput,
                 mean_frame_bytes=self.traffic.mean_frame_bytes,
                 on_point=lambda step, steps: self.phase("latency", step, steps),
-                sleep=self.timing.sleep,
+                sleep=self.chain.timing.sleep,
             )
 
     def _find(self, limits_pps: tuple[float, float]) -> None:
         """Searches for all goals, as often as the lab says, and confirms what they found."""
-        deadline = self.timing.clock() + self._measure.time_limit_s
+        deadline = self.chain.timing.clock() + self._measure.time_limit_s
         rounds = repeated(
             lambda limits, number: self._search(limits, number, deadline),
             self._measure.repeats,
             limits_pps,
-            lambda: self.timing.clock() >= deadline,
+            lambda: self.chain.timing.clock() >= deadline,
         )
         for goal, found in goals_of(self._measure, rounds):
             result = throughput(
@@ -153,10 +107,10 @@ class _OneFrame(OneCase):
                 self.traffic.mean_frame_bytes,
                 ceiling=self.ceiling,
                 capped=limits_pps[1] == self._measure.max_load_pps,
-                shares_cores=self.tester.shares_cores,
+                shares_cores=self.chain.tester.shares_cores,
             )
             self.throughput.append(self._confirmed(result))
-            self.on_event(GoalFound(self.traffic.frame, self.throughput[-1]))
+            self.chain.on_event(GoalFound(self.traffic.frame, self.throughput[-1]))
 
     def found(self) -> dict[str, Any]:
         """Trials of curve and delays are there only, except invalid ones repeated."""
@@ -165,7 +119,9 @@ class _OneFrame(OneCase):
             "curve": self._curve,
             "trials": [trial for trial in self.trials if not any(trial is other for other in kept)],
             "delays": self._delays,
-            "verdicts": service_level_verdicts(self._sla, self.throughput, self._delays) if self._sla else [],
+            "verdicts": service_level_verdicts(self.chain.sla, self.throughput, self._delays)
+            if self.chain.sla
+            else [],
         }
 
     def _limits_pps(self) -> tuple[float, float] | None:
@@ -185,7 +141,9 @@ class _OneFrame(OneCase):
         from weir.measure.search import search  # its library inspects the stack: dear among imports
 
         self.phase("search", number, self._measure.repeats)
-        return search(self.runner, self._measure, limits_pps, clock=self.timing.clock, deadline=deadline)
+        return search(
+            self.runner, self._measure, limits_pps, clock=self.chain.timing.clock, deadline=deadline
+        )
 
     def _confirmed(self, result: Throughput) -> Throughput:
         """The same with the loss ratio that trials at its lower bound show: the median of the valid ones."""

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from weir.measure.tester import Tester, Traffic
+from weir.lab.sla import Sla
+from weir.measure.counting import Watched
+from weir.measure.outside import Outside
+from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.results.result import Case, Ceiling, Throughput, Trial
 
@@ -71,29 +74,40 @@ class Time:
     sleep: Callable[[float], None] = time.sleep
 
 
+@dataclass(frozen=True)
+class OnChain:
+    """A built chain, and all that whoever measures it is given of it."""
+
+    tester: Tester
+    counters: SutCounters
+    """Of the system under test."""
+    on_event: Callable[[Event], None]
+    """Called from the measuring thread, often: keep it quick."""
+    ceilings: Mapping[str, Ceiling] = field(default_factory=dict)
+    """By frame, from `weir.measure.calibrate.ceilings`; a Case of a frame without one has none."""
+    timing: Time = field(default_factory=Time)
+    sla: Sla | None = None
+    outside: Outside | None = None
+    """Loads of areas that are not weir-dp's."""
+    watched: Watched | None = None
+    """What tells of disturbances."""
+    resets: Sequence[Reset] = ()
+    """What can be reset while traffic runs."""
+
+
 class OneCase(ABC):
     """One frame size on one built chain. Subclasses give it a `runner` whose trials go to `took`."""
 
     runner: TrialRunner
 
-    def __init__(
-        self,
-        traffic: Traffic,
-        tester: Tester,
-        *,
-        ceiling: Ceiling | None,
-        on_event: Callable[[Event], None],
-        timing: Time,
-    ) -> None:
+    def __init__(self, traffic: Traffic, chain: OnChain) -> None:
         self.traffic = traffic
-        self.tester = tester
-        self.ceiling = ceiling
-        self.on_event = on_event
-        self.timing = timing
+        self.chain = chain
+        self.ceiling = chain.ceilings.get(traffic.frame)
         self.trials: list[Trial] = []
         self.throughput: list[Throughput] = []
         self.problem: str | None = None
-        self._began_s = timing.clock()
+        self._began_s = chain.timing.clock()
 
     @abstractmethod
     def measure(self) -> None:
@@ -113,7 +127,7 @@ class OneCase(ABC):
             throughput=self.throughput,
             trials=self.trials,
             problem=problem or self.problem,
-            seconds=self.timing.clock() - self._began_s,
+            seconds=self.chain.timing.clock() - self._began_s,
         )
         return case.model_copy(update=self.found())
 
@@ -129,11 +143,11 @@ class OneCase(ABC):
     def took(self, trial: Trial) -> None:
         """A trial is over."""
         self.trials.append(trial)
-        self.on_event(TrialFinished(self.traffic.frame, self.traffic.mean_frame_bytes, trial))
+        self.chain.on_event(TrialFinished(self.traffic.frame, self.traffic.mean_frame_bytes, trial))
 
     def phase(self, phase: Phase, step: int = 1, steps: int = 1) -> None:
         """A phase begins."""
-        self.on_event(PhaseStarted(self.traffic.frame, phase, step, steps))
+        self.chain.on_event(PhaseStarted(self.traffic.frame, phase, step, steps))
 
 
 def measured(case: OneCase) -> Generator[Case, None, bool]:

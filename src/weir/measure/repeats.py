@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Repeats of a search, and what they say together: median, min and max (design rule 7)."""
+"""Repeats of a search, and what they say together: median, min and max (docs/design/method.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a trial must not be used, and why (design rules 1 and 2).
+"""When a trial must not be used, and why (rule 3 of docs/design/method.md).
 
 A fault is of one of four kinds, because each asks for something else:
 

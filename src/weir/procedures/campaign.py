@@ -18,19 +18,21 @@ from weir.fabric import stop_signals
 from weir.fabric.host.reading import facts
 from weir.host.checks import shortfalls
 from weir.lab import Chain, Lab
+from weir.lab.measure import Measure
 from weir.lab.ways import Way, ways
 from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.machine_state import MachineState
-from weir.measure.one_case import Event, TrialFinished
+from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.reductions import reductions
+from weir.measure.tester import Traffic
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import Progress, new_result
 from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
 from weir.store.store import Store
 
-Measuring = Callable[..., Iterator[Case]]  # as measure_setup
+Measuring = Callable[[Measure, Sequence[Traffic], OnChain], Iterator[Case]]
 
 
 class CampaignProgress(Progress, Protocol):
@@ -207,14 +209,16 @@ class Campaign:
             cases = self._measuring(
                 lab.measure,
                 [chain.traffic(frame) for frame in self._frames() if frames is None or frame in frames],
-                chain.tester(),
-                counters=chain.counters,
-                ceilings=found,
-                on_event=on_event,
-                sla=lab.sla,
-                outside=chain.deployment.watch(sample_stacks=lab.measure.sample_stacks),
-                watched=Watched(chain.cores, self._state),
-                resets=chain.deployment.resets(),
+                OnChain(
+                    chain.tester(),
+                    chain.counters,
+                    on_event,
+                    found,
+                    sla=lab.sla,
+                    outside=chain.deployment.watch(sample_stacks=lab.measure.sample_stacks),
+                    watched=Watched(chain.cores, self._state),
+                    resets=chain.deployment.resets(),
+                ),
             )
             for case in cases:
                 self._store.add_case(number, visited.add(case, lab.sla, self._state))

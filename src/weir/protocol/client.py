@@ -33,7 +33,7 @@ from weir.protocol.traffic import (
 from weir.protocol.traffic_results import DelayHistogram, RunState, Started, TrafficInterval, TrafficResult
 
 PROTOCOL_VERSION = 2
-"""One more whenever an older weir-dp would no longer do: native/control/verb.h has the same."""
+"""One more whenever an older weir-dp would no longer do: native/control/describe.h has the same."""
 RECEIVE_BYTES = 65_536
 CONNECT_RETRY_S = 0.02
 CONFIGURE_TIMEOUT_S = 120.0  # probing and starting many ports takes seconds, and so does compiling rules

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where and with what a result was measured: the machine, its software, the best state of its cores.
 
-Two results compare only if they were measured in the same place and with the same things (design rule 6).
+Two results compare only if they were measured in the same place and with the same things.
 """
 
 from __future__ import annotations

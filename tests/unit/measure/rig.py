@@ -10,7 +10,7 @@ from tests.simulated.device import Response
 from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.lab.measure import CurveOptions, Measure, TrialOptions
 from weir.measure.experiment import measure_setup
-from weir.measure.one_case import Time
+from weir.measure.one_case import OnChain, Time
 from weir.measure.outside import Outside
 from weir.measure.tester import SutCounters, no_counters
 from weir.measure.trial import TrialRunner
@@ -58,11 +58,13 @@ class Rig:
         cases = measure_setup(
             self.measure,
             [simulated_traffic()],
-            self.dut,
-            counters=self.counters,
-            ceilings={"64": ceiling} if ceiling else {},
-            on_event=lambda _event: None,
-            timing=Time(self.dut.clock, self.dut.sleep),
+            OnChain(
+                self.dut,
+                self.counters,
+                lambda _event: None,
+                {"64": ceiling} if ceiling else {},
+                timing=Time(self.dut.clock, self.dut.sleep),
+            ),
         )
         return next(cases)
 

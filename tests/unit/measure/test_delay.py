@@ -12,7 +12,7 @@ from weir.lab.measure import CurveOptions, Measure
 from weir.lab.sla import Sla
 from weir.measure import measure_setup, no_counters
 from weir.measure.delay import load_pps
-from weir.measure.one_case import Time
+from weir.measure.one_case import OnChain, Time
 from weir.results.result import Case, Throughput
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY
@@ -26,12 +26,14 @@ def measured(latency: LatencyOptions = LATENCY, sla: Sla | None = None) -> tuple
     cases = measure_setup(
         measure,
         [simulated_traffic("64", 64)],
-        dut,
-        counters=no_counters,
-        ceilings={},
-        on_event=lambda _: None,
-        timing=Time(dut.clock, dut.sleep),
-        sla=sla,
+        OnChain(
+            dut,
+            no_counters,
+            lambda _: None,
+            {},
+            timing=Time(dut.clock, dut.sleep),
+            sla=sla,
+        ),
     )
     return next(iter(cases)), dut
 

@@ -12,7 +12,7 @@ from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.lab.measure import CurveOptions, Measure
 from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
 from weir.measure.experiment import curve_loads_pps
-from weir.measure.one_case import Time
+from weir.measure.one_case import OnChain, Time
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import TrafficResult
 from weir.results.result import Case
@@ -28,11 +28,13 @@ def measured(dut: SimulatedDut, events: list[Event], measure: Measure = QUICK) -
         measure_setup(
             measure,
             traffic,
-            dut,
-            counters=no_counters,
-            ceilings={},
-            on_event=events.append,
-            timing=Time(dut.clock, dut.sleep),
+            OnChain(
+                dut,
+                no_counters,
+                events.append,
+                {},
+                timing=Time(dut.clock, dut.sleep),
+            ),
         )
     )
 
@@ -98,11 +100,13 @@ def test_ctrl_c_yields_the_unfinished_case_before_it_is_raised() -> None:
     cases = measure_setup(
         QUICK,
         [simulated_traffic()],
-        dut,
-        counters=no_counters,
-        ceilings={},
-        on_event=interrupt,
-        timing=Time(dut.clock, dut.sleep),
+        OnChain(
+            dut,
+            no_counters,
+            interrupt,
+            {},
+            timing=Time(dut.clock, dut.sleep),
+        ),
     )
     case = next(cases)
     assert case.problem == "Interrupted before it was finished."
@@ -129,11 +133,13 @@ def test_a_tester_that_is_lost_yields_the_unfinished_case_before_its_error_is_ra
     cases = measure_setup(
         QUICK,
         [simulated_traffic()],
-        dut,
-        counters=no_counters,
-        ceilings={},
-        on_event=lambda _event: None,
-        timing=Time(dut.clock, dut.sleep),
+        OnChain(
+            dut,
+            no_counters,
+            lambda _event: None,
+            {},
+            timing=Time(dut.clock, dut.sleep),
+        ),
     )
     case = next(cases)
     assert case.problem == "weir-dp has ended"

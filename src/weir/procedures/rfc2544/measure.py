@@ -6,58 +6,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from weir.base.si import MS_PER_S
 from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
-from weir.measure.counting import Watched
-from weir.measure.one_case import Event, GoalFound, OneCase, Time, measured
-from weir.measure.tester import TEACHING_FRAMES, Reset, SutCounters, Tester, Traffic
+from weir.measure.one_case import GoalFound, OnChain, OneCase, measured
+from weir.measure.tester import TEACHING_FRAMES, Traffic
 from weir.procedures.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
 from weir.procedures.rfc2544.conformance import deviations
 from weir.procedures.rfc2544.loss import measure_bursts, measure_frame_loss
 from weir.procedures.rfc2544.recovery import measure_recovery, measure_resets
 from weir.procedures.rfc2544.throughput import find_throughput, measure_latency
-from weir.results.result import Case, Ceiling
+from weir.results.result import Case
 from weir.results.rfc2544 import Rfc2544
 
 
-def measure_rfc2544(
-    measure: Measure,
-    traffic: Sequence[Traffic],
-    tester: Tester,
-    *,
-    counters: SutCounters,
-    ceilings: Mapping[str, Ceiling],
-    on_event: Callable[[Event], None],
-    timing: Time | None = None,
-    resets: Sequence[Reset] = (),
-    watched: Watched | None = None,
-    **other: Any,
-) -> Iterator[Case]:
-    """As `weir.measure.measure_setup`, with the procedures that `measure.rfc2544` says instead of searches.
-
-    `resets`: what can be reset while traffic runs. `other` is what only searches need, and is not looked at.
-    """
-    del other
-    timing = timing or Time()
+def measure_rfc2544(measure: Measure, traffic: Sequence[Traffic], chain: OnChain) -> Iterator[Case]:
+    """As `weir.measure.measure_setup`, with the procedures of `measure.rfc2544` in place of searches."""
+    frames = tuple(each.frame for each in traffic)
     for one in traffic:
-        tester.teach(TEACHING_FRAMES)
-        case = _OneFrame(
-            measure,
-            one,
-            tester,
-            counters=counters,
-            ceiling=ceilings.get(one.frame),
-            on_event=on_event,
-            timing=timing,
-            resets=resets,
-            frames=tuple(each.frame for each in traffic),
-            watched=watched,
-        )
-        if not (yield from measured(case)):
+        chain.tester.teach(TEACHING_FRAMES)
+        if not (yield from measured(_OneFrame(measure, one, chain, frames))):
             return
 
 
@@ -66,39 +37,25 @@ class _OneFrame(OneCase):
 
     runner: RestingRunner
 
-    def __init__(
-        self,
-        measure: Measure,
-        traffic: Traffic,
-        tester: Tester,
-        *,
-        counters: SutCounters,
-        ceiling: Ceiling | None,
-        on_event: Callable[[Event], None],
-        timing: Time,
-        resets: Sequence[Reset],
-        frames: tuple[str, ...],
-        watched: Watched | None,
-    ) -> None:
-        super().__init__(traffic, tester, ceiling=ceiling, on_event=on_event, timing=timing)
+    def __init__(self, measure: Measure, traffic: Traffic, chain: OnChain, frames: tuple[str, ...]) -> None:
+        super().__init__(traffic, chain)
         self._measure = measure
-        self._resets = resets
         self._frames = frames
         self._options: Rfc2544Options = measure.rfc2544
         self._report: Rfc2544 | None = None
         self.runner = RestingRunner(
-            tester,
-            counters,
+            chain.tester,
+            chain.counters,
             traffic,
             options=measure.trial.model_copy(update={"drain_ms": self._options.residual_s * MS_PER_S}),
             on_trial=self.took,
-            sleep=timing.sleep,
-            watched=watched,
+            sleep=chain.timing.sleep,
+            watched=chain.watched,
         )
 
     def measure(self) -> None:
         """The tests in the RFC's order: each needs those before it. What is finished is kept."""
-        self.tester.configure_traffic(self.traffic.config)
+        self.chain.tester.configure_traffic(self.traffic.config)
         bench = self._bench()
         if bench is None:
             return
@@ -119,7 +76,7 @@ class _OneFrame(OneCase):
         if self._needs_throughput():
             for by in self._options.search:
                 self.throughput.append(find_throughput(bench, by, self._measure))
-                self.on_event(GoalFound(self.traffic.frame, self.throughput[-1]))
+                self.chain.on_event(GoalFound(self.traffic.frame, self.throughput[-1]))
         load_pps = self.throughput[0].load_pps if self.throughput else None
         if "latency" in wanted and load_pps is not None:
             report.latency = measure_latency(bench, load_pps)
@@ -131,11 +88,11 @@ class _OneFrame(OneCase):
             self.runner.rest_s = self._options.restabilise_s
         if "recovery" in wanted and load_pps is not None:
             report.recovery = measure_recovery(bench, load_pps)
-        if "reset" in wanted and (load_pps is not None or not self._resets):
-            report.resets = measure_resets(bench, load_pps or 0.0, self._resets)
+        if "reset" in wanted and (load_pps is not None or not self.chain.resets):
+            report.resets = measure_resets(bench, load_pps or 0.0, self.chain.resets)
 
     def _needs_throughput(self) -> bool:
-        without = {"frame-loss"} if self._resets else {"frame-loss", "reset"}
+        without = {"frame-loss"} if self.chain.resets else {"frame-loss", "reset"}
         return not set(self._options.tests) <= without
 
     def _bench(self) -> Bench | None:
@@ -157,9 +114,9 @@ class _OneFrame(OneCase):
             frames=self._frames,
             maximum=maximum,
             ceiling=self.ceiling,
-            shares_cores=self.tester.shares_cores,
+            shares_cores=self.chain.tester.shares_cores,
             phase=self.phase,
-            clock=self.timing.clock,
+            clock=self.chain.timing.clock,
         )
 
     def found(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from weir.lab.delay import load_of
 from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.delay import load_pps
-from weir.measure.one_case import Event, TrialFinished
+from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.tester import TEACHING_FRAMES, arrival_clocks
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
 from weir.procedures.soak.segment import SoakRun, SoakWatcher, settle_s, soak_of, warm_up
@@ -58,6 +58,9 @@ class SoakCampaign:
 
     def run(self, settings: SoakSettings) -> Result:
         """A new one. Ctrl-C ends it with what is there. SoakError: the load's goal was not found."""
+        missing = refusal(self._lab, settings.technology, settings.chain)
+        if missing is not None:
+            raise SoakError(f"{settings.technology} cannot run here: {missing.missing}: {missing.fix}")
         result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-soak")
         one = StoredCase.begun(
             self._store,
@@ -67,11 +70,6 @@ class SoakCampaign:
             frame=settings.frame,
         )
         case, place = one.case, one.place
-        missing = refusal(self._lab, settings.technology, settings.chain)
-        if missing is not None:
-            one.setup.refused = f"{missing.missing}: {missing.fix}"
-            self._store.update_setup(place, one.setup)
-            raise SoakError(f"{settings.technology} cannot run here: {one.setup.refused}")
 
         def begin(on: RunningChain, found: Ceiling | None) -> None:
             case.ceiling = found
@@ -169,11 +167,13 @@ class SoakCampaign:
             measure_setup(
                 alone,
                 [on.traffic(case.frame)],
-                on.tester(),
-                counters=on.counters,
-                ceilings={case.frame: case.ceiling} if case.ceiling else {},
-                on_event=on_event,
-                watched=Watched(on.cores),
+                OnChain(
+                    on.tester(),
+                    on.counters,
+                    on_event,
+                    {case.frame: case.ceiling} if case.ceiling else {},
+                    watched=Watched(on.cores),
+                ),
             )
         )
         case.throughput, case.trials = found.throughput, found.trials

@@ -9,7 +9,7 @@ from tests.simulated.device import Response
 from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.lab.measure import Measure, TrialOptions
 from weir.lab.rfc2544 import STANDARD_FRAMES, TESTS, Rfc2544Options
-from weir.measure.one_case import Event, PhaseStarted, Time
+from weir.measure.one_case import Event, OnChain, PhaseStarted, Time
 from weir.measure.tester import no_counters
 from weir.procedures.rfc2544.bench import medium_pps
 from weir.procedures.rfc2544.loss import buffer_times_s, loss_shares
@@ -46,12 +46,14 @@ def measured(
     (case,) = measure_rfc2544(
         measure,
         [simulated_traffic()],
-        dut,
-        counters=no_counters,
-        ceilings={"64": tester},
-        on_event=seen.append,
-        timing=Time(dut.clock, dut.sleep),
-        resets=resets,
+        OnChain(
+            dut,
+            no_counters,
+            seen.append,
+            {"64": tester},
+            timing=Time(dut.clock, dut.sleep),
+            resets=resets,
+        ),
     )
     return case
 

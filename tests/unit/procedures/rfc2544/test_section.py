@@ -10,7 +10,7 @@ from weir.lab.delay import LatencyOptions, Sweep
 from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure import no_counters
-from weir.measure.one_case import Time
+from weir.measure.one_case import OnChain, Time
 from weir.procedures.rfc2544.measure import measure_rfc2544
 from weir.report import render
 from weir.report.page.line_chart import Axis, Line, line_chart
@@ -41,12 +41,14 @@ def measured() -> Result:
     cases = measure_rfc2544(
         Measure(rfc2544=Rfc2544Options().shortened()),
         [simulated_traffic(), simulated_traffic("1518", 1518)],
-        dut,
-        counters=no_counters,
-        ceilings={},
-        on_event=lambda _event: None,
-        timing=Time(dut.clock, dut.sleep),
-        resets=[Switch()],
+        OnChain(
+            dut,
+            no_counters,
+            lambda _event: None,
+            {},
+            timing=Time(dut.clock, dut.sleep),
+            resets=[Switch()],
+        ),
     )
     run = result()
     run.setups = run.setups[:1]
