@@ -177,11 +177,8 @@ compact(struct weir_batch *batch)
 	for (uint16_t i = 0; i < batch->count; i++) {
 		if (batch->packet[i] == NULL)
 			continue;
-		if (kept != i) {
-			batch->packet[kept] = batch->packet[i];
-			batch->egress[kept] = batch->egress[i];
-			batch->headers[kept] = batch->headers[i];
-		}
+		if (kept != i)
+			weir_batch_move(batch, kept, batch, i);
 		kept++;
 	}
 	batch->count = kept;

@@ -9,6 +9,7 @@
 
 #include "cores.h"
 #include "history.h"
+#include "stage.h"
 
 static bool stop_asked;
 static struct weir_loop_options started_with;

@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 
 #include "loop.h"
+#include "stage.h"
 #include "testing/eal.h"
 
 #define THRESHOLD_US 1000

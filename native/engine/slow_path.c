@@ -68,9 +68,7 @@ move(struct slow_burst *burst, struct weir_batch *batch, uint16_t from, uint16_t
 {
 	if (from == to)
 		return;
-	batch->packet[to] = batch->packet[from];
-	batch->egress[to] = batch->egress[from];
-	batch->headers[to] = batch->headers[from];
+	weir_batch_move(batch, to, batch, from);
 	burst->place[to] = burst->place[from];
 	burst->known[to] = burst->known[from];
 	burst->decision[to] = burst->decision[from];
@@ -131,9 +129,7 @@ weir_slow_path_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 	for (uint16_t i = first; i < end; i++) {
 		uint16_t to = part.count++;
 
-		part.packet[to] = batch->packet[i];
-		part.headers[to] = batch->headers[i];
-		part.egress[to] = batch->egress[i];
+		weir_batch_move(&part, to, batch, i);
 		batch->packet[i] = NULL;
 		burst.place[to] = i;
 		burst.known[to] = weir_flow_may_be_known(&part.headers[to]);
@@ -156,8 +152,6 @@ weir_slow_path_run(struct weir_fastpath *fastpath, struct weir_stage *stages,
 		uint16_t place = burst.place[i];
 
 		remember(fastpath->cache, &burst, i, &part.headers[i].tuple);
-		batch->packet[place] = part.packet[i];
-		batch->headers[place] = part.headers[i];
-		batch->egress[place] = part.egress[i];
+		weir_batch_move(batch, place, &part, i);
 	}
 }

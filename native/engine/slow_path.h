@@ -6,12 +6,9 @@
 
 #include <netinet/in.h>
 
-#include <rte_tcp.h>
-
 #include "flow_cache.h"
 #include "stage.h"
 
-#define WEIR_TCP_FLAGS_OF_STATE (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
 #define WEIR_SLOW_PATH_FLAGS                                                                       \
 	(WEIR_HEADER_FRAGMENT | WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT |                  \
 	 WEIR_HEADER_OPTIONS | WEIR_HEADER_GROUP | WEIR_HEADER_BAD_CHECKSUM)
@@ -25,7 +22,7 @@ weir_flow_may_be_known(const struct weir_headers *headers)
 		return false;
 	return headers->tuple.protocol == IPPROTO_UDP ||
 	       (headers->tuple.protocol == IPPROTO_TCP &&
-		(headers->tcp_flags & WEIR_TCP_FLAGS_OF_STATE) == 0);
+		(headers->tcp_flags & WEIR_TCP_EVENTS) == 0);
 }
 
 static inline struct weir_tuple

@@ -3,6 +3,8 @@
 
 #include "handover.h"
 
+uint64_t weir_long_batch_cycles = UINT64_MAX;
+
 void
 weir_batch_parse(struct weir_batch *batch)
 {
@@ -85,14 +87,6 @@ weir_stage_apply(struct weir_batch *batch, uint16_t index, const struct weir_act
 	return apply(batch, index, action, drop_reason, batch->hands_over);
 }
 
-static void
-keep(struct weir_batch *batch, uint16_t from, uint16_t to)
-{
-	batch->packet[to] = batch->packet[from];
-	batch->egress[to] = batch->egress[from];
-	batch->headers[to] = batch->headers[from];
-}
-
 static __rte_always_inline void
 apply_all(struct weir_stage *stage, struct weir_batch *batch, const struct weir_action *actions,
 	  const bool hands_over)
@@ -105,7 +99,7 @@ apply_all(struct weir_stage *stage, struct weir_batch *batch, const struct weir_
 
 		if (likely(apply(batch, i, &actions[i], &reason, hands_over))) {
 			if (unlikely(kept != i))
-				keep(batch, i, kept);
+				weir_batch_move(batch, kept, batch, i);
 			kept++;
 		} else {
 			weir_count(&stage->ledger.drops[reason], 1);

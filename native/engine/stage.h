@@ -13,6 +13,28 @@ struct weir_stage {
 	struct weir_stage_ledger ledger;
 };
 
+/* A packet with its egress and headers, within a batch or into another one. */
+static inline void
+weir_batch_move(struct weir_batch *into, uint16_t to, const struct weir_batch *from, uint16_t at)
+{
+	into->packet[to] = from->packet[at];
+	into->egress[to] = from->egress[at];
+	into->headers[to] = from->headers[at];
+}
+
+/* A stage's batch that takes longer is long: the least of the cores' stall thresholds. Written
+ * while no loop runs. */
+extern uint64_t weir_long_batch_cycles;
+
+/* A stage's batch took so long. */
+static inline void
+weir_stage_count_cycles(struct weir_stage_ledger *ledger, uint64_t cycles)
+{
+	weir_count(&ledger->cycles, cycles);
+	if (__builtin_expect(cycles > weir_long_batch_cycles, 0))
+		weir_count(&ledger->long_cycles, cycles);
+}
+
 /* Reads the headers of the batch if they are not known. */
 void weir_batch_parse(struct weir_batch *batch);
 

@@ -7,8 +7,6 @@
 
 #include "packet/ledger.h"
 
-uint64_t weir_long_batch_cycles = UINT64_MAX;
-
 struct weir_core_time
 weir_core_time_read(void)
 {

@@ -89,6 +89,21 @@ weir_action_clear(struct weir_action *action)
 	action->invalidation = NULL;
 }
 
+static inline void
+weir_action_drop(struct weir_action *action, uint8_t reason)
+{
+	action->verdict = WEIR_DROP;
+	action->drop_reason = reason;
+}
+
+/* This packet alone: what refuses it may have changed when the next one of its flow comes. */
+static inline void
+weir_action_drop_once(struct weir_action *action, uint8_t reason)
+{
+	weir_action_drop(action, reason);
+	action->once = true;
+}
+
 /* The frame has an IP header whose TTL is larger than `by`. TTL is the first byte of its word: `by`
  * less there is `by` more in the first byte of the checksum (RFC 1624, equation 3). */
 static inline void

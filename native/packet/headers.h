@@ -11,6 +11,10 @@
 #include <stdint.h>
 
 #include <rte_mbuf.h>
+#include <rte_tcp.h>
+
+/* Segments with one of these change the state of a connection. */
+#define WEIR_TCP_EVENTS (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
 
 enum weir_network {
 	WEIR_NETWORK_OTHER, /* neither IPv4 nor IPv6: ARP, LLDP, a frame cut in its Ethernet header

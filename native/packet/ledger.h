@@ -44,19 +44,6 @@ struct weir_stage_ledger {
 			       */
 };
 
-/* A stage's batch that takes longer is long: the least of the cores' stall thresholds. Written
- * while no loop runs. */
-extern uint64_t weir_long_batch_cycles;
-
-/* A stage's batch took so long. */
-static inline void
-weir_stage_count_cycles(struct weir_stage_ledger *ledger, uint64_t cycles)
-{
-	weir_count(&ledger->cycles, cycles);
-	if (__builtin_expect(cycles > weir_long_batch_cycles, 0))
-		weir_count(&ledger->long_cycles, cycles);
-}
-
 /* Time of one area on its core. */
 struct weir_area_ledger {
 	uint64_t polls;

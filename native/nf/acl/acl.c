@@ -105,13 +105,6 @@ init(void *state, const char *where, struct weir_error *error)
 			 "no memory for %lu fragmented packets", acl->fragment_count);
 }
 
-static void
-drop(struct weir_action *action, uint8_t reason)
-{
-	action->verdict = WEIR_DROP;
-	action->drop_reason = reason;
-}
-
 /* False: what becomes of the packet needs no rule. */
 static inline bool
 needs_rules(const struct acl *acl, const struct weir_headers *headers, struct weir_action *action)
@@ -120,11 +113,11 @@ needs_rules(const struct acl *acl, const struct weir_headers *headers, struct we
 		   (headers->flags & WEIR_HEADER_L4_CUT) == 0))
 		return true;
 	if (headers->network == WEIR_NETWORK_MALFORMED)
-		drop(action, DROP_MALFORMED);
+		weir_action_drop(action, DROP_MALFORMED);
 	else if (headers->network == WEIR_NETWORK_IPV4)
-		drop(action, DROP_TRUNCATED);
+		weir_action_drop(action, DROP_TRUNCATED);
 	else if (acl->not_ipv4 == WEIR_NOT_IPV4_DROP)
-		drop(action, DROP_NOT_IPV4);
+		weir_action_drop(action, DROP_NOT_IPV4);
 	action->once = true;
 	return false;
 }

@@ -9,16 +9,6 @@ static_assert(DPI_DROP_FLOW_RULE + DPI_KIND_CONTENT == DPI_DROP_CONTENT_RULE &&
 		      DPI_DROP_FLOW_RULE + DPI_KIND_APPLICATION == DPI_DROP_APPLICATION_RULE,
 	      "kinds of rules and their drop reasons have one order");
 
-#define TCP_EVENTS (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
-
-static inline void
-drop(struct weir_action *action, enum dpi_drop_reason reason)
-{
-	action->verdict = WEIR_DROP;
-	action->drop_reason = reason;
-	action->once = true;
-}
-
 static void
 note_tcp(struct dpi_flow *flow, uint8_t tcp_flags, enum weir_direction direction)
 {
@@ -74,7 +64,7 @@ inspect(struct dpi *dpi, const struct weir_batch *batch, uint16_t index, struct 
 		if (flow->inspection == DPI_INSPECTION_NONE)
 			flow->inspection = dpi_inspection_begin(&dpi->inspections);
 		if (flow->inspection == DPI_INSPECTION_NONE) {
-			drop(action, DPI_DROP_INSPECTIONS_FULL);
+			weir_action_drop_once(action, DPI_DROP_INSPECTIONS_FULL);
 			return;
 		}
 		dpi->inspections.places[flow->inspection].active_s = now_s;
@@ -85,7 +75,7 @@ inspect(struct dpi *dpi, const struct weir_batch *batch, uint16_t index, struct 
 	if (!known)
 		pass_open(flow, batch->packet[index], action);
 	else if (!dpi_verdict(dpi, flow, now_s))
-		drop(action, DPI_DROP_CHARGES_FULL);
+		weir_action_drop_once(action, DPI_DROP_CHARGES_FULL);
 	else
 		follow(dpi, flow, action);
 }
@@ -109,13 +99,14 @@ decide_later_fragment(struct dpi *dpi, const struct weir_batch *batch, uint16_t 
 
 	if (!weir_fragments_recall(dpi->fragments, batch->packet[index], headers, batch->now_tsc,
 				   &number)) {
-		drop(action, DPI_DROP_FRAGMENT_UNKNOWN);
+		weir_action_drop_once(action, DPI_DROP_FRAGMENT_UNKNOWN);
 		return;
 	}
 	flow = &dpi->flows[number];
 	if (flow->key.zero[1] != DPI_KEY_IN_USE || flow->key.src_ip != key.src_ip ||
 	    flow->key.dst_ip != key.dst_ip || flow->key.protocol != key.protocol) {
-		drop(action, DPI_DROP_FRAGMENT_UNKNOWN); /* the flow has ended in between */
+		weir_action_drop_once(
+			action, DPI_DROP_FRAGMENT_UNKNOWN); /* the flow has ended in between */
 		return;
 	}
 	if ((flow->flags & DPI_FLOW_DECIDED) != 0)
@@ -134,17 +125,17 @@ decide_rare(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 
 	switch (headers->network) {
 	case WEIR_NETWORK_MALFORMED:
-		drop(action, DPI_DROP_MALFORMED);
+		weir_action_drop_once(action, DPI_DROP_MALFORMED);
 		return;
 	case WEIR_NETWORK_IPV6:
 		if (dpi->ipv6 == DPI_IPV6_DROP)
-			drop(action, DPI_DROP_IPV6);
+			weir_action_drop_once(action, DPI_DROP_IPV6);
 		return;
 	case WEIR_NETWORK_IPV4:
 		if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0)
 			decide_later_fragment(dpi, batch, index, action);
 		else
-			drop(action, DPI_DROP_MALFORMED);
+			weir_action_drop_once(action, DPI_DROP_MALFORMED);
 		return;
 	default: /* ARP and the like: subscribers need it */
 		return;
@@ -229,14 +220,14 @@ decide_one(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 		flow = dpi_flow_find(dpi, key);
 	flow = flow_of(dpi, batch, index, key, flow, rule);
 	if (unlikely(flow == NULL)) {
-		drop(action, DPI_DROP_FLOWS_FULL);
+		weir_action_drop_once(action, DPI_DROP_FLOWS_FULL);
 		return;
 	}
 	if (likely((flow->flags & DPI_FLOW_DECIDED) != 0))
 		follow(dpi, flow, action);
 	else
 		inspect(dpi, batch, index, flow, action);
-	if (unlikely((headers->tcp_flags & TCP_EVENTS) != 0)) {
+	if (unlikely((headers->tcp_flags & WEIR_TCP_EVENTS) != 0)) {
 		note_tcp(flow, headers->tcp_flags, batch->direction);
 		action->once = true;
 	}

@@ -31,8 +31,9 @@ static inline bool
 is_first_tcp(const struct firewall *firewall, uint8_t tcp_flags)
 {
 	if (!firewall->syn_first)
-		return (tcp_flags & TCP_RST) == 0;
-	return (tcp_flags & (TCP_SYN | TCP_ACK | TCP_RST | TCP_FIN)) == TCP_SYN;
+		return (tcp_flags & RTE_TCP_RST_FLAG) == 0;
+	return (tcp_flags & (RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG | RTE_TCP_RST_FLAG |
+			     RTE_TCP_FIN_FLAG)) == RTE_TCP_SYN_FLAG;
 }
 
 /* Whether a session may begin with this packet, if rules permit it. */
@@ -122,7 +123,8 @@ current_session(struct passing *passing, uint16_t i)
 		}
 		session->generation = passing->firewall->generation;
 	}
-	if (unlikely((headers->tcp_flags & (TCP_SYN | TCP_ACK)) == TCP_SYN) &&
+	if (unlikely((headers->tcp_flags & (RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG)) ==
+		     RTE_TCP_SYN_FLAG) &&
 	    ((session->flags & SESSION_CLOSED) == SESSION_CLOSED ||
 	     (session->flags & SESSION_RESET) != 0)) {
 		end(passing, session, i);
@@ -140,7 +142,7 @@ begin(struct passing *passing, uint16_t i, struct weir_action *action)
 	struct session *session;
 
 	if (!may_begin(passing, i)) {
-		firewall_drop(action, FIREWALL_DROP_NO_SESSION);
+		weir_action_drop_once(action, FIREWALL_DROP_NO_SESSION);
 		return NULL;
 	}
 	if (unlikely(!passing->is_asked[i])) {
@@ -149,18 +151,18 @@ begin(struct passing *passing, uint16_t i, struct weir_action *action)
 		weir_rule_set_permits(firewall->rules, &tuple, &passing->permits[i], 1);
 	}
 	if (!passing->permits[i]) {
-		firewall_drop(action, FIREWALL_DROP_DENIED);
+		weir_action_drop_once(action, FIREWALL_DROP_DENIED);
 		return NULL;
 	}
 	session = firewall_session_begin(firewall, &passing->keys[i], passing->reversed[i],
 					 passing->now);
 	if (session == NULL) {
-		firewall_drop(action, FIREWALL_DROP_TABLE_FULL);
+		weir_action_drop_once(action, FIREWALL_DROP_TABLE_FULL);
 		return NULL;
 	}
 	passing->changed = true;
 	/* Taken up in its middle: there will be no SYN that says so. */
-	if (headers->tuple.protocol == IPPROTO_TCP && (headers->tcp_flags & TCP_SYN) == 0)
+	if (headers->tuple.protocol == IPPROTO_TCP && (headers->tcp_flags & RTE_TCP_SYN_FLAG) == 0)
 		session->flags |= SESSION_ESTABLISHED;
 	return session;
 }
@@ -172,7 +174,7 @@ follow(struct passing *passing, uint16_t i, struct session *session, struct weir
 
 	action->counters[0] = &session->counter;
 	action->invalidation = &session->invalidation;
-	if (unlikely((headers->tcp_flags & (TCP_SYN | TCP_FIN | TCP_RST)) != 0)) {
+	if (unlikely((headers->tcp_flags & WEIR_TCP_EVENTS) != 0)) {
 		bool from_beginner =
 			passing->reversed[i] == ((session->flags & SESSION_REVERSED) != 0);
 

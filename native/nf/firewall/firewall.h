@@ -24,11 +24,6 @@ enum firewall_drop {
 	FIREWALL_DROP_TRUNCATED,
 };
 
-#define TCP_FIN 0x01
-#define TCP_SYN 0x02
-#define TCP_RST 0x04
-#define TCP_ACK 0x10
-
 enum session_flag {
 	SESSION_USED = 1 << 0,
 	SESSION_REVERSED = 1 << 1, /* who began it is the key's destination */
@@ -77,15 +72,6 @@ struct firewall {
 	bool syn_first;
 	char path[WEIR_OPTION_TEXT_BYTES];
 };
-
-static inline void
-firewall_drop(struct weir_action *action, enum firewall_drop reason)
-{
-	action->verdict = WEIR_DROP;
-	action->drop_reason = reason;
-	/* A session that the other side begins later would permit what is refused now. */
-	action->once = true;
-}
 
 /* The session's key for a packet's tuple; true: the packet goes from the key's destination to its
  * source. */

@@ -105,7 +105,7 @@ headers_of(const struct weir_tuple *tuple)
 	struct weir_headers headers = {
 		.tuple = *tuple,
 		.network = WEIR_NETWORK_IPV4,
-		.tcp_flags = tuple->protocol == IPPROTO_TCP ? TCP_SYN : 0,
+		.tcp_flags = tuple->protocol == IPPROTO_TCP ? RTE_TCP_SYN_FLAG : 0,
 		.ttl = 64,
 		.l3_offset = 14,
 		.l4_offset = L4_AT,
@@ -142,7 +142,7 @@ make_traffic(struct inputs *inputs)
 				inputs->reused[(weir_test_random(&random) >> 32) % flows];
 		inputs->reused_headers[i] = headers_of(&inputs->reused[i]);
 		if (i >= flows)
-			inputs->reused_headers[i].tcp_flags = TCP_ACK;
+			inputs->reused_headers[i].tcp_flags = RTE_TCP_ACK_FLAG;
 	}
 }
 

@@ -18,9 +18,9 @@ both_directions_of_a_permitted_connection_pass(void **state)
 	(void)state;
 	assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
 	assert_null(IN(from_outside(IPPROTO_UDP, 1000, 0), 0));
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
-	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 0));
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 0));
 	assert_null(OUT(from_inside(47, 0, 0), 0));
 	assert_null(IN(from_outside(47, 0, 0), 0));
 	ends(firewall);
@@ -33,7 +33,7 @@ what_no_rule_permits_is_denied_whichever_side_it_comes_from(void **state)
 
 	(void)state;
 	assert_drop("denied", IN(from_outside(IPPROTO_UDP, 1000, 0), 0));
-	assert_drop("denied", OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+	assert_drop("denied", OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
 	assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
 	assert_drop("denied", IN(from_outside(IPPROTO_UDP, 1001, 0), 0)); /* another port */
 	ends(firewall);
@@ -45,9 +45,10 @@ a_session_of_another_port_or_protocol_permits_nothing(void **state)
 	void *firewall = firewall_test_with("permit tcp 10.0.0.0/8 any", "default", "deny");
 
 	(void)state;
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
 	assert_drop("denied", IN(from_outside(IPPROTO_UDP, 1000, 0), 0));
-	assert_drop("no_session", IN(from_outside(IPPROTO_TCP, 1001, TCP_SYN | TCP_ACK), 0));
+	assert_drop("no_session",
+		    IN(from_outside(IPPROTO_TCP, 1001, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG), 0));
 	ends(firewall);
 }
 
@@ -107,14 +108,15 @@ a_reload_ends_the_sessions_that_the_new_rules_refuse_and_no_others(void **state)
 
 	(void)state;
 	assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
 	assert_null(IN(from_outside(IPPROTO_UDP, 2000, 0), 0));
 	/* Sessions are about who began them: UDP from inside, not from outside. */
 	weir_test_file("permit udp 10.0.0.0/8 any");
 	assert_null(weir_test_command(&weir_nf_firewall, firewall, "reload", NULL));
 	assert_null(IN(from_outside(IPPROTO_UDP, 1000, 0), 0));
 	assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
-	assert_drop("no_session", IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 0));
+	assert_drop("no_session",
+		    IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG), 0));
 	assert_drop("denied", IN(from_outside(IPPROTO_UDP, 2000, 0), 0));
 	ends(firewall);
 }
@@ -196,13 +198,14 @@ static void
 packets_of_one_batch_are_decided_on_in_their_order(void **state)
 {
 	const struct weir_test_ipv4 packets[] = {
-		from_inside(IPPROTO_TCP, 1000, TCP_ACK), /* before the SYN: dropped */
-		from_inside(IPPROTO_TCP, 1000, TCP_SYN),
-		from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK),
-		from_inside(IPPROTO_TCP, 1000, TCP_ACK),
-		from_inside(IPPROTO_TCP, 1000, TCP_RST),
-		from_outside(IPPROTO_TCP, 1000, TCP_SYN), /* a new one, from outside: denied */
-		from_inside(IPPROTO_TCP, 1000, TCP_ACK),  /* and the old one is over */
+		from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), /* before the SYN: dropped */
+		from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG),
+		from_outside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG),
+		from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG),
+		from_inside(IPPROTO_TCP, 1000, RTE_TCP_RST_FLAG),
+		from_outside(IPPROTO_TCP, 1000,
+			     RTE_TCP_SYN_FLAG), /* a new one, from outside: denied */
+		from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), /* and the old one is over */
 	};
 	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
 

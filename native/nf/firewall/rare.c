@@ -15,7 +15,7 @@ decide_by_rules(const struct firewall *firewall, const struct weir_headers *head
 
 	weir_rule_set_permits(firewall->rules, &tuple, &permits, 1);
 	if (!permits)
-		firewall_drop(action, FIREWALL_DROP_DENIED);
+		weir_action_drop_once(action, FIREWALL_DROP_DENIED);
 }
 
 static inline bool
@@ -43,7 +43,7 @@ decide_on_fragment(struct firewall *firewall, const struct weir_batch *batch, ui
 	session = &firewall->sessions[number];
 	if ((session->flags & SESSION_USED) == 0 || !is_between(session, &headers->tuple) ||
 	    !firewall_session_holds(firewall, session, batch->cache))
-		firewall_drop(action, FIREWALL_DROP_NO_SESSION);
+		weir_action_drop_once(action, FIREWALL_DROP_NO_SESSION);
 	else
 		action->counters[0] = &session->counter;
 }
@@ -76,12 +76,12 @@ firewall_decide_rare(struct firewall *firewall, const struct weir_batch *batch, 
 
 	action->once = true;
 	if (headers->network == WEIR_NETWORK_MALFORMED) {
-		firewall_drop(action, FIREWALL_DROP_MALFORMED);
+		weir_action_drop_once(action, FIREWALL_DROP_MALFORMED);
 	} else if (headers->network != WEIR_NETWORK_IPV4) {
 		if (firewall->not_ipv4 == WEIR_NOT_IPV4_DROP)
-			firewall_drop(action, FIREWALL_DROP_NOT_IPV4);
+			weir_action_drop_once(action, FIREWALL_DROP_NOT_IPV4);
 	} else if ((headers->flags & WEIR_HEADER_L4_CUT) != 0) {
-		firewall_drop(action, FIREWALL_DROP_TRUNCATED);
+		weir_action_drop_once(action, FIREWALL_DROP_TRUNCATED);
 	} else if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0) {
 		decide_on_fragment(firewall, batch, i, action);
 	} else {

@@ -141,16 +141,16 @@ void
 firewall_session_follow_tcp(struct session *session, bool from_beginner, uint8_t tcp_flags,
 			    uint32_t now)
 {
-	if ((tcp_flags & TCP_RST) != 0) {
+	if ((tcp_flags & RTE_TCP_RST_FLAG) != 0) {
 		session->flags |= SESSION_RESET;
 		/* This segment is counted after it is decided on, and is no sign of life. */
 		session->seen_packets = (uint32_t)session->counter.packets + 1;
 		session->active_at = now;
 		return;
 	}
-	if ((tcp_flags & TCP_SYN) != 0 && !from_beginner)
+	if ((tcp_flags & RTE_TCP_SYN_FLAG) != 0 && !from_beginner)
 		session->flags |= SESSION_ESTABLISHED;
-	if ((tcp_flags & TCP_FIN) != 0) {
+	if ((tcp_flags & RTE_TCP_FIN_FLAG) != 0) {
 		session->flags |= from_beginner ? SESSION_FIN_BEGINNER : SESSION_FIN_ANSWERER;
 		session->active_at = now;
 	}

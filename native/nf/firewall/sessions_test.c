@@ -14,15 +14,19 @@
 static void
 a_tcp_session_begins_with_a_syn_alone(void **state)
 {
-	static const uint8_t others[] = {TCP_ACK,	    TCP_FIN,	       TCP_RST,
-					 TCP_SYN | TCP_ACK, TCP_SYN | TCP_FIN, TCP_SYN | TCP_RST};
+	static const uint8_t others[] = {RTE_TCP_ACK_FLAG,
+					 RTE_TCP_FIN_FLAG,
+					 RTE_TCP_RST_FLAG,
+					 RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG,
+					 RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG,
+					 RTE_TCP_SYN_FLAG | RTE_TCP_RST_FLAG};
 	void *firewall = firewall_test_with("permit any any any", "default", "deny");
 
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(others); i++)
 		assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, others[i]), 0));
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 0));
 	ends(firewall);
 }
 
@@ -32,10 +36,10 @@ without_tcp_syn_first_a_connection_is_taken_up_in_its_middle_but_not_by_a_rst(vo
 	void *firewall = firewall_test_with("permit any any any", "tcp_syn_first", "false");
 
 	(void)state;
-	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, TCP_RST), 0));
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 0));
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_RST_FLAG), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 0));
 	firewall_test_ticks(firewall, 7000); /* it counts as established */
-	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_RST), 7000));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_RST_FLAG), 7000));
 	ends(firewall);
 }
 
@@ -91,17 +95,18 @@ a_tcp_connection_lives_long_once_it_is_answered_and_shortly_before(void **state)
 	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
 
 	(void)state;
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1001, TCP_SYN), 0));
-	assert_null(IN(from_outside(IPPROTO_TCP, 1001, TCP_SYN | TCP_ACK), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1001, RTE_TCP_SYN_FLAG), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1001, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG), 0));
 	firewall_test_ticks(firewall, 0);
 	firewall_test_ticks(firewall, 241);
-	assert_drop("no_session", IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 241));
+	assert_drop("no_session",
+		    IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG), 241));
 	firewall_test_ticks(firewall, 7439);
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1001, TCP_ACK), 7439));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1001, RTE_TCP_ACK_FLAG), 7439));
 	firewall_test_ticks(firewall, 7440);
 	firewall_test_ticks(firewall, 7440 + 7441);
-	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1001, TCP_ACK), 14881));
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1001, RTE_TCP_ACK_FLAG), 14881));
 	ends(firewall);
 }
 
@@ -111,15 +116,15 @@ a_connection_that_both_sides_closed_ends_whatever_still_comes(void **state)
 	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
 
 	(void)state;
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
-	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 0));
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_FIN | TCP_ACK), 10));
-	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_FIN | TCP_ACK), 10));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG), 0));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_FIN_FLAG | RTE_TCP_ACK_FLAG), 10));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_FIN_FLAG | RTE_TCP_ACK_FLAG), 10));
 	firewall_test_ticks(firewall, 11);
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 200));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 200));
 	firewall_test_ticks(firewall, 200);
 	firewall_test_ticks(firewall, 251);
-	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 251));
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 251));
 	ends(firewall);
 }
 
@@ -130,11 +135,12 @@ a_closed_connection_can_be_opened_anew_from_either_side_that_rules_permit(void *
 
 	(void)state;
 	for (unsigned int round = 0; round < 2; round++) {
-		assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
-		assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 0));
-		assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_RST), 0));
+		assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
+		assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG),
+			       0));
+		assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_RST_FLAG), 0));
 	}
-	assert_drop("denied", IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN), 0));
+	assert_drop("denied", IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
 	ends(firewall);
 }
 
@@ -144,17 +150,17 @@ a_rst_that_the_connection_outlives_does_not_end_it(void **state)
 	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
 
 	(void)state;
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_SYN), 0));
-	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_SYN | TCP_ACK), 0));
-	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_RST), 1));
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 2));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_RST_FLAG), 1));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 2));
 	firewall_test_ticks(firewall, 3);
 	firewall_test_ticks(firewall, 1000);
-	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 1000));
-	assert_null(IN(from_outside(IPPROTO_TCP, 1000, TCP_RST), 1001));
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 1000));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_RST_FLAG), 1001));
 	firewall_test_ticks(firewall, 1002);
 	firewall_test_ticks(firewall, 1242);
-	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, TCP_ACK), 1242));
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 1242));
 	ends(firewall);
 }
 

@@ -5,8 +5,6 @@
 
 #include "lb.h"
 
-#define TCP_EVENTS (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
-
 static void
 note_tcp(struct lb_connection *connection, uint8_t tcp_flags, bool outbound)
 {
@@ -34,7 +32,7 @@ begin(struct lb *lb, const struct weir_batch *batch, const struct weir_tuple *ke
 {
 	*backend = lb_set_choose(lb->set, service, key);
 	if (*backend == LB_NONE) {
-		lb_drop(action, LB_DROP_NO_BACKEND);
+		weir_action_drop_once(action, LB_DROP_NO_BACKEND);
 		return NULL;
 	}
 	if (connection != NULL)
@@ -44,7 +42,7 @@ begin(struct lb *lb, const struct weir_batch *batch, const struct weir_tuple *ke
 	if (connection != NULL) {
 		give_backend(lb, connection, *backend);
 	} else if (lb->when_full == LB_FULL_DROP) {
-		lb_drop(action, LB_DROP_TABLE_FULL);
+		weir_action_drop_once(action, LB_DROP_TABLE_FULL);
 		*backend = LB_NONE;
 	}
 	return connection;
@@ -73,7 +71,7 @@ decide_to_service(struct lb *lb, const struct weir_batch *batch, const struct we
 		action->once = true;
 		return;
 	}
-	action->once = (headers->tcp_flags & TCP_EVENTS) != 0;
+	action->once = (headers->tcp_flags & WEIR_TCP_EVENTS) != 0;
 	if (headers->tuple.protocol == IPPROTO_TCP)
 		note_tcp(connection, headers->tcp_flags, true);
 	action->counters[0] = &connection->counter;
@@ -90,7 +88,7 @@ decide_from_backend(struct lb *lb, const struct weir_headers *headers, uint16_t 
 	bool known = connection != NULL && lb_has_backend(lb, connection);
 
 	if (unlikely(known && connection->backend != backend)) {
-		lb_drop(action, LB_DROP_OTHER_BACKEND);
+		weir_action_drop_once(action, LB_DROP_OTHER_BACKEND);
 		return;
 	}
 	lb_set_source(action, &lb->set->services[service].at);
@@ -99,7 +97,7 @@ decide_from_backend(struct lb *lb, const struct weir_headers *headers, uint16_t 
 		action->once = true;
 		return;
 	}
-	if ((headers->tcp_flags & TCP_EVENTS) != 0) {
+	if ((headers->tcp_flags & WEIR_TCP_EVENTS) != 0) {
 		note_tcp(connection, headers->tcp_flags, false);
 		action->once = true;
 	}

@@ -101,14 +101,6 @@ void lb_report(const void *state, struct weir_report *report);
 extern const struct weir_command lb_commands[];
 extern const unsigned int lb_command_count;
 
-static inline void
-lb_drop(struct weir_action *action, enum lb_drop reason)
-{
-	action->verdict = WEIR_DROP;
-	action->drop_reason = reason;
-	action->once = true;
-}
-
 /* To the back-end, or from the service. */
 static inline void
 lb_set_destination(struct weir_action *action, const struct lb_endpoint *backend)

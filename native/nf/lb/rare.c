@@ -10,7 +10,7 @@ void
 lb_decide_other(const struct lb *lb, struct weir_action *action)
 {
 	if (lb->other == LB_OTHER_DROP)
-		lb_drop(action, LB_DROP_NOT_FOR_SERVICE);
+		weir_action_drop_once(action, LB_DROP_NOT_FOR_SERVICE);
 }
 
 void
@@ -48,9 +48,9 @@ decide_portless(const struct lb *lb, const struct weir_batch *batch, uint16_t in
 				outbound ? LB_VIP : LB_BACKEND))
 		lb_decide_other(lb, action);
 	else if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0)
-		lb_drop(action, LB_DROP_FRAGMENT_UNKNOWN);
+		weir_action_drop_once(action, LB_DROP_FRAGMENT_UNKNOWN);
 	else
-		lb_drop(action, LB_DROP_MALFORMED);
+		weir_action_drop_once(action, LB_DROP_MALFORMED);
 }
 
 /* An error about a packet that a service sent: it goes to the back-end that did, with that one's
@@ -76,7 +76,7 @@ decide_error_to_service(struct lb *lb, const struct weir_batch *batch, uint16_t 
 	else
 		backend = lb_set_choose(lb->set, service, &key);
 	if (backend == LB_NONE) {
-		lb_drop(action, LB_DROP_NO_BACKEND);
+		weir_action_drop_once(action, LB_DROP_NO_BACKEND);
 		return;
 	}
 	inside.src_ip = lb->set->backends[backend].at.ip;
@@ -119,7 +119,7 @@ lb_decide_rare(struct lb *lb, const struct weir_batch *batch, uint16_t index,
 
 	switch (headers->network) {
 	case WEIR_NETWORK_MALFORMED:
-		lb_drop(action, LB_DROP_MALFORMED);
+		weir_action_drop_once(action, LB_DROP_MALFORMED);
 		return;
 	case WEIR_NETWORK_IPV4:
 		break;

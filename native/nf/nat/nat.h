@@ -219,9 +219,7 @@ nat_life(const struct nat *nat, const struct nat_session *session)
 static inline bool
 nat_drop(struct weir_action *action, enum nat_drop reason)
 {
-	action->verdict = WEIR_DROP;
-	action->drop_reason = reason;
-	action->once = true;
+	weir_action_drop_once(action, reason);
 	return false;
 }
 

@@ -10,8 +10,6 @@
 
 #include "nat.h"
 
-#define TCP_CONTROL (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
-
 enum kind {
 	KIND_ENDPOINT, /* has ports or an identifier: translated by its endpoint */
 	KIND_LATER_FRAGMENT,
@@ -97,7 +95,7 @@ struct work {
 static inline bool
 is_control(const struct weir_headers *headers)
 {
-	return (headers->tcp_flags & TCP_CONTROL) != 0;
+	return (headers->tcp_flags & WEIR_TCP_EVENTS) != 0;
 }
 
 /* The mapping's counters say whether its connections were ever answered: what the fast path counted
