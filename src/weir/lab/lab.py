@@ -107,7 +107,9 @@ class Lab(LabSection):
         description="PVP, PVVP, … of the function `default`; or lists of function names, left to right",
     )
     technology: _TechnologyNames = Field(
-        min_length=1, max_length=5, description="what joins the functions; each is measured in turn"
+        min_length=1,
+        max_length=len(TECHNOLOGIES),
+        description="what joins the functions; each is measured in turn",
     )
     baseline: str | None = Field(
         default=None, description="technology, or variant, that ratios refer to; absent: the first"

@@ -7,7 +7,7 @@ and one that sends to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -119,7 +119,7 @@ class _Builder:
                 ring = self.made.ring(f"{node.name}.{direction.name}.{max(index, following)}")
                 legs[index].append(direction.through(entry, ring))
                 entry = ring
-        for index, name in enumerate(_stage_names(node)):
+        for index, name in enumerate(stage_names(one.nf for one in node.chain)):
             core = node.cores[index * len(node.cores) // count]
             self._chain(f"{node.name}.{name}", core, tuple(legs[index]), only=index)
 
@@ -206,7 +206,7 @@ class _Builder:
         self, directions: tuple[_Direction, _Direction], fed: list[list[str]], first: str
     ) -> None:
         known = network_functions()
-        names = zip(_stage_names(self.node), self.node.chain, strict=True)
+        names = zip(stage_names(one.nf for one in self.node.chain), self.node.chain, strict=True)
         steering = next((stage for stage, one in names if known[one.nf].steers), None)
         self.made.areas.append(
             DispatcherArea(
@@ -247,7 +247,7 @@ class _Builder:
         self, direction: _Direction, *, only: int | None = None, instance: tuple[int, int] = (0, 1)
     ) -> tuple[StageConfig, ...]:
         """The functions in the order of that direction. One that decides is the same on both, by its name."""
-        names = list(_stage_names(self.node))
+        names = list(stage_names(one.nf for one in self.node.chain))
         return tuple(
             self._stage(direction, names[index], self.node.chain[index], instance)
             for index in direction.order
@@ -294,9 +294,9 @@ def _out(exits: tuple[str, ...]) -> str | tuple[str, ...]:
     return exits[0] if len(exits) == 1 else exits
 
 
-def _stage_names(node: Node) -> Iterator[str]:
-    """As their functions are called; a second one of its kind has its number."""
+def stage_names(nfs: Iterable[str]) -> Iterator[str]:
+    """As the functions of one chain are called; a second one of its kind has its number."""
     counts: dict[str, int] = {}
-    for one in node.chain:
-        counts[one.nf] = counts.get(one.nf, 0) + 1
-        yield one.nf if counts[one.nf] == 1 else f"{one.nf}{counts[one.nf]}"
+    for nf in nfs:
+        counts[nf] = counts.get(nf, 0) + 1
+        yield nf if counts[nf] == 1 else f"{nf}{counts[nf]}"

@@ -19,6 +19,7 @@ from weir.lab.frames import mean_frame_bytes
 from weir.lab.function import NfOptions
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import NfOption, Scalar, network_functions
+from weir.plan.architecture import stage_names
 from weir.plan.plan import configure
 from weir.plan.switch_areas import EXACT_MATCHES, SwitchArea, Switched, require_modelled, switched
 from weir.protocol.configuration import AreaConfig, ChainArea, Configure, TesterArea
@@ -90,10 +91,8 @@ def _stage_uses(lab: Lab, chain: Chain) -> dict[str, StageUse]:
     """By node and stage, as `f1.nat`: nodes are numbered, stages called as weir-dp's are."""
     found: dict[str, StageUse] = {}
     for index, name in enumerate(chain.functions):
-        counts: dict[str, int] = {}
-        for one in lab.functions[name].nfs():
-            counts[one.nf] = counts.get(one.nf, 0) + 1
-            stage = one.nf if counts[one.nf] == 1 else f"{one.nf}{counts[one.nf]}"
+        nfs = lab.functions[name].nfs()
+        for one, stage in zip(nfs, stage_names(one.nf for one in nfs), strict=True):
             found[f"f{index + 1}.{stage}"] = StageUse(
                 nf=one.nf,
                 decides=network_functions()[one.nf].decides,
