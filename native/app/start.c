@@ -48,19 +48,31 @@ weir_start_memory(const char *text, struct weir_start *start)
 	return true;
 }
 
-/* Free hugepages of 2 MiB, in MiB. */
 static unsigned int
-free_huge_mb(void)
+huge_pages(const char *which)
 {
-	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "re");
+	char path[128];
+	FILE *file;
 	unsigned int pages = 0;
 
+	snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/hugepages-2048kB/%s_hugepages",
+		 which);
+	file = fopen(path, "re");
 	if (file == NULL)
 		return 0;
 	if (fscanf(file, "%u", &pages) != 1)
 		pages = 0;
 	fclose(file);
-	return pages * 2;
+	return pages;
+}
+
+/* Hugepages of 2 MiB that nobody has, or was promised and has not touched yet; in MiB. */
+static unsigned int
+free_huge_mb(void)
+{
+	unsigned int reserved = huge_pages("resv"), pages = huge_pages("free");
+
+	return pages > reserved ? (pages - reserved) * 2 : 0;
 }
 
 /* "0-3,8-8": in ranges, so that it stays short. */

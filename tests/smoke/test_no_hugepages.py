@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from weir import fabric
+from weir.fabric import hugepages
 from weir.store.store import Store
 
 from .tiny import LAB
@@ -20,8 +22,26 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="hides hugepages and starts processes: run as root"),
 ]
 
+MAP_HUGETLB = 0x40000
 # Nothing is where the kernel shows its hugepages, for this program and its children.
 HIDDEN = 'mount -t tmpfs -o ro none /sys/kernel/mm/hugepages && exec "$@"'
+
+
+def test_pages_that_another_program_was_promised_are_not_free() -> None:
+    """It has not touched them yet, so the kernel still counts them among those that are free."""
+    pages = 8
+    before = hugepages.DIRECTORY.joinpath("nr_hugepages").read_text()
+    free_mb = hugepages.free_mb()
+    hugepages.DIRECTORY.joinpath("nr_hugepages").write_text(str(int(before) + pages))
+    try:
+        if hugepages.free_mb() < free_mb + pages * hugepages.PAGE_MB:
+            pytest.skip("the kernel has no memory for hugepages")
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB
+        with mmap.mmap(-1, pages * hugepages.PAGE_MB << 20, flags=flags):
+            assert hugepages.free_mb() == free_mb
+        assert hugepages.free_mb() == free_mb + pages * hugepages.PAGE_MB
+    finally:
+        hugepages.DIRECTORY.joinpath("nr_hugepages").write_text(before)
 
 
 @pytest.mark.parametrize("technology", ["direct", "ovs-dpdk"])

@@ -55,6 +55,15 @@ class Hugepages:
                 _lower(Path(place), pool, site)
 
 
+def free_mb() -> int:
+    """Memory in pages that nobody has, or was promised and has not touched yet."""
+    try:
+        free, reserved = (int((DIRECTORY / f"{one}_hugepages").read_text()) for one in ("free", "resv"))
+    except (OSError, ValueError):
+        return 0
+    return PAGE_MB * max(0, free - reserved)
+
+
 def node_of(cpu: int) -> int:
     """The NUMA node of a CPU; 0 where the kernel names none."""
     return next((node.number for node in nodes(Tree()) if cpu in node.cpus), 0)

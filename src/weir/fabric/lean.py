@@ -22,7 +22,6 @@ from weir.plan.lean import LeanRequest
 
 ANSWER_S = 120.0
 STEP_ANSWER_S = 600.0  # each instruction by itself
-_FREE_HUGEPAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
@@ -152,14 +151,6 @@ def _end(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def free_hugepages_mb() -> int:
-    """Memory in free pages of 2 MiB."""
-    try:
-        return 2 * int(_FREE_HUGEPAGES.read_text())
-    except (OSError, ValueError):
-        return 0
 
 
 def measure_machine(binary: Path, sizes_bytes: Sequence[int], cpus: Sequence[int]) -> list[dict[str, Any]]:

@@ -16,11 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from weir.fabric import probe
+from weir.fabric import hugepages, probe
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.hugepages import node_of
-from weir.fabric.lean import free_hugepages_mb
 from weir.fabric.process import wait_for
 from weir.fabric.step_kind import Facts, Site
 from weir.plan import Step
@@ -206,7 +205,7 @@ def _memory(pmd_cores: list[int], memory_mb: object) -> list[str]:
     ordinary pages where too few are free, as weir-dp does."""
     assert isinstance(memory_mb, int)
     homes = {node_of(int(cpu)) for cpu in pmd_cores}
-    if free_hugepages_mb() < memory_mb * len(homes):
+    if hugepages.free_mb() < memory_mb * len(homes):
         # A buffer may not lie across two small pages, so each has one of its own: about twice the memory. And
         # too large a pool, which Open vSwitch tries first, does not give back what it took.
         # Open vSwitch adds --in-memory, which forbids --no-huge, unless it sees --legacy-mem.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from weir import __version__, fabric
+from weir.fabric import hugepages, lean_build
 from weir.fabric import lean as process
-from weir.fabric import lean_build
 from weir.plan.lean import LeanRequest
 from weir.procedures.lean import numbers, regression
 from weir.results.fingerprint import differences
@@ -162,7 +162,7 @@ class LeanRun:
         """What the programs answer, their repeats in turn; no more launches than `until` asks for."""
         found = [_Answers() for _ in programs]
         # The same memory for all launches, decided once: others take pages and give them back.
-        huge = process.free_hugepages_mb() >= len(programs) * MEMORY_MB
+        huge = hugepages.free_mb() >= len(programs) * MEMORY_MB
         with process.request_file(self.request) as request:
             for (program, _), one in zip(programs, found, strict=True):
                 self._count(program, request, one)
