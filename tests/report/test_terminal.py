@@ -157,6 +157,14 @@ def test_an_interrupted_run_says_so() -> None:
     assert "Interrupted" in report.render(result(interrupted=True), "terminal")
 
 
+@pytest.mark.parametrize("format_", ["terminal", "html"])
+def test_a_run_that_was_killed_is_no_full_run_of_no_time(format_: str) -> None:
+    said = report.render(result(finished_at=None, seconds=0.0), format_)
+    assert "Not finished" in said
+    assert "still measured, or killed" in said
+    assert "0.0 s" not in said
+
+
 def test_one_goal_and_three_goals_are_shown_too() -> None:
     for count in (1, 3):
         made = result()

@@ -119,6 +119,13 @@ def measured(case: Case) -> list[Trial]:
     return [trial for trial in (*case.trials, *case.curve, *delays) if trial.purpose != "calibration"]
 
 
+def duration(result: Result) -> str:
+    """How long it took, or why nobody can say."""
+    if result.finished_at is None:
+        return "still measured, or killed"
+    return numbers.seconds(result.seconds)
+
+
 def switch(setup: Setup) -> str:
     """What switches the packets, in words."""
     return "no switch" if setup.datapath == "none" else setup.datapath

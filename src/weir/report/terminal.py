@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from weir.report import Format, blocks, doubts, noise, numbers, summary
+from weir.report import Format, blocks, doubts, noise, summary
 from weir.report.sections import HOW_TO_READ, LETTERS, TESTER_ALONE, Note, sections
 from weir.results.result import Result
 
@@ -39,9 +39,11 @@ def _heading(result: Result) -> Text:
     mode = "quick run" if result.quick else "full run"
     head = Text(summary.title(result), style="bold")
     head.append(f"\n{result.fingerprint.cpu}, {result.fingerprint.cores} cores · {mode}", style="dim")
-    head.append(f" · {numbers.seconds(result.seconds)} · {result.id}", style="dim")
+    head.append(f" · {summary.duration(result)} · {result.id}", style="dim")
     if result.interrupted:
         head.append("\nInterrupted: what had finished is below.", style="bold yellow")
+    elif result.finished_at is None:
+        head.append("\nNot finished: what is stored so far is below.", style="bold yellow")
     return head
 
 

@@ -16,7 +16,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from weir.report import Format, doubts, noise, numbers, summary
+from weir.report import Format, doubts, noise, summary
 from weir.report.page import basis, cases
 from weir.report.page.markup import raw, tag
 from weir.report.sections import PagePart, leading
@@ -138,7 +138,7 @@ def head_of(result: Result) -> Markup:
             if key in versions
         ),
         ("measured", _time(result.started_at)),
-        ("took", numbers.seconds(result.seconds) + (", quick run" if result.quick else "")),
+        ("took", summary.duration(result) + (", quick run" if result.quick else "")),
         ("run", result.id),
     ]
     mark = tag(
@@ -171,6 +171,8 @@ def notices(result: Result) -> Markup | None:
 def _notices(result: Result) -> Iterator[tuple[str, list[str]]]:
     stopped = ["The run was stopped early; what had finished is below."]
     yield "Interrupted.", stopped if result.interrupted else []
+    unfinished = result.finished_at is None and not result.interrupted
+    yield "Not finished.", ["What is stored so far is below."] if unfinished else []
     for name, missing in summary.refusals(result):
         yield f"{name} refused here.", [missing]
     yield "Noisy machine.", noise.sentences(result)
