@@ -63,7 +63,7 @@ def _missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
 
 
 def _with_whole_paths(lab: Lab, folder: Path) -> Lab:
-    """Likewise."""
+    """The lab with every relative file where it lies, its variants' too."""
     variants = {}
     for name, variant in lab.variants.items():
         own = with_whole_paths(lab.model_copy(update={"functions": variant.functions}), folder)

@@ -48,7 +48,7 @@ class RunningChain:
         return self.plan.topology
 
     def tester(self) -> DataPlaneTester:
-        """Of runs on it."""
+        """Sends and receives on this chain."""
         # The kernel forwards in the system call of whoever sends.
         shares_cores = self.deployment.kernel_forwards()
         return DataPlaneTester(self.client, self.topology.switch_cores, shares_cores=shares_cores)
@@ -100,7 +100,7 @@ def planned(lab: Lab, technology: str, chain: Chain) -> Topology:
 
 
 def new_id(lab: Lab) -> str:
-    """Of a deployment."""
+    """A new deployment's name: the lab's, and a random token."""
     return plan.deployment_id(lab.name, secrets.token_hex(4))
 
 

@@ -236,7 +236,7 @@ class ModelValidation(Record):
     model_created_at: str
     """Of the model."""
     technology: str = "direct"
-    """Likewise."""
+    """That the model is of."""
     cases: list[ValidationCase]
     blind: PredictionErrors
     """Of all cases, whatever the host did."""

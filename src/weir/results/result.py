@@ -115,7 +115,7 @@ class Reduction(Record):
     baseline_us: float
     """Median over the rounds."""
     found_us: float
-    """Likewise."""
+    """Median over the rounds of what is compared with it."""
     reduction: float
     """Always 1 - found / baseline, each round by itself: the median. Below 0: it grew."""
     reduction_min: float
