@@ -63,9 +63,10 @@ demo: setup ## the main job: labs/switching, quick; table here, HTML report in r
 
 .PHONY: test
 test: ## all tests, lint and types; what was skipped, and why, comes last
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native
-	@$(MAKE) --no-print-directory test-python
-	@tools/skipped $(MESON_JUNIT) $(PYTEST_JUNIT)
+	@rm -f $(MESON_JUNIT) $(PYTEST_JUNIT)
+	@status=0; { $(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native && \
+		$(MAKE) --no-print-directory test-python; } || status=$$?; \
+		tools/skipped $(MESON_JUNIT) $(PYTEST_JUNIT); exit $$status
 
 .PHONY: test-levels
 test-levels: build/.packages-dev ## C tests of builds for x86-64-v2, v3 and v4, on processors of no more than that level; minutes
@@ -74,10 +75,12 @@ test-levels: build/.packages-dev ## C tests of builds for x86-64-v2, v3 and v4, 
 .PHONY: test-native
 test-native: native build/.packages-dev ## C unit tests, plain and under ASan + UBSan
 	@ninja -C build --quiet tests
+	@echo "C tests"
 	@meson test -C build --no-rebuild --quiet --print-errorlogs
 	@tools/configure build/asan --buildtype=debug -Doptimization=1 -Dc_args=-g1 \
 		-Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build/asan --quiet tests
+	@echo "C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		meson test -C build/asan --no-rebuild --quiet --print-errorlogs
 
@@ -140,6 +143,10 @@ docs: setup .venv/.ready-dev ## the documentation as HTML in build/docs/
 generate: setup .venv/.ready-dev ## what the functions say of themselves, schemas and reference pages, from the code
 	@$(PYTHON) -m tools.nf_description
 	@$(PYTHON) -m tools.docs
+
+.PHONY: uninstall
+uninstall: clean ## undo set-up: the packages that it installed, the virtual environment, the build
+	@tools/uninstall-packages
 
 .PHONY: clean
 clean: ## what the build made

@@ -28,7 +28,7 @@ from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
 from weir.measure import Traffic
 from weir.measure.outside import Nothing, Outside
-from weir.measure.tester import TEACHING_FRAMES, SutCounters, no_counters
+from weir.measure.tester import ANNOUNCE_FRAMES, SutCounters, no_counters
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import running
 from weir.protocol import DataPlaneClient, DataPlaneTester
@@ -244,7 +244,7 @@ def _explained(one: Planted, cpus: Sequence[int]) -> CaseExplanation:
     with _standing(one, lab, topology) as (client, counters, outside):
         hello = client.hello()
         tester = DataPlaneTester(client)
-        tester.teach(TEACHING_FRAMES)
+        tester.announce(ANNOUNCE_FRAMES)
         tester.configure_traffic(traffic.config)
         trials: list[Trial] = []
         runner = TrialRunner(

@@ -15,7 +15,8 @@ from pathlib import Path
 from bench.hugepages import hugepages
 from bench.pairs import Line, SkipError, interleave, line
 from weir.fabric import FabricError
-from weir.fabric.lean import LeanProcess, lean_binary, request_file
+from weir.fabric.built import built
+from weir.fabric.lean import LeanProcess, request_file
 from weir.lab import load_lab
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS
 from weir.lab.traffic import Traffic
@@ -56,7 +57,7 @@ def _launched(chain: LeanChain, traffic: Traffic) -> Iterator[LeanProcess]:
     request = lean_request(chain, cpu, traffic=traffic, frame="64")
     with (
         request_file(request) as path,
-        LeanProcess(lean_binary(), path, cpu, memory_mb=MEMORY_MB, huge=True) as process,
+        LeanProcess(built("weir-lean"), path, cpu, memory_mb=MEMORY_MB, huge=True) as process,
     ):
         yield process
 

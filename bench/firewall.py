@@ -16,7 +16,7 @@ from pathlib import Path
 from bench import builds
 from bench.native_program import answers
 from bench.pairs import PAIRS, Line, line
-from weir.fabric.data_plane import binary
+from weir.fabric.built import built
 
 MEMORY_MB = 2048
 KINDS = ("acl", "fw", "ipc", "uniform")
@@ -27,7 +27,7 @@ Round = dict[str, float]  # contender → nanoseconds a packet
 
 def measured(kind: str, rules: int, *eal: str) -> tuple[dict[str, float], tuple[Round, ...]]:
     """What firewall-bench says of what it built, and its rounds; once for each build of it."""
-    return _measured(binary(), kind, rules, *eal)
+    return _measured(built("weir-dp"), kind, rules, *eal)
 
 
 @functools.cache

@@ -3,8 +3,8 @@
 
 Instructions and cycles of the same packets: the IPC of the chain against that of its stages, each weighted
 with its cycles, for first packets of flows and for later ones. What is in no stage is in the chain alone, so
-it shows. `ratio` is the one that is farthest from 1, which is to be within 2 %. A ratio beyond what the core
-was seen to retire is refused by `weir lean` itself, and fails this bench.
+it shows. `ratio` is the smaller to the larger of the two where they differ most: within 2 % is asked. An IPC
+beyond what the core was seen to retire is refused by `weir lean` itself, and fails this bench.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from weir.procedures.lean import run as lean
 from weir.results.lean import LeanResult, LeanState, LeanTraffic
 
 FLOWS = 10_000
+TARGET = 0.98
 
 
 def run() -> Line:
@@ -42,14 +43,14 @@ def run() -> Line:
             }
     for name, ratio in ratios.items():
         print(f"  {name}: IPC of the chain to that of its stages {ratio:.4f}")
-    worst = max(ratios.values(), key=lambda ratio: abs(ratio - 1))
+    near = [min(ratio, 1 / ratio) for ratio in ratios.values()]
     return Line(
         name="lean-ipc",
-        ratio=worst,
-        min=min(ratios.values()),
-        max=max(ratios.values()),
-        n=len(ratios),
-        target=1.0,
+        ratio=min(near),
+        min=min(near),
+        max=max(near),
+        n=len(near),
+        target=TARGET,
         detail={"ratios": ratios, "instructions, cycles and ratio": detail},
     )
 

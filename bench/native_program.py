@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.hugepages import hugepages
 from bench.pairs import SkipError
-from weir.fabric.data_plane import binary
+from weir.fabric.built import built
 
 CORE = 1
 TIMEOUT_S = 300  # building a million flows or compiling 40,000 expressions is most of it
@@ -27,7 +27,7 @@ def answers(name: str, *words: str | int, memory_mb: int, eal: Sequence[str] = (
 
 def printed(name: str, argv: Sequence[str]) -> list[Answer]:
     """The same with these arguments, and in whatever memory is there."""
-    program = binary().with_name(name)
+    program = built("weir-dp").with_name(name)
     if not program.exists():
         raise SkipError(f"{program} is missing: run 'ninja -C build benches'")
     done = subprocess.run(

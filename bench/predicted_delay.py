@@ -21,7 +21,7 @@ from weir import fabric
 from weir.base.error import WeirError
 from weir.fabric import require_root
 from weir.lab import load_lab
-from weir.measure.pace import Slowing, core_paces
+from weir.measure.core_speed import Slowing, core_speeds
 from weir.measure.windows import USABLE
 from weir.planning.calibration.set_up import Visited, slowing_of
 from weir.planning.calibration.validation import held_out
@@ -136,8 +136,8 @@ def _visited(one: Visited, model: CostModel, slowing: Slowing) -> Iterator[Point
         rate_pps = predict(model, execution).pps
         for share in SHARES:
             load_pps = share * rate_pps
-            loss_ratio, found, pace_cycles = _delays(tester, load_pps)
-            here = replace(model, hz=model.hz / slowing.times(pace_cycles))
+            loss_ratio, found, piece_cycles = _delays(tester, load_pps)
+            here = replace(model, hz=model.hz / slowing.times(piece_cycles))
             if load_pps >= LOAD_MOST * predict(here, execution).pps:
                 continue
             said = execution_delay(here, execution, load_pps, one.lab.traffic.pacing)
@@ -148,7 +148,7 @@ def _visited(one: Visited, model: CostModel, slowing: Slowing) -> Iterator[Point
                 predicted_us={"mean": said.mean_us, "p50": said.p50_us, "p99": said.p99_us},
                 measured_us={name: getattr(found, f"{name}_ns") / 1e3 for name in FIGURES},
                 loss_ratio=loss_ratio,
-                slowness=slowing.slowness(pace_cycles),
+                slowness=slowing.slowness(piece_cycles),
             )
 
 
@@ -160,7 +160,7 @@ def _delays(tester: DataPlaneTester, load_pps: float) -> tuple[float, LatencySum
         before = tester.ledger()
         (stream,) = tester.run({0: load_pps}, SETTLE_S + SECONDS, DRAIN_S, wanted).streams
         assert stream.latency is not None
-        paces = core_paces(before, tester.ledger())
+        paces = core_speeds(before, tester.ledger())
         slowest = max((one.cycles / one.pieces for one in paces), default=math.inf)
         runs.append((1 - stream.delivered / stream.offered, stream.latency, slowest))
     return min(runs, key=lambda one: one[2])

@@ -37,6 +37,15 @@ class Search:
         return flags(self.found)
 
 
+@dataclass(frozen=True)
+class Carried:
+    """What came back of more than a chain can carry."""
+
+    pps: float
+    slower: bool
+    """Too much of the time a core was slowed: it says nothing of the machine's better state."""
+
+
 class Standing:
     """A chain under a technology."""
 
@@ -56,7 +65,7 @@ class Standing:
         found.farther_times = self._state.farther_times(found.distances_cycles)
         return Search(found, tuple(case.trials))
 
-    def carried_pps(self, seconds: float, load_pps: float = 0) -> float:
+    def carried(self, seconds: float, load_pps: float = 0) -> Carried:
         """What comes back of more than it can carry, in the time that counts, without what waits in its queue
         at the end. `load_pps` 0: as fast as the tester can."""
         self._chain.tester.configure_traffic(self._traffic.config)
@@ -68,11 +77,13 @@ class Standing:
             on_trial=lambda _trial: None,
             watched=self._chain.watched,
         )
-        counted = runner.run("calibration", load_pps, seconds).trial.counted
+        trial = runner.run("calibration", load_pps, seconds).trial
+        counted = trial.counted
         if counted is None or not counted.seconds:
             raise RuntimeError("nothing of an overload counted")
         waiting = counted.backlog if load_pps else 0  # without a rate the tester's own pace is in it
-        return (counted.offered - counted.lost - waiting) / counted.seconds
+        pps = (counted.offered - counted.lost - waiting) / counted.seconds
+        return Carried(pps, trial.slower_times is not None)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from weir.fabric.data_plane import binary
+from weir.fabric.built import built
 
 _END_S = 20
 
@@ -22,7 +22,7 @@ def private_data_plane(*cores: int, memory_mb: int, huge: bool) -> Iterator[Path
     """
     with tempfile.TemporaryDirectory(prefix="weir-", dir="/tmp") as directory:
         path = Path(directory) / "dp.sock"
-        argv = [str(binary()), "--socket", str(path), "--cores", ",".join(map(str, cores))]
+        argv = [str(built("weir-dp")), "--socket", str(path), "--cores", ",".join(map(str, cores))]
         argv += ["--memory-mb", str(memory_mb)]
         process = subprocess.Popen([*argv, *([] if huge else ["--no-huge"])], stderr=subprocess.DEVNULL)
         try:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `teach`: every port with a MAC of its own sends gratuitous RARP requests (RFC 903) from it, as
+ * `announce`: every port with a MAC of its own sends gratuitous RARP requests (RFC 903) from it, as
  * hypervisors do after a migration, so that learning bridges know the MAC before traffic starts.
  */
 #include <rte_arp.h>
@@ -63,6 +63,6 @@ announce(const void *arguments, json_t **result, struct weir_error *error)
 	return 0;
 }
 
-const struct weir_verb weir_verb_teach = {
-	"teach", "Sends frames from every port with a MAC, for learning bridges.", announce,
+const struct weir_verb weir_verb_announce = {
+	"announce", "Sends frames from every port with a MAC, for learning bridges.", announce,
 	announce_fields, sizeof(struct announce_fields)};

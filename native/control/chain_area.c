@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Areas that run functions, `chain` and `owner`: from JSON, and in the ledger. */
+/* Areas that run functions, `chain` and `state_core`: from JSON, and in the ledger. */
 #include <stdio.h>
 #include <string.h>
 
@@ -273,7 +273,7 @@ path_to_json(const struct weir_path *path)
 		path->fastpath.cache == NULL
 			? json_null()
 			: json_pack("{s:o, s:o, s:o, s:I}", "hits",
-				    weir_counter_json(&fastpath->hits), "walks",
+				    weir_counter_json(&fastpath->hits), "slow_packets",
 				    weir_counter_json(&fastpath->slow_packets), "cycles",
 				    weir_counter_json(&fastpath->cycles), "flows",
 				    (json_int_t)weir_flow_cache_count(path->fastpath.cache)));
@@ -291,6 +291,7 @@ add_paths(const struct weir_area *area, json_t *list)
 
 const struct weir_area_kind weir_chain_kinds[] = {
 	{"chain", chain_from_json, destroy, .add_paths = add_paths, .runs_functions = true},
-	{"owner", state_core_from_json, destroy, .add_paths = add_paths, .runs_functions = true},
+	{"state_core", state_core_from_json, destroy, .add_paths = add_paths,
+	 .runs_functions = true},
 	{0},
 };

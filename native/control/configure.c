@@ -10,6 +10,7 @@
 #include "dataplane.h"
 #include "fields.h"
 #include "port/open.h"
+#include "ring_check.h"
 #include "timestamps.h"
 #include "verbs.h"
 
@@ -173,7 +174,9 @@ build(const struct configure_fields *fields, struct weir_error *error)
 	    weir_read_each(fields->rings, "rings", ring_from_json, NULL, error) < 0 ||
 	    weir_read_each(fields->areas, "areas", weir_area_from_json, NULL, error) < 0)
 		return -1;
-	return weir_read_each(fields->areas, "areas", weir_area_connect, NULL, error);
+	if (weir_read_each(fields->areas, "areas", weir_area_connect, NULL, error) < 0)
+		return -1;
+	return weir_rings_check(error);
 }
 
 static int

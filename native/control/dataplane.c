@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include <rte_mbuf.h>
-
 #include "port/open.h"
 #include "traffic/traffic.h"
 
@@ -74,17 +72,6 @@ weir_ring_find(const char *name)
 	return NULL;
 }
 
-/* What waits in it goes back to its pool, which outlives this configuration. */
-static void
-free_ring(struct rte_ring *ring)
-{
-	void *packet;
-
-	while (rte_ring_dequeue(ring, &packet) == 0)
-		rte_pktmbuf_free(packet);
-	rte_ring_free(ring);
-}
-
 void
 weir_dataplane_reset(void)
 {
@@ -99,7 +86,7 @@ weir_dataplane_reset(void)
 		placed->kind->destroy(placed->area);
 	}
 	while (plane->ring_count > 0)
-		free_ring(plane->rings[--plane->ring_count]);
+		weir_packet_ring_free(plane->rings[--plane->ring_count]);
 	weir_ports_close();
 	plane->configured = false;
 }

@@ -15,6 +15,9 @@
 #define PORTS_MAX 16
 #define BURST 32
 #define QUIET_ROUNDS 32
+/* Of one request: a chain that never comes to rest must not keep the control thread. */
+#define LONGEST_MS 30000
+#define RECEIVED_MAX 262144
 
 struct end {
 	const struct weir_port *port;
@@ -82,16 +85,33 @@ now_ms(void)
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
+static size_t
+received_of(const struct end *ends, unsigned int count)
+{
+	size_t received = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		received += json_array_size(ends[i].received);
+	return received;
+}
+
 /* Until nothing has moved for that long, and for so many rounds of every loop, in which each area
  * was polled. */
-static void
-exchange(struct end *ends, unsigned int count, uint64_t quiet_ms)
+static int
+exchange(struct end *ends, unsigned int count, uint64_t quiet_ms, struct weir_error *error)
 {
-	uint64_t moved_ms = now_ms();
+	uint64_t began_ms = now_ms(), moved_ms = began_ms;
 	unsigned int rounds = 0;
 
 	while (rounds < QUIET_ROUNDS || now_ms() - moved_ms < quiet_ms) {
 		bool moved = false;
+
+		if (now_ms() - began_ms > LONGEST_MS || received_of(ends, count) > RECEIVED_MAX)
+			return weir_fail(
+				error, "bad_state", "frames",
+				"a chain that comes to rest within 30 s and 262,144 frames",
+				"end the run that sends there, or look for a loop",
+				"frames still arrive after %zu of them", received_of(ends, count));
 
 		for (unsigned int i = 0; i < count; i++) {
 			moved |= send_one(&ends[i]);
@@ -105,6 +125,7 @@ exchange(struct end *ends, unsigned int count, uint64_t quiet_ms)
 			weir_loops_pass();
 		}
 	}
+	return 0;
 }
 
 struct exchange_fields {
@@ -157,7 +178,10 @@ exchange_frames(const void *arguments, json_t **result, struct weir_error *error
 		ends[i].received = json_array();
 		json_object_set_new(received, ends[i].port->name, ends[i].received);
 	}
-	exchange(ends, count, fields->quiet_ms);
+	if (exchange(ends, count, fields->quiet_ms, error) < 0) {
+		json_decref(received);
+		return -1;
+	}
 	*result = json_pack("{s:o}", "frames", received);
 	return 0;
 }

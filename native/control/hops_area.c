@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Areas that bring packets to functions and on from them, `dispatcher`, `applier` and `collector`:
- * from JSON, and in the ledger. */
+/* Areas that bring packets to functions and on from them, `dispatcher`, `rewrite_worker` and
+ * `collector`: from JSON, and in the ledger. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -191,7 +191,7 @@ add_paths(const struct weir_area *area, json_t *list)
 const struct weir_area_kind weir_hops_kinds[] = {
 	{"dispatcher", dispatcher_from_json, destroy, connect_dispatcher, add_paths,
 	 .dispatches = true},
-	{"applier", rewrite_worker_from_json, destroy, .add_paths = add_paths},
+	{"rewrite_worker", rewrite_worker_from_json, destroy, .add_paths = add_paths},
 	{"collector", collector_from_json, destroy, .add_paths = add_paths},
 	{0},
 };

@@ -52,7 +52,7 @@ core_to_json(unsigned int index)
 
 	return json_pack("{s:i, s:I, s:{s:I, s:I}, s:{s:I, s:f, s:f}}", "core",
 			 weir_core_number(index), "loops", (json_int_t)weir_core_loops(index),
-			 "pace", "pieces", (json_int_t)speed.pieces, "cycles",
+			 "speed", "pieces", (json_int_t)speed.pieces, "cycles",
 			 (json_int_t)speed.cycles, "stalls", "count", (json_int_t)stalls.count,
 			 "total_us", stalls.total_cycles * us, "longest_us",
 			 stalls.longest_cycles * us);

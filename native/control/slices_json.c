@@ -47,7 +47,7 @@ stream_json(unsigned int index, unsigned int count)
 /* Least cycles of the pieces of work that ended in each slice; 0 where none did. The least, since
  * one that took longer may have met an interrupt, and a slowed core slows them all. */
 static json_t *
-paces_json(unsigned int core, unsigned int count, double slice_cycles)
+piece_cycles_json(unsigned int core, unsigned int count, double slice_cycles)
 {
 	static uint64_t least[WEIR_SLICES_MAX];
 	uint64_t next;
@@ -80,8 +80,8 @@ others_json(void)
 		json_array_append_new(list, json_pack("{s:i, s:I, s:I}", "core",
 						      weir_other_number(i), "distance_cycles",
 						      (json_int_t)weir_other_distance_cycles(i),
-						      "pace_cycles",
-						      (json_int_t)weir_other_pace_cycles(i)));
+						      "piece_cycles",
+						      (json_int_t)weir_other_piece_cycles(i)));
 	return list;
 }
 
@@ -89,8 +89,8 @@ static json_t *
 core_json(unsigned int core, unsigned int count, double slice_cycles)
 {
 	return json_pack("{s:i, s:I, s:o}", "core", weir_core_number(core), "distance_cycles",
-			 (json_int_t)weir_core_distance_cycles(core), "pace_cycles",
-			 paces_json(core, count, slice_cycles));
+			 (json_int_t)weir_core_distance_cycles(core), "piece_cycles",
+			 piece_cycles_json(core, count, slice_cycles));
 }
 
 json_t *
@@ -120,6 +120,6 @@ weir_slices_json(void)
 			 (json_int_t)slice_ns, "start_raw_ns", (json_int_t)weir_run_start_raw_ns(),
 			 "now_raw_ns", (json_int_t)now_raw_ns, "now_us",
 			 cycles * 1e6 / (double)rte_get_tsc_hz(), "streams", streams, "cores",
-			 cores, "others", others_json(), "gaps", gaps, "gaps_left_out",
+			 cores, "other_cores", others_json(), "gaps", gaps, "gaps_left_out",
 			 (json_int_t)forgotten);
 }

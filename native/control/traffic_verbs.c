@@ -112,7 +112,7 @@ static const struct weir_field start_fields[] = {
 	{"slice_ns", WEIR_FIELD_COUNT, .min = SLICE_MIN_NS, .max = DURATION_MAX_NS,
 	 INTO(options.slice_ns)},
 	{"skip", WEIR_FIELD_BOOL, INTO(options.skip)},
-	{"others", WEIR_FIELD_LIST, INTO(others)},
+	{"switch_cpus", WEIR_FIELD_LIST, INTO(others)},
 	{0},
 };
 
@@ -181,7 +181,7 @@ others_of(const json_t *list, unsigned int *cpus, unsigned int *count, struct we
 	{
 		if (!json_is_integer(cpu) || json_integer_value(cpu) < 0 ||
 		    json_integer_value(cpu) >= CPU_SETSIZE || *count == WEIR_OTHERS_MAX)
-			return weir_fail(error, "bad_argument", "others",
+			return weir_fail(error, "bad_argument", "switch_cpus",
 					 "numbers of 16 CPUs at most", NULL, "no such CPUs");
 		cpus[(*count)++] = (unsigned int)json_integer_value(cpu);
 	}

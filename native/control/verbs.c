@@ -100,7 +100,7 @@ static const struct weir_verb *const verbs[] = {
 	OWN("start", "Starts the polling loops.", start),
 	OWN("stop", "Stops the polling loops, and with them a run that goes on.", stop),
 	OWN("reset", "Stops, closes all ports and frees everything.", reset),
-	&weir_verb_teach,
+	&weir_verb_announce,
 	&weir_verb_traffic_configure,
 	&weir_verb_traffic_start,
 	&weir_verb_traffic_result,

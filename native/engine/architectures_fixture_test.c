@@ -45,7 +45,7 @@ static struct weir_chain *
 chain_of(bool state_core, const struct weir_nf *const *nfs, unsigned int count,
 	 const struct weir_queue *in, struct weir_outputs *const *out)
 {
-	struct weir_chain *chain = state_core ? weir_state_core_create("owner", 0, true)
+	struct weir_chain *chain = state_core ? weir_state_core_create("state_core", 0, true)
 					      : weir_chain_create("chain", 0, true);
 
 	assert_non_null(chain);
@@ -184,7 +184,8 @@ build_separated(struct built *built, const struct plan *plan)
 			  (struct weir_outputs *[]){&shared[0], &shared[1]});
 	}
 	for (unsigned int i = 0; i < rewriters; i++)
-		add(built, &weir_rewrite_worker_create("applier", 0, per_worker[i], hop)->area,
+		add(built,
+		    &weir_rewrite_worker_create("rewrite_worker", 0, per_worker[i], hop)->area,
 		    false);
 	free(per_worker);
 	add(built, &weir_collector_create("collector", 0, collected, hop)->area, false);

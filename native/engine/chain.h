@@ -4,8 +4,9 @@
  * queues. For each path: rx_packets = Σ drops of its stages + held by them + tx_packets +
  * tx_queue_full + no_output, exactly.
  *
- * A state core (architecture `separated`, kind `owner`) is such an area that only decides: it hands
- * over what is to be rewritten, and sends the packets of each path to its outputs round-robin.
+ * A state core (architecture `separated`, kind `state_core`) is such an area that only decides: it
+ * hands over what is to be rewritten, and sends the packets of each path to its outputs
+ * round-robin.
  */
 #ifndef WEIR_ENGINE_CHAIN_H
 #define WEIR_ENGINE_CHAIN_H

@@ -70,7 +70,7 @@ static struct {
 	unsigned int count;
 	unsigned int cpu[WEIR_OTHERS_MAX];
 	uint64_t distance_cycles[WEIR_OTHERS_MAX];
-	uint64_t pace_cycles[WEIR_OTHERS_MAX];
+	uint64_t piece_cycles[WEIR_OTHERS_MAX];
 } others;
 
 static void
@@ -125,7 +125,7 @@ answer_there(void *argument)
 
 /* Before who polls there: without the right to that the two take turns, and some turns are lost. */
 static int
-start_there(unsigned int cpu, pthread_t *thread, uint64_t *pace_cycles)
+start_there(unsigned int cpu, pthread_t *thread, uint64_t *piece_cycles)
 {
 	struct sched_param first = {.sched_priority = WEIR_ABOVE_POLLING};
 	pthread_attr_t attributes;
@@ -139,20 +139,20 @@ start_there(unsigned int cpu, pthread_t *thread, uint64_t *pace_cycles)
 	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
 	pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
 	pthread_attr_setschedparam(&attributes, &first);
-	status = pthread_create(thread, &attributes, answer_there, pace_cycles);
+	status = pthread_create(thread, &attributes, answer_there, piece_cycles);
 	pthread_attr_destroy(&attributes);
 	return status;
 }
 
 static uint64_t
-other_cycles(unsigned int cpu, uint64_t *pace_cycles)
+other_cycles(unsigned int cpu, uint64_t *piece_cycles)
 {
 	pthread_t thread;
 	uint64_t cycles;
 
 	begin();
-	*pace_cycles = 0;
-	if (start_there(cpu, &thread, pace_cycles) != 0)
+	*piece_cycles = 0;
+	if (start_there(cpu, &thread, piece_cycles) != 0)
 		return 0;
 	cycles = asked_cycles();
 	pthread_join(thread, NULL);
@@ -182,9 +182,9 @@ weir_other_number(unsigned int index)
 }
 
 uint64_t
-weir_other_pace_cycles(unsigned int index)
+weir_other_piece_cycles(unsigned int index)
 {
-	return others.pace_cycles[index];
+	return others.piece_cycles[index];
 }
 
 uint64_t
@@ -199,7 +199,7 @@ weir_distances_measure(void)
 	for (unsigned int i = 1; i < weir_core_count(); i++)
 		distance_cycles[i] = core_cycles(weir_core_lcore(i));
 	for (unsigned int i = 0; i < others.count; i++)
-		others.distance_cycles[i] = other_cycles(others.cpu[i], &others.pace_cycles[i]);
+		others.distance_cycles[i] = other_cycles(others.cpu[i], &others.piece_cycles[i]);
 }
 
 uint64_t

@@ -25,7 +25,7 @@ uint64_t weir_other_distance_cycles(unsigned int index);
 /* The least of WEIR_OTHER_PIECES pieces of work (core_speed.h) that were timed there then; 0
  * likewise. */
 #define WEIR_OTHER_PIECES 16
-uint64_t weir_other_pace_cycles(unsigned int index);
+uint64_t weir_other_piece_cycles(unsigned int index);
 
 /* Measures all polling cores from the first one, and those CPUs; some tens of microseconds
  * each. Only while the loops are stopped. */

@@ -54,9 +54,9 @@ void weir_dispatcher_steer_by(struct weir_hops *dispatcher, const struct weir_nf
 			      const void *state);
 
 /*
- * The rewrite worker (kind `applier`) has no state: does to each packet what a state core handed
- * over with it. One input, one output a hop, both rings. It takes no more than its output has room
- * for, so that it drops nothing and the state core's round-robin stays right.
+ * The rewrite worker (kind `rewrite_worker`) has no state: does to each packet what a state core
+ * handed over with it. One input, one output a hop, both rings. It takes no more than its output
+ * has room for, so that it drops nothing and the state core's round-robin stays right.
  */
 struct weir_hops *weir_rewrite_worker_create(const char *name, unsigned int core,
 					     const struct weir_hop *hops, unsigned int count);

@@ -7,6 +7,7 @@
 #include <rte_launch.h>
 #include <rte_pause.h>
 
+#include "barrier.h"
 #include "cores.h"
 #include "history.h"
 #include "stage.h"
@@ -245,7 +246,11 @@ weir_loops_pass(void)
 
 	if (!weir_cores_polled)
 		return;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the caller's writes, then the counts */
+	/* The caller's writes, then the counts. In the loops: without it a load of the next pass
+	 * can come before the store that ends this one is to be seen, and so before the caller's
+	 * writes.
+	 */
+	weir_barrier_in_all_threads();
 	for (unsigned int i = 0; i < weir_cores_used; i++)
 		before[i] = __atomic_load_n(&weir_cores[i].loops, __ATOMIC_ACQUIRE);
 	for (unsigned int i = 0; i < weir_cores_used; i++) {

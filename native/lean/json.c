@@ -178,7 +178,7 @@ weir_lean_timed_json(const struct weir_lean *lean, const struct weir_lean_timed 
 	if (path->fastpath.cache != NULL)
 		json_object_set_new(result, "fastpath",
 				    json_pack("{s:I, s:I, s:I, s:f}", "hits",
-					      (json_int_t)timed->fastpath.hits, "walks",
+					      (json_int_t)timed->fastpath.hits, "slow_packets",
 					      (json_int_t)timed->fastpath.slow_packets, "cycles",
 					      (json_int_t)timed->fastpath.cycles, "middle",
 					      timed->fastpath_middle));
@@ -231,6 +231,6 @@ weir_machine_transfer_json(const struct weir_machine_transfer *transfer)
 json_t *
 weir_machine_distance_json(const struct weir_machine_distance *found)
 {
-	return json_pack("{s:f, s:[f, f]}", "distance_cycles", found->cycles, "pace_cycles",
-			 found->pace_cycles[0], found->pace_cycles[1]);
+	return json_pack("{s:f, s:[f, f]}", "distance_cycles", found->cycles, "piece_cycles",
+			 found->piece_cycles[0], found->piece_cycles[1]);
 }

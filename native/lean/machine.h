@@ -33,11 +33,11 @@ struct weir_machine_transfer {
 int weir_machine_transfers(unsigned int other_cpu, struct weir_machine_transfer *transfer);
 
 /* At this moment. `cycles`: to read a line that the other core has read, `clean` of
- * weir_machine_transfers(), but once. `pace_cycles`: of a piece of work (engine/core_speed.h) on
+ * weir_machine_transfers(), but once. `piece_cycles`: of a piece of work (engine/core_speed.h) on
  * the CPU of the calling thread and on the other one, both at work; 0 where every piece was
  * interrupted. */
 struct weir_machine_distance {
-	double cycles, pace_cycles[2];
+	double cycles, piece_cycles[2];
 };
 
 /* Takes some milliseconds. -1: no thread can run on `other_cpu`. */

@@ -242,8 +242,8 @@ weir_machine_distance(unsigned int other_cpu, struct weir_machine_distance *foun
 	ended = hand_over(pair, TASK_PACE);
 	keep_speed(&speed);
 	wait_for(&pair->turn, ended);
-	found->pace_cycles[0] = piece_cycles(&speed);
-	found->pace_cycles[1] = piece_cycles(&pair->speed);
+	found->piece_cycles[0] = piece_cycles(&speed);
+	found->piece_cycles[1] = piece_cycles(&pair->speed);
 	end(pair, thread);
 	return 0;
 }

@@ -70,3 +70,13 @@ weir_ports_memory_free(void)
 	rte_mempool_free(mempool);
 	mempool = NULL;
 }
+
+void
+weir_packet_ring_free(struct rte_ring *ring)
+{
+	void *packet;
+
+	while (rte_ring_dequeue(ring, &packet) == 0)
+		rte_pktmbuf_free(packet);
+	rte_ring_free(ring);
+}

@@ -23,7 +23,7 @@ void
 weir_wires_free(void)
 {
 	while (wire_count > 0)
-		rte_ring_free(wires[--wire_count]);
+		weir_packet_ring_free(wires[--wire_count]);
 }
 
 static int

@@ -29,7 +29,7 @@ struct weir_port_config {
 	const char *devargs;   /* "net_virtio_user0,path=…" */
 	const char *interface; /* kernel interface, for the kinds that need one */
 	const char *netns;     /* path of the network namespace that holds it, or NULL */
-	const char *mac;       /* NULL: the driver's; a port with one takes part in `teach` */
+	const char *mac;       /* NULL: the driver's; a port with one takes part in `announce` */
 	const char *peer;      /* of an in-memory port: the other end */
 	uint16_t rx_queue_size;
 	uint16_t tx_queue_size;
@@ -67,6 +67,9 @@ bool weir_port_gone(const struct weir_port *port);
 /* The mempool that all ports receive into; made by the first weir_ports_memory() call. */
 int weir_ports_memory(unsigned int mbufs, struct weir_error *error);
 struct rte_mempool *weir_ports_mempool(void);
+
+/* With the packets that wait in it: they go back to their pool, which outlives a configuration. */
+void weir_packet_ring_free(struct rte_ring *ring);
 
 /* --- for the files of this folder --------------------------------------------------------------
  */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
+#include <sanitizer/asan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
+
+#include "engine/handover.h"
 
 #include "eal.h"
 #include "packet.h"
@@ -37,14 +40,25 @@ checksums_right(const struct rte_mbuf *packet)
 					 packet->pkt_len);
 }
 
-static struct rte_mbuf *
-packet_of(const uint8_t *bytes, size_t size)
+struct rte_mbuf *
+weir_fuzz_packet(const uint8_t *bytes, size_t size)
 {
-	struct rte_mbuf *packet = rte_pktmbuf_alloc(weir_test_pool());
+	static struct rte_mempool *pool;
+	struct rte_mbuf *packet;
+	uint8_t *end;
 
+	if (pool == NULL)
+		pool = rte_pktmbuf_pool_create("fuzz", 1023, 0, WEIR_PRIVATE_BYTES,
+					       RTE_PKTMBUF_HEADROOM + WEIR_FUZZ_FRAME_BYTES,
+					       SOCKET_ID_ANY);
+	packet = pool != NULL ? rte_pktmbuf_alloc(pool) : NULL;
 	if (packet == NULL)
 		abort();
+	end = rte_pktmbuf_mtod_offset(packet, uint8_t *, size);
+	ASAN_UNPOISON_MEMORY_REGION(end - size, WEIR_FUZZ_FRAME_BYTES);
 	memcpy(rte_pktmbuf_append(packet, size), bytes, size);
+	/* Whoever reads or writes behind the frame is seen. */
+	ASAN_POISON_MEMORY_REGION(end, WEIR_FUZZ_FRAME_BYTES - size);
 	return packet;
 }
 
@@ -57,7 +71,7 @@ compare_with_decision(struct weir_stage *stage, const struct weir_batch *forward
 		.count = 1,
 		.direction = forwarded->direction,
 		.now_tsc = forwarded->now_tsc,
-		.packet = {packet_of(bytes, size)},
+		.packet = {weir_fuzz_packet(bytes, size)},
 	};
 	struct weir_action action;
 	uint8_t reason;
@@ -77,7 +91,7 @@ static void
 run_frame(struct weir_stage *stage, enum weir_direction direction, const uint8_t *bytes,
 	  size_t size, uint64_t now_tsc)
 {
-	struct rte_mbuf *packet = packet_of(bytes, size);
+	struct rte_mbuf *packet = weir_fuzz_packet(bytes, size);
 	struct weir_batch batch = {.count = 1, .direction = direction, .now_tsc = now_tsc};
 	uint64_t dropped = 0, held = stage->ledger.held;
 	const bool right = checksums_right(packet);
@@ -126,27 +140,47 @@ pass_time(struct weir_stage *stage, uint64_t now_tsc)
 	}
 }
 
+bool
+weir_fuzz_record(const uint8_t **bytes, size_t *size, struct weir_fuzz_record *record)
+{
+	const unsigned int kind = *size > 0 ? (*bytes)[0] % RECORD_KINDS : 0;
+	const bool is_long = kind == WEIR_FUZZ_LONG_OUTBOUND || kind == WEIR_FUZZ_LONG_INBOUND;
+	const size_t head = is_long ? 3 : 2;
+	size_t length;
+
+	if (*size < head)
+		return false;
+	length = (*bytes)[1];
+	if (is_long)
+		length = (length | (size_t)(*bytes)[2] << 8) % (WEIR_FUZZ_FRAME_BYTES + 1);
+	record->kind = kind;
+	record->bytes = *bytes + head;
+	record->size = RTE_MIN(length, *size - head);
+	*bytes += head + record->size;
+	*size -= head + record->size;
+	return true;
+}
+
 void
 weir_fuzz_run(const struct weir_nf *nf, void *state, const uint8_t *bytes, size_t size,
 	      void (*command)(void *state, const uint8_t *bytes, size_t size))
 {
 	struct weir_stage stage = {.nf = nf, .state = state};
+	struct weir_fuzz_record record;
 	uint64_t now_s = START_S;
 
-	while (size >= 2) {
-		unsigned int kind = bytes[0] % RECORD_KINDS;
-		size_t length = RTE_MIN((size_t)bytes[1], size - 2);
-		const uint8_t *content = bytes + 2;
+	while (weir_fuzz_record(&bytes, &size, &record)) {
+		const enum weir_fuzz_kind kind = record.kind;
+		const uint8_t *content = record.bytes;
+		const size_t length = record.size;
 
-		bytes = content + length;
-		size -= 2 + length;
 		if (kind == WEIR_FUZZ_COMMAND && command != NULL) {
 			command(state, content, length);
 		} else if (kind == WEIR_FUZZ_TIME) {
 			now_s += length > 0 ? content[0] : 1;
 			pass_time(&stage, now_s * rte_get_tsc_hz());
 		} else {
-			run_frame(&stage, kind < WEIR_FUZZ_INBOUND ? WEIR_OUTBOUND : WEIR_INBOUND,
+			run_frame(&stage, weir_fuzz_outbound(kind) ? WEIR_OUTBOUND : WEIR_INBOUND,
 				  content, length, now_s * rte_get_tsc_hz());
 		}
 	}

@@ -6,6 +6,7 @@
 #ifndef WEIR_TESTING_FUZZ_H
 #define WEIR_TESTING_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,14 +14,39 @@
 
 #define WEIR_FUZZ_TEXT_BYTES 256
 
+/* The longest frame of an input: a jumbo frame, longer than any port of Weir's takes. */
+#define WEIR_FUZZ_FRAME_BYTES 9216
+
 /* A record is a byte that says what to do (this modulo 8), a byte with the length, and that many
- * bytes. */
-enum weir_fuzz_record {
-	WEIR_FUZZ_OUTBOUND,    /* the bytes are a frame; 1 and 2 mean the same */
-	WEIR_FUZZ_INBOUND = 3, /* 4 and 5 mean the same */
+ * bytes. The length of the long ones is two bytes, the lower first. */
+enum weir_fuzz_kind {
+	WEIR_FUZZ_OUTBOUND, /* the bytes are a frame; 1 means the same */
+	WEIR_FUZZ_LONG_OUTBOUND = 2,
+	WEIR_FUZZ_INBOUND = 3, /* 4 means the same */
+	WEIR_FUZZ_LONG_INBOUND = 5,
 	WEIR_FUZZ_TIME = 6,    /* as many seconds pass as the first byte says */
 	WEIR_FUZZ_COMMAND = 7, /* the target's own */
 };
+
+struct weir_fuzz_record {
+	enum weir_fuzz_kind kind;
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/* Takes the next record off the input; false: there is none. */
+bool weir_fuzz_record(const uint8_t **bytes, size_t *size, struct weir_fuzz_record *record);
+
+/* Of a frame. */
+static inline bool
+weir_fuzz_outbound(enum weir_fuzz_kind kind)
+{
+	return kind < WEIR_FUZZ_INBOUND;
+}
+
+/* A packet with those bytes, WEIR_FUZZ_FRAME_BYTES at most; AddressSanitizer sees who reads or
+ * writes behind them. */
+struct rte_mbuf *weir_fuzz_packet(const uint8_t *bytes, size_t size);
 
 /*
  * Runs the function on all records. Aborts if a packet is neither forwarded nor counted as dropped

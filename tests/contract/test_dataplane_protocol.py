@@ -72,6 +72,6 @@ def test_what_a_plan_sends_is_a_valid_request(frame: str) -> None:
 
 
 def test_an_unknown_key_is_no_valid_request() -> None:
-    request = {"id": 1, "cmd": "teach", "args": {"count": 3, "often": True}}
+    request = {"id": 1, "cmd": "announce", "args": {"count": 3, "often": True}}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(request, protocol_schema())

@@ -11,7 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from weir.base.document_schema import as_text
-from weir.lab.schema import lab_schema
+from weir.lab.overlay import lab_schema
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "schema" / "lab.schema.json"

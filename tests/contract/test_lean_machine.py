@@ -33,7 +33,7 @@ def cpus(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> lis
     found: list[int] = request.param
     monkeypatch.setattr(process, "caches_bytes", lambda: CACHES)
     monkeypatch.setattr(process, "separate_cpus", lambda: found)
-    monkeypatch.setattr(process, "lean_binary", lambda: Path("weir-lean"))
+    monkeypatch.setattr(machine, "built", lambda _program: Path("weir-lean"))
     monkeypatch.setattr(process, "measure_machine", lines)
     return found
 

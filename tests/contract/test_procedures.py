@@ -153,7 +153,7 @@ def test_a_new_procedure_is_one_folder_and_one_line_in_the_list(extended: Path, 
     path = tmp_path / "result.json"
     path.write_text(made.model_dump_json())
     name = f"{made.setups[0].name} {made.setups[0].chain}"
-    terminal = weir(extended, "report", str(path))
+    terminal = weir(extended, "report", "-v", str(path))
     assert f"{name}: the link was down for 12.5 ms" in terminal
     assert "Outage: without carrier." in terminal
     assert weir(extended, "report", str(path), "-f", "csv").split() == [

@@ -62,7 +62,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "nf.report": {**STAGE, "from": 0, "limit": 10},
     "trace": {"area": "functions", "path": "forth", "frames": ["00" * 60], "at_us": 0},
     "exchange": {"frames": {"far": ["00" * 60]}, "quiet_ms": 0},
-    "teach": {"count": 1},
+    "announce": {"count": 1},
     "traffic.configure": {
         "streams": [
             stream(
@@ -176,7 +176,7 @@ def test_what_the_schema_refuses_weir_dp_refuses(line: Line, command: str) -> No
         b'{"id": 1, "cmd": 7}',
         b'{"id": 1, "cmd": "hello", "cmd": "quit"}',
         b'{"id": 1, "cmd": "hello", "args": {"\xff": 1}}',
-        b'{"id": 1, "cmd": "teach", "args": {"count": 99999999999999999999}}',
+        b'{"id": 1, "cmd": "announce", "args": {"count": 99999999999999999999}}',
         b'{"id": 1, "cmd": "hello", "colour": "red"}',
         b"[" * 10_000,
     ],
@@ -190,7 +190,7 @@ def test_what_is_no_request_is_answered_too(line: Line, text: bytes) -> None:
 @pytest.mark.parametrize("bytes_before", range(4))
 def test_a_text_that_is_cut_within_a_character_is_still_json(line: Line, bytes_before: int) -> None:
     key = "x" * bytes_before + "\U0001f999" * 100
-    error = line.request("teach", {key: 1})["error"]
+    error = line.request("announce", {key: 1})["error"]
     assert error["code"] in CODES
     assert error["message"].startswith("unknown key 'x" if bytes_before else "unknown key '\U0001f999")
 
@@ -229,9 +229,9 @@ def test_nothing_is_taught_while_a_run_goes_on(line: Line) -> None:
     assert line.request("traffic.configure", ARGUMENTS["traffic.configure"])["ok"]
     assert line.request("start", {})["ok"]
     assert line.request("traffic.start", {"duration_ns": 10**10, "rates_pps": {"0": 1}})["ok"]
-    assert line.request("teach", {})["error"]["code"] == "bad_state"
+    assert line.request("announce", {})["error"]["code"] == "bad_state"
     assert line.request("stop", {})["ok"]
-    assert line.request("teach", {})["ok"]
+    assert line.request("announce", {})["ok"]
 
 
 def shapes_in(request: Request, at: Place = ()) -> Iterator[tuple[type[Request], tuple[str | int, ...]]]:

@@ -49,3 +49,10 @@ def test_reasons_of_all_files_are_listed_with_their_number_the_commonest_first(t
 
 def test_where_all_ran_it_says_so(tmp_path: Path) -> None:
     assert listed(tmp_path, of_meson(CMOCKA.replace("  SKIPPED ", "       OK "))) == ["skipped: none"]
+
+
+def test_tests_that_were_not_come_to_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "there.xml"
+    file.write_text(PYTEST, encoding="utf-8")
+    done = subprocess.run([TOOL, file, tmp_path / "not.xml"], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "not come to: 1 of 2 groups of tests"

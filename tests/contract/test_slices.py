@@ -85,7 +85,7 @@ def test_a_run_that_goes_on_keeps_its_slices_when_another_one_is_refused(client:
     time.sleep(0.12)
     with pytest.raises(DataPlaneError, match="a run goes on"):
         client.start_traffic({0: 20_000}, 200 * MS_NS, 10 * MS_NS, slice_ns=MS_NS)
-    timed = slices_of(result(client)).cores[0].pace_cycles
+    timed = slices_of(result(client)).cores[0].piece_cycles
     assert any(timed[:100])
     assert any(timed[100:])
 
@@ -127,20 +127,20 @@ def test_a_stop_of_the_process_is_a_gap_of_the_host_and_what_was_due_then_is_lat
 def test_paces_are_told_slice_by_slice_and_others_by_their_distance(client: DataPlaneClient) -> None:
     started(client)
     other = min(set(os.sched_getaffinity(0)) - {CORE}, default=None)
-    found = slices_of(sliced(client, 1000, 100, others=[CORE] if other is None else [CORE, other]))
+    found = slices_of(sliced(client, 1000, 100, switch_cpus=[CORE] if other is None else [CORE, other]))
     (core,) = found.cores
     assert core.core == CORE
     assert core.distance_cycles == 0
     away_ms = sum(gap.us for gap in found.gaps) / 1e3  # others had the core, or it did nothing but work
-    timed = [cycles for cycles in core.pace_cycles if cycles]
-    assert len(timed) >= 0.8 * (len(core.pace_cycles) - away_ms)
-    assert [one.core for one in found.others] == ([] if other is None else [other])
-    assert all(0 < one.distance_cycles < 100_000 for one in found.others)
+    timed = [cycles for cycles in core.piece_cycles if cycles]
+    assert len(timed) >= 0.8 * (len(core.piece_cycles) - away_ms)
+    assert [one.core for one in found.other_cores] == ([] if other is None else [other])
+    assert all(0 < one.distance_cycles < 100_000 for one in found.other_cores)
 
 
 @pytest.mark.parametrize("others", [["0"], [-1], [4096], list(range(17))])
-def test_wrong_others_are_refused(client: DataPlaneClient, others: list[Any]) -> None:
+def test_wrong_cpus_of_a_switch_are_refused(client: DataPlaneClient, others: list[Any]) -> None:
     started(client)
-    arguments = {"duration_ns": MS_NS, "rates_pps": {"0": 1}, "others": others}
+    arguments = {"duration_ns": MS_NS, "rates_pps": {"0": 1}, "switch_cpus": others}
     with pytest.raises(DataPlaneError, match="no such CPUs"):
         client.call("traffic.start", arguments)

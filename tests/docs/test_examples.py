@@ -32,3 +32,10 @@ def test_lab_in_the_documentation_is_valid(tmp_path: Path, name: str, text: str)
 
 def test_the_tutorial_has_a_lab() -> None:
     assert any(name.startswith("docs/tutorial/") for name, _ in examples())
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("labs/*/README.md")), ids=lambda page: page.parent.name)
+def test_the_number_of_frame_sizes_beside_a_command_is_the_lab_s(page: Path) -> None:
+    told = re.findall(r"weir run (labs/\S+)( --quick)? +# (\d+) frame sizes", page.read_text())
+    for lab, quick, count in told:
+        assert len(load_lab(ROOT / lab, quick=bool(quick)).traffic.frames) == int(count), lab + quick

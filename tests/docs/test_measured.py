@@ -53,7 +53,7 @@ def test_rates_keep_their_flags_and_the_run_its_own_warnings() -> None:
     assert "This machine was noisy:  - 288.0 ms of the 5.60 s of all trials (5%) were left out" in text
     for said in (
         "- Out of time (L): ovs PVP, frame 64 (0.100 to 0.250 Mpps).",
-        "ovs-dpdk PVP, frame 64 (1.40 times slower and 4.60 times farther from each other).",
+        "ovs-dpdk PVP, frame 64 (1.40 times slower and 4.60 times slower to pass data to each other).",
         "- Disturbed (D), share of the time that was left out: ovs-dpdk PVP, frame 64 (56%).",
         "ovs-dpdk PVP, frame 64 (1.200 Mpps, a trial 2.400).",
     ):

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from pydantic import ValidationError
 
 from weir import plan
 from weir.fabric import data_plane, sriov
 from weir.fabric.errors import FabricError
 from weir.fabric.sriov import SriovVf
-from weir.fabric.step_kind import Site
+from weir.fabric.step_handlers import Site
 from weir.lab import Lab
 from weir.plan import Step
-from weir.technology.sriov import SrIovOptions
+from weir.technology.sriov import SrIovOptions, TooFewFunctionsError
 
 from .recorded_card import PARENT, KilledError, Machine, Settings
 
@@ -60,7 +61,13 @@ def site(tmp_path: Path) -> Journalled:
 
 @pytest.fixture
 def kind(machine: Machine) -> SriovVf:
-    return SriovVf(machine.sysfs, machine.write, cast(type[sriov.FunctionSettings], Settings))
+    return of(machine)
+
+
+def of(machine: Machine, *opened: str) -> SriovVf:
+    """With the VFIO groups that programs have opened."""
+    settings = cast(type[sriov.FunctionSettings], Settings)
+    return SriovVf(machine.sysfs, machine.write, settings, lambda group: group.name in opened)
 
 
 def steps(**options: Any) -> list[Step]:
@@ -138,9 +145,11 @@ def test_functions_that_were_there_are_given_back_as_they_were(
 ) -> None:
     machine.write(machine.sysfs / "class/net" / PARENT / "device/sriov_numvfs", "6")
     Settings.kept[1] = {"mac": "52:54:00:12:34:56", "vlan": 7}
-    before, kept, planned = machine.picture(), dict(Settings.kept), functions()
+    before, kept = machine.picture(), dict(Settings.kept)
+    planned = functions(parent=PARENT, functions=[1, 3, 4, 5])
     deploy(kind, site, planned)
-    assert [machine.driver(number) for number in range(6)] == ["vfio-pci"] * 4 + ["iavf"] * 2
+    drivers = [machine.driver(number) for number in range(6)]
+    assert drivers == ["iavf", "vfio-pci", "iavf", "vfio-pci", "vfio-pci", "vfio-pci"]
     destroy(kind, site, planned)
     assert machine.picture() == before
     assert Settings.kept == kept
@@ -148,11 +157,11 @@ def test_functions_that_were_there_are_given_back_as_they_were(
 
 @pytest.mark.parametrize("existing", [0, 6])
 def test_killed_at_every_write(existing: int, tmp_path: Path) -> None:
-    planned = functions()
+    planned = functions(parent=PARENT, functions=[0, 1, 2, 3]) if existing else functions()
     for dies_at in range(1, 100):
         Settings.kept = {number: {"mac": "00:00:00:00:00:00", "vlan": 0} for number in range(64)}
         machine = Machine(tmp_path / f"sys{dies_at}")
-        kind = SriovVf(machine.sysfs, machine.write, cast(type[sriov.FunctionSettings], Settings))
+        kind = of(machine)
         site = Journalled(tmp_path)
         if existing:
             machine.write(machine.sysfs / "class/net" / PARENT / "device/sriov_numvfs", str(existing))
@@ -175,8 +184,8 @@ def test_killed_at_every_write(existing: int, tmp_path: Path) -> None:
 def test_a_card_with_too_few_functions_is_refused(machine: Machine, site: Journalled, kind: SriovVf) -> None:
     device = machine.sysfs / "class/net" / PARENT / "device"
     machine.write(device / "sriov_numvfs", "2")
-    with pytest.raises(FabricError, match=r"ens1f0 has 2 virtual functions, 4 are needed; set .* to 0"):
-        deploy(kind, site, functions())
+    with pytest.raises(FabricError, match=r"ens1f0 has no virtual function 2, which technologies\.sr-iov"):
+        deploy(kind, site, functions(parent=PARENT, functions=[0, 1, 2, 3]))
     machine.write(device / "sriov_numvfs", "0")
     (device / "sriov_totalvfs").write_text("3\n")
     with pytest.raises(FabricError, match="ens1f0 has 3 virtual functions, 4 are needed"):
@@ -190,7 +199,7 @@ def test_a_function_that_somebody_uses_is_left_alone(
 ) -> None:
     machine.write(machine.sysfs / "class/net" / PARENT / "device/sriov_numvfs", "4")
     (machine.sysfs / f"class/net/{PARENT}v2/operstate").write_text("up\n")
-    before, planned = machine.picture(), functions()
+    before, planned = machine.picture(), functions(parent=PARENT, functions=[0, 1, 2, 3])
     with pytest.raises(FabricError, match=f"0000:3b:02.2 of {PARENT} is in use: {PARENT}v2 is up"):
         deploy(kind, site, planned)
     destroy(kind, site, planned)
@@ -203,13 +212,60 @@ def test_a_function_without_an_iommu_group_is_refused(
     machine.write(machine.sysfs / "class/net" / PARENT / "device/sriov_numvfs", "4")
     (machine.sysfs / "bus/pci/devices/0000:3b:02.0/iommu_group").unlink()
     with pytest.raises(FabricError, match="of ens1f0 is in no IOMMU group"):
-        deploy(kind, site, functions())
+        deploy(kind, site, functions(parent=PARENT, functions=[0, 1, 2, 3]))
+
+
+def test_functions_that_others_made_are_left_alone_unless_the_lab_names_them(
+    machine: Machine, site: Journalled, kind: SriovVf
+) -> None:
+    machine.write(machine.sysfs / "class/net" / PARENT / "device/sriov_numvfs", "6")
+    before, planned = machine.picture(), functions()
+    with pytest.raises(FabricError, match="ens1f0 has 6 virtual functions that Weir did not make; name"):
+        deploy(kind, site, planned)
+    destroy(kind, site, planned)
+    assert machine.picture() == before
+
+
+def test_a_function_that_a_virtual_machine_has_is_refused(machine: Machine, site: Journalled) -> None:
+    machine.write(machine.sysfs / "class/net" / PARENT / "device/sriov_numvfs", "4")
+    function = machine.sysfs / "bus/pci/devices/0000:3b:02.1"
+    machine.write(function / "driver_override", "vfio-pci")
+    machine.write(function / "driver/unbind", function.name)
+    machine.write(machine.sysfs / "bus/pci/drivers/vfio-pci/bind", function.name)
+    before, planned = machine.picture(), functions(parent=PARENT, functions=[0, 1, 2, 3])
+    busy = of(machine, "81")
+    with pytest.raises(FabricError, match=r"02\.1 of ens1f0 is in use: a program has opened its VFIO"):
+        deploy(busy, site, planned)
+    destroy(busy, site, planned)
+    assert machine.picture() == before
+    deploy(of(machine), site, planned)
+
+
+def test_a_function_whose_interface_is_in_a_pod_is_refused(
+    machine: Machine, site: Journalled, kind: SriovVf
+) -> None:
+    machine.write(machine.sysfs / "class/net" / PARENT / "device/sriov_numvfs", "4")
+    shutil.rmtree(machine.sysfs / "bus/pci/devices/0000:3b:02.3/net")
+    planned = functions(parent=PARENT, functions=[0, 1, 2, 3])
+    with pytest.raises(FabricError, match=r"02\.3 .* bound to iavf, and its interface is in another network"):
+        deploy(kind, site, planned)
+
+
+def test_a_group_that_only_one_may_open_tells_that_it_is_open(tmp_path: Path) -> None:
+    assert not sriov.opened(tmp_path / "none")
+
+
+def test_functions_need_their_card_and_must_be_enough() -> None:
+    with pytest.raises(ValidationError, match="are numbers on one card: name it, as `parent`"):
+        functions(functions=[0, 1])
+    with pytest.raises(TooFewFunctionsError, match="names 2 virtual functions of ens1f0, and PVP needs 4"):
+        functions(parent=PARENT, functions=[0, 1])
 
 
 def test_weir_dp_may_open_the_functions_and_nothing_else(
     site: Journalled, kind: SriovVf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data_plane, "binary", lambda: Path("weir-dp"))
+    monkeypatch.setattr(data_plane, "built", lambda _program: Path("weir-dp"))
     monkeypatch.setattr(data_plane, "wait_for", lambda *_: None)
     planned = steps()
     deploy(kind, site, planned[:-1])

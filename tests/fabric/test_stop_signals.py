@@ -24,8 +24,9 @@ def interrupted(work: Callable[[], None]) -> None:
 
 
 @pytest.fixture(autouse=True, params=stop_signals.SIGNALS, ids=lambda number: number.name)
-def as_before(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Each test ends with the handlers with which it began."""
+def as_before(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each test ends with the handlers with which it began; nobody has interrupted its process before."""
+    monkeypatch.setattr(stop_signals, "_said", False)
     before = [signal.getsignal(number) for number in stop_signals.SIGNALS]
     pressed[0] = request.param
     yield
@@ -55,6 +56,38 @@ def test_pressed_twice_it_comes_once() -> None:
     interrupted(work)
     with stop_signals.held():
         stop_signals.check()
+
+
+def test_that_it_came_is_said_at_once_and_once(capfd: pytest.CaptureFixture[str]) -> None:
+    said = []
+
+    def work() -> None:
+        with stop_signals.held():
+            press()
+            said.append(capfd.readouterr().err)
+            press()
+            said.append(capfd.readouterr().err)
+
+    interrupted(work)
+    interrupted(work)  # while something else is taken down
+    assert said == ["interrupted: taking down what was built ...\n", "", "", ""]
+
+
+def test_it_is_said_before_what_was_built_is_taken_down(capfd: pytest.CaptureFixture[str]) -> None:
+    said = []
+
+    def work() -> None:
+        with stop_signals.held():
+            try:
+                with stop_signals.allowed():
+                    press()
+            finally:
+                said.append(capfd.readouterr().err)
+                press()
+
+    interrupted(work)
+    assert said == ["interrupted: taking down what was built ...\n"]
+    assert capfd.readouterr().err == ""
 
 
 def test_where_it_is_allowed_it_comes_at_once_and_then_waits_again() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from weir.fabric import process
 from weir.fabric.outside.taken import CoreSwitches, Switch, Taken, TakenWatch, spans
 
 OURS, CC, SWITCH = 100, 200, 500
@@ -75,6 +76,18 @@ def test_times_of_others_are_told_by_name_and_who_takes_part_is_marked(tmp_path:
         "ended program (500)",
     ]
     assert found[0].to_raw_ns - found[0].from_raw_ns == 1000
+
+
+def test_a_thread_of_another_deployment_is_named_by_that(tmp_path: Path) -> None:
+    proc = names(tmp_path, t200="rte-worker-1", t500="pmd-c01/id:2")
+    for tid, deployment in ((200, "first-9a1e51ff"), (SWITCH, "mine-00000000")):
+        marker = f"{process.MARKER}={deployment}/weir-dp".encode()
+        (proc / str(tid) / "environ").write_bytes(b"PATH=/bin\0" + marker + b"\0")
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    found = watched(
+        proc, [Switch(now - 20, OURS, CC), Switch(now - 10, CC, SWITCH), Switch(now, SWITCH, OURS)]
+    )
+    assert [one.by for one in found] == ["weir-dp of first-9a1e51ff", "pmd-c01/id:2 (500)"]
 
 
 def test_where_switches_were_lost_nobody_is_blamed(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from weir import host
 from weir.cli.doctor import EXIT_CODES
 from weir.fabric.host.guest import TIMEOUT_S, kvm
 from weir.fabric.host.reading import facts
 from weir.fabric.host.tree import Tree
+from weir.host.checks import diagnose
 from weir.host.diagnosis import Diagnosis, Finding, schema
 from weir.host.facts import Cpus, Devices, Facts, Nic, Probes, Software
 from weir.report import doctor_text
@@ -36,7 +36,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Facts:
 
 
 def findings(seen: Facts, subject: str) -> list[Finding]:
-    return [one for one in host.diagnose(seen, 0.5).findings if one.subject == subject]
+    return [one for one in diagnose(seen, 0.5).findings if one.subject == subject]
 
 
 def said(seen: Facts, subject: str) -> list[tuple[str, str]]:
@@ -97,7 +97,7 @@ def test_a_virtual_machine_is_told_whose_the_cores_are(machine: Facts) -> None:
 
 @of("sriov-server")
 def test_a_server_tuned_at_boot_has_little_to_mend(machine: Facts) -> None:
-    worst = [one for one in host.diagnose(machine, 0.5).findings if one.severity in ("error", "warning")]
+    worst = [one for one in diagnose(machine, 0.5).findings if one.severity in ("error", "warning")]
     assert [one.subject for one in worst] == ["isolation"]
     assert worst[0].what.startswith("cpuset partition guests.slice (CPU 1) is isolated invalid (Cpu list")
     assert said(machine, "interrupts") == [("ok", "none on CPUs 2-7")]
@@ -156,7 +156,7 @@ def test_cpus_that_weir_tune_keeps_count_as_its_own(tmp_path: Path) -> None:
     ],
 )
 def test_what_was_tried_is_judged(probes: Probes, severity: str, what: str) -> None:
-    found = host.diagnose(Facts(probes=probes), 0.5).findings
+    found = diagnose(Facts(probes=probes), 0.5).findings
     assert (severity, what) in [(one.severity, one.what) for one in found]
 
 
@@ -189,7 +189,7 @@ def test_cards_that_stamp_what_they_receive_are_named(stamps: Any, found: list[t
 
 def test_a_missing_data_plane_is_an_error_and_a_missing_switch_is_not() -> None:
     versions = {"weir": "1", "python": "3", "weir-dp": "", "openvswitch": "", "qemu": "7.2"}
-    diagnosis = host.diagnose(Facts(software=Software(versions=versions)), 0.5)
+    diagnosis = diagnose(Facts(software=Software(versions=versions)), 0.5)
     severities = [one.severity for one in diagnosis.findings if one.subject == "programs"]
     assert severities == ["error", "note", "ok"]
     assert (diagnosis.worst(), EXIT_CODES[diagnosis.worst()]) == ("error", 3)
@@ -197,7 +197,7 @@ def test_a_missing_data_plane_is_an_error_and_a_missing_switch_is_not() -> None:
 
 @pytest.mark.parametrize("machine", MACHINES, indirect=True)
 def test_every_finding_that_hurts_says_what_it_costs_and_fits_80_columns(machine: Facts) -> None:
-    diagnosis = host.diagnose(machine, 0.5)
+    diagnosis = diagnose(machine, 0.5)
     assert all(one.cost for one in diagnosis.findings if one.severity != "ok")
     assert all(one.mend for one in diagnosis.findings if one.severity in ("error", "warning"))
     text = doctor_text.render(diagnosis)
@@ -216,12 +216,12 @@ def test_files_that_may_not_be_read_are_named(tmp_path: Path, monkeypatch: pytes
         return read(path, *arguments, **options)
 
     monkeypatch.setattr(Path, "read_text", refusing)
-    text = doctor_text.render(host.diagnose(facts(root), 0.5))
+    text = doctor_text.render(diagnose(facts(root), 0.5))
     assert "? not seen: /proc/cmdline (not readable for this user)" in text
 
 
 def test_an_empty_machine_is_judged_all_the_same(tmp_path: Path) -> None:
-    assert host.diagnose(facts(tmp_path), 0.5).worst() in ("warning", "error")
+    assert diagnose(facts(tmp_path), 0.5).worst() in ("warning", "error")
 
 
 def test_a_device_that_hangs_is_given_up_in_time(tmp_path: Path) -> None:
@@ -265,4 +265,4 @@ def test_whoever_is_not_root_sees_less_and_is_told_what(monkeypatch: pytest.Monk
     seen = facts()
     assert seen.probes.namespaces is None
     assert [one.what for one in seen.unseen][-1] == "namespaces, links and packet sockets"
-    assert "kernel" in [one.subject for one in host.diagnose(seen, 0.5).findings]
+    assert "kernel" in [one.subject for one in diagnose(seen, 0.5).findings]

@@ -17,7 +17,7 @@ from weir.fabric.errors import FabricError
 from weir.fabric.host.isolated import holding
 from weir.fabric.host.partition import Partition
 from weir.fabric.host.settings import Governor, HostSettings, Interrupts, RtThrottle
-from weir.fabric.step_kind import Site
+from weir.fabric.step_handlers import Site
 from weir.plan import Step
 
 from .recorded_machine import planted
@@ -272,6 +272,21 @@ def test_cpus_are_isolated_in_a_partition_of_the_deployments_own(machine: Machin
     (made / "cgroup.threads").write_text("4711\n")
     kind.undo({}, site.facts, site)
     assert machine.picture() == before
+
+
+def test_the_controller_stays_where_somebody_has_limited_cpus_with_it_meanwhile(
+    machine: Machine, cgroups: Cgroups
+) -> None:
+    site, kind = Journalled(), Partition(machine.root, cgroups.write)
+    kind.do(ISOLATION, site)
+    pod = cgroups.top / "pod.slice"
+    pod.mkdir()
+    (pod / "cpuset.cpus").write_text("0-1\n")
+    (pod / "cpuset.mems").write_text("\n")
+    kind.undo({}, site.facts, site)
+    assert (cgroups.top / "cgroup.subtree_control").read_text() == "cpuset\n"
+    assert (pod / "cpuset.cpus").read_text() == "0-1\n"
+    assert not (cgroups.top / "weir-lab-1a2b3c4d").exists()
 
 
 def test_a_partition_that_the_kernel_calls_invalid_is_refused_with_its_reason(

@@ -30,7 +30,7 @@ WAYS: dict[str, Way] = {
     **{name: {"architecture": name} for name in ARCHITECTURES},
     "dispatch to 4": {"architecture": "dispatch", "workers": 4},
     "separated, 3 appliers": {"architecture": "separated", "workers": 3},
-    "separated, 2 owners": {"architecture": "separated", "workers": 2, "owners": 2},
+    "separated, 2 state_cores": {"architecture": "separated", "workers": 2, "state_cores": 2},
 }
 FAST = {f"{name}, fast path": {**way, "fastpath": True, "fastpath_flows": 64} for name, way in WAYS.items()}
 CHAINS: dict[str, Functions] = {

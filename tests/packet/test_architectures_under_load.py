@@ -22,7 +22,7 @@ WAYS: list[Way] = [
     {"architecture": "pipeline"},
     {"architecture": "dispatch", "workers": 4},
     {"architecture": "separated", "workers": 3},
-    {"architecture": "separated", "workers": 2, "owners": 2, "fastpath": True, "fastpath_flows": 64},
+    {"architecture": "separated", "workers": 2, "state_cores": 2, "fastpath": True, "fastpath_flows": 64},
 ]
 FLOWS = 8  # in each direction, each a stream: reordering is told by stream
 DURATION_NS = 100_000_000

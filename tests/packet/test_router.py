@@ -42,10 +42,10 @@ ROUTER: dict[str, Any] = {
 }
 WAYS: dict[str, Way] = {
     **{name: {"architecture": name} for name in ARCHITECTURES},
-    "separated, 2 owners": {"architecture": "separated", "workers": 2, "owners": 2},
+    "separated, 2 state_cores": {"architecture": "separated", "workers": 2, "state_cores": 2},
 }
 FAST = {f"{name}, fast path": {**way, "fastpath": True, "fastpath_flows": 64} for name, way in WAYS.items()}
-SHARED = ("dispatch", "separated, 2 owners")  # order is of flows; hairpins may need another worker
+SHARED = ("dispatch", "separated, 2 state_cores")  # order is of flows; hairpins may need another worker
 
 Drops = Counter[tuple[str, str]]  # function, reason
 

@@ -15,9 +15,9 @@ from .one_function import Way, configuration, data_plane, running
 NAT = {"nf": "nat", "options": {"external": "203.0.113.0/28"}}
 WAYS: dict[str, Way] = {
     "dispatch": {"architecture": "dispatch", "workers": 3},
-    "separated": {"architecture": "separated", "workers": 2, "owners": 3},
+    "separated": {"architecture": "separated", "workers": 2, "state_cores": 3},
 }
-AREAS = {"dispatch": "f1.worker", "separated": "f1.owner"}
+AREAS = {"dispatch": "f1.worker", "separated": "f1.state_core"}
 
 
 @pytest.fixture(scope="module")

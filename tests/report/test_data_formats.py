@@ -22,6 +22,14 @@ def test_json_read_back_is_the_same_result(made: Result) -> None:
     assert Result.model_validate_json(text) == made
 
 
+def test_each_trial_is_one_line_of_json() -> None:
+    made = result()
+    trials = [trial for _, case in made.cases() for trial in (*case.trials, *case.curve)]
+    lines = report.render(made, "json").splitlines()
+    assert sum(line.lstrip().startswith('{"purpose":') for line in lines) == len(trials)
+    assert f'  "id": "{made.id}",' in lines
+
+
 def test_json_is_valid_by_its_schema() -> None:
     jsonschema.validate(json.loads(report.render(result(), "json")), schema())
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from weir.report import doubts
-from weir.results.result import Result, Trial
+from weir.results.result import Drop, Result, Throughput, Trial
 
 from .disturbed import disturbed, found, trial
 from .synthetic import result
@@ -32,16 +32,39 @@ def test_an_answer_out_of_time_is_said_with_both_bounds_and_the_reason() -> None
     assert of(disturbed(), "L") == ["ovs PVP, frame 64: NDR out of time: 0.100 to 0.250 Mpps. Late."]
 
 
+def test_what_functions_drop_however_light_the_load_is_said() -> None:
+    made = carrying(1.0)
+    drops = [Drop(place="f1/right/nat", reason="no_mapping", packets=50)]
+    light = trial(2000, purpose="preflight", lost_share=0.25)
+    made.setups[0].cases[0].trials.append(
+        light.model_copy(update={"offered": 200, "delivered": 150, "drops": drops})
+    )
+    assert of(made, "note") == [
+        "direct PVP, frame 64: however light the load, 25.0% of the packets are dropped: f1/nat (no_mapping)"
+    ]
+
+
 def test_a_slower_state_is_said_with_how_much() -> None:
     assert of(disturbed(), "S") == [
         "ovs-dpdk PVP, frame 64: NDR found, but only while cores were 1.40 times slower and 4.60 times "
-        "farther from each other than at their best on this machine"
+        "slower to pass data to each other than at their best on this machine"
     ]
 
 
 def test_a_disturbed_rate_says_how_much_was_left_out() -> None:
     assert of(disturbed(), "D") == [
         "ovs-dpdk PVP, frame 64: NDR found, but 56% of the time of the trials that bound it was left out"
+    ]
+
+
+def test_a_rate_of_one_search_alone_says_what_the_others_found() -> None:
+    made = carrying(1.0)
+    case = made.setups[0].cases[0]
+    one = found(1e6, rounds=(0.8e6, 1e6), states=((None, 4.6), (None, None)))
+    case.throughput = [one.model_copy(update={"searches": 2, "repeats": 1})]
+    assert of(made, "R") == [
+        "direct PVP, frame 64: NDR found, but by one of 2 searches alone "
+        "(another round: 0.800 Mpps 4.60 times slower to pass data to each other)"
     ]
 
 
@@ -96,11 +119,45 @@ def test_goals_with_the_same_words_stand_together() -> None:
     assert said[0].startswith("ovs PVP, frame IMIX a7d4g: NDR and PDR irregular: the lowest load")
 
 
+def test_a_table_has_a_line_below_it_for_each_kind_with_the_number_of_cases() -> None:
+    assert doubts.counted(disturbed()) == [
+        ("T", "tester-bound, 1 case: the system may do more"),
+        ("L", "out of time, 1 case: the answer is the interval"),
+        (
+            "S",
+            "slower state, 1 case: cores up to 1.40 times slower and 4.60 times slower to pass data to each "
+            "other than at their best",
+        ),
+        ("D", "disturbed, 1 case: more than half of the time of the trials that bound it was left out"),
+        (
+            "–",
+            "contradicted by a trial that carried more without loss, 1 case: ovs-dpdk PVP, frame 64",
+        ),
+    ]
+
+
+def test_every_kind_of_doubt_is_counted() -> None:
+    assert set(get_args(doubts.Kind)) | {"T"} == set(doubts.COUNTED)
+    made = carrying(1.0)
+    case = made.setups[0].cases[0]
+    case.throughput = [found(1e6).model_copy(update={"searches": 2, "repeats": 1})]
+    said = "one round or repeat alone, 1 case: the others could not be measured, or were in a worse state"
+    assert doubts.counted(made) == [("R", said)]
+
+
+def test_of_cases_without_a_rate_the_reason_that_most_have_is_said_and_how_many_have_it() -> None:
+    made = disturbed()
+    for number, (_, case) in enumerate(made.cases()):
+        why = "Too late." if number else "Too noisy."
+        case.throughput = [Throughput(goal="NDR", goal_loss_ratio=0, status="irregular", why=why)]
+    assert doubts.counted(made) == [("I", "irregular, 4 cases: Too late (3 of them)")]
+
+
 def test_a_short_report_has_a_sentence_a_kind() -> None:
     assert doubts.grouped(disturbed(), "NDR") == [
         "Out of time (L): ovs PVP, frame 64 (0.100 to 0.250 Mpps).",
         "Slower state (S), against the cores' best on this machine: ovs-dpdk PVP, frame 64 (1.40 times "
-        "slower and 4.60 times farther from each other).",
+        "slower and 4.60 times slower to pass data to each other).",
         "Disturbed (D), share of the time that was left out: ovs-dpdk PVP, frame 64 (56%).",
         "Contradicted by a valid trial of the same case that lost nothing: ovs-dpdk PVP, frame 64 (1.200 "
         "Mpps, a trial 2.400).",

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from weir import report
 from weir.report import legend, noise, summary
-from weir.results.result import CorePace, LeftOut, Result, Trial
+from weir.results.result import CoreSpeed, LeftOut, Result, Throughput, Trial
 
 from .disturbed import MEASURE, disturbed, found, trial
 from .synthetic import result
@@ -45,6 +46,52 @@ def test_time_left_out_is_summed_by_core_and_by_who_had_it() -> None:
         "24.0 ms of the 800.0 ms of all trials (3%) were left out, since cores were away "
         "(core 1: python3 9.0 ms; core 0: the host 3.0 ms)."
     )
+
+
+def test_a_run_with_few_doubts_has_no_headline() -> None:
+    assert noise.headline(only(*[quiet() for _ in range(20)])) is None
+    assert noise.headline(disturbed()) is None
+
+
+def mostly_taken(*by: str) -> Result:
+    """A trial of which 60 % were left out, since they had a core; and a case without a rate in two."""
+    one = trial(1e6, lost_share=0.0, away_us=60_000, intended_duration_s=0.1, distances_cycles={})
+    one.left_out = [LeftOut(core=1, from_us=0, to_us=40_000, by=who) for who in by]
+    made = only(one)
+    case = made.setups[0].cases[0]
+    no_rate = Throughput(goal="NDR", goal_loss_ratio=0, status="irregular", why="Late.", repeats=1)
+    made.setups[0].cases.append(case.model_copy(update={"throughput": [no_rate], "trials": []}))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("by", "lost"),
+    [
+        (("python (4711)", "cron (7)", "python (4720)"), "taken by others, most by python (4711 and 1 more)"),
+        (("python (4711)",), "taken by others, most by python (4711)"),
+        (("host",), "taken by others, most by the host"),
+        (("slowed",), "left out, most since cores were slowed by a neighbour or a lower clock"),
+        ((), "left out"),
+    ],
+)
+def test_a_run_without_much_to_go_by_says_so_in_one_sentence(by: tuple[str, ...], lost: str) -> None:
+    assert noise.headline(mostly_taken(*by)) == (
+        f"1 of 2 cases has no rate; 60% of the time was {lost}: these numbers say little about the system."
+    )
+
+
+def test_cases_without_a_rate_on_a_quiet_machine_are_a_headline_too() -> None:
+    made = mostly_taken("host")
+    made.setups[0].cases[0].trials = [quiet()]
+    assert noise.headline(made) == "1 of 2 cases has no rate: the remarks say why."
+
+
+@pytest.mark.parametrize("format_", ["terminal", "html"])
+def test_the_headline_stands_above_all_numbers(format_: str) -> None:
+    page = " ".join(report.render(mostly_taken("python (4711)"), format_).split())
+    at = page.index("1 of 2 cases has no rate")
+    assert at < page.index("Technology" if format_ == "terminal" else 'id="throughput"')
+    assert "<details" not in page[:at]
 
 
 def test_threads_of_one_program_are_one_and_only_the_most_are_named() -> None:
@@ -91,7 +138,7 @@ def test_cores_that_were_moved_are_told_with_their_distances() -> None:
 def test_rates_of_a_worse_state_are_counted_with_the_worst() -> None:
     assert (
         "1 of 4 throughputs were only measured in a worse state of the machine: 1 with cores up to 1.40 "
-        "times slower, 1 with cores up to 4.60 times farther." in said(disturbed())
+        "times slower, 1 with cores up to 4.60 times slower to pass data to each other." in said(disturbed())
     )
 
 
@@ -105,13 +152,13 @@ def test_wide_spreads_are_told_and_an_interval_has_none() -> None:
 def test_in_older_results_paces_tell_of_slowed_cores() -> None:
     made = result()
     case = made.setups[0].cases[0]
-    slow, fast = (CorePace(core=1, pieces=1000, cycles=1000 * cycles) for cycles in (900, 600))
+    slow, fast = (CoreSpeed(core=1, pieces=1000, cycles=1000 * cycles) for cycles in (900, 600))
     for number, one in enumerate(case.curve):
-        one.paces = [slow if number else fast]
+        one.core_speeds = [slow if number else fast]
     made.setups = [made.setups[0].model_copy(update={"cases": [case.model_copy(update={"trials": []})]})]
     count = len(case.curve)
     assert f"In {count - 1} of {count} trials a core was slower than at its best (1.50 times" in said(made)
-    case.curve[0].paces = [slow]
+    case.curve[0].core_speeds = [slow]
     assert "slower than at its best" not in said(made)
 
 

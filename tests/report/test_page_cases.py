@@ -53,12 +53,12 @@ def test_areas_in_and_outside_weir_dp_without_the_kernels_time_twice() -> None:
     f1, pmd = cells(found)
     assert f1[:4] == ["f1", "chain", "1", "50%"]
     assert pmd[:4] == ["pmd.2", "pmd", "2", "50%"]
-    assert pmd[5:] == ["2 000 000", "7"]
+    assert pmd[5:] == ["2,000,000", "7"]
 
 
 def test_cores_with_what_is_stolen_squeezed_and_accounted() -> None:
     _, cores = areas(measured(), TSC_HZ)
-    assert cells(cores) == [["1", "0%", "0%", "50%", "5%", "0%", "4 321", "0", "17", "93%"]]
+    assert cells(cores) == [["1", "0%", "0%", "50%", "5%", "0%", "4,321", "0", "17", "93%"]]
 
 
 def test_a_result_without_ledgers_has_no_such_table() -> None:

@@ -131,16 +131,23 @@ def test_irregular_is_a_flag_of_its_own() -> None:
     assert flags(Throughput(goal="NDR", goal_loss_ratio=0, status="irregular")) == "I"
 
 
+def test_a_rate_of_one_search_of_several_says_so() -> None:
+    assert flags(found(1e6, searches=2, repeats=1)) == "R"
+    assert flags(found(1e6, searches=2, repeats=2)) == ""
+    assert flags(found(1e6, searches=1, repeats=1)) == ""
+    assert flags(Throughput(goal="NDR", goal_loss_ratio=0, status="irregular", searches=2)) == "I"
+
+
 def test_a_worse_state_says_how_much() -> None:
     assert worse_state(found(1e6)) == ""
     assert worse_state(found(1e6, slower_times=1.4)) == "1.40 times slower"
     both = worse_state(found(1e6, slower_times=1.4, farther_times=4.6))
-    assert both == "1.40 times slower and 4.60 times farther from each other"
+    assert both == "1.40 times slower and 4.60 times slower to pass data to each other"
 
 
 def test_flags_that_occur_are_explained_and_no_others() -> None:
     assert [*legend.flags_used(disturbed())] == ["T", "L", "S", "D"]
-    assert set("TLSDUIX") == FLAGS.keys()
+    assert set("TLSDRUIX") == FLAGS.keys()
 
 
 def test_an_older_result_with_labelled_stalls_is_read_and_says_what_they_mean() -> None:

@@ -40,7 +40,7 @@ def test_nothing_is_cut_and_both_goals_are_side_by_side(made: Result, columns: i
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= columns
     heads = [line.split() for line in text.splitlines() if line.startswith("Frame")]
-    assert heads == [["Frame", "Technology", *["Mpps", "Gbit/s", "ratio"] * 2, "Flag"]] * 2
+    assert heads == [["Frame", "Technology", *["Mpps", "Gbit/s", "ratio"] * 2]] * 2
 
 
 def test_in_a_narrow_terminal_each_goal_has_a_table_of_its_own() -> None:
@@ -98,34 +98,90 @@ def test_table_says_what_is_refused_and_why() -> None:
 
 def test_irregular_is_a_dash_with_a_flag_and_a_reason_and_never_a_number() -> None:
     text = report.render(result(), "terminal")
-    line = next(
-        line for line in text.splitlines() if line.split()[:1] == ["ovs"] and line.rstrip().endswith("I")
-    )
-    assert line.split() == ["ovs", *["–"] * 8, "I"]
-    assert "ovs PVP, frame IMIX a7d4g: NDR and PDR irregular: the lowest load" in " ".join(text.split())
+    line = next(line for line in text.splitlines() if line.split()[:1] == ["ovs"] and " I " in line)
+    assert line.split() == ["ovs", *["–", "–", "I", "–", "–"] * 2]
+    whole = " ".join(terminal.render(result(), whole=True).split())
+    assert "ovs PVP, frame IMIX a7d4g: NDR and PDR irregular: the lowest load" in whole
 
 
 def test_flags_are_beside_the_rate_and_explained() -> None:
     text = report.render(disturbed(), "terminal")
 
-    assert [line.split()[-1] for line in text.splitlines()[5:12] if line[-1:].isupper()] == ["T", "L", "SD"]
+    rows = [line.split()[-6:] for line in text.splitlines()[5:12] if "." in line]
+    assert [cell for row in rows for cell in row if cell.isupper()] == ["T", "L", "SD"]
     for said in ("T tester-bound", "L out of time", "S slower state", "D disturbed"):
         assert said in text
+        assert f"{said}:" in terminal.render(disturbed(), whole=True)
+
+
+def of_many_doubts() -> Result:
+    """48 cases with every kind of doubt, each case with reasons of its own."""
+    made = result(3)
+    for number, (_, case) in enumerate(made.cases()):
+        for one in case.throughput:
+            one.tester_bound = one.unsteady = one.out_of_time = one.load_pps is not None
+            one.slower_times, one.farther_times, one.left_out_share = 1.4, 4.6, 0.9
+            one.why = f"Reason {number} of {one.goal}, with quite some words that say what came in between."
+        if number % 5 == 0:
+            case.problem = f"gone {number}"
+    return made
+
+
+def below_the_tables(text: str) -> list[str]:
+    return text[text.index("Read with care") :].splitlines()
+
+
+def test_remarks_below_the_tables_fit_a_small_terminal_and_name_where_the_rest_is() -> None:
+    lines = below_the_tables(printed(of_many_doubts(), 100))
+    assert len(lines) <= 24, "with every kind of doubt there is"
+    assert "`weir report -v` of this run and its HTML page have the rest: " in " ".join(lines)
+    usual = below_the_tables(printed(disturbed(), 80))
+    assert len(usual) <= 20
+    rest = ("Flags", "Read with care", "This machine was noisy", "How to read it")
+    for title in rest:
+        assert title in " ".join(" ".join(usual).partition("have the rest: ")[2].split())
+
+
+def test_what_the_numbers_rest_on_is_always_said() -> None:
+    text = " ".join(printed(disturbed(), 80).split())
+    assert "What the numbers rest on – Virtual links: no physical network card took part." in text
+
+
+def test_the_whole_report_has_a_sentence_for_each_goal_of_each_case() -> None:
+    text = " ".join(terminal.render(of_many_doubts(), whole=True).split())
+    for said in ("gone 5", "frame 1518: NDR", "What the numbers rest on", "How to read it"):
+        assert said in text
+    assert "have the rest" not in text
+
+
+def test_a_run_without_doubts_has_no_remarks_but_where_to_read_what_columns_mean() -> None:
+    made = result()
+    for setup in made.setups:
+        setup.refused = None
+        setup.cases = [case for case in setup.cases if all(one.load_pps for one in case.throughput)]
+        for case in setup.cases:
+            case.trials, case.curve = [], []
+            for one in case.throughput:
+                one.why, one.tester_bound, one.unsteady = None, False, False
+                one.load_min_pps = one.load_max_pps = one.load_pps
+    text = report.render(made, "terminal")
+    assert "Read with care" not in text
+    assert " ".join(text.split()).endswith("How to read it.")
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_an_answer_out_of_time_is_both_its_bounds_and_never_the_lower_one_alone(columns: int) -> None:
     lines = printed(disturbed(), columns).splitlines()
     at = next(number for number, line in enumerate(lines) if line.split()[:1] == ["ovs"])
-    assert lines[at].split() == ["ovs", "0.100–", "–", "0.051–", "–", "L"]
+    assert lines[at].split() == ["ovs", "0.100–", "–", "L", "0.051–", "–"]
     assert lines[at + 1].split() == ["0.250", "0.128"]
 
 
 def test_a_ratio_has_its_sign_and_where_there_is_room_its_interval() -> None:
     wide = next(line for line in printed(disturbed(), 80).splitlines() if " direct " in line)
-    assert wide.split()[2:] == ["8.000", "±5%", "4.096", "≥20.0", "19.0–21.0", "T"]
+    assert wide.split()[2:] == ["8.000", "±5%", "T", "4.096", "≥20.0", "19.0–21.0"]
     narrow = next(line for line in printed(disturbed(), 55).splitlines() if " direct " in line)
-    assert narrow.split()[2:] == ["8.000", "±5%", "4.096", "≥20.0", "T"]
+    assert narrow.split()[2:] == ["8.000", "±5%", "T", "4.096", "≥20.0"]
 
 
 def test_with_all_flags_and_bounds_two_goals_still_fit_80_columns() -> None:
@@ -139,7 +195,7 @@ def test_with_all_flags_and_bounds_two_goals_still_fit_80_columns() -> None:
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= 80
     heads = [line.split() for line in text.splitlines() if line.startswith("Frame")]
-    assert heads == [["Frame", "Technology", *["Mpps", "Gbit/s", "ratio"] * 2, "Flag"]] * 2
+    assert heads == [["Frame", "Technology", *["Mpps", "Gbit/s", "ratio"] * 2]] * 2
 
 
 def test_a_noisy_machine_is_called_noisy_and_a_quiet_one_is_not() -> None:
@@ -151,6 +207,23 @@ def test_a_noisy_machine_is_called_noisy_and_a_quiet_one_is_not() -> None:
             for found in case.throughput:
                 found.load_min_pps = found.load_max_pps = found.load_pps
     assert "noisy" not in report.render(quiet, "terminal")
+
+
+def test_a_flag_of_one_goal_is_not_beside_the_other() -> None:
+    made = result()
+    ndr, pdr = made.setups[0].cases[0].throughput
+    ndr.unsteady, pdr.slower_times = True, 1.4
+    line = next(line for line in report.render(made, "terminal").splitlines() if " direct " in line)
+    cells = [cell for cell in line.split() if cell.isupper()]
+    assert cells == ["U", "S"]
+    assert line.index(" U ") < len(line) / 2 < line.index(" S ")
+
+
+def test_a_case_that_was_given_up_is_flagged_at_every_goal() -> None:
+    made = result()
+    made.setups[0].cases[0].problem = "the port is gone"
+    line = next(line for line in report.render(made, "terminal").splitlines() if " direct " in line)
+    assert line.split().count("X") == 2
 
 
 def test_an_interrupted_run_says_so() -> None:

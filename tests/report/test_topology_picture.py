@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from xml.etree import ElementTree
 
 import pytest
 
-from weir.base.topology import Topology
+from weir.base.topology import PortKind, Topology
 from weir.report.page.topology_picture import description, picture
 
 from .synthetic import TECHNOLOGIES, setup, topology
@@ -42,6 +43,21 @@ def test_each_port_is_drawn_once_with_its_kind(technology: str) -> None:
     titles = [title.text or "" for title in parsed(built).iter(f"{SVG}title")]
     for port in built.ports:
         assert sum(title.startswith(f"{port.name}: {port.kind}") for title in titles) == 1
+
+
+@pytest.mark.parametrize("functions", [1, 2, 3])
+@pytest.mark.parametrize("kinds", [("af_packet", "packet_socket"), ("packet_socket", "virtio-user")], ids=str)
+def test_kinds_of_ports_do_not_overlap(kinds: tuple[PortKind, PortKind], functions: int) -> None:
+    root = parsed(topology("linux-bridge", "chain", functions, *kinds))
+    boxes: dict[float, list[tuple[float, float]]] = {}
+    for text in root.iter(f"{SVG}text"):
+        if text.attrib["class"] == "tp-port":
+            wide, x = 7.0 * len(text.text or ""), float(text.attrib["x"])
+            left = x - wide if text.attrib["text-anchor"] == "end" else x
+            boxes.setdefault(float(text.attrib["y"]), []).append((left, left + wide))
+    for row in boxes.values():
+        for (_, ends), (begins, _) in itertools.pairwise(sorted(row)):
+            assert ends <= begins
 
 
 def test_networks_are_drawn_under_a_switch_and_wires_without_one() -> None:

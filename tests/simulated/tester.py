@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from tests.simulated.device import Passage, Response, passage
 from weir.base.si import NS_PER_S, US_PER_S
 from weir.measure.tester import Traffic
-from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, PortLedger
+from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, PortLedger, StageLedger
 from weir.protocol.traffic import DelayWanted, FrameSize, Shape, StreamConfig, Template, TrafficConfigure
 from weir.protocol.traffic_results import (
     DelayHistogram,
@@ -44,6 +44,7 @@ class Misbehaviour:
     duplicates: int = 0
     receiver_max_pps: float | None = None  # the tester's receiver loses what comes faster
     malformed: int = 0
+    denied_share: float = 0.0  # of all packets, dropped by a stage's own decision, whatever the load
     stretch_s: float = 0.0
     slow_recovery_s: float = 0.0  # after an overload frames are lost for so much longer
     reset_s: float = 0.0  # after whatever happens meanwhile nothing passes for so long, and nobody counts it
@@ -67,6 +68,7 @@ class SimulatedDut:
         self._random = random.Random(self.seed)
         self._dropped = 0
         self._missed = 0
+        self._denied = 0
         self._inside = Passage(0, (), (0.0,))
 
     def clock(self) -> float:
@@ -82,7 +84,7 @@ class SimulatedDut:
     def configure_traffic(self, config: TrafficConfigure) -> None:
         """Takes any traffic: the response does not depend on it."""
 
-    def teach(self, count: int) -> None:
+    def announce(self, count: int) -> None:
         """Needs no teaching."""
 
     def delays(self, stream: int) -> DelayHistogram:
@@ -146,7 +148,9 @@ class SimulatedDut:
             away_s = min(wrong.reset_s, duration_s - shape.meanwhile_after_s)
             last_lost_s = shape.meanwhile_after_s + away_s if away_s else last_lost_s
         hidden = (wrong.unaccounted if misbehaves else 0) + math.floor(load_pps * away_s)
-        absent = lost + missed + malformed + hidden
+        denied = math.floor(wrong.denied_share * (sum(offered) - lost))
+        self._denied += denied
+        absent = lost + missed + malformed + hidden + denied
         delivered = _spread(offered, absent)
         self.now_s += duration_s + self.overhead_s + (drain_s if absent else 0.0)
         gone = wrong.gone_after_trials is not None and self.trials > wrong.gone_after_trials
@@ -179,7 +183,12 @@ class SimulatedDut:
 
     def ledger(self) -> Ledger:
         """One function with one path, and the tester's receiving port."""
-        path = PathLedger(name="p", rx_packets=0, tx_packets=0, drops={"tx_queue_full": self._dropped})
+        stage = StageLedger.model_validate(
+            {"nf": "firewall", "in": 0, "out": 0, "cycles": 0, "drops": {"denied": self._denied}}
+        )
+        path = PathLedger(
+            name="p", rx_packets=0, tx_packets=0, drops={"tx_queue_full": self._dropped}, stages=(stage,)
+        )
         return Ledger(
             tsc=int(self.now_s * TSC_HZ),
             tsc_hz=TSC_HZ,

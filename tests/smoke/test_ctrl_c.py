@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from weir import fabric
+from weir import fabric, plan
 from weir.cli.exits import INTERRUPTED
+from weir.fabric import stop_signals
+from weir.plan import Step
 
 from .running import Run
+from .tiny import tiny_lab
 
 pytestmark = [
     pytest.mark.root,
@@ -44,7 +47,8 @@ def test_during_a_trial_and_again_while_everything_is_taken_down(run: Run, tmp_p
     run.press()
     code, said = run.ended()
     assert code == INTERRUPTED, said
-    assert "interrupted" in said
+    assert said.count("interrupted: taking down what was built") == 1
+    assert "interrupted: took everything down" in said
     assert "Traceback" not in said
     result = run.stored()
     assert result is not None
@@ -114,3 +118,24 @@ except KeyboardInterrupt:
     assert os.read(reader, 100) == b"all down"
     assert process.wait(10) == 0
     os.close(reader)
+
+
+def test_in_the_last_step_of_what_would_be_kept_all_is_undone(run_root: Path) -> None:
+    lab = tiny_lab("direct")
+    about = plan.tuning(lab, "1a2b3c4d")
+    last = Step(
+        kind="run-directory",
+        name="run-directory",
+        params={"deployment": about.deployment, "lab": lab.name},
+        text="make it",
+        undo_text="remove it",
+    )
+
+    def press(event: fabric.Event) -> None:
+        if event.state == "done":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), stop_signals.held():
+        fabric.Deployment.deploy([last], about, on_event=press).keep()
+    assert fabric.deployments() == []
+    assert not any(path.is_dir() for path in run_root.iterdir())

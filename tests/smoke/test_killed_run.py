@@ -48,7 +48,7 @@ OF_ONE = (
     ("deploy returned", 1),
     ("weir-dp traffic.start unanswered", 1),
     ("destroy returned", 1),
-    ("weir-dp teach unanswered", 2),
+    ("weir-dp announce unanswered", 2),
     ("add_trial returned", 2),
     ("weir-dp traffic.result unanswered", 6),
     ("add_case returned", 1),
@@ -67,6 +67,8 @@ class Quiet:
     def say(self, text: str) -> None:
         print(text, flush=True)  # shown if the test fails
 
+    def planned(self, cases: int) -> None: ...
+    def skipped(self, cases: int) -> None: ...
     def setup(self, name: str) -> None: ...
     def case(self, case: Case) -> None: ...
 

@@ -21,6 +21,7 @@ from weir.cli.exits import FAILED, USAGE
 from weir.cli.main import app
 from weir.fabric import FabricError
 from weir.fabric import lean as process
+from weir.fabric.built import built
 from weir.lab.traffic import Flows, Traffic
 from weir.plan.lean import LeanRequest, chain_of_text, lean_request
 from weir.procedures.lean import run as whole
@@ -34,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 runner = CliRunner()
 
 try:
-    process.lean_binary()
+    built("weir-lean")
 except FabricError as error:
     pytest.skip(str(error), allow_module_level=True)
 
@@ -77,7 +78,7 @@ def test_instruction_counts_are_the_same_each_time_and_stages_add_up() -> None:
     counted = []
     with process.request_file(request("l2fwd:mode=mac-swap,nat")) as path:
         for _ in range(2):
-            with process.LeanProcess(process.lean_binary(), path, 0, memory_mb=256, step=True) as launch:
+            with process.LeanProcess(built("weir-lean"), path, 0, memory_mb=256, step=True) as launch:
                 counted.append((launch.ready["first_stepped"], launch.step(2)))
     assert counted[0] == counted[1]
     first, later = counted[0]
@@ -118,11 +119,11 @@ def test_an_ordinary_user_keeps_earlier_builds_in_a_cache_of_their_own(tmp_path:
 def test_the_fast_path_and_the_stages_that_were_walked_add_up_to_the_chain() -> None:
     with (
         process.request_file(request("nat,l3fwd", fastpath=True)) as path,
-        process.LeanProcess(process.lean_binary(), path, 0, memory_mb=256) as launch,
+        process.LeanProcess(built("weir-lean"), path, 0, memory_mb=256) as launch,
     ):
         timed = Timed.model_validate(launch.time(512))
     assert timed.fastpath is not None
-    assert timed.fastpath.hits + timed.fastpath.walks == timed.packets
+    assert timed.fastpath.hits + timed.fastpath.slow_packets == timed.packets
     assert timed.fastpath.cycles + sum(stage.cycles for stage in timed.stages) == pytest.approx(timed.cycles)
     assert timed.fastpath.hits > 0.9 * timed.packets
 
@@ -132,7 +133,7 @@ def test_packets_of_a_capture_are_sent(tmp_path: Path) -> None:
     wrpcap(str(tmp_path / "some.pcap"), packets)
     with (
         process.request_file(request(CHAIN, tmp_path / "some.pcap")) as path,
-        process.LeanProcess(process.lean_binary(), path, 0, memory_mb=256) as launch,
+        process.LeanProcess(built("weir-lean"), path, 0, memory_mb=256) as launch,
     ):
         assert launch.ready["frames"] == 40
         timed = launch.time(8)
@@ -148,7 +149,7 @@ def ratios_of_first_stage(launch: process.LeanProcess) -> list[float]:
 def test_a_function_that_forwards_at_once_is_made_slower_too() -> None:
     with (
         process.request_file(request("l3fwd")) as path,
-        process.LeanProcess(process.lean_binary(), path, 0, memory_mb=256, inject="l3fwd=100") as launch,
+        process.LeanProcess(built("weir-lean"), path, 0, memory_mb=256, inject="l3fwd=100") as launch,
     ):
         assert statistics.median(ratios_of_first_stage(launch)) == pytest.approx(2, rel=0.15)
 
@@ -156,7 +157,7 @@ def test_a_function_that_forwards_at_once_is_made_slower_too() -> None:
 def test_a_stage_that_the_fast_path_spares_all_packets_cannot_be_made_slower() -> None:
     with (
         process.request_file(request("nat,l3fwd", fastpath=True)) as path,
-        process.LeanProcess(process.lean_binary(), path, 0, memory_mb=256, inject="nat=5") as launch,
+        process.LeanProcess(built("weir-lean"), path, 0, memory_mb=256, inject="nat=5") as launch,
     ):
         assert launch.ready["inject_cost_percent"] == 0
         assert ratios_of_first_stage(launch) == []

@@ -25,7 +25,7 @@ def deployed(tokens: str) -> fabric.Deployment:
     lab = tiny_lab("direct")
     name = plan.deployment_id(lab.name, tokens + secrets.token_hex(1))
     topology = plan.build_topology(lab, "direct", lab.chains()[0], name)
-    return fabric.Deployment.deploy(plan.steps(topology, lab), topology)
+    return fabric.Deployment.deploy(plan.steps(topology, lab), topology, shares_cores=True)
 
 
 def pages() -> int:

@@ -70,7 +70,8 @@ def test_every_procedure_runs_and_is_reported(tmp_path: Path, run_root: Path) ->
     assert found.load_pps is not None or found.why  # a machine that is busy has none
     assert (report.latency is None) == (report.recovery is None) == (found.load_pps is None)
     assert report.frame_loss is not None
-    assert report.frame_loss.steps[-1].loss_ratio is not None
+    last = report.frame_loss.steps[-1]
+    assert last.loss_ratio is not None or last.why  # the same
     assert report.back_to_back is not None
     assert [one.what for one in report.resets] == [None]
     for said in ("Throughput (RFC 2544, 26.1)", "Frame loss rate (RFC 2544, 26.3)", "Not as the RFCs ask"):

@@ -32,5 +32,7 @@ def test_what_tenants_send_arrives_outside(technology: str) -> None:
             "tester": tiny.tester.model_copy(update={"direction": "left-to-right"}),
         }
     )
-    (trial,) = trials_of(lab, 1, 2000, 0.1)
-    assert trial.delivered == trial.offered > 100
+    trials = list(trials_of(lab, 3, 2000, 0.1))
+    assert all(trial.delivered == trial.offered for trial in trials)
+    trial = max(trials, key=lambda trial: trial.offered)  # while the core is away nothing is sent
+    assert trial.offered > 100

@@ -94,7 +94,9 @@ def test_an_image_of_the_users_boots_and_is_never_written_to(tmp_path: Path, run
     image.write_bytes(BOOT_SECTOR.ljust(510, b"\0") + b"\x55\xaa" + bytes(1 << 20))
     user_data.write_text("#cloud-config\n")
     before = image.read_bytes()
-    options = VmOptions(image=str(image), user_data=str(user_data), accel="tcg", memory_mb=128)
+    options = VmOptions(
+        image=str(image), image_format="raw", user_data=str(user_data), accel="tcg", memory_mb=128
+    )
     missing = lacking([options], "linux-bridge")
     if missing is not None:
         pytest.skip(": ".join(missing))

@@ -43,7 +43,7 @@ def standing(
             client.configure(made.opened(str(deployment.run_dir), deployment.devices))
             client.start()
             tester = DataPlaneTester(client)
-            tester.teach(3)
+            tester.announce(3)
             tester.configure_traffic(traffic.config)
             yield (
                 deployment,

@@ -75,7 +75,7 @@ COMMANDS = (
     Command("start", configuration.Nothing, None),
     Command("stop", configuration.Nothing, None),
     Command("reset", configuration.Nothing, None),
-    Command("teach", configuration.Teach, ledger.Taught),
+    Command("announce", configuration.Announce, ledger.Announced),
     Command("traffic.configure", traffic.TrafficConfigure, None),
     Command("traffic.start", traffic.TrafficStart, traffic_results.Started),
     Command("traffic.result", traffic.TrafficWait, traffic_results.RunState),

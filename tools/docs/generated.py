@@ -16,7 +16,7 @@ from weir.base.document_schema import as_text
 from weir.cli.main import app
 from weir.host import diagnosis
 from weir.lab import fleet_load
-from weir.lab.schema import lab_schema
+from weir.lab.overlay import lab_schema
 from weir.report import data_formats
 from weir.results import explanation, fleet_placement, kernel_vnf, lab_plan, lean
 from weir.results import model as cost_model

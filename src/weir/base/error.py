@@ -9,6 +9,7 @@ OK: Final = 0
 FAILED: Final = 1  # a measurement or a service level failed
 USAGE: Final = 2  # wrong usage, or a lab that cannot be used
 ENVIRONMENT: Final = 3  # something is missing on this machine
+UNJUDGED: Final = 4  # a service level could not be judged
 INTERRUPTED: Final = 130
 
 

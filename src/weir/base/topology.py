@@ -74,6 +74,7 @@ class Machine(FixedRecord):
     forwarder: Forwarder | None
     """What runs the function; None: an image of the user's."""
     image: str | None = None
+    image_format: Literal["qcow2", "raw"] = "qcow2"
     user_data: str | None = None
     ready: str = ""
     """On the serial console of such an image, when it forwards."""
@@ -111,7 +112,7 @@ class Node(FixedRecord):
     """Packets may leave by either port, wherever they came from: paths have the right port, then the left."""
     architecture: Architecture = "run-to-completion"
     workers: int = 1
-    owners: int = 1
+    state_cores: int = 1
     fastpath_flows: int = 0
     """Room of each fast path; 0: none."""
     machine: Machine | None = None

@@ -17,16 +17,17 @@ from weir.cli.labfile import (
     Quick,
     TechnologyName,
     Variant,
+    Wait,
     chosen_chain,
     chosen_technology,
     here,
+    own_cores,
     require_possible,
 )
 
 if TYPE_CHECKING:
     from weir.base.topology import Topology
     from weir.fabric import Deployment
-    from weir.lab import Lab
     from weir.plan import Plan, Step
 
 
@@ -40,6 +41,7 @@ def deploy(
         bool, typer.Option("--dry-run", help="Print the ordered steps and do nothing. Needs no root.")
     ] = False,
     quick: Quick = False,
+    wait: Wait = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the steps, or the deployment, as JSON.")
     ] = False,
@@ -63,9 +65,11 @@ def deploy(
             else _listing(steps, topology)
         )
         return
-    started = time.monotonic()
-    deployment = _deployed(lab, made, steps, quiet=as_json)
-    seconds = time.monotonic() - started
+    require_possible(lab, topology.technology, lab.machines(topology.chain))
+    with own_cores([topology], wait=wait):
+        started = time.monotonic()
+        deployment = _deployed(made, steps, quiet=as_json)
+        seconds = time.monotonic() - started
     if as_json:
         shown = {"id": deployment.id, "run_dir": str(deployment.run_dir), "seconds": round(seconds, 3)}
         print(json.dumps(shown | {"topology": topology.model_dump(mode="json")}, indent=2))
@@ -84,7 +88,7 @@ def _listing(steps: list[Step], topology: Topology) -> str:
     return "\n".join(lines)
 
 
-def _deployed(lab: Lab, made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
+def _deployed(made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
     """Makes everything and starts the loops; takes everything down again if any of it fails."""
     from weir import fabric
     from weir.fabric import stop_signals
@@ -93,7 +97,6 @@ def _deployed(lab: Lab, made: Plan, steps: list[Step], *, quiet: bool) -> Deploy
     from weir.protocol import DataPlaneClient
 
     topology = made.topology
-    require_possible(lab, topology.technology, lab.machines(topology.chain))
 
     def show(event: fabric.Event) -> None:
         if not quiet and event.state == "doing":

@@ -27,12 +27,13 @@ def doctor(
 
     Exit code: 0 nothing that hurts, 1 something costs speed or repeatability, 3 Weir cannot do its work here.
     """
-    from weir import host
     from weir.fabric.host.reading import facts
+    from weir.fabric.host.use import in_use
+    from weir.host.checks import diagnose
 
     began = time.monotonic()
-    seen = facts()
-    diagnosis = host.diagnose(seen, time.monotonic() - began)
+    seen = in_use(facts())
+    diagnosis = diagnose(seen, time.monotonic() - began)
     if as_json:
         print(diagnosis.model_dump_json(indent=2))
     else:

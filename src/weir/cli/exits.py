@@ -3,16 +3,38 @@
 
 from __future__ import annotations
 
+import errno
 import functools
+import io
+import json
+import os
 import sys
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 
-from weir.base.error import ENVIRONMENT, FAILED, INTERRUPTED, OK, USAGE, WeirError
+from weir.base.error import ENVIRONMENT, FAILED, INTERRUPTED, OK, UNJUDGED, USAGE, WeirError
 
-__all__ = ["ENVIRONMENT", "FAILED", "INTERRUPTED", "OK", "USAGE", "CommandError", "reporting"]
+if TYPE_CHECKING:
+    from weir.results.result import Verdict
+
+__all__ = [
+    "ENVIRONMENT",
+    "FAILED",
+    "INTERRUPTED",
+    "OK",
+    "UNJUDGED",
+    "USAGE",
+    "CommandError",
+    "failed",
+    "judged",
+    "printable",
+    "reporting",
+    "with_output",
+]
 
 Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")
@@ -26,9 +48,31 @@ class CommandError(WeirError):
         self.exit_code = code
 
 
+def failed(why: str) -> NoReturn:
+    """A measurement, or a service level, failed: ends the command, after its reports, with the reason."""
+    print(f"weir: {printable(why)}", file=sys.stderr)
+    raise typer.Exit(FAILED)
+
+
+def judged(verdicts: Sequence[Verdict]) -> None:
+    """Ends the command if the service level is missed, or if part of it could not be judged."""
+    missed = sum(one.outcome == "missed" for one in verdicts)
+    unknown = [one for one in verdicts if one.outcome == "not judged"]
+    if missed:
+        failed(f"the service level was missed: {missed} of {len(verdicts)} limits")
+    if unknown:
+        why = f"{len(unknown)} of {len(verdicts)} limits of the service level could not be judged"
+        print(f"weir: {why}: {printable(unknown[0].why or 'not measured')}", file=sys.stderr)
+        raise typer.Exit(UNJUDGED)
+
+
 def reporting(command: Callable[Parameters, Value]) -> Callable[Parameters, Value]:
     """`command`, with errors that users can mend turned into messages and exit codes. A defect of Weir keeps
-    its traceback."""
+    its traceback.
+
+    With --json the problems of a lab or fleet file are JSON on standard output, for every command that has
+    that option.
+    """
 
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Value:
@@ -38,7 +82,72 @@ def reporting(command: Callable[Parameters, Value]) -> Callable[Parameters, Valu
             print("weir: interrupted", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
         except WeirError as error:
-            print(error if error.located else f"weir: {error}", file=sys.stderr)
+            from weir.lab.problem import LabFileError
+
+            if isinstance(error, LabFileError) and kwargs.get("as_json"):
+                problems = [asdict(problem) for problem in error.problems]
+                print(json.dumps({"valid": False, "problems": problems}, indent=2))
+            else:
+                print(printable(str(error) if error.located else f"weir: {error}"), file=sys.stderr)
             raise typer.Exit(error.exit_code) from None
 
     return run
+
+
+def printable(text: str) -> str:
+    """Control characters escaped: names that users gave must not steer a terminal. Lines stay."""
+    return "".join(
+        one if one == "\n" or not unicodedata.category(one).startswith("C") else _escaped(one) for one in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+class _Output(io.FileIO):
+    """Standard output, which knows when it could not be written: such an error names no file."""
+
+    failed: OSError | None = None
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.failed = error
+            raise
+
+
+def with_output(work: Callable[[], object]) -> None:
+    """Runs `work`, and then writes out what it printed. Ends the process if standard output takes no more."""
+    usual = sys.stdout
+    if usual is None:  # closed when this process began
+        work()
+        return
+    raw = _Output(usual.fileno(), "w", closefd=False)
+    at_once = raw.isatty() or getattr(usual, "write_through", False)  # PYTHONUNBUFFERED
+    out = io.TextIOWrapper(io.BufferedWriter(raw), usual.encoding, usual.errors, line_buffering=at_once)
+    sys.stdout = out
+    try:
+        try:
+            work()
+        finally:
+            out.flush()
+    except OSError:
+        if raw.failed is None:
+            raise
+        _end(raw.failed)
+    except SystemExit:
+        if raw.failed is not None:
+            _end(raw.failed)
+        raise
+
+
+def _end(error: OSError) -> NoReturn:
+    """A reader that is gone knows it; all else is said."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)  # what is left would fail once more when Python ends
+    if error.errno == errno.EPIPE:
+        sys.exit(FAILED)
+    print(f"weir: standard output: {error.strerror}", file=sys.stderr)
+    sys.exit(ENVIRONMENT)

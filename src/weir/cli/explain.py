@@ -21,9 +21,9 @@ def explain(
     ] = LATEST,
     *,
     technology: Annotated[
-        str | None, typer.Option("--technology", help="Only that, or that variant; absent: all.")
+        str | None, typer.Option("--technology", "-t", help="Only that, or that variant; absent: all.")
     ] = None,
-    chain: Annotated[str | None, typer.Option("--chain", help="Only that; absent: all.")] = None,
+    chain: Annotated[str | None, typer.Option("--chain", "-c", help="Only that; absent: all.")] = None,
     frame: Annotated[
         str | None, typer.Option("--frame", help="Only that, in bytes or as the lab says it; absent: all.")
     ] = None,

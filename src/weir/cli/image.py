@@ -25,7 +25,7 @@ def build(
     *,
     forwarder: Annotated[
         list[str] | None,
-        typer.Option("--forwarder", "-f", help="What forwards in it: kernel or weir-dp; absent: both."),
+        typer.Option("--forwarder", help="What forwards in it: kernel or weir-dp; absent: both."),
     ] = None,
     weir_dp: Annotated[
         Path | None,

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 
 if TYPE_CHECKING:
+    from weir.base.topology import Topology
     from weir.lab import Chain, Lab
     from weir.lab.vm import VmOptions
     from weir.lab.ways import Way
@@ -32,6 +37,36 @@ ChainName = Annotated[
 ]
 FrameName = Annotated[
     str | None, typer.Option("--frame", metavar="FRAME", help="One of the lab's frames; absent: the first.")
+]
+Technologies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--technology",
+        "-t",
+        help="Only this one of the lab's technologies; may be repeated. Absent: all.",
+    ),
+]
+Chains = Annotated[
+    list[str] | None,
+    typer.Option("--chain", "-c", help="Only this one of the lab's chains; may be repeated. Absent: all."),
+]
+Frames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--frame",
+        metavar="FRAME",
+        help="Only this one of the lab's frames; may be repeated. Absent: all.",
+    ),
+]
+Variants = Annotated[
+    list[str] | None,
+    typer.Option("--variant", help="Only this one of the lab's variants; may be repeated. Absent: all."),
+]
+Wait = Annotated[
+    bool,
+    typer.Option(
+        "--wait", help="Wait until no other deployment has the cores; else it is refused, with exit code 3."
+    ),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Lay the lab's `quick` part over it.")]
 
@@ -72,6 +107,52 @@ def compared_here(lab_path: Path, *, quick: bool) -> tuple[Lab, tuple[Way, ...]]
     return lab, ways(lab, cpus, there)
 
 
+@dataclass(frozen=True)
+class Part:
+    """What the command line leaves of a lab; None: all of it."""
+
+    technologies: Sequence[str] | None = None
+    variants: Sequence[str] | None = None
+    chains: Sequence[str] | None = None
+    frames: Sequence[str] | None = None
+
+    def of(self, lab: Lab, compared: Sequence[Way]) -> tuple[Lab, tuple[Way, ...]]:
+        """The lab and its ways without the rest. The baseline is the first one left if the lab's is not.
+
+        CommandError for a name that the lab has not, or if nothing is left.
+        """
+        if self.variants and not lab.variants:
+            raise CommandError(f"the lab has no variants, and so no {self.variants[0]!r}", USAGE)
+        technologies = _all_chosen("technology", self.technologies, lab.technology)
+        variants = _all_chosen("variant", self.variants, list(lab.variants))
+        left = [
+            way
+            for way in compared
+            if way.technology in technologies and (way.variant is None or way.variant in variants)
+        ]
+        if not left:
+            raise CommandError(f"no variant of the lab runs under {', '.join(technologies)}", USAGE)
+        names = [way.name for way in left]
+        named = {way.variant for way in left}
+        known = [chain.name for chain in lab.chains()]
+        chains = _all_chosen("chain", self.chains, known)
+        frames = _all_chosen("frame", self.frames, [str(one) for one in lab.traffic.frames])
+
+        def part(whole: Lab, **more: Any) -> Lab:
+            forms = [form for name, form in zip(known, whole.chain, strict=True) if name in chains]
+            sizes = tuple(one for one in whole.traffic.frames if str(one) in frames)
+            traffic = whole.traffic.model_copy(update={"frames": sizes})
+            return whole.model_copy(update={"chain": tuple(forms), "traffic": traffic, **more})
+
+        narrowed = part(
+            lab,
+            technology=tuple(one for one in lab.technology if one in technologies),
+            variants={name: one for name, one in lab.variants.items() if name in named},
+            baseline=lab.baseline if lab.baseline in names else names[0],
+        )
+        return narrowed, tuple(dataclasses.replace(way, lab=part(way.lab)) for way in left)
+
+
 def chosen_technology(lab: Lab, name: str | None) -> str:
     """The technology of that name in the lab, or its first. CommandError lists those that there are."""
     return _chosen("technology", name, lab.technology)
@@ -96,6 +177,30 @@ def require_possible(lab: Lab, technology: str, machines: Sequence[VmOptions] = 
     refusal = fabric.check(technology, lab.options(technology), machines=machines)
     if refusal is not None:
         raise CommandError(f"{technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
+
+
+def own_cores(topologies: Iterable[Topology], *, wait: bool) -> AbstractContextManager[None]:
+    """For all that the body deploys of them, their cores alone."""
+    from weir import fabric
+
+    return own_cpus({core for one in topologies for core in fabric.taking_part(one)}, wait=wait)
+
+
+def own_cpus(cpus: Collection[int], *, wait: bool) -> AbstractContextManager[None]:
+    """Likewise these CPUs. FabricError names who has one; with `wait`, stderr does, and it comes to its
+    turn."""
+    from weir import fabric
+
+    def waiting(holder: str) -> None:
+        print(f"waiting: {holder}", file=sys.stderr, flush=True)
+
+    return fabric.claimed(cpus, waiting if wait else None)
+
+
+def _all_chosen(what: str, names: Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    """Those that are named, in the lab's order; all of them if none is."""
+    wanted = {_chosen(what, name, known) for name in names or known}
+    return [name for name in known if name in wanted]
 
 
 def _chosen(what: str, name: str | None, known: Sequence[str]) -> str:

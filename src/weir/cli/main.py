@@ -21,7 +21,7 @@ from weir.cli import (
     tune,
     validate,
 )
-from weir.cli.exits import reporting
+from weir.cli.exits import reporting, with_output
 from weir.cli.image import image
 from weir.planning.calibration import command as calibration
 from weir.planning.fleet.command import fleet
@@ -88,4 +88,4 @@ def options(
 
 def main() -> None:
     """Runs the command line; ends the process with its exit code."""
-    app()
+    with_output(app)

@@ -79,6 +79,7 @@ def with_traffic(lab: Lab, frames: Sequence[str], flows: str) -> Lab:
     """The lab with these frame sizes and number of flows. CommandError for what is none."""
     from pydantic import ValidationError
 
+    from weir.base.first_fault import first_fault
     from weir.lab.check import complaints
     from weir.lab.traffic import Traffic
 
@@ -89,7 +90,7 @@ def with_traffic(lab: Lab, frames: Sequence[str], flows: str) -> Lab:
     except ValidationError as error:
         wrong = error.errors()[0]
         option = "--frame" if "frames" in wrong["loc"] else "--flows"
-        message = wrong["msg"].removeprefix("Value error, ")
+        message = first_fault(error)[1]
         raise CommandError(f"{option} {wrong['input']}: {message}", USAGE) from None
     for one in complaints(varied, None):
         if one.path[:2] == ("traffic", "frames"):

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of a run, one line a setup in a log, and a moving line in a terminal."""
+"""Progress of a run, one line a case in a log, and a moving line in a terminal. How long it will take yet is
+said from how long the finished cases took."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -17,11 +20,15 @@ from weir.results.result import Case
 class Progress:
     """Shows where a run is. Costs next to nothing: the cores are the measurement's."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
+        self._clock = clock
         self._status = Status("", console=console, refresh_per_second=2) if console.is_terminal else None
         self._setup = ""
+        self._what = ""
         self._trials = 0
+        self._cases = self._finished = 0
+        self._began_s = 0.0
 
     def __enter__(self) -> Self:
         if self._status is not None:
@@ -38,6 +45,15 @@ class Progress:
         """A line that stays."""
         self._console.print(text, markup=False)
 
+    def planned(self, cases: int) -> None:
+        """A run of so many begins, each round's counted by itself."""
+        self._cases = cases
+        self._began_s = self._clock()
+
+    def skipped(self, cases: int) -> None:
+        """So many of them will not be measured."""
+        self._cases -= cases
+
     def setup(self, name: str) -> None:
         """What is measured from now on."""
         self._setup = name
@@ -49,17 +65,46 @@ class Progress:
             self._show(f"{event.frame}: {event.phase} {event.step} of {event.steps}")
         elif isinstance(event, TrialFinished):
             self._trials += 1
+            self._show(self._what)
         elif isinstance(event, GoalFound):
             self._show(f"{event.frame}: {event.throughput.goal} {event.throughput.status}")
 
     def case(self, case: Case) -> None:
         """A finished case."""
-        found = "  ".join(
-            f"{one.goal} {rates.mpps(one, ' to ')} Mpps" if one.load_pps else f"{one.goal} {one.status}"
+        self._finished += 1
+        found = ", ".join(
+            f"{one.goal} {rates.mpps(one, ' to ')}" if one.load_pps else f"{one.goal} {one.status}"
             for one in case.throughput
         )
-        self.say(f"{self._setup}  {case.frame:>5}  {found or case.problem or ''}  ({case.seconds:.0f} s)")
+        unit = " Mpps" if any(one.load_pps for one in case.throughput) else ""
+        place = self._place(self._finished)
+        before = f"[{place}] " if place else ""
+        self.say(f"{before}{self._setup}, {case.frame}: {found or case.problem or ''}{unit}")
 
     def _show(self, what: str) -> None:
+        self._what = what
         if self._status is not None:
-            self._status.update(f"{self._setup}  {what}  ({self._trials} trials)")
+            trials = f"{self._trials} {'trial' if self._trials == 1 else 'trials'}"
+            counts = "; ".join(part for part in (trials, self._place(self._finished + 1)) if part)
+            self._status.update(f"{self._setup}, {what} ({counts})")
+
+    def _place(self, number: int) -> str:
+        """ "3/32, ~5 min left": no estimate before the first is finished; nothing of those that are measured
+        again in the end."""
+        if number > self._cases:
+            return ""
+        said = f"{number}/{self._cases}"
+        left = self._cases - self._finished
+        if not self._finished or not left:
+            return said
+        return f"{said}, ~{rough((self._clock() - self._began_s) / self._finished * left)} left"
+
+
+def rough(seconds: float) -> str:
+    """ "40 s", "5 min", "2 h 10 min": an estimate, with no digit that it has not."""
+    if seconds < 55:
+        return f"{max(10, round(seconds, -1)):.0f} s"
+    minutes = max(1, round(seconds / 60))
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60 // 10 * 10} min"

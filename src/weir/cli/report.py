@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -34,27 +37,46 @@ def report(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write there; absent: print it.")
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="In the terminal: every remark, and what columns mean.")
+    ] = False,
     list_runs: Annotated[bool, typer.Option("--list", help="List the stored runs, newest first.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="As --format json; with --list, the list as JSON.")
+    ] = False,
     store: StoreLocation = None,
 ) -> None:
     """Show a stored run again: as a table, JSON, CSV or an HTML page. Measures nothing and needs no root."""
-    from weir.report import render
+    from weir.report import render, terminal
+    from weir.store.files import check_file, write_file
     from weir.store.store import Store
 
     if list_runs:
-        if run != LATEST or format_name is not None or output is not None:
-            raise CommandError("--list stands alone: it takes no RUN, --format or --output", USAGE)
-        with Store(store) as database:
-            print(_listing(database))
+        if run != LATEST or format_name is not None or output is not None or verbose:
+            raise CommandError("--list stands alone: it takes no RUN, --format, --output or -v", USAGE)
+        with Store(store, reading=True) as database:
+            print(_listed(database.list()) if as_json else _listing(database))
         return
-    chosen = format_name or _format_of(output)
+    if as_json and format_name not in (None, "json"):
+        raise CommandError(f"--json and --format {format_name} contradict each other", USAGE)
+    chosen = format_name or ("json" if as_json else _format_of(output))
+    if verbose and chosen != "terminal":
+        raise CommandError(f"--verbose is of the terminal's table: {chosen} has everything anyway", USAGE)
+    if output is not None:
+        check_file(output, "--output")
     result = stored(run, store)
     if output is not None:
-        _write(output, render(result, chosen))
+        text = terminal.render(result, whole=True) if verbose else render(result, chosen)
+        write_file(output, text, "choose another place with --output")
+        print(f"wrote {output}")
     elif chosen == "terminal":
-        _show(result)
+        _show(result, whole=verbose)
     else:
         print(render(result, chosen), end="")
+
+
+def _listed(runs: Sequence[RunSummary]) -> str:
+    return json.dumps([asdict(run) for run in reversed(runs)], indent=2)
 
 
 def _listing(store: Store) -> str:
@@ -62,17 +84,20 @@ def _listing(store: Store) -> str:
     runs = store.list()
     if not runs:
         return nothing_stored(store)
-    rows = [
-        (run.id, run.lab, run.started_at, "quick" if run.quick else "full", _ended(run))
-        for run in reversed(runs)
-    ]
+    rows = [(run.id, run.lab, run.started_at, _how(run), _ended(run)) for run in reversed(runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
 
 
+def _how(run: RunSummary) -> str:
+    return "" if run.unreadable is not None else "quick" if run.quick else "full"
+
+
 def _ended(run: RunSummary) -> str:
+    if run.unreadable is not None:
+        return f"cannot be read: {run.unreadable}"
     if run.interrupted:
         return "interrupted"
     return "" if run.finished_at else "not finished: still measured, or killed"
@@ -93,17 +118,9 @@ def _format_of(output: Path | None) -> str:
     )
 
 
-def _show(result: Result) -> None:
+def _show(result: Result, *, whole: bool) -> None:
     from rich.console import Console
 
     from weir.report import terminal
 
-    terminal.show(result, Console(highlight=False))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}; choose another place with --output", USAGE) from error
-    print(f"wrote {path}")
+    terminal.show(result, Console(highlight=False), whole=whole)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from weir.store.store import Store
 
 LATEST = "latest"
+RESULTS = Path("results")
+"""Where reports go that nobody gave a place."""
 
 StoreLocation = Annotated[
     str | None,
@@ -43,7 +45,7 @@ def stored(run: str, location: str | None) -> Result:
         return _read(path / "result.json")
     if path.is_file() or path.suffix == ".json" or len(path.parts) > 1:
         return _read(path)
-    with Store(location) as store:
+    with Store(location, reading=True) as store:
         if run != LATEST:
             return store.load(run)
         result = store.latest()
@@ -66,12 +68,13 @@ def write_reports(
     `stems`: names of the files without suffix, by format; the first is the one that is pointed to.
     """
     from weir.report import format_named, render, terminal
+    from weir.store.files import write_file
 
-    folder = output or Path("results") / result.id
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = output or RESULTS / result.id
     paths = [folder / f"{stem}{format_named(name).suffix}" for name, stem in stems.items()]
+    kept = f"the run is in the store: `weir report {result.id} -o FILE` writes its report again"
     for name, path in zip(stems, paths, strict=True):
-        path.write_text(render(result, name), encoding="utf-8")
+        write_file(path, render(result, name), kept, folders=True)
     if as_json:
         print(render(result, "json"), end="")
     elif shown == "terminal":
@@ -82,6 +85,13 @@ def write_reports(
     console.print(f"report: {paths[0]} ({others} beside it)", soft_wrap=True)
 
 
+def check_reports(output: Path | None) -> None:
+    """Before anything is deployed: FileError if `write_reports` could not write there."""
+    from weir.store.files import check_folder
+
+    check_folder(output or RESULTS, "--output")
+
+
 def nothing_stored(store: Store) -> str:
     """What to say of an empty store."""
     return f"{store.name} has no runs yet; `weir run LAB` makes one"
@@ -90,6 +100,7 @@ def nothing_stored(store: Store) -> str:
 def _read(path: Path) -> Result:
     from pydantic import ValidationError
 
+    from weir.base.first_fault import fault_text
     from weir.results.document import NewerDocumentError
     from weir.results.result import RESULT_VERSION, Result
 
@@ -102,7 +113,6 @@ def _read(path: Path) -> Result:
     except NewerDocumentError as error:
         raise CommandError(f"{path}: {error}", USAGE) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        what = f"{place}: {first['msg']}" if place else first["msg"]
-        raise CommandError(f"{path}: no result of version {RESULT_VERSION}: {what}", USAGE) from error
+        raise CommandError(
+            f"{path}: no result of version {RESULT_VERSION}: {fault_text(error)}", USAGE
+        ) from error

@@ -34,6 +34,7 @@ def tune(
     Refuses if the machine cannot do what the lab asks for by name.
     """
     from weir import fabric, plan
+    from weir.fabric import stop_signals
 
     if dry_run and undo:
         raise CommandError("--dry-run and --undo contradict each other; give one of them", USAGE)
@@ -60,8 +61,10 @@ def tune(
         if event.state == "doing":
             print(f"  {event.step.text}")
 
-    deployment = fabric.Deployment.deploy(possible, about, on_event=show)
-    deployment.keep()
+    with stop_signals.held():
+        deployment = fabric.Deployment.deploy(possible, about, on_event=show)
+        deployment.keep()
+        stop_signals.discard()  # what came last came too late, and what follows says so
     for said in (*skipped, *deployment.refused()):
         print(f"  skipped: {said}")
     print(f"tuned for {lab.name}; give it back: weir tune {lab_path} --undo")

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import USAGE
 from weir.cli.labfile import LabPath, Quick, compared_here
 
 if TYPE_CHECKING:
@@ -30,24 +28,14 @@ def validate(
     ] = False,
 ) -> None:
     """Check a lab file and say everything that is wrong with it. Touches nothing and needs no root."""
-    from weir.lab import LabFileError, load_lab
+    from weir.lab import load_lab
     from weir.lab.ways import ways
 
-    try:
-        if any_machine:
-            lab = load_lab(lab_path, quick=quick)
-            compared = ways(lab)
-        else:
-            lab, compared = compared_here(lab_path, quick=quick)
-    except LabFileError as error:
-        if not as_json:
-            raise
-        print(
-            json.dumps(
-                {"valid": False, "problems": [asdict(problem) for problem in error.problems]}, indent=2
-            )
-        )
-        raise typer.Exit(USAGE) from None
+    if any_machine:
+        lab = load_lab(lab_path, quick=quick)
+        compared = ways(lab)
+    else:
+        lab, compared = compared_here(lab_path, quick=quick)
     if as_json:
         print(json.dumps({"valid": True, "lab": lab.model_dump(mode="json", by_alias=True)}, indent=2))
         return
@@ -66,6 +54,7 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         f"  {'variants    ' if lab.variants else 'technologies'}  {', '.join(lab.compared())}; "
         f"ratios to {lab.baseline}",
         f"  frames        {frames}; IPv{lab.traffic.ip}, {lab.traffic.l4.upper()}, {lab.tester.direction}",
+        f"  addresses     {'; '.join(_sent(lab))}",
         f"  goals         {goals}",
     ]
     for way in compared:
@@ -80,6 +69,14 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         under = f" ({way.technology})" if way.variant is not None else ""
         lines.append(f"  cores         {way.name}{under}: {', '.join(said)}")
     return lines
+
+
+def _sent(lab: Lab) -> list[str]:
+    """ "198.18.0.1 port 1024 → 198.19.0.1 port 1024", and the way back if it is another."""
+    ways = [lab.traffic.sent(back=back) for back in (False, True)]
+    both = lab.tester.direction == "bidirectional" and ways[1] != ways[0][::-1]
+    said = [(f"{source} port {port}", f"{other} port {peer}") for (source, port), (other, peer) in ways]
+    return [f"{source} → {other}" for source, other in (said if both else said[:1])]
 
 
 def _listed(cores: tuple[int, ...] | None) -> str:

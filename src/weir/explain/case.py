@@ -78,5 +78,9 @@ def _without_ledger(case: Case) -> Limit:
             name="tester",
             sentence="The rate is within 10 % of what the tester itself can do; the chain may do more.",
         )
-    why = case.problem or "no trial of it has a ledger of its areas; run the lab again with this Weir"
+    why = case.problem or (
+        "a soak keeps one load, and looks at no area's time; explain a run of the same lab instead"
+        if case.soak is not None
+        else "no trial of it has a ledger of its areas; run the lab again with this Weir"
+    )
     return Limit(kind="unknown", name="unknown", sentence=f"Cannot tell: {why.rstrip('.')}.")

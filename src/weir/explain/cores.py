@@ -20,7 +20,7 @@ from weir.results.result import AreaLoad, Trial
 FULL_SHARE = 0.9
 """Busy for more than this share of the time a core is full: what is left are polls between two bursts."""
 
-_SIDE_BY_SIDE = re.compile(r"\.(worker|owner|applier|collector)(\d+|\.\w+)?$")
+_SIDE_BY_SIDE = re.compile(r"\.(worker|state_core|rewrite_worker|collector)(\d+|\.\w+)?$")
 
 CostKind = Literal["stage", "fastpath", "rest", "switch", "kernel"]
 

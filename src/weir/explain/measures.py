@@ -70,10 +70,10 @@ MEASURES = (
         "one flow makes most of the load: all of it goes to one worker",
     ),
     Measure(
-        "Owners that decide, workers without state (architecture: separated)",  # III.B.2
+        "State cores that decide, workers without state (architecture: separated)",  # III.B.2
         _against("stage"),
         "f_i",
-        "busy share of owners and appliers",
+        "busy share of state cores and rewrite workers",
         "none",
         "flows spread well: then dispatch does the same with fewer hand-overs",
     ),

@@ -98,9 +98,9 @@ def losses(trial: Trial, topology: Topology | None) -> Losses:
     stages = {area.name for area in trial.areas}
     overflows, decisions = [], []
     for drop in sorted(trial.drops, key=lambda one: -one.packets):
-        parts = drop.place.split("/")
-        if len(parts) == 3 and (not stages or parts[0] in stages) and drop.reason != "held":
-            decisions.append(Decision(f"{parts[0]}/{parts[2]}", drop.place, drop.reason, drop.packets))
+        stage = drop.decided_by
+        if stage is not None and (not stages or stage.partition("/")[0] in stages):
+            decisions.append(Decision(stage, drop.place, drop.reason, drop.packets))
         else:
             overflows.append(queues.overflow(drop))
     return Losses(tuple(overflows), tuple(decisions))

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from weir.base.si import US_PER_S
 from weir.explain.cores import Core, CostItem
 from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
+from weir.explain.taken_away import taken_away
 from weir.explain.trial import LOST_SHARE, SWITCH, Analysis, Overflow, balanced, lossy
 from weir.lab.frames import l1_bps
 from weir.results.explanation import Evidence, Limit
 
-TAKEN_SHARE = 0.1
-"""A core that the host has for a larger share of the time is oversubscribed."""
 COUNTED_SHARE = 0.01
 """A queue with less than this share of what was lost in queues does not overflow."""
 THROTTLED_SHARE = 0.1
@@ -50,9 +49,9 @@ def judge(one: Analysis) -> Verdict:
             f"{abs(trial.unaccounted)} packets of the trial are unaccounted for, or {trial.duplicates} came "
             "twice: its counters cannot be believed."
         )
-    taken = _oversubscribed(one)
+    taken = taken_away(one)
     if taken is not None:
-        return taken
+        return Verdict(*taken)
     if not lossy(trial):
         return _without_loss(one)
     if one.losses.decided > one.losses.overflowed:
@@ -62,29 +61,6 @@ def judge(one: Analysis) -> Verdict:
 
 def _unknown(why: str) -> Verdict:
     return Verdict(Limit(kind="unknown", name="unknown", sentence=f"Cannot tell: {why}"))
-
-
-def _oversubscribed(one: Analysis) -> Verdict | None:
-    used = {core.number for core in one.cores}
-    stalls = [stall for stall in one.trial.stalls if stall.core in used]
-    worst = max(stalls, key=lambda stall: stall.host_us, default=None)
-    if worst is None or worst.host_us < TAKEN_SHARE * one.trial.duration_s * US_PER_S:
-        return None
-    taken = min(1.0, worst.host_us / US_PER_S / one.trial.duration_s)  # stalls are counted in the drain too
-    shared = set(one.topology.switch_cores) if one.topology else set()
-    who = "the switch polls there too" if worst.core in shared else "other programs, or guests, run there"
-    return Verdict(
-        Limit(
-            kind="oversubscription",
-            name=f"core {worst.core}",
-            core=worst.core,
-            sentence=f"Core {worst.core} was taken away for {taken:.0%} of the time: {who}.",
-        ),
-        (
-            share(f"core {worst.core} taken away", taken, "the kernel's clock of the thread stood still"),
-            Evidence(what="longest stall", value=worst.longest_us, unit="us"),
-        ),
-    )
 
 
 def _overflowing(one: Analysis) -> Verdict:

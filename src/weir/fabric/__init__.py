@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from weir.fabric.check import Refusal, check, host_settings, possible, require_root
+from weir.fabric.core_claim import claimed
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
 from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import boot_id, fingerprint, weir_version
-from weir.fabric.step_kind import lacking
+from weir.fabric.outside.watch import taking_part
+from weir.fabric.step_handlers import lacking
 
 __all__ = [
     "Counter",
@@ -19,6 +21,7 @@ __all__ = [
     "Refusal",
     "boot_id",
     "check",
+    "claimed",
     "clean_leftovers",
     "deployments",
     "fidelity",
@@ -27,5 +30,6 @@ __all__ = [
     "lacking",
     "possible",
     "require_root",
+    "taking_part",
     "weir_version",
 ]

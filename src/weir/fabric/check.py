@@ -14,7 +14,7 @@ from weir.fabric import probe, sriov
 from weir.fabric.errors import FabricError
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_kind import lacking
+from weir.fabric.step_handlers import lacking
 from weir.fabric.vm import lacking as machines_lacking
 from weir.lab.lab import Lab
 from weir.lab.vm import VmOptions

@@ -13,7 +13,7 @@ from typing import Literal
 from weir.base.topology import Link, Port, Topology, switch_namespace, taps
 from weir.fabric import namespace
 from weir.fabric.openvswitch import ports_shown
-from weir.fabric.step_kind import Site
+from weir.fabric.step_handlers import Site
 
 
 @dataclass(frozen=True)

@@ -3,26 +3,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from weir.base import SOURCE_TREE
-from weir.fabric.errors import FabricError
+from weir.fabric.built import built
 from weir.fabric.host import isolated, polling
 from weir.fabric.process import wait_for
-from weir.fabric.step_kind import Facts, Site
+from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
-
-
-def binary() -> Path:
-    """weir-dp: $WEIR_DP, or the build of this source tree. FabricError if there is none."""
-    chosen = os.environ.get("WEIR_DP")
-    path = Path(chosen) if chosen else SOURCE_TREE / "build/native/weir-dp"
-    if not os.access(path, os.X_OK):
-        raise FabricError(f"there is no data plane at {path}", "build it with `make native`, or set WEIR_DP")
-    return path
 
 
 class WeirDp:
@@ -32,7 +20,7 @@ class WeirDp:
         """Starts it and waits until its socket answers."""
         cores = step.numbers("cores")
         path = site.directory / str(step.params["socket"])
-        argv = [str(binary()), "--socket", str(path), "--cores", ",".join(map(str, cores))]
+        argv = [str(built("weir-dp")), "--socket", str(path), "--cores", ",".join(map(str, cores))]
         argv += ["--memory-mb", str(step.params["memory_mb"])]
         cards = step.params["pci"]
         assert isinstance(cards, list)

@@ -12,6 +12,7 @@ from typing import Literal
 from weir.base.step import StepKind
 from weir.base.topology import Topology
 from weir.fabric import lifeline, openvswitch, process, stop_signals
+from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import LOCK_SUFFIX, SUFFIX, Entry, Journal, root
@@ -20,7 +21,7 @@ from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
 from weir.fabric.reset import WAYS, Reset
-from weir.fabric.step_kind import Facts, Site, Switching, step_kind
+from weir.fabric.step_handlers import Facts, Site, Switching, step_handler
 from weir.fabric.vm.counters import machine_counters
 from weir.plan import Step, Tuning
 
@@ -49,8 +50,9 @@ def _ignore(event: Event) -> None:
 class Deployment:
     """One deployment that stands, or what is left of one: a chain, or a host that is tuned for a lab."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, claim: CoreClaim | None = None) -> None:
         self._journal = journal
+        self._claim = claim or CoreClaim()
         self.id = journal.path.name.removesuffix(SUFFIX)
         self.run_dir: Path = journal.path.with_suffix("")
 
@@ -75,19 +77,35 @@ class Deployment:
         return None
 
     @classmethod
-    def deploy(cls, steps: list[Step], about: Topology | Tuning, on_event: OnEvent = _ignore) -> Deployment:
+    def deploy(
+        cls,
+        steps: list[Step],
+        about: Topology | Tuning,
+        on_event: OnEvent = _ignore,
+        *,
+        shares_cores: bool = False,
+    ) -> Deployment:
         """Does all steps. On an error or Ctrl-C, which acts between two steps, everything is undone first.
 
-        If this process dies before `keep`, it is taken down (`weir.fabric.lifeline`).
+        If this process dies before `keep`, it is taken down (`weir.fabric.lifeline`). FabricError, with
+        nothing done, if another deployment polls on one of its cores; `shares_cores`: it may.
         """
         lifeline.hold()
         with stop_signals.held():
-            deployment = cls(Journal.begin(about))
+            claim = CoreClaim()
+            if isinstance(about, Topology) and not shares_cores:
+                claim = CoreClaim.of(taking_part(about))
+            try:
+                deployment = cls(Journal.begin(about), claim)
+            except FabricError:
+                claim.release()
+                raise
             site = deployment._site()
             try:
                 for step in steps:
                     stop_signals.check()
                     deployment._do(step, site, on_event)
+                stop_signals.check()
             except BaseException:
                 site.close()
                 deployment.destroy(on_event)
@@ -98,6 +116,7 @@ class Deployment:
     def keep(self) -> None:
         """From now on it outlives this process, until it is destroyed."""
         self._journal.write({"keep": True})
+        self._claim.release()
 
     def _site(self) -> Site:
         return Site(self.id, self.run_dir, self._journal)
@@ -107,7 +126,7 @@ class Deployment:
         on_event(Event(step, "doing"))
         site.at(step)
         try:
-            facts = step_kind(step.kind).do(step, site)
+            facts = step_handler(step.kind).do(step, site)
         except OSError as error:
             raise FabricError(f"cannot {step.text}: {error}") from error
         on_event(Event(step, "done"))
@@ -145,11 +164,13 @@ class Deployment:
                 f"{self.id} is not all gone: {'; '.join(failures)}", "mend that and destroy again"
             )
         self._journal.remove()
+        self._claim.release()
+        remove_free_locks()
 
     def _undo(self, entry: Entry, site: Site, on_event: OnEvent) -> None:
         on_event(Event(entry.step, "undoing"))
         site.at(entry.step)
-        step_kind(entry.step.kind).undo(entry.step.params, entry.facts, site)
+        step_handler(entry.step.kind).undo(entry.step.params, entry.facts, site)
         on_event(Event(entry.step, "undone"))
         self._journal.write({"undone": entry.step.name})
         on_event(Event(entry.step, "forgotten"))
@@ -252,17 +273,17 @@ class Deployment:
 
     def datapath(self) -> str:
         """What forwards between the ports, with its version; "none" where they are wired."""
-        return next((kind.datapath(facts) for kind, facts in self._switching()), "none")
+        return next((handler.datapath(facts) for handler, facts in self._switching()), "none")
 
     def kernel_forwards(self) -> bool:
         """Whether the kernel does it, between the chain's ports."""
-        return any(kind.in_kernel(facts) for kind, facts in self._switching())
+        return any(handler.in_kernel(facts) for handler, facts in self._switching())
 
     def _switching(self) -> Iterator[tuple[Switching, Facts]]:
         for entry in self._journal.standing():
-            kind = step_kind(entry.step.kind)
-            if isinstance(kind, Switching):
-                yield kind, entry.facts
+            handler = step_handler(entry.step.kind)
+            if isinstance(handler, Switching):
+                yield handler, entry.facts
 
     def _openvswitch(self) -> bool:
         return any(entry.step.kind == "ovs-vswitchd" for entry in self._processes)
@@ -283,6 +304,17 @@ class Deployment:
     def _machines(self) -> list[Entry]:
         standing = self._journal.standing()
         return [one for one in standing if one.step.kind == "vm" and not one.step.params.get("incoming")]
+
+    def state(self) -> Literal["kept", "in use", "abandoned", "unreadable"]:
+        """What becomes of it if nobody does anything. FabricError if this user may not look."""
+        if self.unreadable() is not None:
+            return "unreadable"
+        if self._journal.kept():
+            return "kept"
+        if not self.abandoned():
+            return "in use"
+        self._journal.unlock()
+        return "abandoned"
 
     def abandoned(self) -> bool:
         """Nobody works on it, and it is not kept: its maker was killed, or who was taking it down.

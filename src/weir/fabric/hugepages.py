@@ -15,7 +15,7 @@ from typing import Any
 from weir.fabric.errors import FabricError
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_kind import Facts, Site
+from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
 DIRECTORY = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")

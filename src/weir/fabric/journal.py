@@ -20,6 +20,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from weir.base.first_fault import fault_text
 from weir.base.topology import Topology
 from weir.fabric.errors import FabricError
 from weir.fabric.lock import Lock
@@ -192,7 +193,7 @@ def _step(announced: object, path: Path) -> Step:
         return Step.model_validate(announced)
     except ValidationError as error:
         raise FabricError(
-            f"{path} names a step that is none: {error.errors()[0]['msg']}",
+            f"{path} names a step that is none: {fault_text(error)}",
             "remove by hand what it names, and then the file itself",
         ) from error
 

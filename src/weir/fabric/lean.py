@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from weir.base import SOURCE_TREE
 from weir.base.cores import parse_cpus
 from weir.fabric.errors import FabricError
 from weir.plan.lean import LeanRequest
@@ -23,15 +22,6 @@ from weir.plan.lean import LeanRequest
 ANSWER_S = 120.0
 STEP_ANSWER_S = 600.0  # each instruction by itself
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-
-
-def lean_binary() -> Path:
-    """weir-lean: $WEIR_LEAN, or the build of this source tree. FabricError if there is none."""
-    chosen = os.environ.get("WEIR_LEAN")
-    path = Path(chosen) if chosen else SOURCE_TREE / "build/native/weir-lean"
-    if not os.access(path, os.X_OK):
-        raise FabricError(f"there is no weir-lean at {path}", "build it with `make native`, or set WEIR_LEAN")
-    return path
 
 
 @contextlib.contextmanager
@@ -171,8 +161,8 @@ def measure_distance(binary: Path, cpus: tuple[int, int]) -> tuple[float, dict[i
     if done.returncode != 0:
         raise FabricError(f"weir-lean --distance failed: {done.stderr.strip() or done.returncode}")
     found = json.loads(done.stdout)
-    paces = zip(cpus, found["pace_cycles"], strict=True)
-    return float(found["distance_cycles"]), {cpu: float(cycles) for cpu, cycles in paces if cycles > 0}
+    timed = zip(cpus, found["piece_cycles"], strict=True)
+    return float(found["distance_cycles"]), {cpu: float(cycles) for cpu, cycles in timed if cycles > 0}
 
 
 def caches_bytes() -> dict[str, int]:

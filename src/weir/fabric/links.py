@@ -17,7 +17,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from weir.fabric import namespace
 from weir.fabric.errors import FabricError
 from weir.fabric.host.devices import TUN
-from weir.fabric.step_kind import Facts, Site
+from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
 MTU_BYTES = 1518  # a tagged frame of 1522 bytes with FCS still passes

@@ -21,7 +21,7 @@ from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.hugepages import node_of
 from weir.fabric.process import wait_for
-from weir.fabric.step_kind import Facts, Site
+from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 from weir.technology.openvswitch import DIRECTORY
 

@@ -87,15 +87,18 @@ def finish(pid: int, signum: int, patience_s: float) -> None:
 
 def marked(marker: str) -> list[int]:
     """Pids of the processes that carry exactly this marker."""
-    wanted = f"{MARKER}={marker}".encode()
-    found = []
-    for directory in Path("/proc").iterdir():
-        if not directory.name.isdigit() or int(directory.name) == os.getpid():
-            continue
-        with suppress(OSError):
-            if wanted in (directory / "environ").read_bytes().split(b"\0"):
-                found.append(int(directory.name))
-    return found
+    pids = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
+    return [pid for pid in pids if pid != os.getpid() and mark_of(pid) == marker]
+
+
+def mark_of(pid: int, proc: Path = Path("/proc")) -> str | None:
+    """The marker of a process or thread: its deployment, a slash and its step. None of others."""
+    start = f"{MARKER}=".encode()
+    with suppress(OSError):
+        for variable in (proc / str(pid) / "environ").read_bytes().split(b"\0"):
+            if variable.startswith(start):
+                return variable.removeprefix(start).decode(errors="replace")
+    return None
 
 
 def end_marked(marker: str) -> None:

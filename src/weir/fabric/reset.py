@@ -17,7 +17,7 @@ from weir.fabric.host import polling
 from weir.fabric.journal import Entry
 from weir.fabric.links import index
 from weir.fabric.openvswitch import control_socket
-from weir.fabric.step_kind import Facts, Site, step_kind
+from weir.fabric.step_handlers import Facts, Site, step_handler
 from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.monitor import end_on_reboot, reset
 
@@ -51,9 +51,9 @@ def _bridge(entry: Entry, site: Site) -> Facts:
     netns, name = str(entry.step.params["netns"]), str(entry.step.params["bridge"])
     route = site.route(netns)
     ports = [int(link["index"]) for link in route.get_links(master=index(site, netns, name))]
-    kind = step_kind("bridge")
-    kind.undo(entry.step.params, entry.facts, site)
-    facts = kind.do(entry.step, site)
+    handler = step_handler("bridge")
+    handler.undo(entry.step.params, entry.facts, site)
+    facts = handler.do(entry.step, site)
     for port in ports:
         route.link("set", index=port, master=index(site, netns, name))
     return facts
@@ -63,7 +63,7 @@ def _switch(entry: Entry, site: Site) -> Facts:
     """The database stands: bridges and ports come back from it. Polling threads are placed as they were."""
     site.kill(int(entry.facts["pid"]))
     control_socket(site, str(entry.step.params["directory"])).unlink(missing_ok=True)
-    facts = step_kind("ovs-vswitchd").do(entry.step, site)
+    facts = step_handler("ovs-vswitchd").do(entry.step, site)
     for realtime in site.noted("realtime") if "polling_switch" in facts else ():
         polling.place_switch(int(facts["pid"]), bool(realtime))
     return facts
@@ -76,7 +76,7 @@ def _pressed(entry: Entry, site: Site) -> None:
 def _booted(entry: Entry, site: Site) -> Facts:
     """Until it forwards, told what to do as the first time. One of the user's image is not waited for: what
     its console says, it has said before."""
-    facts = step_kind("vm-ready").do(entry.step, site)
+    facts = step_handler("vm-ready").do(entry.step, site)
     if entry.step.params["forwarder"]:
         end_on_reboot(_monitor(entry, site))
     return facts

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weir.fabric.errors import FabricError
-from weir.fabric.step_kind import Facts, Site
+from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
 

@@ -8,6 +8,8 @@ has it.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.fabric.errors import FabricError
-from weir.fabric.step_kind import Facts, Site
+from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 from weir.technology.sriov import SrIovOptions
 
@@ -59,6 +61,9 @@ class FunctionSettings:
 
 
 SYSFS = Path("/sys")
+VFIO = Path("/dev/vfio")
+_FOR_PROGRAMS = frozenset({"vfio-pci", "igb_uio", "uio_pci_generic", "pci-stub"})
+"""Drivers that make no network interface."""
 Write = Callable[[Path, str], object]
 
 
@@ -95,6 +100,15 @@ def missing(sysfs: Path, options: SrIovOptions) -> list[str]:
     return lacking
 
 
+def opened(group: Path) -> bool:
+    """Whether a program has opened a VFIO group, which only one can."""
+    try:
+        os.close(os.open(group, os.O_RDWR | os.O_CLOEXEC))
+    except OSError as error:
+        return error.errno == errno.EBUSY
+    return False
+
+
 class SriovVf:
     """One virtual function, bound to a driver that DPDK can use, with an address and a VLAN of its own."""
 
@@ -103,7 +117,9 @@ class SriovVf:
         sysfs: Path = SYSFS,
         write: Write = Path.write_text,
         settings: type[FunctionSettings] = FunctionSettings,
+        opened: Callable[[Path], bool] = opened,
     ) -> None:
+        self._opened = opened
         self._sysfs = sysfs
         self._write = write
         self._settings = settings
@@ -118,7 +134,14 @@ class SriovVf:
                 f"no network card can have {functions} virtual functions", "use a shorter chain, or direct"
             )
         device = self._sysfs / "class/net" / parent / "device"
-        made = self._made(device, parent, functions, site)
+        made = not step.params["named"]
+        if made:
+            self._make(device, parent, functions, site)
+        elif not (device / f"virtfn{number}").exists():
+            raise FabricError(
+                f"{parent} has no virtual function {number}, which technologies.sr-iov.functions names",
+                "name such as are there, or none: then Weir makes them",
+            )
         address = (device / f"virtfn{number}").resolve().name
         function = self._sysfs / "bus/pci/devices" / address
         if driver == "vfio-pci" and not (function / "iommu_group").exists():
@@ -130,7 +153,7 @@ class SriovVf:
         before: Facts = {"address": address, "driver_before": _driver(function)}
         before["override_before"] = (function / "driver_override").read_text().strip()
         if not made:
-            _refuse_used(function, parent)
+            self._refuse_used(function, parent)
             before |= {"parent": parent, "settings_before": settings.read()}
         site.note(before)
         settings.write({"mac": str(step.params["mac"]), "vlan": int(str(step.params["vlan"]))})
@@ -161,8 +184,8 @@ class SriovVf:
         """Never."""
         return False
 
-    def _made(self, device: Path, parent: str, functions: int, site: Site) -> bool:
-        """Makes the functions of the whole deployment unless the card has them; whether they are ours."""
+    def _make(self, device: Path, parent: str, functions: int, site: Site) -> None:
+        """Makes the functions of the whole deployment, of which this may not be the first step."""
         file = device / "sriov_numvfs"
         before, total = _number(file), _number(device / "sriov_totalvfs")
         if before is None or total is None:
@@ -174,16 +197,16 @@ class SriovVf:
             raise FabricError(
                 f"{parent} has {total} virtual functions, {functions} are needed", "use a shorter chain"
             )
-        if before >= functions:
-            return str(file) in site.noted("numvfs")
+        if before and str(file) in site.noted("numvfs"):
+            return
         if before:
             raise FabricError(
-                f"{parent} has {before} virtual functions, {functions} are needed",
-                f"set {file} to 0 and then to {functions} yourself: that removes those that somebody uses",
+                f"{parent} has {before} virtual functions that Weir did not make",
+                "name those that it may use in technologies.sr-iov.functions, or remove them all "
+                f"(echo 0 > {file}), unless somebody needs them",
             )
         site.note({"numvfs": str(file), "made": functions})
         self._write(file, str(functions))
-        return True
 
     def _bind(self, function: Path, *, override: str, driver: str) -> None:
         """Sets the override, and binds the driver unless it is bound; none where `driver` is empty."""
@@ -196,13 +219,28 @@ class SriovVf:
         if driver:
             self._write(self._sysfs / "bus/pci/drivers" / driver / "bind", function.name)
 
-
-def _refuse_used(function: Path, parent: str) -> None:
-    for state in (function / "net").glob("*/operstate"):
-        if state.read_text().strip() == "up":
+    def _refuse_used(self, function: Path, parent: str) -> None:
+        """One whose interface is up, or in another network namespace (a pod's), or that a program has opened
+        by VFIO (a virtual machine's)."""
+        used = f"virtual function {function.name} of {parent} is in use"
+        for state in (function / "net").glob("*/operstate"):
+            if state.read_text().strip() == "up":
+                raise FabricError(
+                    f"{used}: {state.parent.name} is up",
+                    f"take it down first: ip link set {state.parent.name} down",
+                )
+        driver = _driver(function)
+        if driver in _FOR_PROGRAMS:
+            group = function / "iommu_group"
+            if group.exists() and self._opened(VFIO / group.resolve().name):
+                raise FabricError(
+                    f"{used}: a program has opened its VFIO group {group.resolve().name}",
+                    "end that program, or name another function in technologies.sr-iov.functions",
+                )
+        elif driver and not any((function / "net").glob("*")):
             raise FabricError(
-                f"virtual function {function.name} of {parent} is in use: {state.parent.name} is up",
-                f"take it down first: ip link set {state.parent.name} down",
+                f"{used}: it is bound to {driver}, and its interface is in another network namespace",
+                "move it back, or name another function in technologies.sr-iov.functions",
             )
 
 

@@ -15,19 +15,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+_STDERR = 2
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+_SAID = b"interrupted: taking down what was built ...\n"
+
 _came: int | None = None
+_said = False
 
 
 def _raise(number: int, _frame: FrameType | None) -> None:
     _leave_lost_terminal()
+    _say()
     raise KeyboardInterrupt(number)
 
 
 def _note(number: int, _frame: FrameType | None) -> None:
     global _came  # noqa: PLW0603 - a signal is the process's, and so is this
     _came = number
+    _say()
+
+
+def _say() -> None:
+    """At once and once a process, past the buffers of standard error: somebody may be writing there."""
+    global _said  # noqa: PLW0603 - as above
+    if not _said:
+        _said = True
+        with suppress(OSError):
+            os.write(_STDERR, b"\n" + _SAID if os.isatty(_STDERR) else _SAID)
 
 
 @contextmanager

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from weir.base.cores import cpus_text, named_cpus
 from weir.host.diagnosis import Finding
-from weir.host.facts import Facts
+from weir.host.facts import DEEP_SLEEP_US, Facts
 
 ROOMY_CPUS = 4  # from here on the default cores leave one to the system
-DEEP_SLEEP_US = 10
 _TUNE = "weir tune LAB"
 
 

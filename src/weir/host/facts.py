@@ -7,6 +7,8 @@ from typing import Literal
 
 from weir.base.record import FixedRecord
 
+DEEP_SLEEP_US = 10
+"""A core that sleeps so deep that waking takes this long makes packets late."""
 OWN_PARTITIONS = "weir-"  # what the cgroups of Weir's own partitions begin with
 
 
@@ -193,6 +195,26 @@ class Unseen(FixedRecord):
     why: str
 
 
+class Standing(FixedRecord):
+    """A deployment of Weir's, or what is left of one."""
+
+    id: str
+    state: Literal["kept", "in use", "abandoned", "unreadable"]
+
+
+class Taker(FixedRecord):
+    """A program that had a CPU while the doctor looked."""
+
+    name: str
+    pid: int
+    cpu: int
+    """Where it was last."""
+    share: float
+    """Of one CPU's time, all of its threads."""
+    own: bool = False
+    """Of a deployment of Weir's: it has its cores to itself."""
+
+
 class Facts(FixedRecord):
     """All of it."""
 
@@ -204,6 +226,10 @@ class Facts(FixedRecord):
     devices: Devices = Devices()
     probes: Probes = Probes()
     software: Software = Software()
+    deployments: tuple[Standing, ...] | None = None
+    """None: not looked at."""
+    takers: tuple[Taker, ...] | None = None
+    """Those that had most first; None: not looked at."""
     unseen: tuple[Unseen, ...] = ()
 
     def usable_cpus(self) -> tuple[int, ...]:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator, Sequence
 
 from weir.base.cores import cpus_text
 from weir.lab.complaint import Complaint, show
+from weir.lab.delay import load_of
 from weir.lab.frames import IMIX_PREFIX, frame_sizes_bytes, max_frame_bytes, min_frame_bytes
 from weir.lab.function_check import function_complaints
 from weir.lab.host_check import Nodes, host_complaints
@@ -14,6 +16,7 @@ from weir.lab.lab import Lab
 from weir.lab.nf import network_functions
 from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
+from weir.lab.traffic import Traffic
 from weir.lab.vm_check import vm_technology_complaints
 from weir.technology import TECHNOLOGIES
 
@@ -25,6 +28,7 @@ DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's packages
 def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None) -> Iterator[Complaint]:
     """Everything impossible in `lab`, on a machine with these CPUs and nodes (None: whatever machine)."""
     yield from _frames(lab)
+    yield from _ends(lab)
     yield from function_complaints(lab.functions)
     yield from _chains(lab)
     yield from _lengths(lab)
@@ -33,6 +37,7 @@ def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None)
     yield from vm_technology_complaints(lab)
     yield from _cores(lab, cpus)
     yield from host_complaints(lab, cpus, nodes)
+    yield from _loads_of_goals(lab)
     yield from _durations(lab)
 
 
@@ -56,6 +61,25 @@ def _frames(lab: Lab) -> Iterator[Complaint]:
             yield Complaint(
                 path, f"names {frame} twice", "each frame size once", about=(("traffic", "frames"),)
             )
+
+
+def _ends(lab: Lab) -> Iterator[Complaint]:
+    version, about = lab.traffic.ip, (("traffic", "ip"),)
+    expected = f"an IPv{version} address of one host, such as {Traffic(ip=version).addresses()[0]}"
+    for side, end in (("left", lab.traffic.left), ("right", lab.traffic.right)):
+        for key in ("address", "to_address"):
+            path, address = ("traffic", side, key), getattr(end, key)
+            try:
+                parsed = ipaddress.ip_address(address) if address is not None else None
+            except ValueError:
+                yield Complaint(path, f"is {address!r}", expected)
+                continue
+            if parsed is not None and parsed.version != version:
+                yield Complaint(path, f"is an IPv{parsed.version} address", expected, about=about)
+            elif parsed is not None and (parsed.is_multicast or parsed.is_unspecified or parsed.is_loopback):
+                yield Complaint(path, f"is {address}, which is no other host's", expected)
+    if len(set(lab.traffic.addresses())) == 1:
+        yield Complaint(("traffic", "right", "address"), "is the left end's, too", "another address")
 
 
 def _chains(lab: Lab) -> Iterator[Complaint]:
@@ -221,6 +245,29 @@ def _chosen_at(lab: Lab, index: int, name: str) -> KeyPath:
     if options.cores is not None:
         return ("technologies", name, "cores")
     return ("cores",) if lab.cores is not None else ("technology", index)
+
+
+def _loads_of_goals(lab: Lab) -> Iterator[Complaint]:
+    latency = lab.measure.latency
+    names = [goal.name for goal in lab.measure.goals]
+    wanted = f"a share of one of {', '.join(names)}, or a rate" if names else "a rate: there are no goals"
+    about: tuple[KeyPath, ...] = (("measure", "goals"),)
+    if latency is None:
+        return
+    for index, text in enumerate(latency.loads):
+        goal = load_of(text).goal
+        if goal is not None and goal not in names:
+            path: KeyPath = ("measure", "latency", "loads", index)
+            yield Complaint(
+                path, f"{show(text)} is of no goal of the lab", wanted, nearest(goal, names), about=about
+            )
+    if latency.sweep is not None and latency.sweep.goal not in names:
+        goal = latency.sweep.goal
+        listed = ("one of " if len(names) > 1 else "") + ", ".join(names) if names else "no sweep"
+        path = ("measure", "latency", "sweep", "goal")
+        yield Complaint(
+            path, f"{show(goal)} is no goal of the lab", listed, nearest(goal, names), about=about
+        )
 
 
 def _durations(lab: Lab) -> Iterator[Complaint]:

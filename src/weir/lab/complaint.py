@@ -11,8 +11,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from weir.lab.nf import network_functions
+from weir.lab.overlay import lab_schema
 from weir.lab.problem import Problem, nearest
-from weir.lab.schema import lab_schema
 from weir.lab.source import KeyPath, Source, dotted
 
 Schema = dict[str, Any]
@@ -54,8 +55,14 @@ def complaints_about(error: ValidationError, schema: Schema | None = None) -> li
     details = error.errors()
     # A list of which no item is good is also called too short; the items' own errors say more.
     faulty = {one["loc"][:end] for one in details for end in range(len(one["loc"]))}
+    found = [(one, _complaint(one, root)) for one in details]
+    # A key that was mistyped is not missing besides.
+    mistyped = {(*said.path[:-1], said.nearest) for one, said in found if one["type"] == "extra_forbidden"}
     return [
-        _complaint(one, root) for one in details if one["type"] != "too_short" or one["loc"] not in faulty
+        said
+        for one, said in found
+        if not (one["type"] == "too_short" and one["loc"] in faulty)
+        and not (one["type"] == "missing" and one["loc"] in mistyped)
     ]
 
 
@@ -65,6 +72,10 @@ def _complaint(error: ErrorDetails, root: Schema) -> Complaint:
     if kind == "extra_forbidden":
         around = _options(_schema_at(path[:-1], root)[1], root)
         known = sorted(key for option in around for key in option.get("properties", ()))
+        having = [nf.name for nf in network_functions().values() if nf.option(str(path[-1])) is not None]
+        if having and "nf" in known and "options" in known:
+            message = f"unknown key; it is an option of {', '.join(having)}"
+            return Complaint(path, message, f"it in `options: {{{path[-1]}: …}}`")
         return _choice(path, "unknown key", path[-1], known)
     if kind == "literal_error":
         names = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))

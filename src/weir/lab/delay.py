@@ -14,7 +14,9 @@ from weir.lab.units import BPS, IN_SECONDS, PPS, quantity
 
 _SHARE = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%\s*(?:of\s+)?(\S+)\s*", re.ASCII)
 EXPECTED = 'a share of a goal such as "50% PDR", or a rate such as 1.5Mpps or 100Mbit/s'
-Time = Annotated[float, Field(ge=0, le=7 * 24 * 3600), IN_SECONDS]
+LONGEST_S = 7 * 24 * 3600
+Time = Annotated[float, Field(ge=0, le=LONGEST_S), IN_SECONDS]
+MeasuredTime = Annotated[float, Field(gt=0, le=LONGEST_S), IN_SECONDS]
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class LatencyOptions(LabSection):
     sweep: Sweep | None = Field(
         default=None, description="besides, latency over load, with a plot; `{}` sweeps 10 to 100 % of NDR"
     )
-    duration_s: Time = Field(default=60, gt=0, description="time whose packets are measured, at each load")
+    duration_s: MeasuredTime = Field(default=60, description="time whose packets are measured, at each load")
     settle_s: Time = Field(
         default=20, description="traffic before it, counted but not measured: slow paths of first packets"
     )

@@ -16,8 +16,8 @@ AreaKind = Literal[
     "receiver",
     "chain",
     "dispatcher",
-    "owner",
-    "applier",
+    "state_core",
+    "rewrite_worker",
     "collector",
     "pmd",
     "thread",
@@ -86,7 +86,7 @@ class AreaPath:
     places: int = 0
     """Packets that what it takes from can hold; 0 if it takes from nothing."""
     rewriting: tuple[str, ...] = ()
-    """Functions whose changes of the packet others make: an applier, or a fast path."""
+    """Functions whose changes of the packet others make: a rewrite worker, or a fast path."""
     inputs: int = 1
     """From how many places it takes packets."""
     hop: str = ""

@@ -49,7 +49,8 @@ def mean_frame_bytes(frame: str) -> float:
 def _fixed(size_bytes: int) -> str:
     least, most = min(_MIN_FRAME_BYTES.values()), max_frame_bytes(vlan=True)
     if not least <= size_bytes <= most:
-        raise ValueError(f"is a frame of {size_bytes} bytes; expected {least} to {MAX_FRAME_BYTES}")
+        sizes = f"{least} to {MAX_FRAME_BYTES}, with a VLAN tag to {most}"
+        raise ValueError(f"is a frame of {size_bytes} bytes; expected {sizes}")
     return str(size_bytes)
 
 

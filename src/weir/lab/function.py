@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from weir.base.cores import CpuList
 from weir.base.record import LabSection
@@ -17,7 +17,7 @@ from weir.lab.vm import VmOptions
 FunctionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 DEFAULT_WORKERS = 2
-DEFAULT_OWNERS = 1
+DEFAULT_STATE_CORES = 1
 DEFAULT_FASTPATH_FLOWS = 65536
 _NF = "name of the network function; `weir-dp --describe` lists them"
 
@@ -50,13 +50,17 @@ class FunctionOptions(LabSection):
     architecture: Architecture = Field(
         default="run-to-completion",
         description="all functions in one area; an area each, joined by rings; workers with private state, "
-        "to which a dispatcher brings whole flows; or owners of state that decide, and workers that rewrite",
+        "to which a dispatcher brings whole flows; or state cores that decide, and workers that rewrite",
     )
     workers: int | None = Field(
         default=None, ge=1, le=8, description=f"of dispatch and separated; absent: {DEFAULT_WORKERS}"
     )
-    owners: int | None = Field(
-        default=None, ge=1, le=4, description=f"of separated; absent: {DEFAULT_OWNERS}"
+    state_cores: int | None = Field(
+        default=None,
+        ge=1,
+        le=4,
+        validation_alias=AliasChoices("state_cores", "owners"),  # what it was called before
+        description=f"of separated; absent: {DEFAULT_STATE_CORES}",
     )
     fastpath: bool = Field(
         default=False, description="what all functions decided on a flow's first packet holds for the flow"
@@ -70,8 +74,8 @@ class FunctionOptions(LabSection):
     cores: CpuList | None = Field(
         default=None,
         description="its own, instead of a part of the lab's: of pipeline one a function, in their order; of "
-        "dispatch and separated first that of dispatcher and collector, then one for each owner and worker; "
-        "fewer are shared, and one may be named again",
+        "dispatch and separated first that of dispatcher and collector, then one for each state core and "
+        "worker; fewer are shared, and one may be named again",
     )
 
     def machine(self) -> VmOptions | None:
@@ -85,12 +89,12 @@ class FunctionOptions(LabSection):
 
     def area_count(self) -> int:
         """How many areas it is run in."""
-        workers, owners = self.workers or DEFAULT_WORKERS, self.owners or DEFAULT_OWNERS
+        workers, state_cores = self.workers or DEFAULT_WORKERS, self.state_cores or DEFAULT_STATE_CORES
         return {
             "run-to-completion": 1,
             "pipeline": len(self.nfs()),
             "dispatch": workers + 3,
-            "separated": owners + workers + 2,
+            "separated": state_cores + workers + 2,
         }[self.architecture]
 
     def cores_max(self) -> int:
@@ -99,12 +103,12 @@ class FunctionOptions(LabSection):
         machine = self.machine()
         if machine is not None:
             return machine.vcpus
-        workers, owners = self.workers or DEFAULT_WORKERS, self.owners or DEFAULT_OWNERS
+        workers, state_cores = self.workers or DEFAULT_WORKERS, self.state_cores or DEFAULT_STATE_CORES
         return {
             "run-to-completion": 1,
             "pipeline": len(self.nfs()),
             "dispatch": 1 + workers,
-            "separated": 1 + owners + workers,
+            "separated": 1 + state_cores + workers,
         }[self.architecture]
 
     def nfs(self) -> tuple[NfOptions, ...]:

@@ -83,9 +83,9 @@ def _way_of_running(path: KeyPath, function: FunctionOptions) -> Iterator[Compla
     if function.workers is not None and architecture not in _SHARED_OUT:
         message = f"mean nothing to {architecture}, which has none"
         yield Complaint((*path, "workers"), message, "architecture: dispatch or separated", about=about)
-    if function.owners is not None and architecture != "separated":
+    if function.state_cores is not None and architecture != "separated":
         message = f"mean nothing to {architecture}, which has none"
-        yield Complaint((*path, "owners"), message, "architecture: separated", about=about)
+        yield Complaint((*path, "state_cores"), message, "architecture: separated", about=about)
     if function.fastpath_flows is not None and not function.fastpath:
         message = "is the room of a fast path that there is not"
         yield Complaint((*path, "fastpath_flows"), message, "fastpath: true", about=((*path, "fastpath"),))
@@ -109,7 +109,7 @@ def _steering(
     """A dispatcher sees packets as they come in: it can bring both directions together for one function that
     rewrites addresses, not for two."""
     steering = [nf.name for nf in nfs if nf.steers]
-    several = {"dispatch": function.workers != 1, "separated": (function.owners or 1) > 1}
+    several = {"dispatch": function.workers != 1, "separated": (function.state_cores or 1) > 1}
     if len(steering) > 1 and several.get(function.architecture):
         message = (
             f"cannot be {function.architecture} here: {' and '.join(steering)} each say which packets must "

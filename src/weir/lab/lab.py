@@ -32,6 +32,7 @@ from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES, TechnologyOptions
 
 MAX_FUNCTIONS = 64
+PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 DEFAULT_FUNCTION = "default"
 _PVP = re.compile(r"P(V+)P")
 _CHAIN_NAME_MAX = 40
@@ -100,7 +101,12 @@ class Lab(LabSection):
 
     weir: Literal[1] = Field(description="version of the lab file's format")
     name: Name = Field(description="short name: small letters, digits and hyphens, 32 at most")
-    title: str = Field(default="", max_length=200, description="heading of reports")
+    title: str = Field(
+        default="",
+        max_length=200,
+        pattern=PRINTABLE,
+        description="heading of reports, without control characters",
+    )
     chain: _Chains = Field(
         min_length=1,
         max_length=16,

@@ -12,7 +12,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from weir.base.record import LabSection
-from weir.lab.delay import LatencyOptions, load_of
+from weir.lab.delay import LatencyOptions
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.lab.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Seconds
 
@@ -120,7 +120,7 @@ class Measure(LabSection):
         ge=0,
         le=86_400,
         description="after the rounds: time in which what was only measured in a worse state of the machine "
-        "than the rest (cores slower, or farther from each other) is measured again",
+        "than the rest (cores slower, or slower to pass data to each other) is measured again",
     )
     confirm_trials: int = Field(default=3, ge=0, le=100, description="trials at each load found")
     time_limit_s: Duration = Field(default=300, description="for all searches of one frame")
@@ -149,15 +149,4 @@ class Measure(LabSection):
         ratios = [goal.loss_ratio for goal in self.goals]
         if len(set(names)) < len(names) or len(set(ratios)) < len(ratios):
             raise ValueError("expected goals that differ in name and in loss_ratio")
-        return self
-
-    @model_validator(mode="after")
-    def _loads_of_goals(self) -> Self:
-        names = [goal.name for goal in self.goals]
-        for text in self.latency.all_loads if self.latency else ():
-            goal = load_of(text).goal
-            if goal is not None and goal not in names:
-                raise ValueError(
-                    f"latency load {text!r} is of no goal; there are {', '.join(names) or 'none'}"
-                )
         return self

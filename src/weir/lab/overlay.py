@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quick`: a partial lab laid over the lab. Mappings merge, anything else replaces; places follow values."""
+"""`quick`: a partial lab laid over the lab. Mappings merge, anything else replaces; places follow values. And
+the schema of a lab with such a part."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
+from weir.base.document_schema import SCHEMA_ID
+from weir.lab.lab import Lab
 from weir.lab.source import KeyPath, Place, Source
 
 OVERLAY_KEY = "quick"
@@ -48,3 +52,20 @@ def _merge(
 
 def _without(places: dict[KeyPath, Place], path: KeyPath) -> dict[KeyPath, Place]:
     return {key: place for key, place in places.items() if key[: len(path)] != path}
+
+
+def lab_schema() -> dict[str, Any]:
+    """The schema of what a user may write: `Lab`, and `quick` with any part of it."""
+    schema: dict[str, Any] = {"$schema": SCHEMA_ID, **Lab.model_json_schema()}
+    schema["title"] = "Weir lab file"
+    parts = {
+        key: copy.deepcopy(part) for key, part in schema["properties"].items() if key not in NOT_IN_OVERLAY
+    }
+    parts["functions"] = {"type": "object", "description": "options of functions, merged into the lab's"}
+    schema["properties"][OVERLAY_KEY] = {
+        "type": "object",
+        "description": "any part of a lab, laid over it with --quick: mappings merge, anything else replaces",
+        "properties": parts,
+        "additionalProperties": False,
+    }
+    return schema

@@ -42,7 +42,7 @@ class Rfc2544Options(LabSection):
     tests: tuple[Test, ...] = Field(default=TESTS, min_length=1, description="which, in the RFC's order")
     frames: Frames | None = Field(
         default=None,
-        description="instead of traffic.frames; standard: the sizes of RFC 2544 9.1, and a mix",
+        description="instead of traffic.frames, and sizes likewise; standard: those of RFC 2544 9.1, a mix",
     )
     link: LinkRate | None = Field(
         default=None,

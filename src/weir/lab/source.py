@@ -98,7 +98,8 @@ def read_source(path: Path, kind: FileKind = LAB) -> Source:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         said = ": ".join(part for part in (error.context, error.problem) if part)
-        raise LabFileError([Problem(file, line, column, "", f"not valid YAML: {said}", "YAML")]) from None
+        problem = Problem(file, line, column, "", f"not valid YAML: {said}", _instead(error))
+        raise LabFileError([problem]) from None
     except (YAMLError, ValueError, RecursionError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise LabFileError([Problem(file, 1, 1, "", f"not valid YAML: {said}", "YAML")]) from None
@@ -108,6 +109,21 @@ def read_source(path: Path, kind: FileKind = LAB) -> Source:
         raise LabFileError([Problem(file, 1, 1, "", "is not a mapping", "keys and values: weir: 1, name: …")])
     source.values = _Reader(source).value(node, ())
     return source
+
+
+def _instead(error: MarkedYAMLError) -> str:
+    """What to write in place of what is no YAML."""
+    if r"'\t'" in str(error.problem):
+        return "spaces, not tabs"
+    began = f"of line {error.context_mark.line + 1}" if error.context_mark else ""
+    for context, mark, end in (
+        ("a flow sequence", "`[`", "`]`"),
+        ("a flow mapping", "`{`", "`}`"),
+        ("a quoted scalar", "quote", "quote"),
+    ):
+        if began and context in str(error.context):
+            return f"the {mark} {began} closed with a {end}"
+    return "YAML"
 
 
 def _text(path: Path, kind: FileKind) -> str:

@@ -11,6 +11,8 @@ from weir.base.record import LabSection
 from weir.lab.frames import Frame
 
 MAX_FLOWS = 1_000_000
+# Those set aside for benchmarks: 198.18.0.0/15 (RFC 2544, RFC 6815) and 2001:2::/48 (RFC 5180).
+_ADDRESSES = {4: ("198.18.0.1", "198.19.0.1"), 6: ("2001:2:0:1::1", "2001:2:0:2::1")}
 TupleField = Literal["src_ip", "dst_ip", "src_port", "dst_port"]
 PciAddress = Annotated[
     str, Field(pattern=r"^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$", examples=["0000:03:00.0"])
@@ -33,6 +35,25 @@ class Flows(LabSection):
     )
 
 
+# RFC 4814: source ports from 1024 on, destination ports from 1 to 49151.
+L4Port = Annotated[int, Field(ge=1, le=32767)]
+
+
+class End(LabSection):
+    """Who one of the tester's ends is to the chain. Flows that vary count up from here."""
+
+    address: str | None = Field(
+        default=None,
+        description="IP address; absent: one of those set aside for benchmarks (RFC 6815, RFC 5180)",
+    )
+    port: L4Port = Field(default=1024, description="UDP or TCP port")
+    to_address: str | None = Field(
+        default=None,
+        description="whom it sends to, where a function translates addresses; absent: the other end's",
+    )
+    to_port: L4Port | None = Field(default=None, description="likewise, the port")
+
+
 class Traffic(LabSection):
     """What the tester sends."""
 
@@ -40,15 +61,29 @@ class Traffic(LabSection):
         default=("64",),
         min_length=1,
         max_length=64,
-        description="frame sizes in L2 bytes with FCS, or mixes as IMIX genomes (RFC 6985); one result each",
+        description="frame sizes in L2 bytes with FCS, at most 1518 (with a VLAN tag 1522), or mixes as "
+        "IMIX genomes (RFC 6985); one result each",
     )
     ip: Literal[4, 6] = Field(default=4, description="version of IP")
     l4: Literal["udp", "tcp"] = Field(default="udp", description="transport protocol")
     flows: Flows = Field(default=Flows(), description="the five-tuples")
+    left: End = Field(default=End(), description="the left end: source of what runs left to right")
+    right: End = Field(default=End(), description="the right end: its destination")
     pacing: Literal["constant", "poisson"] = Field(default="constant", description="gaps between packets")
     vlan: int | None = Field(
         default=None, ge=1, le=4094, description="802.1Q tag of each frame; absent: none"
     )
+
+    def addresses(self) -> tuple[str, str]:
+        """Of the left end and of the right one."""
+        left, right = _ADDRESSES[self.ip]
+        return self.left.address or left, self.right.address or right
+
+    def sent(self, *, back: bool = False) -> tuple[tuple[str, int], tuple[str, int]]:
+        """Source and destination, address and port each, of what runs left to right; or `back`."""
+        way = -1 if back else 1
+        (source, other), (end, peer) = self.addresses()[::way], (self.left, self.right)[::way]
+        return (source, end.port), (end.to_address or other, end.to_port or peer.port)
 
 
 class TesterOptions(LabSection):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -27,7 +27,10 @@ class VmOptions(LabSection):
         default=None,
         min_length=1,
         examples=["router.qcow2"],
-        description="instead of `forwarder`: a disk image of yours, qcow2 or raw, which is never written to",
+        description="instead of `forwarder`: a disk image of yours, which is never written to",
+    )
+    image_format: Literal["qcow2", "raw"] = Field(
+        default="qcow2", description="of `image`; a qcow2 image with a backing or data file is refused"
     )
     user_data: str | None = Field(
         default=None, min_length=1, examples=["user-data.yml"], description="file for cloud-init in `image`"

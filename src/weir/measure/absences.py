@@ -95,12 +95,12 @@ def slowed(slices: Slices, best_cycles: Mapping[int, float]) -> list[Absence]:
         limit = best_cycles.get(core.core, math.inf) * SLOWED_TIMES
         found += [
             Absence(core.core, at * width_us, (at + 1) * width_us, SLOWED)
-            for at, cycles in enumerate(core.pace_cycles)
+            for at, cycles in enumerate(core.piece_cycles)
             if cycles > limit
         ]
     found += [
         Absence(other.core, 0.0, slices.now_us, SLOWED)
-        for other in slices.others
-        if other.pace_cycles > best_cycles.get(other.core, math.inf) * SLOWED_TIMES
+        for other in slices.other_cores
+        if other.piece_cycles > best_cycles.get(other.core, math.inf) * SLOWED_TIMES
     ]
     return found

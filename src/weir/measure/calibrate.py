@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from weir.lab.measure import Measure
 from weir.measure.counting import Watched
 from weir.measure.one_case import Event, PhaseStarted, TrialFinished
-from weir.measure.tester import TEACHING_FRAMES, Tester, Traffic, no_counters, resolution_ns
+from weir.measure.tester import ANNOUNCE_FRAMES, Tester, Traffic, no_counters, resolution_ns
 from weir.measure.trial import Outcome, TrialRunner
 from weir.results.result import Ceiling, Trial
 
@@ -39,7 +39,7 @@ def ceilings(
     A frame whose rate cannot be measured (the tester loses packets even far below its own speed) has none.
     """
     found: dict[str, Ceiling] = {}
-    tester.teach(TEACHING_FRAMES)
+    tester.announce(ANNOUNCE_FRAMES)
     for one in traffic:
         on_event(PhaseStarted(one.frame, "calibrate"))
         tester.configure_traffic(one.config)

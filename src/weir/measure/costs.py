@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weir.lab.execution import FULL_BURST, KERNEL_KINDS
-from weir.measure.pace import Slowing
+from weir.measure.core_speed import Slowing
 from weir.measure.windows import CALM, Window, entered, received, stage_drops
 from weir.protocol.ledger import AreaLedger
 from weir.results.result import AreaLoad
@@ -108,8 +108,8 @@ def costs(series: Sequence[Window], slowing: Slowing | None = None) -> Costs:
 
 def calmest(series: Sequence[Window], slowing: Slowing) -> list[Window]:
     """Those in which the cores that limit were slowed least: all that were calm, and some in any case."""
-    ranked = sorted(series, key=lambda one: slowing.slowness(one.pace_cycles()))
-    calm = sum(slowing.slowness(one.pace_cycles()) <= CALM for one in ranked)
+    ranked = sorted(series, key=lambda one: slowing.slowness(one.piece_cycles()))
+    calm = sum(slowing.slowness(one.piece_cycles()) <= CALM for one in ranked)
     return ranked[: max(CALMEST, calm)]
 
 
@@ -131,7 +131,7 @@ def _areas(used: Sequence[Window], slowing: Slowing, came_back: int) -> Iterator
             _Span(
                 one.before.areas[index],
                 one.after.areas[index],
-                slowing.times(one.paces.get(first.core, math.inf)),
+                slowing.times(one.piece_cycles_by_core.get(first.core, math.inf)),
             )
             for one in used
         ]
@@ -175,7 +175,8 @@ def _beside(used: Sequence[Window], slowing: Slowing) -> Iterator[AreaCost]:
     for name, found in loads.items():
         packets = sum(load.packets for load, _ in found)
         busy = sum(
-            load.busy_cycles / slowing.times(window.paces.get(load.core, math.inf)) for load, window in found
+            load.busy_cycles / slowing.times(window.piece_cycles_by_core.get(load.core, math.inf))
+            for load, window in found
         )
         ran = sum(_ticks(window) * (1 - window.idle_beside(load)) for load, window in found)
         yield AreaCost(

@@ -58,7 +58,7 @@ def counting(
     `slower_times` tells how slow it was. `state` has seen this run afterwards.
     """
     away = absences(slices, taken)
-    best_cycles = state.best_paces_cycles()
+    best_cycles = state.best_piece_cycles()
     slow = slowed(slices, best_cycles)
     found = evidence(slices, [*away, *slow], least_growth_ms)
     times = None
@@ -68,13 +68,13 @@ def counting(
     asker = slices.cores[0].core if slices.cores else 0
     distances = {
         f"{asker}-{core.core}": float(core.distance_cycles)
-        for core in (*slices.cores, *slices.others)
+        for core in (*slices.cores, *slices.other_cores)
         if core.distance_cycles
     }
     count = len(slices.streams[0].due) if slices.streams else 0
-    paces = {core.core: core.pace_cycles for core in slices.cores}
-    paces |= {other.core: (other.pace_cycles,) * count for other in slices.others}
-    state.saw(paces, distances)
+    pieces = {core.core: core.piece_cycles for core in slices.cores}
+    pieces |= {other.core: (other.piece_cycles,) * count for other in slices.other_cores}
+    state.saw(pieces, distances)
     return Counting(
         record=Counted(
             seconds=found.seconds,
@@ -99,11 +99,13 @@ def _slower_times(slices: Slices, best_cycles: Mapping[int, float]) -> float | N
     """Of the slowest core, in the middle of its slices; None if it was as fast as at its best in most."""
     times = [1.0]
     for core in slices.cores:
-        timed = [cycles for cycles in core.pace_cycles if cycles]
+        timed = [cycles for cycles in core.piece_cycles if cycles]
         if timed and core.core in best_cycles:
             times.append(statistics.median(timed) / best_cycles[core.core])
     times += [
-        other.pace_cycles / best_cycles[other.core] for other in slices.others if other.core in best_cycles
+        other.piece_cycles / best_cycles[other.core]
+        for other in slices.other_cores
+        if other.core in best_cycles
     ]
     slowest = max(times)
     return round(slowest, 3) if slowest > SLOWED_TIMES else None

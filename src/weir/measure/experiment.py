@@ -5,6 +5,7 @@ offered, from a low load to overload), and delays at given loads.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from weir.measure.delay import delays
 from weir.measure.one_case import GoalFound, OnChain, OneCase, measured
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts
-from weir.measure.tester import TEACHING_FRAMES, Traffic
+from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
 from weir.measure.trial import TrialRunner
 from weir.results.result import Case, DelayPoint, Throughput, Trial
 
@@ -31,22 +32,27 @@ def measure_setup(measure: Measure, traffic: Sequence[Traffic], chain: OnChain) 
     Ctrl-C or an error of the tester ended, with the trials finished by then: the next step raises that
     KeyboardInterrupt or error.
     """
-    chain.tester.teach(TEACHING_FRAMES)
+    chain.tester.announce(ANNOUNCE_FRAMES)
     for one in traffic:
         if not (yield from measured(_OneFrame(measure, one, chain))):
             return
 
 
-def _undisturbed_pps(probe: Trial) -> tuple[float, float]:
-    """Offered and delivered in its slices, three quarters of the way up: not while a core was away."""
+def undisturbed_pps(probe: Trial) -> tuple[float, float]:
+    """Offered and delivered in its slices in which anything was sent, three quarters of the way up: not while
+    a core was away, if that was for nearly all of the time."""
     if probe.slices is None:
         return probe.offered / probe.duration_s, probe.delivered / probe.duration_s
     lost = dict(probe.slices.lost)
     width_s = probe.slices.width_us / US_PER_S
-    offered = sorted(probe.slices.offered)
-    delivered = sorted(sent - lost.get(at, 0) for at, sent in enumerate(probe.slices.offered))
+    sent = {at: packets for at, packets in enumerate(probe.slices.offered) if packets}
+    offered = sorted(sent.values())
+    delivered = sorted(packets - lost.get(at, 0) for at, packets in sent.items())
     place = 3 * len(offered) // 4
     return offered[place] / width_s, delivered[place] / width_s
+
+
+ABOVE_SENT = 1.1
 
 
 class _OneFrame(OneCase):
@@ -129,8 +135,10 @@ class _OneFrame(OneCase):
         probe = self.warm_up(self._measure.warm_up_s)
         if probe is None:
             return None
-        offered_pps, delivered_pps = _undisturbed_pps(probe)
-        highest = offered_pps
+        offered_pps, delivered_pps = undisturbed_pps(probe)
+        # What forwards in the sender's system calls keeps it from sending more: the limit is the system's,
+        # and only a load above it shows that.
+        highest = offered_pps * (ABOVE_SENT if self.chain.tester.shares_cores else 1)
         if self.ceiling is not None:
             highest = min(highest, max(self.ceiling.max_pps, 1.1 * delivered_pps))
         if self._measure.max_load_pps is not None:
@@ -179,3 +187,27 @@ def curve(
         on_point(index + 1, len(loads_pps))
         points.append(runner.valid("curve", load_pps, options.duration_s).trial)
     return points
+
+
+LOADS_TRIED = 8
+"""Of a search for the region; and with trials that decide, twice the bounds of each goal."""
+TRIAL_TAKES_S = 0.1
+BUILDING_S = 3.0
+
+
+def expected_s(measure: Measure) -> float:
+    """About how long a case takes on a quiet machine. A disturbed one repeats and lengthens trials."""
+    trial, curve, latency = measure.trial, measure.curve, measure.latency
+    around_s = TRIAL_TAKES_S + trial.drain_ms / 1e3
+    deciding = math.ceil(trial.duration_sum_s / trial.duration_s)
+    search_s = LOADS_TRIED * (trial.initial_duration_s + around_s)
+    search_s += len(measure.goals) * 4 * deciding * (trial.duration_s + around_s)
+    seconds = BUILDING_S + measure.warm_up_s + curve.points * (curve.duration_s + around_s)
+    if measure.goals:
+        seconds += min(measure.time_limit_s, measure.repeats * search_s)
+        seconds += len(measure.goals) * measure.confirm_trials * (trial.duration_s + around_s)
+    if latency is not None:
+        trials = len(latency.all_loads) * latency.repeats
+        seconds += trials * (latency.settle_s + latency.duration_s + around_s)
+        seconds += trials * latency.idle_s if latency.first_packets else 0.0
+    return seconds

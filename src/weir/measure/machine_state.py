@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from weir.results.result import MachineBest
 
 OFTEN_SHARE = 0.1
-"""Of all slices: a pace that came less often is not waited for."""
+"""Of all slices: a speed that came less often is not waited for."""
 REMEMBERED = 3000
 """Slices of a core: by those it is told whether its best still comes."""
 SLICES_MIN = 50
@@ -37,19 +37,19 @@ class MachineState:
         self._lately: dict[int, deque[int]] = {}
         self._distances: dict[str, list[float]] = {}
 
-    def saw(self, paces_cycles: Mapping[int, Iterable[int]], distances_cycles: Mapping[str, float]) -> None:
-        """One trial: paces of slices by core, 0 where none was timed; distances by core."""
-        for core, paces in paces_cycles.items():
-            timed = [cycles for cycles in paces if cycles]
+    def saw(self, piece_cycles: Mapping[int, Iterable[int]], distances_cycles: Mapping[str, float]) -> None:
+        """One trial: pieces of slices by core, 0 where none was timed; distances by core."""
+        for core, pieces in piece_cycles.items():
+            timed = [cycles for cycles in pieces if cycles]
             self._paces.setdefault(core, Counter()).update(timed)
             self._lately.setdefault(core, deque(maxlen=REMEMBERED)).extend(timed)
         for pair, cycles in distances_cycles.items():
             self._distances.setdefault(pair, []).append(cycles)
 
-    def best_paces_cycles(self) -> dict[int, float]:
-        """Of each core that timed enough, or that is known of earlier runs; the pace that a tenth of its
+    def best_piece_cycles(self) -> dict[int, float]:
+        """Of each core that timed enough, or that is known of earlier runs; the speed that a tenth of its
         slices reached."""
-        return self.best().paces_cycles
+        return self.best().piece_cycles
 
     def best(self) -> MachineBest:
         """Of this run and earlier ones."""
@@ -57,22 +57,22 @@ class MachineState:
 
     def seen(self, slices: int = SLICES_TO_KEEP, trials: int = NEAR_TRIALS) -> MachineBest:
         """Of this run alone, of cores with so many timed slices and trials: what later runs hold on to."""
-        paces = {
-            core: float(_quantile(paces, OFTEN_SHARE))
-            for core, paces in self._paces.items()
-            if paces.total() >= slices
+        pieces = {
+            core: float(_quantile(pieces, OFTEN_SHARE))
+            for core, pieces in self._paces.items()
+            if pieces.total() >= slices
         }
         distances = {
             core: sorted(seen)[min(NEAR_TRIALS - 1, int(OFTEN_SHARE * len(seen)))]
             for core, seen in self._distances.items()
             if len(seen) >= trials
         }
-        return MachineBest(boot_id=self._known.boot_id, paces_cycles=paces, distances_cycles=distances)
+        return MachineBest(boot_id=self._known.boot_id, piece_cycles=pieces, distances_cycles=distances)
 
     def comes(self, times: float) -> bool:
         """Whether all cores were at most so many times slower than at their best in some of what was seen
         lately: it is worth waiting for."""
-        best = self.best_paces_cycles()
+        best = self.best_piece_cycles()
         return all(
             sum(cycles <= times * best[core] for cycles in lately) >= OFTEN_SHARE * len(lately)
             for core, lately in self._lately.items()

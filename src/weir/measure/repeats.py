@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from weir.lab.frames import BITS_PER_BYTE, l1_bps
 from weir.lab.measure import Goal, Measure
@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 # A result this close to what the tester alone can do says little about the system under test.
 TESTER_BOUND_SHARE = 0.9
 
+
+class Answer(Protocol):
+    """What one search, or one round of searches, says."""
+
+    @property
+    def load_pps(self) -> float | None:
+        """None: it found none, and `why` says why."""
+
+    @property
+    def why(self) -> str | None:
+        """Or what to bear in mind."""
+
+    @property
+    def unmeasured(self) -> bool:
+        """It found none for want of time or of trials that can be believed."""
+
+
+AnswerT = TypeVar("AnswerT", bound=Answer)
 SearchOnce = Callable[[tuple[float, float], int], "list[GoalResult]"]
 
 
@@ -60,38 +78,46 @@ def throughput(
     capped: bool,
     shares_cores: bool = False,
 ) -> Throughput:
-    """The repeats of one goal as one result; irregular unless more than half of them found a rate.
+    """The repeats of one goal as one result; irregular unless more than half of those that say something
+    found a rate.
 
     `capped`: the lab limits the highest load, so that carrying it says nothing of the tester. `shares_cores`:
     the system under test works on the tester's cores, so what keeps the tester from sending as much as it can
     alone is that.
     """
-    good = [one for one in found if one.load_pps is not None]
-    if 2 * len(good) <= len(found):
-        why = next(one.why for one in found if one.load_pps is None)
-        if good:
-            why = f"{len(found) - len(good)} of {len(found)} searches found no rate: {why}"
+    good, bad, why_none = vote(found)
+    if why_none is not None:
+        why = none_found(len(bad), len(found), "searches", why_none.why) if good else why_none.why
         return Throughput(
-            goal=goal.name, goal_loss_ratio=goal.loss_ratio, status="irregular", why=why, repeats=len(found)
+            goal=goal.name,
+            goal_loss_ratio=goal.loss_ratio,
+            status="irregular",
+            why=why,
+            unmeasured=why_none.unmeasured,
+            repeats=len(found),
+            searches=len(found),
         )
     loads = [one.load_pps for one in good if one.load_pps is not None]
     load_pps = statistics.median(loads)
     uppers = [one.upper_pps for one in good if one.upper_pps is not None]
-    bound = any(one.tester_limited or (one.upper_pps is None and not capped) for one in good)
+    # Where nothing was too much for it, nobody knows how much more it carries.
+    open_above = not capped and any(one.upper_pps is None for one in good)
+    bound = open_above or any(one.tester_limited for one in good)
     if ceiling is not None:
         near = load_pps >= TESTER_BOUND_SHARE * ceiling.max_pps
-        bound = near or (bound and not shares_cores)
+        bound = near or open_above or (bound and not shares_cores)
     return Throughput(
         goal=goal.name,
         goal_loss_ratio=goal.loss_ratio,
         status="found",
-        why=next((one.why for one in good if one.why), None),
+        why=remarked(next((one.why for one in good if one.why), None), bad, len(found), "searches"),
         load_pps=load_pps,
         load_min_pps=min(loads),
         load_max_pps=max(loads),
         lower_bound_pps=statistics.median(one.lower_pps for one in good if one.lower_pps is not None),
         upper_bound_pps=statistics.median(uppers) if uppers else None,
         repeats=len(good),
+        searches=len(found),
         l2_bps=load_pps * mean_frame_bytes * BITS_PER_BYTE,
         l1_bps=l1_bps(load_pps, mean_frame_bytes),
         tester_bound=bound,
@@ -101,6 +127,26 @@ def throughput(
         unsteady=2 * sum(one.unsteady for one in good) >= len(good),
         left_out_share=statistics.median(one.left_out_share for one in good),
     )
+
+
+def vote(answers: Sequence[AnswerT]) -> tuple[list[AnswerT], list[AnswerT], AnswerT | None]:
+    """Searches or rounds with a rate and without; and the one that says why there is none in all, unless more
+    found a rate than found that there is none: what could not be measured has no vote."""
+    good = [one for one in answers if one.load_pps is not None]
+    bad = [one for one in answers if one.load_pps is None]
+    failed = [one for one in bad if not one.unmeasured]
+    return good, bad, None if len(good) > len(failed) else (failed or bad)[0]
+
+
+def none_found(bad: int, count: int, what: str, why: str | None, others: str = "") -> str:
+    """ "1 of 2 rounds found no rate: …", or with what the others found before the colon."""
+    return f"{bad} of {count} {what} found no rate{others}: {why}"
+
+
+def remarked(why: str | None, bad: Sequence[Answer], count: int, what: str) -> str | None:
+    """What to bear in mind of a rate: its own remark, and that others found none."""
+    none = none_found(len(bad), count, what, bad[0].why) if bad else None
+    return " ".join(part for part in (why, none) if part) or None
 
 
 def _slower(good: Sequence[GoalResult]) -> float | None:

@@ -28,6 +28,8 @@ from weir.results.result import Trial
 # Trials count as this much longer than they are, so that five trials of 0.2 s are never a rounding error
 # short of 1 s: the library would take the missing 1e-16 s for a trial that lost everything.
 ROUNDING = 1 + 1e-9
+DISTURBED_SHARE = 0.2
+"""Of the time of a search's trials: with more left out its time limit is not the only reason."""
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +43,8 @@ class GoalResult:
     lower_pps: float | None = None
     upper_pps: float | None = None
     why: str | None = None
+    unmeasured: bool = False
+    """Irregular for want of time or of trials that can be believed: it says nothing of the system."""
     tester_limited: bool = False  # upper_pps was too much for the tester, not for the system under test
     out_of_time: bool = False
     """The bounds are further apart than was asked for."""
@@ -149,6 +153,18 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         whole_s, counted_s = (sum(column) for column in zip(*times, strict=True)) if times else (0.0, 0.0)
         return max(0.0, 1 - counted_s / whole_s) if whole_s else 0.0
 
+    def disturbed(self) -> str:
+        """Another sentence, with a space before it, where others had so much of the trials' time that it took
+        the search's; else nothing."""
+        share = self.left_out_share(*self.times_s)
+        if share < DISTURBED_SHARE and not self.unbelievable:
+            return ""
+        said = f" {share:.0%} of the trials' time was left out, since others had a core"
+        if not self.unbelievable:
+            return said + "."
+        load_pps, why = list(self.unbelievable.items())[-1]
+        return f"{said}; at {load_pps:,.0f} pps no trial could be believed: {why}"
+
 
 def search(
     runner: TrialRunner,
@@ -205,13 +221,14 @@ def _judge(
     if lower_pps is None:
         lowest_pps = float(library.config.min_load)
         why = _nothing_carried(lowest_pps, upper_pps, measurer, time_up=time_up)
-        return GoalResult(goal, upper_pps=upper_pps, why=why)
+        unmeasured = time_up or upper_pps in measurer.unbelievable
+        return GoalResult(goal, upper_pps=upper_pps, why=why, unmeasured=unmeasured)
     if upper_pps is None and time_up:
         why = f"The time limit came before a load was found too high for it; it carries {lower_pps:,.0f} pps."
-        return GoalResult(goal, lower_pps=lower_pps, why=why)
+        return GoalResult(goal, lower_pps=lower_pps, why=why + measurer.disturbed(), unmeasured=True)
     if upper_pps in measurer.unbelievable:
         why = f"Above {lower_pps:,.0f} pps no trial could be believed: {measurer.unbelievable[upper_pps]}"
-        return GoalResult(goal, lower_pps=lower_pps, upper_pps=upper_pps, why=why)
+        return GoalResult(goal, lower_pps=lower_pps, upper_pps=upper_pps, why=why, unmeasured=True)
     deciding = measurer.deciding(lower_pps, upper_pps)
     loss = bounds.clo.target_to_stat[target].pessimistic_loss_ratio
     return GoalResult(
@@ -244,7 +261,7 @@ def _nothing_carried(
 ) -> str:
     """Why there is no lower bound."""
     if time_up:
-        return "The time limit came before any load was found that it carries."
+        return "The time limit came before any load was found that it carries." + measurer.disturbed()
     if upper_pps in measurer.unbelievable:
         return f"Even at {lowest_pps:,.0f} pps no trial could be believed: {measurer.unbelievable[upper_pps]}"
     if upper_pps in measurer.too_fast:

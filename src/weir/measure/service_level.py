@@ -25,12 +25,12 @@ class _Limit:
 def service_level_verdicts(
     sla: Sla, throughput: Sequence[Throughput], points: Sequence[DelayPoint]
 ) -> list[Verdict]:
-    """Every limit of `sla`. Of repeats the worst counts; what was not measured validly meets none."""
+    """Every limit of `sla`. Of repeats the worst counts; what was not measured validly is not judged."""
     found = [_floor(one.goal, one.pps, throughput) for one in sla.throughput]
     measured = [point for point in points if not point.first_packets]
     for limit in _limits(sla):
         if not measured:
-            found.append(_verdict(limit, None))
+            found.append(_verdict(limit, None, why=_no_load(throughput)))
         for point in measured:
             found.extend(_of_point(limit, point))
     return found
@@ -43,7 +43,20 @@ def _of_point(limit: _Limit, point: DelayPoint) -> Iterator[Verdict]:
         values = [limit.of(stream) for stream in streams if stream.direction == direction]
         known = [value for value in values if value is not None]
         worst = max(known) if valid and known and len(known) == len(values) else None
-        yield _verdict(limit, worst, point.load, direction)
+        yield _verdict(limit, worst, point.load, direction, why=_not_measured(point))
+
+
+def _no_load(throughput: Sequence[Throughput]) -> str:
+    """Of loads that are shares of a rate there is none without the rate."""
+    lacking = next((one for one in throughput if one.load_pps is None), None)
+    return f"{lacking.goal}: {lacking.why}" if lacking is not None else "No delay was measured."
+
+
+def _not_measured(point: DelayPoint) -> str:
+    said = [sentence for trial in point.trials for sentence in trial.invalid_because]
+    if not any(stream.delivered for trial in point.trials for stream in trial.streams):
+        said.append("No packet arrived, so there is no delay.")
+    return said[0] if said else "Not every packet that it is about had such a delay."
 
 
 def _limits(sla: Sla) -> Iterator[_Limit]:
@@ -72,7 +85,12 @@ def _loss_ratio(stream: StreamCount) -> float | None:
 
 
 def _verdict(
-    limit: _Limit, found: float | None, load: str | None = None, direction: str | None = None
+    limit: _Limit,
+    found: float | None,
+    load: str | None = None,
+    direction: str | None = None,
+    *,
+    why: str,
 ) -> Verdict:
     return Verdict(
         criterion=limit.name,
@@ -83,11 +101,14 @@ def _verdict(
         unit=limit.unit,
         share=found / limit.most if found is not None and limit.most else None,
         met=found is not None and found <= limit.most,
+        why=None if found is not None else why,
     )
 
 
 def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Verdict:
-    found = next((one.load_pps for one in throughput if one.goal == goal), None)
+    of_goal = next((one for one in throughput if one.goal == goal), None)
+    found = of_goal.load_pps if of_goal is not None else None
+    why = of_goal.why if of_goal is not None else f"{goal} was not searched for."
     return Verdict(
         criterion=f"{goal} at least",
         limit=least_pps,
@@ -95,4 +116,5 @@ def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Ver
         unit="pps",
         share=least_pps / found if found else None,
         met=found is not None and found >= least_pps,
+        why=None if found is not None else why,
     )

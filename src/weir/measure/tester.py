@@ -19,7 +19,7 @@ from weir.protocol.traffic_results import DelayHistogram, TrafficResult
 from weir.results.result import ArrivalClock
 
 Direction = Literal["left-to-right", "right-to-left"]
-TEACHING_FRAMES = 3
+ANNOUNCE_FRAMES = 3
 """That each port sends of its own, so that switches learn where it is."""
 
 
@@ -71,7 +71,7 @@ class Tester(Protocol):
     def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the trials that follow."""
 
-    def teach(self, count: int) -> None:
+    def announce(self, count: int) -> None:
         """Each port sends `count` frames with its own address, so that switches learn where it is."""
 
     def run(

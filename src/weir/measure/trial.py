@@ -15,11 +15,11 @@ from weir.base.si import MS_PER_S, NS_PER_S, NS_PER_US
 from weir.lab.measure import TrialOptions
 from weir.measure.absences import SLOWED_TIMES
 from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
+from weir.measure.core_speed import core_speeds
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
 from weir.measure.outside import NOTHING, Outside, Own, joined
 from weir.measure.overload import backlog_packets
-from weir.measure.pace import core_paces
 from weir.measure.tester import SutCounters, Taken, Tester, Traffic, arrival_clocks
 from weir.measure.validity import Fault, faults
 from weir.protocol.ledger import Ledger
@@ -157,7 +157,7 @@ class TrialRunner:
         trial = self._trial(
             purpose, load_pps, asked_s, counts=counts, result=result, counted=counted, found=found
         )
-        trial.paces = core_paces(began, self._ledger)
+        trial.core_speeds = core_speeds(began, self._ledger)
         if ledgered:
             own = Own(area_loads(began, self._ledger), self._ledger.tsc - began.tsc, began.tsc_hz)
             trial.areas, trial.cores = joined(own, areas, cores, counts.drops)

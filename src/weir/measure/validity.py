@@ -63,7 +63,7 @@ def faults(
         names = ", ".join(gone)
         found.append(Fault("gone", f"Port {names} disappeared during the trial: deploy the chain again."))
     if counted is not None and wanted_s is not None:
-        found += _disturbed(counted, wanted_s)
+        found += _disturbed(counted, wanted_s, duration_s)
     if counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset):
         found.append(_unaccounted(counts))
     duplicates = sum(stream.duplicates for stream in result.streams)
@@ -118,7 +118,7 @@ def _late(counts: Balance, result: TrafficResult, duration_s: float, counted: Co
     return found
 
 
-def _disturbed(counted: Counting, wanted_s: float) -> list[Fault]:
+def _disturbed(counted: Counting, wanted_s: float, lasted_s: float) -> list[Fault]:
     """Too little time in which every core was there."""
     seconds = counted.record.seconds
     behind = counted.short_recovering
@@ -134,13 +134,14 @@ def _disturbed(counted: Counting, wanted_s: float) -> list[Fault]:
         ]
     by: dict[tuple[int, str], float] = {}
     for one in counted.left_out:
-        by[one.core, one.by] = by.get((one.core, one.by), 0.0) + one.to_us - max(0.0, one.from_us)
+        us = min(one.to_us, lasted_s * US_PER_S) - max(0.0, one.from_us)
+        by[one.core, one.by] = by.get((one.core, one.by), 0.0) + max(0.0, us)
     (core, who), away_us = max(by.items(), key=lambda entry: entry[1], default=((0, "the host"), 0.0))
     return [
         Fault(
             "host",
-            f"Only {seconds:.3f} of {wanted_s:.3f} s were undisturbed: {who} had core {core} for"
-            f" {away_us / US_PER_S:.3f} s: end what else runs there.",
+            f"Only {seconds:.3f} of {lasted_s:.3f} s were undisturbed ({wanted_s:.3f} s are asked for): {who}"
+            f" had core {core} for {away_us / US_PER_S:.3f} s: end what else runs there.",
         )
     ]
 

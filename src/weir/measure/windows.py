@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import Protocol
 
 from weir.lab.execution import KERNEL_KINDS, TESTER_KINDS
+from weir.measure.core_speed import Slowing, core_speeds
 from weir.measure.outside import NOTHING, Outside
-from weir.measure.pace import Slowing, core_paces
 from weir.protocol.ledger import AreaLedger, Ledger
 from weir.results.result import AreaLoad, CoreLoad
 
@@ -73,7 +73,7 @@ class Probe:
 
     distance_cycles: float
     """To read on the first what the second has."""
-    paces: Mapping[int, float]
+    piece_cycles_by_core: Mapping[int, float]
     """Cycles of a piece of work, by core, while both are at it."""
 
 
@@ -89,15 +89,15 @@ class Window:
     """Areas outside weir-dp."""
     kernel: tuple[CoreLoad, ...] = ()
     """The kernel's time on the cores."""
-    probed_paces: Mapping[int, float] = field(default_factory=dict)
+    probed_cycles: Mapping[int, float] = field(default_factory=dict)
     """By core, the mean of before and after."""
 
     @cached_property
-    def paces(self) -> Mapping[int, float]:
+    def piece_cycles_by_core(self) -> Mapping[int, float]:
         """Of each core the mean cycles of a piece of work; infinite where hardly any was timed. Of a switch's
         core, on which no loop of weir-dp times any, as it was before and after."""
-        timed = {pace.core: pace for pace in core_paces(self.before, self.after)}
-        return dict(self.probed_paces) | {
+        timed = {speed.core: speed for speed in core_speeds(self.before, self.after)}
+        return dict(self.probed_cycles) | {
             core.core: timed[core.core].cycles / timed[core.core].pieces
             if core.core in timed and timed[core.core].pieces >= PIECES_MIN
             else math.inf
@@ -160,18 +160,27 @@ class Window:
         found = self.distances_cycles
         return self.waited() <= WAITED_MOST and (not found or max(found) <= (1 + NEAR) * min(found))
 
-    def pace_cycles(self) -> float:
+    def piece_cycles(self) -> float:
         """Of the slowest core that limits; of all, where nobody timed that one."""
-        slowest = max(self.paces.values(), default=math.inf)
-        return max((self.paces[core] for core in self.limiting() if core in self.paces), default=slowest)
+        slowest = max(self.piece_cycles_by_core.values(), default=math.inf)
+        return max(
+            (
+                self.piece_cycles_by_core[core]
+                for core in self.limiting()
+                if core in self.piece_cycles_by_core
+            ),
+            default=slowest,
+        )
 
     def undisturbed_pps(self, slowing: Slowing) -> float:
         """What `pps` would be had no core been slowed: as much more as the cores that limit were, where they
         are timed, but no more than other cores of functions could carry."""
-        paces, idle, full = self.paces, self.idle(), self.limiting()
-        slowed = max((slowing.times(paces[core]) for core in full if core in paces), default=1.0)
-        others = (core for core in idle if core in paces and core not in full | self.testers())
-        rest = (slowing.times(paces[core]) / max(1e-6, 1 - idle[core]) for core in others)
+        piece_cycles, idle, full = self.piece_cycles_by_core, self.idle(), self.limiting()
+        slowed = max(
+            (slowing.times(piece_cycles[core]) for core in full if core in piece_cycles), default=1.0
+        )
+        others = (core for core in idle if core in piece_cycles and core not in full | self.testers())
+        rest = (slowing.times(piece_cycles[core]) / max(1e-6, 1 - idle[core]) for core in others)
         return self.pps() * max(1.0, min(slowed, min(rest, default=slowed)))
 
     def pps(self) -> float:
@@ -230,8 +239,10 @@ def windows(
 
 def _mean_paces(probes: Sequence[Probe]) -> dict[int, float]:
     """Without cores that some probe could not time."""
-    cores = set.intersection(*(set(one.paces) for one in probes)) if probes else set()
-    return {core: statistics.fmean(one.paces[core] for one in probes) for core in sorted(cores)}
+    cores = set.intersection(*(set(one.piece_cycles_by_core) for one in probes)) if probes else set()
+    return {
+        core: statistics.fmean(one.piece_cycles_by_core[core] for one in probes) for core in sorted(cores)
+    }
 
 
 def delivered_pps(before: Ledger, after: Ledger) -> float:

@@ -83,7 +83,7 @@ def ring_count(node: Node) -> int:
         "run-to-completion": 0,
         "pipeline": len(node.chain) - 1,
         "dispatch": 2 * node.workers,
-        "separated": node.owners * (1 + 2 * node.workers),
+        "separated": node.state_cores * (1 + 2 * node.workers),
     }
     return 2 * per_way[node.architecture]
 
@@ -152,34 +152,40 @@ class _Builder:
             self._run(f"{name}.collector.{direction.name}", self.node.cores[0], paths)
 
     def separated(self, directions: tuple[_Direction, _Direction]) -> None:
-        """A dispatcher, owners of the state that decide, appliers without state, and a collector."""
-        name, owners, workers = self.node.name, range(self.node.owners), range(self.node.workers)
+        """A dispatcher, state cores that decide, rewrite workers without state, and a collector."""
+        name, state_cores, workers = self.node.name, range(self.node.state_cores), range(self.node.workers)
         fed = [
-            [self.made.ring(f"{name}.{direction.name}.{index}") for index in owners]
+            [self.made.ring(f"{name}.{direction.name}.{index}") for index in state_cores]
             for direction in directions
         ]
-        self._dispatcher(directions, fed, f"{name}.owner0")
+        self._dispatcher(directions, fed, f"{name}.state_core0")
         applied: list[list[HopPath]] = [[] for _ in workers]
         collected = []
-        for owner in owners:
+        for state_core in state_cores:
             paths = []
             for at, direction in enumerate(directions):
-                lane = f"{name}.{direction.name}.{owner}"
+                lane = f"{name}.{direction.name}.{state_core}"
                 turns = [self.made.ring(f"{lane}.{index}") for index in workers]
                 done = [self.made.ring(f"{lane}.{index}.done") for index in workers]
                 for index in workers:
                     applied[index].append(
-                        HopPath(name=f"{direction.name}{owner}", in_=turns[index], out=done[index])
+                        HopPath(name=f"{direction.name}{state_core}", in_=turns[index], out=done[index])
                     )
                 collected.append(
-                    HopPath(name=f"{direction.name}{owner}", in_=tuple(done), out=_out(direction.exits))
+                    HopPath(name=f"{direction.name}{state_core}", in_=tuple(done), out=_out(direction.exits))
                 )
-                stages = self._stages(direction, instance=(owner, len(owners)))
-                paths.append(_path(direction, fed[at][owner], stages, tuple(turns)))
-            self._run(f"{name}.owner{owner}", self._other(owner), paths, kind="owner", fastpath=True)
+                stages = self._stages(direction, instance=(state_core, len(state_cores)))
+                paths.append(_path(direction, fed[at][state_core], stages, tuple(turns)))
+            self._run(
+                f"{name}.state_core{state_core}",
+                self._other(state_core),
+                paths,
+                kind="state_core",
+                fastpath=True,
+            )
         for index in workers:
-            core = self._other(len(owners) + index)
-            self._hop(f"{name}.applier{index}", core, "applier", applied[index])
+            core = self._other(len(state_cores) + index)
+            self._hop(f"{name}.rewrite_worker{index}", core, "rewrite_worker", applied[index])
         self._hop(f"{name}.collector", self.node.cores[0], "collector", collected)
 
     def _other(self, index: int) -> int:
@@ -191,7 +197,7 @@ class _Builder:
         core: int,
         paths: list[PathConfig],
         *,
-        kind: Literal["chain", "owner"] = "chain",
+        kind: Literal["chain", "state_core"] = "chain",
         fastpath: bool = False,
     ) -> None:
         area = ChainArea(name=name, core=core, kind=kind, paths=tuple(paths))
@@ -199,7 +205,9 @@ class _Builder:
             area = area.model_copy(update={"fastpath_flows": self.node.fastpath_flows})
         self.made.areas.append(area)
 
-    def _hop(self, name: str, core: int, kind: Literal["applier", "collector"], paths: list[HopPath]) -> None:
+    def _hop(
+        self, name: str, core: int, kind: Literal["rewrite_worker", "collector"], paths: list[HopPath]
+    ) -> None:
         self.made.areas.append(HopArea(name=name, core=core, kind=kind, paths=tuple(paths)))
 
     def _dispatcher(

@@ -164,7 +164,7 @@ class _Area:
             if not isinstance(config, SwitchArea):
                 outputs = tuple(sent_to.get((self.core, output), output) for output in outputs)
             self._paths.append(replace(path, outputs=_met(outputs, flows)))
-        self._changes = tuple(own.values()) if self.kind == "applier" else None
+        self._changes = tuple(own.values()) if self.kind == "rewrite_worker" else None
         self._given = [0.0] * len(self._paths)
 
     def claim(self) -> None:
@@ -193,10 +193,10 @@ class _Area:
         return moved
 
     def _touched(self, path: _Path) -> dict[int, float]:
-        """Shares by core of who touched the bytes of what it gives on. An owner only reads them: who writes
-        there after it has to get them from where they were."""
-        looks = self.kind in ("generator", "applier", *SWITCH_KINDS)
-        looks = looks or (bool(path.stages) and self.kind != "owner")
+        """Shares by core of who touched the bytes of what it gives on. A state core only reads them: who
+        writes there after it has to get them from where they were."""
+        looks = self.kind in ("generator", "rewrite_worker", *SWITCH_KINDS)
+        looks = looks or (bool(path.stages) and self.kind != "state_core")
         if looks or (self.kind == "dispatcher" and len(path.outputs) > 1):
             return {self.core: 1.0}
         before = _sum(self._queues[entry].touched_by for entry in path.entries)
@@ -250,7 +250,7 @@ class _Area:
             remembers_most=self._fastpath_flows,
             takers=tuple(queue.taken_by for queue in left if queue.taken_by is not None),
             places=sum(queue.places for queue in came),
-            rewriting=rewriting if self.kind == "applier" or self._fastpath_flows else (),
+            rewriting=rewriting if self.kind == "rewrite_worker" or self._fastpath_flows else (),
             hop=self._hop,
         )
 

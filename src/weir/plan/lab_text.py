@@ -21,7 +21,9 @@ from weir.lab.lab import DEFAULT_FUNCTION, Lab
 from weir.lab.overlay import OVERLAY_KEY
 
 _SAID_BY_THE_PLAN = ("chain", "technology", "baseline", "functions", "cores", "variants")
-_HOW_IT_RUNS = ("architecture", "workers", "owners", "fastpath", "fastpath_flows", "cores")
+_HOW_IT_RUNS = ("architecture", "workers", "state_cores", "fastpath", "fastpath_flows", "cores")
+_FORMERLY = ("owners",)
+"""Names of these that lab files may still use."""
 _WIDTH = 120
 
 
@@ -78,7 +80,7 @@ def _functions(data: Any, names: Mapping[str, str], placed: Mapping[str, Functio
 def _run_as(function: Any, placed: FunctionOptions) -> None:
     said = placed.model_dump(include=set(_HOW_IT_RUNS), exclude_defaults=True)
     said["cores"] = _flow(placed.cores or ())
-    for key in _HOW_IT_RUNS:
+    for key in (*_HOW_IT_RUNS, *_FORMERLY):
         function.pop(key, None)
     for key in reversed(_HOW_IT_RUNS):
         if key in said:

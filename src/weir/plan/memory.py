@@ -87,7 +87,7 @@ def switch_memory_mb(topology: Topology, lab: Lab) -> int:
 
 def _state_mb(node: Node) -> int:
     """Of the functions' states, each as often as there are instances, and of fast paths."""
-    instances = {"dispatch": node.workers, "separated": node.owners}.get(node.architecture, 1)
+    instances = {"dispatch": node.workers, "separated": node.state_cores}.get(node.architecture, 1)
     stateful = sum(network_functions()[one.nf].decides for one in node.chain)
     fastpaths = len(node.chain) if node.architecture == "pipeline" else instances
     cached = fastpaths * node.fastpath_flows * (_FLOW_ENTRY_BYTES + len(node.chain) * _FLOW_STAGE_BYTES)

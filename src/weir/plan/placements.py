@@ -19,7 +19,7 @@ from weir.lab.function_check import function_complaints
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import network_functions
 
-WORKERS_MAX, OWNERS_MAX = 8, 4
+WORKERS_MAX, STATE_CORES_MAX = 8, 4
 SPARE_AREAS = 2
 """So many more areas than cores are tried: they share cores where that evens the load out."""
 ANYWHERE_MAX = 6
@@ -33,7 +33,7 @@ class Split:
 
     architecture: Architecture
     workers: int = 0
-    owners: int = 0
+    state_cores: int = 0
     fastpath: bool = False
 
     def areas(self, functions: int) -> tuple[int, ...]:
@@ -42,7 +42,7 @@ class Split:
             "run-to-completion": (1,),
             "pipeline": (1,) * functions,
             "dispatch": (1, self.workers),
-            "separated": (1, self.owners, self.workers),
+            "separated": (1, self.state_cores, self.workers),
         }
         return kinds[self.architecture]
 
@@ -51,7 +51,7 @@ class Split:
         update = {
             "architecture": self.architecture,
             "workers": self.workers or None,
-            "owners": self.owners or None,
+            "state_cores": self.state_cores or None,
             "fastpath": self.fastpath,
             "fastpath_flows": one.fastpath_flows if self.fastpath else None,
             "cores": cores,
@@ -96,12 +96,14 @@ def splits(function: FunctionOptions, areas_max: int, fastpath: Sequence[bool]) 
     found = [Split("run-to-completion"), Split("pipeline")]
     found += [Split("dispatch", workers=workers) for workers in range(1, WORKERS_MAX + 1)]
     found += [
-        Split("separated", workers=workers, owners=owners)
-        for owners, workers in itertools.product(range(1, OWNERS_MAX + 1), range(1, WORKERS_MAX + 1))
+        Split("separated", workers=workers, state_cores=state_cores)
+        for state_cores, workers in itertools.product(
+            range(1, STATE_CORES_MAX + 1), range(1, WORKERS_MAX + 1)
+        )
     ]
     count = len(function.nfs())
     fitting = [
-        Split(split.architecture, split.workers, split.owners, remembers)
+        Split(split.architecture, split.workers, split.state_cores, remembers)
         for split, remembers in itertools.product(found, fastpath)
         if sum(split.areas(count)) <= areas_max and (split.architecture != "pipeline" or count > 1)
     ]

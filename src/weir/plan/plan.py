@@ -30,11 +30,6 @@ LOG = "weir-dp.log"
 _REALTIME = {True: "realtime", False: "", "auto": "realtime where it can be"}
 _UNIX_PATH_MAX = 107
 _NETNS_DIRECTORY = "/run/netns"
-# Those set aside for benchmarks: 198.18.0.0/15 (RFC 2544, RFC 6815) and 2001:2::/48 (RFC 5180).
-_ADDRESSES = {4: ("198.18.0.1", "198.19.0.1"), 6: ("2001:2:0:1::1", "2001:2:0:2::1")}
-# RFC 4814: source ports from 1024 on, destination ports from 1 to 49151.
-_SRC_PORT = 1024
-_DST_PORT = 1024
 
 
 @dataclass(frozen=True)
@@ -93,7 +88,7 @@ class Plan:
             return f"net_vhost{port.link},iface={path},queues=1"
         size = next(one.rx_queue_size for one in self.configure.ports if one.name == port.name)
         index = next(index for index, other in enumerate(self.topology.ports) if other.name == port.name)
-        # speed: generators that pace by the link's must not take the default of 10 Gbit/s for the limit.
+        # speed: generators that send at the link's must not take the default of 10 Gbit/s for the limit.
         devargs = (
             f"net_virtio_user{index},path={path},queues=1,queue_size={size},"
             f"packed_vq=1,speed=100000,mac={port.mac}"
@@ -215,7 +210,7 @@ def flows(traffic: Traffic, seed: int) -> FlowConfig:
 
 def template(traffic: Traffic, src_mac: str, dst_mac: str, *, back: bool = False) -> Template:
     """Headers of a stream's first flow, from left to right; or `back`, from right to left."""
-    source, destination = _ADDRESSES[traffic.ip][:: -1 if back else 1]
+    (source, source_port), (destination, destination_port) = traffic.sent(back=back)
     return Template(
         ip=traffic.ip,
         l4=traffic.l4,
@@ -224,8 +219,8 @@ def template(traffic: Traffic, src_mac: str, dst_mac: str, *, back: bool = False
         vlan=traffic.vlan,
         src_ip=source,
         dst_ip=destination,
-        src_port=_SRC_PORT,
-        dst_port=_DST_PORT,
+        src_port=source_port,
+        dst_port=destination_port,
     )
 
 

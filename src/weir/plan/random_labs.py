@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
+from weir.base.first_fault import fault_text
 from weir.lab.check import complaints
 from weir.lab.frames import IMIX_BYTES
 from weir.lab.function import ARCHITECTURES, NfOptions
@@ -30,7 +31,7 @@ from weir.technology import TECHNOLOGIES
 
 FASTPATH = "fast path"
 RUN_AS = (*ARCHITECTURES, FASTPATH)
-FUNCTIONS_MAX, WORKERS_MAX, OWNERS_MAX = 4, 4, 2
+FUNCTIONS_MAX, WORKERS_MAX, STATE_CORES_MAX = 4, 4, 2
 SIZES_BYTES = tuple(sorted(set(IMIX_BYTES.values())))
 _LETTERS = "".join(letter for letter in IMIX_BYTES if letter != "z")
 _LETTERS_MAX = 12
@@ -79,7 +80,7 @@ def drawn(known: Known, cpus: Sequence[int], seed: int) -> Iterator[Drawn]:
             lab = Lab.model_validate(values)
             wrong = next((one.message for one in complaints(lab, cpus)), None) or _unanswerable(lab)
         except ValidationError as error:
-            wrong = error.errors()[0]["msg"]
+            wrong = fault_text(error)
         if wrong is not None:
             refused.append(wrong)
             continue
@@ -163,7 +164,7 @@ def _run_as(run_as: str, nfs: Sequence[Mapping[str, Any]], random: Random) -> di
     if architecture in ("dispatch", "separated"):
         found["workers"] = random.randint(1, WORKERS_MAX)
     if architecture == "separated":
-        found["owners"] = random.randint(1, OWNERS_MAX)
+        found["state_cores"] = random.randint(1, STATE_CORES_MAX)
     if run_as == FASTPATH:
         found["fastpath"] = True
         found["fastpath_flows"] = _log_uniform(random, _FASTPATH_FLOWS_MIN, _FASTPATH_FLOWS_MAX)

@@ -18,7 +18,7 @@ from weir.base.topology import (
     namespace,
     token_of,
 )
-from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_OWNERS, DEFAULT_WORKERS, FunctionOptions
+from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_STATE_CORES, DEFAULT_WORKERS, FunctionOptions
 from weir.lab.lab import Chain, Lab
 from weir.technology import TECHNOLOGIES, Technology
 
@@ -97,7 +97,7 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
         both_ways=function.router is not None,
         architecture=architecture,
         workers=workers if architecture in ("dispatch", "separated") else 1,
-        owners=(function.owners or DEFAULT_OWNERS) if architecture == "separated" else 1,
+        state_cores=(function.state_cores or DEFAULT_STATE_CORES) if architecture == "separated" else 1,
         fastpath_flows=flows if function.fastpath else 0,
         machine=machine,
     )

@@ -86,6 +86,7 @@ def _seed(topology: Topology, node: Node) -> Step:
         params={
             "node": node.name,
             "image": node.machine.image or "",
+            "image_format": node.machine.image_format,
             "user_data": node.machine.user_data or "",
             **addresses,
         },
@@ -109,6 +110,8 @@ def _start(topology: Topology, node: Node, machine: Machine, *, incoming: bool) 
         "failover": machine.failover,
         "netns": switch_namespace(topology),
         "forwarder": machine.forwarder or "",
+        "image": machine.image or "",
+        "image_format": machine.image_format,
         "vcpus": machine.vcpus,
         "memory_mb": machine.memory_mb,
         "hugepages": machine.hugepages,

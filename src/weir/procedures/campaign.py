@@ -16,7 +16,7 @@ from weir.base.error import ChainError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.host.reading import facts
-from weir.host.checks import shortfalls
+from weir.host.shortfalls import shortfalls
 from weir.lab import Chain, Lab
 from weir.lab.measure import Measure
 from weir.lab.ways import Way, ways
@@ -26,7 +26,7 @@ from weir.measure.machine_state import MachineState
 from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.reductions import reductions
 from weir.measure.tester import Traffic
-from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
+from weir.procedures.driver import RunningChain, new_id, planned, refused, running, take_down_leftovers
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import Progress, new_result
 from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
@@ -38,6 +38,8 @@ Measuring = Callable[[Measure, Sequence[Traffic], OnChain], Iterator[Case]]
 class CampaignProgress(Progress, Protocol):
     """Whoever shows where a campaign is."""
 
+    def planned(self, cases: int) -> None: ...
+    def skipped(self, cases: int) -> None: ...
     def event(self, event: Event) -> None: ...
     def case(self, case: Case) -> None: ...
 
@@ -69,6 +71,7 @@ class Campaign:
         self._ceilings: dict[tuple[str, str | None], dict[str, Ceiling]] = {}
         self._visited: dict[tuple[str, str], MeasuredSetup] = {}
         self._versions: dict[str, str] = {}
+        self._finished = 0
         self._state = MachineState(store.machine_best(fabric.boot_id(), fabric.weir_version()))
 
     def run(self) -> Result:
@@ -82,10 +85,14 @@ class Campaign:
             began = time.monotonic()
             result = self._begin()
             self._store.begin(result)
+            visits = list(self._visits())
+            self._progress.planned(len(visits) * len(self._frames()))
             try:
-                for way, chain in self._visits():
+                for way, chain, turn in visits:
                     stop_signals.check()
-                    self._visit(result, way, chain)
+                    finished = self._finished
+                    self._visit(result, way, chain, turn)
+                    self._progress.skipped(len(self._frames()) - (self._finished - finished))
                 self._revisit(result)
             except KeyboardInterrupt:
                 result.interrupted = True
@@ -100,11 +107,14 @@ class Campaign:
             self._store.update(result)
         return result
 
-    def _visits(self) -> Iterator[tuple[Way, Chain]]:
-        """Every way and chain, as often as there are rounds: there, back, and there again."""
+    def _visits(self) -> Iterator[tuple[Way, Chain, str]]:
+        """Every way and chain, as often as there are rounds: there, back, and there again. With what to say
+        of the round."""
         order = [(way, chain) for way in self._ways for chain in self._lab.chains()]
-        for number in range(self._lab.measure.rounds):
-            yield from order[:: -1 if number % 2 else 1]
+        rounds = self._lab.measure.rounds
+        for number in range(rounds):
+            turn = f", round {number + 1}" if rounds > 1 else ""
+            yield from ((way, chain, turn) for way, chain in order[:: -1 if number % 2 else 1])
 
     def _revisit(self, result: Result) -> None:
         """What was only measured in a worse state of the machine, again while there is time."""
@@ -126,7 +136,7 @@ class Campaign:
                 self._progress.say(
                     f"{visited.setup.name} {visited.setup.chain}: again, the machine was in a worse state"
                 )
-                self._visit(result, visited.way, visited.chain, frozenset(visited.worse()))
+                self._visit(result, visited.way, visited.chain, ", again", frozenset(visited.worse()))
 
     def _begin(self) -> Result:
         baseline = self._lab.baseline or self._ways[0].name
@@ -134,10 +144,12 @@ class Campaign:
         result.shortfalls = _shortfalls() if self._lab.variants else []
         return result
 
-    def _visit(self, result: Result, way: Way, chain: Chain, frames: Container[str] | None = None) -> None:
-        """`frames`: those alone; None: all."""
+    def _visit(
+        self, result: Result, way: Way, chain: Chain, turn: str, frames: Container[str] | None = None
+    ) -> None:
+        """`turn`: which visit this is, in words. `frames`: those alone; None: all."""
         name = f"{way.name} {chain.name}"
-        self._progress.setup(name)
+        self._progress.setup(name + turn)
         visited = self._visited.get((way.name, chain.name)) or self._first_visit(result, way, chain)
         setup = visited.setup
         if setup.refused is not None:
@@ -163,9 +175,7 @@ class Campaign:
             datapath="none",
         )
         result.setups.append(setup)
-        missing = refusal(way.lab, way.technology, chain)
-        lacking = f"{missing.missing}: {missing.fix}" if missing is not None else None
-        setup.refused = "; ".join(why for why in (way.refused, lacking) if why is not None) or None
+        setup.refused = refused(way, chain)
         visited = MeasuredSetup(way, chain, setup, self._store.add_setup(result.id, setup))
         self._visited[way.name, chain.name] = visited
         if setup.refused is not None:
@@ -222,6 +232,7 @@ class Campaign:
             )
             for case in cases:
                 self._store.add_case(number, visited.add(case, lab.sla, self._state))
+                self._finished += 1
                 self._progress.case(case)
 
     def _record(self, result: Result, visited: MeasuredSetup, chain: RunningChain) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 
 from weir import fabric, plan
@@ -20,6 +20,7 @@ from weir.fabric.outside import TakenWatch
 from weir.fabric.process import log_end
 from weir.lab import Chain, Lab
 from weir.lab.frames import mean_frame_bytes
+from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.plan import LOG, SOCKET, Plan
 from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
@@ -94,9 +95,26 @@ def refusal(lab: Lab, technology: str, chain: Chain) -> fabric.Refusal | None:
     return fabric.check(technology, lab.options(technology), machines=lab.machines(chain.name))
 
 
+def refused(way: Way, chain: Chain) -> str | None:
+    """The same of what a lab compares, in words: for want of CPUs, or of what the technology needs."""
+    lacking = refusal(way.lab, way.technology, chain)
+    reasons = (way.refused, f"{lacking.missing}: {lacking.fix}" if lacking is not None else None)
+    return "; ".join(why for why in reasons if why is not None) or None
+
+
 def planned(lab: Lab, technology: str, chain: Chain) -> Topology:
     """Of a new deployment. PlanError for what does not fit on the machine."""
     return plan.build_topology(lab, technology, chain, new_id(lab))
+
+
+def all_planned(compared: Iterable[Way], chains: Sequence[Chain]) -> list[Topology]:
+    """Of a deployment of each that can be planned: why another one cannot is said when its turn comes."""
+    found = []
+    for way in compared:
+        for chain in chains if way.refused is None else ():
+            with suppress(plan.PlanError):
+                found.append(planned(way.lab, way.technology, chain))
+    return found
 
 
 def new_id(lab: Lab) -> str:

@@ -12,6 +12,7 @@ from weir.lab.sla import Sla
 from weir.lab.ways import Way
 from weir.measure.delay import point_of
 from weir.measure.machine_state import MachineState
+from weir.measure.repeats import none_found, remarked, vote
 from weir.measure.service_level import service_level_verdicts
 from weir.results.result import Case, DelayPoint, RoundRate, Setup, Throughput
 
@@ -93,10 +94,17 @@ def _point(points: Sequence[DelayPoint]) -> DelayPoint:
 
 def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
     """The median of the rounds in the best state of the machine that any had, with their spread; irregular
-    unless more than half found a rate. What is said beside the rate is of the round nearest to it."""
+    unless more than half of those that say something found a rate. What is said beside the rate is of the
+    round nearest to it."""
     good = [(number, one) for number, one in rounds if one.load_pps is not None]
-    if 2 * len(good) <= len(rounds):
-        return next(one for _, one in rounds if one.load_pps is None)
+    found, bad, why_none = vote([one for _, one in rounds])
+    searches = sum(one.searches for _, one in rounds)
+    rates = [_rate(number, one) for number, one in good]
+    if why_none is not None:
+        others = ", ".join(f"{one.load_pps or 0.0:,.0f} pps" for one in found)
+        said = f" (the others: {others})"
+        why = none_found(len(bad), len(rounds), "rounds", why_none.why, said) if found else why_none.why
+        return why_none.model_copy(update={"why": why, "rounds": rates, "searches": searches})
     best = [one for _, one in good if not one.worse_state] or [one for _, one in good]
     load_pps = statistics.median(one.load_pps or 0.0 for one in best)
     nearest = min(best, key=lambda one: abs((one.load_pps or 0.0) - load_pps))
@@ -108,22 +116,25 @@ def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
             "l1_bps": (nearest.l1_bps or 0.0) * share,
             "load_min_pps": min(one.load_min_pps or 0.0 for one in best),
             "load_max_pps": max(one.load_max_pps or 0.0 for one in best),
+            "why": remarked(nearest.why, bad, len(rounds), "rounds"),
             "repeats": sum(one.repeats for one in best),
+            "searches": searches,
             "tester_bound": any(one.tester_bound for one in best),
             "out_of_time": 2 * sum(one.out_of_time for one in best) >= len(best),
             "slower_times": min(one.slower_times or 1.0 for one in best) if _all_slower(best) else None,
             "unsteady": 2 * sum(one.unsteady for one in best) >= len(best),
             "left_out_share": statistics.median(one.left_out_share for one in best),
-            "rounds": [
-                RoundRate(
-                    round=number,
-                    load_pps=one.load_pps or 0.0,
-                    slower_times=one.slower_times,
-                    farther_times=one.farther_times,
-                )
-                for number, one in good
-            ],
+            "rounds": rates,
         }
+    )
+
+
+def _rate(number: int, found: Throughput) -> RoundRate:
+    return RoundRate(
+        round=number,
+        load_pps=found.load_pps or 0.0,
+        slower_times=found.slower_times,
+        farther_times=found.farther_times,
     )
 
 

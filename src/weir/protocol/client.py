@@ -18,8 +18,9 @@ from typing import Any, Literal, Self, TypeVar
 
 from pydantic import ValidationError
 
+from weir.base.first_fault import first_fault
 from weir.base.si import MS_PER_S
-from weir.protocol.configuration import Configure, NfReportAsked, Request, Teach
+from weir.protocol.configuration import Announce, Configure, NfReportAsked, Request
 from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError, refusing
 from weir.protocol.ledger import Configured, ConfiguredPort, Hello, Ledger, NfReport, Reply
 from weir.protocol.traffic import (
@@ -32,7 +33,7 @@ from weir.protocol.traffic import (
 )
 from weir.protocol.traffic_results import DelayHistogram, RunState, Started, TrafficInterval, TrafficResult
 
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 """One more whenever an older weir-dp would no longer do: native/control/describe.h has the same."""
 RECEIVE_BYTES = 65_536
 CONNECT_RETRY_S = 0.02
@@ -99,9 +100,9 @@ class DataPlaneClient:
         """Stops the loops, closes the ports and forgets the configuration."""
         self.call("reset", timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S))
 
-    def teach(self, count: int) -> None:
+    def announce(self, count: int) -> None:
         """Each port sends `count` frames from its own address, so that switches learn it."""
-        self.call("teach", Teach(count=count).arguments())
+        self.call("announce", Announce(count=count).arguments())
 
     def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the runs that follow."""
@@ -119,7 +120,7 @@ class DataPlaneClient:
         then: LaterRates | None = None,
         slice_ns: int | None = None,
         skip: bool = False,
-        others: Collection[int] = (),
+        switch_cpus: Collection[int] = (),
     ) -> int:
         """Starts a run and returns its number. A rate of 0 is as fast as the core can."""
         run = TrafficStart(
@@ -130,7 +131,7 @@ class DataPlaneClient:
             then=then,
             slice_ns=slice_ns,
             skip=skip,
-            others=tuple(sorted(others)),
+            switch_cpus=tuple(sorted(switch_cpus)),
             delay=delay,
         )
         return self.ask("traffic.start", Started, run).run
@@ -277,11 +278,10 @@ def _parsed(shape: type[Answer], result: object) -> Answer:
     try:
         return shape.model_validate(result)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where, what = first_fault(error)
         raise DataPlaneError(
             "bad_answer",
-            f"weir-dp's answer is not the {shape.__name__} expected: {first['msg']}",
+            f"weir-dp's answer is not the {shape.__name__} expected: {what}",
             where=where,
             fix="build weir-dp and weir from the same source: make native",
         ) from error

@@ -49,7 +49,7 @@ class PortConfig(Request):
     netns: str | None = None
     """Path of the network namespace in which the port is opened."""
     mac: Mac | None = None
-    """Its own address; only ports with one take part in `teach`."""
+    """Its own address; only ports with one take part in `announce`."""
     peer: str | None = None
     """The other end of an in-memory port."""
     wire: Literal["virtual", "physical"] = "virtual"
@@ -119,13 +119,13 @@ class PathConfig(_Path):
 class ChainArea(Request):
     """An area that runs functions.
 
-    A state core (`owner`) leaves the rewriting to rewrite workers (`applier`): each path gives its packets to
-    its outputs round-robin, all rings, and the functions must be such that decide.
+    A state core (`state_core`) leaves the rewriting to rewrite workers (`rewrite_worker`): each path gives
+    its packets to its outputs round-robin, all rings, and the functions must be such that decide.
     """
 
     name: str
     core: CoreNumber
-    kind: Literal["chain", "owner"]
+    kind: Literal["chain", "state_core"]
     paths: Annotated[tuple[PathConfig, ...], Field(min_length=1, max_length=8)]
     fastpath_flows: int | None = Field(default=None, ge=1, le=1 << 24)
     """Capacity of the fast path, in flows; absent: none. All functions must be such that decide."""
@@ -174,14 +174,14 @@ class HopPath(_Path):
 
 
 class HopArea(Request):
-    """A rewrite worker (`applier`) rewrites packets as a state core decided.
+    """A rewrite worker (`rewrite_worker`) rewrites packets as a state core decided.
 
     A collector restores their order.
     """
 
     name: str
     core: CoreNumber
-    kind: Literal["applier", "collector"]
+    kind: Literal["rewrite_worker", "collector"]
     paths: Annotated[tuple[HopPath, ...], Field(min_length=1, max_length=64)]
 
 
@@ -212,7 +212,7 @@ class Configure(Request):
     """Packet buffers; absent: by the number of ports."""
 
 
-class Teach(Request):
+class Announce(Request):
     """RARP frames from each port with an address of its own."""
 
     count: int = Field(default=3, ge=1, le=100)

@@ -45,7 +45,7 @@ class Configured(Reply):
     ports: tuple[ConfiguredPort, ...]
 
 
-class Taught(Reply):
+class Announced(Reply):
     """Frames that were sent."""
 
     sent: int
@@ -67,12 +67,12 @@ class StageLedger(Reply):
 
 
 class FastpathLedger(Reply):
-    """What a path's fast path did: hits followed an entry, walks took the slow path through the stages."""
+    """What a path's fast path did: hits followed an entry, slow packets went through the stages."""
 
     hits: int
-    walks: int
+    slow_packets: int
     cycles: int
-    """Of look-ups and what entries did; walks are in the stages' cycles."""
+    """Of look-ups and what entries did; slow packets' are in the stages' cycles."""
     flows: int
     """Known now, on all paths of the area."""
 
@@ -134,7 +134,7 @@ class PortLedger(Reply):
     timestamps: PortTimestamps | None = None
 
 
-class CorePace(Reply):
+class CoreSpeed(Reply):
     """Pieces of the same work that a polling loop timed between its polls, and the cycles that they took:
     more than at best while somebody else works on the other thread of a physical core."""
 
@@ -147,7 +147,7 @@ class CoreLedger(Reply):
 
     core: int
     loops: int = 0
-    pace: CorePace = CorePace()
+    speed: CoreSpeed = CoreSpeed()
 
 
 class PoolLedger(Reply):

@@ -28,21 +28,21 @@ class DataPlaneTester:
     """Runs trials through a configured and started weir-dp."""
 
     def __init__(
-        self, client: DataPlaneClient, others: Collection[int] = (), *, shares_cores: bool = False
+        self, client: DataPlaneClient, switch_cpus: Collection[int] = (), *, shares_cores: bool = False
     ) -> None:
-        """`others`: CPUs of a switch, whose distance from ours is measured before each run. `shares_cores`:
-        whether what is measured works on the tester's, too."""
+        """`switch_cpus`: those of a switch, whose distance from ours is measured before each run.
+        `shares_cores`: whether what is measured works on the tester's, too."""
         self._client = client
-        self._others = others
+        self._switch_cpus = switch_cpus
         self.shares_cores = shares_cores
 
     def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the trials that follow."""
         self._client.configure_traffic(config)
 
-    def teach(self, count: int) -> None:
+    def announce(self, count: int) -> None:
         """Each port sends `count` frames from its own address."""
-        self._client.teach(count)
+        self._client.announce(count)
 
     def ledger(self) -> Ledger:
         """Everything counted since `configure`."""
@@ -78,7 +78,7 @@ class DataPlaneTester:
             then=_later(shape),
             slice_ns=slice_ns,
             skip=skip,
-            others=self._others,
+            switch_cpus=self._switch_cpus,
         )
         ends = time.monotonic() + duration_s + drain_s
         wait_ms = WAIT_MS

@@ -109,8 +109,8 @@ class TrafficStart(Request):
     skip: bool = False
     """What is due at a constant rate while the host has the generator's core is not sent; of runs in
     slices."""
-    others: tuple[Annotated[int, Field(ge=0, le=1023)], ...] = Field(default=(), max_length=16)
-    """CPUs of others, whose distance from the first polling core is measured beside that of ours."""
+    switch_cpus: tuple[Annotated[int, Field(ge=0, le=1023)], ...] = Field(default=(), max_length=16)
+    """CPUs of a switch, whose distance from the first polling core is measured beside that of ours."""
     delay: DelayWanted | None = None
     """Absent: the latency of all packets."""
 

@@ -169,14 +169,14 @@ class CoreDistance(Reply):
 class CoreSlices(CoreDistance):
     """One polling core, slice by slice."""
 
-    pace_cycles: tuple[int, ...]
+    piece_cycles: tuple[int, ...]
     """Least of the pieces of work that it timed; 0 where it timed none."""
 
 
 class OtherCore(CoreDistance):
     """A core on which no loop of weir-dp polls."""
 
-    pace_cycles: int = 0
+    piece_cycles: int = 0
     """Least of sixteen pieces of work that a thread of weir-dp timed there just before the run."""
 
 
@@ -191,7 +191,7 @@ class Slices(Reply):
     now_us: float
     streams: tuple[StreamSlices, ...]
     cores: tuple[CoreSlices, ...]
-    others: tuple[OtherCore, ...] = ()
+    other_cores: tuple[OtherCore, ...] = ()
     gaps: tuple[Gap, ...] = ()
     gaps_left_out: int = 0
     """More than the 2,048 a core that are kept."""

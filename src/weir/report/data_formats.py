@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any
 
 from weir.base.document_schema import document_schema
@@ -39,9 +40,26 @@ def _text(value: Cell) -> str:
 CSV = Format("csv", ".csv", as_csv)
 
 
+TRIAL_DEPTH = 6
+"""setups, one of them, cases, one of them, trials, one of them. Intervals of a soak lie one deeper."""
+
+
 def as_json(result: Result) -> str:
-    """The result as indented JSON with a final newline."""
-    return result.model_dump_json(indent=2) + "\n"
+    """The result as indented JSON, a trial a line, with a final newline: indented to the last number it
+    would be mostly blanks."""
+    return _laid_out(json.loads(result.model_dump_json()), 0) + "\n"
+
+
+def _laid_out(value: Any, depth: int) -> str:
+    deep = depth > TRIAL_DEPTH or (depth == TRIAL_DEPTH and isinstance(value, dict))
+    if deep or not value or not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    end = "\n" + "  " * depth
+    if isinstance(value, list):
+        items = [_laid_out(one, depth + 1) for one in value]
+        return f"[{end}  " + f",{end}  ".join(items) + f"{end}]"
+    items = [f"{json.dumps(key)}: {_laid_out(one, depth + 1)}" for key, one in value.items()]
+    return f"{{{end}  " + f",{end}  ".join(items) + f"{end}}}"
 
 
 def schema() -> dict[str, Any]:

@@ -4,7 +4,8 @@ trials of the same case contradict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,17 +19,33 @@ CONTRADICTED_SHARE = 0.9
 SUSTAINED: frozenset[Purpose] = frozenset({"search", "curve", "confirm", "latency", "frame-loss"})
 """Trials of one rate for some time: what they carry, a search could have found. A burst is none."""
 
-Kind = Literal["X", "I", "L", "S", "D", "U", "contradicted", "note"]
+Kind = Literal["X", "I", "L", "S", "D", "R", "U", "contradicted", "note"]
 TITLES: dict[Kind, str] = {
     "X": "Given up",
     "I": "Irregular (I)",
     "L": "Out of time (L)",
     "S": "Slower state (S), against the cores' best on this machine",
     "D": "Disturbed (D), share of the time that was left out",
+    "R": "One round or repeat alone (R)",
     "U": "Unsteady (U): just above it packets were lost in pauses, or far more than the load is too much",
     "contradicted": "Contradicted by a valid trial of the same case that lost nothing",
 }
 """Of those that a short report names."""
+COUNTED: dict[Kind | Literal["T"], tuple[str, str]] = {
+    "T": ("tester-bound", "the system may do more"),
+    "L": ("out of time", "the answer is the interval"),
+    "S": ("slower state", ""),
+    "D": ("disturbed", "more than half of the time of the trials that bound it was left out"),
+    "R": ("one round or repeat alone", "the others could not be measured, or were in a worse state"),
+    "U": ("unsteady", "just above it packets were lost in pauses"),
+    "I": ("irregular", ""),
+    "X": ("given up", ""),
+    "contradicted": ("contradicted by a trial that carried more without loss", ""),
+    "note": ("with a remark", ""),
+}
+"""Where a report only counts them, of letters and what has none: a name, and what it says."""
+NAMED = 2
+"""Cases without a letter in the table that are named there."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +79,51 @@ def grouped(result: Result, goal: str) -> list[str]:
     return [f"{title}: {'; '.join(kinds[kind])}." for kind, title in TITLES.items() if kind in kinds]
 
 
+def counted(result: Result) -> list[tuple[str, str]]:
+    """A letter and one sentence for each kind: of how many cases, and what it says of them."""
+    where: dict[Kind | Literal["T"], dict[str, str]] = {kind: {} for kind in COUNTED}
+    for row in summary.rows(result):
+        if row.throughput.tester_bound:
+            where["T"][_place(row.setup.name, row.setup.chain, row.case)] = ""
+    for doubt in doubts(result):
+        where[doubt.kind].setdefault(doubt.place, doubt.short)
+    lines: list[tuple[str, str]] = []
+    for kind, places in where.items():
+        if places:
+            name, said = COUNTED[kind]
+            cases = "1 case" if len(places) == 1 else f"{len(places)} cases"
+            said = said or (_how_slow(result) if kind == "S" else _which(kind, places))
+            lines.append((kind if len(kind) == 1 else "–", f"{name}, {cases}: {said}"))
+    return lines
+
+
+def _how_slow(result: Result) -> str:
+    worse = [row.throughput for row in summary.rows(result) if row.throughput.worse_state]
+    slowest = max(one.slower_times or 1.0 for one in worse)
+    farthest = max(one.farther_times or 1.0 for one in worse)
+    return f"cores up to {rates.state_text(slowest, farthest)} than at their best"
+
+
+def _which(kind: str, places: Mapping[str, str]) -> str:
+    """The reason that most of them have; or of what has no letter in the table, the first of them."""
+    if kind in ("I", "X"):
+        (reason, count), *_ = Counter(places.values()).most_common()
+        return reason if count == len(places) else f"{reason} ({count} of them)"
+    names, rest = [*places][:NAMED], len(places) - NAMED
+    return "; ".join([*names, *([f"and {rest} more"] if rest > 0 else [])])
+
+
 def doubts(result: Result) -> list[Doubt]:
     """All of a result; goals of a case with the same words stand together."""
     found = [
         Doubt("X", _place(setup.name, setup.chain, case), (), f"given up: {case.problem}", case.problem)
         for setup, case in result.cases()
         if case.problem is not None
+    ]
+    found += [
+        Doubt("note", _place(setup.name, setup.chain, case), (), f"however light the load, {said}", said)
+        for setup, case in result.cases()
+        if case.problem is None and (said := _always_dropped(case)) is not None
     ]
     same: dict[tuple[str, Kind, str, str], list[str]] = {}
     for row in summary.rows(result):
@@ -79,6 +135,16 @@ def doubts(result: Result) -> list[Doubt]:
         for (place, kind, detail, short), goals in same.items()
     ]
     return found
+
+
+def _always_dropped(case: Case) -> str | None:
+    """What functions drop by their own decision even of a light load, so that no rate is without loss."""
+    light = next((one for one in reversed(case.trials) if one.purpose == "preflight" and one.valid), None)
+    decided = [drop for drop in light.drops if drop.decided_by is not None] if light is not None else []
+    if light is None or not decided:
+        return None
+    where = ", ".join(f"{drop.decided_by} ({drop.reason})" for drop in decided)
+    return f"{sum(drop.packets for drop in decided) / light.offered:.1%} of the packets are dropped: {where}"
 
 
 def _place(name: str, chain: str, case: Case) -> str:
@@ -103,6 +169,13 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
     if found.left_out_share > rates.DISTURBED_SHARE:
         share = f"{found.left_out_share:.0%}"
         yield "D", f"found, but {share} of the time of the trials that bound it was left out", share
+    if rates.alone(found):
+        others = [one for one in found.rounds if one.load_pps != found.load_pps]
+        said = ", ".join(
+            f"{numbers.mpps(one.load_pps)} Mpps {rates.worse_state(one)}".rstrip() for one in others
+        )
+        few = f"another round: {said}" if said else "the others found none"
+        yield "R", f"found, but by one of {found.searches} searches alone ({few})", few
     if found.unsteady:
         yield (
             "U",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from weir.report import noise, numbers, summary
 from weir.report.rates import FLAGS, OLDER, NoRatio
-from weir.results.result import Result
+from weir.results.result import Case, Result
 
 
 def flags_used(result: Result) -> dict[str, str]:
@@ -21,6 +21,11 @@ def flags_used(result: Result) -> dict[str, str]:
         for letter, text in FLAGS.items()
         if letter in used
     }
+
+
+def flags_of(row: summary.Row | None, case: Case) -> str:
+    """Letters beside one rate: its own, and that its case was given up."""
+    return (row.flags if row is not None else "") + ("X" if case.problem is not None else "")
 
 
 def sentences(result: Result) -> Iterator[str]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much the machine disturbed a run: what was left out and who had the cores, slower and farther cores."""
+"""How much the machine disturbed a run: what was left out and who had the cores, slower cores.
+And the one sentence above all numbers, where they say little."""
 
 from __future__ import annotations
 
@@ -22,9 +23,48 @@ SLOWED_TIMES = 1.2
 """Where times were not divided: a core that takes so many times as long for the same work was slowed."""
 MOVED_TIMES = 1.35
 """A core that is so many times as far from the first as at its nearest was moved."""
+HEADLINE_SHARE = 0.25
+"""Of the cases without a rate, or of the time left out: with more the first sentence of a report says so."""
 TAKERS = 4
 """Those that had most of the cores are named."""
-_THREAD = re.compile(r" \(\d+\)$")
+_THREAD = re.compile(r" \((\d+)\)$")
+_SLOWED = "slowed"
+_NOT_PROGRAMS = {"host": "the host", _SLOWED: "slowed by a neighbour or a lower clock"}
+
+
+def headline(result: Result) -> str | None:
+    """What to know before any number, where much has no rate or does not count; None of every other run."""
+    ran = list(summary.trials(result))
+    searched = [case for _, case in result.cases() if case.throughput or case.problem is not None]
+    without = [case for case in searched if not any(one.load_pps for one in case.throughput)]
+    out_s, whole_s = left_out_s(ran)
+    said = []
+    if len(without) > HEADLINE_SHARE * len(searched):
+        verb = "has" if len(without) == 1 else "have"
+        said.append(f"{len(without)} of {len(searched)} cases {verb} no rate")
+    if out_s <= HEADLINE_SHARE * whole_s:
+        return f"{said[0]}: the remarks say why." if said else None
+    said.append(f"{out_s / whole_s:.0%} of the time {_lost_to(ran)}")
+    return f"{'; '.join(said)}: these numbers say little about the system."
+
+
+def _lost_to(ran: Sequence[Trial]) -> str:
+    """ "was taken by others, most by python (4711)"."""
+    threads: dict[str, set[str]] = {}
+    for one in (one for trial in ran for one in trial.left_out):
+        threads.setdefault(_THREAD.sub("", one.by), set()).update(_THREAD.findall(one.by))
+    had: Counter[str] = Counter()
+    for (_, by), us in taken_us(ran).items():
+        had[by] += us
+    if not had:
+        return "was left out"
+    most = had.most_common(1)[0][0]
+    if most == _SLOWED:
+        return "was left out, most since cores were slowed by a neighbour or a lower clock"
+    tids = sorted(threads[most], key=int)
+    more = f" and {len(tids) - 1} more" if tids[1:] else ""
+    which = f" ({tids[0]}{more})" if tids else ""
+    return f"was taken by others, most by {_NOT_PROGRAMS.get(most, most)}{which}"
 
 
 def sentences(result: Result) -> list[str]:
@@ -59,7 +99,7 @@ def takers(trials: Sequence[Trial]) -> str:
 
 
 def _who(by: str) -> str:
-    return {"host": "the host", "slowed": "slowed by a neighbour or a lower clock"}.get(by, by)
+    return _NOT_PROGRAMS.get(by, by)
 
 
 def _left_out(ran: Sequence[Trial]) -> Iterator[str]:
@@ -112,7 +152,10 @@ def _state(result: Result, ran: Sequence[Trial]) -> Iterator[str]:
         slower = [found.slower_times for found in worse if found.slower_times is not None]
         farther = [found.farther_times for found in worse if found.farther_times is not None]
         how = [f"{len(slower)} with cores up to {max(slower):.2f} times slower"] if slower else []
-        how += [f"{len(farther)} with cores up to {max(farther):.2f} times farther"] if farther else []
+        if farther:
+            how.append(
+                f"{len(farther)} with cores up to {max(farther):.2f} times slower to pass data to each other"
+            )
         yield (
             f"{len(worse)} of {len(every)} throughputs were only measured in a worse state of the machine: "
             f"{', '.join(how)}."

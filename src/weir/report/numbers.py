@@ -81,17 +81,17 @@ def us(microseconds: float | None) -> str:
 
 
 def in_us(microseconds: float | None) -> str:
-    """ "1.23", "12.3", "1 234": for a column whose head has the unit."""
+    """ "1.23", "12.3", "1,234": for a column whose head has the unit."""
     if microseconds is None:
         return NONE
     if microseconds < 10:
         return f"{microseconds:.2f}"
-    return f"{microseconds:.1f}" if microseconds < 100 else f"{microseconds:,.0f}".replace(",", " ")
+    return f"{microseconds:.1f}" if microseconds < 100 else f"{microseconds:,.0f}"
 
 
 def count(packets: int) -> str:
-    """ "1 234 567"."""
-    return f"{packets:,}".replace(",", " ")
+    """ "1,234,567"."""
+    return f"{packets:,}"
 
 
 def seconds(value: float) -> str:

@@ -21,10 +21,12 @@ from weir.results.result import RoundRate, Throughput
 FLAGS = {
     "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",
     "L": "out of time: the search's time limit came first; the answer is the interval that is shown",
-    "S": "slower state: only measured while cores were slower, or farther from each other, than at "
-    "their best on this machine, in this run or in earlier ones; how much is said under Read with care",
+    "S": "slower state: only measured while cores were slower, or slower to pass data to each other, than "
+    "at their best on this machine, in this run or in earlier ones; how much is said under Read with care",
     "D": "disturbed: more than half of the time of the trials that bound it was left out, since others had a "
     "core",
+    "R": "one round or repeat: it rests on that alone; the others could not be measured, or were made in a "
+    "worse state of the machine; Read with care has them",
     "U": "unsteady: just above it packets were lost in pauses of milliseconds, or far more than that load is "
     "too much: the system or the machine changed its speed; another search may find more or less",
     "I": "irregular: the search found no valid rate; the reason is given",
@@ -33,8 +35,8 @@ FLAGS = {
 DISTURBED_SHARE = 0.5
 """Of the time of the trials at the loads that bound a rate: with more left out it is disturbed."""
 OLDER = "; in this older result: stalls of the host can explain the loss that bounds it"
-# Cores whose pace, or distance from each other, differs by less are in the same state of the machine.
-SAME_PACE_TIMES = 1.15
+# Cores whose speed, or distance from each other, differs by less are in the same state of the machine.
+SAME_SPEED_TIMES = 1.15
 SAME_DISTANCE_TIMES = 1.5
 
 Bound = Literal["=", ">=", "<="]
@@ -105,10 +107,16 @@ def flags(found: Throughput) -> str:
         "L": found.out_of_time,
         "S": found.worse_state,
         "D": disturbed(found),
+        "R": alone(found),
         "U": found.unsteady,
         "I": found.status == "irregular",
     }
     return "".join(letter for letter, applies in marks.items() if applies)
+
+
+def alone(found: Throughput) -> bool:
+    """Whether it rests on one search, though several were made."""
+    return found.status == "found" and found.searches > 1 and found.repeats == 1
 
 
 def disturbed(found: Throughput) -> bool:
@@ -117,12 +125,17 @@ def disturbed(found: Throughput) -> bool:
 
 
 def worse_state(found: Throughput | RoundRate) -> str:
-    """ "1.40 times slower and 4.60 times farther from each other"; empty: neither."""
+    """ "1.40 times slower and 4.60 times slower to pass data to each other"; empty: neither."""
+    return state_text(found.slower_times or 1.0, found.farther_times or 1.0)
+
+
+def state_text(slower_times: float, farther_times: float) -> str:
+    """The same of both by themselves; 1: as at their best."""
     said = []
-    if found.slower_times is not None:
-        said.append(f"{found.slower_times:.2f} times slower")
-    if found.farther_times is not None:
-        said.append(f"{found.farther_times:.2f} times farther from each other")
+    if slower_times > 1:
+        said.append(f"{slower_times:.2f} times slower")
+    if farther_times > 1:
+        said.append(f"{farther_times:.2f} times slower to pass data to each other")
     return " and ".join(said)
 
 
@@ -204,7 +217,7 @@ def _pairs(found: Throughput, base: Throughput) -> Iterator[tuple[RoundRate, Rou
 def _same_state(one: RoundRate | Throughput, other: RoundRate | Throughput) -> bool:
     """As far as known."""
     return (
-        _apart(one.slower_times, other.slower_times) < SAME_PACE_TIMES
+        _apart(one.slower_times, other.slower_times) < SAME_SPEED_TIMES
         and _apart(one.farther_times, other.farther_times) < SAME_DISTANCE_TIMES
     )
 

@@ -108,7 +108,8 @@ def measure_of(result: Result) -> Mapping[str, Any]:
 
 
 def trials(result: Result) -> Iterator[Trial]:
-    """Every trial that offered a load to find something out; the warm-up, which overloads, is none."""
+    """Every trial that offered a load to find something out; the warm-up, which overloads, is none, and
+    what looks whether anything comes through is none."""
     for _, case in result.cases():
         yield from measured(case)
 
@@ -116,7 +117,8 @@ def trials(result: Result) -> Iterator[Trial]:
 def measured(case: Case) -> list[Trial]:
     """The same of one case."""
     delays = [trial for point in case.delays for trial in point.trials]
-    return [trial for trial in (*case.trials, *case.curve, *delays) if trial.purpose != "calibration"]
+    ahead = ("calibration", "preflight")
+    return [trial for trial in (*case.trials, *case.curve, *delays) if trial.purpose not in ahead]
 
 
 def duration(result: Result) -> str:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report in the terminal: what was run, each procedure's tables, and what to know of them."""
+"""The report in the terminal: what was run, each procedure's tables, and what to know of them: in a few
+lines, so that the tables stay in sight, or the whole of it.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,23 @@ LAST = (HOW_TO_READ, TESTER_ALONE, RESTS)
 """Titles of notes; others come between."""
 
 
-def show(result: Result, console: Console) -> None:
+def show(result: Result, console: Console, *, whole: bool = False) -> None:
     """A terminal gets colours and lines of its own width; a file or a pipe gets what `render` gives."""
-    blocks.show(table(result), console, PLAIN_COLUMNS)
+    blocks.show(table(result, whole=whole), console, PLAIN_COLUMNS)
 
 
-def render(result: Result) -> str:
+def render(result: Result, *, whole: bool = False) -> str:
     """The table as plain text, for files and pipes."""
-    return blocks.plain(table(result), PLAIN_COLUMNS)
+    return blocks.plain(table(result, whole=whole), PLAIN_COLUMNS)
 
 
-def table(result: Result) -> RenderableType:
-    """The same for a rich console, with colours. Lab texts are never read as markup."""
+def table(result: Result, *, whole: bool = False) -> RenderableType:
+    """The same for a rich console, with colours. Lab texts are never read as markup.
+
+    `whole`: every remark, and what the columns mean and the numbers rest on.
+    """
     parts = [part for section in sections(result) for part in section.terminal(result)]
-    return Group(_heading(result), *parts, Text(""), *_notes(result))
+    return Group(_heading(result), *parts, Text(""), *(_notes if whole else _brief)(result))
 
 
 def _heading(result: Result) -> Text:
@@ -41,10 +46,18 @@ def _heading(result: Result) -> Text:
     head.append(f"\n{result.fingerprint.cpu}, {result.fingerprint.cores} cores · {mode}", style="dim")
     head.append(f" · {summary.duration(result)} · {result.id}", style="dim")
     if result.interrupted:
-        head.append("\nInterrupted: what had finished is below.", style="bold yellow")
+        head.append(f"\nInterrupted: {_what(result, 'what had finished')}.", style="bold yellow")
     elif result.finished_at is None:
-        head.append("\nNot finished: what is stored so far is below.", style="bold yellow")
+        head.append(f"\nNot finished: {_what(result, 'what is stored so far')}.", style="bold yellow")
+    most = noise.headline(result)
+    if most is not None:
+        head.append(f"\n{most}", style="bold yellow")
     return head
+
+
+def _what(result: Result, what: str) -> str:
+    """ "what had finished is below", if there is any."""
+    return f"{what} is below" if next(result.cases(), None) is not None else "nothing was measured by then"
 
 
 def _notes(result: Result) -> Iterator[RenderableType]:
@@ -59,6 +72,23 @@ def _notes(result: Result) -> Iterator[RenderableType]:
         sentences = [sentence for note in notes for sentence in note.sentences]
         marks = [mark for note in notes for mark in note.marks]
         yield from blocks.listed(title, sentences, notes[0].style if notes else "", marks)
+
+
+def _brief(result: Result) -> Iterator[RenderableType]:
+    """A line for each kind of remark, what the numbers rest on, and where the rest is."""
+    every = [*_own(result), *(note for section in sections(result) for note in section.notes(result))]
+    refused, care, noisy, rests = every[:4]
+    marks, said = zip(*doubts.counted(result), strict=True) if care.sentences else ((), ())
+    yield from blocks.listed(care.title, said, care.style, marks)
+    yield from blocks.listed(refused.title, refused.sentences, refused.style)
+    yield from blocks.listed(noisy.title, noisy.sentences[:1], noisy.style)
+    # Always whole: whoever quotes a rate must know that it is of emulated guests, or of shared cores.
+    yield from blocks.listed(rests.title, rests.sentences, rests.style)
+    shown = {id(one): len(one.sentences) for one in (refused, rests)} | {id(noisy): 1}
+    more = dict.fromkeys(note.title for note in every if len(note.sentences) > shown.get(id(note), 0))
+    if more:
+        text = f"`weir report -v` of this run and its HTML page have the rest: {', '.join(more)}."
+        yield Text(text, style="dim", overflow="fold")
 
 
 def _own(result: Result) -> Iterator[Note]:

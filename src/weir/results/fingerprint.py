@@ -51,7 +51,7 @@ class MachineBest(Record):
 
     boot_id: str
     """As the kernel tells it; of another boot nothing is known."""
-    paces_cycles: dict[int, float] = {}
+    piece_cycles: dict[int, float] = {}
     """By core: of a piece of work that is the same in all runs of one version of Weir."""
     distances_cycles: dict[str, float] = {}
     """By both cores, "0-1": of a round trip."""
@@ -62,7 +62,7 @@ class MachineBest(Record):
             return self
         return MachineBest(
             boot_id=self.boot_id,
-            paces_cycles=_least(self.paces_cycles, other.paces_cycles),
+            piece_cycles=_least(self.piece_cycles, other.piece_cycles),
             distances_cycles=_least(self.distances_cycles, other.distances_cycles),
         )
 

@@ -9,7 +9,7 @@ from weir.base.document_schema import document_schema
 from weir.base.record import FixedRecord
 from weir.base.topology import Architecture
 
-LAB_PLAN_VERSION = 1
+LAB_PLAN_VERSION = 2
 
 
 class Asked(FixedRecord):
@@ -34,7 +34,7 @@ class PlannedFunction(FixedRecord):
     function: str
     architecture: Architecture
     workers: int | None
-    owners: int | None
+    state_cores: int | None
     fastpath: bool
     cores: tuple[int, ...]
     """CPU of each area, as `cores` of a lab's function."""
@@ -42,7 +42,7 @@ class PlannedFunction(FixedRecord):
     def text(self) -> str:
         """For people: "dispatch, 3 workers"."""
         said: list[str] = [self.architecture]
-        for count, name in ((self.owners, "owner"), (self.workers, "worker")):
+        for count, name in ((self.state_cores, "state core"), (self.workers, "worker")):
             if count:
                 said.append(f"{count} {name}{'s' * (count > 1)}")
         return ", ".join([*said, "fast path"] if self.fastpath else said)

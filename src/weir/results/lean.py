@@ -14,6 +14,7 @@ from weir.base.document_schema import document_schema
 from weir.base.record import Record
 from weir.results.document import LEAN_VERSION, MACHINE_VERSION, Document
 from weir.results.fingerprint import Fingerprint
+from weir.results.upgrades import renamed
 
 
 class Spread(Record):
@@ -58,7 +59,7 @@ class LeanState(Record):
     stages: list[LeanCost]
     outside: LeanCost
     """What is in no stage: entering and leaving the chain; with the fast path also its look-ups, what its
-    entries did, and remembering what walks decided."""
+    entries did, and remembering what the slow path decided."""
 
 
 class FastPathUse(Record):
@@ -66,7 +67,7 @@ class FastPathUse(Record):
 
     hits: int
     """Packets of known flows."""
-    walks: int
+    slow_packets: int
     """Packets that went through the stages: all that the stages' figures are about."""
 
 
@@ -171,6 +172,12 @@ class LeanResult(Document):
     """For comparisons to come."""
     comparison: Comparison | None = None
     fingerprint: Fingerprint
+
+    @classmethod
+    def upgrade(cls, document: dict[str, Any], version: int) -> None:
+        """The fast path's packets in the slow path had another name up to version 2."""
+        if version < 3:
+            renamed(document.get("fastpath") or {}, "walks", "slow_packets")
 
 
 class Latency(Record):

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from weir.base.document_schema import document_schema
 from weir.base.record import Record
+from weir.results.document import Document
 from weir.results.result import Fingerprint
+from weir.results.upgrades import present_kind, renamed
 
-MODEL_VERSION = 2
+MODEL_VERSION = 3
+VALIDATION_VERSION = 2
 
 
 class ModelParameter(Record):
@@ -107,8 +110,10 @@ class ModelCoreSpeed(Record):
     """How many times as much the trials would have carried, in the median, on cores at their best."""
 
 
-class ModelDocument(Record):
+class ModelDocument(Document):
     """A calibrated cost model."""
+
+    VERSION: ClassVar[int] = MODEL_VERSION
 
     version: int = MODEL_VERSION
     """Version of this format."""
@@ -127,7 +132,7 @@ class ModelDocument(Record):
     """Share of a full core's time that its areas had, the tester's among them."""
     fed_utilisation: float | None = None
     """The same of a core that another one feeds; absent: as `utilisation`."""
-    pace: ModelCoreSpeed | None = None
+    core_speed: ModelCoreSpeed | None = None
     """Absent: nothing timed it."""
     core_distances_cycles: list[float]
     """To read a cache line that another core has: least, median and most over the trials; empty on one core.
@@ -146,6 +151,16 @@ class ModelDocument(Record):
     notes: list[str] = []
     """What to know when using it."""
     fingerprint: Fingerprint
+
+    @classmethod
+    def upgrade(cls, document: dict[str, Any], version: int) -> None:
+        """Terms of areas and of the fast path had other names up to version 2."""
+        if version < 3:
+            renamed(document, "pace", "core_speed")
+            for parameter in document.get("parameters", []):
+                area, *rest = parameter["name"].split(" ")
+                name = " ".join([present_kind(area), *rest])
+                parameter["name"] = name.replace("fast path walk", "fast path miss")
 
 
 class CasePrediction(Record):
@@ -232,7 +247,7 @@ class RandomDraws(Record):
 class ModelValidation(Record):
     """What `weir model validate` found."""
 
-    version: int = MODEL_VERSION
+    version: int = VALIDATION_VERSION
     model_created_at: str
     """Of the model."""
     technology: str = "direct"

@@ -9,20 +9,21 @@ otherwise. L2 bit/s counts the frame with FCS; L1 adds 20 B of preamble and gap.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 from weir.base.record import Record
 from weir.base.topology import Topology
-from weir.results.document import RESULT_VERSION, Document, upgrade_part
+from weir.results.document import Document
 from weir.results.fingerprint import Fingerprint, MachineBest
 from weir.results.migration import Migration
 from weir.results.rfc2544 import Rfc2544
 from weir.results.slices import Counted, LeftOut, TrialSlices
 from weir.results.soak import Soak
+from weir.results.throughput import RoundRate, Throughput
 from weir.results.trial import (
     AreaLoad,
     CoreLoad,
-    CorePace,
+    CoreSpeed,
     Drop,
     Ipdv,
     Jitter,
@@ -36,6 +37,7 @@ from weir.results.trial import (
     Trial,
     slowness,
 )
+from weir.results.upgrades import RESULT_VERSION, upgrade_part
 
 __all__ = [
     "RESULT_VERSION",
@@ -44,7 +46,7 @@ __all__ = [
     "Case",
     "Ceiling",
     "CoreLoad",
-    "CorePace",
+    "CoreSpeed",
     "Counted",
     "DelayMeasure",
     "DelayPoint",
@@ -56,6 +58,7 @@ __all__ = [
     "Latency",
     "LeftOut",
     "MachineBest",
+    "Outcome",
     "PathLoad",
     "Pdv",
     "PollingLoad",
@@ -128,83 +131,6 @@ class Reduction(Record):
     """The higher one of both, over all rounds."""
 
 
-class _OfState(Protocol):
-    slower_times: float | None
-    farther_times: float | None
-
-
-class InState:
-    """What was found in some state of the machine. Has no fields: records have them where they want them."""
-
-    @property
-    def worse_state(self: _OfState) -> bool:
-        """It was only measured in a worse state of the machine than it is known to have."""
-        return self.slower_times is not None or self.farther_times is not None
-
-
-class RoundRate(Record, InState):
-    """What one round of a run found."""
-
-    round: int
-    """From 0; everything that a run compares is measured once a round."""
-    load_pps: float
-    slower_times: float | None = None
-    """As of the throughput, like the next one."""
-    farther_times: float | None = None
-
-
-class Throughput(Record, InState):
-    """What one search goal found."""
-
-    goal: str
-    """NDR, PDR, or a name that the lab gives."""
-    goal_loss_ratio: float
-    """What the goal allows."""
-    status: Literal["found", "irregular"]
-    why: str | None = None
-    """Why it is irregular, or what to bear in mind though it was found."""
-    load_pps: float | None = None
-    """Conditional throughput: median over the repeats, both directions together."""
-    load_min_pps: float | None = None
-    """Lowest of the repeats."""
-    load_max_pps: float | None = None
-    """Highest of the repeats."""
-    lower_bound_pps: float | None = None
-    """Relevant lower bound: intended load, median over repeats."""
-    upper_bound_pps: float | None = None
-    """Relevant upper bound, likewise; None: no load was too much."""
-    repeats: int = 0
-    """Searches that found a throughput."""
-    l2_bps: float | None = None
-    """The same rate in bit/s of frames with FCS."""
-    l1_bps: float | None = None
-    """The same with 20 B a frame of preamble and gap."""
-    loss_ratio: float | None = None
-    """Measured again at `lower_bound_pps`."""
-    tester_bound: bool = False
-    """Within 10 % of the tester's own ceiling: the system under test may do more."""
-    stall_labelled: bool = False
-    """Of older results: stalls of the host can explain the loss of a trial at a load that bounds it."""
-    out_of_time: bool = False
-    """The time limit came before the bounds were as close as asked: the answer is all between them."""
-    slower_times: float | None = None
-    """Where each trial that lost too much was in a slower state of the machine: how many times as long the
-    slowest core took for the same work as at its best, in this run or in earlier ones since the machine
-    booted. In a better state it may carry more."""
-    farther_times: float | None = None
-    """Likewise where the cores were so many times farther from each other than at their best."""
-    distances_cycles: dict[str, float] = {}
-    """By both cores, "0-1": to read on the one what the other has, there and back; of those trials that lost
-    too much, in the one with the nearest cores."""
-    left_out_share: float = 0.0
-    """Of the time of the trials at the loads that bound it: not counted, since a core was away."""
-    unsteady: bool = False
-    """Trials at the load just above lost packets in pauses (see `Counted`), or more than that load can be too
-    much: the system under test or the machine was slower in them than in those at the rate itself."""
-    rounds: list[RoundRate] = []
-    """What each round found, in order; those alone that found a rate."""
-
-
 class ArrivalClock(Record):
     """What timed the arrivals of one direction; times of sending are the time-stamp counter's."""
 
@@ -250,6 +176,10 @@ class DelayPoint(Record):
     """The one with the highest P99 over all trials."""
 
 
+Outcome = Literal["missed", "not judged", "met"]
+"""Of one limit; worst first."""
+
+
 class Verdict(Record):
     """One limit of the service level, judged."""
 
@@ -260,11 +190,19 @@ class Verdict(Record):
     direction: str | None = None
     limit: float
     found: float | None
-    """None: it could not be measured, and so is not met."""
+    """None: it could not be measured, so nobody knows whether it is met."""
     unit: str
     share: float | None
     """Of the limit that is used up: above 1 it is not met. None where there is no such number."""
     met: bool
+    """False of what could not be measured, too."""
+    why: str | None = None
+    """Why it could not be measured."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """One of three."""
+        return "met" if self.met else "missed" if self.found is not None else "not judged"
 
 
 class Case(Record):

@@ -24,7 +24,8 @@ class SoakStream(Record):
     """Of them the port did not take: the queue of the system under test was full."""
     delivered: int
     lost: int
-    """Sent before a packet that arrived, and not arrived. Below 0: some came late after all."""
+    """Sent before a packet that arrived, and not arrived; all, as long as none arrived. Below 0: some came
+    late after all."""
     duplicates: int
     reordered: int
     latency: Latency | None = None
@@ -62,6 +63,16 @@ class SoakEvent(Record):
     """Who kept the core: the host; a poll with packets, of a function or the tester; the loop as a whole."""
     area: str | None = None
     """Whose poll it was."""
+    taker: str | None = None
+    """The program that had the core meanwhile, "python3 (4711)", where the kernel tells."""
+
+
+class CoreTaken(Record):
+    """How long a program that takes no part had a core of the chain, in an interval."""
+
+    core: int
+    by: str
+    us: float
 
 
 class ProcessFigures(Record):
@@ -113,6 +124,8 @@ class SoakInterval(Record):
     """Counted in it, by place and reason."""
     stalls: list[Stall] = []
     """`longest_us` of those that are known singly."""
+    taken: list[CoreTaken] = []
+    """Of those that had a core for longest; none where the kernel does not tell."""
     events: list[SoakEvent] = []
     events_left_out: int = 0
     """Losses and stalls beyond those listed; their packets and times are counted."""

@@ -19,6 +19,14 @@ class Drop(Record):
     """A symbol: "tx_queue_full", "rx_backlog_full"."""
     packets: int
 
+    @property
+    def decided_by(self) -> str | None:
+        """The stage that dropped them by its own decision, "f1/firewall"; None: there was no room, or
+        it still holds them."""
+        parts = self.place.split("/")
+        decided = len(parts) == len(("area", "path", "stage")) and self.reason != "held"
+        return f"{parts[0]}/{parts[2]}" if decided else None
+
 
 class Stall(Record):
     """A gap of a polling loop: the host took the core away."""
@@ -163,7 +171,7 @@ class PathLoad(Record):
     dropped: int
     """Found no room in an output."""
     fastpath_cycles: int = 0
-    """Of what the fast path decided; walks through the stages are theirs."""
+    """Of what the fast path decided; slow packets' are the stages'."""
     stages: list[StageLoad] = []
     """In their order."""
 
@@ -188,10 +196,10 @@ class AreaLoad(Record):
     name: str
     core: int
     kind: str
-    """In weir-dp: chain, dispatcher, owner, applier, collector, generator or receiver. Outside of it: pmd, a
-    polling thread of Open vSwitch; thread, another one of it; guest, one of a virtual machine or of what else
-    was started for the chain; softirq, the kernel's receive path; syscalls, the rest of the kernel's work for
-    these threads (only where stacks are sampled)."""
+    """In weir-dp: chain, dispatcher, state_core, rewrite_worker, collector, generator or receiver.
+    Outside of it: pmd, a polling thread of Open vSwitch; thread, another one of it; guest, one of a virtual
+    machine or of what else was started for the chain; softirq, the kernel's receive path; syscalls, the rest
+    of the kernel's work for these threads (only where stacks are sampled)."""
     busy_cycles: int
     """Of polls that handled a packet; of a thread or the kernel, the time that it ran."""
     idle_cycles: int
@@ -254,7 +262,7 @@ PIECES_MIN = 100
 """Of timed work in a trial; fewer say little."""
 
 
-class CorePace(Record):
+class CoreSpeed(Record):
     """Pieces of the same work that a polling core timed between its polls during the trial.
 
     The more cycles a piece took, the slower the core was: by another thread of its physical core, of which
@@ -269,6 +277,7 @@ class CorePace(Record):
 
 Purpose = Literal[
     "calibration",
+    "preflight",
     "search",
     "curve",
     "confirm",
@@ -325,7 +334,7 @@ class Trial(Record):
     """Where the time went; of the warm-up ("calibration"), curve and confirming trials."""
     cores: list[CoreLoad] = []
     """The cores that take part, of the same trials."""
-    paces: list[CorePace] = []
+    core_speeds: list[CoreSpeed] = []
     """How fast the polling cores were."""
     distances_cycles: dict[str, float] = {}
     """By both cores, "0-1": to read on the one what the other has, there and back, just before."""
@@ -367,15 +376,15 @@ class Trial(Record):
         """Share of the packets that a verdict rests on."""
         return self.counted_lost / self.counted_offered if self.counted_offered else 0.0
 
-    def pace_cycles(self) -> dict[int, float]:
+    def piece_cycles(self) -> dict[int, float]:
         """Of a piece of work by core, of cores that timed enough of them."""
-        return {pace.core: pace.cycles / pace.pieces for pace in self.paces if pace.pieces >= PIECES_MIN}
+        return {one.core: one.cycles / one.pieces for one in self.core_speeds if one.pieces >= PIECES_MIN}
 
 
 def slowness(trials: Sequence[Trial]) -> list[dict[int, float]]:
     """Of each trial by core: how many times as long the same work took as at its best in any of them."""
-    paces = [trial.pace_cycles() for trial in trials]
+    timed = [trial.piece_cycles() for trial in trials]
     best: dict[int, float] = {}
-    for seen in paces:
+    for seen in timed:
         best |= {core: min(cycles, best.get(core, cycles)) for core, cycles in seen.items()}
-    return [{core: cycles / best[core] for core, cycles in seen.items()} for seen in paces]
+    return [{core: cycles / best[core] for core, cycles in seen.items()} for seen in timed]

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from weir.base.error import USAGE, WeirError
+from weir.store.files import data_folder, give, make_folder
 
 SCHEMA_VERSION = 1
 
@@ -90,6 +92,7 @@ class TrialRow(Base):
 
 
 BUSY_TIMEOUT_S = 30
+_BUSY_PAUSE_S = 0.02
 
 
 class StoreError(WeirError):
@@ -103,25 +106,28 @@ class UnknownRunError(StoreError):
     located = True
 
 
+class NoStoreError(StoreError):
+    """There is nothing to read."""
+
+    exit_code = USAGE
+
+
 def default_location() -> str:
     """$WEIR_STORE (a file or a database URL), or results.db in the user's data directory."""
-    chosen = os.environ.get("WEIR_STORE")
-    if chosen:
-        return chosen
-    data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return str(Path(data) / "weir" / "results.db")
+    return os.environ.get("WEIR_STORE") or str(data_folder() / "results.db")
 
 
-def open_database(location: str | Path) -> tuple[Engine, str]:
+def open_database(location: str | Path, *, reading: bool = False) -> tuple[Engine, str]:
     """An engine for a file or URL, with the tables made where there are none, and its name for messages.
 
-    StoreError if it is no database, of a newer Weir, or not to be reached.
+    `reading`: nothing is made or changed. StoreError if it is no database, of a newer Weir, or not to be
+    reached; NoStoreError if there is nothing to read.
     """
     url = _url(location)
     name = url.render_as_string(hide_password=True) if "://" in str(location) else str(location)
-    if url.drivername.startswith("sqlite") and url.database:
+    if _is_file(url):
         try:
-            Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+            url = _read_only(url, name) if reading else _made(url)
         except OSError as error:
             raise StoreError(f"{name}: {error.strerror}; choose another place with --store") from error
     try:
@@ -131,15 +137,56 @@ def open_database(location: str | Path) -> tuple[Engine, str]:
             f"{name}: no driver for this kind of database ({error}); install it: `pip install psycopg`"
         ) from error
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _sqlite_options)
+        event.listen(engine, "connect", _sqlite_reading if reading else _sqlite_options)
     with explained(name):
-        found = _schema_version(engine)
+        found = _schema_read(engine) if reading else _schema_version(engine)
+    if found is None:
+        raise NoStoreError(f"{name}: has no tables of a store; expected one that `weir run LAB` made")
     if found != SCHEMA_VERSION:
         raise StoreError(
             f"{name}: written by another Weir (schema {found}; this one reads {SCHEMA_VERSION}); use that"
             " Weir, or another store with --store"
         )
     return engine, name
+
+
+def _is_file(url: URL) -> bool:
+    """One of SQLite, by its path."""
+    named = url.database or ":memory:"
+    return url.drivername.startswith("sqlite") and not named.startswith((":memory:", "file:"))
+
+
+def _made(url: URL) -> URL:
+    """Its file is there, and the user's; SQLite fills it. OSError."""
+    path = Path(str(url.database))
+    make_folder(path.parent)
+    with suppress(FileExistsError):
+        path.touch(exist_ok=False)
+        give(path)
+    return url
+
+
+def _read_only(url: URL, name: str) -> URL:
+    """Whoever may read the file may read the store, and leaves nothing beside it.
+
+    While somebody writes there is a log beside it. Without one SQLite would make one, so it is told that
+    the file does not change.
+    """
+    path = Path(str(url.database)).absolute()
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NoStoreError(f"there is no store at {name}; `weir run LAB` makes one") from error
+    log = path.with_name(f"{path.name}-wal")
+    how = {"mode": "ro"} if log.exists() and log.stat().st_size else {"immutable": "1"}
+    return URL.create(url.drivername, database=path.as_uri(), query={**how, "uri": "true"})
+
+
+def _schema_read(engine: Engine) -> int | None:
+    """None: there are no tables."""
+    with Session(engine) as session:
+        there = inspect(session.connection()).has_table(SchemaRow.__tablename__)
+        return session.scalar(select(SchemaRow.version)) if there else None
 
 
 def _schema_version(engine: Engine) -> int:
@@ -191,6 +238,25 @@ def _sqlite_options(connection: Any, _record: object) -> None:
     if not isinstance(connection, sqlite3.Connection):
         return
     connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_S * 1000}")
-    connection.execute("PRAGMA journal_mode=WAL")
+    _write_ahead(connection)
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _sqlite_reading(connection: Any, _record: object) -> None:
+    """Nothing is changed."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_S * 1000}")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """SQLite does not wait where two make this change of a new file at once, whatever the busy time-out."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(_BUSY_PAUSE_S)

@@ -8,36 +8,43 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from weir.base.first_fault import fault_text
+from weir.results.document import NewerDocumentError
 from weir.results.model import MODEL_VERSION, ModelDocument
 from weir.store.database import StoreError
+from weir.store.files import check_file, check_folder, data_folder, write_file
+
+OPTION = "--model"
 
 
 def default_model_path() -> Path:
     """$WEIR_MODEL, or model.json in the user's data directory."""
     chosen = os.environ.get("WEIR_MODEL")
-    data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(chosen) if chosen else Path(data) / "weir" / "model.json"
+    return Path(chosen) if chosen else data_folder() / "model.json"
+
+
+def check_model_place(path: Path) -> None:
+    """Before anything is measured for it. FileError if no model can be written there."""
+    check_folder(path.parent, OPTION)
+    if path.parent.is_dir():
+        check_file(path, OPTION)
 
 
 def write_model(document: ModelDocument, path: Path) -> None:
-    """StoreError if it cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(document.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}; choose another file with --model") from error
+    """FileError if it cannot be written."""
+    text = document.model_dump_json(indent=2) + "\n"
+    write_file(path, text, f"choose another place with {OPTION}", folders=True)
 
 
 def read_model(path: Path) -> ModelDocument:
     """StoreError if there is none, or it is not one."""
     try:
-        return ModelDocument.model_validate_json(path.read_bytes())
+        return ModelDocument.read(path.read_bytes())
     except FileNotFoundError as error:
         raise StoreError(f"there is no model at {path}; `weir model calibrate LAB` measures one") from error
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}; expected a model of `weir model calibrate`") from error
+    except NewerDocumentError as error:
+        raise StoreError(f"{path}: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        what = f"{place}: {first['msg']}" if place else first["msg"]
-        raise StoreError(f"{path}: no model of version {MODEL_VERSION}: {what}") from error
+        raise StoreError(f"{path}: no model of version {MODEL_VERSION}: {fault_text(error)}") from error

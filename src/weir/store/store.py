@@ -15,10 +15,12 @@ from pydantic import ValidationError
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from weir.base.first_fault import fault_text
 from weir.lab.problem import did_you_mean
-from weir.results.document import NewerDocumentError, upgraded
+from weir.results.document import NewerDocumentError
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
 from weir.results.soak import SoakInterval
+from weir.results.upgrades import upgraded
 from weir.store.database import (
     CaseRow,
     IntervalRow,
@@ -47,13 +49,16 @@ class RunSummary:
     finished_at: str | None
     quick: bool
     interrupted: bool
+    unreadable: str | None = None
+    """Why this Weir cannot read the run; then the fields before are empty but for the first two."""
 
 
 class Store:
     """A result store. Every method commits before it returns, and raises StoreError when that fails."""
 
-    def __init__(self, location: str | Path | None = None) -> None:
-        self._engine, self.name = open_database(location or default_location())
+    def __init__(self, location: str | Path | None = None, *, reading: bool = False) -> None:
+        """`reading`: nothing is made, and NoStoreError says that there is no store."""
+        self._engine, self.name = open_database(location or default_location(), reading=reading)
 
     def __enter__(self) -> Self:
         return self
@@ -200,17 +205,10 @@ class Store:
         return best
 
     def list(self) -> Sequence[RunSummary]:
-        """All runs, oldest first."""
+        """All runs, oldest first; with those that this Weir cannot read."""
+        wanted = select(RunRow.id, RunRow.lab, RunRow.document).order_by(RunRow.number)
         with explained(self.name), Session(self._engine) as session:
-            rows = session.execute(select(RunRow.id, RunRow.document).order_by(RunRow.number)).all()
-        results = []
-        for run_id, document in rows:
-            with self._as_written(f"run {run_id}"):
-                results.append(Result.read(document))
-        return [
-            RunSummary(one.id, one.lab, one.started_at, one.finished_at, one.quick, one.interrupted)
-            for one in results
-        ]
+            return [_summary(*row) for row in session.execute(wanted)]
 
     @contextmanager
     def _as_written(self, what: str) -> Iterator[None]:
@@ -219,8 +217,9 @@ class Store:
         except NewerDocumentError as error:
             raise StoreError(f"{self.name}: {what}: {error}") from error
         except ValidationError as error:
-            problem = error.errors()[0]["msg"]
-            raise StoreError(f"{self.name}: {what} is not as this Weir writes it: {problem}") from error
+            raise StoreError(
+                f"{self.name}: {what} is not as this Weir writes it: {fault_text(error)}"
+            ) from error
 
     def _run(self, session: Session, run_id: str) -> RunRow:
         row = session.scalar(select(RunRow).where(RunRow.id == run_id))
@@ -242,6 +241,16 @@ class Store:
         return session.scalar(
             select(CaseRow).where(CaseRow.setup == setup, CaseRow.frame == frame, CaseRow.finished.is_(False))
         )
+
+
+def _summary(run_id: str, lab: str, document: str) -> RunSummary:
+    try:
+        one = Result.read(document)
+    except NewerDocumentError as error:
+        return RunSummary(run_id, lab, "", None, False, False, str(error))
+    except ValidationError as error:
+        return RunSummary(run_id, lab, "", None, False, False, fault_text(error))
+    return RunSummary(one.id, one.lab, one.started_at, one.finished_at, one.quick, one.interrupted)
 
 
 def _run_document(result: Result) -> str:

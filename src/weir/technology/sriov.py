@@ -7,10 +7,11 @@ Where the tester has network ports of its own, cabled to the parent device, the 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from weir.base.error import USAGE, WeirError
 from weir.base.step import Step
 from weir.base.topology import Port, Topology
 from weir.technology.descriptor import Need, Technology, TechnologyOptions
@@ -26,19 +27,44 @@ class SrIovOptions(TechnologyOptions):
         examples=["enp1s0f0"],
         description="network device whose virtual functions are used; absent: the first that has enough",
     )
+    functions: tuple[Annotated[int, Field(ge=0, le=255)], ...] | None = Field(
+        default=None,
+        description="numbers of virtual functions of `parent` that are there already and may be used; "
+        "absent: only such as Weir makes, on a card that has none",
+    )
     driver: Literal["vfio-pci", "igb_uio", "uio_pci_generic"] = Field(
         default="vfio-pci", description="driver that hands virtual functions to weir-dp"
     )
     first_vlan: int = Field(default=100, ge=1, le=4000, description="VLAN of the chain's first network")
+
+    @model_validator(mode="after")
+    def _of_one_card(self) -> Self:
+        if self.functions is not None and self.parent is None:
+            raise ValueError("`functions` are numbers on one card: name it, as `parent`")
+        if self.functions is not None and len(set(self.functions)) < len(self.functions):
+            raise ValueError("`functions` names one twice")
+        return self
+
+
+class TooFewFunctionsError(WeirError):
+    """The lab names fewer virtual functions than the chain has ports."""
+
+    exit_code = USAGE
 
 
 def _steps(topology: Topology, options: SrIovOptions) -> list[Step]:
     """Binds one virtual function for each port that has no device yet."""
     outside = {port.link for port in topology.ports if port.interface is not None}
     wanted = [port for port in topology.ports if port.interface is None]
+    if options.functions is not None and len(options.functions) < len(wanted):
+        raise TooFewFunctionsError(
+            f"technologies.sr-iov.functions names {len(options.functions)} virtual functions of "
+            f"{options.parent}, and {topology.chain} needs {len(wanted)}: name more, or use a shorter chain"
+        )
+    numbers = range(len(wanted)) if options.functions is None else options.functions
     return [
         _function(options, vf, len(wanted), port, cabled=port.link in outside)
-        for vf, port in enumerate(wanted)
+        for vf, port in zip(numbers, wanted, strict=False)
     ]
 
 
@@ -52,6 +78,7 @@ def _function(options: SrIovOptions, vf: int, functions: int, port: Port, *, cab
             "parent": parent,
             "vf": vf,
             "functions": functions,
+            "named": options.functions is not None,
             "mac": port.mac,
             "vlan": vlan,
             "driver": options.driver,

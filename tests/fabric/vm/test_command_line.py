@@ -16,6 +16,8 @@ PARAMS: dict[str, Any] = {
     "failover": False,
     "incoming": False,
     "forwarder": "kernel",
+    "image": "",
+    "image_format": "qcow2",
     "vcpus": 2,
     "memory_mb": 512,
     "hugepages": False,
@@ -88,10 +90,21 @@ def test_a_guests_weir_dp_leaves_the_first_cpu_and_has_its_hugepages() -> None:
 
 
 def test_an_image_of_the_users_boots_from_an_overlay_with_a_seed() -> None:
-    line = said(boot=None, forwarder="")
+    line = said(boot=None, forwarder="", image="/images/own.qcow2")
     assert "-kernel" not in line
-    assert "file=/run/weir/x-00000000/f1.qcow2" in line
+    assert '"filename": "/run/weir/x-00000000/f1.qcow2"}, "backing": "origin"}' in line
+    assert '"filename": "/images/own.qcow2", "read-only": true}, "backing": null}' in line
     assert "dir=/run/weir/x-00000000/f1.seed,label=cidata,read-only=on" in line
+
+
+def test_a_raw_image_is_never_taken_for_another_format() -> None:
+    line = said(boot=None, forwarder="", image="/images/own.raw", image_format="raw")
+    assert '"driver": "raw", "node-name": "origin", "read-only": true' in line
+    assert '"backing": null' not in line
+
+
+def test_qemu_may_start_nothing_and_become_nobody_else() -> None:
+    assert "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny" in said()
 
 
 def test_a_primary_is_a_card_of_its_own_in_an_express_slot_with_its_stand_bys_address() -> None:

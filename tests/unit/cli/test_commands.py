@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import pkgutil
@@ -15,10 +16,13 @@ import typer
 from typer.testing import CliRunner
 
 import weir
+from tests.report.synthetic import result
 from weir import __version__
 from weir.base.error import WeirError
 from weir.cli import exits
 from weir.cli.main import COMMANDS, app
+from weir.procedures.campaign import Campaign
+from weir.results.result import Result
 
 LAB = str(Path(__file__).parents[3] / "labs" / "switching")
 runner = CliRunner()
@@ -60,6 +64,75 @@ def test_problems_are_machine_readable_on_demand(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     assert document["valid"] is False
     assert [(one["line"], one["nearest"]) for one in document["problems"]] == [(3, None), (4, "ovs")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["deploy", "--dry-run"],
+        ["run"],
+        ["soak"],
+        ["rfc2544"],
+        ["migrate"],
+        ["plan"],
+        ["fleet", "plan"],
+        ["model", "predict"],
+        ["model", "calibrate"],
+    ],
+)
+def test_every_command_with_json_says_problems_as_validate_does(command: list[str]) -> None:
+    done = runner.invoke(app, [*command, "/nonexistent", "--json"])
+    assert done.exit_code == exits.USAGE
+    assert done.stderr == ""
+    document = json.loads(done.stdout)
+    assert document["valid"] is False
+    assert [one["message"] for one in document["problems"]] == ["does not exist"]
+
+
+def test_a_place_for_reports_is_refused_before_anything_is_deployed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weir.fabric.require_root", lambda: None)
+    monkeypatch.setattr("weir.procedures.campaign.Campaign.run", lambda _: pytest.fail("measures"))
+    file, store = tmp_path / "file", str(tmp_path / "results.db")
+    file.write_text("")
+    done = runner.invoke(app, ["run", LAB, "-o", str(file), "--store", store])
+    assert done.exit_code == exits.USAGE
+    assert done.stderr == f"weir: {file}: is not a directory; choose another place with --output\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_run_prints_its_result_alone_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = result()
+
+    def run(campaign: Campaign) -> Result:
+        campaign._progress.say("measuring")
+        return measured
+
+    monkeypatch.setattr("weir.fabric.require_root", lambda: None)
+    monkeypatch.setattr(Campaign, "run", run)
+    options = ["--json", "-o", str(tmp_path / "out"), "--store", str(tmp_path / "results.db")]
+    done = runner.invoke(app, ["run", LAB, *options])
+    assert Result.read(done.stdout) == measured
+    assert "measuring" in done.stderr
+    assert f"report: {tmp_path}/out/report.html" in done.stderr
+    assert done.stdout == (tmp_path / "out" / "result.json").read_text()
+
+
+def test_reports_that_cannot_be_written_are_said_with_how_to_get_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("weir.fabric.require_root", lambda: None)
+    monkeypatch.setattr(Campaign, "run", lambda _: result())
+    monkeypatch.setattr("os.fsync", full)
+    options = ["-o", str(tmp_path / "out"), "--store", str(tmp_path / "results.db")]
+    done = runner.invoke(app, ["run", LAB, *options])
+    assert done.exit_code == exits.ENVIRONMENT
+    assert "report.html: No space left on device; the run is in the store: `weir report" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_complete_lab_is_machine_readable_on_demand() -> None:

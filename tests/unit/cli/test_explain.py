@@ -16,6 +16,7 @@ from weir.cli import exits
 from weir.cli.main import app
 from weir.results.explanation import Explanation, schema
 from weir.results.result import Case, Setup
+from weir.store.store import Store
 
 runner = CliRunner()
 
@@ -78,6 +79,8 @@ def test_a_case_that_is_not_there_is_answered_with_those_that_are(run: str) -> N
 
 @pytest.mark.parametrize("wrong", ["nowhere/result.json", "no-such-run"])
 def test_a_run_that_is_not_there_is_wrong_usage(wrong: str, tmp_path: Path) -> None:
-    done = runner.invoke(app, ["explain", wrong, "--store", str(tmp_path / "empty.db")])
+    store = str(tmp_path / "empty.db")
+    Store(store).close()
+    done = runner.invoke(app, ["explain", wrong, "--store", store])
     assert done.exit_code == exits.USAGE
     assert wrong in done.stderr

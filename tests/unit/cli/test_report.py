@@ -56,6 +56,17 @@ def test_without_a_run_the_latest_is_shown_as_a_table(store: str) -> None:
     assert shown == said("latest", store=store) == said(NEW, "--format", "terminal", store=store)
 
 
+def test_verbose_shows_and_writes_every_remark(store: str, tmp_path: Path) -> None:
+    remark = "NDR: the highest load whose loss ratio is 0"
+    assert remark not in said(store=store)
+    shown = said("-v", store=store)
+    assert remark in shown
+    said("-v", "-o", str(tmp_path / "report.txt"), store=store)
+    assert (tmp_path / "report.txt").read_text() == shown
+    assert "html has everything anyway" in refusal("-v", "-f", "html", store=store)
+    assert "--list stands alone" in refusal("-v", "--list", store=store)
+
+
 def test_a_run_is_found_by_the_beginning_of_its_id(store: str) -> None:
     assert OLD in said("switching-202601", store=store)
 
@@ -93,8 +104,29 @@ def test_the_list_has_a_line_for_each_run_newest_first(store: str) -> None:
     assert second.split() == [OLD, "switching", "2026-01-02T03:04:05Z", "quick"]
 
 
+def test_the_list_and_a_run_are_machine_readable_on_demand(store: str) -> None:
+    listed = json.loads(said("--list", "--json", store=store))
+    assert [(one["id"], one["interrupted"]) for one in listed] == [(NEW, True), (OLD, False)]
+    assert said(OLD, "--json", store=store) == said(OLD, "-f", "json", store=store)
+    assert "contradict each other" in refusal(OLD, "--json", "-f", "csv", store=store)
+
+
+def test_a_store_that_is_not_there_is_said_and_not_made(tmp_path: Path) -> None:
+    absent = str(tmp_path / "absent" / "results.db")
+    for arguments in (["--list"], ["latest"], [OLD, "-o", str(tmp_path / "report.html")]):
+        assert f"there is no store at {absent}; `weir run LAB` makes one" in refusal(*arguments, store=absent)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_that_cannot_be_written_is_an_error_of_the_machine(store: str) -> None:
+    done = runner.invoke(app, ["report", OLD, "-o", "/dev/full", "-f", "html", "--store", store])
+    assert done.exit_code == exits.ENVIRONMENT
+    assert done.stderr == "weir: /dev/full: No space left on device; choose another place with --output\n"
+
+
 def test_an_empty_store_says_how_to_fill_it(tmp_path: Path) -> None:
     empty = str(tmp_path / "empty.db")
+    Store(empty).close()
     assert "has no runs yet; `weir run LAB`" in said("--list", store=empty)
     assert "has no runs yet; `weir run LAB`" in refusal(store=empty)
 
@@ -110,8 +142,8 @@ def test_a_beginning_that_several_runs_have_is_refused(store: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("weir: 1\n", "no result of version 2: Invalid JSON"),
-        ('{"version": 1}', "no result of version 2: weir: Field required"),
+        ("weir: 1\n", "no result of version 3: Invalid JSON"),
+        ('{"version": 1}', "no result of version 3: weir: Field required"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_with_what_is_wrong(

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.results.result import CorePace, Trial, slowness
+from weir.results.result import CoreSpeed, Trial, slowness
 
 from .made import area, explained, the_tester, trial
 
@@ -14,8 +14,8 @@ AHEAD_OF_F1 = {("tester.left", "tx_queue_full"): 300_000}
 def paced(*cycles: int, pieces: int = 1000) -> Trial:
     """A trial in which a piece of work took so many cycles on core 0, core 1 …; f1, on core 1, is full."""
     found = trial([*the_tester(), area("f1", FULL, {"nat": 600_000_000})], AHEAD_OF_F1)
-    paces = [CorePace(core=core, pieces=pieces, cycles=each * pieces) for core, each in enumerate(cycles)]
-    return found.model_copy(update={"paces": paces})
+    paces = [CoreSpeed(core=core, pieces=pieces, cycles=each * pieces) for core, each in enumerate(cycles)]
+    return found.model_copy(update={"core_speeds": paces})
 
 
 def test_a_core_is_as_slow_as_it_took_longer_than_at_its_best_in_all_trials() -> None:

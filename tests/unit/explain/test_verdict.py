@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from weir.base.topology import Topology
 from weir.results.result import Ceiling
+from weir.results.slices import LeftOut
 
-from .made import OFFERED, area, explained, stall, stream, the_tester, topology, trial, verdict
+from .made import OFFERED, area, explained, pmd, softirq, stall, stream, the_tester, topology, trial, verdict
 
 FULL, HALF = 0.98, 0.5
 AHEAD_OF_F1 = {("tester.left", "tx_queue_full"): 300_000}
@@ -96,6 +98,47 @@ def test_a_core_that_the_host_has_for_a_good_part_of_the_time_is_oversubscribed(
     areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
     found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.25)]))
     assert verdict(found) == ("oversubscription", "core 1")
+
+
+def taken(core: int, by: str, seconds: float) -> LeftOut:
+    return LeftOut(core=core, from_us=0, to_us=seconds * 1e6, by=by)
+
+
+def with_bridge_on_core_1() -> Topology:
+    """A kernel bridge works in the system calls of whoever sends: on cores of functions."""
+    return topology(network=True).model_copy(update={"switch_cores": (0, 1)})
+
+
+def test_the_program_that_took_a_core_away_is_named_and_not_a_bridge_which_does_not_poll() -> None:
+    areas = [*the_tester(), area("f1", FULL, NAT), softirq(0.2)]
+    had = [taken(1, "python (11983)", 0.6), taken(1, "host", 0.6), taken(1, "cron (7)", 0.01)]
+    found = explained(
+        trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.81)], left_out=had), built=with_bridge_on_core_1()
+    )
+    assert verdict(found) == ("oversubscription", "core 1")
+    assert found.limit.sentence == (
+        "Core 1 was taken away for 81% of the time: python (11983) had it for 600.0 ms, 1 more for less."
+    )
+    assert [row.value for row in found.evidence if row.what == "core 1: python (11983)"] == [600_000]
+
+
+def test_a_core_that_nobody_known_had_was_taken_by_the_host() -> None:
+    areas = [*the_tester(), area("f1", FULL, NAT), softirq(0.2)]
+    had = [taken(1, "host", 0.7), taken(1, "cron (7)", 0.01), taken(1, "slowed", 0.1)]
+    found = explained(
+        trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.8)], left_out=had), built=with_bridge_on_core_1()
+    )
+    assert "by the host: a hypervisor, or a program that was not recorded." in found.limit.sentence
+    assert [row.note for row in found.evidence if row.what == "core 1 slowed"] == [
+        "worked slower than at its best: a neighbour on its physical core, or a lower clock"
+    ]
+
+
+def test_a_switch_that_polls_on_a_taken_core_is_named() -> None:
+    polls = pmd(0.5).model_copy(update={"core": 1})
+    areas = [*the_tester(), area("f1", FULL, NAT), polls]
+    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.5)]), built=topology(network=True))
+    assert found.limit.sentence == "Core 1 was taken away for 50% of the time: the switch polls there too."
 
 
 def test_a_core_that_runs_nothing_of_the_trial_may_be_taken_away() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from weir.lab.function import FunctionOptions
+
 from .lab_text import GOOD, problem, problems
 
 NAT = "{nf: nat, options: {external: 203.0.113.0/24}}"
@@ -20,7 +22,7 @@ def function(text: str) -> str:
         f"chain: [{NAT}, {{nf: l3fwd}}]",
         f"chain: [{NAT}, {{nf: l3fwd}}], architecture: pipeline",
         f"chain: [{NAT}, {{nf: l3fwd}}], architecture: dispatch, workers: 4, fastpath: true",
-        f"chain: [{NAT}, {{nf: l3fwd}}], architecture: separated, workers: 3, owners: 2",
+        f"chain: [{NAT}, {{nf: l3fwd}}], architecture: separated, workers: 3, state_cores: 2",
         "nf: l2fwd, architecture: dispatch",
         "nf: l3fwd, fastpath: true, fastpath_flows: 1000",
         "nf: l3fwd, architecture: dispatch, workers: 2, cores: [0, 0, 0]",
@@ -40,7 +42,7 @@ def test_every_architecture_can_be_asked_for(text: str) -> None:
         ("chain: [{nf: l3fwd, options: {route: x}}]", "functions.default.chain[0].options.route", "routes"),
         ("nf: l3fwd, architecture: dispath", "functions.default.architecture", "dispatch"),
         ("nf: l3fwd, workers: 2", "functions.default.workers", "dispatch or separated"),
-        ("nf: l3fwd, architecture: dispatch, owners: 2", "functions.default.owners", "separated"),
+        ("nf: l3fwd, architecture: dispatch, state_cores: 2", "functions.default.state_cores", "separated"),
         ("nf: l3fwd, architecture: dispatch, workers: 9", "functions.default.workers", "8"),
         ("nf: l2fwd, architecture: separated", "functions.default.architecture", "l3fwd"),
         ("nf: l2fwd, fastpath: true", "functions.default.fastpath", "l3fwd"),
@@ -61,13 +63,18 @@ def test_what_cannot_be_run_so_is_refused_where_it_stands(text: str, key: str, e
     assert found.line > 1
 
 
+def test_state_cores_may_still_be_called_owners() -> None:
+    assert FunctionOptions.model_validate({"nf": "l3fwd", "owners": 3}).state_cores == 3
+    assert not problems(function(f"chain: [{NAT}, {{nf: l3fwd}}], architecture: separated, owners: 2"))
+
+
 @pytest.mark.parametrize(
     ("way", "refused"),
     [
         ("architecture: dispatch", True),
         ("architecture: dispatch, workers: 1", False),
         ("architecture: separated", False),
-        ("architecture: separated, owners: 2", True),
+        ("architecture: separated, state_cores: 2", True),
         ("architecture: pipeline", False),
     ],
 )

@@ -18,7 +18,34 @@ def test_an_unknown_key_is_refused_at_its_line_with_the_nearest_key() -> None:
     found = problem(GOOD + "traffic:\n  pacng: constant\n")
     assert (found.line, found.column, found.key) == (6, 3, "traffic.pacng")
     assert found.nearest == "pacing"
-    assert "one of flows, frames, ip, l4, pacing, vlan" in (found.expected or "")
+    assert "one of flows, frames, ip, l4, left, pacing, right, vlan" in (found.expected or "")
+
+
+def test_an_option_beside_the_name_of_its_function_is_told_where_it_belongs() -> None:
+    found = problem(GOOD + "functions: {f1: {nf: l2fwd, mode: mac-swap}}\n")
+    assert (found.key, found.expected) == ("functions.f1.mode", "it in `options: {mode: …}`")
+    assert found.message.startswith("unknown key; it is an option of l2fwd")
+
+
+@pytest.mark.parametrize(
+    ("traffic", "key", "said"),
+    [
+        ("left: {address: nowhere}", "traffic.left.address", "is 'nowhere'"),
+        ("right: {address: '2001:db8::1'}", "traffic.right.address", "is an IPv6 address"),
+        ("frames: [128], ip: 6, left: {address: 10.0.0.1}", "traffic.left.address", "is an IPv4 address"),
+        ("left: {address: 224.0.0.1}", "traffic.left.address", "is 224.0.0.1, which is no other"),
+        ("left: {address: 198.19.0.1}", "traffic.right.address", "is the left end's, too"),
+    ],
+)
+def test_an_end_without_an_address_of_its_own_is_refused(traffic: str, key: str, said: str) -> None:
+    found = problem(GOOD + f"traffic: {{{traffic}}}\n")
+    assert found.key == key
+    assert found.message.startswith(said)
+
+
+def test_a_title_with_control_characters_is_refused() -> None:
+    found = problem(GOOD + 'title: "\\e[2Jgone"\n')
+    assert found.key == "title"
 
 
 def test_a_problem_reads_as_file_line_column_key_and_advice() -> None:
@@ -33,6 +60,32 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_file() -> None:
     )
     keys = [found.key for found in problems(bad)]
     assert keys == ["technology[2]", "traffic.ip", "traffic.vlan", "measure.repeats", "cores.tester[0]"]
+
+
+def test_a_mistyped_key_is_not_missing_besides() -> None:
+    (found,) = problems(GOOD.replace("chain:", "chian:"))
+    assert (found.message, found.nearest) == ("unknown key", "chain")
+    assert {one.key for one in problems("weir: 1\nname: a\nchian: PVP\n")} == {"chian", "technology"}
+
+
+def test_a_load_of_no_goal_is_refused_at_its_place() -> None:
+    found = problem(GOOD + "measure:\n  latency:\n    loads:\n      - 50% NDR\n      - 50% PRD\n")
+    assert (found.line, found.key, found.nearest) == (9, "measure.latency.loads[1]", "PDR")
+    assert found.message == "'50% PRD' is of no goal of the lab"
+    assert found.expected == "a share of one of NDR, PDR, or a rate"
+
+
+def test_a_sweep_of_no_goal_is_refused_at_its_place() -> None:
+    found = problem(GOOD + "measure: {latency: {sweep: {goal: PDX}}}\n")
+    assert (found.key, found.nearest) == ("measure.latency.sweep.goal", "PDR")
+    assert found.expected == "one of NDR, PDR"
+
+
+@pytest.mark.parametrize("size", [63, 1523])
+def test_a_frame_of_no_size_is_refused_with_the_sizes_that_there_are(size: int) -> None:
+    assert (
+        problem(GOOD + f"traffic: {{frames: [{size}]}}\n").expected == "64 to 1518, with a VLAN tag to 1522"
+    )
 
 
 def test_what_depends_on_a_broken_value_is_not_blamed_too() -> None:

@@ -70,6 +70,20 @@ def test_a_syntax_error_is_refused_at_its_line() -> None:
     assert found.line >= 5
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("traffic:\n\tip: 4\n", "spaces, not tabs"),
+        ("traffic:\t\n  ip: 4\n", "spaces, not tabs"),
+        ("traffic: {frames: [64\nmeasure: 1\n", "the `[` of line 5 closed with a `]`"),
+        ("traffic:\n  flows: {count: 1\nmeasure: 1\n", "the `{` of line 6 closed with a `}`"),
+        ("title: 'open\ntraffic: 1\n", "the quote of line 5 closed with a quote"),
+    ],
+)
+def test_a_syntax_error_says_what_to_write_instead(text: str, wanted: str) -> None:
+    assert problem(GOOD + text).expected == wanted
+
+
 def test_every_duplicate_key_is_refused_with_the_line_of_the_first() -> None:
     found = problems(GOOD + "name: other\ntraffic: {ip: 4, ip: 6}\n")
     assert [(one.line, one.key) for one in found] == [(5, "name"), (6, "traffic.ip")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ledgers of a tester on core 0 and one function, with costs, paces and idle time that are known."""
+"""Ledgers of a tester on core 0 and one function, with costs, speeds and idle time that are known."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def ledger(
     stretch: float = 1.0,
     core: int = 0,
     idle: float = 0.2,
-    paces: tuple[float, float] = (100, 100),
+    piece_cycles: tuple[float, float] = (100, 100),
     bursts: int = 0,
 ) -> Ledger:
-    """`packets` so far: 100 cycles each in one stage, 30 around it, on `core`, which is so idle. `paces`:
-    cycles a piece of work on both cores; `bursts`: polls in which the tester received packets."""
+    """`packets` so far: 100 cycles each in one stage, 30 around it, on `core`, which is so idle.
+    `piece_cycles`: of a piece of work on both cores; `bursts`: polls in which the tester received packets."""
     stage = {"nf": "nat", "in": packets, "out": packets - dropped, "cycles": int(100 * packets * stretch)}
     path = {
         "name": "right",
@@ -46,8 +46,8 @@ def ledger(
     ports = [{"name": "tester.left", "tx_packets": packets}, {"name": "tester.right", "rx_packets": packets}]
     pieces = int(at_s * PIECES_PER_S)
     cores = [
-        {"core": number, "pace": {"pieces": pieces, "cycles": int(pieces * cycles)}}
-        for number, cycles in enumerate(paces)
+        {"core": number, "speed": {"pieces": pieces, "cycles": int(pieces * cycles)}}
+        for number, cycles in enumerate(piece_cycles)
     ]
     found = {"tsc": int(at_s * HZ), "tsc_hz": HZ, "cores": cores, "areas": areas, "ports": ports}
     return Ledger.model_validate(found)

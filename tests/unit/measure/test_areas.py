@@ -24,7 +24,7 @@ def ledger(times: int) -> Ledger:
         "rx_packets": 100 * times,
         "tx_packets": 75 * times,
         "drops": {"tx_queue_full": 5 * times},
-        "fastpath": {"hits": 10 * times, "walks": 90 * times, "cycles": 30 * times, "flows": 3},
+        "fastpath": {"hits": 10 * times, "slow_packets": 90 * times, "cycles": 30 * times, "flows": 3},
         "stages": [stage | {"drops": {"no_rule": 8 * times, "damaged": 2 * times}}],
     }
     area: dict[str, Any] = {"name": "f1", "core": 1, "kind": "chain", "paths": [path]}

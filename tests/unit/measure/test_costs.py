@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.measure.clocked import CALM, ledger
+from weir.measure.core_speed import Slowing
 from weir.measure.costs import costs
-from weir.measure.pace import Slowing
 from weir.measure.windows import Window
 
 
@@ -24,8 +24,8 @@ def test_what_the_tester_received_is_what_its_areas_cost_is_of() -> None:
 
 
 def test_what_a_slow_core_costs_is_corrected() -> None:
-    paces = (150, 100)
-    slow = Window(ledger(0, 0, paces=paces), ledger(1, 700_000, stretch=1.5, paces=paces))
+    pieces = (150, 100)
+    slow = Window(ledger(0, 0, piece_cycles=pieces), ledger(1, 700_000, stretch=1.5, piece_cycles=pieces))
     found = costs([slow] * 16, Slowing(best_cycles=100, slope=1.0))
     assert found.pps == pytest.approx(1.05e6)
     assert found.areas[0].paths[0].stages[0].cycles == pytest.approx(100)
@@ -33,7 +33,7 @@ def test_what_a_slow_core_costs_is_corrected() -> None:
 
 
 def test_the_calmest_windows_are_used_and_of_them_the_middle() -> None:
-    slow = Window(ledger(0, 0), ledger(1, 100_000, paces=(130, 100)))
+    slow = Window(ledger(0, 0), ledger(1, 100_000, piece_cycles=(130, 100)))
     stalled = Window(ledger(0, 0), ledger(1, 10_000))
     lucky = Window(ledger(0, 0), ledger(1, 1_500_000))
     found = costs([slow] * 20 + [CALM] * 12 + [stalled] * 2 + [lucky] * 2, Slowing(100, 0.0))

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.measure.clocked import HZ, Played, ledger
+from weir.measure.core_speed import Slowing
 from weir.measure.costs import costs
-from weir.measure.pace import Slowing
 from weir.measure.windows import Window, windows
 from weir.results.result import AreaLoad, CoreLoad, PathLoad, PollingLoad
 
@@ -85,7 +85,7 @@ def _untimed(window: Window) -> Window:
 
 
 def test_what_its_core_was_slowed_by_before_and_after_is_corrected() -> None:
-    slowed = replace(_untimed(FAST), probed_paces={1: 150.0})
+    slowed = replace(_untimed(FAST), probed_cycles={1: 150.0})
     assert costs([slowed] * 8, Slowing(100, slope=0.5)).beside[0].rest_cycles == pytest.approx(600)
 
 

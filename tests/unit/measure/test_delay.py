@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import ValidationError
 
 from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.lab.delay import LatencyOptions, load_of
-from weir.lab.measure import CurveOptions, Measure
+from weir.lab.measure import CurveOptions
 from weir.lab.sla import Sla
 from weir.measure import measure_setup, no_counters
 from weir.measure.delay import load_pps
@@ -56,11 +55,6 @@ def test_a_share_of_a_goal_that_was_not_found_is_no_load() -> None:
 def test_what_is_no_load_is_refused_with_what_was_expected(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         load_of(text)
-
-
-def test_a_share_of_a_goal_that_the_lab_does_not_have_is_refused() -> None:
-    with pytest.raises(ValidationError, match="there are NDR, PDR"):
-        Measure(latency=LatencyOptions(loads=("50% MRR",)))
 
 
 def test_each_load_has_its_point_with_all_kinds_of_delay_and_its_worst_direction() -> None:

@@ -26,7 +26,7 @@ def run(
     delay_us: dict[int, float] | None = None,
     *,
     gaps: tuple[Gap, ...] = (),
-    paces: tuple[int, ...] = (),
+    pieces: tuple[int, ...] = (),
     unsent_from: int = COUNT,
     late_us: dict[int, float] | None = None,
 ) -> Slices:
@@ -47,7 +47,7 @@ def run(
                 late_ns=tuple(round(1e3 * (late_us or {}).get(at, 0)) for at in range(COUNT)),
             ),
         ),
-        cores=(CoreSlices(core=1, distance_cycles=0, pace_cycles=paces),),
+        cores=(CoreSlices(core=1, distance_cycles=0, piece_cycles=pieces),),
         gaps=gaps,
     )
 
@@ -188,9 +188,9 @@ def test_many_short_times_of_others_near_to_each_other_are_an_absence() -> None:
 
 
 def test_a_core_is_slowed_where_it_takes_longer_than_at_its_best() -> None:
-    paces = (600, 0, 640, 700, 800)
-    assert slowed(run(paces=paces), {1: 600.0}) == [
+    pieces = (600, 0, 640, 700, 800)
+    assert slowed(run(pieces=pieces), {1: 600.0}) == [
         Absence(1, 3000, 4000, SLOWED),
         Absence(1, 4000, 5000, SLOWED),
     ]
-    assert slowed(run(paces=paces), {}) == []
+    assert slowed(run(pieces=pieces), {}) == []

@@ -11,11 +11,12 @@ from tests.simulated.device import Response
 from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.lab.measure import CurveOptions, Measure
 from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
-from weir.measure.experiment import curve_loads_pps
+from weir.measure.experiment import curve_loads_pps, undisturbed_pps
 from weir.measure.one_case import OnChain, Time
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import TrafficResult
-from weir.results.result import Case
+from weir.results.result import Case, Trial
+from weir.results.slices import TrialSlices
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig
 
@@ -65,6 +66,32 @@ def test_the_curve_stays_below_what_the_tester_can_send() -> None:
     assert curve_loads_pps(CurveOptions(points=3, lowest=0.1), 10.0, 12.0) == pytest.approx([1.2, 6.6, 12.0])
     assert curve_loads_pps(CurveOptions(points=1), None, 12.0) == [12.0]
     assert curve_loads_pps(CurveOptions(points=0), 10.0, 12.0) == []
+
+
+def test_what_lets_nothing_through_is_given_up_and_says_who_dropped_what() -> None:
+    dut = SimulatedDut(STEADY, tester_max_pps=5e6, wrong=Misbehaviour(denied_share=1.0))
+    case = measured(dut, [])[0]
+    assert case.problem == (
+        "Nothing comes through: of 200 packets 198.18.0.1 → 198.19.0.1 udp (left-to-right) and of 200 "
+        "packets 198.18.0.1 → 198.19.0.1 udp (right-to-left), 1000 a second, none arrived. "
+        "Dropped: 400 at dut/firewall (denied)."
+    )
+    assert [trial.purpose for trial in case.trials] == ["calibration", "preflight"]
+    assert (case.throughput, case.curve) == ([], [])
+
+
+def test_what_drops_some_by_its_own_decision_is_searched_and_looked_at_with_a_light_load() -> None:
+    case = measured(SimulatedDut(STEADY, tester_max_pps=5e6, wrong=Misbehaviour(denied_share=0.25)), [])[0]
+    (light,) = [trial for trial in case.trials if trial.purpose == "preflight"]
+    assert (light.offered, light.delivered) == (400, 300)
+    assert case.problem is None
+    assert case.throughput
+
+
+def test_overload_alone_is_no_reason_to_look_again() -> None:
+    case = measured(SimulatedDut(STEADY, tester_max_pps=5e6), [])[0]
+    assert case.trials[0].loss_ratio > 0.5
+    assert not any(trial.purpose == "preflight" for trial in case.trials)
 
 
 def test_confirmation_says_what_is_lost_at_the_load_found() -> None:
@@ -178,3 +205,20 @@ def test_a_ceiling_knows_the_latency_floor_and_the_clock() -> None:
 
 def test_a_tester_that_cannot_be_believed_has_no_ceiling() -> None:
     assert calibrated(SimulatedDut(STEADY, tester_max_pps=5e6, wrong=Misbehaviour(unaccounted=5))) == {}
+
+
+def test_the_testers_rate_is_known_though_its_core_was_away_for_most_of_the_warm_up() -> None:
+    seen = TrialSlices(width_us=1000, offered=[0] * 90 + [1000] * 10, lost=[(95, 100)], delay_us=[0] * 100)
+    probe = Trial(
+        purpose="calibration",
+        intended_load_pps=0,
+        intended_duration_s=0.1,
+        duration_s=0.1,
+        intended=10_000,
+        offered=10_000,
+        delivered=9_900,
+        loss_ratio=0.01,
+        valid=True,
+        slices=seen,
+    )
+    assert undisturbed_pps(probe) == (1e6, 1e6)

@@ -12,16 +12,16 @@ from weir.protocol.traffic_results import CoreSlices, Gap, OtherCore, Slices, St
 from weir.results.result import Case, MachineBest, Throughput
 
 
-def state(*paces: int, distances: tuple[float, ...] = ()) -> MachineState:
+def state(*pieces: int, distances: tuple[float, ...] = ()) -> MachineState:
     found = MachineState()
-    found.saw({1: paces}, {})
+    found.saw({1: pieces}, {})
     for cycles in distances:
         found.saw({}, {"0-1": cycles})
     return found
 
 
-def run(*paces: int, distance: int = 260, other_pace: int = 0) -> Slices:
-    count = len(paces)
+def run(*pieces: int, distance: int = 260, other_cycles: int = 0) -> Slices:
+    count = len(pieces)
     stream = StreamSlices(
         id=0,
         due=(10,) * count,
@@ -36,15 +36,15 @@ def run(*paces: int, distance: int = 260, other_pace: int = 0) -> Slices:
         now_raw_ns=count * 1_000_000,
         now_us=count * 1e3,
         streams=(stream,),
-        cores=(CoreSlices(core=1, distance_cycles=0, pace_cycles=paces),),
-        others=(OtherCore(core=2, distance_cycles=distance, pace_cycles=other_pace),),
+        cores=(CoreSlices(core=1, distance_cycles=0, piece_cycles=pieces),),
+        other_cores=(OtherCore(core=2, distance_cycles=distance, piece_cycles=other_cycles),),
     )
 
 
 def test_the_best_pace_is_one_that_came_often_enough() -> None:
-    assert state(*[500] * 5, *[600] * 95).best_paces_cycles() == {1: 600}
-    assert state(*[500] * 20, *[600] * 80).best_paces_cycles() == {1: 500}
-    assert state(600, 600).best_paces_cycles() == {}
+    assert state(*[500] * 5, *[600] * 95).best_piece_cycles() == {1: 600}
+    assert state(*[500] * 20, *[600] * 80).best_piece_cycles() == {1: 500}
+    assert state(600, 600).best_piece_cycles() == {}
 
 
 def test_a_best_that_does_not_come_any_more_is_not_waited_for() -> None:
@@ -69,8 +69,8 @@ def test_where_too_little_would_be_left_all_of_it_counts_and_says_how_slow_the_c
 
 def test_a_switchs_core_that_was_slow_just_before_makes_the_trial_one_of_a_slower_state() -> None:
     machine = state(*[600] * 100)
-    counting(run(*[600] * 100, other_pace=600), [], machine, least_growth_ms=1, wanted_s=0.1)
-    found = counting(run(*[600] * 100, other_pace=840), [], machine, least_growth_ms=1, wanted_s=0.1)
+    counting(run(*[600] * 100, other_cycles=600), [], machine, least_growth_ms=1, wanted_s=0.1)
+    found = counting(run(*[600] * 100, other_cycles=840), [], machine, least_growth_ms=1, wanted_s=0.1)
     assert found.slower_times == 1.4
 
 
@@ -91,10 +91,10 @@ def test_cores_that_were_near_in_a_few_trials_of_many_are_known_to_be_able_to() 
 
 
 def test_a_run_that_never_saw_the_best_state_is_told_of_it_by_earlier_ones() -> None:
-    known = MachineBest(boot_id="b", paces_cycles={1: 600.0, 3: 500.0}, distances_cycles={"1-2": 260.0})
+    known = MachineBest(boot_id="b", piece_cycles={1: 600.0, 3: 500.0}, distances_cycles={"1-2": 260.0})
     machine = MachineState(known)
     machine.saw({1: [900] * 100}, {"1-2": 1300.0})
-    assert machine.best_paces_cycles() == {1: 600.0, 3: 500.0}
+    assert machine.best_piece_cycles() == {1: 600.0, 3: 500.0}
     assert machine.farther_times({"1-2": 1300.0}) == 5.0
     assert not machine.comes(1.15)
     found = counting(run(*[900] * 100), [], machine, least_growth_ms=1, wanted_s=0.1)
@@ -104,14 +104,14 @@ def test_a_run_that_never_saw_the_best_state_is_told_of_it_by_earlier_ones() -> 
 
 def test_of_this_run_and_earlier_ones_the_better_is_kept_and_of_another_boot_nothing() -> None:
     machine = MachineState(
-        MachineBest(boot_id="b", paces_cycles={1: 600.0}, distances_cycles={"1-2": 1300.0})
+        MachineBest(boot_id="b", piece_cycles={1: 600.0}, distances_cycles={"1-2": 1300.0})
     )
     machine.saw({1: [650] * 100}, {"1-2": 286.0})
     assert machine.best() == MachineBest(
-        boot_id="b", paces_cycles={1: 600.0}, distances_cycles={"1-2": 286.0}
+        boot_id="b", piece_cycles={1: 600.0}, distances_cycles={"1-2": 286.0}
     )
     assert machine.seen() == MachineBest(boot_id="b")  # too little to hold on to
-    other = MachineBest(boot_id="c", paces_cycles={1: 100.0})
+    other = MachineBest(boot_id="c", piece_cycles={1: 100.0})
     assert machine.best().with_better(other) == machine.best()
 
 

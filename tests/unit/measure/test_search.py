@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
 from tests.simulated.device import HOST_STALLS, Response, StallKind
 from tests.simulated.tester import Misbehaviour, SimulatedDut
-from weir.lab.measure import Measure, TrialOptions
+from weir.lab.measure import Goal, Measure, TrialOptions
+from weir.measure.repeats import throughput
+from weir.measure.search import GoalResult
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig, ceiling
 
@@ -48,6 +51,19 @@ def test_repeats_give_median_min_and_max() -> None:
     assert ndr.load_pps is not None
     assert ndr.load_max_pps is not None
     assert ndr.load_min_pps <= ndr.load_pps <= ndr.load_max_pps
+
+
+def test_searches_that_could_not_be_measured_take_nothing_from_one_that_found_a_rate() -> None:
+    goal = Goal(name="NDR", loss_ratio=0)
+    late = GoalResult(goal, why="The time limit came first.", unmeasured=True)
+    low = GoalResult(goal, why="Even the lowest load was too much.")
+    good = GoalResult(goal, load_pps=1e6, lower_pps=1e6, upper_pps=1.01e6)
+    one = throughput(goal, [good, late, late], 64, ceiling=None, capped=False)
+    assert (one.status, one.repeats, one.searches) == ("found", 1, 3)
+    assert one.why == "2 of 3 searches found no rate: The time limit came first."
+    none = throughput(goal, [good, late, low], 64, ceiling=None, capped=False)
+    assert (none.status, none.unmeasured) == ("irregular", False)
+    assert none.why == "2 of 3 searches found no rate: Even the lowest load was too much."
 
 
 def test_a_device_that_always_loses_is_irregular_and_never_a_small_number() -> None:
@@ -92,7 +108,28 @@ def test_a_tester_that_the_device_keeps_from_sending_is_no_limit_of_its_own(*, s
     ndr = Rig(dut).throughputs(ceiling(6e6))[0]
     assert ndr.load_pps == pytest.approx(1.2e6, rel=0.02)
     assert ndr.tester_bound != shares_cores
+    if shares_cores:
+        assert ndr.upper_bound_pps is not None
     assert Rig(dut).throughputs(ceiling(1.25e6))[0].tester_bound
+
+
+def test_a_rate_above_which_nothing_was_tried_is_a_bound_whatever_the_tester_shares() -> None:
+    """The device keeps the tester from sending while it warms up, and then no more: all loads are carried."""
+    dut = SimulatedDut(Response(1e9, 1.01e9), tester_max_pps=1.2e6)
+    dut.shares_cores = True
+    rig = Rig(dut)
+    faster = rig.dut.run
+
+    def run(*args: Any, **options: Any) -> Any:
+        result = faster(*args, **options)
+        dut.tester_max_pps = 5e6
+        return result
+
+    dut.run = run  # type: ignore[method-assign]
+    ndr = rig.throughputs(ceiling(6e6))[0]
+    assert ndr.load_pps == pytest.approx(1.1 * 1.2e6, rel=0.02)
+    assert ndr.upper_bound_pps is None
+    assert ndr.tester_bound
 
 
 def test_a_highest_load_that_the_lab_asks_for_is_not_the_tester_s_limit() -> None:
@@ -137,6 +174,17 @@ def test_the_time_limit_ends_a_search_with_a_reason() -> None:
     hurried = MEASURE.model_copy(update={"time_limit_s": 0.5})
     found = Rig(SimulatedDut(STEADY, tester_max_pps=5e6, overhead_s=0.1), hurried).throughputs()
     assert all(one.status == "irregular" and "time limit" in (one.why or "") for one in found)
+    assert all(one.unmeasured for one in found)
+
+
+def test_a_time_limit_that_comes_because_of_others_names_them() -> None:
+    busy = Response(CAPACITY_PPS, CAPACITY_PPS, stalls=(StallKind(1000, 4000, 8000, 12_000),))
+    hurried = MEASURE.model_copy(update={"time_limit_s": 1.5})
+    for found in Rig(SimulatedDut(busy, tester_max_pps=5e6), hurried).throughputs():
+        assert found.why is not None
+        assert found.why.startswith("The time limit came before any load was found that it carries.")
+        assert "of the trials' time was left out, since others had a core; at " in found.why
+        assert "host had core 1 for" in found.why
 
 
 def test_stalls_of_the_host_do_not_change_what_is_found() -> None:

@@ -87,10 +87,31 @@ def test_what_was_lost_is_judged_against_what_was_offered() -> None:
     assert met({"loss_ratio": 0}, point(stream(1.0))) == [("loss ratio", None, True)]
 
 
-def test_what_was_not_measured_validly_meets_no_limit() -> None:
-    limits = {"latency_us": {"max": 100}}
-    assert met(limits, point(stream(50.0), valid=False)) == [("latency max", None, False)]
-    assert met(limits) == [("latency max", None, False)]
+def test_what_was_not_measured_validly_is_neither_met_nor_missed_and_says_why() -> None:
+    sla = Sla.model_validate({"latency_us": {"max": 100}, "throughput": [{"goal": "NDR", "pps": 1e6}]})
+    disturbed = point(stream(50.0), valid=False)
+    disturbed.trials[0].invalid_because = ["Core 0 was away."]
+    none = Throughput(goal="NDR", goal_loss_ratio=0, status="irregular", why="Too noisy.")
+    for points, reasons in (
+        ([disturbed], ["Too noisy.", "Core 0 was away."]),
+        ([], ["Too noisy.", "NDR: Too noisy."]),
+    ):
+        verdicts = service_level_verdicts(sla, [none], points)
+        assert [one.outcome for one in verdicts] == ["not judged", "not judged"]
+        assert [one.why for one in verdicts] == reasons
+
+
+def test_where_no_packet_arrived_there_is_no_delay_to_judge() -> None:
+    lost = stream(50.0, delivered=0).model_copy(update={"latency": None})
+    (verdict,) = service_level_verdicts(Sla.model_validate({"latency_us": {"max": 9}}), [], [point(lost)])
+    assert (verdict.outcome, verdict.why) == ("not judged", "No packet arrived, so there is no delay.")
+
+
+def test_a_limit_is_met_or_missed_without_a_reason() -> None:
+    limits = Sla.model_validate({"latency_us": {"max": 100}})
+    for latency_us, outcome in ((50.0, "met"), (150.0, "missed")):
+        (verdict,) = service_level_verdicts(limits, [], [point(stream(latency_us))])
+        assert (verdict.outcome, verdict.why) == (outcome, None)
 
 
 def test_first_packets_are_not_judged_with_the_others() -> None:

@@ -40,11 +40,14 @@ def names(value: str | list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize(("workers", "owners"), [(1, 1), (3, 1), (3, 2)])
+@pytest.mark.parametrize(("workers", "state_cores"), [(1, 1), (3, 1), (3, 2)])
 def test_every_ring_and_every_port_has_one_area_at_each_end(
-    architecture: str, workers: int, owners: int
+    architecture: str, workers: int, state_cores: int
 ) -> None:
-    numbers = {"dispatch": {"workers": workers}, "separated": {"workers": workers, "owners": owners}}
+    numbers = {
+        "dispatch": {"workers": workers},
+        "separated": {"workers": workers, "state_cores": state_cores},
+    }
     node, config = made(architecture, functions=[1, 2, 3], **numbers.get(architecture, {}))
     filled: Counter[str] = Counter()
     emptied: Counter[str] = Counter()
@@ -94,7 +97,7 @@ def test_only_owners_have_functions_when_state_is_separated() -> None:
     kinds = {
         area["kind"]: any(path.get("stages") for path in area["paths"]) for area in function_areas(config)
     }
-    assert kinds == {"dispatcher": False, "owner": True, "applier": False, "collector": False}
+    assert kinds == {"dispatcher": False, "state_core": True, "rewrite_worker": False, "collector": False}
 
 
 def test_workers_are_spread_over_the_cores_behind_the_first() -> None:

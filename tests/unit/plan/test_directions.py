@@ -43,11 +43,11 @@ def test_functions_see_packets_on_both_ways_and_a_balancer_remembers_those_of_on
 
 
 def test_an_applier_makes_the_changes_of_functions_that_change_something() -> None:
-    one = lab(ACL, LB, L3FWD, architecture="separated", workers=1, owners=1)
-    found = [path.rewriting for area in of(one).areas if area.kind == "applier" for path in area.paths]
+    one = lab(ACL, LB, L3FWD, architecture="separated", workers=1, state_cores=1)
+    found = [path.rewriting for area in of(one).areas if area.kind == "rewrite_worker" for path in area.paths]
     assert found
     assert set(found) <= {("lb", "l3fwd"), ("l3fwd",), ("lb", "l3fwd", "lb")}
-    plain = lab(ACL, architecture="separated", workers=1, owners=1)
+    plain = lab(ACL, architecture="separated", workers=1, state_cores=1)
     assert {path.rewriting for area in of(plain).areas for path in area.paths} == {()}
 
 

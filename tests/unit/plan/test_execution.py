@@ -67,8 +67,8 @@ def test_workers_share_what_the_dispatcher_gets_and_the_receiver_finds_it_cold()
 
 def test_owners_decide_on_everything_and_appliers_share_it() -> None:
     found = of(lab_of(architecture="separated"))
-    assert area(found, "f1.owner0").share() == 1.0
-    assert [area(found, f"f1.applier{number}").share() for number in (0, 1)] == [0.5, 0.5]
+    assert area(found, "f1.state_core0").share() == 1.0
+    assert [area(found, f"f1.rewrite_worker{number}").share() for number in (0, 1)] == [0.5, 0.5]
     assert area(found, "f1.collector").share() == 1.0
 
 
@@ -77,8 +77,8 @@ def test_who_is_dealt_a_part_of_each_burst_on_its_own_core_finds_short_ones() ->
     assert area(of(lab_of(architecture="dispatch", **one_core)), "f1.worker1").paths[0].fill == 0.5
     assert area(of(lab_of(architecture="dispatch")), "f1.worker1").paths[0].fill == 1.0
     separated = of(lab_of(architecture="separated", **one_core))
-    assert area(separated, "f1.owner0").paths[0].fill == 1.0
-    assert area(separated, "f1.applier0").paths[0].fill == 0.5
+    assert area(separated, "f1.state_core0").paths[0].fill == 1.0
+    assert area(separated, "f1.rewrite_worker0").paths[0].fill == 0.5
     assert area(separated, "f1.collector").paths[0].fill == 1.0
 
 

@@ -64,7 +64,9 @@ def test_more_workers_than_cores_even_out_a_dispatchers_core() -> None:
     assert (10, 10, 11, 11) in found(Split("dispatch", workers=3), 3, own=2)
 
 
-@pytest.mark.parametrize("split", [Split("separated", workers=3, owners=2), Split("dispatch", workers=4)])
+@pytest.mark.parametrize(
+    "split", [Split("separated", workers=3, state_cores=2), Split("dispatch", workers=4)]
+)
 def test_no_two_placements_differ_only_in_which_core_is_which(split: Split) -> None:
     kinds = split.areas(3)
     seen: Counter[object] = Counter()
@@ -91,7 +93,7 @@ def test_the_fewest_areas_come_first_over_all_functions_of_a_chain() -> None:
 def test_only_ways_that_weir_dp_takes_are_tried() -> None:
     two_that_steer = splits(function("nat", "lb"), 9, (False,))
     assert {one.workers for one in two_that_steer if one.architecture == "dispatch"} == {1}
-    assert {one.owners for one in two_that_steer if one.architecture == "separated"} == {1}
+    assert {one.state_cores for one in two_that_steer if one.architecture == "separated"} == {1}
     mover = splits(FunctionOptions(nf="l2fwd"), 9, (False,))
     assert {one.architecture for one in mover} == {"run-to-completion", "dispatch"}
 
@@ -107,9 +109,15 @@ def test_only_ways_that_weir_dp_takes_are_tried() -> None:
             {"f1.dispatcher": 2, "f1.worker0": 2, "f1.worker1": 3, "f1.collector.left": 2},
         ),
         (
-            Split("separated", workers=2, owners=1),
+            Split("separated", workers=2, state_cores=1),
             (2, 3, 4, 2),
-            {"f1.dispatcher": 2, "f1.owner0": 3, "f1.applier0": 4, "f1.applier1": 2, "f1.collector": 2},
+            {
+                "f1.dispatcher": 2,
+                "f1.state_core0": 3,
+                "f1.rewrite_worker0": 4,
+                "f1.rewrite_worker1": 2,
+                "f1.collector": 2,
+            },
         ),
     ],
 )

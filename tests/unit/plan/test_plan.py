@@ -162,6 +162,18 @@ def test_addresses_are_those_set_aside_for_benchmarks(ip: int, network: str) -> 
     assert made[0]["template"]["src_ip"] == made[1]["template"]["dst_ip"]
 
 
+def test_ends_have_the_addresses_that_the_lab_gives_them() -> None:
+    ends = {
+        "left": {"address": "10.0.0.1", "port": 5000},
+        "right": {"address": "198.51.100.7", "port": 53, "to_address": "203.0.113.1"},
+    }
+    made = sent(topology("direct"), lab(traffic=ends), "64")
+    keys = ("src_ip", "src_port", "dst_ip", "dst_port")
+    there, back = ([stream["template"].get(key) for key in keys] for stream in made)
+    assert there == ["10.0.0.1", 5000, "198.51.100.7", 53]
+    assert back == ["198.51.100.7", 53, "203.0.113.1", 5000]
+
+
 def test_a_mix_is_sent_as_its_genome() -> None:
     made = sent(topology("direct"), lab(), "imix:aaaaaaaddddg")
     assert made[0]["frame"] == {"imix": "aaaaaaaddddg"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an area's cost is made of, beyond the functions: order, bursts, owners, buffers, fast paths."""
+"""What an area's cost is made of, beyond the functions: order, bursts, state_cores, buffers, fast paths."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_burst_between_cores_costs_a_way_between_them_however_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "remembers"), [("chain", False), ("chain", True), ("owner", False), ("owner", True)]
+    ("kind", "remembers"), [("chain", False), ("chain", True), ("state_core", False), ("state_core", True)]
 )
 def test_bytes_from_another_core_are_looked_at_once_a_packet(kind: AreaKind, remembers: bool) -> None:
     far = chain(("nat", "acl"), core=1)
@@ -102,7 +102,7 @@ def test_packets_of_known_flows_pass_the_functions_by() -> None:
 def test_packets_of_unknown_flows_cost_the_look_up_and_the_functions() -> None:
     found = with_path(chain(("nat", "acl")), remembers=True)
     said = terms(found)
-    assert (said["nf nat"], said["nf acl"], said["fast path walk"], said["headers"]) == (1, 1, 1, 1)
+    assert (said["nf nat"], said["nf acl"], said["fast path miss"], said["headers"]) == (1, 1, 1, 1)
     assert said["fast path stage"] == 2
 
 

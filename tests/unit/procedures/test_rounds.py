@@ -145,10 +145,36 @@ def test_the_round_in_the_middle_stands_for_all_with_their_spread() -> None:
     assert (whole.load_pps, whole.load_min_pps, whole.load_max_pps, whole.repeats) == (2e6, 1e6, 4e6, 3)
 
 
-def test_rounds_of_which_most_found_no_rate_are_irregular() -> None:
-    lost = Throughput(goal="NDR", goal_loss_ratio=0, status="irregular", why="too noisy")
+def test_rounds_of_which_most_found_no_rate_are_irregular_and_say_what_the_others_found() -> None:
+    lost = none_found("Even at 1,000 pps more was lost than the goal allows.")
     (whole,) = combined([case(throughput=[found(2e6)]), case(throughput=[lost])], None).throughput
-    assert (whole.status, whole.why) == ("irregular", "too noisy")
+    assert (whole.status, whole.load_pps) == ("irregular", None)
+    assert whole.why == (
+        "1 of 2 rounds found no rate (the others: 2,000,000 pps): "
+        "Even at 1,000 pps more was lost than the goal allows."
+    )
+    assert [(one.round, one.load_pps) for one in whole.rounds] == [(0, 2e6)]
+
+
+def test_a_round_that_could_not_be_measured_takes_nothing_from_one_that_found_a_rate() -> None:
+    lost = none_found("The time limit came first.", unmeasured=True)
+    for rounds in ([found(2e6), lost], [lost, found(2e6)]):
+        (whole,) = combined([case(throughput=[one]) for one in rounds], None).throughput
+        assert (whole.status, whole.load_pps) == ("found", 2e6)
+        assert (whole.repeats, whole.searches) == (1, 2)
+        assert whole.why == "1 of 2 rounds found no rate: The time limit came first."
+
+
+def test_rounds_of_which_none_could_be_measured_are_irregular_with_their_own_reason() -> None:
+    lost = none_found("The time limit came first.", unmeasured=True)
+    (whole,) = combined([case(throughput=[lost]), case(throughput=[lost])], None).throughput
+    assert (whole.status, whole.why) == ("irregular", "The time limit came first.")
+
+
+def none_found(why: str, *, unmeasured: bool = False) -> Throughput:
+    return Throughput(
+        goal="NDR", goal_loss_ratio=0, status="irregular", why=why, unmeasured=unmeasured, searches=1
+    )
 
 
 def found(load_pps: float) -> Throughput:
@@ -160,4 +186,5 @@ def found(load_pps: float) -> Throughput:
         load_min_pps=load_pps,
         load_max_pps=load_pps,
         repeats=1,
+        searches=1,
     )

@@ -60,7 +60,10 @@ class Peer:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
-        self.connection, _ = self._listener.accept()
+        try:
+            self.connection, _ = self._listener.accept()
+        except OSError:  # closed before anybody came
+            return
         for line in self.connection.makefile():
             self.requests.append(json.loads(line))
             if self.answer is None:
@@ -97,10 +100,10 @@ def test_a_command_goes_out_as_one_line_and_its_result_comes_back(
 ) -> None:
     peer.answer = lambda request: [ok(request, HELLO)]
     assert client.hello().cores == (0,)
-    client.teach(3)
+    client.announce(3)
     assert peer.requests == [
         {"id": 1, "cmd": "hello", "args": {}},
-        {"id": 2, "cmd": "teach", "args": {"count": 3}},
+        {"id": 2, "cmd": "announce", "args": {"count": 3}},
     ]
 
 
@@ -116,7 +119,7 @@ def test_an_answer_in_pieces_is_put_together(peer: Peer, client: DataPlaneClient
         "rates_pps": {"0": 1.5, "1": 0},
         "drain_ns": 10,
         "skip": False,
-        "others": [],
+        "switch_cpus": [],
     }
 
 
@@ -195,7 +198,7 @@ def test_ctrl_c_while_waiting_leaves_the_connection_usable(
 
 def test_another_protocol_is_refused(peer: Peer, client: DataPlaneClient) -> None:
     peer.answer = lambda request: [ok(request, {**HELLO, "protocol": 1})]
-    with pytest.raises(DataPlaneError, match=r"0\.1 speaks protocol 1; expected 2; build weir-dp and weir"):
+    with pytest.raises(DataPlaneError, match=r"0\.1 speaks protocol 1; expected 3; build weir-dp and weir"):
         client.hello()
 
 

@@ -13,9 +13,10 @@ from sqlalchemy import create_engine, text
 from typer.testing import CliRunner
 
 from weir.cli.main import app
-from weir.results import document
-from weir.results.document import RESULT_VERSION, UPGRADES, NewerDocumentError, Upgrade
+from weir.results import upgrades
+from weir.results.document import NewerDocumentError
 from weir.results.result import Result
+from weir.results.upgrades import RESULT_VERSION, UPGRADES, Upgrade
 from weir.store.database import StoreError
 from weir.store.store import Store
 
@@ -43,6 +44,10 @@ def test_an_older_result_is_read_with_all_that_was_in_it() -> None:
     for setup in again["setups"]:
         for case in setup["cases"]:
             del case["records"]
+            for trial in (*case["trials"], *case["curve"]):
+                trial["paces"] = trial.pop("core_speeds")
+            for found in case["throughput"]:
+                assert (found.pop("searches"), found.pop("unmeasured")) == (0, False)  # not known then
     assert again == older()
 
 
@@ -65,9 +70,9 @@ def test_a_run_of_a_newer_weir_in_the_store_is_named(tmp_path: Path) -> None:
         store.begin(written)
     rewrite(path, "weir_run", lambda run: run | {"version": RESULT_VERSION + 1})
     with Store(path) as store:
-        for look in (store.list, lambda: store.load(written.id)):
-            with pytest.raises(StoreError, match=f"store.db: run {written.id}: a newer Weir wrote it"):
-                look()
+        with pytest.raises(StoreError, match=f"store.db: run {written.id}: a newer Weir wrote it"):
+            store.load(written.id)
+        assert "a newer Weir wrote it" in str(store.list()[0].unreadable)
 
 
 def test_a_newer_file_is_refused_by_its_name(tmp_path: Path) -> None:
@@ -98,8 +103,8 @@ def renamed(monkeypatch: pytest.MonkeyPatch) -> int:
         trial["offered"] = trial.pop("sent") if "sent" in trial else trial["offered"]
 
     version = RESULT_VERSION + 1
-    monkeypatch.setattr(document, "UPGRADES", [*UPGRADES, Upgrade(version, {"trial": rename})])
-    monkeypatch.setattr(document, "RESULT_VERSION", version)
+    monkeypatch.setattr(upgrades, "UPGRADES", [*UPGRADES, Upgrade(version, {"trial": rename})])
+    monkeypatch.setattr(upgrades, "RESULT_VERSION", version)
     monkeypatch.setattr(Result, "VERSION", version)
     return version
 
@@ -140,7 +145,29 @@ def test_a_step_reaches_the_intervals_of_a_soak(monkeypatch: pytest.MonkeyPatch)
         interval["to_s"] = interval.pop("until_s")
 
     version = RESULT_VERSION + 1
-    monkeypatch.setattr(document, "UPGRADES", [*UPGRADES, Upgrade(version, {"interval": longer})])
+    monkeypatch.setattr(upgrades, "UPGRADES", [*UPGRADES, Upgrade(version, {"interval": longer})])
     case = {"soak": {"intervals": [{"until_s": 2.0}, {"until_s": 4.0}]}}
-    document.upgrade_part(case, "case", RESULT_VERSION)
+    upgrades.upgrade_part(case, "case", RESULT_VERSION)
     assert case["soak"]["intervals"] == [{"to_s": 2.0}, {"to_s": 4.0}]
+
+
+def test_areas_of_separated_and_speeds_of_cores_have_their_present_names() -> None:
+    whole = older()
+    whole["machine"] = {"boot_id": "b", "paces_cycles": {"0": 600.0}}
+    trial = whole["setups"][0]["cases"][0]["curve"][0]
+    trial["paces"] = [{"core": 0, "pieces": 100, "cycles": 60000}]
+    trial["areas"] = [
+        {"name": name, "core": 0, "kind": kind, "busy_cycles": 1, "idle_cycles": 1}
+        for name, kind in (("f1.owner0", "owner"), ("f1.applier1", "applier"))
+    ]
+    trial["drops"] = [{"place": "area f1.applier1", "reason": "tx_queue_full", "packets": 1}]
+    found = Result.read(json.dumps(whole))
+    assert found.machine is not None
+    assert found.machine.piece_cycles == {0: 600.0}
+    read = found.setups[0].cases[0].curve[0]
+    assert [(one.name, one.kind) for one in read.areas] == [
+        ("f1.state_core0", "state_core"),
+        ("f1.rewrite_worker1", "rewrite_worker"),
+    ]
+    assert [one.place for one in read.drops] == ["area f1.rewrite_worker1"]
+    assert read.piece_cycles() == {0: 600.0}

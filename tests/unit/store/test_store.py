@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from sqlalchemy.schema import CreateTable
 
 from weir.results.fingerprint import differences
 from weir.results.result import Case, Fingerprint, MachineBest, Result, Setup, Throughput, Trial
-from weir.store.database import Base, StoreError, default_location
+from weir.store.database import Base, NoStoreError, StoreError, default_location
 from weir.store.store import Store
 
 
@@ -135,9 +136,10 @@ def test_what_was_stored_survives_kill_9(path: Path) -> None:
 
 
 def test_weirs_that_begin_at_once_make_one_store(path: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        names = pool.map(opened, [path] * 4)
-    assert names == [str(path)] * 4
+    stores = [path.with_name(f"{number}.db") for number in range(20)]
+    with multiprocessing.get_context("spawn").Pool(6) as pool:
+        for each in stores:
+            assert pool.map(opened, [each] * 6, chunksize=1) == [str(each)] * 6
 
 
 def opened(path: Path) -> str:
@@ -205,6 +207,81 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         Store(tmp_path / "file" / "results.db")
 
 
+def test_reading_finds_no_store_and_makes_none(tmp_path: Path) -> None:
+    for place in (tmp_path / "results.db", tmp_path / "no" / "such" / "results.db"):
+        with pytest.raises(
+            NoStoreError, match=r"there is no store at .*; `weir run LAB` makes one"
+        ) as refused:
+            Store(place, reading=True)
+        assert refused.value.exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_without_our_tables_is_no_store_to_read(tmp_path: Path) -> None:
+    (tmp_path / "results.db").write_bytes(b"")
+    with pytest.raises(NoStoreError, match="has no tables of a store"):
+        Store(tmp_path / "results.db", reading=True)
+    assert (tmp_path / "results.db").read_bytes() == b""
+
+
+def test_reading_leaves_nothing_beside_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "a store?#%.db"
+    with Store(path) as store:
+        store.begin(run())
+    with Store(path, reading=True) as store:
+        assert [one.id for one in store.list()] == ["switching-1"]
+        with pytest.raises(StoreError, match="readonly"):
+            store.begin(run("switching-2"))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_written_now_is_read_now(path: Path) -> None:
+    with Store(path) as store:
+        store.begin(run("a-1", "a"))
+        with Store(path, reading=True) as reader:
+            store.begin(run("b-1", "b"))
+            assert [one.id for one in reader.list()] == ["a-1", "b-1"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user: run as root")
+def test_a_user_who_may_only_read_can_read() -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)
+        path = Path(folder) / "results.db"
+        with Store(path) as store:
+            store.begin(run())
+            assert listed_by_nobody(path) == ["switching-1"]
+        assert listed_by_nobody(path) == ["switching-1"]
+        assert list(Path(folder).iterdir()) == [path]
+
+
+def listed_by_nobody(path: Path) -> list[str]:
+    os.seteuid(65534)
+    try:
+        with Store(path, reading=True) as store:
+            return [one.id for one in store.list()]
+    finally:
+        os.seteuid(0)
+
+
+def test_a_run_that_cannot_be_read_does_not_hide_the_others(path: Path) -> None:
+    with Store(path) as store:
+        for one in (run("a-1", "a"), run("b-1", "b"), run("c-1", "c")):
+            store.begin(one)
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "UPDATE weir_run SET document = json_set(document, '$.version', 99) WHERE id = 'b-1'"
+        )
+        connection.execute("UPDATE weir_run SET document = 'no' WHERE id = 'c-1'")
+    connection.close()
+    with Store(path, reading=True) as store:
+        first, newer, damaged = store.list()
+    assert (first.id, first.unreadable) == ("a-1", None)
+    assert (newer.id, newer.lab) == ("b-1", "b")
+    assert newer.unreadable is not None
+    assert damaged.unreadable is not None
+
+
 def test_an_unknown_kind_of_database_is_refused() -> None:
     with pytest.raises(StoreError, match="no driver"):
         Store("nosuch://host/database")
@@ -240,7 +317,7 @@ def test_the_same_machine_after_a_reboot_has_the_same_fingerprint() -> None:
 
 def test_the_machines_best_is_of_all_runs_of_one_boot_and_version(tmp_path: Path) -> None:
     def machine(boot: str, pace: float, distance: float) -> MachineBest:
-        return MachineBest(boot_id=boot, paces_cycles={0: pace}, distances_cycles={"0-1": distance})
+        return MachineBest(boot_id=boot, piece_cycles={0: pace}, distances_cycles={"0-1": distance})
 
     with Store(tmp_path / "results.db") as store:
         assert store.machine_best("now", "0.1") == MachineBest(boot_id="now")

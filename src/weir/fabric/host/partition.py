@@ -17,7 +17,7 @@ from weir.fabric.errors import FabricError
 from weir.fabric.host.cpus import cgroup_root, isolation
 from weir.fabric.host.settings import Write
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_kind import Facts, Site
+from weir.fabric.step_handlers import Facts, Site
 from weir.host.facts import OWN_PARTITIONS
 from weir.plan import Step
 
@@ -85,7 +85,7 @@ class Partition:
                     with suppress(OSError):  # it may have ended by itself
                         self._write(path.parent / "cgroup.threads", thread)
                 path.rmdir()
-            if facts["enabled"] and not site.elsewhere("isolation"):
+            if facts["enabled"] and not site.elsewhere("isolation") and not _limits_others(path.parent):
                 with suppress(OSError):  # somebody else uses it by now
                     self._write(path.parent / "cgroup.subtree_control", "-cpuset")
 
@@ -93,3 +93,10 @@ class Partition:
         top = cgroup_root(self._tree)
         assert top is not None  # lacking() has looked
         return self._tree.root / top
+
+
+def _limits_others(top: Path) -> bool:
+    """Whether a cgroup has been given CPUs, or memory nodes, which it would lose with the controller."""
+    return any(
+        file.read_text().strip() for name in ("cpuset.cpus", "cpuset.mems") for file in top.glob(f"*/{name}")
+    )

@@ -18,7 +18,7 @@ from weir.base.step import StepKind
 from weir.fabric.errors import FabricError
 from weir.fabric.host.power import cpus_of_mask, mask_of_cpus
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_kind import Facts, Site
+from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
 Write = Callable[[Path, str], object]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions, and what the kernel does about flaws of the CPU (Documentation/admin-guide/hw-vuln)."""
+"""Versions, and what the kernel does about flaws of the CPU
+(Documentation/admin-guide/hw-vuln)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import shutil
 import subprocess
 
 from weir import __version__
-from weir.fabric.data_plane import binary
+from weir.fabric.built import built
 from weir.fabric.errors import FabricError
 from weir.fabric.host.tree import Tree
 from weir.fabric.openvswitch import version as openvswitch_version
@@ -36,7 +37,7 @@ def _release(tree: Tree) -> str:
 
 def _versions() -> dict[str, str]:
     try:
-        data_plane = _first_line(str(binary()), "--version").removeprefix("weir-dp ")
+        data_plane = _first_line(str(built("weir-dp")), "--version").removeprefix("weir-dp ")
     except FabricError:
         data_plane = ""
     qemu = _first_line("qemu-system-x86_64", "--version").partition("version ")[2]

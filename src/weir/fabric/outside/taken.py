@@ -17,6 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from weir.fabric import process
+
 _SYSCALL = 298  # x86-64
 _TYPE_SOFTWARE, _CONFIG_DUMMY = 1, 9
 _ATTRIBUTES_BYTES = 128
@@ -126,7 +128,7 @@ class Taken:
     from_raw_ns: int
     to_raw_ns: int
     by: str
-    """Name of the program, with its thread's number."""
+    """Name of the program, with its thread's number; or which part of another deployment it is."""
     takes_part: bool = False
     """A thread of the system under test that is no polling loop of ours: the kernel's for packets, a
     switch's. It takes a loop's core as part of its own work."""
@@ -152,6 +154,7 @@ class TakenWatch:
         self._before: frozenset[int] = frozenset()
         self._began_ns = 0
         self._known: dict[int, str] = {}
+        self._marks: dict[int, str | None] = {}
         self._cores: list[CoreSwitches] = []
         self.refused: str | None = None
         """Why the kernel does not tell; known from the first trial on."""
@@ -179,7 +182,7 @@ class TakenWatch:
                     core.core,
                     from_ns,
                     to_ns,
-                    f"{self._name(tid)} ({tid})",
+                    self._said(tid, of_others=tid not in ours),
                     tid in ours or self._carries_packets(core.core, tid),
                 )
                 for from_ns, to_ns, tid in spans(switches, self._began_ns, ended_ns)
@@ -204,6 +207,16 @@ class TakenWatch:
         """Threads of the kernel that carry packets."""
         name = self._name(tid)
         return name == f"ksoftirqd/{core}" or name.startswith("vhost-")
+
+    def _said(self, tid: int, *, of_others: bool) -> str:
+        """For people: the step of another deployment that started it, or the program with its number."""
+        if of_others and tid not in self._marks:
+            self._marks[tid] = process.mark_of(tid, self._proc)
+        mark = self._marks.get(tid)
+        if mark is None:
+            return f"{self._name(tid)} ({tid})"
+        deployment, _, step = mark.partition("/")
+        return f"{step} of {deployment}"
 
     def _name(self, tid: int) -> str:
         if tid not in self._known:

@@ -12,6 +12,7 @@ function, which QEMU takes from the guest and gives back in the same way.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from weir.fabric.vm.image import PRIMARY_DRIVER
 from weir.plan.vm_steps import PCI_SLOTS, guest_cores
 
 CHANNEL = "weir"
+_SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 _QUEUE_SIZE = 1024
 _TAP_SEND_QUEUE_SIZE = 256  # the most that QEMU has without vhost-user
 _OFFLOADS = ["csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ecn", "guest_ufo"]
@@ -83,6 +85,7 @@ def command_line(
 ) -> list[str]:
     """The arguments after the program's name. `params`: of the step `vm`. `vhost`: taps are the kernel's."""
     argv = ["-name", files.node, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
+    argv += ["-sandbox", _SANDBOX]
     kind = "q35" if params["failover"] else "pc"
     argv += ["-machine", f"{kind},memory-backend=memory", *_accelerator(accel)]
     argv += ["-m", str(params["memory_mb"]), "-smp", str(params["vcpus"]), "-object", _memory(params)]
@@ -92,7 +95,7 @@ def command_line(
     argv += ["-mon", "chardev=monitor,mode=control", "-serial", f"file:{files.serial}"]
     argv += ["-device", "virtio-serial-pci,addr=0x8"]
     argv += ["-device", f"virtserialport,chardev=channel,name={CHANNEL}"]
-    argv += _booting(params, boot) if boot is not None else _disks(files)
+    argv += _booting(params, boot) if boot is not None else _disks(params, files)
     for side, slot in PCI_SLOTS.items():
         argv += _port(params, files, side, slot, accel, vhost=vhost)
         if params["failover"]:
@@ -125,9 +128,25 @@ def _booting(params: Mapping[str, Any], boot: Boot) -> list[str]:
     return ["-kernel", str(boot.kernel), "-initrd", str(boot.initramfs), "-append", " ".join(words)]
 
 
-def _disks(files: Files) -> list[str]:
+def _disks(params: Mapping[str, Any], files: Files) -> list[str]:
+    """The overlay on the image, which itself is on nothing, whatever its header says by now."""
+    origin: dict[str, Any] = {
+        "driver": params["image_format"],
+        "node-name": "origin",
+        "read-only": True,
+        "file": {"driver": "file", "filename": params["image"], "read-only": True},
+    }
+    if params["image_format"] == "qcow2":
+        origin["backing"] = None
+    overlay = {
+        "driver": "qcow2",
+        "node-name": "disk",
+        "file": {"driver": "file", "filename": str(files.overlay)},
+        "backing": "origin",
+    }
     return [
-        "-drive", f"file={files.overlay},format=qcow2,if=none,id=disk",
+        "-blockdev", json.dumps(origin),
+        "-blockdev", json.dumps(overlay),
         "-device", "virtio-blk-pci,drive=disk,bootindex=0",
         "-blockdev", f"driver=vvfat,node-name=seed,dir={files.seed},label=cidata,read-only=on",
         "-device", "virtio-blk-pci,drive=seed",

@@ -8,7 +8,7 @@ from typing import Any
 
 from weir.base.topology import Node, Topology, taps
 from weir.fabric.counters import Counter, broadcasts
-from weir.fabric.step_kind import Site
+from weir.fabric.step_handlers import Site
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files
 from weir.plan.vm_steps import PCI_SLOTS

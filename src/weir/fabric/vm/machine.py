@@ -18,8 +18,8 @@ from weir.fabric import process, stop_signals
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.process import wait_for
-from weir.fabric.step_kind import Facts, Site
-from weir.fabric.vm import image
+from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.vm import disk, image
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Boot, Files, command_line
 from weir.fabric.vm.lacking import QEMU, kvm_boots
@@ -37,9 +37,10 @@ class VmSeed:
     def do(self, step: Step, site: Site) -> Facts:
         """Makes both in the run directory."""
         files = Files(site.directory, str(step.params["node"]))
-        origin = str(step.params["image"])
-        form = json.loads(_qemu_img("info", "--output=json", origin))["format"]
-        _qemu_img("create", "-q", "-f", "qcow2", "-F", form, "-b", origin, str(files.overlay))
+        origin = disk.checked(Path(str(step.params["image"])), _format(step.params))
+        # Its size is said, so that qemu-img opens no image.
+        backing = ["-u", "-F", origin.format, "-b", str(origin.path)]
+        _qemu_img("create", "-q", "-f", "qcow2", *backing, str(files.overlay), str(origin.size_bytes))
         files.seed.mkdir()
         about = {"instance-id": f"{site.deployment}-{files.node}", "local-hostname": files.node}
         about |= {
@@ -55,6 +56,10 @@ class VmSeed:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """Nothing: both go with the run directory."""
+
+
+def _format(params: Mapping[str, Any]) -> disk.DiskFormat:
+    return "raw" if params["image_format"] == "raw" else "qcow2"
 
 
 class Vm:

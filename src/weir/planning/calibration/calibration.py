@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from weir import __version__, fabric, plan
 from weir.fabric import lean as process
+from weir.fabric.built import built
 from weir.lab import Lab
 from weir.lab.execution import Execution
 from weir.lab.function import ARCHITECTURES
@@ -119,7 +120,7 @@ def _execution_of(lab: Lab, trial: PlannedTrial) -> Execution:
 
 def memory_curve() -> MemoryCurve:
     """Of this machine. FabricError without weir-lean."""
-    lines = process.measure_machine(process.lean_binary(), list(MEMORY_BYTES), process.separate_cpus())
+    lines = process.measure_machine(built("weir-lean"), list(MEMORY_BYTES), process.separate_cpus())
     points = [(float(line["bytes"]), min(line["cycles"])) for line in lines if "bytes" in line]
     rising = [
         (size, max(cycles for _, cycles in points[: index + 1])) for index, (size, _) in enumerate(points)
@@ -235,7 +236,7 @@ def document(
         counter_hz=model.hz,
         utilisation=model.utilisation,
         fed_utilisation=model.fed_utilisation,
-        pace=core_speed_of(setups[0].slowing, model.slowed),
+        core_speed=core_speed_of(setups[0].slowing, model.slowed),
         state_distances_cycles=list(model.distances_cycles),
         core_distances_cycles=[min(distances), statistics.median(distances), max(distances)]
         if distances

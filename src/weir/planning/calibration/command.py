@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import USAGE, CommandError
-from weir.cli.labfile import LabPath, machine_cpus, require_possible
+from weir.cli.labfile import LabPath, Wait, machine_cpus, own_cores, own_cpus, require_possible
 from weir.cli.model import ModelFile, load_model, require_technology
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def calibrate(
             help="One of the lab's; absent: direct if it is among them, else the first that the model knows.",
         ),
     ] = None,
+    wait: Wait = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the trials, run none.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the model as JSON.")] = False,
 ) -> None:
@@ -56,22 +57,23 @@ def calibrate(
     from weir.lab import load_lab
     from weir.planning.calibration import table
     from weir.planning.calibration.calibration import calibration
-    from weir.store.model_file import default_model_path, write_model
+    from weir.store.model_file import check_model_place, default_model_path, write_model
 
     cpus = machine_cpus()
     lab = load_lab(lab_path, cpus=cpus)
     chosen = calibrated(lab, technology)
-    if not dry_run:
-        require_possible(lab, chosen)
-    planned = calibration(lab, cpus, trials, chosen, random)
     if dry_run:
+        planned = calibration(lab, cpus, trials, chosen, random)
         for trial in planned.trials:
             print(trial.text())
         if planned.drawn:
             print(f"and {planned.drawn} set-ups drawn at random")
         return
-    document = planned.run(say)
     path = model or default_model_path()
+    require_possible(lab, chosen)
+    check_model_place(path)
+    with own_cpus(cpus, wait=wait):  # caches and memory are measured, too, which all cores share
+        document = calibration(lab, cpus, trials, chosen, random).run(say)
     write_model(document, path)
     print(document.model_dump_json(indent=2) if as_json else table.render(document, str(path)))
 
@@ -129,6 +131,7 @@ def validate(
         Path | None,
         typer.Option("--svg", metavar="FILE", help="Draw predicted against measured rates into this file."),
     ] = None,
+    wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
 ) -> None:
     """Predict set-ups, then measure them: the errors, and how many intervals held.
@@ -137,27 +140,33 @@ def validate(
     while measuring. Beside them stand those of the naive sum of stage costs.
     """
     from weir.planning.calibration import picture, table
+    from weir.store.files import check_file, check_folder, write_file
 
     if bool(lab_paths) == (random is not None):
         raise CommandError("expected lab files, or --random N for set-ups that are drawn at random", USAGE)
     if random is None and (seed is not None or labs is not None):
         raise CommandError("--seed and --labs are of set-ups that are drawn: they need --random N", USAGE)
+    if labs is not None:
+        check_folder(labs, "--labs")
+    if svg is not None:
+        check_file(svg, "--svg")
     document = load_model(model)
-    found = _named(lab_paths or [], document) if random is None else _drawn(random, seed, document)
+    if random is None:
+        found = _named(lab_paths or [], document, wait=wait)
+    else:
+        found = _drawn(random, seed, document, wait=wait)
     if labs is not None:
         _write_labs(found, labs)
     if svg is not None:
-        try:
-            svg.write_text(picture.picture(found), encoding="utf-8")
-        except OSError as error:
-            raise CommandError(f"{svg}: {error.strerror}; choose another file with --svg", USAGE) from None
+        write_file(svg, picture.picture(found), "choose another place with --svg")
     print(found.model_dump_json(indent=2) if as_json else table.render_validation(found))
 
 
-def _named(paths: list[Path], document: ModelDocument) -> ModelValidation:
+def _named(paths: list[Path], document: ModelDocument, *, wait: bool) -> ModelValidation:
     from weir.lab import load_lab
     from weir.lab.load import LAB_FILE
     from weir.planning.calibration.validation import validate_labs
+    from weir.procedures.driver import planned
 
     cpus = machine_cpus()
     labs = {(path / LAB_FILE if path.is_dir() else path): load_lab(path, cpus=cpus) for path in paths}
@@ -165,10 +174,12 @@ def _named(paths: list[Path], document: ModelDocument) -> ModelValidation:
         require_technology(lab, document)
     for lab in labs.values():
         require_possible(lab, document.technology)
-    return validate_labs(labs, document, say)
+    topologies = [planned(lab, document.technology, chain) for lab in labs.values() for chain in lab.chains()]
+    with own_cores(topologies, wait=wait):
+        return validate_labs(labs, document, say)
 
 
-def _drawn(count: int, seed: int | None, document: ModelDocument) -> ModelValidation:
+def _drawn(count: int, seed: int | None, document: ModelDocument, *, wait: bool) -> ModelValidation:
     """The seed is said before anything is measured, so that what fails can be drawn again."""
     from weir.fabric import require_root
     from weir.planning.calibration.calibration import SEED_BITS
@@ -177,15 +188,13 @@ def _drawn(count: int, seed: int | None, document: ModelDocument) -> ModelValida
     require_root()
     chosen = secrets.randbits(SEED_BITS) if seed is None else seed
     print(f"seed {chosen}", file=sys.stderr, flush=True)
-    return validate_random(document, machine_cpus(), count, chosen, say)
+    with own_cpus(machine_cpus(), wait=wait):
+        return validate_random(document, machine_cpus(), count, chosen, say)
 
 
 def _write_labs(found: ModelValidation, folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for number, case in enumerate(found.cases, 1):
-            (folder / f"random-{number}.yml").write_text(case.lab, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(
-            f"{folder}: {error.strerror}; choose another directory with --labs", USAGE
-        ) from None
+    from weir.store.files import write_file
+
+    for number, case in enumerate(found.cases, 1):
+        path = folder / f"random-{number}.yml"
+        write_file(path, case.lab, "choose another place with --labs", folders=True)

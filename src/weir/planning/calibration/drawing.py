@@ -75,7 +75,7 @@ def described(lab: Lab) -> str:
     assert cores is not None
     parts = ", then ".join("+".join(one.nf for one in function.nfs()) for function in functions)
     remembers = f", fast path of {first.fastpath_flows}" if first.fastpath else ""
-    shared = f" ({first.owners} owners, {first.workers} workers)" if first.owners else ""
+    shared = f" ({first.state_cores} state cores, {first.workers} workers)" if first.state_cores else ""
     shared = shared or (f" ({first.workers} workers)" if first.workers else "")
     where = f"tester on {_listed(cores.tester)}, functions on {_listed(cores.functions)}"
     ways = " both ways" if directions(lab) > 1 else ""

@@ -112,7 +112,7 @@ def _area_rows(
             found += [
                 Row(trial, terms, stage.cycles, noise)
                 for terms, stage in zip(stages, measured.stages, strict=True)
-                if terms  # none where no packet walks through the function
+                if terms  # none where no packet goes through the function
             ]
     return [*found, Row(trial, weighted(rest), cost.rest_cycles, noise)]
 

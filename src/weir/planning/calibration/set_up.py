@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from weir.lab import Chain, Lab
 from weir.lab.execution import Execution
+from weir.measure.core_speed import Slowing
 from weir.measure.costs import USED_MIN, Costs, costs
-from weir.measure.pace import Slowing
 from weir.measure.windows import CALM, LIGHT_USABLE, LIGHT_USED, LIGHT_USED_MIN, NEAR, USABLE, Window
 from weir.planning.placement.prediction import directions, execution_of
 from weir.protocol.ledger import Hello
@@ -75,7 +75,7 @@ class Visited:
         return window.stayed() and self._slowness(window) <= CALM
 
     def _slowness(self, window: Window) -> float:
-        return self.slowing.slowness(window.pace_cycles())
+        return self.slowing.slowness(window.piece_cycles())
 
     def enough(self) -> bool:
         """Whether some distance of the cores was seen often enough."""
@@ -90,7 +90,7 @@ class Visited:
 
         def slowness(window: Window) -> float:
             # No core is full, so none limits: of the slowest of all.
-            return self.slowing.slowness(max(window.paces.values(), default=math.inf))
+            return self.slowing.slowness(max(window.piece_cycles_by_core.values(), default=math.inf))
 
         found = []
         for observed in self.light.values():
@@ -140,7 +140,11 @@ def setup(lab: Lab, chain: Chain, frame: str, name: str, technology: str = "dire
 
 def slowing_of(document: ModelDocument) -> Slowing:
     """What slow cores cost when the model was made."""
-    return Slowing(document.pace.best_cycles, document.pace.slope) if document.pace else Slowing()
+    return (
+        Slowing(document.core_speed.best_cycles, document.core_speed.slope)
+        if document.core_speed
+        else Slowing()
+    )
 
 
 def core_speed_of(slowing: Slowing, slowed: float) -> ModelCoreSpeed | None:

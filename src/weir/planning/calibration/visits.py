@@ -17,9 +17,10 @@ from weir import plan
 from weir.base.topology import Topology
 from weir.fabric import lean as process
 from weir.fabric import stop_signals
+from weir.fabric.built import built
+from weir.measure.core_speed import Slowing, best_cycles, slope
 from weir.measure.outside import NOTHING, Outside
-from weir.measure.pace import Slowing, best_cycles, slope
-from weir.measure.tester import TEACHING_FRAMES
+from weir.measure.tester import ANNOUNCE_FRAMES
 from weir.measure.windows import (
     CALM_WANTED,
     LIGHT_SHARES,
@@ -59,7 +60,7 @@ def probe(cpus: Sequence[int]) -> Probe | None:
     alone."""
     if len(cpus) < 2:
         return None
-    return Probe(*process.measure_distance(process.lean_binary(), (cpus[0], cpus[1])))
+    return Probe(*process.measure_distance(built("weir-lean"), (cpus[0], cpus[1])))
 
 
 def visit(some: Sequence[Visited], begins: Callable[[Visited], None], *, light: bool = False) -> None:
@@ -73,7 +74,7 @@ def visit(some: Sequence[Visited], begins: Callable[[Visited], None], *, light: 
         client, topology = chain.client, chain.topology
         beside: Outside = NOTHING
         if first.technology != "direct":
-            client.teach(TEACHING_FRAMES)
+            client.announce(ANNOUNCE_FRAMES)
             beside = chain.deployment.watch()
         for one in some:
             begins(one)
@@ -202,7 +203,9 @@ def _round(some: Sequence[Visited], setups: Sequence[Visited], name: str, say: S
 
 def _learn(setups: Sequence[Visited], known: Slowing) -> None:
     """Tells all set-ups what slow cores cost; and how fast they are at best, if that is better than known."""
-    best = best_cycles(cycles for one in setups for window in one.windows for cycles in window.paces.values())
+    best = best_cycles(
+        cycles for one in setups for window in one.windows for cycles in window.piece_cycles_by_core.values()
+    )
     slowing = replace(known, best_cycles=min(known.best_cycles, best))
     for one in setups:
         one.slowing = slowing

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import ENVIRONMENT, FAILED, INTERRUPTED, USAGE, CommandError, reporting
+from weir.cli.exits import FAILED, INTERRUPTED, reporting
 from weir.cli.model import AsJson
 
 if TYPE_CHECKING:
@@ -64,10 +64,11 @@ def plan(
     from weir.planning.fleet.instance import fleet_of
     from weir.planning.fleet.search import Search
     from weir.planning.fleet.stop import Stop
+    from weir.store.files import check_file, write_file
 
     file = load_fleet(path)
-    if out is not None and not out.parent.is_dir():
-        raise CommandError(f"--out {out}: there is no directory {out.parent}", USAGE)
+    if out is not None:
+        check_file(out, "--out")
     stop = Stop(time_limit, time.monotonic)
     progress = Progress()
     with _ctrl_c(stop):
@@ -77,10 +78,7 @@ def plan(
     placement = placement_of(file, answer, seed)
     document = placement.model_dump_json(indent=2) + "\n"
     if out is not None:
-        try:
-            out.write_text(document, encoding="utf-8")
-        except OSError as error:
-            raise CommandError(f"--out {out}: {error.strerror}", ENVIRONMENT) from None
+        write_file(out, document, "choose another place with --out")
     print(document if as_json else table.render(placement), end="")
     if placement.ended == "interrupted":
         raise typer.Exit(INTERRUPTED)

@@ -199,13 +199,14 @@ def _each(option: str, text: str, read: Callable[[str], Value]) -> tuple[Value, 
 def _frame_bytes(text: str) -> float:
     from pydantic import TypeAdapter, ValidationError
 
+    from weir.base.first_fault import first_fault
     from weir.lab.frames import IMIX_PREFIX, Frame, mean_frame_bytes
 
     if text.startswith(IMIX_PREFIX):
         try:
             return mean_frame_bytes(TypeAdapter(Frame).validate_python(text))
         except ValidationError as error:
-            raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+            raise ValueError(first_fault(error)[1]) from None
     low, high = FRAME_BYTES
     if not (text.isascii() and text.isdigit() and len(text) < 9 and low <= int(text) <= high):
         raise ValueError(f"expected {low} to {high} bytes, or a mix such as imix:aaaaaaaddddg")

@@ -41,7 +41,7 @@ def model_of(document: ModelDocument) -> CostModel:
         blind=Spread(document.quality.blind.scatter, document.quality.blind.times),
         ranges={one.name: Range(one.low, one.high) for one in document.ranges},
         distances_cycles=tuple(document.state_distances_cycles),
-        slowed=document.pace.slowed if document.pace else 1.0,
+        slowed=document.core_speed.slowed if document.core_speed else 1.0,
     )
 
 

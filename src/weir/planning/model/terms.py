@@ -6,9 +6,9 @@ its terms of amount x parameter. Terms are called by what costs:
 
 - `nf NAME`: the function's own work; `nf NAME rules`, times log2(1 + entries of its lists);
   `nf NAME memory`, times the latency of the memory that the state of this core's functions lies in;
-- `nf NAME handed over`: how much more, or less, it costs in an owner, where it decides only;
+- `nf NAME handed over`: how much more, or less, it costs on a state core, where it decides only;
 - `fast path`: looking for the flow, and what its entry says; `fast path memory`, as that of functions;
-  `fast path walk`: looking for it in vain, and remembering what the functions, which then run, decide;
+  `fast path miss`: looking for it in vain, and remembering what the functions, which then run, decide;
   `fast path stage`: what each of them costs more then;
 - `nf NAME short burst`, `fast path short burst`, `chain short burst`, `generator short burst` …: what a burst
   costs however few packets it has, times the bursts more that a packet takes than if all were full;
@@ -16,14 +16,15 @@ its terms of amount x parameter. Terms are called by what costs:
   for it together; `short burst across cores`, `short burst from another core`: likewise, of what goes between
   cores, and of bytes that another one touched;
 - `nf NAME inbound`: how much more, or less, it costs on the way from the outside;
-- `rewriting NAME`: making a function's changes of the packet, by an applier or a fast path;
+- `rewriting NAME`: making a function's changes of the packet, by a rewrite worker or a fast path;
 - `headers`: parsing them, once an area;
 - `bytes KIND`: a kilobyte of frame, at a kind of port;
 - `take KIND`, `give KIND`: the driver of a kind of port, or a ring;
 - `take KIND across cores`, `headers from another core` …: what comes from another core's cache, times the
   distance of the cores in hundreds of cycles;
 - `generator memory`, `receiver memory`: that functions' state takes the cache from the tester;
-- `generator`, `receiver`, `dispatcher`, `forwarder`, `owner`, `applier`, `collector`: these areas' own work;
+- `generator`, `receiver`, `dispatcher`, `forwarder`, `state_core`, `rewrite_worker`, `collector`: these
+  areas' own work;
 - `receiver out of order`: what it takes more for packets that overtook others;
 - `pmd hop`, `bridge hop`, `netfilter bridge hop`, `openvswitch hop`, `veth hop`, `switch thread hop`: a
   packet from one port of a network to the other one, with taking, looking up and giving: every packet has all
@@ -91,7 +92,7 @@ FASTPATH_ENTRY_BYTES = 128
 """Of memory that a packet of a known flow needs: struct weir_flow_entry, and its place in the table."""
 PREDICTED_FLOWS = 1000
 """About as many branches in their order as a core's predictor remembers."""
-READERS: frozenset[AreaKind] = frozenset({"receiver", "owner", "dispatcher", "applier"})
+READERS: frozenset[AreaKind] = frozenset({"receiver", "state_core", "dispatcher", "rewrite_worker"})
 """Areas that read packets' bytes themselves."""
 NO_PORT = frozenset({"ring", "nothing"})
 """Ends of a path that are no port: nobody touches a frame's bytes there."""
@@ -145,7 +146,7 @@ def touched_elsewhere(execution: Execution, core: int) -> float:
             for area in execution.areas
             if area.core != core and area.kind not in TESTER_KINDS
             for path in area.paths
-            if path.stages or area.kind == "applier"
+            if path.stages or area.kind == "rewrite_worker"
         ),
     )
 
@@ -185,7 +186,7 @@ def stage_terms(
 ) -> dict[str, float]:
     """Of one stage. `first`: no function before it in the area has looked at the packet.
 
-    `handed_over`: an owner runs it, which has parsed the headers before.
+    `handed_over`: a state core runs it, which has parsed the headers before.
     """
     found = {f"nf {stage.nf}": 1.0}
     if handed_over:
@@ -250,7 +251,7 @@ def _own_work(area: Area, path: AreaPath, execution: Execution) -> dict[str, flo
     if area.kind == "dispatcher":
         own = "forwarder" if path.outputs < 2 else "dispatcher"
         return {own: 1.0, "dispatcher unforeseen": mispredicted(path, execution)}
-    rewriting = path.rewriting if area.kind == "applier" else ()
+    rewriting = path.rewriting if area.kind == "rewrite_worker" else ()
     return {area.kind: 1.0} | {f"rewriting {nf}": 1.0 for nf in rewriting}
 
 
@@ -271,7 +272,7 @@ def path_terms(
                 replace(path, cold=0.0) if looked else path,
                 execution,
                 first=first,
-                handed_over=area.kind == "owner",
+                handed_over=area.kind == "state_core",
                 excess_cycles=excess_cycles,
             )
         )
@@ -286,14 +287,14 @@ def path_terms(
 def fastpath_terms(
     area: Area, path: AreaPath, execution: Execution, excess_cycles: float
 ) -> dict[str, float]:
-    """Of a fast path, which reads the headers itself unless an owner has."""
-    found = {FASTPATH: path.remembered, f"{FASTPATH} walk": 1 - path.remembered}
-    found |= {f"rewriting {nf}": path.remembered * (area.kind != "owner") for nf in path.rewriting}
+    """Of a fast path, which reads the headers itself unless a state core has."""
+    found = {FASTPATH: path.remembered, f"{FASTPATH} miss": 1 - path.remembered}
+    found |= {f"rewriting {nf}": path.remembered * (area.kind != "state_core") for nf in path.rewriting}
     found[f"{FASTPATH} memory"] = excess_cycles
     short = 1 / path.fill - 1
     found[f"{FASTPATH} {SHORT_BURST}"] = short
     found[f"{SHORT_BURST} memory"] = short * excess_cycles
-    if area.kind == "owner":
+    if area.kind == "state_core":
         found[f"{FASTPATH}{HANDED_OVER}"] = 1.0
     else:
         found["headers"] = 1.0

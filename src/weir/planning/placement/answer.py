@@ -108,7 +108,7 @@ def _functions(search: Search, one: Predicted) -> tuple[PlannedFunction, ...]:
             function=name,
             architecture=mode.architecture,
             workers=mode.workers or None,
-            owners=mode.owners or None,
+            state_cores=mode.state_cores or None,
             fastpath=mode.fastpath,
             cores=cores,
         )

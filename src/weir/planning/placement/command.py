@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import ENVIRONMENT, FAILED, USAGE, CommandError
+from weir.cli.exits import FAILED, USAGE, CommandError
 from weir.cli.labfile import LabPath, chosen_chain, machine_cpus
 from weir.cli.model import (
     AsJson,
@@ -29,6 +29,7 @@ from weir.cli.model import (
     with_traffic,
 )
 from weir.cli.quantities import link_bps, rate_pps
+from weir.cli.stored import RESULTS
 
 if TYPE_CHECKING:
     from weir.lab import Chain, Lab
@@ -256,14 +257,14 @@ def _machine(cores: int | None) -> MachineCores:
 
 def _target(out: Path | None, search: Search, *, force: bool) -> Path:
     """Where the lab goes. CommandError, before anything is computed, if it cannot go there."""
+    from weir.store.files import check_file, check_folder
+
     if out is None:
-        return (
-            Path("results") / f"{search.lab.name}-{search.chain.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}.yml"
-        )
+        check_folder(RESULTS, "--out")
+        return RESULTS / f"{search.lab.name}-{search.chain.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}.yml"
     if out.exists() and not force:
         raise CommandError(f"--out {out}: is there already; --force writes over it", USAGE)
-    if not out.parent.is_dir():
-        raise CommandError(f"--out {out}: there is no directory {out.parent}", USAGE)
+    check_file(out, "--out")
     return out
 
 
@@ -272,18 +273,14 @@ def _write(
 ) -> None:
     from weir.lab.load import LAB_FILE
     from weir.plan.lab_text import placed_text
+    from weir.store.files import write_file
 
     placed = search.placed(best.placement)
     text = (lab_path / LAB_FILE if lab_path.is_dir() else lab_path).read_text(encoding="utf-8")
     whole = placed_text(
         text, placed, search.chain.functions, _header(planned), target.parent.absolute().resolve()
     )
-    try:
-        target.parent.mkdir(exist_ok=True)
-        with target.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(whole)
-    except OSError as error:
-        raise CommandError(f"{target}: {error.strerror}; --out names another file", ENVIRONMENT) from None
+    write_file(target, whole, "choose another place with --out", force=force, folders=True)
 
 
 def _header(planned: LabPlan) -> list[str]:

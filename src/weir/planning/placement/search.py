@@ -38,7 +38,9 @@ PLACEMENTS_MAX = 2000
 
 ALIKE_DIGITS = 2
 """Rates and margins are compared by whole percents: the model tells no more."""
-_OWN_WORK = frozenset({"dispatcher", "forwarder", "owner", "applier", "collector", "take ring", "give ring"})
+_OWN_WORK = frozenset(
+    {"dispatcher", "forwarder", "state_core", "rewrite_worker", "collector", "take ring", "give ring"}
+)
 """Without its cost a prediction is of something else; what comes on top, as between cores, is noticed."""
 
 

@@ -23,6 +23,7 @@ from weir.procedures.latency.section_rows import (
     applied,
     delay_rows,
     host_of,
+    level,
     out_of_reach,
     reduction_rows,
     verdict_cells,
@@ -30,13 +31,14 @@ from weir.procedures.latency.section_rows import (
 )
 from weir.report import blocks, numbers, summary
 from weir.report.page.line_chart import Axis, Line, line_chart
-from weir.report.page.markup import sheet, tag
+from weir.report.page.markup import needs_script, sheet, tag
 from weir.report.sections import HOW_TO_READ, TESTER_ALONE, Note, PagePart, Section
-from weir.results.result import HostSetting, Latency, Result
+from weir.results.result import HostSetting, Latency, Outcome, Result
 
 # What fits; the report has the rest.
 SHOWN = ("mean", "P50", "P99", "P99.9", "max", "IPDV P99", "jitter")
 WAY_COLUMNS, CHANGE_COLUMNS = 14, 10  # 80 in all, with a space between two
+STYLES: dict[Outcome, str | None] = {"missed": "bold red", "not judged": "yellow", "met": None}
 LEAST_LOADS = 3  # of which a line says something
 QUANTILES = (("P50", "p50_us"), ("P99", "p99_us"), ("P99.9", "p999_us"))
 
@@ -64,9 +66,7 @@ def _judgement(result: Result) -> Iterator[RenderableType]:
     every = list(verdicts(result))
     if not every:
         return
-    unmet = sum(not verdict.met for *_, verdict in every)
-    title = f"\nService level: {'met' if not unmet else f'{unmet} of {len(every)} limits NOT met'}"
-    out = blocks.table(title)
+    out = blocks.table(f"\nService level: {level([verdict for *_, verdict in every])}")
     out.add_column("Technology, chain, frame", overflow="fold", max_width=22)
     for name in ("Limit on", "Load"):
         out.add_column(name, overflow="fold", max_width=14)
@@ -75,8 +75,10 @@ def _judgement(result: Result) -> Iterator[RenderableType]:
     out.add_column("")
     for setup, case, verdict in every:
         what = f"{setup.name} {setup.chain} {summary.frame_label(case.frame)}"
-        out.add_row(what, *verdict_cells(verdict), style=None if verdict.met else "bold red")
+        out.add_row(what, *verdict_cells(verdict), style=STYLES[verdict.outcome])
     yield out
+    why = dict.fromkeys(verdict.why for *_, verdict in every if verdict.why is not None)
+    yield from blocks.listed("Not judged", [*why], "yellow")
 
 
 def reduction_tables(result: Result) -> Iterator[RenderableType]:
@@ -133,13 +135,21 @@ def parts(result: Result) -> Iterator[PagePart]:
         (
             tag("div", class_="controls", id="latency-controls"),
             tag("div", class_="rows", id="latency-plots"),
+            needs_script("These plots"),
             reductions(result),
-            tuned(result),
             latency_over_load(result),
             delays(result),
             service_level(result),
         ),
     )
+    held = tuned(result)
+    if held is not None:
+        yield PagePart(
+            "Tuned",
+            "What was tuned",
+            "What of the lab's host section held while this was measured.",
+            (held,),
+        )
 
 
 def delays(result: Result) -> Markup | None:
@@ -161,7 +171,7 @@ def delays(result: Result) -> Markup | None:
 
 
 def service_level(result: Result) -> Markup | None:
-    """One row a limit, those not met first; None where the lab promises nothing."""
+    """One row a limit, worst first; None where the lab promises nothing."""
     lines = [
         [setup.name, setup.chain, summary.frame_label(case.frame), *verdict_cells(verdict)]
         for setup, case, verdict in verdicts(result)
@@ -169,7 +179,9 @@ def service_level(result: Result) -> Markup | None:
     if not lines:
         return None
     head = ("technology", "chain", "frame", "limit on", "load", "found", "limit", "used", "verdict")
-    return sheet("Service level", head, lines, 5)
+    why = dict.fromkeys(verdict.why for *_, verdict in verdicts(result) if verdict.why is not None)
+    said = tag("p", f"Not judged: {' '.join(why)}", class_="dim") if why else None
+    return tag("div", sheet("Service level", head, lines, 5), said)
 
 
 def reductions(result: Result) -> Markup | None:
@@ -206,7 +218,7 @@ def tuned(result: Result) -> Markup | None:
         return None
     return tag(
         "div",
-        sheet("What was tuned", ("key", *hosts), lines, 1 + len(hosts)) if lines else None,
+        sheet("Each key of the host", ("key", *hosts), lines, 1 + len(hosts)) if lines else None,
         tag("h3", "What this machine cannot show") if said else None,
         tag("ul", [tag("li", sentence) for sentence in said], class_="plain") if said else None,
     )

@@ -5,8 +5,9 @@ variants change the baseline's delays, what was tuned for it, and what stayed ou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from weir.report import numbers, summary
 from weir.results.result import (
@@ -14,6 +15,7 @@ from weir.results.result import (
     DelayMeasure,
     DelayPoint,
     HostSetting,
+    Outcome,
     Reduction,
     Result,
     Setup,
@@ -21,6 +23,7 @@ from weir.results.result import (
     Verdict,
 )
 
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 HEAD = ("min", "mean", "P50", "P99", "P99.9", "max", "PDV P99.9", "IPDV P99", "jitter", "late P99")
 MEANING = (
     "Delays in µs, one way, from when a packet was due, of the direction with the higher P99 (the arrow); "
@@ -106,9 +109,17 @@ def delay_rows(result: Result) -> Iterator[DelayRow]:
 
 
 def verdicts(result: Result) -> Iterator[tuple[Setup, Case, Verdict]]:
-    """All of a run, those not met first."""
+    """All of a run, those missed first, then those that could not be judged."""
     every = [(setup, case, verdict) for setup, case in result.cases() for verdict in case.verdicts]
-    yield from sorted(every, key=lambda each: each[2].met)
+    yield from sorted(every, key=lambda each: OUTCOMES.index(each[2].outcome))
+
+
+def level(verdicts: Sequence[Verdict]) -> str:
+    """ "met", "2 of 8 limits MISSED, 1 not judged"."""
+    missed, unknown = (sum(one.outcome == what for one in verdicts) for what in ("missed", "not judged"))
+    if missed:
+        return f"{missed} of {len(verdicts)} limits MISSED" + (f", {unknown} not judged" if unknown else "")
+    return f"{unknown} of {len(verdicts)} limits not judged" if unknown else "met"
 
 
 def verdict_cells(verdict: Verdict) -> list[str]:
@@ -120,7 +131,7 @@ def verdict_cells(verdict: Verdict) -> list[str]:
         _value(verdict.found, verdict.unit),
         _value(verdict.limit, verdict.unit),
         numbers.NONE if verdict.share is None else f"{verdict.share:.0%}",
-        "met" if verdict.met else "NOT met",
+        "MISSED" if verdict.outcome == "missed" else verdict.outcome,
     ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import FAILED, USAGE, CommandError
+from weir.cli.exits import USAGE, CommandError, failed
 from weir.cli.labfile import chosen_chain, machine_cpus
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
         end="\n" if as_json else "",
     )
     if result.comparison is not None and result.comparison.regressions:
-        raise typer.Exit(FAILED)
+        failed(f"slower than the baseline: {', '.join(result.comparison.regressions)}")
 
 
 def _chain(target: str, name: str | None, fastpath: bool) -> tuple[LeanChain, Traffic]:
@@ -204,6 +204,9 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
 
 
 def _stored(path: Path) -> LeanResult:
+    from pydantic import ValidationError
+
+    from weir.base.first_fault import fault_text
     from weir.results.document import NewerDocumentError
     from weir.results.lean import LeanResult
 
@@ -211,9 +214,9 @@ def _stored(path: Path) -> LeanResult:
         return LeanResult.read(path.read_text(encoding="utf-8"))
     except NewerDocumentError as error:
         raise CommandError(f"{path}: {error}", USAGE) from None
-    except ValueError as error:
-        first = str(error).splitlines()[0]
-        raise CommandError(f"{path} is no result of `weir lean --json`: {first}", USAGE) from None
+    except ValidationError as error:
+        what = f"{path} is no result of `weir lean --json`: {fault_text(error)}"
+        raise CommandError(what, USAGE) from None
 
 
 def _machine(as_json: bool) -> None:

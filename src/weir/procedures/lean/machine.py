@@ -7,6 +7,7 @@ from typing import Any
 
 from weir import fabric
 from weir.fabric import lean as process
+from weir.fabric.built import built
 from weir.procedures.lean.numbers import spread
 from weir.results.lean import Latency, MachineResult
 
@@ -31,7 +32,7 @@ def measure_machine() -> MachineResult:
     """Takes some seconds. FabricError without weir-lean."""
     caches, cpus = process.caches_bytes(), process.separate_cpus()
     sizes = sizes_bytes(caches)
-    lines = process.measure_machine(process.lean_binary(), list(sizes.values()), cpus)
+    lines = process.measure_machine(built("weir-lean"), list(sizes.values()), cpus)
     tsc_hz = lines[0]["tsc_hz"]
     by_size = {line["bytes"]: line for line in lines if "bytes" in line}
     latencies = [

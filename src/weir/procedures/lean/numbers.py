@@ -46,7 +46,7 @@ class TimedFastPath(_Answer):
     """Packets that the fast path knew, and those that walked; cycles that are in no stage."""
 
     hits: int
-    walks: int
+    slow_packets: int
     cycles: int
     middle: float | None = None
     """Cycles of a batch, as of stages; an older weir-lean does not tell them."""
@@ -267,11 +267,11 @@ def _means(timed: Timed) -> dict[str, float]:
 
 
 def fastpath_use(timed: Sequence[Timed]) -> FastPathUse | None:
-    """Hits and walks of all repeats; None without a fast path."""
+    """Hits and slow packets of all repeats; None without a fast path."""
     used = [one.fastpath for one in timed if one.fastpath is not None]
     if not used:
         return None
-    return FastPathUse(hits=sum(one.hits for one in used), walks=sum(one.walks for one in used))
+    return FastPathUse(hits=sum(one.hits for one in used), slow_packets=sum(one.slow_packets for one in used))
 
 
 def predicted(cost: LeanCost, frequency_hz: float, cur: float) -> Prediction:

@@ -13,6 +13,7 @@ from typing import Any
 from weir import __version__, fabric
 from weir.fabric import hugepages, lean_build
 from weir.fabric import lean as process
+from weir.fabric.built import built
 from weir.plan.lean import LeanRequest
 from weir.procedures.lean import numbers, regression
 from weir.results.fingerprint import differences
@@ -38,7 +39,7 @@ class Program:
 
 def present_program() -> Program:
     """The one of this build. FabricError if there is none."""
-    return Program("present", process.lean_binary())
+    return Program("present", built("weir-lean"))
 
 
 def earlier_program(revision: str) -> Program:

@@ -15,6 +15,10 @@ from weir.results.lean import (
     MachineResult,
 )
 
+LEGEND = (
+    "CPP, IPP: cycles and instructions per packet; eIPC: IPP / CPP, instructions a cycle without idle time; "
+    "CUR: share of its time that the core forwards"
+)
 _HEAD = ("packets", "drops", "CPP", "min–max", "TSC", "IPP", "IPC=eIPC")
 
 
@@ -46,6 +50,7 @@ def _lines(result: LeanResult) -> Iterator[str]:
         f"{result.clock}; IPP: {result.instructions_source or 'not counted'}; this core retires "
         f"{result.retires_most:.1f} instructions a cycle at most"
     )
+    yield LEGEND
     if result.interrupted_batches:
         yield f"{result.interrupted_batches} batches that the host interrupted are left out"
     yield from (f"– {note}" for note in result.notes)
@@ -66,11 +71,11 @@ def _state(title: str, state: LeanState, *, walked: bool) -> list[tuple[str, ...
 
 
 def _walked(used: FastPathUse) -> str:
-    if used.walks == 0:
+    if used.slow_packets == 0:
         return f"fast path: all {used.hits:,} packets were of known flows, and none took the slow path"
     return (
-        f"fast path: {used.hits:,} packets of known flows; stages are about the {used.walks:,} that took "
-        "the slow path, their cycles per packet of the chain"
+        f"fast path: {used.hits:,} packets of known flows; stages are about the {used.slow_packets:,} that "
+        "took the slow path, their cycles per packet of the chain"
     )
 
 

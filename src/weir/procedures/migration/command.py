@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.base.si import MS_PER_S
-from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
-from weir.cli.labfile import ChainName, FrameName, LabPath, Quick, chosen_chain, chosen_frame, here
+from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed
+from weir.cli.labfile import (
+    ChainName,
+    FrameName,
+    LabPath,
+    Quick,
+    Wait,
+    chosen_chain,
+    chosen_frame,
+    here,
+    own_cores,
+)
 from weir.cli.quantities import bandwidth_bps, rate_pps, seconds
-from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, write_reports
+from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
 
 if TYPE_CHECKING:
     from weir.lab import Chain, Lab
@@ -27,7 +37,7 @@ def migrate(
     *,
     function: Annotated[
         str | None,
-        typer.Option("--function", "-f", help="Which function of the chain; absent: its first of kind vm."),
+        typer.Option("--function", help="Which function of the chain; absent: its first of kind vm."),
     ] = None,
     rate: Annotated[
         str, typer.Option(metavar="RATE", help='Load, both directions together: "1kpps", "1.5Mpps".')
@@ -48,6 +58,7 @@ def migrate(
     chain: ChainName = None,
     frame: FrameName = None,
     quick: Quick = False,
+    wait: Wait = False,
     as_json: JsonResult = False,
     output: ReportFolder = None,
     store: StoreLocation = None,
@@ -61,6 +72,7 @@ def migrate(
 
     from weir import fabric
     from weir.cli.progress import Progress
+    from weir.procedures.driver import planned
     from weir.procedures.migration.run import MigrationRun
     from weir.store.store import Store
 
@@ -76,15 +88,17 @@ def migrate(
         times=(settle, time_limit, downtime_limit),
     )
     fabric.require_root()
+    check_reports(output)
     console = Console(stderr=as_json, highlight=False)
-    with Store(store) as database, Progress(console) as progress:
+    cores = own_cores([planned(lab, TECHNOLOGY, chosen)], wait=wait)
+    with cores, Store(store) as database, Progress(console) as progress:
         result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(settings)
     write_reports(result, output, {"html": "report", "json": "result"}, console, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     found = result.setups[0].cases[0].migration
     if found is None or found.status != "completed" or not found.restored or found.faults:
-        raise typer.Exit(FAILED)
+        failed("the migration failed: its reasons are above")
 
 
 def _node(lab: Lab, chain: Chain, name: str | None) -> str:

@@ -14,7 +14,7 @@ from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
 from weir.fabric.vm.migration import Migration as Machine
 from weir.lab import Chain, Lab
-from weir.measure.tester import TEACHING_FRAMES
+from weir.measure.tester import ANNOUNCE_FRAMES
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running
 from weir.procedures.migration.course import Course, wait_for_primaries
@@ -105,7 +105,7 @@ class MigrationRun:
             with closing(Machine(deployment.run_dir, settings.node, deployment.processes())) as machine:
                 wait_for_primaries(machine)
                 machine.announce(primaries=True)
-                chain.tester().teach(TEACHING_FRAMES)
+                chain.tester().announce(ANNOUNCE_FRAMES)
                 course = self._under_load(case, settings, chain, machine)
                 result.interrupted = course.interrupted
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
-from weir.cli.labfile import LabPath, compared_here
-from weir.cli.stored import ReportFolder, StoreLocation, write_reports
+from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed
+from weir.cli.labfile import Chains, LabPath, Part, Technologies, Variants, Wait, compared_here, own_cores
+from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -28,7 +28,6 @@ def rfc2544(
         list[str] | None,
         typer.Option(
             "--test",
-            "-t",
             help="throughput, latency, frame-loss, back-to-back, recovery, reset, or all; may be repeated. "
             "Absent: what the lab's measure.rfc2544 says, all of them by default.",
         ),
@@ -37,11 +36,13 @@ def rfc2544(
         list[str] | None,
         typer.Option(
             "--frame",
-            "-f",
             help="Frame size or IMIX genome, may be repeated; or standard: those of RFC 2544 9.1, and a mix. "
             "Absent: the lab's.",
         ),
     ] = None,
+    technology: Technologies = None,
+    variant: Variants = None,
+    chain: Chains = None,
     quick: Annotated[
         bool,
         typer.Option(
@@ -50,9 +51,8 @@ def rfc2544(
             "The report says where that does not conform.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON (schema/result.schema.json).")
-    ] = False,
+    wait: Wait = False,
+    as_json: JsonResult = False,
     output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
@@ -62,13 +62,14 @@ def rfc2544(
     from weir import fabric
     from weir.cli.progress import Progress
     from weir.procedures.campaign import Campaign
+    from weir.procedures.driver import all_planned
     from weir.procedures.rfc2544.measure import expected_s, measure_rfc2544
     from weir.procedures.rfc2544.recovery import NOTHING
     from weir.report import numbers
     from weir.store.store import Store
     from weir.technology import TECHNOLOGIES
 
-    lab, compared = compared_here(lab_path, quick=quick)
+    lab, compared = Part(technology, variant, chain).of(*compared_here(lab_path, quick=quick))
     options = chosen_options(lab, test, frame, quick=quick)
     lab, compared = (
         _with(lab, options),
@@ -80,9 +81,14 @@ def rfc2544(
             f"nothing can be reset in {lab_path}: {NOTHING}; add one of them to its `technology`", USAGE
         )
     fabric.require_root()
+    check_reports(output)
     console = Console(stderr=as_json, highlight=False)
     setups = len(compared) * len(lab.chains())
-    with Store(store) as database, Progress(console) as progress:
+    with (
+        own_cores(all_planned(compared, lab.chains()), wait=wait),
+        Store(store) as database,
+        Progress(console) as progress,
+    ):
         progress.say(
             f"expected to take about {numbers.seconds(expected_s(options, len(lab.traffic.frames), setups))}"
         )
@@ -101,7 +107,7 @@ def rfc2544(
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     if not any(_answered(result)):
-        raise typer.Exit(FAILED)
+        failed("no procedure has an answer")
 
 
 def chosen_options(

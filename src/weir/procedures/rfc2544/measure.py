@@ -13,7 +13,7 @@ from weir.base.si import MS_PER_S
 from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.one_case import GoalFound, OnChain, OneCase, measured
-from weir.measure.tester import TEACHING_FRAMES, Traffic
+from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
 from weir.procedures.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
 from weir.procedures.rfc2544.conformance import deviations
 from weir.procedures.rfc2544.loss import measure_bursts, measure_frame_loss
@@ -27,7 +27,7 @@ def measure_rfc2544(measure: Measure, traffic: Sequence[Traffic], chain: OnChain
     """As `weir.measure.measure_setup`, with the procedures of `measure.rfc2544` in place of searches."""
     frames = tuple(each.frame for each in traffic)
     for one in traffic:
-        chain.tester.teach(TEACHING_FRAMES)
+        chain.tester.announce(ANNOUNCE_FRAMES)
         if not (yield from measured(_OneFrame(measure, one, chain, frames))):
             return
 

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
+from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed, judged
 from weir.cli.labfile import (
     ChainName,
     FrameName,
     Quick,
     TechnologyName,
+    Wait,
     chosen_chain,
     chosen_frame,
     chosen_technology,
     here,
+    own_cores,
 )
 from weir.cli.quantities import seconds
-from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, stored, write_reports
+from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, stored, write_reports
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -39,7 +41,8 @@ def soak(
     ] = None,
     *,
     duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help=f"How long the load lasts; absent: {DURATION}.")
+        str | None,
+        typer.Option(metavar="TIME", help=f"How long the load lasts, 30s to 168h; absent: {DURATION}."),
     ] = None,
     interval: Annotated[
         str | None, typer.Option(metavar="TIME", help=f"How often it is looked at; absent: {INTERVAL}.")
@@ -62,6 +65,7 @@ def soak(
         typer.Option(metavar="RUN", help="Go on with this interrupted soak instead; `latest` will do."),
     ] = None,
     quick: Quick = False,
+    wait: Wait = False,
     as_json: JsonResult = False,
     output: ReportFolder = None,
     store: StoreLocation = None,
@@ -70,6 +74,7 @@ def soak(
     from rich.console import Console
 
     from weir import fabric
+    from weir.procedures.driver import planned
     from weir.procedures.soak.progress import SoakProgress
     from weir.procedures.soak.run import SoakCampaign
     from weir.procedures.soak.segment import soak_of, stored_lab
@@ -87,24 +92,30 @@ def soak(
         raise CommandError("expected a LAB, or --resume RUN", USAGE)
     else:
         lab = here(lab_path, quick=quick)
+    if earlier is not None:
+        soaked = [one for one in earlier.setups if soak_of(earlier) in one.cases]
+        topologies = [planned(lab, one.technology, chosen_chain(lab, one.chain)) for one in soaked]
+    else:
+        settings = _settings(
+            lab,
+            technology=technology,
+            chain=chain,
+            frame=frame,
+            load=_load(lab, rate, load),
+            times=(duration or DURATION, interval or INTERVAL),
+        )
+        topologies = [planned(lab, settings.technology, settings.chain)]
+    fabric.require_root()
+    check_reports(output)
     console = Console(stderr=as_json, highlight=False)
-    with Store(store) as database, SoakProgress(console) as progress:
+    with (
+        own_cores(topologies, wait=wait),
+        Store(store) as database,
+        SoakProgress(console) as progress,
+    ):
         mode = earlier.quick if earlier is not None else quick
         campaign = SoakCampaign(lab, quick=mode, store=database, progress=progress)
-        if earlier is not None:
-            fabric.require_root()
-            result = campaign.resume(earlier)
-        else:
-            settings = _settings(
-                lab,
-                technology=technology,
-                chain=chain,
-                frame=frame,
-                load=_load(lab, rate, load),
-                times=(duration or DURATION, interval or INTERVAL),
-            )
-            fabric.require_root()
-            result = campaign.run(settings)
+        result = campaign.run(settings) if earlier is None else campaign.resume(earlier)
     write_reports(
         result, output, {"html": "report", "json": "result", "csv": "intervals"}, console, as_json=as_json
     )
@@ -112,8 +123,11 @@ def soak(
         console.print(f"go on: weir soak --resume {result.id}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     case = soak_of(result)
-    if case is None or case.soak is None or case.soak.faults or not all(one.met for one in case.verdicts):
-        raise typer.Exit(FAILED)
+    if case is None or case.soak is None:
+        failed("nothing was soaked")
+    if case.soak.faults:
+        failed(f"the soak failed: {case.soak.faults[0]}")
+    judged(case.verdicts)
 
 
 def _alone(given: dict[str, str | None]) -> None:

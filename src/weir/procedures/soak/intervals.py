@@ -3,25 +3,37 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from weir.base.si import NS_PER_S, US_PER_S
+from weir.base.si import NS_PER_S, NS_PER_US, US_PER_S
 from weir.lab.execution import TESTER_KINDS
 from weir.measure.accounting import Counts
 from weir.measure.delay_figures import Buckets
-from weir.measure.tester import Stream
+from weir.measure.tester import Stream, Taken
 from weir.procedures.soak.delays import Delays, between
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic_results import Gap, StallCount, StreamInterval, TrafficInterval
-from weir.results.soak import PoolFigures, ProcessFigures, SoakEvent, SoakInterval, SoakStream, TableFigure
+from weir.results.soak import (
+    CoreTaken,
+    PoolFigures,
+    ProcessFigures,
+    SoakEvent,
+    SoakInterval,
+    SoakStream,
+    TableFigure,
+)
 from weir.results.trial import Drop, Stall
 
 EVENT_US = 1000.0
 """Shorter stalls are counted, but are no events: a virtual machine has thousands of them an hour."""
 EVENTS_MAX = 50
+TAKERS_MAX = 8
+TAKER_SHARE = 0.5
+"""Of a gap: who had the core for less of it need not be its cause."""
 BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
 NOTICED_S = 0.001
 
@@ -44,6 +56,10 @@ class Snapshot:
     pools: Sequence[PoolFigures] = ()
     tables: Sequence[TableFigure] = ()
     look_ms: float = 0.0
+    raw_ns: int = 0
+    """CLOCK_MONOTONIC_RAW when `traffic` was read."""
+    taken: Sequence[Taken] = ()
+    """Who had the cores since the look before."""
 
 
 def pools_of(ledger: Ledger) -> list[PoolFigures]:
@@ -96,6 +112,7 @@ def interval(
             streams=records,
             drops=drops,
             stalls=_stall_counts(before, after),
+            taken=_taken(after.taken),
             events=sorted(events[:EVENTS_MAX], key=lambda event: event.offset_s),
             events_left_out=max(0, len(events) - EVENTS_MAX),
             processes=list(after.processes),
@@ -122,10 +139,15 @@ def _counts(was: StreamInterval | None, now: StreamInterval, stream: Stream) -> 
         offered=grown("offered"),
         refused=grown("tx_refused"),
         delivered=grown("delivered"),
-        lost=grown("missing"),
+        lost=_lost(now) - (_lost(was) if was else 0),
         duplicates=grown("duplicates"),
         reordered=grown("reordered"),
     )
+
+
+def _lost(so_far: StreamInterval) -> int:
+    """Behind what arrived; where nothing ever did, all that was sent: no sequence number tells it."""
+    return so_far.missing if so_far.delivered else so_far.offered
 
 
 def _drops(before: Mapping[tuple[str, str], int], after: Snapshot) -> Iterator[Drop]:
@@ -183,6 +205,7 @@ def _stalls(after: Snapshot, start_wall_s: float) -> Iterator[SoakEvent]:
                 us=gap.us,
                 by=_by(gap, after),
                 area=gap.area,
+                taker=_taker(gap, after),
             )
 
 
@@ -192,6 +215,29 @@ def _by(gap: Gap, after: Snapshot) -> Literal["host", "function", "tester", "loo
     if gap.area is None:
         return "loop"
     return "tester" if after.kinds.get(gap.area) in TESTER_KINDS else "function"
+
+
+def _taker(gap: Gap, after: Snapshot) -> str | None:
+    """Who had its core for most of the gap."""
+    to_ns = after.raw_ns - (after.traffic.now_ns - gap.ended_us * NS_PER_US)
+    from_ns = to_ns - gap.us * NS_PER_US
+    had: Counter[str] = Counter()
+    for one in after.taken:
+        if one.core == gap.core and not one.takes_part:
+            had[one.by] += max(0, round(min(one.to_raw_ns, to_ns) - max(one.from_raw_ns, from_ns)))
+    by, ns = next(iter(had.most_common(1)), ("", 0))
+    return by if ns > TAKER_SHARE * gap.us * NS_PER_US else None
+
+
+def _taken(taken: Sequence[Taken]) -> list[CoreTaken]:
+    had: Counter[tuple[int, str]] = Counter()
+    for one in taken:
+        if not one.takes_part:
+            had[one.core, one.by] += one.to_raw_ns - one.from_raw_ns
+    return [
+        CoreTaken(core=core, by=by, us=round(ns / NS_PER_US, 1))
+        for (core, by), ns in had.most_common(TAKERS_MAX)
+    ]
 
 
 def _importance(event: SoakEvent) -> tuple[int, float]:

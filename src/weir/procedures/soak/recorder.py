@@ -168,6 +168,8 @@ def buffers_lost(before: Sequence[PoolFigures], after: Sequence[PoolFigures]) ->
 
 def _faults(soak: Soak) -> list[str]:
     found = []
+    if soak.offered and not soak.delivered:
+        found.append(f"Nothing arrived: all {soak.offered:,} packets were lost.")
     for segment in soak.segments:
         trial = segment.trial
         where = f"Segment {segment.number}: " if len(soak.segments) > 1 else ""

@@ -17,7 +17,7 @@ from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.delay import load_pps
 from weir.measure.one_case import Event, OnChain, TrialFinished
-from weir.measure.tester import TEACHING_FRAMES, arrival_clocks
+from weir.measure.tester import ANNOUNCE_FRAMES, arrival_clocks
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
 from weir.procedures.soak.segment import SoakRun, SoakWatcher, settle_s, soak_of, warm_up
 from weir.procedures.stored_result import StoredCase, new_result
@@ -126,7 +126,7 @@ class SoakCampaign:
                 result.fingerprint = on.fingerprint()
             self._store.update_setup(place, setup)
             self._store.update(result)
-            on.tester().teach(TEACHING_FRAMES)
+            on.tester().announce(ANNOUNCE_FRAMES)
             begin(on)
             case.clocks = arrival_clocks(on.client.ledger(), on.traffic(case.frame).streams)
             run = SoakRun(self._lab, result, case, place, store=self._store, progress=self._progress)

@@ -43,7 +43,7 @@ def _soak(row: SoakRow) -> Iterator[RenderableType]:
     title = f"\n{row.setup.technology} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}: soak"
     yield Text(title, style="bold")
     yield blocks.facts(section_rows.facts(soak))
-    yield from blocks.listed("Know first", [*section_rows.remarks(soak)], "bold yellow")
+    yield from blocks.listed("Know first", [*section_rows.remarks(row)], "bold yellow")
     yield _prefix_table(row)
     yield from blocks.listed(
         "Events", [section_rows.event_text(one) for one in section_rows.notable(soak)], "bold"
@@ -136,7 +136,7 @@ def parts(result: Result) -> Iterator[PagePart]:
 def _one(row: SoakRow, index: int) -> Markup:
     title = f"{row.setup.technology} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}"
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in section_rows.facts(row.soak)]
-    remarks = [tag("li", sentence) for sentence in section_rows.remarks(row.soak)]
+    remarks = [tag("li", sentence) for sentence in section_rows.remarks(row)]
     return tag(
         "div",
         tag("h3", title),

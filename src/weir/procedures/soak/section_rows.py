@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from weir.base.si import US_PER_S
 from weir.report import numbers
 from weir.results.result import Case, Result, Setup
 from weir.results.soak import BrokenLimit, Drift, Soak, SoakEvent, SoakInterval, SoakPrefix, SoakStream
 
 PREFIX_HEAD = ("P50", "P99", "P99.9", "P99.99", "max", "jitter max")
 EVENTS_SHOWN = 12
+DROPS_SHOWN = 5
+TAKERS_SHOWN = 3
 UNITS = {"us": "µs", "KiB": "KiB"}
 MEANING = (
     "First part: what a run of that length would have shown. Windows: the greatest delay in each of the "
@@ -26,11 +30,15 @@ class SoakRow:
     setup: Setup
     case: Case
     soak: Soak
+    floors: int = 0
+    """Throughput limits of the lab's service level, which no soak can judge."""
 
 
 def soaks(result: Result) -> list[SoakRow]:
     """All of a run."""
-    return [SoakRow(setup, case, case.soak) for setup, case in result.cases() if case.soak is not None]
+    floors = len((result.spec.get("sla") or {}).get("throughput") or ())
+    cases = ((setup, case, case.soak) for setup, case in result.cases())
+    return [SoakRow(setup, case, soak, floors) for setup, case, soak in cases if soak is not None]
 
 
 def lost_text(packets: int) -> str:
@@ -52,6 +60,9 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
         f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered, "
         f"{lost_text(soak.lost)}",
     )
+    drops = _drops(soak)
+    if drops:
+        yield "dropped", drops
     yield "ledger", _ledger(soak)
     yield "packet buffers", _buffers(soak)
     worst = max(soak.intervals, key=lambda one: greatest_us(one) or 0.0, default=None)
@@ -65,10 +76,35 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     losses = [event for event in events if event.kind == "loss"]
     left_out = sum(one.events_left_out for one in soak.intervals)
     more = f", and {left_out} more" if left_out else ""
-    yield "events", f"{len(losses)} of loss, {len(stalls)} stalls of 1 ms or more{more}"
+    unseen = " (when packets were lost is not known)" if soak.lost and not losses else ""
+    yield "events", f"{len(losses)} of loss{unseen}, {len(stalls)} stalls of 1 ms or more{more}"
+    yield "cores away", _away(soak)
     looks = [one.look_ms for one in soak.intervals]
     if looks:
         yield "cost of a look", f"{sum(looks) / len(looks):.1f} ms, {max(looks):.1f} ms at most"
+
+
+def _away(soak: Soak) -> str:
+    """For how long, with the shorter stalls, and who had them most."""
+    away_us, had = 0.0, Counter[str]()
+    for one in soak.intervals:
+        away_us += sum(stall.host_us for stall in one.stalls)
+        for taken in one.taken:
+            had[f"core {taken.core} {taken.by}"] += round(taken.us)
+    share = away_us / US_PER_S / soak.measured_s if soak.measured_s else 0.0
+    most = ", ".join(f"{who} {numbers.time_s(us / US_PER_S)}" for who, us in had.most_common(TAKERS_SHOWN))
+    said = f"{numbers.time_s(away_us / US_PER_S)} in all ({share:.1%} of the time)"
+    return f"{said}; most had {most}" if most else said
+
+
+def _drops(soak: Soak) -> str:
+    """By place and reason, most first, of the segments whose ledger was closed."""
+    found: Counter[str] = Counter()
+    for segment in soak.segments:
+        for drop in segment.trial.drops if segment.trial is not None else ():
+            found[f"{drop.place} {drop.reason}"] += drop.packets
+    said = [f"{name} {numbers.count(packets)}" for name, packets in found.most_common(DROPS_SHOWN)]
+    return ", ".join([*said, *(["…"] if len(found) > DROPS_SHOWN else [])])
 
 
 def _ledger(soak: Soak) -> str:
@@ -88,9 +124,13 @@ def _buffers(soak: Soak) -> str:
     return f"{soak.buffers_lost} fewer in their pools than before; queues may keep {most}"
 
 
-def remarks(soak: Soak) -> Iterator[str]:
-    """What to know first: faults, gaps, segments that are not whole."""
+def remarks(row: SoakRow) -> Iterator[str]:
+    """What to know first: faults, gaps, segments that are not whole, limits that are not judged."""
+    soak = row.soak
     yield from soak.faults
+    if row.floors:
+        limits = "limit on throughput is" if row.floors == 1 else "limits on throughput are"
+        yield f"{row.floors} {limits} not judged: a soak keeps one load; `weir run` searches for rates."
     for was, segment in zip(soak.segments, soak.segments[1:], strict=False):
         if was.to_s is not None:
             gap_s = segment.from_s - was.to_s
@@ -111,7 +151,7 @@ def event_text(event: SoakEvent) -> str:
         by = {"host": "the host", "function": event.area, "tester": event.area, "loop": "the loop"}[
             event.by or "loop"
         ]
-        return f"{head} core {event.core} stood still for {numbers.us(event.us)}: {by}"
+        return f"{head} core {event.core} stood still for {numbers.us(event.us)}: {event.taker or by}"
     counted = ", ".join(f"{one.place} {one.reason} {one.packets}" for one in event.counters)
     stalled = " during a stall" if event.during_stall else ""
     arrow = numbers.ARROWS.get(event.direction or "", "")
@@ -180,8 +220,7 @@ def broken_text(one: BrokenLimit) -> str:
 
 def _figure(value: float, *, sign: bool = False) -> str:
     digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 3
-    text = f"{value:+,.{digits}f}" if sign else f"{value:,.{digits}f}"
-    return text.replace(",", " ")
+    return f"{value:+,.{digits}f}" if sign else f"{value:,.{digits}f}"
 
 
 def _offset(seconds: float) -> str:

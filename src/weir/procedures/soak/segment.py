@@ -100,6 +100,7 @@ class SoakRun:
         recorder.begin(time.time(), looks.counts(), pools, deployment=on.deployment.id, differs=differs)
         self._store.add_interval(self._place, self._case)
         self._progress.soak(self._soak, None)
+        on.cores.begin()
         try:
             runner.run("soak", self._soak.load_pps, left_s, wanted)
             after = looks.settled_pools(pools)
@@ -159,6 +160,9 @@ class _Looks:
         client = self._on.client
         traffic = client.traffic_interval()
         wall_s = time.time()
+        raw_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        taken = self._on.cores.end()
+        self._on.cores.begin()
         ids = [stream.id for stream in traffic.streams]
         ledger = client.ledger()
         return Snapshot(
@@ -172,6 +176,8 @@ class _Looks:
             pools=pools_of(ledger),
             tables=list(self._tables()),
             look_ms=round((time.monotonic() - began) * MS_PER_S, 3),
+            raw_ns=raw_ns,
+            taken=taken,
         )
 
     def _processes(self) -> list[ProcessFigures]:

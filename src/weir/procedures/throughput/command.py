@@ -3,17 +3,45 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
-from weir.cli.exits import FAILED, INTERRUPTED
-from weir.cli.labfile import LabPath, Quick, compared_here
-from weir.cli.stored import ReportFolder, StoreLocation, write_reports
+from weir.cli.exits import INTERRUPTED, failed, judged
+from weir.cli.labfile import (
+    Chains,
+    Frames,
+    LabPath,
+    Part,
+    Quick,
+    Technologies,
+    Variants,
+    Wait,
+    compared_here,
+    own_cores,
+)
+from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
+
+if TYPE_CHECKING:
+    from weir.lab import Lab
+    from weir.lab.ways import Way
 
 
 def run(
     lab_path: LabPath,
     *,
+    technology: Technologies = None,
+    variant: Variants = None,
+    chain: Chains = None,
+    frame: Frames = None,
     quick: Quick = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be measured, and about how long it takes.")
+    ] = False,
+    as_json: JsonResult = False,
+    wait: Wait = False,
     output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
@@ -23,22 +51,91 @@ def run(
     from weir import fabric
     from weir.cli.progress import Progress
     from weir.procedures.campaign import Campaign
+    from weir.procedures.driver import all_planned
     from weir.store.store import Store
 
-    console = Console(stderr=False, highlight=False)
-    lab, compared = compared_here(lab_path, quick=quick)
+    console = Console(stderr=as_json, highlight=False)
+    part = Part(technology, variant, chain, frame)
+    lab, compared = part.of(*compared_here(lab_path, quick=quick))
+    if dry_run:
+        print(_json_planned(lab, compared) if as_json else _planned(lab, compared))
+        return
     fabric.require_root()
-    with Store(store) as database, Progress(console) as progress:
+    check_reports(output)
+    with (
+        own_cores(all_planned(compared, lab.chains()), wait=wait),
+        Store(store) as database,
+        Progress(console) as progress,
+    ):
+        progress.say(_expected(lab, compared))
         campaign = Campaign(lab, compared, quick=quick, store=database, progress=progress)
         result = campaign.run()
-    write_reports(result, output, {"html": "report", "json": "result", "csv": "throughput"}, console)
+    stems = {"html": "report", "json": "result", "csv": "throughput"}
+    write_reports(result, output, stems, console, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     cases = [case for _, case in result.cases()]
     found = any(one.status == "found" for case in cases for one in case.throughput)
     timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
     if not found and (lab.measure.goals or not timed):
-        raise typer.Exit(FAILED)
-    verdicts = [one for _, case in result.cases() for one in case.verdicts]
-    if not all(verdict.met for verdict in verdicts):
-        raise typer.Exit(FAILED)
+        failed("no case has a rate" if lab.measure.goals else "no delay was measured")
+    judged([one for _, case in result.cases() for one in case.verdicts])
+
+
+def _planned(lab: Lab, compared: Sequence[Way]) -> str:
+    from weir.procedures.driver import refused
+
+    frames = ", ".join(str(frame) for frame in lab.traffic.frames)
+    lines = [f"{lab.title or lab.name}: nothing was measured; of each, with frames of {frames}:"]
+    for way in compared:
+        for chain in lab.chains():
+            why = refused(way, chain)
+            lines.append(f"  {way.name} {chain.name}" + (f"  refused here: {why}" if why is not None else ""))
+    return "\n".join([*lines, _expected(lab, compared)])
+
+
+def _json_planned(lab: Lab, compared: Sequence[Way]) -> str:
+    from weir.procedures.driver import refused
+
+    return json.dumps(
+        {
+            "lab": lab.name,
+            "baseline": lab.baseline,
+            "frames": [str(frame) for frame in lab.traffic.frames],
+            "setups": [
+                {
+                    "name": way.name,
+                    "technology": way.technology,
+                    "chain": chain.name,
+                    "refused": refused(way, chain),
+                }
+                for way in compared
+                for chain in lab.chains()
+            ],
+            "expected_s": round(_expected_s(lab, compared)),
+        },
+        indent=2,
+    )
+
+
+def _expected_s(lab: Lab, compared: Sequence[Way]) -> float:
+    """Of the lab on a quiet machine, without what is measured again."""
+    from weir.measure.experiment import expected_s
+
+    cases = len(lab.chains()) * len(lab.traffic.frames) * lab.measure.rounds
+    return sum(expected_s(way.lab.measure) for way in compared if way.refused is None) * cases
+
+
+def _expected(lab: Lab, compared: Sequence[Way]) -> str:
+    """How much there is to do, and about how long that takes."""
+    from weir.cli.progress import rough
+
+    each = len(lab.chains()) * len(lab.traffic.frames)
+    ways = [way for way in compared if way.refused is None]
+    cases, rounds = len(ways) * each, lab.measure.rounds
+    what = f"{cases} {'case' if cases == 1 else 'cases'}" + (
+        f", each in {rounds} rounds" if rounds > 1 else ""
+    )
+    again = lab.measure.revisit_s
+    more = f", and up to {rough(again)} more for what the machine was in a worse state for" if again else ""
+    return f"{what}: expected to take about {rough(_expected_s(lab, compared))}{more}"

@@ -3,7 +3,7 @@
 
 Chains under one technology are compared with each other instead: a row for each chain. In the terminal two
 goals fit 80 columns; goals that do not fit side by side get a table each. Where there is room, each ratio has
-its interval beside it.
+its interval beside it. Flags are beside the rate that they are of.
 
 The CSV has one row for each throughput. A technology that was refused and a case that was given up have one
 row too, with that status, the reason in `why`, and no numbers, so that nothing is missing silently.
@@ -38,7 +38,7 @@ COLUMNS = (
     "status", "why", "load_pps", "load_min_pps", "load_max_pps", "lower_bound_pps", "upper_bound_pps",
     "repeats", "l2_bps", "l1_bps", "loss_ratio", "ratio_to_baseline", "ratio_min", "ratio_max",
     "ratio_bound", "baseline", "flags", "tester_bound", "stall_labelled", "out_of_time", "slower_times",
-    "farther_times", "left_out_share", "unsteady", "ceiling_pps", "variant",
+    "farther_times", "left_out_share", "unsteady", "ceiling_pps", "variant", "searches", "unmeasured",
 )
 # fmt: on
 
@@ -76,14 +76,15 @@ class _Chain:
             return
         with_spans = _spans(self.result)
         layouts = [
-            (count, spans)
+            (count, spans, letters)
             for count in range(len(goals), 0, -1)
             for spans in ((True, False) if with_spans and self.name is not None else (False,))
+            for letters in ((len(FLAGS),) if spans else (len(FLAGS), 1))
         ]
         natural = options.update(max_width=10 * options.max_width)
-        for count, spans in layouts:
+        for count, spans, letters in layouts:
             tables = [
-                _chain_table(self.result, self.name, goals[first : first + count], spans=spans)
+                _chain_table(self.result, self.name, goals[first : first + count], letters, spans=spans)
                 for first in range(0, len(goals), count)
             ]
             if all(Measurement.get(console, natural, each).maximum <= options.max_width for each in tables):
@@ -96,10 +97,10 @@ def _spans(result: Result) -> bool:
     return any(row.ratio is not None and row.ratio.span for row in summary.rows(result))
 
 
-def _chain_table(result: Result, chain: str | None, goals: list[str], *, spans: bool) -> Table:
+def _chain_table(result: Result, chain: str | None, goals: list[str], letters: int, *, spans: bool) -> Table:
     """Technologies of one chain, with their ratios; or, of None, all chains under their one technology.
 
-    `spans`: each ratio's interval too.
+    `letters`: flags side by side, others below them. `spans`: each ratio's interval too.
     """
     title = f"\n{result.baseline}" if chain is None else f"\n{chain}, ratios to {result.baseline}"
     out = blocks.table(title, between=0)
@@ -108,12 +109,12 @@ def _chain_table(result: Result, chain: str | None, goals: list[str], *, spans: 
     for goal in goals:
         out.add_column(f"{goal}\nMpps", justify="right", style="bold", overflow="fold", min_width=6)
         out.add_column("", justify="right", style="dim", no_wrap=True, min_width=4)
+        out.add_column("", style="yellow", overflow="fold", max_width=letters)
         out.add_column("Gbit/s", justify="right", no_wrap=True)
         if chain is not None:
             out.add_column("ratio", justify="right", no_wrap=True)
         if spans:
             out.add_column("", justify="right", style="dim", no_wrap=True)
-    out.add_column("Flag")
     for frame in summary.frames(result, chain):
         named = False
         for setup, case in _cases(result, chain, frame):
@@ -135,19 +136,17 @@ def _cases(result: Result, chain: str | None, frame: str) -> Iterator[tuple[Setu
 
 def _cells(result: Result, case: Case, goals: list[str], *, ratios: bool, spans: bool) -> Iterator[Text]:
     rows = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
-    letters = "X" if case.problem is not None else ""
     for goal in goals:
         row = rows.get(goal)
         found = row.throughput if row else None
         yield Text(rates.mpps(found, BETWEEN))
         yield Text(numbers.around(rates.farthest(found)))
+        yield Text(legend.flags_of(row, case))
         yield Text(rates.gbps(found, BETWEEN))
         if ratios:
             yield Text(row.ratio_text if row else numbers.NONE)
         if spans:
             yield Text(row.ratio.span if row and row.ratio else "")
-        letters += row.flags if row else ""
-    yield Text("".join(letter for letter in FLAGS if letter in letters), style="yellow")
 
 
 def _rows(result: Result) -> Iterator[dict[str, Cell]]:

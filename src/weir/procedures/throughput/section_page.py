@@ -10,12 +10,12 @@ from typing import Any
 from markupsafe import Markup
 
 from weir.report import legend, numbers, rates, summary
-from weir.report.page.markup import Child, tag
+from weir.report.page.markup import Child, needs_script, tag
 from weir.report.rates import FLAGS
 from weir.report.sections import PagePart
 from weir.results.result import Case, Result, Setup
 
-GOAL_COLUMNS = 5
+GOAL_COLUMNS = 6
 NOT_SEARCHED = "Not searched for in this run: it measures delays at given loads."
 
 
@@ -42,6 +42,7 @@ def parts(result: Result) -> Iterator[PagePart]:
         (
             tag("div", class_="controls", id="loss-controls"),
             tag("div", class_="rows", id="loss-plots"),
+            needs_script("These plots"),
         ),
     )
 
@@ -145,13 +146,13 @@ def table(result: Result) -> Markup:
         "tr",
         [tag("th", name, scope="col", rowspan=2) for name in ("Frame", "Technology")],
         [tag("th", goal, scope="colgroup", colspan=GOAL_COLUMNS, class_="goal") for goal in goals],
-        tag("th", "Flags", scope="col", rowspan=2),
     )
     below = tag(
         "tr",
         [
             [
                 tag("th", "Mpps", scope="col", class_="n goal"),
+                tag("th", "flags", scope="col"),
                 tag("th", "min–max", scope="col", class_="n"),
                 tag("th", "Gbit/s", scope="col", class_="n"),
                 tag("th", "ratio", scope="col", class_="n"),
@@ -168,7 +169,7 @@ def table(result: Result) -> Markup:
 
 
 def _body(result: Result, chain: str, goals: list[str]) -> Markup:
-    columns = 3 + GOAL_COLUMNS * len(goals)
+    columns = 2 + GOAL_COLUMNS * len(goals)
     lines = [tag("tr", tag("th", chain, colspan=columns, scope="rowgroup"), class_="chain")]
     for frame in summary.frames(result, chain):
         found = [
@@ -199,13 +200,13 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[C
     key = tag("i", class_=f"key k{order.index(setup.name) % 6}")
     cells: list[Child] = [tag("td", key, setup.name, class_="tech")]
     by_goal = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
-    letters = "X" if case.problem is not None else ""
     for goal in goals:
         row = by_goal.get(goal)
         found = row.throughput if row else None
-        letters += row.flags if row else ""
+        letters = legend.flags_of(row, case)
         cells += [
             tag("td", rates.mpps(found), class_="n goal big"),
+            tag("td", [tag("abbr", letter, title=FLAGS[letter]) for letter in letters], class_="flags"),
             tag("td", rates.span_mpps(found), class_="n dim"),
             tag("td", rates.gbps(found), class_="n"),
             tag(
@@ -213,8 +214,6 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[C
             ),
             tag("td", row.ratio.span if row and row.ratio else "", class_="n dim"),
         ]
-    used = [letter for letter in FLAGS if letter in letters]
-    cells.append(tag("td", [tag("abbr", letter, title=FLAGS[letter]) for letter in used], class_="flags"))
     return cells
 
 

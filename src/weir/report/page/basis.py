@@ -29,7 +29,7 @@ def fingerprint(result: Result) -> Markup:
     pairs += [(f"{name} version", version) for name, version in result.fingerprint.versions.items()]
     pairs += [("seed", str(result.seed)), ("lab SHA-256", result.spec_sha256), ("Weir", result.weir)]
     cells = [
-        tag("div", tag("dt", name), tag("dd", value), class_="whole" if name == "cmdline" else None)
+        tag("div", tag("dt", name), tag("dd", _folded(value) if name == "cmdline" else value))
         for name, value in pairs
     ]
     return tag("dl", cells, class_="facts wide")
@@ -72,6 +72,10 @@ def pictures(result: Result) -> Markup:
         if setup.topology is not None
     ]
     return tag("div", figures, id="pictures")
+
+
+def _folded(text: str) -> Markup:
+    return tag("details", tag("summary", f"{len(text.split())} words"), text)
 
 
 def _value(value: object) -> str:

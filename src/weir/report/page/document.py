@@ -68,7 +68,7 @@ def document(result: Result) -> str:
         "body",
         tag("a", "Skip to the numbers", href="#throughput", class_="skip"),
         _bar(parts),
-        tag("main", head_of(result), notices(result), [_section(part) for part in parts]),
+        tag("main", head_of(result), headline(result), notices(result), [_section(part) for part in parts]),
         _foot(result),
         raw("script", embedded(result), type="application/gzip+base64", id="result"),
         raw("script", script),
@@ -160,6 +160,12 @@ def head_of(result: Result) -> Markup:
 def _time(rfc3339: str) -> str:
     """ "2026-11-21 07:06 UTC", of a time that the store wrote."""
     return f"{rfc3339[:16].replace('T', ' ')} UTC"
+
+
+def headline(result: Result) -> Markup | None:
+    """Where the numbers say little: above all else, and never folded."""
+    said = noise.headline(result)
+    return tag("p", said, class_="headline", role="note") if said is not None else None
 
 
 def notices(result: Result) -> Markup | None:

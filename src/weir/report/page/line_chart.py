@@ -110,7 +110,7 @@ def _round_step(span: float) -> float:
 
 
 def _short(value: float) -> str:
-    return f"{value:,.0f}".replace(",", " ") if value >= 100 else f"{value:.4g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
 
 
 def _look(line: Line) -> str:

@@ -51,6 +51,13 @@ def _attribute(key: str, value: Attribute) -> str:
     return f" {name}" if value is True else f' {name}="{escape(value)}"'
 
 
+def needs_script(what: str) -> Markup:
+    """In place of what the page's script draws, where scripts do not run."""
+    return tag(
+        "noscript", tag("p", f"{what} need JavaScript. The data are in result.json too.", class_="dim")
+    )
+
+
 def sheet(title: str, head: tuple[str, ...], lines: list[list[str]], text_columns: int) -> Markup:
     """A small table; the first `text_columns` columns are words, the others numbers."""
     side = [None if index < text_columns else "n" for index in range(len(head))]

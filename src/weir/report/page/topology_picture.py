@@ -140,7 +140,7 @@ def _link(topology: Topology, index: int, switched: bool) -> Markup:
                     "text",
                     port.kind,
                     x=place.x + (-8 if side == "end" else 8),
-                    y=base + DROP_H / 2 + 4,
+                    y=base + DROP_H / 2 + (-6 if side == "start" else 12),  # else long kinds overlap
                     class_="tp-port",
                     text_anchor=side,
                 ),

@@ -10,7 +10,7 @@ from tests.unit.measure.clocked import ledger
 from tests.unit.planning.costly import chain
 from weir.lab import Lab, load_lab
 from weir.lab.execution import FULL_BURST
-from weir.measure.pace import Slowing
+from weir.measure.core_speed import Slowing
 from weir.measure.windows import Window
 from weir.planning.calibration.set_up import Visited, setup
 from weir.planning.calibration.visits import _learn, together
@@ -26,10 +26,12 @@ def visited(windows: list[Window], slowing: Slowing = BEST) -> Visited:
     return one
 
 
-def window(pace: float, *distances: float, **more: Any) -> Window:
-    """A second at that pace, with the cores so far from each other."""
-    paces = (pace, pace)
-    return Window(ledger(0, 0, paces=paces), ledger(1, 1_000_000, paces=paces, **more), distances)
+def window(cycles: float, *distances: float, **more: Any) -> Window:
+    """A second in which a piece of work took so many cycles, with the cores so far from each other."""
+    pieces = (cycles, cycles)
+    return Window(
+        ledger(0, 0, piece_cycles=pieces), ledger(1, 1_000_000, piece_cycles=pieces, **more), distances
+    )
 
 
 def test_windows_count_in_which_the_core_was_hardly_slowed() -> None:

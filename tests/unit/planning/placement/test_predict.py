@@ -175,7 +175,7 @@ def test_what_is_no_model_is_said(lab: Path, tmp_path: Path) -> None:
     path.write_text("{}")
     code, said = predicted(str(lab), "--model", str(path))
     assert code == 3
-    assert "no model of version 2: weir: Field required" in said
+    assert "no model of version 3: weir: Field required" in said
 
 
 def test_sets_side_by_side_carry_as_much_each_until_the_link_is_full(lab: Path, model: Path) -> None:

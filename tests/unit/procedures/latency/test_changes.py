@@ -11,7 +11,7 @@ from rich.console import Console, Group
 from tests.report.synthetic import result
 from weir.procedures.latency.section import reduction_tables
 from weir.procedures.latency.section_rows import host_of, out_of_reach, reduction_rows
-from weir.report import render, summary
+from weir.report import render, summary, terminal
 from weir.results.result import DelayMeasure, HostSetting, Reduction, Result, Shortfall
 
 WHY = "here cgroup v1 has the cpuset controller"
@@ -98,10 +98,13 @@ def test_nothing_is_said_of_hosts_that_do_not_differ() -> None:
 
 def test_table_and_page_show_the_changes_and_the_hosts() -> None:
     made = compared()
-    text = render(made, "terminal")
+    text = terminal.render(made, whole=True)
     assert "PVP: change of the delay to as installed" in text
     assert "tuned: pinning, pmd_cores 1" in text
     page = render(made, "html")
+    latency, tuned = page.split('<section id="tuned"')
+    assert "Each key of the host" in tuned
+    assert "Each key of the host" not in latency
     for said in ("Change of the delay to as installed", "-60% to -40%", "What this machine cannot show", WHY):
         assert said in page
 

@@ -160,7 +160,7 @@ def test_a_fast_path_tells_hits_walks_and_what_is_in_no_stage(timed: list[Timed]
     one = with_fastpath(cycles=319680)
     used = fastpath_use([one, one])
     assert used is not None
-    assert (used.hits, used.walks) == (126000, 2000)
+    assert (used.hits, used.slow_packets) == (126000, 2000)
     outside = of([one, one]).outside
     assert outside.name == "fast path"
     assert outside.tsc_cycles_per_packet.median == pytest.approx(319680 / 63936)
@@ -173,10 +173,10 @@ def test_a_fast_path_is_compared_and_stages_that_nobody_walked_are_not() -> None
 
 
 def test_an_older_weir_lean_does_not_tell_the_middle_of_its_fast_path() -> None:
-    one = Timed.model_validate(FIRST | {"fastpath": {"hits": 63000, "walks": 1000, "cycles": 1}})
+    one = Timed.model_validate(FIRST | {"fastpath": {"hits": 63000, "slow_packets": 1000, "cycles": 1}})
     assert "fast path" not in [samples.name for samples in samples([[one]])]
 
 
 def with_fastpath(cycles: int, **changed: Any) -> Timed:
-    fastpath = {"hits": 63000, "walks": 1000, "cycles": cycles, "middle": 160.0}
+    fastpath = {"hits": 63000, "slow_packets": 1000, "cycles": cycles, "middle": 160.0}
     return Timed.model_validate(FIRST | {"fastpath": fastpath} | changed)

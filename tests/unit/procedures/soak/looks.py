@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weir.measure.tester import Stream
 from weir.procedures.soak.intervals import Snapshot
@@ -38,6 +38,17 @@ def new_soak(**changes: object) -> Soak:
     return Soak.model_validate(fields | changes)
 
 
+@dataclass(frozen=True)
+class TakenSpan:
+    """Somebody's time on a core, by the run's clock."""
+
+    core: int
+    from_raw_ns: int
+    to_raw_ns: int
+    by: str
+    takes_part: bool = False
+
+
 @dataclass
 class Run:
     """Counters that grow; `look` tells what they are."""
@@ -64,6 +75,7 @@ class Run:
         gaps: Sequence[Gap] = (),
         under_way: int = 0,
         dropped: int = 0,
+        taken: Sequence[TakenSpan] = (),
     ) -> None:
         """Ten seconds with 1000 packets a stream; `losses` of stream 0 as (seconds of the run, packets)."""
         self.at_s += 10
@@ -72,7 +84,7 @@ class Run:
         self.dropped += dropped
         low = float(int(delay_us)) * 1e3
         self.delay_ns[low] = self.delay_ns.get(low, 0) + 1000 - lost
-        self.recorder.add(self._look(delay_us, losses, gaps, under_way))
+        self.recorder.add(replace(self._look(delay_us, losses, gaps, under_way), taken=taken))
 
     def _look(
         self, delay_us: float, losses: Sequence[tuple[float, int]], gaps: Sequence[Gap], under_way: int
@@ -131,6 +143,7 @@ class Run:
                 )
             ],
             pools=POOLS,
+            raw_ns=round(self.at_s * 1e9),
         )
 
 

@@ -11,7 +11,7 @@ from weir.procedures.soak.recorder import Recorder
 from weir.protocol.traffic_results import Gap
 from weir.results.soak import PoolFigures, SoakInterval
 
-from .looks import POOLS, START_S, STREAMS, Run, closed, new_soak, run
+from .looks import POOLS, START_S, STREAMS, Run, TakenSpan, closed, new_soak, run
 
 
 def test_an_interval_is_the_difference_of_two_looks() -> None:
@@ -34,6 +34,20 @@ def test_packets_under_way_at_an_intervals_end_are_not_lost() -> None:
     seen.pass_by(under_way=32)
     assert [stream.lost for stream in seen.recorder.soak.intervals[0].streams] == [0, 0]
     assert seen.recorder.soak.lost == 0
+
+
+def test_where_nothing_arrives_all_is_lost_until_something_does() -> None:
+    seen = run()
+    seen.pass_by(under_way=1000)
+    seen.recorder.judge(None)
+    assert (seen.recorder.soak.offered, seen.recorder.soak.lost) == (2000, 2000)
+    assert seen.recorder.soak.faults == ["Nothing arrived: all 2,000 packets were lost."]
+    seen.pass_by()
+    first, second = seen.recorder.soak.intervals
+    assert [one.lost for one in first.streams] == [1000, 1000]
+    assert [one.lost for one in second.streams] == [-1000, -1000]
+    seen.recorder.judge(None)
+    assert (seen.recorder.soak.lost, seen.recorder.soak.faults) == (0, [])
 
 
 def test_a_loss_has_its_time_its_stream_and_what_counted_it() -> None:
@@ -62,6 +76,30 @@ def test_a_stall_is_whose_it_was(host_us: float, area: str | None, by: str) -> N
     seen.pass_by(gaps=[Gap(core=1, ended_us=5e6, us=5000, host_us=host_us, area=area)])
     (event,) = seen.recorder.soak.intervals[0].events
     assert (event.kind, event.by, event.us, event.core) == ("stall", by, 5000, 1)
+
+
+def test_a_stall_names_the_program_that_had_the_core() -> None:
+    seen = run()
+    gap = Gap(core=1, ended_us=5.0e6, us=4000, host_us=4000)
+    by = TakenSpan(1, 4_996_500_000, 5_000_000_000, "python3 (4711)")
+    seen.pass_by(gaps=[gap], taken=[by, TakenSpan(0, 0, 1_000_000, "cron (7)")])
+    (interval,) = seen.recorder.soak.intervals
+    assert [event.taker for event in interval.events] == ["python3 (4711)"]
+    assert [(one.core, one.by, one.us) for one in interval.taken] == [
+        (1, "python3 (4711)", 3500.0),
+        (0, "cron (7)", 1000.0),
+    ]
+
+
+def test_who_had_another_core_or_little_of_the_time_is_no_cause_of_a_stall() -> None:
+    seen = run()
+    gap = Gap(core=1, ended_us=5.0e6, us=4000, host_us=4000)
+    taken = [
+        TakenSpan(0, 4_996_000_000, 5_000_000_000, "python3 (4711)"),
+        TakenSpan(1, 4_999_000_000, 5_000_000_000, "cron (7)"),
+    ]
+    seen.pass_by(gaps=[gap], taken=taken)
+    assert [event.taker for event in seen.recorder.soak.intervals[0].events] == [None]
 
 
 def test_short_stalls_are_counted_but_are_no_events() -> None:

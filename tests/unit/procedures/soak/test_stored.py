@@ -56,11 +56,14 @@ def test_every_report_has_the_soak(tmp_path: Path) -> None:
     seen = run()
     for at in range(12):
         seen.pass_by(lost=at == 5, losses=[(51.5, 1)] if at == 5 else [])
-    seen.recorder.end(closed(24_000, 23_999), POOLS, START_S + 120, ports=0, complete=True)
+    drops = [{"place": "area f1", "reason": "denied", "packets": 1}]
+    end = closed(24_000, 23_999, drops=drops)
+    seen.recorder.end(end, POOLS, START_S + 120, ports=0, complete=True)
     seen.recorder.judge(None)
     whole = stored(tmp_path / "results.db", seen)
     text = render(whole, "terminal")
     assert "balanced to the packet" in text
+    assert "area f1 denied 1" in text
     assert "1 packets lost" in text
     assert "1 min" in text
     rows = render(whole, "csv").splitlines()

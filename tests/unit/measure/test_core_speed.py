@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from tests.unit.measure.clocked import ledger
-from weir.measure.pace import Slowing, best_cycles, core_paces, slope
+from weir.measure.core_speed import Slowing, best_cycles, core_speeds, slope
 
 
 def test_each_core_has_the_pieces_that_it_timed_between_two_ledgers() -> None:
-    found = core_paces(ledger(1, 0, paces=(100, 150)), ledger(2, 0, paces=(100, 150)))
+    found = core_speeds(ledger(1, 0, piece_cycles=(100, 150)), ledger(2, 0, piece_cycles=(100, 150)))
     assert [(one.core, one.pieces, one.cycles) for one in found] == [(0, 2000, 200_000), (1, 2000, 300_000)]
 
 
@@ -38,15 +38,15 @@ def test_no_core_is_faster_than_at_its_best() -> None:
 
 def test_the_best_pace_is_not_the_luck_of_one_window() -> None:
     draw = Random(3)
-    paces = [800 * draw.gauss(1, 0.01) for _ in range(3000)] + [math.inf] * 50
-    assert best_cycles([*paces, 500.0]) == pytest.approx(800, rel=0.03)
+    pieces = [800 * draw.gauss(1, 0.01) for _ in range(3000)] + [math.inf] * 50
+    assert best_cycles([*pieces, 500.0]) == pytest.approx(800, rel=0.03)
     assert math.isinf(best_cycles([math.inf]))
 
 
 def group(level: float, steepness: float, draw: Random) -> list[tuple[float, float]]:
     """Windows of a set-up whose packets cost `level` at best, with a few that were stalled."""
-    paces = [draw.uniform(1, 1.35) for _ in range(30)]
-    found = [(pace, level * (1 + steepness * (pace - 1)) * draw.gauss(1, 0.02)) for pace in paces]
+    pieces = [draw.uniform(1, 1.35) for _ in range(30)]
+    found = [(speed, level * (1 + steepness * (speed - 1)) * draw.gauss(1, 0.02)) for speed in pieces]
     return [*found, (1.1, 3 * level), (1.2, 2 * level)]
 
 

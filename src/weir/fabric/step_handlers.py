@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kind of step can do, and the site that it works on."""
+"""Who does and undoes each kind of step, and the site that it works on."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Site:
             self.forget(netns)
 
 
-class StepKind(Protocol):
+class StepHandler(Protocol):
     """How one kind of step is done and undone."""
 
     def do(self, step: Step, site: Site) -> Facts:
@@ -160,7 +160,7 @@ class StepKind(Protocol):
 
 @runtime_checkable
 class Judging(Protocol):
-    """A kind that can tell beforehand, without touching anything, whether this machine can do its steps."""
+    """One that can tell beforehand, without touching anything, whether this machine can do its steps."""
 
     def lacking(self, params: Mapping[str, Any]) -> str | None:
         """Why it cannot; None if it can."""
@@ -168,7 +168,7 @@ class Judging(Protocol):
 
 @runtime_checkable
 class Switching(Protocol):
-    """A kind whose step forwards packets between the chain's ports."""
+    """One whose step forwards packets between the chain's ports."""
 
     def datapath(self, facts: Facts) -> str:
         """What forwards, with its version, and where."""
@@ -177,7 +177,7 @@ class Switching(Protocol):
         """Whether the kernel does."""
 
 
-_KINDS = {
+_HANDLERS = {
     "run-directory": ("weir.fabric.run_directory", "RunDirectory"),
     "hugepages": ("weir.fabric.hugepages", "Hugepages"),
     "interrupts": ("weir.fabric.host.settings", "Interrupts"),
@@ -204,12 +204,12 @@ _KINDS = {
 
 def lacking(step: Step) -> str | None:
     """Why this machine cannot do a step that changes the host; None if it can, or if only doing shows it."""
-    kind = step_kind(step.kind)
-    return kind.lacking(step.params) if isinstance(kind, Judging) else None
+    handler = step_handler(step.kind)
+    return handler.lacking(step.params) if isinstance(handler, Judging) else None
 
 
 @cache
-def step_kind(kind: str) -> StepKind:
+def step_handler(kind: str) -> StepHandler:
     """The implementation of that kind of step."""
-    module, name = _KINDS[kind]
-    return cast(StepKind, getattr(importlib.import_module(module), name)())
+    module, name = _HANDLERS[kind]
+    return cast(StepHandler, getattr(importlib.import_module(module), name)())

@@ -10,57 +10,57 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from weir.protocol.ledger import Ledger
-from weir.results.result import CorePace
+from weir.results.result import CoreSpeed
 
 GROUP_MIN = 8
 """Windows of one set-up; fewer tell no slope."""
 OFF_SHARE = 0.1
-"""A window further off than this lost time to something else than its pace."""
+"""A window further off than this lost time to something else than its speed."""
 SLOPE_ERROR_MAX = 0.2
 """Standard error of a slope that is known."""
 SLOPE_MOST = 1.5
 BEST_SHARE = 0.02
-"""Of the paces seen: less is luck of a short window."""
+"""Of the speeds seen: less is luck of a short window."""
 _ROUNDS = 20
 
 
 @dataclass(frozen=True)
 class Slowing:
-    """Packets cost 1 + `slope` (pace / best - 1) times as many cycles as on a core at its best."""
+    """Packets cost 1 + `slope` (cycles / best - 1) times as many cycles as on a core at its best."""
 
     best_cycles: float = math.inf
     """Of a piece of work; infinite: not known."""
     slope: float = 1.0
 
-    def slowness(self, pace_cycles: float) -> float:
+    def slowness(self, piece_cycles: float) -> float:
         """How many times as long a piece took as at best; 1 where no core was ever timed, infinite where this
         one was not."""
         if math.isinf(self.best_cycles):
             return 1.0
-        return max(1.0, pace_cycles / self.best_cycles)
+        return max(1.0, piece_cycles / self.best_cycles)
 
-    def times(self, pace_cycles: float) -> float:
-        """How many times as many cycles packets cost; 1 where the pace is not known."""
-        slowness = self.slowness(pace_cycles)
+    def times(self, piece_cycles: float) -> float:
+        """How many times as many cycles packets cost; 1 where the speed is not known."""
+        slowness = self.slowness(piece_cycles)
         return 1 + self.slope * (slowness - 1) if math.isfinite(slowness) else 1.0
 
 
-def best_cycles(paces_cycles: Iterable[float]) -> float:
-    """Of a core that nobody slows, from the paces of many windows: a low quantile; infinite without any."""
-    found = sorted(cycles for cycles in paces_cycles if math.isfinite(cycles))
+def best_cycles(piece_cycles: Iterable[float]) -> float:
+    """Of a core that nobody slows, from many windows: a low quantile; infinite without any."""
+    found = sorted(cycles for cycles in piece_cycles if math.isfinite(cycles))
     return found[int(BEST_SHARE * len(found))] if found else math.inf
 
 
-def core_paces(before: Ledger, after: Ledger) -> list[CorePace]:
+def core_speeds(before: Ledger, after: Ledger) -> list[CoreSpeed]:
     """Of each core that timed any; none of a weir-dp that does not."""
     return [
-        CorePace(
+        CoreSpeed(
             core=now.core,
-            pieces=now.pace.pieces - was.pace.pieces,
-            cycles=now.pace.cycles - was.pace.cycles,
+            pieces=now.speed.pieces - was.speed.pieces,
+            cycles=now.speed.cycles - was.speed.cycles,
         )
         for was, now in zip(before.cores, after.cores, strict=True)
-        if now.pace.pieces > was.pace.pieces
+        if now.speed.pieces > was.speed.pieces
     ]
 
 

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that Weir writes for its user: complete or not at all, and the user's own, also under sudo."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pwd
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from weir.base.error import USAGE, WeirError
+
+
+class FileError(WeirError):
+    """A file or folder of the user's cannot be written; says which, why, and what to do."""
+
+
+class WrongPlaceError(FileError):
+    """Nothing can be written where the user said, whatever the machine."""
+
+    exit_code = USAGE
+
+
+@dataclass(frozen=True)
+class Invoker:
+    """Who called sudo."""
+
+    uid: int
+    gid: int
+    home: Path
+
+
+def invoker() -> Invoker | None:
+    """None: this process is nobody's by sudo."""
+    uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
+    if os.geteuid() != 0 or not (uid.isdecimal() and gid.isdecimal()) or int(uid) == 0:
+        return None
+    try:
+        return Invoker(int(uid), int(gid), Path(pwd.getpwuid(int(uid)).pw_dir))
+    except KeyError:
+        return None
+
+
+def data_folder() -> Path:
+    """weir in $XDG_DATA_HOME or ~/.local/share, of the one who called sudo: `sudo weir run` and
+    `weir report` have one store."""
+    data = os.environ.get("XDG_DATA_HOME")
+    if data:
+        return Path(data) / "weir"
+    by = invoker()
+    return (by.home if by is not None else Path.home()) / ".local" / "share" / "weir"
+
+
+def give(path: Path) -> None:
+    """A file or folder that this process made now: it is the one's who called sudo."""
+    by = invoker()
+    if by is not None:
+        with suppress(OSError):  # a file system without owners
+            os.chown(path, by.uid, by.gid, follow_symlinks=False)
+
+
+def make_folder(path: Path) -> list[Path]:
+    """With those above it that are missing; which it made, the innermost last. OSError."""
+    made = []
+    for one in reversed([one for one in (path, *path.parents) if not one.exists()]):
+        with suppress(FileExistsError):  # another Weir made it now
+            one.mkdir()
+            give(one)
+            made.append(one)
+    if not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "is not a directory", str(path))
+    return made
+
+
+def check_file(path: Path, option: str) -> None:
+    """Before anything is measured for it. FileError if no file can be written there."""
+    with _said(path, _choose(option)):
+        if path.is_dir():
+            raise WrongPlaceError(f"{path}: is a directory; expected a file; {_choose(option)}")
+        if not path.parent.is_dir():
+            raise WrongPlaceError(f"{path}: there is no directory {path.parent}; {_choose(option)}")
+        written = [path] if path.exists() else []
+        if path.is_file() or not written:
+            written.append(path.resolve().parent)
+        if not all(os.access(one, os.W_OK, effective_ids=True) for one in written):
+            raise FileError(f"{path}: may not be written; {_choose(option)}")
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Likewise, for a folder and files in it; it and those above it need not be there yet."""
+    with _said(path, _choose(option)):
+        there = next(one for one in (path, *path.absolute().parents) if one.exists())
+        if not there.is_dir():
+            what = "is not a directory" if there == path else f"{there} is not a directory"
+            raise WrongPlaceError(f"{path}: {what}; {_choose(option)}")
+        if not os.access(there, os.W_OK | os.X_OK, effective_ids=True):
+            raise FileError(f"{path}: {there} may not be written; {_choose(option)}")
+
+
+def write_file(path: Path, text: str, advice: str, *, force: bool = True, folders: bool = False) -> None:
+    """Written beside and renamed when it is complete. FileError ends with `advice`; then nothing is left.
+
+    A device or a pipe is written as it is. `force`: over a file that is there. `folders`: in one that is
+    made, where there is none.
+    """
+    with _said(path, advice):
+        made = make_folder(path.parent) if folders else []
+        if path.exists() and not force:
+            raise FileExistsError(errno.EEXIST, "is there already", str(path))
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
+        try:
+            _replace(path.resolve(), text.encode("utf-8"))
+        except BaseException:
+            for one in reversed(made):
+                with suppress(OSError):
+                    one.rmdir()
+            raise
+
+
+@contextmanager
+def _said(path: Path, advice: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}; {advice}") from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """A file that is there keeps its permissions and its owner."""
+    if path.exists() and not os.access(path, os.W_OK, effective_ids=True):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    beside = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}")
+    file = beside.open("xb")
+    try:
+        with file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # some file systems say only here that they are full
+        if path.exists():
+            before = path.stat()
+            with suppress(OSError):
+                os.chown(beside, before.st_uid, before.st_gid)
+            beside.chmod(stat.S_IMODE(before.st_mode))
+        else:
+            give(beside)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _choose(option: str) -> str:
+    return f"choose another place with {option}"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command line leaves of a lab: technologies, variants, chains and frames by name."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from weir.cli.exits import USAGE, CommandError
+from weir.cli.labfile import Part
+from weir.cli.main import app
+from weir.lab import Lab
+from weir.lab.ways import Way, ways
+
+LAB = "labs/switching"
+runner = CliRunner()
+
+
+def lab(**more: object) -> Lab:
+    return Lab.model_validate(
+        {
+            "weir": 1,
+            "name": "part",
+            "chain": ["PVP", "PVVP", ["f", "f"]],
+            "functions": {"f": {"nf": "l2fwd"}, "default": {"nf": "l2fwd"}},
+            "technology": ["direct", "linux-bridge", "ovs"],
+            "baseline": "linux-bridge",
+            "traffic": {"frames": [64, 512, 1518]},
+        }
+        | more
+    )
+
+
+def narrowed(whole: Lab, part: Part) -> tuple[Lab, tuple[Way, ...]]:
+    return part.of(whole, ways(whole))
+
+
+def test_all_of_a_lab_is_left_where_nothing_is_named() -> None:
+    whole = lab()
+    assert narrowed(whole, Part()) == (whole, ways(whole))
+
+
+def test_what_is_named_is_left_in_the_labs_order() -> None:
+    left, compared = narrowed(lab(), Part(["ovs", "linux-bridge"], None, ["f-f", "PVP"], ["1518", "64"]))
+    assert left.technology == ("linux-bridge", "ovs")
+    assert [chain.name for chain in left.chains()] == ["PVP", "f-f"]
+    assert left.traffic.frames == ("64", "1518")
+    assert left.baseline == "linux-bridge"
+    assert [way.name for way in compared] == ["linux-bridge", "ovs"]
+    assert all(way.lab.chains() == left.chains() for way in compared)
+    assert all(way.lab.traffic.frames == ("64", "1518") for way in compared)
+
+
+def test_ratios_refer_to_the_first_that_is_left_without_the_labs_baseline() -> None:
+    left, _ = narrowed(lab(), Part(["ovs", "direct"]))
+    assert left.baseline == "direct"
+
+
+def test_variants_are_left_by_name_and_by_technology() -> None:
+    variants = {"plain": {"technology": "ovs"}, "both": {}, "bridged": {"technology": "linux-bridge"}}
+    whole = lab(technology=["ovs", "linux-bridge"], variants=variants, baseline="plain")
+    left, compared = narrowed(whole, Part(variants=["bridged", "both"]))
+    assert [way.name for way in compared] == ["both ovs", "both linux-bridge", "bridged"]
+    assert list(left.variants) == ["both", "bridged"]
+    left, compared = narrowed(whole, Part(["ovs"]))
+    assert [way.name for way in compared] == ["plain", "both ovs"]
+    assert list(left.variants) == ["plain", "both"]
+    with pytest.raises(CommandError, match="no variant of the lab runs under linux-bridge") as error:
+        narrowed(whole, Part(["linux-bridge"], ["plain"]))
+    assert error.value.exit_code == USAGE
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("-t", "ovs-dpkd", "did you mean ovs-dpdk?"),
+        ("-c", "PVP2", "did you mean PVP?"),
+        ("--frame", "9000", "the lab has no frame '9000'; it has 64, 1518"),
+        ("--variant", "fast", "the lab has no variants, and so no 'fast'"),
+    ],
+)
+def test_what_the_lab_has_not_is_refused_before_anything_is_built(option: str, value: str, said: str) -> None:
+    done = runner.invoke(app, ["run", LAB, "--quick", option, value])
+    assert done.exit_code == USAGE
+    assert said in done.stderr
+
+
+def test_a_dry_run_says_what_would_be_measured_and_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
+    words = ["run", LAB, "--quick", "-t", "direct", "-t", "linux-bridge", "-c", "PVP", "--frame", "64"]
+    done = runner.invoke(app, [*words, "--dry-run"])
+    assert done.exit_code == 0
+    first, *setups, last = done.stdout.splitlines()
+    assert first.endswith("nothing was measured; of each, with frames of 64:")
+    assert [line.split("  refused")[0] for line in setups] == ["  direct PVP", "  linux-bridge PVP"]
+    assert "expected to take about" in last
+    planned = json.loads(runner.invoke(app, [*words, "--dry-run", "--json"]).stdout)
+    assert [one["name"] for one in planned["setups"]] == ["direct", "linux-bridge"]
+    assert planned["baseline"] == "linux-bridge"
+    assert planned["frames"] == ["64"]
+    assert planned["expected_s"] > 0

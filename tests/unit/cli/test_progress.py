@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run says of how far it is."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from weir.cli.progress import Progress, rough
+from weir.measure.one_case import Event, PhaseStarted, TrialFinished
+from weir.results.result import Case, Throughput, Trial
+
+
+class Watched:
+    """A progress with a clock of its own, and what it said."""
+
+    def __init__(self, *, terminal: bool = False) -> None:
+        self.now_s = 100.0
+        self._out = io.StringIO()
+        console = Console(file=self._out, width=200, force_terminal=terminal, color_system=None)
+        self.progress = Progress(console, lambda: self.now_s)
+        self.progress.planned(32)
+
+    def finish(self, frame: str = "64", took_s: float = 10.0) -> str:
+        """A case is finished: the line that it got."""
+        self.now_s += took_s
+        before = len(self._out.getvalue())
+        rate = Throughput(goal="NDR", goal_loss_ratio=0, status="found", load_pps=2e6, repeats=1)
+        self.progress.case(Case(frame=frame, mean_frame_bytes=64, throughput=[rate], seconds=took_s))
+        return " ".join(self._out.getvalue()[before:].split())
+
+    def showing(self, *events: Event) -> str:
+        """The moving line after these."""
+        for event in events:
+            self.progress.event(event)
+        assert self.progress._status is not None
+        return str(self.progress._status.status)
+
+
+def trial_finished() -> TrialFinished:
+    trial = Trial(
+        purpose="search",
+        intended_load_pps=1,
+        intended_duration_s=1,
+        duration_s=1,
+        intended=1,
+        offered=1,
+        delivered=1,
+        loss_ratio=0,
+        valid=True,
+    )
+    return TrialFinished("64", 64.0, trial)
+
+
+def test_a_finished_case_says_its_round_its_number_and_about_how_long_the_rest_takes() -> None:
+    one = Watched()
+    one.progress.setup("direct PVP, round 2")
+    assert one.finish() == "[1/32, ~5 min left] direct PVP, round 2, 64: NDR 2.000 Mpps"
+
+
+def test_the_estimate_is_by_what_the_finished_cases_took_with_all_that_was_built_between_them() -> None:
+    one = Watched()
+    one.finish(took_s=60.0)
+    assert one.finish(took_s=60.0).startswith("[2/32, ~30 min left] ")
+
+
+def test_cases_that_are_not_measured_are_not_waited_for() -> None:
+    one = Watched()
+    one.progress.skipped(29)
+    one.finish()
+    assert one.finish().startswith("[2/3, ~10 s left] ")
+    assert one.finish().startswith("[3/3] ")
+
+
+def test_what_is_measured_again_in_the_end_has_no_number() -> None:
+    one = Watched()
+    one.progress.skipped(31)
+    one.finish()
+    assert not one.finish().startswith("[")
+
+
+def test_the_count_of_trials_moves_during_a_search_and_nothing_is_estimated_before_the_first_case() -> None:
+    one = Watched(terminal=True)
+    one.progress.setup("direct PVP")
+    said = one.showing(PhaseStarted("64", "search"), trial_finished(), trial_finished())
+    assert said == "direct PVP, 64: search 1 of 1 (2 trials; 1/32)"
+    one.finish()
+    assert one.showing(trial_finished()).endswith("(3 trials; 2/32, ~5 min left)")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(3, "10 s"), (44, "40 s"), (58, "1 min"), (290, "5 min"), (7800, "2 h 10 min"), (7170, "2 h 0 min")],
+)
+def test_an_estimate_has_no_digit_that_it_has_not(seconds: float, said: str) -> None:
+    assert rough(seconds) == said

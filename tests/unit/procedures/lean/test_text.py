@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lean measurement as text."""
+
+from __future__ import annotations
+
+from tests.report.synthetic import result
+from weir.procedures.lean.numbers import Timed, predicted, state
+from weir.procedures.lean.text import render
+from weir.results.lean import LeanResult, LeanTraffic
+
+from .test_numbers import FIRST, SECOND, STEPPED
+
+
+def test_each_abbreviation_of_the_table_is_explained() -> None:
+    later = state([Timed.model_validate(one) for one in (FIRST, SECOND)], STEPPED)
+    assert later is not None
+    text = render(
+        LeanResult(
+            weir="0",
+            chain="nat,l2fwd",
+            traffic=LeanTraffic(flows=100, frame="64", frames=100),
+            cpu=0,
+            batches=2000,
+            repeats=2,
+            interrupted_batches=6,
+            clock="timed additions",
+            core_per_tsc=1.5,
+            retires_most=8,
+            later=later,
+            prediction=predicted(later.chain, 2e9, 0.85),
+            samples=[],
+            fingerprint=result().fingerprint,
+        )
+    )
+    for short in ("CPP", "IPP", "eIPC", "CUR"):
+        assert short in text
+    assert (
+        "CPP, IPP: cycles and instructions per packet; eIPC: IPP / CPP, instructions a cycle without "
+        "idle time; CUR: share of its time that the core forwards" in text.splitlines()
+    )

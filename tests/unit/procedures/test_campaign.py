@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign tells whoever shows where it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.fabric import Refusal
+from weir.lab import Lab, load_lab
+from weir.measure.one_case import Event
+from weir.procedures import campaign, driver
+from weir.results.result import Case
+from weir.store.store import Store
+
+LAB = """
+weir: 1
+name: two
+chain: [PVP, PVVP]
+technology: [direct]
+traffic: {frames: [64, 1518]}
+measure: {rounds: 2}
+"""
+
+
+class Told:
+    """Keeps what it is told, in order."""
+
+    def __init__(self) -> None:
+        self.setups: list[str] = []
+        self.counts: list[tuple[str, int]] = []
+
+    def say(self, text: str) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def case(self, case: Case) -> None: ...
+
+    def planned(self, cases: int) -> None:
+        self.counts.append(("planned", cases))
+
+    def skipped(self, cases: int) -> None:
+        self.counts.append(("skipped", cases))
+
+    def setup(self, name: str) -> None:
+        self.setups.append(name)
+
+
+def lab(folder: Path) -> Lab:
+    path = folder / "lab.yml"
+    path.write_text(LAB)
+    return load_lab(path)
+
+
+def test_each_round_is_named_and_what_is_refused_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "refusal", lambda *_: Refusal("a card", "buy one"))
+    monkeypatch.setattr(campaign, "take_down_leftovers", lambda _: None)
+    told = Told()
+    with Store(str(tmp_path / "results.db")) as store:
+        campaign.Campaign(lab(tmp_path), quick=True, store=store, progress=told).run()
+    assert told.setups == [
+        "direct PVP, round 1",
+        "direct PVVP, round 1",
+        "direct PVVP, round 2",
+        "direct PVP, round 2",
+    ]
+    assert told.counts == [("planned", 8), *[("skipped", 2)] * 4]
