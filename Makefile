@@ -12,6 +12,9 @@ PYTHON := .venv/bin/python
 # Tests that leave the machine's links and pages alone run side by side, the others one by one.
 SIDE_BY_SIDE := tests/unit tests/contract tests/packet tests/report tests/docs
 C_FILES = $(shell find native -name '*.[ch]')
+# Of tests that load the machine they run on: one that fails is run again, and named.
+ONCE_MORE := --reruns 1 --reruns-delay 2 --rerun-show-tracebacks -rR
+
 # What ran and what was skipped, as meson and pytest write it down.
 MESON_JUNIT := build/meson-logs/testlog.junit.xml build/asan/meson-logs/testlog.junit.xml
 PYTEST_JUNIT := build/junit/side-by-side.xml build/junit/one-by-one.xml
@@ -76,18 +79,18 @@ test-levels: build/.packages-dev ## C tests of builds for x86-64-v2, v3 and v4, 
 test-native: native build/.packages-dev ## C unit tests, plain and under ASan + UBSan
 	@ninja -C build --quiet tests
 	@echo "C tests"
-	@meson test -C build --no-rebuild --quiet --print-errorlogs
+	@tools/c-tests build
 	@tools/configure build/asan --buildtype=debug -Doptimization=1 -Dc_args=-g1 \
 		-Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build/asan --quiet tests
 	@echo "C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-		meson test -C build/asan --no-rebuild --quiet --print-errorlogs
+		tools/c-tests build/asan
 
 .PHONY: test-python
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
 	@$(SUDO) $(PYTHON) -m pytest -n $(shell nproc) --dist loadscope --junitxml=$(word 1,$(PYTEST_JUNIT)) $(SIDE_BY_SIDE)
-	@$(SUDO) $(PYTHON) -m pytest --junitxml=$(word 2,$(PYTEST_JUNIT)) $(addprefix --ignore=,$(SIDE_BY_SIDE))
+	@$(SUDO) $(PYTHON) -m pytest $(ONCE_MORE) --junitxml=$(word 2,$(PYTEST_JUNIT)) $(addprefix --ignore=,$(SIDE_BY_SIDE))
 
 .PHONY: test-vm
 test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, reset and migrated; ten minutes where KVM does not work

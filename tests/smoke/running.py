@@ -18,7 +18,13 @@ from weir.store.store import Store
 from .surroundings import Surroundings
 from .tiny import LAB
 
-SOON_S = 30.0
+SOON_S = 120.0  # long past what a slowed machine takes: a test that waits so long says where the run stood
+TRACED_S = 2.0
+LOOKS_EVERY_S, READS_EVERY_S = 0.005, 0.1  # reading a store takes a core from the run
+_TRACEABLE = (
+    "import faulthandler, signal; faulthandler.register(signal.SIGUSR1, all_threads=True); "
+    "from weir.cli.main import main; main()"
+)
 ENDLESS = "curve: {points: 1000, duration_s: 0.05}"
 
 
@@ -33,18 +39,29 @@ class Run:
         self.surroundings = Surroundings(root, "tiny", secrets.token_hex(4))
         words = ["run", str(folder), "--store", str(self._store), "--output", str(folder / "report")]
         self._process = subprocess.Popen(
-            [sys.executable, "-c", "from weir.cli.main import main; main()", *words],
+            [sys.executable, "-c", _TRACEABLE, *words],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
 
-    def until(self, happened: Callable[[], bool]) -> None:
+    def until(self, happened: Callable[[], bool], every_s: float = LOOKS_EVERY_S) -> None:
         """Looks every few milliseconds, and at the deployments meanwhile."""
         deadline = time.monotonic() + SOON_S
         while not happened():
             assert self._process.poll() is None, self._process.stdout and self._process.stdout.read()
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+            assert time.monotonic() < deadline, self._where_it_stands()
+            time.sleep(every_s)
             self.surroundings.tokens |= {path.stem.rsplit("-", 1)[1] for path in self._journals()}
+
+    def until_trials(self, number: int) -> None:
+        self.until(lambda: self.trials() >= number, READS_EVERY_S)
+
+    def _where_it_stands(self) -> str:
+        """What it does, has said and has stored, of a run that takes too long."""
+        self._process.send_signal(signal.SIGUSR1)
+        time.sleep(TRACED_S)
+        os.killpg(self._process.pid, signal.SIGKILL)
+        said, _ = self._process.communicate()
+        return f"{said}\nin the store: {self.stored()}\njournals: {self.journal()}"
 
     def journal(self) -> str:
         """What stands in all journals."""

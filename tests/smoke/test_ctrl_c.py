@@ -40,7 +40,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path, run_root: Path) -> Itera
 
 def test_during_a_trial_and_again_while_everything_is_taken_down(run: Run, tmp_path: Path) -> None:
     run.until(lambda: '"do"' in run.journal())
-    run.until(lambda: run.trials() >= 5)
+    run.until_trials(5)
     run.press()
     run.until(lambda: '"ending"' in run.journal())
     before = run.trials()
@@ -78,7 +78,7 @@ def bridged(tmp_path: Path, run_root: Path) -> Iterator[Run]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_a_time_out_or_a_service_manager_sends_is_as_ctrl_c(bridged: Run, number: int) -> None:
-    bridged.until(lambda: bridged.trials() >= 5)
+    bridged.until_trials(5)
     bridged.send(number)
     code, said = bridged.ended()
     assert code == INTERRUPTED, said

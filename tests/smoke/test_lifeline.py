@@ -42,7 +42,7 @@ def run(tmp_path: Path, root: Path) -> Iterator[Run]:
 
 
 def test_of_a_killed_run_nothing_is_left_without_another_weir(run: Run, root: Path) -> None:
-    run.until(lambda: run.trials() >= 2)
+    run.until_trials(2)
     run.send(signal.SIGKILL)
     assert run.ended()[0] == -signal.SIGKILL
     deadline = time.monotonic() + SOON_S

@@ -136,7 +136,7 @@ def test_a_run_has_its_cores_until_it_is_killed(tmp_path: Path, run_root: Path) 
     run = Run("direct", folder, run_root)
     weirs = Weirs(tmp_path, run_root, run.surroundings)
     try:
-        run.until(lambda: run.trials() >= 2)
+        run.until_trials(2)
         code, _, complained = weirs.does("deploy", ".")
         assert code == ENVIRONMENT
         assert " of a running weir (pid " in complained
