@@ -3,7 +3,7 @@
 
 import signal
 
-# Background jobs of a shell, and nohup's, are started to ignore signals that tests send, and so would all they start.
+# Background jobs of a shell, and of nohup, ignore signals that tests send, and so would all that they start.
 for number, handler in (
     (signal.SIGINT, signal.default_int_handler),
     (signal.SIGTERM, signal.SIG_DFL),
