@@ -115,20 +115,20 @@ def mark(path: str) -> str:
 
 
 def headlines(rows: Sequence[Row]) -> Iterator[str]:
-    """For README: the main benches, and by name whatever missed its target or did not run."""
+    """For README: the main benches, and by name whatever missed its target."""
     ran = [row for row in rows if "skipped" not in row]
     yield from _wrapped(
         f"{_caption(ran)} Ratios are ours to the peer's, of pairs taken in turn; above 1 is better."
     )
     yield ""
-    head = ("bench", RATIO, "target", "against", "how that was built")
+    head = ("bench", RATIO, "target", "against")
     yield _row_of(*head)
     yield "|---" * len(head) + "|"
     for row in ran:
         if BENCHES.get(row["bench"]) is not None and BENCHES[row["bench"]].headline:
-            yield _row_of(f"`{row['name']}`{_own_conditions(row, ran)}", *_cells(row, ran))
+            yield _row_of(f"`{row['name']}`{_own_conditions(row, ran)}", *_cells(row, ran)[:3])
     yield ""
-    yield from _verdicts(rows)
+    yield from _missed(rows)
 
 
 def everything(rows: Sequence[Row]) -> Iterator[str]:
@@ -224,6 +224,17 @@ def _spread(of: Row) -> str:
 
 def _verdicts(rows: Sequence[Row]) -> Iterator[str]:
     """Sentences that name all misses, and what did not run."""
+    yield from _missed(rows)
+    done = {row["bench"] for row in rows}
+    absent = [f"`{row['name']}`: {row['skipped'].rstrip('.')}" for row in rows if "skipped" in row]
+    not_asked = [f"`{name}`" for name in BENCHES if name not in done]
+    absent += [f"not asked for: {', '.join(not_asked)}"] if not_asked else []
+    if absent:
+        yield ""
+        yield from _wrapped(f"Not run: {'; '.join(absent)}.")
+
+
+def _missed(rows: Sequence[Row]) -> Iterator[str]:
     missed = [row for row in rows if row.get("met") is False]
     asked = sum(row.get("met") is not None for row in rows)
     if missed:
@@ -234,13 +245,6 @@ def _verdicts(rows: Sequence[Row]) -> Iterator[str]:
         yield from _wrapped(f"Missed, {len(missed)} of {asked} targets: {said}.")
     else:
         yield f"All {asked} targets are met."
-    done = {row["bench"] for row in rows}
-    absent = [f"`{row['name']}`: {row['skipped'].rstrip('.')}" for row in rows if "skipped" in row]
-    not_asked = [f"`{name}`" for name in BENCHES if name not in done]
-    absent += [f"not asked for: {', '.join(not_asked)}"] if not_asked else []
-    if absent:
-        yield ""
-        yield from _wrapped(f"Not run: {'; '.join(absent)}.")
 
 
 def _caption(ran: Sequence[Row]) -> str:

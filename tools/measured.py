@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.measured RUN` puts a stored run into a README, between the marks that are there.
+"""`python -m tools.measured RUN` puts a stored run into its lab's README, between the marks that are there.
 
-RUN is what `weir report` takes. A run of labs/switching goes into the main README, with a picture of its
-report (needs Chromium: look at the picture before you commit it); of another lab into that lab's own.
+RUN is what `weir report` takes. The table of a run of labs/switching goes into the main README, too, with a picture
+of its report (needs Chromium: look at the picture before you commit it).
 """
 
 from __future__ import annotations
@@ -39,13 +39,16 @@ def main() -> int:
     except WeirError as error:
         print(f"tools/measured: {error}", file=sys.stderr)
         return 2
-    readme = ROOT / "README.md" if result.lab == MAIN_LAB else ROOT / "labs" / result.lab / "README.md"
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    if not all(mark in text for mark in MARKS):
-        print(f"tools/measured: {readme} has no marks to put a table between: {MARKS[0]}", file=sys.stderr)
-        return 2
-    lines = main_table(result) if result.lab == MAIN_LAB else lab_tables(result)
-    readme.write_text(with_lines(text, lines), encoding="utf-8")
+    pages = {ROOT / "labs" / result.lab / "README.md": list(lab_tables(result))}
+    if result.lab == MAIN_LAB:
+        pages[ROOT / "README.md"] = list(main_table(result))
+    texts = {page: page.read_text(encoding="utf-8") if page.is_file() else "" for page in pages}
+    for page, text in texts.items():
+        if not all(mark in text for mark in MARKS):
+            print(f"tools/measured: {page} has no marks to put a table between: {MARKS[0]}", file=sys.stderr)
+            return 2
+    for page, lines in pages.items():
+        page.write_text(with_lines(texts[page], lines), encoding="utf-8")
     if result.lab == MAIN_LAB:
         photograph(render(result, "html"), PICTURE)
     return 0
@@ -58,9 +61,17 @@ def with_lines(text: str, lines: Iterable[str]) -> str:
 
 
 def main_table(result: Result) -> Iterator[str]:
-    """Markdown: rates and ratios, and what the run itself says against them."""
+    """Markdown: rates and ratios, and where stands what the run itself says against them."""
     yield from table(result)
-    yield from _warnings(result)
+    out_s, whole_s = noise.left_out_s(list(summary.trials(result)))
+    noisy = noise.sentences(result)
+    quiet = f"{out_s / whole_s:.0%} of the time of its trials does not count" if whole_s else ""
+    said = f"Its machine was noisy{f': {quiet}' if quiet else ''}. " if noisy else ""
+    where = f"(labs/{result.lab}/README.md#results)"
+    yield ""
+    yield from textwrap.wrap(
+        f"{said}[All that this run says against its own numbers]{where}.", WIDTH, break_on_hyphens=False
+    )
 
 
 def lab_tables(result: Result) -> Iterator[str]:

@@ -48,6 +48,9 @@ def test_rates_keep_their_flags_and_the_run_its_own_warnings() -> None:
     assert "| PVP | `linux-bridge` | 0.400 ±0% |" in lines
     assert "| PVP | `ovs` | 0.100 to 0.250 L |" in lines
     assert "| PVP | `ovs-dpdk` | 1.200 SD |" in lines
+    assert "[All that this run says against its own numbers](labs/switching/README.md#results)." in " ".join(lines)
+    assert "Its machine was noisy: 5% of the time of its trials does not count." in " ".join(lines)
+    lines = list(measured.lab_tables(disturbed()))
     text = " ".join(line.strip() for line in lines)
     assert "T: tester-bound. L: out of time. S: slower state. D: disturbed." in text
     assert "This machine was noisy:  - 288.0 ms of the 5.60 s of all trials (5%) were left out" in text
@@ -95,7 +98,7 @@ def test_a_labs_own_readme_has_its_changes_and_what_was_left_out() -> None:
     assert "- c-states: no deep sleep to switch off" in lines
 
 
-@pytest.mark.parametrize("lab", ["vcpe", "epa", "host", "vm"])
+@pytest.mark.parametrize("lab", ["switching", "vcpe", "epa", "host", "vm"])
 def test_readmes_of_labs_have_marks_for_their_tables(lab: str) -> None:
     text = (measured.ROOT / "labs" / lab / "README.md").read_text(encoding="utf-8")
     assert all(text.count(mark) == 1 for mark in measured.MARKS)
