@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.measured RUN` puts a stored run into its lab's README, between the marks that are there.
+"""`python -m tools.measured RUN` puts a stored run into its lab's README, between the marks there.
 
-RUN is what `weir report` takes. The table of a run of labs/switching goes into the main README, too, with a picture
-of its report (needs Chromium: look at the picture before you commit it).
+RUN is what `weir report` takes. The table of a run of labs/switching goes into the main README, too, with a
+picture of its report (needs Chromium: look at the picture before you commit it).
 """
 
 from __future__ import annotations
