@@ -55,6 +55,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "protocol": frozenset(),
     "measure": frozenset({"results", "protocol.ledger", "protocol.traffic", "protocol.traffic_results"}),
     "explain": frozenset({"results"}),
+    "comparison": frozenset({"results", "report"}),
 }
 C_MAY_INCLUDE: dict[str, frozenset[str]] = {
     "packet": frozenset(),

@@ -18,7 +18,7 @@ from weir.host import diagnosis
 from weir.lab import fleet_load
 from weir.lab.overlay import lab_schema
 from weir.report import data_formats
-from weir.results import explanation, fleet_placement, kernel_vnf, lab_plan, lean
+from weir.results import comparison, explanation, fleet_placement, kernel_vnf, lab_plan, lean
 from weir.results import model as cost_model
 
 LAB_INTRO = """\
@@ -82,6 +82,11 @@ What `weir explain --json` prints. Units are in the names. How a verdict comes a
 [explain a result](../how-to/explain-a-result.md). JSON Schema:
 [schema/explanation.schema.json](../../schema/explanation.schema.json)."""
 
+COMPARISON_INTRO = """\
+What `weir compare --json` prints. Units are in the names. What its words mean, and how it is judged:
+[compare runs](../how-to/compare-runs.md). JSON Schema:
+[schema/comparison.schema.json](../../schema/comparison.schema.json)."""
+
 
 def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
@@ -99,6 +104,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/placement.schema.json": as_text(fleet_placement.schema()),
         "schema/lab-plan.schema.json": as_text(lab_plan.schema()),
         "schema/explanation.schema.json": as_text(explanation.schema()),
+        "schema/comparison.schema.json": as_text(comparison.schema()),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, data_formats.schema()),
@@ -117,6 +123,7 @@ def files(root: Path) -> dict[str, str]:
             "Placement", PLACEMENT_INTRO, fleet_placement.schema()
         ),
         "docs/reference/lab-plan.md": schema_page.page("Plan of a lab", LAB_PLAN_INTRO, lab_plan.schema()),
+        "docs/reference/comparison.md": schema_page.page("Comparison", COMPARISON_INTRO, comparison.schema()),
         "docs/reference/explanation.md": schema_page.page(
             "Explanation", EXPLANATION_INTRO, explanation.schema()
         ),

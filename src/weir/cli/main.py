@@ -11,6 +11,7 @@ import typer
 
 from weir import __version__
 from weir.cli import (
+    compare,
     deploy,
     destroy,
     doctor,
@@ -46,6 +47,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     ),
     placement.plan,
     report.report,
+    compare.compare,
     explain.explain,
     validate.validate,
     deploy.deploy,

@@ -16,6 +16,7 @@ from weir.results.upgrades import parsed
 
 LEAN_VERSION = 3
 MACHINE_VERSION = 1
+COMPARISON_VERSION = 1
 EXPLANATION_VERSION = 1
 
 

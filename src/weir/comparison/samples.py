@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is compared of a run, or of several of the same: each rate and delay with its samples.
+
+Of one run a sample is a round (of a run of one round: a repeat); of several, a run. Rounds of a worse state
+of the machine do not stand beside those of its best one.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from weir.results.comparison import Unit
+from weir.results.result import Case, DelayPoint, Result, Setup, Throughput
+
+PAIR = 2
+Key = tuple[str, str, str, str]
+"""Chain, way, frame, what."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Of one rate or delay; no values: it was not found."""
+
+    unit: Unit
+    values: tuple[float, ...] = ()
+    resolution: float = 0.0
+    """How exactly each is known, as a share of it: the width at which a search ends."""
+    tester_bound: bool = False
+    worse_state: bool = False
+    """All that there is was measured in a worse state of the machine."""
+    load_pps: float | None = None
+    """Of a delay: at which rate."""
+    why: str | None = None
+    """Why there is none."""
+
+    @property
+    def middle(self) -> float | None:
+        return statistics.median(self.values) if self.values else None
+
+
+def of_runs(results: Sequence[Result]) -> dict[Key, Samples]:
+    """Of one run its rounds; of several a sample each."""
+    if len(results) == 1:
+        return dict(_of_run(results[0]))
+    each = [dict(_of_run(result)) for result in results]
+    keys = list(dict.fromkeys(key for run in each for key in run))
+    return {key: _together([run[key] for run in each if key in run]) for key in keys}
+
+
+def _together(of: Sequence[Samples]) -> Samples:
+    found = [one for one in of if one.values]
+    if not found:
+        return of[0]
+    best = [one for one in found if not one.worse_state] or found
+    loads = [one.load_pps for one in best if one.load_pps is not None]
+    return replace(
+        best[0],
+        values=tuple(one.middle for one in best if one.middle is not None),
+        tester_bound=any(one.tester_bound for one in best),
+        load_pps=statistics.median(loads) if loads else None,
+    )
+
+
+def _of_run(result: Result) -> Iterator[tuple[Key, Samples]]:
+    resolution = _resolution(result.spec)
+    for setup, case in result.cases():
+        for found in case.throughput:
+            yield _key(setup, case, found.goal), _rates(found, resolution)
+        for point in case.delays:
+            first = "first packets' " if point.first_packets else ""
+            what = f"{first}latency P99 at {point.load}"
+            yield _key(setup, case, what), _delays(point)
+
+
+def _key(setup: Setup, case: Case, what: str) -> Key:
+    return setup.chain, setup.name, case.frame, what
+
+
+def _resolution(spec: Mapping[str, object]) -> float:
+    measure = spec.get("measure")
+    width = measure.get("relative_width") if isinstance(measure, dict) else None
+    return width if isinstance(width, float) else 0.0
+
+
+def _rates(found: Throughput, resolution: float) -> Samples:
+    if found.load_pps is None:
+        return Samples("pps", why=found.why or "irregular")
+    if found.out_of_time:
+        return Samples("pps", why="its search ran out of time")
+    rounds = [one.load_pps for one in found.rounds if not one.worse_state or found.worse_state]
+    if len(rounds) > 1 or found.repeats < 2 or found.load_min_pps is None or found.load_max_pps is None:
+        values = tuple(rounds) or (found.load_pps,)
+    else:
+        middle = (found.load_pps,) if found.repeats > PAIR else ()
+        values = (found.load_min_pps, *middle, found.load_max_pps)
+    return Samples("pps", values, resolution, found.tester_bound, found.worse_state)
+
+
+def _delays(point: DelayPoint) -> Samples:
+    """Of the worse direction."""
+    values = []
+    for trial in point.trials:
+        latencies = [s.latency for s in trial.streams if s.latency and s.direction == point.worst_direction]
+        values += [one.p99_us for one in latencies if trial.valid]
+    if not values:
+        return Samples("us", why="no valid trial")
+    return Samples("us", tuple(values), load_pps=point.load_pps)

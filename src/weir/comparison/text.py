@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A comparison for people, in 100 columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from weir.report import blocks, numbers, rates, summary
+from weir.results.comparison import Change, ComparedRun, Comparison, Outcome
+
+PLAIN_COLUMNS = 100
+STYLES: dict[Outcome, str] = {
+    "worse": "bold red",
+    "better": "bold green",
+    "same": "",
+    "not shown": "dim",
+    "not compared": "dim",
+}
+MEANINGS: dict[Outcome, str] = {
+    "worse": "in a hundred comparisons without any change, chance alone makes one such",
+    "better": "likewise",
+    "same": "with 95 % certainty the change is smaller than {smallest}",
+    "not shown": "chance can explain it, and so could a change: more rounds, repeats or runs tell",
+    "not compared": "a side has no number that compares",
+}
+
+
+def show(comparison: Comparison, console: Console) -> None:
+    """Prints it."""
+    blocks.show(_whole(comparison), console, PLAIN_COLUMNS)
+
+
+def _whole(comparison: Comparison) -> RenderableType:
+    return Group(*_parts(comparison))
+
+
+def _parts(comparison: Comparison) -> Iterator[RenderableType]:
+    yield from _runs("before", comparison.before)
+    yield from _runs("after", comparison.after)
+    for chain in dict.fromkeys(change.chain for change in comparison.changes):
+        yield Text("")
+        yield _table(chain, [change for change in comparison.changes if change.chain == chain])
+    yield Text("")
+    yield Text(sentence(comparison), style="bold")
+    smallest = numbers.percent(comparison.smallest)
+    said = dict.fromkeys(change.outcome for change in comparison.changes)
+    meanings = [
+        f"{outcome}: {MEANINGS[outcome].format(smallest=smallest)}" for outcome in MEANINGS if outcome in said
+    ]
+    yield from blocks.listed("How to read it", meanings, "")
+    yield from blocks.listed("Remarks", list(_remarks(comparison.changes)), "")
+    yield from blocks.listed("What else is different", comparison.warnings, "yellow")
+
+
+def sentence(comparison: Comparison) -> str:
+    """ "16 numbers: 2 worse, 1 better, 10 the same, 3 not shown", in a sentence."""
+    counted = Counter(change.outcome for change in comparison.changes)
+    parts = [
+        f"{counted['worse']} worse",
+        f"{counted['better']} better",
+        f"{counted['same']} the same",
+        f"{counted['not shown']} not shown",
+        f"{counted['not compared']} not compared",
+    ]
+    told = ", ".join(part for part in parts if not part.startswith("0 "))
+    return f"{len(comparison.changes)} numbers: {told}."
+
+
+def _runs(when: str, runs: list[ComparedRun]) -> Iterator[Text]:
+    for run in runs:
+        kind = "quick run" if run.quick else "full run"
+        yield Text(f"{when:6}  {run.id} · {kind} of {run.lab} · {run.started_at[:16]} · Weir {run.weir}")
+
+
+def _table(chain: str, changes: list[Change]) -> RenderableType:
+    out = blocks.table(chain)
+    for head in ("Technology", "Frame", "", "Unit"):
+        out.add_column(head, overflow="fold")
+    for head in ("before", "after", "change", "95 % interval", "n", ""):
+        out.add_column(head, justify="right", overflow="fold")
+    for change in changes:
+        out.add_row(
+            Text(change.way),
+            summary.frame_label(change.frame),
+            Text(change.what),
+            "Mpps" if change.unit == "pps" else "µs",
+            _value(change, change.before),
+            _value(change, change.after),
+            numbers.NONE if change.change is None else f"{rates.SIGNS[change.bound]}{change.change:+.1%}",
+            _interval(change),
+            f"{change.samples_before}, {change.samples_after}",
+            Text(change.outcome, style=STYLES[change.outcome]),
+        )
+    return out
+
+
+def _value(change: Change, value: float | None) -> str:
+    return numbers.mpps(value) if change.unit == "pps" else numbers.in_us(value)
+
+
+def _interval(change: Change) -> str:
+    if change.low is None or change.high is None:
+        return numbers.NONE
+    return f"{change.low:+.1%} to {change.high:+.1%}"
+
+
+def _remarks(changes: list[Change]) -> Iterator[str]:
+    """Each once, with what it is said of: "direct PVP 64 (NDR, PDR)"."""
+    said: dict[str, dict[str, list[str]]] = {}
+    for change in changes:
+        if change.why is not None:
+            case = f"{change.way} {change.chain} {summary.frame_label(change.frame)}"
+            said.setdefault(change.why, {}).setdefault(case, []).append(change.what)
+    for why, cases in said.items():
+        named = [f"{case} ({', '.join(whats)})" for case, whats in cases.items()]
+        yield f"{why}: {'; '.join(named)}"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What else is different between runs that are compared: a change may come from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from weir.results.fingerprint import MachineBest, differences
+from weir.results.result import Result
+
+SAME_SPEED_TIMES = 1.05
+"""Cores at their best that differ by less have the same speed."""
+SAME_DISTANCE_TIMES = 1.5
+WEIR = "The version of weir differs"
+NAMED = 4
+"""Keys of labs that are named; of more only the number is."""
+
+
+def warnings(before: Sequence[Result], after: Sequence[Result]) -> list[str]:
+    """Each once, of the first run before with every other one."""
+    first = before[0]
+    others = [*before[1:], *after]
+    return list(dict.fromkeys(sentence for other in others for sentence in _between(first, other)))
+
+
+def _between(one: Result, other: Result) -> Iterator[str]:
+    if one.lab != other.lab:
+        yield f"The labs differ: {one.lab} and {other.lab}."
+    elif keys := list(_different("", one.spec, other.spec)):
+        more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
+        yield f"Keys of the lab differ: {', '.join(keys[:NAMED])}{more}."
+    if one.quick != other.quick:
+        yield "One is a quick run, the other a full one."
+    for run in (one, other):
+        if run.finished_at is None or run.interrupted:
+            yield f"{run.id} was not finished."
+    # What is compared is usually a change of Weir or of the chain: that is why somebody asks.
+    yield from (s for s in differences(one.fingerprint, other.fingerprint) if not s.startswith(WEIR))
+    if one.machine is not None and other.machine is not None:
+        yield from _state(one.machine, other.machine)
+
+
+def _state(one: MachineBest, other: MachineBest) -> Iterator[str]:
+    """At their best: what states of rates are told from."""
+    for core in sorted(one.piece_cycles.keys() & other.piece_cycles.keys()):
+        times = other.piece_cycles[core] / one.piece_cycles[core]
+        if max(times, 1 / times) > SAME_SPEED_TIMES:
+            yield f"Core {core} at its best {_slower(times)} in the later run."
+    for pair in sorted(one.distances_cycles.keys() & other.distances_cycles.keys()):
+        times = other.distances_cycles[pair] / one.distances_cycles[pair]
+        if max(times, 1 / times) > SAME_DISTANCE_TIMES:
+            both = pair.replace("-", " and ")
+            yield f"Cores {both} at their best {_slower(times)} to pass data in the later run."
+
+
+def _slower(times: float) -> str:
+    return f"took {times:.2f} times as long" if times > 1 else f"was {1 / times:.2f} times as fast"
+
+
+def _different(place: str, one: object, other: object) -> Iterator[str]:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in sorted(one.keys() | other.keys(), key=str):
+            inner = f"{place}.{key}" if place else str(key)
+            yield from _different(inner, one.get(key), other.get(key))
+    elif one != other:
+        yield place

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir compare`: the table, JSON, exit codes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.report.disturbed import found
+from tests.unit.comparison.test_changes import a_run
+from weir.cli.main import app
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[str, str]:
+    names = []
+    for name, pps in (("before", 1e6), ("after", 0.8e6)):
+        of = {way: found(pps, rounds=(pps, pps * 1.002, pps * 0.998)) for way in ("direct", "ovs", "xdp")}
+        path = tmp_path / f"{name}.json"
+        path.write_text(a_run(name, {**of}).model_dump_json())
+        names.append(str(path))
+    return names[0], names[1]
+
+
+def weir(*words: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, ["compare", *words])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_the_table_has_both_sides_the_change_its_interval_and_what_it_means(runs: tuple[str, str]) -> None:
+    code, said, _ = weir(*runs)
+    assert code == 0
+    row = next(line for line in said.splitlines() if line.startswith("direct"))
+    assert row.split()[:6] == ["direct", "64", "NDR", "Mpps", "1.000", "0.800"]
+    assert "-20.0%" in row
+    assert row.split()[-1] == "worse"
+    assert "3 numbers: 3 worse." in said
+    assert "before  before · quick run of switching" in said
+
+
+def test_with_fail_a_change_for_the_worse_is_exit_code_1_and_named(runs: tuple[str, str]) -> None:
+    code, _, complaint = weir(*runs, "--fail")
+    assert code == 1
+    assert complaint.startswith("weir: 3 of 3 became worse by 3% or more: direct PVP 64 NDR -20.0%, ovs")
+    assert weir(*runs, "--fail", "--threshold", "30%")[0] == 0
+    assert weir(*runs[::-1], "--fail")[0] == 0
+
+
+def test_json_is_the_comparison_and_nothing_else(runs: tuple[str, str]) -> None:
+    code, said, _ = weir(*runs, "--json")
+    assert code == 0
+    document = json.loads(said)
+    assert [change["outcome"] for change in document["changes"]] == ["worse"] * 3
+    assert document["smallest"] == 0.03
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("{0}", "{0}"), "before is named twice: a run does not compare with itself"),
+        (("{0},,{1}", "{1}"), "expected runs with commas between, such as 1a2b,3c4d"),
+        (("{0}", "{1}", "--threshold", "much"), "--threshold much: expected a share such as 3% or 0.03"),
+        (("{0}", "{1}", "--threshold", "100%"), "--threshold 100%: expected a share such as 3% or 0.03"),
+        (("{0}", "nowhere.json"), "nowhere.json: No such file or directory; expected a result.json"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    words: tuple[str, ...], complaint: str, runs: tuple[str, str]
+) -> None:
+    code, said, complained = weir(*(word.format(*runs) for word in words))
+    assert code == 2
+    assert not said
+    assert complaint in complained
