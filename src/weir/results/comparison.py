@@ -53,8 +53,8 @@ class Change(Record):
     """Rounds of a run, or runs."""
     samples_after: int = 0
     p_value: float | None = None
-    """That chance alone makes such a change; below 0.01 it is one. Corrected for the number of changes that are
-    judged (Holm)."""
+    """That chance alone makes such a change; below 0.01 it is one. Corrected for the number of changes
+    that are judged (Holm)."""
     outcome: Outcome
     why: str | None = None
     """Why it is not compared, or what to bear in mind."""

@@ -17,6 +17,7 @@ from weir.results.result import Case, DelayPoint, MachineBest, Result, Setup, Th
 WAYS = [f"way{number}" for number in range(20)]
 TRUE_PPS = {way: 1e5 * (1 + number) for number, way in enumerate(WAYS)}
 ROUNDS = 5
+ANY = result()
 
 
 def a_run(name: str, rates: dict[str, Throughput | Case], **fields: Any) -> Result:
@@ -31,7 +32,7 @@ def a_run(name: str, rates: dict[str, Throughput | Case], **fields: Any) -> Resu
         )
         for way, one in rates.items()
     ]
-    return result(**{"id": name, "setups": setups, **fields})
+    return ANY.model_copy(update={"id": name, "setups": setups, **fields})
 
 
 def drawn(name: str, dice: np.random.Generator, noise: float, factor: dict[str, float]) -> Result:
@@ -58,7 +59,7 @@ def test_chance_alone_is_hardly_ever_called_a_change() -> None:
     for _ in range(60):
         comparison = compare([drawn("a", dice, 0.01, {})], [drawn("b", dice, 0.01, {})], 0.03)
         wrong += any(outcome in {"worse", "better"} for outcome in outcomes(comparison).values())
-    # One of a hundred is what the correction asks for; five or more of sixty would come once in two thousand times.
+    # One of a hundred is what the correction asks for; five of sixty would come once in two thousand times.
     assert wrong <= 4
 
 
