@@ -150,7 +150,9 @@ parse_ipv4(struct view view, uint32_t offset, struct weir_headers *headers)
 		parse_l4(view, offset + header_bytes, offset + total_bytes, headers);
 }
 
-/* Walks the extension headers; false: one is cut or there are too many. */
+/* Walks the extension headers; false: one is cut or there are more than are walked. Behind the
+ * header of a later fragment there are none, whatever that names: it is the first one's (RFC 8200,
+ * 4.5). */
 static bool
 skip_extensions(struct view view, uint32_t *offset, uint8_t *next, struct weir_headers *headers)
 {
@@ -159,10 +161,10 @@ skip_extensions(struct view view, uint32_t *offset, uint8_t *next, struct weir_h
 		case IPPROTO_HOPOPTS:
 		case IPPROTO_ROUTING:
 		case IPPROTO_DSTOPTS:
+			headers->flags |= WEIR_HEADER_OPTIONS;
 			if (!has(view, *offset, 8) ||
 			    !has(view, *offset, 8 * (1 + view.data[*offset + 1])))
 				return false;
-			headers->flags |= WEIR_HEADER_OPTIONS;
 			*next = view.data[*offset];
 			*offset += 8 * (1 + view.data[*offset + 1]);
 			break;
@@ -175,10 +177,12 @@ skip_extensions(struct view view, uint32_t *offset, uint8_t *next, struct weir_h
 			headers->flags |= WEIR_HEADER_OPTIONS;
 			if ((fragment & 0xfff9) != 0)
 				headers->flags |= WEIR_HEADER_FRAGMENT;
-			if ((fragment & 0xfff8) != 0)
-				headers->flags |= WEIR_HEADER_LATER_FRAGMENT;
 			*next = view.data[*offset];
 			*offset += 8;
+			if ((fragment & 0xfff8) != 0) {
+				headers->flags |= WEIR_HEADER_LATER_FRAGMENT;
+				return true;
+			}
 			break;
 		}
 		default:
@@ -206,11 +210,9 @@ parse_ipv6(struct view view, uint32_t offset, struct weir_headers *headers)
 	headers->l3_bytes = end - offset;
 	headers->tuple.protocol = ip->proto;
 	view.length = end;
-	if (!skip_extensions(view, &l4, &headers->tuple.protocol, headers)) {
-		headers->network = WEIR_NETWORK_MALFORMED;
-		return;
-	}
-	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) == 0)
+	if (!skip_extensions(view, &l4, &headers->tuple.protocol, headers))
+		headers->flags |= WEIR_HEADER_L4_CUT; /* a router forwards it (RFC 7045, 2.1) */
+	else if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) == 0)
 		parse_l4(view, l4, end, headers);
 }
 

@@ -28,7 +28,8 @@ enum weir_header_flag {
 	WEIR_HEADER_FRAGMENT = 1 << 0,	     /* any fragment but an atomic one (RFC 6946) */
 	WEIR_HEADER_LATER_FRAGMENT = 1 << 1, /* not the first: no ports in it */
 	WEIR_HEADER_L4_CUT = 1 << 2,	     /* the L4 header is not all there, or a later fragment
-					      * begins in it: ports are 0 */
+					      * begins in it, or it is behind more IPv6 extension
+					      * headers than are walked: ports are 0 */
 	WEIR_HEADER_OPTIONS = 1 << 3,	     /* IPv4 options or IPv6 extension headers */
 	WEIR_HEADER_GROUP = 1 << 4,	     /* to a group MAC address: multicast or broadcast */
 	WEIR_HEADER_BAD_CHECKSUM = 1 << 5,   /* of the IPv4 header */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzz target of what reads headers: any bytes, cut anywhere. Offsets lie within the frame, one
  * packet is read as many are, and a rewritten ICMP error is read again as what it was made. */
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,9 @@ rewrite(struct rte_mbuf *packet, const struct weir_headers *headers)
 		return;
 	after = error.tuple;
 	after.src_ip ^= 0x01020304;
-	after.src_port ^= 0x0506;
+	if (after.protocol == IPPROTO_TCP || after.protocol == IPPROTO_UDP ||
+	    after.protocol == IPPROTO_ICMP)
+		after.src_port ^= 0x0506;
 	weir_icmp_error_rewrite(packet, headers, &error, &after);
 	if (!weir_icmp_error_parse(packet, headers, &again) || again.ip_offset != error.ip_offset ||
 	    again.tuple.src_ip != after.src_ip || again.tuple.src_port != after.src_port)

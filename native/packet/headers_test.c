@@ -190,7 +190,60 @@ ipv6_extension_headers_are_skipped(void **state)
 	assert_int_equal(headers.l4_offset, 70);
 	assert_int_equal(headers.flags, WEIR_HEADER_OPTIONS | WEIR_HEADER_FRAGMENT);
 	frame[55] = 200; /* a hop-by-hop header longer than the packet */
-	assert_int_equal(parsed(frame, sizeof(frame)).network, WEIR_NETWORK_MALFORMED);
+	headers = parsed(frame, sizeof(frame));
+	assert_int_equal(headers.network, WEIR_NETWORK_IPV6);
+	assert_int_equal(headers.flags, WEIR_HEADER_OPTIONS | WEIR_HEADER_L4_CUT);
+	assert_int_equal(headers.l4_offset, 0);
+}
+
+/* RFC 8200, 4.5: a later fragment repeats the next header of the first, whose header it has not. */
+static void
+behind_the_header_of_a_later_ipv6_fragment_there_is_only_data(void **state)
+{
+	static const uint8_t named[] = {0, 43, 44, 60, IPPROTO_UDP, IPPROTO_TCP};
+	uint8_t frame[14 + 40 + 8 + 24] = {0};
+
+	(void)state;
+	memset(frame + 62, 0xff, 24);
+	frame[12] = 0x86;
+	frame[13] = 0xdd;
+	frame[14] = 0x60;
+	frame[14 + 5] = 32;
+	frame[14 + 6] = 44;
+	frame[54 + 3] = 8; /* offset */
+	for (unsigned int i = 0; i < RTE_DIM(named); i++) {
+		struct weir_headers headers;
+
+		frame[54] = named[i];
+		headers = parsed(frame, sizeof(frame));
+		assert_int_equal(headers.network, WEIR_NETWORK_IPV6);
+		assert_int_equal(headers.tuple.protocol, named[i]);
+		assert_int_equal(headers.l4_offset, 0);
+		assert_int_equal(headers.flags, WEIR_HEADER_OPTIONS | WEIR_HEADER_FRAGMENT |
+							WEIR_HEADER_LATER_FRAGMENT);
+	}
+}
+
+static void
+more_ipv6_extension_headers_than_are_walked_make_no_packet_malformed(void **state)
+{
+	enum { EXTENSIONS = 40 };
+	uint8_t frame[14 + 40 + 8 * EXTENSIONS + 8] = {0};
+	struct weir_headers headers;
+
+	(void)state;
+	frame[12] = 0x86;
+	frame[13] = 0xdd;
+	frame[14] = 0x60;
+	frame[14 + 4] = (8 * EXTENSIONS + 8) >> 8;
+	frame[14 + 5] = (8 * EXTENSIONS + 8) & 0xff;
+	frame[14 + 6] = 60;
+	for (unsigned int i = 0; i < EXTENSIONS; i++)
+		frame[54 + 8 * i] = i + 1 < EXTENSIONS ? 60 : IPPROTO_UDP;
+	headers = parsed(frame, sizeof(frame));
+	assert_int_equal(headers.network, WEIR_NETWORK_IPV6);
+	assert_int_equal(headers.flags, WEIR_HEADER_OPTIONS | WEIR_HEADER_L4_CUT);
+	assert_int_equal(headers.l3_bytes, 40 + 8 * EXTENSIONS + 8);
 }
 
 static void
@@ -270,6 +323,9 @@ main(void)
 		cmocka_unit_test(lengths_that_contradict_each_other_are_malformed),
 		cmocka_unit_test(an_l4_header_beyond_the_ip_length_is_cut),
 		cmocka_unit_test(ipv6_extension_headers_are_skipped),
+		cmocka_unit_test(behind_the_header_of_a_later_ipv6_fragment_there_is_only_data),
+		cmocka_unit_test(
+			more_ipv6_extension_headers_than_are_walked_make_no_packet_malformed),
 		cmocka_unit_test(no_bytes_whatever_are_read_outside),
 		cmocka_unit_test(
 			a_priority_tag_moves_what_is_read_by_four_bytes_and_changes_nothing_else),

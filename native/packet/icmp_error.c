@@ -26,7 +26,8 @@ is_error(uint8_t type)
 	       type == PARAMETER_PROBLEM;
 }
 
-/* The ports of the first 8 bytes of the L4 header; false: it has none. */
+/* The ports of the first 8 bytes of the L4 header, if its protocol has any; false: ICMP that is not
+ * echo, such as an error. */
 static bool
 read_ports(const uint8_t *l4, struct weir_tuple *tuple)
 {
@@ -41,8 +42,8 @@ read_ports(const uint8_t *l4, struct weir_tuple *tuple)
 		memcpy(&tuple->src_port, l4 + offsetof(struct rte_icmp_hdr, icmp_ident), 2);
 		tuple->dst_port = tuple->src_port;
 		return true;
-	default:
-		return false;
+	default: /* GRE, ESP, tunnels */
+		return true;
 	}
 }
 
@@ -112,6 +113,8 @@ rewrite_l4(uint8_t *l4, uint32_t l4_bytes, const struct weir_tuple *after, uint3
 		follow(l4 + offsetof(struct rte_icmp_hdr, icmp_cksum), change, false, outer_change);
 		return;
 	}
+	if (after->protocol != IPPROTO_TCP && after->protocol != IPPROTO_UDP)
+		return;
 	put(l4, after->src_port, &change);
 	put(l4 + 2, after->dst_port, &change);
 	*outer_change += change;

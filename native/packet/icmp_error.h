@@ -18,14 +18,16 @@ struct weir_icmp_error {
 
 /*
  * Reads the packet inside. False: the packet is no error message (destination unreachable, source
- * quench, time exceeded, parameter problem), is a fragment, or has no TCP, UDP or ICMP echo packet
- * inside with its first 8 bytes.
+ * quench, time exceeded, parameter problem), is a fragment, or has no packet inside with its first
+ * 8 bytes, or a later fragment, or ICMP that is not echo. Ports are 0 but of TCP, UDP and ICMP
+ * echo.
  */
 bool weir_icmp_error_parse(const struct rte_mbuf *packet, const struct weir_headers *headers,
 			   struct weir_icmp_error *error);
 
 /*
- * Makes the tuple of the packet inside `after` (same protocol; for ICMP echo the identifier is
+ * Makes the tuple of the packet inside `after` (same protocol, of which none but TCP, UDP and ICMP
+ * has ports; for ICMP echo the identifier is
  * after->src_port). Its checksums follow as far as they are there, and the error message's own. The
  * addresses of the error message itself stay: they are an action's to change.
  */

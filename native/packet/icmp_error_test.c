@@ -91,7 +91,7 @@ four_types_are_error_messages(void **state)
 
 /* RFC 1122, section 3.2.2: there are no errors about errors. */
 static void
-an_error_about_anything_else_is_not_read(void **state)
+an_error_about_an_error_is_not_read(void **state)
 {
 	struct weir_test_icmp_error about_error = error_about(IPPROTO_ICMP);
 	struct weir_icmp_error error;
@@ -99,7 +99,23 @@ an_error_about_anything_else_is_not_read(void **state)
 	(void)state;
 	about_error.inside.icmp_type = 3;
 	assert_false(is_read(about_error, &error));
-	assert_false(is_read(error_about(IPPROTO_GRE), &error));
+}
+
+static void
+an_error_about_a_protocol_without_ports_names_its_addresses(void **state)
+{
+	static const uint8_t protocols[] = {IPPROTO_GRE, IPPROTO_ESP, IPPROTO_SCTP};
+	struct weir_icmp_error error;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(protocols); i++) {
+		assert_true(is_read(error_about(protocols[i]), &error));
+		assert_int_equal(error.tuple.src_ip, inet_addr("203.0.113.1"));
+		assert_int_equal(error.tuple.dst_ip, inet_addr("198.51.100.1"));
+		assert_int_equal(error.tuple.protocol, protocols[i]);
+		assert_int_equal(error.tuple.src_port, 0);
+		assert_int_equal(error.tuple.dst_port, 0);
+	}
 }
 
 /* RFC 792: the IP header and the first 8 bytes behind it. */
@@ -299,7 +315,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_packet_inside_has_the_tuple_that_it_was_sent_with),
 		cmocka_unit_test(four_types_are_error_messages),
-		cmocka_unit_test(an_error_about_anything_else_is_not_read),
+		cmocka_unit_test(an_error_about_an_error_is_not_read),
+		cmocka_unit_test(an_error_about_a_protocol_without_ports_names_its_addresses),
 		cmocka_unit_test(eight_bytes_behind_the_header_are_needed_options_or_not),
 		cmocka_unit_test(a_first_fragment_inside_is_read_and_a_later_one_has_no_ports),
 		cmocka_unit_test(what_is_inside_must_be_an_ipv4_header_and_the_error_whole),

@@ -2,6 +2,7 @@
 /* Ports that are devices of DPDK. */
 #include "ethdev.h"
 
+#include <linux/if_packet.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <rte_eal.h>
 
 #include "kind.h"
+#include "packet/ledger.h"
 #include "stamping.h"
 #include "vhost_thread.h"
 
@@ -22,6 +24,12 @@ null_device(const struct weir_port_config *config, unsigned int index, struct we
 	snprintf(device->name, sizeof(device->name), "net_null_%u", index);
 }
 
+/* Frames of DPDK's driver, and how much of one such a place of its ring holds, behind the headers
+ * that the kernel puts there. */
+#define AF_PACKET_FRAME_BYTES 2048
+#define AF_PACKET_ROOM_BYTES                                                                       \
+	(AF_PACKET_FRAME_BYTES - (TPACKET_ALIGN(TPACKET2_HDRLEN + 16) - RTE_ETHER_HDR_LEN))
+
 static void
 af_packet_device(const struct weir_port_config *config, unsigned int index,
 		 struct weir_device *device)
@@ -29,8 +37,8 @@ af_packet_device(const struct weir_port_config *config, unsigned int index,
 	*device = (struct weir_device){.bus = "vdev"};
 	snprintf(device->name, sizeof(device->name), "net_af_packet_%u", index);
 	snprintf(device->arguments, sizeof(device->arguments),
-		 "iface=%s,qpairs=1,blocksz=4096,framesz=2048,framecnt=%u,qdisc_bypass=1",
-		 config->interface, config->rx_queue_size);
+		 "iface=%s,qpairs=1,blocksz=4096,framesz=%d,framecnt=%u,qdisc_bypass=1",
+		 config->interface, AF_PACKET_FRAME_BYTES, config->rx_queue_size);
 }
 
 static void
@@ -155,6 +163,28 @@ bring_up(const struct weir_port_config *config, uint16_t id, const struct rte_et
 	return status;
 }
 
+/* A frame that fills its place is one that the driver cut, but for those of just that length. */
+static uint16_t
+drop_cut_frames(uint16_t id, uint16_t queue, struct rte_mbuf **packets, uint16_t count,
+		uint16_t count_max, void *argument)
+{
+	struct weir_port *port = argument;
+	uint16_t kept = 0;
+
+	(void)id;
+	(void)queue;
+	(void)count_max;
+	for (uint16_t i = 0; i < count; i++) {
+		if (likely(packets[i]->pkt_len < port->kind->cuts_at_bytes)) {
+			packets[kept++] = packets[i];
+			continue;
+		}
+		rte_pktmbuf_free(packets[i]);
+		weir_count(&port->rx_too_long, 1);
+	}
+	return kept;
+}
+
 static int
 start(const struct weir_port_config *config, struct weir_port *port, struct weir_error *error)
 {
@@ -203,6 +233,8 @@ open_ethdev(const struct weir_port_config *config, struct weir_port *port, struc
 		rte_eal_hotplug_remove(device.bus, device.name);
 		return -1;
 	}
+	if (port->kind->cuts_at_bytes != 0)
+		rte_eth_add_rx_callback(port->queue.ethdev_id, 0, drop_cut_frames, port);
 	if (strcmp(port->driver, "net_vhost") == 0)
 		weir_vhost_wake();
 	if (!port->has_mac)
@@ -223,15 +255,16 @@ weir_ethdev_close(struct weir_port *port)
  * with the area that sent them, whose tx_refused or tx_queue_full they are.
  */
 void
-weir_ethdev_stats(const struct weir_port *port, struct rte_eth_stats *stats)
+weir_ethdev_stats(const struct weir_port *port, struct weir_port_stats *stats)
 {
 	static const char *const counting_refusals[] = {"net_af_xdp", "net_tap", "net_vhost"};
 
 	memset(stats, 0, sizeof(*stats));
-	rte_eth_stats_get(port->queue.ethdev_id, stats);
+	rte_eth_stats_get(port->queue.ethdev_id, &stats->device);
+	stats->rx_too_long = weir_counted(&port->rx_too_long);
 	for (unsigned int i = 0; i < RTE_DIM(counting_refusals); i++) {
 		if (strcmp(port->driver, counting_refusals[i]) == 0)
-			stats->oerrors = 0;
+			stats->device.oerrors = 0;
 	}
 }
 
@@ -239,7 +272,8 @@ weir_ethdev_stats(const struct weir_port *port, struct rte_eth_stats *stats)
 
 const struct weir_port_kind weir_ethdev_kinds[] = {
 	{"null", WEIR_PORT_NEEDS_NOTHING, ETHDEV, .device = null_device},
-	{"af_packet", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = af_packet_device},
+	{"af_packet", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = af_packet_device,
+	 .cuts_at_bytes = AF_PACKET_ROOM_BYTES},
 	{"af_xdp", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = af_xdp_device},
 	{"tap", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = tap_device},
 	{"physical", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = physical_device},

@@ -3,11 +3,9 @@
 #ifndef WEIR_PORT_ETHDEV_H
 #define WEIR_PORT_ETHDEV_H
 
-#include <rte_ethdev.h>
-
 #include "port.h"
 
 void weir_ethdev_close(struct weir_port *port);
-void weir_ethdev_stats(const struct weir_port *port, struct rte_eth_stats *stats);
+void weir_ethdev_stats(const struct weir_port *port, struct weir_port_stats *stats);
 
 #endif

@@ -29,11 +29,14 @@ struct weir_port_kind {
 	int (*open_pair)(const struct weir_port_config *config, const char *where,
 			 struct weir_error *error);
 	void (*close)(struct weir_port *port);
-	/* What the port counted since it was opened; oerrors: packets that it took and lost. */
-	void (*stats)(const struct weir_port *port, struct rte_eth_stats *stats);
+	/* What the port counted since it was opened. */
+	void (*stats)(const struct weir_port *port, struct weir_port_stats *stats);
 	/* Of a DPDK device: which it is. `index`: a number that no other port has. */
 	void (*device)(const struct weir_port_config *config, unsigned int index,
 		       struct weir_device *device);
+	/* Of a DPDK device that cuts long frames: from so many bytes on they are dropped. 0: it
+	 * does not. */
+	uint32_t cuts_at_bytes;
 };
 
 /* Each list ends with a kind without a name. */

@@ -173,7 +173,7 @@ weir_port_open(const struct weir_port_config *config, const char *where, struct 
 }
 
 void
-weir_port_stats(const struct weir_port *port, struct rte_eth_stats *stats)
+weir_port_stats(const struct weir_port *port, struct weir_port_stats *stats)
 {
 	port->kind->stats(port, stats);
 }

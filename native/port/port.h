@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_ethdev.h>
 #include <rte_ether.h>
 
 #include "engine/error.h"
@@ -37,6 +38,15 @@ struct weir_port_config {
 	enum weir_timestamps timestamps;
 };
 
+/* What a port counted since it was opened. */
+struct weir_port_stats {
+	struct rte_eth_stats device; /* oerrors: packets that it took and lost */
+	uint64_t rx_too_long;	     /* longer than a packet buffer; or perhaps cut by the driver */
+	uint64_t rx_unfinished;	     /* left to the network card in a way that is not done here */
+	uint64_t tx_too_long;	     /* longer than the interface's MTU allows */
+	uint64_t tx_down;	     /* the interface was down, or gone */
+};
+
 struct weir_port {
 	const struct weir_port_kind *kind;
 	char name[WEIR_PORT_NAME_MAX];
@@ -49,8 +59,9 @@ struct weir_port {
 	bool has_mac;
 	bool has_area; /* an area reads it or writes to it: its queues are that area's thread's */
 	bool virtual_wire;
-	bool vdev;	  /* removed by rte_eal_hotplug_remove */
-	int flags_socket; /* in the interface's namespace; -1: no kernel interface */
+	bool vdev;	      /* removed by rte_eal_hotplug_remove */
+	uint64_t rx_too_long; /* of a driver that cuts */
+	int flags_socket;     /* in the interface's namespace; -1: no kernel interface */
 	char interface[16];
 	enum weir_timestamps timestamps;
 	struct weir_device_clock *clock; /* of the stamps on what it receives; NULL: none */

@@ -14,7 +14,8 @@ ECHO_REPLY, ECHO_REQUEST = 0, 8
 ERRORS = (3, 4, 11, 12)
 
 Endpoint = tuple[int, int]  # address, port; of an ICMP echo its identifier
-Key = tuple[int, frozenset[Endpoint]]  # protocol, both ends
+# Protocol and both ends; of an ICMP echo who asks, then who answers.
+Key = tuple[int, frozenset[Endpoint] | tuple[Endpoint, Endpoint]]
 
 
 @dataclass
@@ -37,7 +38,7 @@ class Firewall:
         self.rules = rules
         self.syn_first = syn_first
         self.sessions: dict[Key, Session] = {}
-        self.fragments: dict[tuple[int, int, int, int], Session] = {}
+        self.fragments: dict[tuple[int, int, int, int], Session | str] = {}  # or why the first was dropped
 
     def reload(self, rules: Rules) -> None:
         """Sessions that the new rules refuse end."""
@@ -58,14 +59,17 @@ class Firewall:
         kind = packet.frame[packet.l4] if packet.protocol == ICMP else None
         if kind not in (None, ECHO_REQUEST, ECHO_REPLY):
             return None if self._is_related(packet) else self._by_rules(packet)
-        return self._of_session(packet, kind)
+        reason = self._of_session(packet, kind)
+        if reason is not None and packet.is_fragment:
+            self.fragments[_datagram(packet)] = reason
+        return reason
 
     def _by_rules(self, packet: Packet) -> str | None:
         return None if self.rules.permit(flow_of(packet)) else "denied"
 
     def _of_session(self, packet: Packet, kind: int | None) -> str | None:
-        src, dst = _ends(packet)
-        key = packet.protocol, frozenset((src, dst))
+        src, _ = _ends(packet)
+        key = _key(packet, kind)
         flags = packet.frame[packet.l4 + 13] if packet.protocol == TCP else 0
         session = self.sessions.get(key)
         if session is not None and session.is_over() and flags & (SYN | ACK) == SYN:
@@ -94,6 +98,8 @@ class Firewall:
         session = self.fragments.get(_datagram(packet))
         if session is None:
             return self._by_rules(packet)
+        if isinstance(session, str):
+            return session
         return None if session in self.sessions.values() else "no_session"
 
     def _is_related(self, packet: Packet) -> bool:
@@ -107,11 +113,15 @@ class Firewall:
         inside = Packet(packet.frame, at, packet.end)
         if inside.is_later_fragment or inside.address("src") != packet.address("dst"):
             return False
-        if inside.protocol == ICMP and packet.frame[inside.l4] not in (ECHO_REQUEST, ECHO_REPLY):
-            return False
-        if inside.protocol not in (TCP, UDP, ICMP):
-            return False
-        return (inside.protocol, frozenset(_ends(inside))) in self.sessions
+        kind = packet.frame[inside.l4] if inside.protocol == ICMP else None
+        return kind in (None, ECHO_REQUEST, ECHO_REPLY) and _key(inside, kind) in self.sessions
+
+
+def _key(packet: Packet, kind: int | None) -> Key:
+    src, dst = _ends(packet)
+    if kind is None:
+        return packet.protocol, frozenset((src, dst))
+    return packet.protocol, (dst, src) if kind == ECHO_REPLY else (src, dst)
 
 
 def _ends(packet: Packet) -> tuple[Endpoint, Endpoint]:

@@ -56,6 +56,12 @@ def hand_made() -> Iterator[Sent]:
     yield "inbound", framed(back / ICMP(type=0, id=5))
     yield "outbound", framed(there / ICMP(type=8, id=5))
     yield "inbound", framed(back / ICMP(type=0, id=5))
+    yield "inbound", framed(back / ICMP(type=8, id=5))  # who answered asks
+    yield "outbound", framed(there / ICMP(type=0, id=5))
+    tunnel = there.copy()
+    tunnel.proto = 47
+    yield "outbound", framed(tunnel / Raw(bytes(40)))
+    yield "inbound", framed(IP(src="203.0.113.9", dst=INSIDE) / ICMP(type=3, code=4) / tunnel / Raw(bytes(8)))
     for kind in (5, 9, 13, 30):
         yield "inbound", framed(back / ICMP(type=kind))
     for protocol in (47, 50, 58, 132, 0, 255):

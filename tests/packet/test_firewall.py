@@ -8,18 +8,21 @@ from pathlib import Path
 import pytest
 
 from .firewall_reference import Firewall
-from .replay import replay
+from .replay import Options, replay
 from .rule_traffic import generated, hand_made, random_rules
 from .rules_reference import Rules
 
 
-@pytest.mark.parametrize("syn_first", [True, False])
-def test_hand_made_packets_become_what_the_reference_says(tmp_path: Path, syn_first: bool) -> None:
+@pytest.mark.parametrize(("syn_first", "fastpath_flows"), [(True, None), (False, None), (True, 64)])
+def test_hand_made_packets_become_what_the_reference_says(
+    tmp_path: Path, syn_first: bool, fastpath_flows: int | None
+) -> None:
     sent = list(hand_made())
     assert len(sent) >= 200
     file = tmp_path / "firewall.rules"
     file.write_text("deny udp any any 9 9\npermit any 10.0.0.0/8 any\n")
-    with replay(("firewall", {"rules": str(file), "tcp_syn_first": syn_first})) as chain:
+    options: Options = {"rules": str(file), "tcp_syn_first": syn_first}
+    with replay(("firewall", options), fastpath_flows=fastpath_flows) as chain:
         expected = Firewall(Rules(file.read_text(), "deny"), syn_first=syn_first)
         chain.compare(expected.handle, sent)
 

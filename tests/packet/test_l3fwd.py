@@ -89,6 +89,10 @@ def hand_made() -> Iterator[bytes]:
     for _ in range(9):
         many = many / IPv6ExtHdrDestOpt()
         yield framed(many / UDP())
+    for named in (0, 43, 44, 60, 135, 253):
+        later = IPv6ExtHdrFragment(nh=named, offset=4)
+        yield framed(IPv6(src=client6, dst="2001:db8:1::1", nh=44) / later / (b"\xff" * 24))
+        yield framed(IPv6(src=client6, dst="2001:db8:1::1", nh=named) / (b"\xff" * 24))
     yield framed(ARP(pdst="10.1.2.3"))
     yield framed(IPv6(src="fe80::1", dst="ff02::1:ff00:1") / ICMPv6ND_NS())
     group = framed(IP(src=client, dst="10.1.2.3") / UDP())

@@ -28,6 +28,14 @@ same_key(const struct weir_tuple *left, const struct weir_tuple *right)
 }
 
 static inline bool
+key_of(const struct rte_mbuf *packet, const struct weir_headers *headers, struct weir_tuple *key)
+{
+	const uint8_t *l4 = rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l4_offset);
+
+	return firewall_key(&headers->tuple, firewall_is_echo_reply(&headers->tuple, l4), key);
+}
+
+static inline bool
 is_first_tcp(const struct firewall *firewall, uint8_t tcp_flags)
 {
 	if (!firewall->syn_first)
@@ -133,6 +141,19 @@ current_session(struct passing *passing, uint16_t i)
 	return session;
 }
 
+/* Later fragments are dropped for the same reason, whatever rules without ports say. */
+static void
+refuse(struct passing *passing, uint16_t i, enum firewall_drop reason, struct weir_action *action)
+{
+	const struct weir_headers *headers = &passing->batch->headers[i];
+
+	weir_action_drop_once(action, reason);
+	if (unlikely((headers->flags & WEIR_HEADER_FRAGMENT) != 0))
+		weir_fragments_remember(passing->firewall->fragments, passing->batch->packet[i],
+					headers, passing->batch->now_tsc,
+					firewall_fragment_dropped(reason));
+}
+
 /* Begins a session, or drops. */
 static struct session *
 begin(struct passing *passing, uint16_t i, struct weir_action *action)
@@ -142,7 +163,7 @@ begin(struct passing *passing, uint16_t i, struct weir_action *action)
 	struct session *session;
 
 	if (!may_begin(passing, i)) {
-		weir_action_drop_once(action, FIREWALL_DROP_NO_SESSION);
+		refuse(passing, i, FIREWALL_DROP_NO_SESSION, action);
 		return NULL;
 	}
 	if (unlikely(!passing->is_asked[i])) {
@@ -151,13 +172,13 @@ begin(struct passing *passing, uint16_t i, struct weir_action *action)
 		weir_rule_set_permits(firewall->rules, &tuple, &passing->permits[i], 1);
 	}
 	if (!passing->permits[i]) {
-		weir_action_drop_once(action, FIREWALL_DROP_DENIED);
+		refuse(passing, i, FIREWALL_DROP_DENIED, action);
 		return NULL;
 	}
 	session = firewall_session_begin(firewall, &passing->keys[i], passing->reversed[i],
 					 passing->now);
 	if (session == NULL) {
-		weir_action_drop_once(action, FIREWALL_DROP_TABLE_FULL);
+		refuse(passing, i, FIREWALL_DROP_TABLE_FULL, action);
 		return NULL;
 	}
 	passing->changed = true;
@@ -174,6 +195,9 @@ follow(struct passing *passing, uint16_t i, struct session *session, struct weir
 
 	action->counters[0] = &session->counter;
 	action->invalidation = &session->invalidation;
+	/* The fast path does not tell requests from replies. */
+	if (unlikely(headers->tuple.protocol == IPPROTO_ICMP))
+		action->once = true;
 	if (unlikely((headers->tcp_flags & WEIR_TCP_EVENTS) != 0)) {
 		bool from_beginner =
 			passing->reversed[i] == ((session->flags & SESSION_REVERSED) != 0);
@@ -210,7 +234,8 @@ firewall_decide(void *state, const struct weir_batch *batch, struct weir_action 
 		is_rare[i] = firewall_is_rare(batch->packet[i], &batch->headers[i]);
 		if (unlikely(is_rare[i]))
 			continue;
-		passing.reversed[i] = firewall_key(&batch->headers[i].tuple, &passing.keys[i]);
+		passing.reversed[i] =
+			key_of(batch->packet[i], &batch->headers[i], &passing.keys[i]);
 		keys[count] = &passing.keys[i];
 		packets[count++] = i;
 	}

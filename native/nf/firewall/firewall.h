@@ -36,7 +36,7 @@ enum session_flag {
 #define SESSION_CLOSED (SESSION_FIN_BEGINNER | SESSION_FIN_ANSWERER)
 
 /* A flow and its answers. Its key is the tuple of one direction: of the two, the one whose source
- * is the smaller number. */
+ * is the smaller number; of ICMP echo, that of the requests, so that who answers cannot ask. */
 struct session {
 	struct weir_tuple key;
 	struct weir_counter counter; /* of both directions */
@@ -73,14 +73,21 @@ struct firewall {
 	char path[WEIR_OPTION_TEXT_BYTES];
 };
 
+/* Whether the ICMP echo message at `l4`, or any other packet, is an answer of its session. */
+static inline bool
+firewall_is_echo_reply(const struct weir_tuple *tuple, const uint8_t *l4)
+{
+	return unlikely(tuple->protocol == IPPROTO_ICMP) && *l4 == RTE_IP_ICMP_ECHO_REPLY;
+}
+
 /* The session's key for a packet's tuple; true: the packet goes from the key's destination to its
  * source. */
 static inline bool
-firewall_key(const struct weir_tuple *tuple, struct weir_tuple *key)
+firewall_key(const struct weir_tuple *tuple, bool is_echo_reply, struct weir_tuple *key)
 {
 	uint64_t src = (uint64_t)tuple->src_ip << 16 | tuple->src_port;
 	uint64_t dst = (uint64_t)tuple->dst_ip << 16 | tuple->dst_port;
-	bool reversed = dst < src;
+	bool reversed = unlikely(tuple->protocol == IPPROTO_ICMP) ? is_echo_reply : dst < src;
 	/* Without branches: which side is the smaller number cannot be predicted. */
 	uint64_t low = reversed ? dst : src;
 	uint64_t high = reversed ? src : dst;
@@ -127,6 +134,14 @@ struct firewall_judging {
 };
 bool firewall_is_refused(const struct weir_tuple *tuple, enum weir_direction direction,
 			 void *judging);
+
+/* What is remembered of a first fragment that was dropped, above all numbers of sessions; and from
+ * that the reason again. */
+static inline uint32_t
+firewall_fragment_dropped(uint32_t reason)
+{
+	return UINT32_MAX - reason;
+}
 
 /* rare.c */
 

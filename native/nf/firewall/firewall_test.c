@@ -101,6 +101,76 @@ an_icmp_error_passes_to_who_sent_the_packet_it_is_about(void **state)
 	ends(firewall);
 }
 
+/* Such as ESP and GRE of a tunnel, whose packets became too long for a link: path MTU discovery
+ * (RFC 1191). */
+static void
+an_icmp_error_about_a_protocol_without_ports_passes_too(void **state)
+{
+	static const uint8_t protocols[] = {47, 50, 132};
+	uint8_t inside[WEIR_TEST_FRAME_BYTES];
+	struct weir_test_ipv4 error = {.src = "203.0.113.254",
+				       .dst = INSIDE,
+				       .protocol = IPPROTO_ICMP,
+				       .icmp_type = 3,
+				       .icmp_code = 4,
+				       .payload = inside + 14,
+				       .payload_bytes = 28};
+	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(protocols); i++) {
+		struct weir_test_ipv4 about = from_inside(protocols[i], 0, 0);
+
+		about.payload_bytes = 40;
+		weir_test_ipv4_frame(&about, inside);
+		assert_drop("denied", IN(error, 0));
+		assert_null(OUT(about, 0));
+		assert_null(IN(error, 0));
+	}
+	ends(firewall);
+}
+
+static void
+later_fragments_of_a_datagram_that_was_refused_are_refused(void **state)
+{
+	struct weir_test_ipv4 first = from_inside(IPPROTO_UDP, 1000, 0), later;
+	void *firewall = firewall_test_with("deny udp any any any 80\npermit udp any any",
+					    "default", "deny");
+
+	(void)state;
+	first.more_fragments = true;
+	first.payload_bytes = 16;
+	first.identification = 9;
+	later = first;
+	later.fragment_offset_bytes = 24;
+	assert_drop("denied", OUT(first, 0));
+	assert_drop("denied", OUT(later, 0));
+	first.dst_port = 81;
+	assert_null(OUT(first, 0)); /* another datagram of that identification */
+	assert_null(OUT(later, 0));
+	ends(firewall);
+}
+
+/* The session of an echo is of who asks: RFC 5508, section 3, knows queries and their answers. */
+static void
+who_answers_an_echo_cannot_ask(void **state)
+{
+	struct weir_test_ipv4 request = from_inside(IPPROTO_ICMP, 77, 0);
+	struct weir_test_ipv4 back = from_outside(IPPROTO_ICMP, 0, 0);
+	void *firewall = firewall_test_with("permit icmp 10.0.0.0/8 any", "default", "deny");
+
+	(void)state;
+	back.src_port = 77;
+	assert_null(OUT(request, 0));
+	assert_drop("denied", IN(back, 0));
+	ends(firewall);
+	firewall = firewall_test_with("permit icmp any any", "default", "deny");
+	assert_null(OUT(request, 0));
+	assert_null(IN(back, 0)); /* a session of its own */
+	assert_int_equal(((struct firewall *)firewall)->sessions_used, 2);
+	ends(firewall);
+}
+
 static void
 a_reload_ends_the_sessions_that_the_new_rules_refuse_and_no_others(void **state)
 {
@@ -134,7 +204,7 @@ sessions_that_new_rules_refuse_leave_the_table_without_a_packet(void **state)
 	tuple.dst_ip = rte_cpu_to_be_32(0xc0000201);
 	tuple.src_port = rte_cpu_to_be_16(1000);
 	tuple.dst_port = rte_cpu_to_be_16(80);
-	firewall_key(&tuple, &key);
+	firewall_key(&tuple, false, &key);
 	assert_non_null(firewall_session_find(firewall, &key));
 	weir_test_file("deny any any any");
 	assert_null(weir_test_command(&weir_nf_firewall, firewall, "reload", NULL));
@@ -224,6 +294,9 @@ main(void)
 		cmocka_unit_test(
 			later_fragments_follow_the_first_and_without_it_the_rules_that_name_no_ports),
 		cmocka_unit_test(an_icmp_error_passes_to_who_sent_the_packet_it_is_about),
+		cmocka_unit_test(an_icmp_error_about_a_protocol_without_ports_passes_too),
+		cmocka_unit_test(later_fragments_of_a_datagram_that_was_refused_are_refused),
+		cmocka_unit_test(who_answers_an_echo_cannot_ask),
 		cmocka_unit_test(
 			a_reload_ends_the_sessions_that_the_new_rules_refuse_and_no_others),
 		cmocka_unit_test(sessions_that_new_rules_refuse_leave_the_table_without_a_packet),

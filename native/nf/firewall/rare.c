@@ -26,7 +26,7 @@ is_between(const struct session *session, const struct weir_tuple *tuple)
 		(session->key.src_ip == tuple->dst_ip && session->key.dst_ip == tuple->src_ip));
 }
 
-/* With the session of the first fragment, while that lasts. */
+/* As the first fragment, with its session while that lasts. */
 static void
 decide_on_fragment(struct firewall *firewall, const struct weir_batch *batch, uint16_t i,
 		   struct weir_action *action)
@@ -38,6 +38,10 @@ decide_on_fragment(struct firewall *firewall, const struct weir_batch *batch, ui
 	if (!weir_fragments_recall(firewall->fragments, batch->packet[i], headers, batch->now_tsc,
 				   &number)) {
 		decide_by_rules(firewall, headers, action);
+		return;
+	}
+	if (number >= firewall->session_count) {
+		weir_action_drop_once(action, firewall_fragment_dropped(number));
 		return;
 	}
 	session = &firewall->sessions[number];
@@ -61,7 +65,10 @@ decide_on_icmp(struct firewall *firewall, const struct weir_batch *batch, uint16
 
 	if (weir_icmp_error_parse(batch->packet[i], headers, &about) &&
 	    about.tuple.src_ip == headers->tuple.dst_ip) {
-		firewall_key(&about.tuple, &key);
+		const uint8_t *l4 =
+			rte_pktmbuf_mtod_offset(batch->packet[i], const uint8_t *, about.l4_offset);
+
+		firewall_key(&about.tuple, firewall_is_echo_reply(&about.tuple, l4), &key);
 		session = firewall_session_find(firewall, &key);
 	}
 	if (session == NULL || !firewall_session_holds(firewall, session, batch->cache))

@@ -255,7 +255,7 @@ firewall_is_refused(const struct weir_tuple *tuple, enum weir_direction directio
 	bool permits;
 
 	(void)direction;
-	firewall_key(tuple, &key);
+	firewall_key(tuple, false, &key); /* no ICMP is in a fast path */
 	session = firewall_session_find(judged->firewall, &key);
 	asked = session != NULL ? firewall_session_tuple(session)
 				: weir_classifier_flow_tuple(tuple);

@@ -3,11 +3,11 @@
  * impair: does to packets what an instrument should find: holds, slows, stalls or drops them by a
  * known amount.
  *
- * A packet is held for delay_ns and what the distribution adds, from the poll that brought it to
- * the first poll at which that time is over; order is kept, so behind a packet that waits longer
- * the next waits too. busy_ns is work on the core for each packet, as a slow function has;
- * stall_us every stall_every_ms is work that lets everything wait, as a function's own
- * housekeeping does. Every drop_every-th packet is dropped.
+ * A packet is held for delay_ns and what the distribution adds, from the poll behind the one that
+ * brought it, which knows that it was there, to the first at which that time is over; order is
+ * kept, so behind a packet that waits longer the next waits too. busy_ns is work on the core for
+ * each packet, as a slow function has; stall_us every stall_every_ms is work that lets everything
+ * wait, as a function's own housekeeping does. Every drop_every-th packet is dropped.
  *
  * Limits: each packet that waits keeps its buffer (give `mbufs` as many as wait). One path a
  * direction. It keeps packets, so it does not run in a fast path. The exact time depends on the
@@ -32,7 +32,7 @@ static const char *const distribution_names[] = {"constant", "uniform", "alterna
 
 struct held {
 	struct rte_mbuf *packet;
-	uint64_t due_tsc;
+	uint64_t due_tsc; /* of the newest ones: how long, for they have no time yet */
 	uint8_t egress;
 };
 
@@ -40,7 +40,8 @@ struct held {
 struct waiting {
 	struct held *held; /* queue_packets of them */
 	uint64_t first, count;
-	uint64_t seen; /* packets that came */
+	uint64_t newest; /* of them: those that came since the last poll */
+	uint64_t seen;	 /* packets that came */
 	uint64_t random;
 };
 
@@ -250,10 +251,10 @@ hold(struct impair *impair, struct weir_batch *batch, uint16_t index)
 		return false;
 	waiting->held[(waiting->first + waiting->count++) % impair->queue_packets] = (struct held){
 		.packet = batch->packet[index],
-		.due_tsc = batch->now_tsc +
-			   (uint64_t)(delay_of(impair, waiting) * impair->cycles_per_ns),
+		.due_tsc = (uint64_t)(delay_of(impair, waiting) * impair->cycles_per_ns),
 		.egress = batch->egress[index],
 	};
+	waiting->newest++;
 	return true;
 }
 
@@ -285,12 +286,23 @@ process(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
 	batch->count = kept;
 }
 
+/* The time of a poll is read before it receives: what it brought may have come later. */
+static void
+begin_to_wait(const struct impair *impair, struct waiting *waiting, uint64_t now_tsc)
+{
+	for (; waiting->newest > 0; waiting->newest--)
+		waiting->held[(waiting->first + waiting->count - waiting->newest) %
+			      impair->queue_packets]
+			.due_tsc += now_tsc;
+}
+
 static void
 release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
 {
 	struct impair *impair = state;
 	struct waiting *waiting = &impair->waiting[batch->direction];
 
+	begin_to_wait(impair, waiting, batch->now_tsc);
 	while (waiting->count > 0 && batch->count < WEIR_BURST) {
 		const struct held *next = &waiting->held[waiting->first];
 

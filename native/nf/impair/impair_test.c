@@ -54,6 +54,22 @@ a_packet_leaves_when_its_delay_is_over_and_not_before(void **state)
 	assert_int_equal(weir_test_wired_ledger()->held, 0);
 }
 
+/* The loop reads the time, and then it receives: the host may take the core away in between. */
+static void
+a_packet_that_came_after_the_time_was_read_is_held_as_long(void **state)
+{
+	(void)state;
+	wire("seed", "1", "seed", "1");
+	offer(1, 0);
+	weir_test_poll_and_free();
+	weir_test_pass_us(60); /* it came in these */
+	assert_int_equal(weir_test_poll_and_free(), 0);
+	weir_test_pass_us(99);
+	assert_int_equal(weir_test_poll_and_free(), 0);
+	weir_test_pass_us(2);
+	assert_int_equal(weir_test_poll_and_free(), 1);
+}
+
 static void
 alternate_delays_differ_by_the_spread_in_turn(void **state)
 {
@@ -98,6 +114,8 @@ order_is_kept_behind_a_packet_that_waits_longer(void **state)
 	offer(1, 1); /* waits 150 us */
 	weir_test_poll_and_free();
 	offer(1, 2); /* would be free after 100 us */
+	weir_test_poll_and_free();
+	weir_test_poll_and_free();
 	weir_test_pass_us(101);
 	assert_int_equal(weir_test_poll_and_free(), 1);
 	weir_test_pass_us(100);
@@ -122,6 +140,7 @@ what_does_not_fit_and_what_is_planted_to_drop_is_counted_so(void **state)
 	assert_int_equal(ledger->held, 5);
 	assert_int_equal(ledger->drops[1], 4);
 	assert_int_equal(ledger->drops[0], 16 - 5 - 4);
+	weir_test_poll_and_free();
 	weir_test_pass_us(101);
 	assert_int_equal(weir_test_poll_and_free(), 5);
 	assert_int_equal(ledger->packets_in, 16);
@@ -196,6 +215,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_packet_leaves_when_its_delay_is_over_and_not_before),
+		cmocka_unit_test(a_packet_that_came_after_the_time_was_read_is_held_as_long),
 		cmocka_unit_test(alternate_delays_differ_by_the_spread_in_turn),
 		cmocka_unit_test(random_delays_have_the_mean_and_the_bounds_that_are_asked_for),
 		cmocka_unit_test(order_is_kept_behind_a_packet_that_waits_longer),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from weir.lab.execution import TESTER_KINDS
 from weir.measure.tester import Counter, Stream
-from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, StageLedger
+from weir.protocol.ledger import PORT_DROPS, AreaLedger, Ledger, PathLedger, StageLedger
 from weir.protocol.traffic_results import TrafficResult
 from weir.results.result import AreaLoad, Drop, PathLoad, StageLoad
 
@@ -64,9 +64,8 @@ def counted(ledger: Ledger, counters: Sequence[Counter]) -> Counts:
                 if stage.held:
                     add(f"{place}/{stage.nf}", "held", stage.held)
     for port in ledger.ports:
-        add(port.name, "rx_missed", port.rx_missed)
-        add(port.name, "rx_nombuf", port.rx_nombuf)
-        add(port.name, "tx_errors", port.tx_errors)
+        for reason in PORT_DROPS:
+            add(port.name, reason, getattr(port, reason))
     for counter in counters:
         if counter.kind == "drop":
             add(counter.place, counter.reason or "unspecified", counter.value)

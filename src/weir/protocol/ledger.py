@@ -130,8 +130,20 @@ class PortLedger(Reply):
     rx_missed: int = 0
     rx_nombuf: int = 0
     tx_errors: int = 0
+    rx_too_long: int = 0
+    """Longer than a packet buffer."""
+    rx_unfinished: int = 0
+    """Left to the network card in a way that a packet socket does not finish: tunnels, IP fragments."""
+    tx_too_long: int = 0
+    """Longer than the interface's MTU allows."""
+    tx_down: int = 0
+    """The interface was down, or gone."""
     gone: bool = False
     timestamps: PortTimestamps | None = None
+
+
+PORT_DROPS = ("rx_missed", "rx_nombuf", "tx_errors", "rx_too_long", "rx_unfinished", "tx_too_long", "tx_down")
+"""Fields of PortLedger that count lost packets."""
 
 
 class CoreSpeed(Reply):

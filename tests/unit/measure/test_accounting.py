@@ -84,7 +84,18 @@ def test_drops_are_taken_from_stages_areas_ports_and_the_switch_but_not_from_the
             AreaLedger(name="f1", core=1, kind="chain", paths=(path,)),
             AreaLedger(name="generator.left", core=0, kind="generator", paths=(path,)),
         ),
-        ports=(PortLedger(name="f1.left", rx_missed=3, rx_nombuf=4, tx_errors=5),),
+        ports=(
+            PortLedger(
+                name="f1.left",
+                rx_missed=3,
+                rx_nombuf=4,
+                tx_errors=5,
+                rx_too_long=8,
+                rx_unfinished=9,
+                tx_too_long=10,
+                tx_down=11,
+            ),
+        ),
     )
     counters = [
         Port("net0", "rx_backlog_full", 6),
@@ -97,6 +108,10 @@ def test_drops_are_taken_from_stages_areas_ports_and_the_switch_but_not_from_the
         ("f1.left", "rx_missed"): 3,
         ("f1.left", "rx_nombuf"): 4,
         ("f1.left", "tx_errors"): 5,
+        ("f1.left", "rx_too_long"): 8,
+        ("f1.left", "rx_unfinished"): 9,
+        ("f1.left", "tx_too_long"): 10,
+        ("f1.left", "tx_down"): 11,
         ("net0", "rx_backlog_full"): 6,
         ("net1", "unspecified"): 7,
     }

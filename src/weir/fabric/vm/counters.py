@@ -13,7 +13,6 @@ from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files
 from weir.plan.vm_steps import PCI_SLOTS
 
-_PORT_DROPS = ("rx_missed", "rx_nombuf", "tx_errors")
 _TO_GUEST, _FROM_GUEST = (" tx", " tx_packets"), (" rx", " rx_packets")  # of taps, of vhost-user ports
 
 
@@ -66,9 +65,10 @@ def kernel_drops(node: Node, answer: Mapping[str, Any]) -> list[Counter]:
 def ledger_drops(ledger: Mapping[str, Any]) -> list[Counter]:
     """Those of a guest's weir-dp: at its ports, and in its functions."""
     found = [
-        Counter(f"guest:{port['name']}", reason, "drop", port[reason])
+        Counter(f"guest:{port['name']}", reason, "drop", lost)
         for port in ledger["ports"]
-        for reason in _PORT_DROPS
+        for reason, lost in port.items()
+        if reason.startswith(("rx_", "tx_")) and not reason.endswith(("_packets", "_bytes"))
     ]
     for area in ledger["areas"]:
         for path in area["paths"]:

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The receive ring of a packet socket (TPACKET_V2, packet(7)), read without system calls. A frame
+ * that is longer than its places (GRO, TSO of a veth peer) is queued whole at the socket too, and
+ * read from there. What the kernel left unfinished is finished here (unfinished.h).
+ */
+#include "packet_socket.h"
+
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <rte_ether.h>
+
+#include "packet/ledger.h"
+
+#define FRAME_BYTES 2048U
+#define BLOCK_BYTES 65536U
+/* The longest IP packet, in a tagged frame. */
+#define LONG_FRAME_BYTES (RTE_ETHER_HDR_LEN + 2 * sizeof(struct rte_vlan_hdr) + UINT16_MAX)
+/* Of long frames that wait. */
+#define LONG_FRAMES_BYTES (16 << 20)
+
+static int
+set_option(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+/* Options first, then the ring, then the interface: nothing arrives before all is ready. */
+const char *
+packet_ring_open(struct packet_ring *ring, int interface, uint16_t frames)
+{
+	const struct sockaddr_ll address = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = rte_cpu_to_be_16(ETH_P_ALL),
+		.sll_ifindex = interface,
+	};
+	struct tpacket_req request = {.tp_block_size = BLOCK_BYTES, .tp_frame_size = FRAME_BYTES};
+
+	ring->frame_count = RTE_ALIGN_CEIL(RTE_MAX(frames, 1), BLOCK_BYTES / FRAME_BYTES);
+	ring->bytes = (size_t)ring->frame_count * FRAME_BYTES;
+	request.tp_frame_nr = ring->frame_count;
+	request.tp_block_nr = ring->bytes / BLOCK_BYTES;
+	ring->long_frame = malloc(LONG_FRAME_BYTES);
+	if (ring->long_frame == NULL)
+		return "find memory for";
+	if (set_option(ring->fd, SOL_PACKET, PACKET_VERSION, TPACKET_V2) < 0)
+		return "choose the ring format of";
+	if (set_option(ring->fd, SOL_PACKET, PACKET_VNET_HDR, 1) < 0 ||
+	    set_option(ring->fd, SOL_PACKET, PACKET_COPY_THRESH, 1) < 0 ||
+	    set_option(ring->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1) < 0 ||
+	    set_option(ring->fd, SOL_SOCKET, SO_RCVBUFFORCE, LONG_FRAMES_BYTES) < 0)
+		return "set the options of";
+	if (setsockopt(ring->fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof(request)) < 0)
+		return "make the receive ring of";
+	ring->frames = mmap(NULL, ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+			    ring->fd, 0);
+	if (ring->frames == MAP_FAILED) {
+		ring->frames = NULL;
+		return "map the receive ring of";
+	}
+	if (bind(ring->fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return "bind the socket of";
+	return NULL;
+}
+
+void
+packet_ring_close(struct packet_ring *ring)
+{
+	if (ring->frames != NULL)
+		munmap(ring->frames, ring->bytes);
+	if (ring->fd >= 0)
+		close(ring->fd);
+	free(ring->long_frame);
+}
+
+static inline struct tpacket2_hdr *
+next_place(const struct packet_ring *ring)
+{
+	return (struct tpacket2_hdr *)(ring->frames + (size_t)ring->next_frame * FRAME_BYTES);
+}
+
+/* The kernel took the outer tag off into the frame's header. */
+static inline void
+read_tag(struct packet_ring *ring, const struct tpacket2_hdr *header, uint32_t status)
+{
+	ring->tag_bytes = 0;
+	if (likely((status & TP_STATUS_VLAN_VALID) == 0 && header->tp_vlan_tci == 0))
+		return;
+	ring->tag_bytes = sizeof(ring->tag);
+	ring->tag[0] =
+		rte_cpu_to_be_16((status & TP_STATUS_VLAN_TPID_VALID) != 0 ? header->tp_vlan_tpid
+									   : RTE_ETHER_TYPE_VLAN);
+	ring->tag[1] = rte_cpu_to_be_16(header->tp_vlan_tci);
+}
+
+/* The frame that the kernel queued at the socket, since no place holds it; 0 bytes: nor does our
+ * buffer. */
+static uint32_t
+read_long_frame(struct packet_ring *ring, struct virtio_net_hdr *asked)
+{
+	struct iovec pieces[2] = {
+		{.iov_base = asked, .iov_len = sizeof(*asked)},
+		{.iov_base = ring->long_frame, .iov_len = LONG_FRAME_BYTES},
+	};
+	struct msghdr message = {.msg_iov = pieces, .msg_iovlen = RTE_DIM(pieces)};
+	ssize_t read;
+
+	do {
+		read = recvmsg(ring->fd, &message, MSG_DONTWAIT);
+	} while (read < 0 && errno == EINTR);
+	if (read <= (ssize_t)sizeof(*asked) || (message.msg_flags & MSG_TRUNC) != 0)
+		return 0;
+	return (uint32_t)read - sizeof(*asked);
+}
+
+/* Takes the frame in the ring's next place, if it can be; else counts why not. */
+static bool
+take(struct packet_ring *ring, const struct tpacket2_hdr *header, uint32_t status)
+{
+	const uint8_t *frame = (const uint8_t *)header + header->tp_mac;
+	uint32_t bytes = header->tp_snaplen;
+	const uint32_t room = rte_pktmbuf_data_room_size(ring->mempool) - RTE_PKTMBUF_HEADROOM;
+	struct virtio_net_hdr asked;
+
+	read_tag(ring, header, status);
+	if (unlikely((status & TP_STATUS_COPY) != 0)) {
+		frame = ring->long_frame;
+		bytes = read_long_frame(ring, &asked);
+		if (bytes == 0) {
+			weir_count(&ring->too_long, 1);
+			return false;
+		}
+	} else if (unlikely(header->tp_len > bytes)) {
+		weir_count(&ring->no_room, 1);
+		return false;
+	} else {
+		memcpy(&asked, frame - sizeof(asked), sizeof(asked));
+	}
+	if (unlikely(!weir_unfinished_begin(&ring->taken, frame, bytes, &asked))) {
+		weir_count(&ring->unknown_offload, 1);
+		return false;
+	}
+	if (unlikely(weir_unfinished_bytes(&ring->taken) + ring->tag_bytes > room)) {
+		weir_count(&ring->too_long, 1);
+		return false;
+	}
+	return true;
+}
+
+static inline void
+give_back(struct packet_ring *ring)
+{
+	__atomic_store_n(&next_place(ring)->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+	ring->next_frame = ring->next_frame + 1 == ring->frame_count ? 0 : ring->next_frame + 1;
+	ring->is_taken = false;
+}
+
+/* A frame of which packets are left to be made; false: the ring has none. */
+static inline bool
+has_frame(struct packet_ring *ring)
+{
+	while (!ring->is_taken) {
+		const struct tpacket2_hdr *header = next_place(ring);
+		uint32_t status = __atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE);
+
+		if ((status & TP_STATUS_USER) == 0)
+			return false;
+		ring->is_taken = take(ring, header, status);
+		if (unlikely(!ring->is_taken))
+			give_back(ring);
+	}
+	return true;
+}
+
+/* The next packet of the frame, its tag put back; NULL: no buffer, and it is passed over. */
+static inline struct rte_mbuf *
+make_packet(struct packet_ring *ring)
+{
+	struct rte_mbuf *packet = rte_pktmbuf_alloc(ring->mempool);
+	uint8_t *to = NULL;
+
+	if (likely(packet != NULL))
+		to = (uint8_t *)rte_pktmbuf_append(packet, weir_unfinished_bytes(&ring->taken) +
+								   ring->tag_bytes);
+	weir_unfinished_write(&ring->taken, to != NULL ? to + ring->tag_bytes : NULL);
+	if (unlikely(ring->tag_bytes > 0 && to != NULL)) {
+		memmove(to, to + ring->tag_bytes, 2 * RTE_ETHER_ADDR_LEN);
+		memcpy(to + 2 * RTE_ETHER_ADDR_LEN, ring->tag, sizeof(ring->tag));
+	}
+	if (ring->taken.is_done)
+		give_back(ring);
+	return packet;
+}
+
+uint16_t
+packet_ring_receive(void *state, struct rte_mbuf **packets, uint16_t count)
+{
+	struct packet_ring *ring = state;
+	uint16_t received = 0;
+	uint64_t bytes = 0;
+
+	while (received < count && has_frame(ring)) {
+		struct rte_mbuf *packet = make_packet(ring);
+
+		if (unlikely(packet == NULL)) {
+			weir_count(&ring->stats.rx_nombuf, 1);
+			continue;
+		}
+		bytes += packet->pkt_len;
+		packets[received++] = packet;
+	}
+	if (received > 0) {
+		weir_count(&ring->stats.ipackets, received);
+		weir_count(&ring->stats.ibytes, bytes);
+	}
+	return received;
+}
+
+void
+packet_ring_stats(struct packet_ring *ring, struct weir_port_stats *stats)
+{
+	struct tpacket_stats since_last;
+	socklen_t size = sizeof(since_last);
+
+	if (getsockopt(ring->fd, SOL_PACKET, PACKET_STATISTICS, &since_last, &size) == 0)
+		ring->missed += since_last.tp_drops;
+	stats->device.ipackets = weir_counted(&ring->stats.ipackets);
+	stats->device.ibytes = weir_counted(&ring->stats.ibytes);
+	stats->device.imissed = ring->missed + weir_counted(&ring->no_room);
+	stats->device.rx_nombuf = weir_counted(&ring->stats.rx_nombuf);
+	stats->rx_too_long = weir_counted(&ring->too_long);
+	stats->rx_unfinished = weir_counted(&ring->unknown_offload);
+}
