@@ -216,33 +216,46 @@ parse_ipv6(struct view view, uint32_t offset, struct weir_headers *headers)
 		parse_l4(view, l4, end, headers);
 }
 
+uint32_t
+weir_l3_offset(const uint8_t *frame, uint32_t length, uint16_t *vlan)
+{
+	const struct view view = {.data = frame, .length = length};
+	uint32_t offset = RTE_ETHER_HDR_LEN;
+
+	*vlan = 0;
+	if (!has(view, 0, RTE_ETHER_HDR_LEN))
+		return 0;
+	for (unsigned int i = 0; i < VLAN_TAGS_MAX; i++) {
+		uint16_t type = weir_ethertype_before(frame, offset);
+
+		if (type != RTE_ETHER_TYPE_VLAN && type != RTE_ETHER_TYPE_QINQ)
+			break;
+		offset += sizeof(struct rte_vlan_hdr);
+		if (!has(view, offset, 0))
+			return 0;
+		if (i == 0)
+			*vlan = rte_be_to_cpu_16(word_at(view, offset - 4)) & 0xfff;
+	}
+	return offset;
+}
+
 /* Any frame. */
 static void
 parse_any(struct view view, struct weir_headers *headers)
 {
-	uint32_t offset = RTE_ETHER_HDR_LEN;
+	uint32_t offset;
 	uint16_t type;
 
 	memset(headers, 0, sizeof(*headers));
-	if (!has(view, 0, RTE_ETHER_HDR_LEN))
-		return;
-	if (unlikely((view.data[0] & 1) != 0))
+	offset = weir_l3_offset(view.data, view.length, &headers->vlan);
+	if (view.length >= RTE_ETHER_HDR_LEN && unlikely((view.data[0] & 1) != 0))
 		headers->flags |= WEIR_HEADER_GROUP;
-	type = word_at(view, offset - 2);
-	for (unsigned int i = 0;
-	     i < VLAN_TAGS_MAX && (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN) ||
-				   type == rte_cpu_to_be_16(RTE_ETHER_TYPE_QINQ));
-	     i++) {
-		offset += sizeof(struct rte_vlan_hdr);
-		if (!has(view, offset, 0))
-			return;
-		if (i == 0)
-			headers->vlan = rte_be_to_cpu_16(word_at(view, offset - 4)) & 0xfff;
-		type = word_at(view, offset - 2);
-	}
-	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4))
+	if (offset == 0)
+		return;
+	type = weir_ethertype_before(view.data, offset);
+	if (type == RTE_ETHER_TYPE_IPV4)
 		parse_ipv4(view, offset, headers);
-	else if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6))
+	else if (type == RTE_ETHER_TYPE_IPV6)
 		parse_ipv6(view, offset, headers);
 	if (headers->network == WEIR_NETWORK_IPV4 || headers->network == WEIR_NETWORK_IPV6)
 		headers->l3_offset = offset;

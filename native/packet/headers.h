@@ -65,6 +65,17 @@ struct weir_headers {
 };
 static_assert(sizeof(struct weir_headers) == 32, "two packets' headers a cache line");
 
+/* Where the payload of the Ethernet frame begins, behind up to two VLAN tags; 0: the frame is cut
+ * in front of it. `vlan`: the identifier of the outermost tag; 0: none. */
+uint32_t weir_l3_offset(const uint8_t *frame, uint32_t length, uint16_t *vlan);
+
+/* The type in front of what begins there, in host byte order. */
+static inline uint16_t
+weir_ethertype_before(const uint8_t *frame, uint32_t l3_offset)
+{
+	return (uint16_t)(frame[l3_offset - 2] << 8 | frame[l3_offset - 1]);
+}
+
 /* Reads the first segment of `packet`; what lies beyond it counts as cut. Never writes, never reads
  * outside. */
 void weir_headers_parse(const struct rte_mbuf *packet, struct weir_headers *headers);

@@ -13,36 +13,10 @@
 #include <rte_udp.h>
 
 #include "packet/checksum.h"
+#include "packet/headers.h"
 
-#define VLAN_TAGS_MAX 2
 /* Of SCTP, which alone has its checksum there: CRC32c (RFC 9260, 6.8), no sum. */
 #define SCTP_CHECKSUM_OFFSET 8
-
-static uint16_t
-word_at(const uint8_t *at)
-{
-	uint16_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return word;
-}
-
-/* Where the IP header begins, behind what tags are left in the frame. */
-static uint32_t
-l3_offset_of(const uint8_t *frame, uint32_t length)
-{
-	uint32_t offset = RTE_ETHER_HDR_LEN;
-
-	for (unsigned int i = 0; i < VLAN_TAGS_MAX && offset + 4 <= length; i++) {
-		uint16_t type = word_at(frame + offset - 2);
-
-		if (type != rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN) &&
-		    type != rte_cpu_to_be_16(RTE_ETHER_TYPE_QINQ))
-			break;
-		offset += sizeof(struct rte_vlan_hdr);
-	}
-	return offset;
-}
 
 /* Where the L4 header begins, and its protocol; 0: not known. Options that no segment need differ
  * in are passed over. */
@@ -77,15 +51,17 @@ begin_segments(struct weir_unfinished *unfinished, const struct virtio_net_hdr *
 	uint8_t type = asked->gso_type & (uint8_t)~VIRTIO_NET_HDR_GSO_ECN;
 	bool is_udp = type == VIRTIO_NET_HDR_GSO_UDP_L4;
 	uint32_t header_bytes;
-	uint16_t ethertype;
+	uint16_t ethertype, vlan;
 
 	if ((!is_udp && type != VIRTIO_NET_HDR_GSO_TCPV4 && type != VIRTIO_NET_HDR_GSO_TCPV6) ||
 	    asked->gso_size == 0 || unfinished->has_checksum)
 		return false;
-	unfinished->l3_offset = l3_offset_of(unfinished->frame, unfinished->length);
-	ethertype = word_at(unfinished->frame + unfinished->l3_offset - 2);
-	unfinished->is_ipv6 = ethertype == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6);
-	if (!unfinished->is_ipv6 && ethertype != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4))
+	unfinished->l3_offset = weir_l3_offset(unfinished->frame, unfinished->length, &vlan);
+	if (unfinished->l3_offset == 0)
+		return false;
+	ethertype = weir_ethertype_before(unfinished->frame, unfinished->l3_offset);
+	unfinished->is_ipv6 = ethertype == RTE_ETHER_TYPE_IPV6;
+	if (!unfinished->is_ipv6 && ethertype != RTE_ETHER_TYPE_IPV4)
 		return false;
 	/* Elsewhere: in a tunnel. */
 	if (l4_offset_of(unfinished, &unfinished->protocol) != unfinished->l4_offset ||

@@ -45,22 +45,7 @@ extern const char *const weir_default_names[];
 		.offset = offsetof(owner, default_verdict),                                        \
 	}
 
-enum weir_not_ipv4 { WEIR_NOT_IPV4_DROP, WEIR_NOT_IPV4_FORWARD };
-extern const char *const weir_not_ipv4_names[];
-
-#define WEIR_NOT_IPV4_ROW(owner)                                                                   \
-	{                                                                                          \
-		.name = "not_ipv4", .type = WEIR_OPTION_ENUM, .default_text = "drop",              \
-		.values = weir_not_ipv4_names,                                                     \
-		.help = "What happens to frames that are not IPv4: ARP, IPv6 and others.",         \
-		.offset = offsetof(owner, not_ipv4),                                               \
-	}
-
 /* Of weir_drop_reason. */
-#define WEIR_NOT_IPV4_REASON                                                                       \
-	{                                                                                          \
-		"not_ipv4", "The frame is not an IPv4 packet."                                     \
-	}
 #define WEIR_MALFORMED_REASON                                                                      \
 	{                                                                                          \
 		"malformed", "The IP header contradicts itself or is cut."                         \

@@ -2,8 +2,8 @@
 """The NAT `nat` once more, slow and obvious, to compare with packet by packet. Time does not pass in it.
 
 Its hashes, as native/nf/nat has them, are of an inside endpoint: mix(K ^ seed), where K has the bytes of
-the address, the port and the protocol as they are in a packet, lowest first. The low bits choose the lane,
-the high 32 bits the start. The home address is mix(address ^ seed ^ HOME_SALT), its bytes lowest first too,
+the address, the port and the protocol as they are in a packet, lowest first. Its high 32 bits choose the
+start. The home address is mix(address ^ seed ^ HOME_SALT), its bytes lowest first too,
 modulo the number of external addresses.
 """
 
@@ -58,7 +58,7 @@ class Nat:
         external: str,
         *,
         lanes: int = 16,
-        ports: tuple[int, int] = (1024, 65535),
+        ports: tuple[int, int] = (1, 65535),
         filtering: str = "endpoint-independent",
         seed: int = 1,
         untranslated: Sequence[str] = (),
@@ -122,19 +122,20 @@ class Nat:
     def _candidates(self, inside: Endpoint) -> Iterator[tuple[int, int]]:
         """External (address, port) in the order in which they are tried."""
         address, port, _ = inside
-        lane, start = self._hash(inside) % self.lanes, self._hash(inside) >> 32
+        start = self._hash(inside) >> 32
         salted = int.from_bytes(address.to_bytes(4, "big"), "little") ^ self.seed ^ HOME_SALT
         home = mix(salted) % len(self.addresses)
-        if port // 2 % self.lanes == lane:
-            yield self.addresses[home], port
+        yield self.addresses[home], port
+        lane = (port // 2 + home) % self.lanes
         for ports in [LOW, HIGH] if port < 1024 else [HIGH]:
             for parity in (port % 2, 1 - port % 2):
-                dealt = _dealt(ports, lane, self.lanes, parity)
+                dealt = _dealt(ports, lane - home, self.lanes, parity)
                 first = start % len(dealt)
                 yield from ((self.addresses[home], p) for p in dealt[first:] + dealt[:first])
                 for away in range(1, len(self.addresses)):
-                    other = self.addresses[(home + away) % len(self.addresses)]
-                    yield from ((other, p) for p in dealt)
+                    number = (home + away) % len(self.addresses)
+                    dealt = _dealt(ports, lane - number, self.lanes, parity)
+                    yield from ((self.addresses[number], p) for p in dealt)
 
     def _mapping_of(self, inside: Endpoint, *, may_begin: bool) -> Mapping:
         known = self.by_inside.get(inside)
@@ -246,8 +247,8 @@ class Nat:
 
 @functools.cache
 def _dealt(ports: range, lane: int, lanes: int, parity: int) -> list[int]:
-    """Those of a lane and a parity."""
-    return [port for port in ports if port // 2 % lanes == lane and port % 2 == parity]
+    """Those of a parity and, at the first address, of a lane."""
+    return [port for port in ports if port // 2 % lanes == lane % lanes and port % 2 == parity]
 
 
 def _ports(packet: Packet) -> tuple[int, int]:

@@ -9,9 +9,11 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyroute2 import IPRoute
@@ -74,28 +76,40 @@ def set_link(netns: str, interface: str, **change: object) -> None:
         route.link("set", ifname=interface, **change)
 
 
-def configuration(hosts: Hosts, kind: str) -> Configure:
+Stage = dict[str, Any]
+
+
+def configuration(
+    hosts: Hosts, kind: str, first: Sequence[Stage] = (), again: Sequence[Stage] = ()
+) -> Configure:
+    """Both ways: through stages `first` from the left host, through `again` from the right one."""
     core = max(os.sched_getaffinity(0))
     port = {"kind": kind, "netns": f"/run/netns/{hosts.middle}", "rx_queue_size": 256}
     paths = [
-        {"name": "right", "in": "a", "stages": [], "out": "b"},
-        {"name": "left", "in": "b", "stages": [], "out": "a"},
+        {"name": "right", "in": "a", "stages": list(first), "out": "b"},
+        {"name": "left", "in": "b", "stages": list(again), "out": "a"},
     ]
     ports = [port | {"name": name, "interface": name} for name in ("a", "b")]
     area = {"name": "wire", "core": core, "kind": "chain", "paths": paths}
     return Configure.model_validate({"ports": ports, "areas": [area], "mbufs": 4096})
 
 
-@pytest.fixture
-def wire(hosts: Hosts, request: pytest.FixtureRequest) -> Iterator[DataPlaneClient]:
-    """weir-dp that forwards all frames between the hosts, unchanged."""
-    kind = getattr(request, "param", "packet_socket")
+@contextmanager
+def forwarding(configured: Configure) -> Iterator[DataPlaneClient]:
+    """weir-dp that does so."""
     with (
         private_data_plane(max(os.sched_getaffinity(0)), memory_mb=128, huge=False) as path,
         DataPlaneClient(path, connect_s=20) as client,
     ):
-        client.configure(configuration(hosts, kind))
+        client.configure(configured)
         client.start()
+        yield client
+
+
+@pytest.fixture
+def wire(hosts: Hosts, request: pytest.FixtureRequest) -> Iterator[DataPlaneClient]:
+    """weir-dp that forwards all frames between the hosts, unchanged."""
+    with forwarding(configuration(hosts, getattr(request, "param", "packet_socket"))) as client:
         yield client
 
 
@@ -173,6 +187,29 @@ def test_udp_arrives_with_a_checksum_that_its_receiver_accepts(hosts: Hosts) -> 
         question, sender = server.recvfrom(100)
         server.sendto(b"answer", sender)
         assert (question, client.recv(100)) == (b"question", b"answer")
+
+
+def test_hosts_find_each_other_through_a_firewall_and_connect_one_way(hosts: Hosts, tmp_path: Path) -> None:
+    rules = tmp_path / "one-way.rules"
+    rules.write_text(f"permit tcp {LEFT} {RIGHT}\n")
+    firewall = {"nf": "firewall", "name": "firewall"}
+    first = firewall | {"options": {"rules": str(rules), "arp": "forward"}}
+    with (
+        forwarding(configuration(hosts, "packet_socket", [first], [firewall])) as client,
+        opened(hosts.right, socket.AF_INET, socket.SOCK_STREAM) as right,
+        opened(hosts.left, socket.AF_INET, socket.SOCK_STREAM) as left,
+        opened(hosts.right, socket.AF_INET, socket.SOCK_STREAM) as back,
+    ):
+        right.bind((RIGHT, 5003))
+        right.listen()
+        left.connect((RIGHT, 5003))
+        left.sendall(b"through")
+        connection, _ = right.accept()
+        with connection:
+            assert connection.recv(100) == b"through"
+        back.setblocking(False)
+        back.connect_ex((LEFT, 5003))
+        assert becomes(lambda: client.ledger().areas[0].paths[1].stages[0].drops["denied"] > 0, True)
 
 
 @pytest.mark.parametrize("wire", ["packet_socket", "af_packet"], indirect=True)

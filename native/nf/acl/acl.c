@@ -8,7 +8,8 @@
  * Fragments: later ones, which have no ports, follow the first; if that was not seen, rules that
  * name ports do not match them. A packet whose TCP, UDP or ICMP header is not all there is dropped
  * (RFC 1858, section 4). Limits: no rules for IPv6; what is not IPv4 is dropped or forwarded as
- * `not_ipv4` says. Command: reload. Example: {"nf": "acl", "options": {"rules": "edge.rules"}}
+ * `arp`, `ipv6`, `other` and `not_ipv4` say. Command: reload. Example: {"nf": "acl", "options":
+ * {"rules": "edge.rules"}}
  */
 #include <assert.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 
 #include "engine/flow_cache.h"
 #include "packet/fragments.h"
+#include "toolkit/not_ipv4.h"
 #include "toolkit/option_rows.h"
 #include "engine/report.h"
 #include "toolkit/rule_reload.h"
@@ -28,7 +30,7 @@ struct acl {
 	struct weir_fragments *fragments;
 	unsigned int default_verdict; /* enum weir_default */
 	unsigned int scope;	      /* enum scope */
-	unsigned int not_ipv4;	      /* enum weir_not_ipv4 */
+	struct weir_not_ipv4_options not_ipv4;
 	uint64_t fragment_count;
 	char path[WEIR_OPTION_TEXT_BYTES], rule_list[WEIR_OPTION_TEXT_BYTES];
 };
@@ -51,7 +53,7 @@ static const struct weir_option options[] = {
 		.help = "Which packets the rules are for; all others are forwarded.",
 		.offset = offsetof(struct acl, scope),
 	},
-	WEIR_NOT_IPV4_ROW(struct acl),
+	WEIR_NOT_IPV4_ROWS(struct acl),
 	WEIR_FRAGMENTS_ROW(struct acl, "Fragmented packets known at a time."),
 };
 
@@ -107,7 +109,8 @@ init(void *state, const char *where, struct weir_error *error)
 
 /* False: what becomes of the packet needs no rule. */
 static inline bool
-needs_rules(const struct acl *acl, const struct weir_headers *headers, struct weir_action *action)
+needs_rules(const struct acl *acl, const struct rte_mbuf *packet,
+	    const struct weir_headers *headers, struct weir_action *action)
 {
 	if (likely(headers->network == WEIR_NETWORK_IPV4 &&
 		   (headers->flags & WEIR_HEADER_L4_CUT) == 0))
@@ -116,7 +119,7 @@ needs_rules(const struct acl *acl, const struct weir_headers *headers, struct we
 		weir_action_drop(action, DROP_MALFORMED);
 	else if (headers->network == WEIR_NETWORK_IPV4)
 		weir_action_drop(action, DROP_TRUNCATED);
-	else if (acl->not_ipv4 == WEIR_NOT_IPV4_DROP)
+	else if (!weir_not_ipv4_forwards(&acl->not_ipv4, packet, headers))
 		weir_action_drop(action, DROP_NOT_IPV4);
 	action->once = true;
 	return false;
@@ -153,7 +156,7 @@ decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
 	    (acl->scope == SCOPE_INBOUND && batch->direction != WEIR_INBOUND))
 		return;
 	for (uint16_t i = 0; i < batch->count; i++) {
-		if (likely(needs_rules(acl, &batch->headers[i], &actions[i]))) {
+		if (likely(needs_rules(acl, batch->packet[i], &batch->headers[i], &actions[i]))) {
 			tuples[count] = weir_classifier_tuple(&batch->headers[i]);
 			packet[count++] = i;
 		}

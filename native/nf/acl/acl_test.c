@@ -152,6 +152,23 @@ frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says(void **stat
 }
 
 static void
+arp_may_pass_while_ipv6_may_not(void **state)
+{
+	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
+	static const uint8_t ipv6[60] = {[12] = 0x86, [13] = 0xdd, [14] = 0x60};
+	struct weir_test_outcome outcome;
+	void *acl = acl_with("deny any any any", "arp", "forward");
+
+	(void)state;
+	outcome = weir_test_run(&weir_nf_acl, acl, WEIR_OUTBOUND, weir_test_packet(arp, 60), 0);
+	assert_non_null(outcome.packet);
+	rte_pktmbuf_free(outcome.packet);
+	outcome = weir_test_run(&weir_nf_acl, acl, WEIR_OUTBOUND, weir_test_packet(ipv6, 60), 0);
+	assert_string_equal(outcome.drop_reason, "not_ipv4");
+	ends(acl);
+}
+
+static void
 a_reload_puts_new_rules_in_place(void **state)
 {
 	void *acl = acl_with("permit any any any", "default", "deny");
@@ -214,6 +231,7 @@ main(void)
 		cmocka_unit_test(a_cut_header_is_dropped_though_rules_permit_all),
 		cmocka_unit_test(
 			frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says),
+		cmocka_unit_test(arp_may_pass_while_ipv6_may_not),
 		cmocka_unit_test(a_reload_puts_new_rules_in_place),
 		cmocka_unit_test(a_reload_of_an_acl_without_a_file_asks_which),
 		cmocka_unit_test(rules_come_as_a_list_too_whose_mistakes_are_named),

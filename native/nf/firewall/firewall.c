@@ -12,9 +12,10 @@
  *
  * Fragments: later ones follow the first; if that was not seen, the rules that name no ports
  * decide. Headers of TCP, UDP and ICMP that are not all there are dropped (RFC 1858, section 4).
- * Limits: no rules for IPv6; what is not IPv4 is dropped or forwarded as `not_ipv4` says. TCP
- * sequence numbers are not followed. A refused packet is decided on each time. Command: reload.
- * Example: {"nf": "firewall", "options": {"rules": "edge.rules", "sessions": 1000000}}
+ * Limits: no rules for IPv6; what is not IPv4 is dropped or forwarded as `arp`, `ipv6`, `other` and
+ * `not_ipv4` say. TCP sequence numbers are not followed. A refused packet is decided on each time.
+ * Command: reload. Example: {"nf": "firewall", "options": {"rules": "edge.rules", "sessions":
+ * 1000000}}
  */
 #include "firewall.h"
 
@@ -49,7 +50,7 @@ static const struct weir_option options[] = {
 	WEIR_ICMP_TIMEOUT_ROW(struct firewall, timeouts_s, "session"),
 	WEIR_TIMEOUT_ROW(struct firewall, other_timeout_s, "600", 86400,
 			 "Idle time of a session of any other protocol."),
-	WEIR_NOT_IPV4_ROW(struct firewall),
+	WEIR_NOT_IPV4_ROWS(struct firewall),
 	WEIR_FRAGMENTS_ROW(struct firewall, "Fragmented packets known at a time."),
 };
 

@@ -12,6 +12,7 @@
 #include "engine/flow_cache.h"
 #include "packet/flow_table.h"
 #include "packet/fragments.h"
+#include "toolkit/not_ipv4.h"
 #include "toolkit/rule_reload.h"
 #include "toolkit/session_timeouts.h"
 
@@ -68,7 +69,7 @@ struct firewall {
 	uint64_t other_timeout_s;
 	uint64_t fragment_count;
 	unsigned int default_verdict; /* enum weir_default */
-	unsigned int not_ipv4;	      /* enum weir_not_ipv4 */
+	struct weir_not_ipv4_options not_ipv4;
 	bool syn_first;
 	char path[WEIR_OPTION_TEXT_BYTES];
 };

@@ -85,7 +85,7 @@ firewall_decide_rare(struct firewall *firewall, const struct weir_batch *batch, 
 	if (headers->network == WEIR_NETWORK_MALFORMED) {
 		weir_action_drop_once(action, FIREWALL_DROP_MALFORMED);
 	} else if (headers->network != WEIR_NETWORK_IPV4) {
-		if (firewall->not_ipv4 == WEIR_NOT_IPV4_DROP)
+		if (!weir_not_ipv4_forwards(&firewall->not_ipv4, batch->packet[i], headers))
 			weir_action_drop_once(action, FIREWALL_DROP_NOT_IPV4);
 	} else if ((headers->flags & WEIR_HEADER_L4_CUT) != 0) {
 		weir_action_drop_once(action, FIREWALL_DROP_TRUNCATED);

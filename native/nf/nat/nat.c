@@ -18,6 +18,7 @@
  */
 #include "nat.h"
 
+#include "toolkit/not_ipv4.h"
 #include "toolkit/option_rows.h"
 
 #define PREFIX_LENGTH_MIN 22
@@ -39,10 +40,11 @@ static const struct weir_option options[] = {
 	{
 		.name = "port_min",
 		.type = WEIR_OPTION_INT,
-		.default_text = "1024",
+		.default_text = "1",
 		.min = 1,
 		.max = UINT16_MAX,
-		.help = "Lowest external port of each address.",
+		.help = "Lowest external port of each address. Those below 1024 are for inside "
+			"ports below 1024 (RFC 4787, REQ-3a).",
 		.offset = offsetof(struct nat, port_min),
 	},
 	{
@@ -115,8 +117,7 @@ static const struct weir_option options[] = {
 		.max = NAT_LANES_MAX,
 		.help = "Groups into which ports are divided among workers, a power of two. "
 			"Whatever the number of workers, the same lanes give the same "
-			"translations. With 1, an inside port that is free outside is always "
-			"preserved.",
+			"translations.",
 		.offset = offsetof(struct nat, lanes),
 	},
 	{
@@ -271,12 +272,12 @@ steer(const void *state, const struct weir_headers *headers, enum weir_direction
 	uint32_t lane;
 
 	if (direction == WEIR_INBOUND)
-		return nat_port_lane(rte_be_to_cpu_16(tuple->dst_port), nat->lane_bits);
-	lane = nat_inside_lane(nat, tuple->src_ip, tuple->src_port, tuple->protocol);
+		return nat_external_lane(nat, tuple->dst_ip, tuple->dst_port);
+	lane = nat_inside_lane(nat, tuple->src_ip, tuple->src_port);
 	/* Both directions are outbound, and other functions must see them at one worker: both ends
 	 * count alike. */
 	if (nat_spans_hold(&nat->untranslated, tuple->dst_ip))
-		lane ^= nat_inside_lane(nat, tuple->dst_ip, tuple->dst_port, tuple->protocol);
+		lane ^= nat_inside_lane(nat, tuple->dst_ip, tuple->dst_port);
 	return lane;
 }
 

@@ -197,17 +197,32 @@ nat_owns_lane(const struct nat *nat, uint32_t lane)
 	return lane % nat->workers == nat->worker;
 }
 
-/* Chooses the lane of an inside endpoint, by its low bits, and its start among the ports. */
-static inline uint64_t
-nat_inside_hash(const struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol)
+/* The number of the external address that an inside one has while that has ports. */
+static inline uint32_t
+nat_home(const struct nat *nat, uint32_t ip)
 {
-	return weir_mix((ip | (uint64_t)port << 32 | (uint64_t)protocol << 48) ^ nat->seed);
+	/* Salted: another number than where among the ports its endpoints start. */
+	return weir_mix(ip ^ nat->seed ^ 0x9e3779b97f4a7c15) &
+	       rte_be_to_cpu_32(~nat->external.mask);
+}
+
+/* Where an inside endpoint starts among the ports. */
+static inline uint32_t
+nat_start(const struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol)
+{
+	return weir_mix((ip | (uint64_t)port << 32 | (uint64_t)protocol << 48) ^ nat->seed) >> 32;
 }
 
 static inline uint32_t
-nat_inside_lane(const struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol)
+nat_inside_lane(const struct nat *nat, uint32_t ip, uint16_t port)
 {
-	return nat_inside_hash(nat, ip, port, protocol) & (nat->lanes - 1);
+	return nat_port_lane(nat_home(nat, ip), rte_be_to_cpu_16(port), nat->lane_bits);
+}
+
+static inline uint32_t
+nat_external_lane(const struct nat *nat, uint32_t ip, uint16_t port)
+{
+	return nat_port_lane(nat_external_number(nat, ip), rte_be_to_cpu_16(port), nat->lane_bits);
 }
 
 static inline struct nat_life *

@@ -81,6 +81,39 @@ test_a_free_port_is_preserved(void **state)
 			    "203.0.113.1:5000");
 }
 
+/* As a host does behind a Linux NAT: no lane may be in the way. */
+static void
+test_free_ports_are_preserved_whatever_the_lanes(void **state)
+{
+	static const char *const lanes[] = {"1", "2", "16", "64"};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(lanes); i++) {
+		START({"lanes", lanes[i]});
+		for (unsigned int n = 0; n < 200; n++) {
+			uint16_t port = 32768 + n * 137 % 28000;
+
+			assert_int_equal(port_in(leaves_from(n % 2 ? UDP : TCP, INSIDE, port,
+							     REMOTE, 80, SYN)),
+					 port);
+		}
+	}
+}
+
+/* RFC 4787, REQ-3a, with the options as they are. */
+static void
+test_ports_below_1024_stay_below_by_default(void **state)
+{
+	(void)state;
+	START({"external", "203.0.113.1/32"}, {"lanes", "16"});
+	for (unsigned int host = 1; host < 60; host++) {
+		char inside[32];
+
+		snprintf(inside, sizeof(inside), "10.0.0.%u", host);
+		assert_in_range(port_in(leaves_from(UDP, inside, 500, REMOTE, 500, 0)), 1, 1023);
+	}
+}
+
 /* RFC 4787, REQ-4. */
 static void
 test_parity_is_preserved_while_a_port_of_it_is_free(void **state)
@@ -276,6 +309,8 @@ main(void)
 		cmocka_unit_test(test_an_answer_arrives_at_the_endpoint_that_asked),
 		cmocka_unit_test(test_no_two_inside_endpoints_share_an_external_one),
 		cmocka_unit_test(test_a_free_port_is_preserved),
+		cmocka_unit_test(test_free_ports_are_preserved_whatever_the_lanes),
+		cmocka_unit_test(test_ports_below_1024_stay_below_by_default),
 		cmocka_unit_test(test_parity_is_preserved_while_a_port_of_it_is_free),
 		cmocka_unit_test(test_ports_below_1024_and_above_stay_in_their_range),
 		cmocka_unit_test(test_all_endpoints_of_a_host_share_one_external_address),

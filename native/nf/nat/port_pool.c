@@ -84,7 +84,7 @@ static uint32_t
 index_of(const struct nat_ports *ports, uint32_t address, uint16_t port)
 {
 	bool high = port >= NAT_LOW_PORTS;
-	uint32_t lane = nat_port_lane(port, ports->lane_bits);
+	uint32_t lane = nat_port_lane(address, port, ports->lane_bits);
 	uint32_t within = (port - (high ? NAT_LOW_PORTS : 0U)) >> (ports->lane_bits + 1);
 
 	return ((lane * 2 + port % 2) * ports->addresses + address) * run_length(ports, high) +
@@ -96,9 +96,12 @@ port_at(const struct nat_ports *ports, bool high, uint32_t index, uint32_t *addr
 {
 	uint32_t length = run_length(ports, high);
 	uint32_t group = index / length / ports->addresses;
+	uint32_t half_port;
 
 	*address = index / length % ports->addresses;
-	*port = (high ? NAT_LOW_PORTS : 0) + (index % length << (ports->lane_bits + 1)) + group;
+	half_port = (group / 2 - *address) & ((1U << ports->lane_bits) - 1);
+	*port = (high ? NAT_LOW_PORTS : 0) + (index % length << (ports->lane_bits + 1)) +
+		2 * half_port + group % 2;
 }
 
 int
@@ -139,7 +142,8 @@ first_free(const struct nat_ports *ports, bool high, bool odd, const struct nat_
 {
 	const struct nat_free_bits *bits = &ports->range[high];
 	uint32_t length = run_length(ports, high);
-	uint32_t begin = (wish->lane * 2 + odd) * ports->addresses * length;
+	uint32_t lane = nat_port_lane(wish->home, wish->port, ports->lane_bits);
+	uint32_t begin = (lane * 2 + odd) * ports->addresses * length;
 	uint32_t end = begin + ports->addresses * length;
 	uint32_t home = begin + wish->home * length;
 	uint32_t start = home + wish->start % length;
@@ -161,8 +165,7 @@ nat_ports_take(struct nat_ports *ports, const struct nat_port_wish *wish, uint32
 	bool own_range = wish->port >= NAT_LOW_PORTS;
 	uint32_t same = index_of(ports, wish->home, wish->port);
 
-	if (nat_port_lane(wish->port, ports->lane_bits) == wish->lane &&
-	    is_free(&ports->range[own_range], same)) {
+	if (is_free(&ports->range[own_range], same)) {
 		set_taken(&ports->range[own_range], same);
 		*address = wish->home;
 		*port = wish->port;

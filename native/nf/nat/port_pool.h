@@ -2,13 +2,14 @@
 /*
  * The external ports of one protocol: which are free, and which one an inside endpoint gets.
  *
- * Ports are divided into lanes: the lane of a port is (port / 2) modulo the number of lanes, so
- * each lane has as many even ports as odd ones. An inside endpoint belongs to one lane and only
- * gets ports of it; so the lane of a packet is known on either side without a look-up,
- * and workers that own different lanes never meet.
+ * Ports are divided into lanes: the lane of a port is (port / 2 + the number of its address) modulo
+ * the number of lanes, so each lane has as many even ports as odd ones. An inside endpoint belongs
+ * to the lane of its own port at its home address, and only gets ports of that; so the lane of a
+ * packet is known on either side without a look-up, and workers that own different lanes never
+ * meet.
  *
  * The rule, which depends on nothing but what is free:
- *  1. the endpoint's own port at its home address, if that port is of its lane;
+ *  1. the endpoint's own port at its home address;
  *  2. the first free port of its lane and parity at its home address, from its start on, around;
  *  3. the same at the other addresses, in their order from the next one on, around;
  *  4. 2 and 3 with the other parity.
@@ -43,16 +44,16 @@ struct nat_ports {
 
 /* What the rule asks of an inside endpoint. */
 struct nat_port_wish {
-	uint32_t lane;
 	uint32_t home;	/* an address, by its number */
 	uint32_t start; /* any number */
 	uint16_t port;	/* host byte order */
 };
 
+/* Of a port, in host byte order, of the external address of that number. */
 static inline uint32_t
-nat_port_lane(uint16_t port, uint32_t lane_bits)
+nat_port_lane(uint32_t address, uint16_t port, uint32_t lane_bits)
 {
-	return (port >> 1) & ((1U << lane_bits) - 1);
+	return ((port >> 1) + address) & ((1U << lane_bits) - 1);
 }
 
 /* All ports from `port_min` to `port_max` free. -1: no memory, and nothing is kept. */

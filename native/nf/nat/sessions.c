@@ -13,9 +13,6 @@
 /* Remotes of an ending mapping that are forgotten in one tick. */
 #define FORGET_MAX 256
 
-/* Salt of the home address: another number than the hash that chooses the lane. */
-#define HOME_SALT 0x9e3779b97f4a7c15
-
 static int
 subscribers_init(struct nat *nat)
 {
@@ -131,12 +128,10 @@ give_slot(struct nat *nat, const struct nat_session *session)
 static bool
 take_port(struct nat *nat, const struct nat_endpoint *inside, struct nat_endpoint *external)
 {
-	uint64_t hash = nat_inside_hash(nat, inside->ip, inside->port, inside->protocol);
 	struct nat_ports *ports = nat_ports_of(nat, inside->protocol);
 	const struct nat_port_wish wish = {
-		.lane = hash & (nat->lanes - 1),
-		.home = weir_mix(inside->ip ^ nat->seed ^ HOME_SALT) % ports->addresses,
-		.start = hash >> 32,
+		.home = nat_home(nat, inside->ip),
+		.start = nat_start(nat, inside->ip, inside->port, inside->protocol),
 		.port = rte_be_to_cpu_16(inside->port),
 	};
 	uint32_t address;
@@ -189,7 +184,7 @@ nat_session_create(struct nat *nat, uint32_t ip, uint16_t port, uint8_t protocol
 {
 	struct nat_session *session;
 
-	if (unlikely(!nat_owns_lane(nat, nat_inside_lane(nat, ip, port, protocol)))) {
+	if (unlikely(!nat_owns_lane(nat, nat_inside_lane(nat, ip, port)))) {
 		*reason = NAT_DROP_OTHER_WORKER;
 		return NULL;
 	}

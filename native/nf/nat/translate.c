@@ -180,8 +180,8 @@ hairpin(const struct work *work, const struct weir_headers *headers, struct weir
 	struct nat_session *from;
 
 	if (to == NULL || tuple->protocol == IPPROTO_ICMP) {
-		bool ours = nat_owns_lane(
-			nat, nat_port_lane(rte_be_to_cpu_16(tuple->dst_port), nat->lane_bits));
+		bool ours =
+			nat_owns_lane(nat, nat_external_lane(nat, tuple->dst_ip, tuple->dst_port));
 
 		nat_drop(action, ours ? NAT_DROP_NO_MAPPING : NAT_DROP_OTHER_WORKER);
 		return;
