@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 struct weir_core weir_cores[WEIR_CORES_MAX];
 unsigned int weir_cores_used;
 bool weir_cores_polled;

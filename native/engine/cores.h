@@ -71,6 +71,7 @@ struct weir_core {
 	const char *blamed; /* the area whose poll it was */
 	/* Written by the loop, read by the control thread. */
 	uint64_t loops;
+	bool has_ended;
 	struct weir_core_speed speed;
 	struct weir_stalls stalls;
 	uint64_t gap_count, piece_count;

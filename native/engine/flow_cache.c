@@ -24,7 +24,7 @@ struct link {
 struct weir_flow_cache {
 	uint32_t capacity;
 	uint64_t count; /* also read by the control thread */
-	uint32_t hand; /* of the clock that looks for a flow to forget */
+	uint32_t hand;	/* of the clock that looks for a flow to forget */
 	uint32_t next_flushed;
 	uint32_t free_count;
 	uint64_t changes;

@@ -190,8 +190,7 @@ poll_all(struct weir_core *core, const bool ledger)
 			rte_pause();
 			now = rte_rdtsc();
 		}
-		/* Release: weir_loops_pass() and weir_loops_stop() order what the control thread
-		 * reads behind it. */
+		/* Release: weir_loops_pass() orders what the control thread reads behind it. */
 		__atomic_store_n(&core->loops, core->loops + 1, __ATOMIC_RELEASE);
 	}
 }
@@ -205,6 +204,7 @@ loop(void *argument)
 		poll_all(core, true);
 	else
 		poll_all(core, false);
+	__atomic_store_n(&core->has_ended, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -240,8 +240,8 @@ weir_loops_stop(void)
 	__atomic_store_n(&stop_asked, true, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < weir_cores_used; i++) {
 		rte_eal_wait_lcore(weir_cores[i].lcore);
-		/* All that the loop wrote: DPDK says nothing of the order. */
-		(void)__atomic_load_n(&weir_cores[i].loops, __ATOMIC_ACQUIRE);
+		/* Then all that the loop wrote is to be seen, whatever DPDK does. */
+		(void)__atomic_load_n(&weir_cores[i].has_ended, __ATOMIC_ACQUIRE);
 	}
 	weir_cores_polled = false;
 }

@@ -73,16 +73,19 @@ summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *
 	}
 }
 
-/* Packets lost after the last arrival are a gap that ends when sending ended. */
+/* Packets lost after the last arrival are a gap that ends when sending ended. While the run goes on
+ * they may still be under way. */
 static void
 find_gaps(const struct weir_stream *stream, struct weir_stream_count *count)
 {
 	const struct weir_arrivals *arrivals = &stream->arrivals;
 	uint64_t come = arrivals->any ? arrivals->highest + 1 : 0;
 	uint64_t last_tsc = arrivals->after_gap_tsc, longest = arrivals->longest_gap_cycles;
+	bool goes_on = weir_epoch != 0 && !weir_run_closed;
 
 	count->gaps = arrivals->gaps;
-	if (stream->config.to_port_id != WEIR_NOWHERE && stream->sender.sequence > come) {
+	if (!goes_on && stream->config.to_port_id != WEIR_NOWHERE &&
+	    stream->sender.sequence > come) {
 		uint64_t from_tsc = arrivals->any ? arrivals->newest_rx_tsc : weir_run_start_tsc();
 
 		count->gaps++;
