@@ -87,6 +87,14 @@ test-native: native build/.packages-dev ## C unit tests, plain and under ASan + 
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		tools/c-tests build/asan
 
+.PHONY: test-tsan
+test-tsan: setup build/.packages-dev .venv/.ready-dev ## tests that have threads, under ThreadSanitizer; minutes
+	@$(SUDO) tools/test-tsan $(PYTHON)
+
+.PHONY: test-model
+test-model: build/.packages-dev ## what cores hand to each other, in every order that C11 allows; needs GenMC (GENMC=its path)
+	@tools/test-model
+
 .PHONY: test-python
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
 	@$(SUDO) $(PYTHON) -m pytest -n $(shell nproc) --dist loadscope --junitxml=$(word 1,$(PYTEST_JUNIT)) $(SIDE_BY_SIDE)

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "history.h"
-
 struct weir_core weir_cores[WEIR_CORES_MAX];
 unsigned int weir_cores_used;
 bool weir_cores_polled;
@@ -125,8 +123,8 @@ weir_core_gaps(unsigned int index, uint64_t from, struct weir_gap *gaps, uint64_
 {
 	const struct weir_core *core = &weir_cores[index];
 
-	return weir_history_read(core->gaps, sizeof(*gaps), &core->gap_count, WEIR_GAPS_KEPT, from,
-				 gaps, next);
+	return weir_history_read(core->gaps[0], WEIR_HISTORY_WORDS(*gaps), &core->gap_count,
+				 WEIR_GAPS_KEPT, from, gaps, next);
 }
 
 unsigned int
@@ -134,6 +132,6 @@ weir_core_pieces(unsigned int index, uint64_t from, struct weir_piece *pieces, u
 {
 	const struct weir_core *core = &weir_cores[index];
 
-	return weir_history_read(core->pieces, sizeof(*pieces), &core->piece_count,
+	return weir_history_read(core->pieces[0], WEIR_HISTORY_WORDS(*pieces), &core->piece_count,
 				 WEIR_PIECES_KEPT, from, pieces, next);
 }

@@ -11,6 +11,7 @@
 #include "area.h"
 #include "error.h"
 #include "core_speed.h"
+#include "history.h"
 #include "stall.h"
 
 #define WEIR_CORES_MAX 64
@@ -70,11 +71,13 @@ struct weir_core {
 	const char *blamed; /* the area whose poll it was */
 	/* Written by the loop, read by the control thread. */
 	uint64_t loops;
+	bool has_ended;
 	struct weir_core_speed speed;
 	struct weir_stalls stalls;
 	uint64_t gap_count, piece_count;
-	struct weir_gap gaps[WEIR_GAPS_KEPT];
-	struct weir_piece pieces[WEIR_PIECES_KEPT];
+	/* Of struct weir_gap and struct weir_piece: see history.h. */
+	uint64_t gaps[WEIR_GAPS_KEPT][WEIR_HISTORY_WORDS(struct weir_gap)];
+	uint64_t pieces[WEIR_PIECES_KEPT][WEIR_HISTORY_WORDS(struct weir_piece)];
 } __rte_cache_aligned;
 
 extern struct weir_core weir_cores[WEIR_CORES_MAX];

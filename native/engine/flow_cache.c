@@ -23,8 +23,8 @@ struct link {
 
 struct weir_flow_cache {
 	uint32_t capacity;
-	uint32_t count;
-	uint32_t hand; /* of the clock that looks for a flow to forget */
+	uint64_t count; /* also read by the control thread */
+	uint32_t hand;	/* of the clock that looks for a flow to forget */
 	uint32_t next_flushed;
 	uint32_t free_count;
 	uint64_t changes;
@@ -170,7 +170,7 @@ forget(struct weir_flow_cache *cache, uint32_t number)
 	weir_flow_table_take(cache->table, number);
 	cache->stage_counts[number] = 0;
 	cache->free_numbers[cache->free_count++] = number;
-	cache->count--;
+	weir_count(&cache->count, -(uint64_t)1);
 	cache->changes++;
 }
 
@@ -238,7 +238,7 @@ weir_flow_cache_changes(const struct weir_flow_cache *cache)
 uint32_t
 weir_flow_cache_count(const struct weir_flow_cache *cache)
 {
-	return cache->count;
+	return (uint32_t)weir_counted(&cache->count);
 }
 
 /* Second chance: passes over flows that were used since the hand was there. */
@@ -348,5 +348,5 @@ weir_flow_cache_remember(struct weir_flow_cache *cache, const struct weir_flow_d
 	for (unsigned int i = 0; i < stages->stage_count; i++)
 		put_in(cache, link_of(cache, number, i), &stages->seen[i], stages->invalidation[i]);
 	cache->stage_counts[number] = stages->stage_count;
-	cache->count++;
+	weir_count(&cache->count, 1);
 }

@@ -4,17 +4,20 @@
 #include <string.h>
 
 unsigned int
-weir_history_read(const void *entries, size_t bytes, const uint64_t *count, unsigned int kept,
+weir_history_read(const uint64_t *entries, size_t words, const uint64_t *count, unsigned int kept,
 		  uint64_t from, void *copies, uint64_t *next)
 {
 	uint64_t end = __atomic_load_n(count, __ATOMIC_ACQUIRE);
 	uint64_t first = end - from > kept ? end - kept : from;
-	uint64_t safe;
+	size_t bytes = words * sizeof(*entries);
 	char *copy = copies;
+	uint64_t safe;
 
 	for (uint64_t number = first; number < end; number++)
-		memcpy(copy + (number - first) * bytes,
-		       (const char *)entries + number % kept * bytes, bytes);
+		weir_words_get(copy + (number - first) * bytes, &entries[number % kept * words],
+			       words);
+	/* The entries before the count that tells which of them may be written over: with the
+	 * writer's fence, a word of a newer entry brings along a count that rules it out. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* The one behind the last may be being written, over the oldest. */
 	safe = __atomic_load_n(count, __ATOMIC_RELAXED) + 1;

@@ -9,7 +9,6 @@
 
 #include "barrier.h"
 #include "cores.h"
-#include "history.h"
 #include "stage.h"
 
 static bool stop_asked;
@@ -32,9 +31,10 @@ keep_piece(struct weir_core *core, uint64_t cycles)
 	core->piece_tsc = rte_rdtsc();
 	if (cycles == 0)
 		return;
-	*weir_history_at(core->pieces, core->piece_count, WEIR_PIECES_KEPT) =
-		(struct weir_piece){.end_tsc = core->piece_tsc, .cycles = cycles};
-	weir_history_added(&core->piece_count);
+	const struct weir_piece piece = {.end_tsc = core->piece_tsc, .cycles = cycles};
+
+	weir_history_add(core->pieces[0], &piece, WEIR_HISTORY_WORDS(piece), WEIR_PIECES_KEPT,
+			 &core->piece_count);
 }
 
 /* Returns the time: now_tsc, or later, as this is no area's work. */
@@ -65,13 +65,15 @@ attribute(struct weir_core *core, struct weir_area *area, uint64_t cycles, bool 
 static void
 keep_gap(struct weir_core *core, uint64_t end_tsc, uint64_t gap)
 {
-	*weir_history_at(core->gaps, core->gap_count, WEIR_GAPS_KEPT) = (struct weir_gap){
+	const struct weir_gap kept = {
 		.end_tsc = end_tsc,
 		.cycles = gap,
 		.host_cycles = core->host_cycles,
 		.area = core->host_cycles == 0 ? core->blamed : NULL,
 	};
-	weir_history_added(&core->gap_count);
+
+	weir_history_add(core->gaps[0], &kept, WEIR_HISTORY_WORDS(kept), WEIR_GAPS_KEPT,
+			 &core->gap_count);
 }
 
 /* Tells the core's areas when the host had it: a generator skips what was due then. */
@@ -113,12 +115,25 @@ run_call(struct weir_area *area, struct weir_area_call *call)
 	__atomic_store_n(&area->call, NULL, __ATOMIC_RELEASE);
 }
 
+/* Whether a loop that runs polls the area. */
+static bool
+is_polled(const struct weir_area *area)
+{
+	for (unsigned int i = 0; weir_cores_polled && i < weir_cores_used; i++) {
+		for (unsigned int j = 0; j < weir_cores[i].area_count; j++) {
+			if (weir_cores[i].areas[j] == area)
+				return true;
+		}
+	}
+	return false;
+}
+
 void
 weir_area_run(struct weir_area *area, void (*run)(void *argument), void *argument)
 {
 	struct weir_area_call call = {.run = run, .argument = argument};
 
-	if (!weir_cores_polled) {
+	if (!is_polled(area)) {
 		run(argument);
 		return;
 	}
@@ -189,6 +204,7 @@ loop(void *argument)
 		poll_all(core, true);
 	else
 		poll_all(core, false);
+	__atomic_store_n(&core->has_ended, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -222,8 +238,11 @@ weir_loops_stop(void)
 	if (!weir_cores_polled)
 		return;
 	__atomic_store_n(&stop_asked, true, __ATOMIC_RELAXED);
-	for (unsigned int i = 0; i < weir_cores_used; i++)
+	for (unsigned int i = 0; i < weir_cores_used; i++) {
 		rte_eal_wait_lcore(weir_cores[i].lcore);
+		/* Then all that the loop wrote is to be seen, whatever DPDK does. */
+		(void)__atomic_load_n(&weir_cores[i].has_ended, __ATOMIC_ACQUIRE);
+	}
 	weir_cores_polled = false;
 }
 

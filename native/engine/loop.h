@@ -15,7 +15,7 @@ struct weir_loop_options {
 
 /*
  * Runs `run` between two polls of the area, on its thread, and returns when it has been run; at
- * once while the loops are stopped. Control thread only.
+ * once while no loop polls the area. Control thread only.
  */
 void weir_area_run(struct weir_area *area, void (*run)(void *argument), void *argument);
 

@@ -10,6 +10,8 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "tsan.h"
+
 /* A driver outside DPDK. Both return how many packets changed hands, `count` at most; what
  * transmit() did not take stays the caller's. */
 struct weir_queue_driver {
@@ -38,7 +40,9 @@ weir_queue_receive(const struct weir_queue *queue, struct rte_mbuf **packets, ui
 {
 	switch (queue->kind) {
 	case WEIR_QUEUE_ETHDEV:
-		return rte_eth_rx_burst(queue->ethdev_id, 0, packets, count);
+		count = rte_eth_rx_burst(queue->ethdev_id, 0, packets, count);
+		weir_tsan_take(packets, count);
+		return count;
 	case WEIR_QUEUE_RING:
 		return rte_ring_dequeue_burst(queue->ring, (void **)packets, count, NULL);
 	case WEIR_QUEUE_DRIVER:
@@ -54,6 +58,7 @@ weir_queue_transmit(const struct weir_queue *queue, struct rte_mbuf **packets, u
 {
 	switch (queue->kind) {
 	case WEIR_QUEUE_ETHDEV:
+		weir_tsan_give(packets, count);
 		return rte_eth_tx_burst(queue->ethdev_id, 0, packets, count);
 	case WEIR_QUEUE_RING:
 		return rte_ring_enqueue_burst(queue->ring, (void **)packets, count, NULL);

@@ -89,7 +89,7 @@ is_first_arrival(struct weir_arrivals *arrivals, uint64_t sequence, uint64_t tx_
 		arrivals->reordered++; /* RFC 4737 type-P-reordered */
 	}
 	*word |= bit;
-	arrivals->delivered++;
+	weir_count(&arrivals->delivered, 1); /* weir_run_poll() looks at it */
 	return true;
 }
 

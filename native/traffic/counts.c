@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run counted, for the control thread. */
+/*
+ * What a run counted, for the control thread. While the loops run, the threads that count are asked
+ * for it: each copies its half of a stream between two of its polls, so that the figures of one
+ * half belong together, and nothing that is counted needs to be atomic. The receiver is asked
+ * first: no more has arrived than was offered.
+ */
 #include <assert.h>
 #include <string.h>
 
 #include <rte_common.h>
 #include <rte_cycles.h>
 
+#include "engine/loop.h"
 #include "stream.h"
 
 static_assert(WEIR_HISTOGRAM_BUCKETS == WEIR_DELAY_BUCKETS_MAX, "room for all of them");
@@ -22,7 +28,7 @@ summarise(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
 	double ns = ns_per_cycle();
 
 	memset(latency, 0, sizeof(*latency));
-	latency->count = __atomic_load_n(&cycles->count, __ATOMIC_ACQUIRE);
+	latency->count = cycles->count;
 	if (latency->count == 0)
 		return;
 	latency->min = (double)weir_histogram_min(cycles) * ns;
@@ -67,16 +73,19 @@ summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *
 	}
 }
 
-/* Packets lost after the last arrival are a gap that ends when sending ended. */
+/* Packets lost after the last arrival are a gap that ends when sending ended. While the run goes on
+ * they may still be under way. */
 static void
 find_gaps(const struct weir_stream *stream, struct weir_stream_count *count)
 {
 	const struct weir_arrivals *arrivals = &stream->arrivals;
 	uint64_t come = arrivals->any ? arrivals->highest + 1 : 0;
 	uint64_t last_tsc = arrivals->after_gap_tsc, longest = arrivals->longest_gap_cycles;
+	bool goes_on = weir_epoch != 0 && !weir_run_closed;
 
 	count->gaps = arrivals->gaps;
-	if (stream->config.to_port_id != WEIR_NOWHERE && stream->sender.sequence > come) {
+	if (!goes_on && stream->config.to_port_id != WEIR_NOWHERE &&
+	    stream->sender.sequence > come) {
 		uint64_t from_tsc = arrivals->any ? arrivals->newest_rx_tsc : weir_run_start_tsc();
 
 		count->gaps++;
@@ -89,12 +98,66 @@ find_gaps(const struct weir_stream *stream, struct weir_stream_count *count)
 	count->longest_gap_ns = (double)longest * ns_per_cycle();
 }
 
+/* The stream looked at last. Of its arrays only the histograms are ever filled. */
+static struct weir_stream taken;
+
+/* On the receiver's thread. */
+static void
+take_arrivals(void *argument)
+{
+	struct weir_arrivals *arrivals = argument;
+	struct weir_delays *delays = &arrivals->delays;
+
+	weir_delays_flush(delays);
+	memcpy(&taken.arrivals, arrivals, offsetof(struct weir_arrivals, window));
+	memcpy(&taken.arrivals.delays, delays, offsetof(struct weir_delays, latency_cycles));
+	weir_histogram_copy(&taken.arrivals.delays.latency_cycles, &delays->latency_cycles);
+	weir_histogram_copy(&taken.arrivals.delays.ipdv_cycles, &delays->ipdv_cycles);
+}
+
+/* On the generator's thread. */
+static void
+take_sender(void *argument)
+{
+	const struct weir_sender *sender = argument;
+
+	taken.sender.intended = sender->intended;
+	taken.sender.sequence = sender->sequence;
+	taken.sender.offered = sender->offered;
+	taken.sender.refused = sender->refused;
+	taken.sender.last_tx_tsc = sender->last_tx_tsc;
+	weir_histogram_copy(&taken.sender.lateness_cycles, &sender->lateness_cycles);
+}
+
+static void
+ask_receiver(struct weir_stream *stream)
+{
+	/* Here, not on the thread that polls. */
+	weir_histogram_clear(&taken.arrivals.delays.latency_cycles);
+	weir_histogram_clear(&taken.arrivals.delays.ipdv_cycles);
+	if (stream->config.to_port_id != WEIR_NOWHERE)
+		weir_area_run(weir_receiver_of(stream->config.to_port_id), take_arrivals,
+			      &stream->arrivals);
+	else
+		take_arrivals(&stream->arrivals);
+}
+
+static void
+ask_generator(struct weir_stream *stream)
+{
+	weir_histogram_clear(&taken.sender.lateness_cycles);
+	weir_area_run(weir_generator_of(stream->config.port_id), take_sender, &stream->sender);
+}
+
 void
 weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 {
-	const struct weir_stream *stream = weir_stream_at(index);
+	const struct weir_stream *stream = &taken;
 	const struct weir_delays *delays = &stream->arrivals.delays;
 
+	taken.config = weir_stream_at(index)->config;
+	ask_receiver(weir_stream_at(index));
+	ask_generator(weir_stream_at(index));
 	*count = (struct weir_stream_count){
 		.intended = stream->sender.intended,
 		.offered = stream->sender.offered,
@@ -163,14 +226,15 @@ unsigned int
 weir_stream_buckets(unsigned int index, enum weir_delay_histogram which,
 		    struct weir_bucket_ns *buckets, unsigned int room)
 {
-	const struct weir_delays *delays = &weir_stream_at(index)->arrivals.delays;
+	const struct weir_delays *delays = &taken.arrivals.delays;
 	const struct weir_histogram *histogram =
 		which == WEIR_DELAY_LATENCY ? &delays->latency_cycles : &delays->ipdv_cycles;
 	double ns = ns_per_cycle();
 	unsigned int found = 0;
 
+	ask_receiver(weir_stream_at(index));
 	for (uint32_t i = 0; i < WEIR_HISTOGRAM_BUCKETS; i++) {
-		uint64_t count = weir_counted(&histogram->buckets[i]);
+		uint64_t count = histogram->buckets[i];
 
 		if (count == 0)
 			continue;
@@ -191,8 +255,24 @@ weir_receiver_port(unsigned int index)
 	return weir_receiver_port_name(weir_receiver_at(index));
 }
 
+struct receiver_taking {
+	struct weir_area *receiver;
+	struct weir_receiver_count *count;
+};
+
+/* On the receiver's thread. */
+static void
+take_receiver(void *argument)
+{
+	const struct receiver_taking *taking = argument;
+
+	*taking->count = *weir_receiver_counts(taking->receiver);
+}
+
 void
 weir_receiver_counted(unsigned int index, struct weir_receiver_count *count)
 {
-	*count = *weir_receiver_counts(weir_receiver_at(index));
+	struct receiver_taking taking = {.receiver = weir_receiver_at(index), .count = count};
+
+	weir_area_run(taking.receiver, take_receiver, &taking);
 }

@@ -2,6 +2,7 @@
 #include "histogram.h"
 
 #include <math.h>
+#include <stddef.h>
 
 uint64_t
 weir_histogram_from(uint32_t bucket)
@@ -12,6 +13,18 @@ weir_histogram_from(uint32_t bucket)
 		return bucket;
 	shift = (bucket >> WEIR_HISTOGRAM_BITS) - 1;
 	return (uint64_t)(bucket - (shift << WEIR_HISTOGRAM_BITS)) << shift;
+}
+
+void
+weir_histogram_copy(struct weir_histogram *to, const struct weir_histogram *from)
+{
+	uint32_t first = weir_histogram_bucket(weir_histogram_min(from));
+	uint32_t last = weir_histogram_bucket(weir_histogram_max(from));
+
+	memcpy(to, from, offsetof(struct weir_histogram, buckets));
+	if (from->count > 0)
+		memcpy(&to->buckets[first], &from->buckets[first],
+		       (last + 1 - first) * sizeof(from->buckets[0]));
 }
 
 static uint64_t

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A histogram of counts by value, log-linear as HdrHistogram's: 128 buckets an octave, so a value
- * is known within 0.8 %. (HdrHistogram's C library is not packaged in Debian 12.)
+ * is known within 0.8 %. (HdrHistogram's C library is not packaged in Debian 12.) One thread adds
+ * and reads.
  */
 #ifndef WEIR_TRAFFIC_HISTOGRAM_H
 #define WEIR_TRAFFIC_HISTOGRAM_H
@@ -77,8 +78,7 @@ weir_histogram_add_many(struct weir_histogram *histogram, uint64_t value, uint32
 		histogram->max = value;
 	histogram->buckets[weir_histogram_bucket(value)] += count;
 	histogram->sum += value * count;
-	/* Last: a concurrent reader sees no count before there is a minimum. */
-	__atomic_store_n(&histogram->count, histogram->count + count, __ATOMIC_RELEASE);
+	histogram->count += count;
 }
 
 static inline void
@@ -169,8 +169,12 @@ weir_histogram_add_ramp(struct weir_histogram *histogram, uint64_t first, uint64
 	else
 		weir_histogram_ramp_singly(histogram, first, step, count);
 	histogram->sum += ((first >> WEIR_RAMP_PLACES) + (last >> WEIR_RAMP_PLACES)) * count / 2;
-	__atomic_store_n(&histogram->count, histogram->count + count, __ATOMIC_RELEASE);
+	histogram->count += count;
 }
+
+/* To one that was cleared, and no more than has something in it: on the thread that adds, which has
+ * other things to do. */
+void weir_histogram_copy(struct weir_histogram *to, const struct weir_histogram *from);
 
 /* The smallest value that counts in a bucket; of the one behind the last, where that would end. */
 uint64_t weir_histogram_from(uint32_t bucket);

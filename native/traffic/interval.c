@@ -12,6 +12,7 @@ static_assert(WEIR_LOSSES_MAX == WEIR_INTERVAL_LOSSES_MAX, "room for all of them
 
 struct taking {
 	struct weir_arrivals *arrivals;
+	const struct weir_sender *sender;
 	struct weir_stream_interval *interval;
 };
 
@@ -78,16 +79,29 @@ take(void *argument)
 	take_losses(&arrivals->losses, interval);
 }
 
+/* On the generator's thread: what was refused is part of what was offered. */
+static void
+take_sent(void *argument)
+{
+	const struct taking *taking = argument;
+
+	taking->interval->offered = taking->sender->offered;
+	taking->interval->tx_refused = taking->sender->refused;
+}
+
 void
 weir_stream_interval(unsigned int index, struct weir_stream_interval *interval)
 {
 	struct weir_stream *stream = weir_stream_at(index);
-	struct taking taking = {.arrivals = &stream->arrivals, .interval = interval};
+	struct taking taking = {
+		.arrivals = &stream->arrivals,
+		.sender = &stream->sender,
+		.interval = interval,
+	};
 
 	memset(interval, 0, sizeof(*interval));
 	if (stream->config.to_port_id != WEIR_NOWHERE)
 		weir_area_run(weir_receiver_of(stream->config.to_port_id), take, &taking);
-	/* Read after the arrivals, so never less than these. */
-	interval->offered = stream->sender.offered;
-	interval->tx_refused = stream->sender.refused;
+	/* After the arrivals, so never less than these. */
+	weir_area_run(weir_generator_of(stream->config.port_id), take_sent, &taking);
 }

@@ -16,7 +16,7 @@
 #define WEIR_WINDOW_WORDS (WEIR_WINDOW_PACKETS / 64)
 
 /* The sending half: written by the control thread between runs, by the generator's core during one.
- */
+ * Others ask that core (weir_area_run()), but for `done`. */
 struct weir_sender {
 	const struct weir_stream_config *config;
 	struct weir_offsets at;
@@ -47,7 +47,7 @@ struct weir_sender {
 	struct weir_histogram lateness_cycles;
 };
 
-/* The receiving half: written by the receiver's core. */
+/* The receiving half: written by the receiver's core; others ask it, but for `delivered`. */
 struct weir_arrivals {
 	bool any;
 	uint64_t highest; /* sequence, not wrapped */

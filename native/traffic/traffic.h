@@ -175,7 +175,9 @@ struct weir_receiver_count {
 	unsigned int clock_steps; /* how often the card's clock was set */
 };
 
-/* Counts of the last run; while it goes on, those of about now, and `intended` is not known. */
+/* Counts of the last run; while it goes on, those of now: the arrivals at one moment, then the
+ * packets sent, so that none has arrived that is not offered. Packets under way are no gap then,
+ * and `intended` is not known. */
 void weir_stream_counted(unsigned int index, struct weir_stream_count *count);
 
 /* Packets missing at one time: `at_ns` from the start of the run. */

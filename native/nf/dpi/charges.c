@@ -33,13 +33,7 @@ dpi_charges_init(struct dpi_charges *charges, uint32_t capacity)
 	return true;
 }
 
-/* To an odd number while the place is free or changing, which readers skip, as in a seqlock. */
-static void
-change(struct dpi_charge *charge)
-{
-	__atomic_store_n(&charge->changes, charge->changes + 1, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
+#define KEY_WORDS (sizeof(struct dpi_charge_key) / sizeof(uint64_t))
 
 static uint32_t
 create(struct dpi_charges *charges, const struct dpi_charge_key *key)
@@ -50,15 +44,17 @@ create(struct dpi_charges *charges, const struct dpi_charge_key *key)
 	if (place == DPI_CHARGE_NONE)
 		return DPI_CHARGE_NONE;
 	charge = &charges->places[place];
-	charge->key = *key;
+	/* The place is free: its number is odd, and was before it was given back. */
+	weir_words_put(charge->key_words, key, KEY_WORDS);
 	if (!weir_flow_table_put(charges->index, place))
 		return DPI_CHARGE_NONE;
 	charges->first_free = charge->next_free;
-	charges->count++;
-	charge->counter = (struct weir_counter){0};
+	weir_count(&charges->count, 1);
+	__atomic_store_n(&charge->counter.packets, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&charge->counter.bytes, 0, __ATOMIC_RELAXED);
 	charge->swept_packets = 0;
 	charge->flows = 0;
-	change(charge);
+	weir_sequence_close(&charge->changes);
 	return place;
 }
 
@@ -99,12 +95,12 @@ forget(struct dpi_charges *charges, uint32_t place)
 {
 	struct dpi_charge *charge = &charges->places[place];
 
-	change(charge);
+	weir_sequence_open(&charge->changes);
 	weir_flow_table_take(charges->index, place);
 	dpi_charges_add(charges, DPI_CHARGE_NONE, &charge->counter);
 	charge->next_free = charges->first_free;
 	charges->first_free = place;
-	charges->count--;
+	weir_count(&charges->count, -(uint64_t)1);
 }
 
 void
@@ -131,11 +127,10 @@ dpi_charges_read(const struct dpi_charges *charges, uint32_t place, struct dpi_c
 		 struct weir_counter *counter)
 {
 	const struct dpi_charge *charge = &charges->places[place];
-	uint32_t before = __atomic_load_n(&charge->changes, __ATOMIC_ACQUIRE);
+	uint32_t begun = weir_sequence_begin(&charge->changes);
 
-	*key = charge->key;
+	weir_words_get(key, charge->key_words, KEY_WORDS);
 	counter->packets = weir_counted(&charge->counter.packets);
 	counter->bytes = weir_counted(&charge->counter.bytes);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return (before & 1) == 0 && before == __atomic_load_n(&charge->changes, __ATOMIC_RELAXED);
+	return weir_sequence_holds(&charge->changes, begun);
 }

@@ -12,6 +12,7 @@
 
 #include "packet/action.h"
 #include "packet/flow_table.h"
+#include "packet/sequence_lock.h"
 
 #define DPI_CHARGE_NONE UINT32_MAX
 
@@ -25,11 +26,11 @@ struct dpi_charge_key {
 static_assert(sizeof(struct dpi_charge_key) == WEIR_FLOW_KEY_BYTES, "a key without holes");
 
 struct dpi_charge {
-	struct dpi_charge_key key;
+	uint64_t key_words[2]; /* a struct dpi_charge_key */
 	struct weir_counter counter;
 	uint64_t swept_packets; /* the counter at the last sweep */
 	uint32_t flows;		/* that count in this place */
-	uint32_t changes;	/* of the key, as in a seqlock; odd: free or changing */
+	uint32_t changes;	/* of the key: a sequence lock; odd while the place is free */
 	uint32_t active_s;	/* when a sweep last saw a flow or a packet */
 	uint32_t next_free;
 	uint64_t zero;
@@ -41,7 +42,7 @@ struct dpi_charges {
 	struct weir_flow_table *index;
 	struct weir_counter forgotten; /* of subscribers that were idle too long */
 	uint32_t capacity;
-	uint32_t count;
+	uint64_t count; /* also read by the control thread */
 	uint32_t first_free;
 	uint32_t sweep_at;
 };

@@ -68,7 +68,7 @@ struct dpi {
 	struct weir_flow_table *index; /* of flows, by key */
 	struct dpi_flow *flows;
 	uint64_t tsc_hz;
-	uint32_t flow_count;
+	uint64_t flow_count; /* also read by the control thread */
 	uint32_t first_free;
 	uint32_t sweep_at;
 	unsigned int ipv6; /* enum dpi_ipv6 */

@@ -68,7 +68,7 @@ dpi_flow_begin(struct dpi *dpi, const struct weir_tuple *key, uint32_t rule, uin
 	flow->charge = DPI_CHARGE_NONE;
 	flow->inspection = DPI_INSPECTION_NONE;
 	flow->active_s = now_s;
-	dpi->flow_count++;
+	weir_count(&dpi->flow_count, 1);
 	dpi_verdict_by_tuple(dpi, flow, rule);
 	return flow;
 }
@@ -91,7 +91,7 @@ dpi_flow_end(struct dpi *dpi, struct dpi_flow *flow, struct weir_flow_cache *cac
 	flow->key.zero[1] = 0;
 	flow->next_free = dpi->first_free;
 	dpi->first_free = number;
-	dpi->flow_count--;
+	weir_count(&dpi->flow_count, -(uint64_t)1);
 }
 
 static uint32_t

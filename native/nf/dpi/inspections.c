@@ -101,7 +101,7 @@ dpi_inspection_begin(struct dpi_inspections *inspections)
 		return DPI_INSPECTION_NONE;
 	inspection = &inspections->places[place];
 	inspections->first_free = inspection->next_free;
-	inspections->count++;
+	weir_count(&inspections->count, 1);
 	memset(inspection, 0, sizeof(*inspection));
 	inspection->ndpi =
 		(void *)(inspections->ndpi_flows + (size_t)place * inspections->ndpi_flow_bytes);
@@ -120,7 +120,7 @@ dpi_inspection_end(struct dpi_inspections *inspections, uint32_t place)
 	inspection->ndpi = NULL;
 	inspection->next_free = inspections->first_free;
 	inspections->first_free = place;
-	inspections->count--;
+	weir_count(&inspections->count, -(uint64_t)1);
 }
 
 /* Of two rules that match, the earlier one in the file takes precedence. */

@@ -38,7 +38,7 @@ struct dpi_inspections {
 	uint8_t *ndpi_flows;
 	uint32_t ndpi_flow_bytes;
 	uint32_t capacity;
-	uint32_t count;
+	uint64_t count; /* also read by the control thread */
 	uint32_t first_free;
 	/* Set by the owner: how far a flow is looked into, and whether nDPI is asked. */
 	uint32_t packets_max;

@@ -33,9 +33,9 @@ dpi_report(const void *state, struct weir_report *report)
 {
 	const struct dpi *dpi = state;
 
-	report->figure(report, "flows", dpi->flow_count);
-	report->figure(report, "inspections", dpi->inspections.count);
-	report->figure(report, "charges", dpi->charges.count);
+	report->figure(report, "flows", weir_counted(&dpi->flow_count));
+	report->figure(report, "inspections", weir_counted(&dpi->inspections.count));
+	report->figure(report, "charges", weir_counted(&dpi->charges.count));
 	report->figure(report, "rules", dpi->rules->count);
 	report->figure(report, "inspected_packets",
 		       weir_counted(&dpi->inspections.inspected_packets));
