@@ -113,7 +113,7 @@ def next_step(result: Result) -> str | None:
             "run it again to its end; cases that had not begun are missing",
         ),
         (
-            noise.headline(result) is not None or "D" in kinds,
+            noise.mostly_disturbed(result) or "D" in kinds,
             "`weir doctor` names what disturbs cores here; run it again when they are free",
         ),
         (bool(kinds & {"X", "I"}), "the reasons under Read with care say why some cases have no rate"),

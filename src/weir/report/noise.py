@@ -40,15 +40,21 @@ def headline(result: Result) -> str | None:
     ran = list(summary.trials(result))
     searched = [case for _, case in result.cases() if case.throughput or case.problem is not None]
     without = [case for case in searched if not any(one.load_pps for one in case.throughput)]
-    out_s, whole_s = left_out_s(ran)
     said = []
     if len(without) > HEADLINE_SHARE * len(searched):
         verb = "has" if len(without) == 1 else "have"
         said.append(f"{len(without)} of {len(searched)} cases {verb} no rate")
-    if out_s <= HEADLINE_SHARE * whole_s:
+    if not mostly_disturbed(result):
         return f"{said[0]}: the remarks say why." if said else None
+    out_s, whole_s = left_out_s(ran)
     said.append(f"{out_s / whole_s:.0%} of the time {_lost_to(ran)}")
     return f"{'; '.join(said)}: these numbers say little about the system."
+
+
+def mostly_disturbed(result: Result) -> bool:
+    """Whether so much of the time was left out that the numbers say little."""
+    out_s, whole_s = left_out_s(list(summary.trials(result)))
+    return out_s > HEADLINE_SHARE * whole_s
 
 
 def _lost_to(ran: Sequence[Trial]) -> str:

@@ -153,7 +153,7 @@ def _deviations(result: Result) -> Markup:
     said = [sentence for sentence in section_rows.remarks(result) if sentence not in doubts.sentences(result)]
     notes = tag("ul", [tag("li", sentence) for sentence in said], class_="plain") if said else None
     title = "Not as the RFCs ask"
-    return tag("div", notes, sheet(title, ("clause", "asked", "here", "where"), lines, 4))
+    return tag("div", notes, sheet(title, ("clause", "asked", "here", "where"), lines, 4, wrap=True))
 
 
 FORMAT = Format("rfc2544", ".rfc2544", render)

@@ -113,8 +113,8 @@ def _parts(result: Result) -> Iterator[PagePart]:
             "Stalls",
             "When cores were away",
             "A lane for each core: when somebody else had it, or slowed it, and for how much of the time. "
-            "What was due meanwhile is left out of every verdict. Trials lie one behind the other as they are "
-            "stored: when each began is not kept.",
+            "What was due meanwhile is left out of every verdict. Trials lie one behind the other as they "
+            "are stored: when each began is not kept.",
             (
                 tag("div", class_="plots whole", id="stall-lanes"),
                 needs_script("This plot"),
@@ -224,7 +224,8 @@ def _notices(result: Result) -> Iterator[tuple[str, list[str]]]:
 
 def _group(title: str, sentences: list[str]) -> Markup:
     if len(sentences) <= UNFOLDED:
-        return tag("p", tag("b", title), " ", " ".join(sentences))
+        ended = [sentence if sentence.endswith(".") else f"{sentence}." for sentence in sentences]
+        return tag("p", tag("b", title), " ", " ".join(ended))
     inner = tag("ul", [tag("li", sentence) for sentence in sentences], class_="plain")
     return tag("details", tag("summary", tag("b", title), f" {len(sentences)} remarks"), inner, class_="fold")
 
