@@ -86,12 +86,12 @@ def test_a_report_format_is_one_module_and_its_registration(tmp_path: Path) -> N
     made = result()
     (tmp_path / "result.json").write_text(made.model_dump_json(), encoding="utf-8")
     weir = [sys.executable, "-c", "from weir.cli.main import app; app()", "report", "result.json"]
-    printed = run(*weir, "--format", "markdown", at=tmp_path)
-    run(*weir, "--output", "rates.md", at=tmp_path)
-    assert (tmp_path / "rates.md").read_text(encoding="utf-8") == printed
-    rates = [line for line in printed.splitlines() if line.startswith(("| PVP |", "| PVVP |"))]
+    printed = run(*weir, "--format", "tsv", at=tmp_path)
+    run(*weir, "--output", "rates.tsv", at=tmp_path)
+    assert (tmp_path / "rates.tsv").read_text(encoding="utf-8") == printed
+    head, *rates = (line.split("\t") for line in printed.splitlines())
     assert len(rates) == sum(len(case.throughput) for setup in made.setups for case in setup.cases)
-    assert printed.startswith(f"# {made.title}\n")
+    assert {len(line) for line in rates} == {len(head)} == {7}
 
 
 def test_what_the_page_adds_passes_lint(tmp_path: Path) -> None:

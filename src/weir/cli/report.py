@@ -109,8 +109,9 @@ def _format_of(output: Path | None) -> str:
 
     if output is None:
         return "terminal"
-    for known in formats().values():
-        if output.suffix == known.suffix:
+    # The longest first: ".percentiles.csv" ends in ".csv" too.
+    for known in sorted(formats().values(), key=lambda one: -len(one.suffix)):
+        if output.name.endswith(known.suffix):
             return known.name
     suffixes = ", ".join(known.suffix for known in formats().values())
     raise CommandError(

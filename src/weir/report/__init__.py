@@ -23,6 +23,8 @@ FORMATS = {
     "json": "weir.report.data_formats:JSON",
     "csv": "weir.report.data_formats:CSV",
     "html": "weir.report.page.document:FORMAT",
+    "markdown": "weir.report.markdown:FORMAT",
+    "percentiles": "weir.report.percentiles:CSV",
     "rfc2544": "weir.procedures.rfc2544.section:FORMAT",
     "hgrm": "weir.report.hdr_histogram:PERCENTILES",
     "hlog": "weir.report.hdr_histogram:LOG",

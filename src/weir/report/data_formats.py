@@ -13,14 +13,18 @@ from typing import Any
 
 from weir.base.document_schema import document_schema
 from weir.report import Format
-from weir.report.sections import Cell, leading
+from weir.report.sections import Cell, CsvTable, leading
 from weir.results.result import RESULT_VERSION, Result
 
 
 def as_csv(result: Result) -> str:
     """The table with a header row; empty cell: not known."""
     tables = (section.csv(result) for section in leading(result))
-    table = next(one for one in tables if one is not None)
+    return written(next(one for one in tables if one is not None))
+
+
+def written(table: CsvTable) -> str:
+    """A table as RFC 4180 has it."""
     out = io.StringIO()
     writer = csv.DictWriter(out, table.columns, restval="", lineterminator="\r\n")
     writer.writeheader()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.report import numbers, rates, summary
+from weir.report import noise, numbers, rates, summary
 from weir.results.result import Case, Result, Throughput, Trial
 from weir.results.trial import Purpose
 
@@ -44,6 +44,7 @@ COUNTED: dict[Kind | Literal["T"], tuple[str, str]] = {
     "note": ("with a remark", ""),
 }
 """Where a report only counts them, of letters and what has none: a name, and what it says."""
+EXPLAIN = "`weir explain RUN` names what limits each case, with its evidence"
 NAMED = 2
 """Cases without a letter in the table that are named there."""
 
@@ -95,6 +96,37 @@ def counted(result: Result) -> list[tuple[str, str]]:
             said = said or (_how_slow(result) if kind == "S" else _which(kind, places))
             lines.append((kind if len(kind) == 1 else "–", f"{name}, {cases}: {said}"))
     return lines
+
+
+def next_step(result: Result) -> str | None:
+    """What to do now: first what keeps the numbers from being used, then what explains them. None: nothing
+    that the result tells."""
+    kinds = {doubt.kind for doubt in doubts(result)}
+    every = [case for _, case in result.cases()]
+    if not every:
+        return "Next: `weir doctor` says what this machine lacks." if summary.refusals(result) else None
+    missed = any(verdict.outcome == "missed" for case in every for verdict in case.verdicts)
+    bound = any(row.throughput.tester_bound for row in summary.rows(result))
+    steps = (
+        (
+            result.finished_at is None or result.interrupted,
+            "run it again to its end; cases that had not begun are missing",
+        ),
+        (
+            noise.mostly_disturbed(result) or "D" in kinds,
+            "`weir doctor` names what disturbs cores here; run it again when they are free",
+        ),
+        (bool(kinds & {"X", "I"}), "the reasons under Read with care say why some cases have no rate"),
+        (missed and bool(summary.goals(result)), EXPLAIN),
+        ("L" in kinds, "raise `time_limit_s` where the search ran out of time (L)"),
+        (
+            bool(kinds & {"U", "contradicted"}),
+            "repeat before you quote rates that are unsteady (U) or that a trial contradicts",
+        ),
+        (bound, "give the tester more cores where it was the limit (T); the system may carry more"),
+        (bool(summary.goals(result)), EXPLAIN),
+    )
+    return next((f"Next: {what}." for applies, what in steps if applies), None)
 
 
 def _how_slow(result: Result) -> str:

@@ -39,10 +39,18 @@ HEAD = (
 class Recorded:
     """One direction of one trial."""
 
-    tag: str
-    """direct.PVP.64.50%-PDR.left-to-right: no spaces and commas, as the log format asks."""
-    trial_s: float
-    histogram: HdrHistogram
+    setup: Setup
+    case: Case
+    load: str
+    """As the lab says it, or what the trial was for."""
+    trial: Trial
+    stream: StreamCount
+
+    @property
+    def tag(self) -> str:
+        """direct.PVP.64.50%-PDR.left-to-right: no spaces and commas, as the log format asks."""
+        parts = (self.setup.name, self.setup.chain, self.case.frame, self.load, self.stream.direction)
+        return ".".join(re.sub(r"[\s,=]+", "-", part) for part in parts)
 
 
 def recorded(result: Result) -> Iterator[Recorded]:
@@ -51,8 +59,7 @@ def recorded(result: Result) -> Iterator[Recorded]:
         for load, trial in _trials(case):
             for stream in trial.streams:
                 if trial.valid and stream.histogram:
-                    tag = _tag(setup, case, load, stream)
-                    yield Recorded(tag, trial.duration_s, _histogram(stream))
+                    yield Recorded(setup, case, load, trial, stream)
 
 
 def _trials(case: Case) -> Iterator[tuple[str, Trial]]:
@@ -60,11 +67,6 @@ def _trials(case: Case) -> Iterator[tuple[str, Trial]]:
         load = f"first packets {point.load}" if point.first_packets else point.load
         yield from ((load, trial) for trial in point.trials)
     yield from ((trial.purpose, trial) for trial in (*case.trials, *case.curve))
-
-
-def _tag(setup: Setup, case: Case, load: str, stream: StreamCount) -> str:
-    parts = (setup.name, setup.chain, case.frame, load, stream.direction)
-    return ".".join(re.sub(r"[\s,=]+", "-", part) for part in parts)
 
 
 def empty() -> HdrHistogram:
@@ -84,7 +86,7 @@ def percentiles(result: Result) -> str:
     """The distributions; a comment alone where the run kept none."""
     merged: dict[str, HdrHistogram] = {}
     for one in recorded(result):
-        merged.setdefault(one.tag, empty()).add(one.histogram)
+        merged.setdefault(one.tag, empty()).add(_histogram(one.stream))
     return "\n".join(_distribution(tag, histogram) for tag, histogram in merged.items()) or NOTHING
 
 
@@ -102,11 +104,12 @@ def log(result: Result) -> str:
     lines = [*HEAD]
     ended_s: dict[str, float] = {}
     for one in recorded(result):
-        began_s = ended_s.get(one.tag, 0.0)
-        ended_s[one.tag] = began_s + one.trial_s
-        longest_ms = one.histogram.get_max_value() / NS_PER_MS
-        payload = one.histogram.encode().decode()
-        lines.append(f"Tag={one.tag},{began_s:.3f},{one.trial_s:.3f},{longest_ms:.3f},{payload}")
+        began_s, trial_s = ended_s.get(one.tag, 0.0), one.trial.duration_s
+        ended_s[one.tag] = began_s + trial_s
+        histogram = _histogram(one.stream)
+        longest_ms = histogram.get_max_value() / NS_PER_MS
+        payload = histogram.encode().decode()
+        lines.append(f"Tag={one.tag},{began_s:.3f},{trial_s:.3f},{longest_ms:.3f},{payload}")
     return "\n".join(lines) + "\n"
 
 

@@ -43,7 +43,7 @@ def sentences(result: Result) -> Iterator[str]:
     direction = "totals over both directions" if _both_directions(result) else "of one direction"
     yield f"Rates are {direction}, {_median(result)}."
     yield "Gbit/s is L2: the frame with FCS, without preamble and gap."
-    if not summary.compares_chains(result):
+    if summary.compares(result):
         yield from _ratios(result)
 
 

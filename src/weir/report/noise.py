@@ -27,6 +27,9 @@ HEADLINE_SHARE = 0.25
 """Of the cases without a rate, or of the time left out: with more the first sentence of a report says so."""
 TAKERS = 4
 """Those that had most of the cores are named."""
+AWAY_HEAD = ("core", "who had it", "most of it in", "there", "in all", "of the trials' time", "in trials")
+AWAY_LINES = 20
+"""Of them on the page."""
 _THREAD = re.compile(r" \((\d+)\)$")
 _SLOWED = "slowed"
 _NOT_PROGRAMS = {"host": "the host", _SLOWED: "slowed by a neighbour or a lower clock"}
@@ -37,15 +40,21 @@ def headline(result: Result) -> str | None:
     ran = list(summary.trials(result))
     searched = [case for _, case in result.cases() if case.throughput or case.problem is not None]
     without = [case for case in searched if not any(one.load_pps for one in case.throughput)]
-    out_s, whole_s = left_out_s(ran)
     said = []
     if len(without) > HEADLINE_SHARE * len(searched):
         verb = "has" if len(without) == 1 else "have"
         said.append(f"{len(without)} of {len(searched)} cases {verb} no rate")
-    if out_s <= HEADLINE_SHARE * whole_s:
+    if not mostly_disturbed(result):
         return f"{said[0]}: the remarks say why." if said else None
+    out_s, whole_s = left_out_s(ran)
     said.append(f"{out_s / whole_s:.0%} of the time {_lost_to(ran)}")
     return f"{'; '.join(said)}: these numbers say little about the system."
+
+
+def mostly_disturbed(result: Result) -> bool:
+    """Whether so much of the time was left out that the numbers say little."""
+    out_s, whole_s = left_out_s(list(summary.trials(result)))
+    return out_s > HEADLINE_SHARE * whole_s
 
 
 def _lost_to(ran: Sequence[Trial]) -> str:
@@ -73,6 +82,30 @@ def sentences(result: Result) -> list[str]:
     return [*_left_out(ran), *_repeated(result, ran), *_state(result, ran), *_spread(result)]
 
 
+def in_short(result: Result) -> str | None:
+    """How far the machine disturbed the run, and what that means for its numbers; None: nothing is known."""
+    ran = list(summary.trials(result))
+    every = [row.throughput for row in summary.rows(result)]
+    worse = sum(found.worse_state for found in every)
+    wide = sum((rates.spread(found) or 0) > NOISY_SPREAD for found in every)
+    out_s, whole_s = left_out_s(ran)
+    said = []
+    if out_s > NOISY_LEFT_OUT * whole_s:
+        said.append(f"{out_s / whole_s:.0%} of the trials' time {_lost_to(ran)}, and does not count")
+    if worse:
+        said.append(f"{worse} of {len(every)} rates may be higher in a better state of the machine")
+    if wide:
+        said.append(
+            f"{wide} of {len(every)} rates spread by more than {NOISY_SPREAD:.0%}, so that such differences "
+            "say little"
+        )
+    if said:
+        return f"The machine was noisy: {'; '.join(said)}."
+    if whole_s and not sentences(result):
+        return f"The machine was quiet: {numbers.percent(out_s / whole_s)} of the trials' time was left out."
+    return None
+
+
 def left_out_s(trials: Sequence[Trial]) -> tuple[float, float]:
     """Of the time of those trials whose time was divided: what does not count, and all."""
     divided = [(trial.duration_s, trial.counted.seconds) for trial in trials if trial.counted is not None]
@@ -88,6 +121,34 @@ def taken_us(trials: Sequence[Trial]) -> Counter[tuple[int, str]]:
             us = min(one.to_us, end_us) - max(one.from_us, 0.0)
             found[one.core, _THREAD.sub("", one.by)] += max(0, round(us))
     return found
+
+
+def away_lines(result: Result) -> Iterator[list[str]]:
+    """In the order of AWAY_HEAD: a line for each core and who had it, those with most first."""
+    had: dict[tuple[int, str], list[tuple[float, str]]] = {}
+    whole_s = 0.0
+    for setup, case in result.cases():
+        place = f"{setup.name} {setup.chain}, {summary.sizes(case.frame)}"
+        for trial in summary.measured(case):
+            whole_s += trial.duration_s
+            for (core, by), us in taken_us([trial]).items():
+                had.setdefault((core, by), []).append((us / US_PER_S, place))
+    ordered = sorted(had.items(), key=lambda item: -sum(seconds for seconds, _ in item[1]))
+    for (core, by), spans in ordered[:AWAY_LINES]:
+        seconds = sum(one for one, _ in spans)
+        places: dict[str, float] = {}
+        for one, place in spans:
+            places[place] = places.get(place, 0.0) + one
+        most, most_s = max(places.items(), key=lambda item: item[1])
+        yield [
+            str(core),
+            _who(by),
+            most,
+            numbers.time_s(most_s),
+            numbers.time_s(seconds),
+            numbers.percent(seconds / whole_s if whole_s else None),
+            str(len(spans)),
+        ]
 
 
 def takers(trials: Sequence[Trial]) -> str:

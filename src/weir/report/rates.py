@@ -199,6 +199,21 @@ def _ratio(found: Throughput, base: Throughput) -> Ratio | NoRatio:
     return Ratio(value, min(low, value), max(high, value), bound)
 
 
+def exceeds(found: Throughput, other: Throughput) -> bool:
+    """Whether the numbers say that the one is higher: by all that their pairs, repeats and bounds allow."""
+    ratio = compared(found, other)
+    if ratio is NoRatio.OUT_OF_TIME:
+        low, high = interval_pps(found) or (found.load_pps or 0.0,), interval_pps(other) or (other.load_pps,)
+        return not other.tester_bound and min(low) > max(one or 0.0 for one in high)
+    if isinstance(ratio, NoRatio) or ratio.bound == "<=":
+        return False
+    if ratio.low < ratio.high:
+        return ratio.low > 1
+    # Of one search each: no farther apart than their own bounds is no difference.
+    least_pps, most_pps = found.lower_bound_pps, other.upper_bound_pps
+    return ratio.value > 1 and (least_pps is None or most_pps is None or least_pps > most_pps)
+
+
 def _of_pairs(found: Throughput, base: Throughput) -> list[float]:
     """Of rounds in which both were found in the same state; of those with neither in a worse one, if any."""
     pairs = list(_pairs(found, base))

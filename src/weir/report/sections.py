@@ -15,6 +15,7 @@ from importlib import import_module
 from rich.console import RenderableType
 
 from weir.procedures import PROCEDURES
+from weir.report import doubts, noise
 from weir.report.page.markup import Child
 from weir.results.result import Result
 
@@ -25,6 +26,9 @@ LETTERS = "Flags"
 """Of those that say what letters beside rates mean."""
 TESTER_ALONE = "The tester alone"
 """Of those that say what it can do without a system under test."""
+
+FINDINGS_MOST = 2
+"""Sentences on what was found, in the executive summary."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,31 @@ class CsvTable:
 
 
 @dataclass(frozen=True)
+class PlainTable:
+    """A table whose cells are text, for formats that have no other way to show one."""
+
+    title: str
+    head: tuple[str, ...]
+    lines: list[list[str]]
+    words: int
+    """So many of the first columns are words, the others numbers."""
+    note: str = ""
+
+
+def no_kind(_: Result) -> str | None:
+    """Of a section that says nothing of it."""
+    return None
+
+
+@dataclass(frozen=True)
 class Section:
     """A procedure's part of each format."""
+
+    kind: Callable[[Result], str | None] = no_kind
+    """What the run was, in a word or two: "soak". None: another section says it."""
+    findings: Callable[[Result], Iterable[str]] = lambda _: ()
+    """What was found, in sentences that say no more than the numbers do; the most important one first."""
+    tables: Callable[[Result], Iterable[PlainTable]] = lambda _: ()
 
     terminal: Callable[[Result], Iterable[RenderableType]] = lambda _: ()
     notes: Callable[[Result], Iterable[Note]] = lambda _: ()
@@ -78,6 +105,24 @@ def sections(result: Result) -> list[Section]:
 def leading(result: Result) -> list[Section]:
     """The same, those first that lead."""
     return sorted(sections(result), key=lambda one: not one.leads)
+
+
+def kind(result: Result) -> str:
+    """What the run was, in a word or two: "throughput", "soak"."""
+    said = (section.kind(result) for section in leading(result))
+    return next((one for one in said if one is not None), "measurement")
+
+
+def executive_summary(result: Result) -> list[str]:
+    """The run in two to four sentences: what was found, how far the machine disturbed it, what to do next.
+
+    `noise.headline`, where there is one, is above it and not in it.
+    """
+    found = [[*section.findings(result)] for section in leading(result)]
+    said = [some[0] for some in found if some] + [one for some in found for one in some[1:]]
+    machine = noise.in_short(result) if noise.headline(result) is None else None
+    ends = [one for one in (machine, doubts.next_step(result)) if one is not None]
+    return [*said[:FINDINGS_MOST], *ends]
 
 
 def _has(result: Result, name: str) -> bool:

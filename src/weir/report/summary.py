@@ -63,9 +63,25 @@ def frames(result: Result, chain: str | None = None) -> list[str]:
     return list(dict.fromkeys(case.frame for setup in chosen for case in setup.cases))
 
 
+def built(result: Result) -> list[str]:
+    """Names of the technologies, or variants, that were not refused."""
+    return list(dict.fromkeys(setup.name for setup in result.setups if setup.refused is None))
+
+
+def compares(result: Result) -> bool:
+    """Whether several technologies, or variants, were built: else there is nothing to have a ratio to."""
+    return len(built(result)) > 1
+
+
 def compares_chains(result: Result) -> bool:
     """Several chains under one technology: there is nothing else to compare them with than each other."""
-    return len(technologies(result)) == 1 < len(chains(result))
+    return len(built(result)) == 1 < len(chains(result))
+
+
+def sizes(frame: str) -> str:
+    """ "64 B", "IMIX a7d4g"."""
+    label = frame_label(frame)
+    return f"{label} B" if label.isdigit() else label
 
 
 def frame_label(frame: str) -> str:

@@ -11,7 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from weir.report import Format, blocks, doubts, noise, summary
-from weir.report.sections import HOW_TO_READ, LETTERS, TESTER_ALONE, Note, sections
+from weir.report.sections import HOW_TO_READ, LETTERS, TESTER_ALONE, Note, executive_summary, kind, sections
 from weir.results.result import Result
 
 PLAIN_COLUMNS = 100  # where the sentences of a plain text are broken
@@ -37,14 +37,15 @@ def table(result: Result, *, whole: bool = False) -> RenderableType:
     `whole`: every remark, and what the columns mean and the numbers rest on.
     """
     parts = [part for section in sections(result) for part in section.terminal(result)]
-    return Group(_heading(result), *parts, Text(""), *(_notes if whole else _brief)(result))
+    short = blocks.listed("\nSummary", executive_summary(result), "bold")
+    return Group(_heading(result), *short, *parts, Text(""), *(_notes if whole else _brief)(result))
 
 
 def _heading(result: Result) -> Text:
     mode = "quick run" if result.quick else "full run"
     head = Text(summary.title(result), style="bold")
-    head.append(f"\n{result.fingerprint.cpu}, {result.fingerprint.cores} cores · {mode}", style="dim")
-    head.append(f" · {summary.duration(result)} · {result.id}", style="dim")
+    head.append(f"\n{kind(result)} · {result.fingerprint.cpu}, {result.fingerprint.cores} cores", style="dim")
+    head.append(f" · {mode} · {summary.duration(result)} · {result.id}", style="dim")
     if result.interrupted:
         head.append(f"\nInterrupted: {_what(result, 'what had finished')}.", style="bold yellow")
     elif result.finished_at is None:

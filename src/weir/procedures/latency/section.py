@@ -21,25 +21,35 @@ from weir.procedures.latency.section_rows import (
     UNSURE,
     DelayRow,
     applied,
+    change_table,
     delay_rows,
+    delay_table,
+    findings,
+    host_lines,
     host_of,
     level,
     out_of_reach,
     reduction_rows,
     verdict_cells,
+    verdict_table,
     verdicts,
 )
-from weir.report import blocks, numbers, summary
+from weir.report import blocks, summary
 from weir.report.page.line_chart import Axis, Line, line_chart
 from weir.report.page.markup import needs_script, sheet, tag
-from weir.report.sections import HOW_TO_READ, TESTER_ALONE, Note, PagePart, Section
-from weir.results.result import HostSetting, Latency, Outcome, Result
+from weir.report.sections import HOW_TO_READ, TESTER_ALONE, Note, PagePart, PlainTable, Section
+from weir.results.result import Latency, Outcome, Result
 
 # What fits; the report has the rest.
 SHOWN = ("mean", "P50", "P99", "P99.9", "max", "IPDV P99", "jitter")
 WAY_COLUMNS, CHANGE_COLUMNS = 14, 10  # 80 in all, with a space between two
 STYLES: dict[Outcome, str | None] = {"missed": "bold red", "not judged": "yellow", "met": None}
 LEAST_LOADS = 3  # of which a line says something
+PERCENTILES = (
+    "At 99.9 % one packet in a thousand took longer. All valid trials of a load together, the direction with "
+    "the higher P99; a line ends at the slowest packet. `weir report -f percentiles` has both directions as "
+    "CSV."
+)
 QUANTILES = (("P50", "p50_us"), ("P99", "p99_us"), ("P99.9", "p999_us"))
 
 
@@ -127,21 +137,21 @@ def notes(result: Result) -> Iterator[Note]:
 
 
 def parts(result: Result) -> Iterator[PagePart]:
-    """Of every run: the script draws those of all trials from the embedded data."""
-    yield PagePart(
-        "Latency",
-        "Latency by load",
-        "One way, the slower direction. Past the throughput: full queues.",
-        (
-            tag("div", class_="controls", id="latency-controls"),
-            tag("div", class_="rows", id="latency-plots"),
-            needs_script("These plots"),
+    """What was measured of delays, judged or tuned; nothing of a run without."""
+    shown = [
+        part
+        for part in (
+            service_level(result),
+            by_load(result),
+            by_percentile(result),
             reductions(result),
             latency_over_load(result),
             delays(result),
-            service_level(result),
-        ),
-    )
+        )
+        if part is not None
+    ]
+    if shown:
+        yield PagePart("Latency", "Latency", "One way, the slower direction.", tuple(shown))
     held = tuned(result)
     if held is not None:
         yield PagePart(
@@ -152,36 +162,66 @@ def parts(result: Result) -> Iterator[PagePart]:
         )
 
 
+def by_load(result: Result) -> Markup | None:
+    """Place for what the script draws of the trials at given loads; None without any that timed packets."""
+    timed = any(
+        trial.valid and trial.duration_s > 0 and any(stream.latency for stream in trial.streams)
+        for _, case in result.cases()
+        for trial in case.curve
+    )
+    if not timed:
+        return None
+    return tag(
+        "div",
+        tag("h3", "Latency by load"),
+        tag("p", "Past the throughput it shows how long queues are.", class_="dim"),
+        tag("div", class_="controls", id="latency-controls"),
+        tag("div", class_="rows", id="latency-plots"),
+        needs_script("These plots"),
+    )
+
+
+def by_percentile(result: Result) -> Markup | None:
+    """Likewise of histograms."""
+    kept = any(
+        trial.valid and any(stream.histogram for stream in trial.streams)
+        for _, case in result.cases()
+        for trial in (*case.trials, *case.curve, *(one for point in case.delays for one in point.trials))
+    )
+    if not kept:
+        return None
+    return tag(
+        "div",
+        tag("h3", "Latency by percentile"),
+        tag("p", PERCENTILES, class_="dim"),
+        tag("div", class_="plots wide", id="percentile-plots"),
+        tag("p", id="percentile-left", class_="dim"),
+        needs_script("These plots"),
+    )
+
+
 def delays(result: Result) -> Markup | None:
     """One row a technology, chain, frame and load; None where the lab asked for none."""
-    lines = [
-        [
-            row.setup.name,
-            row.setup.chain,
-            summary.frame_label(row.case.frame),
-            row.load + ("" if row.valid else " (invalid)"),
-            *row.cells(),
-        ]
-        for row in delay_rows(result)
-    ]
-    if not lines:
-        return None
-    head = ("technology", "chain", "frame", "load", *(f"{name}, µs" for name in HEAD))
-    return tag("div", sheet("Delay at given loads", head, lines, 4), tag("p", MEANING, class_="dim"))
+    table = delay_table(result)
+    return None if table is None else _with_note(table)
 
 
 def service_level(result: Result) -> Markup | None:
     """One row a limit, worst first; None where the lab promises nothing."""
-    lines = [
-        [setup.name, setup.chain, summary.frame_label(case.frame), *verdict_cells(verdict)]
-        for setup, case, verdict in verdicts(result)
-    ]
-    if not lines:
-        return None
-    head = ("technology", "chain", "frame", "limit on", "load", "found", "limit", "used", "verdict")
-    why = dict.fromkeys(verdict.why for *_, verdict in verdicts(result) if verdict.why is not None)
-    said = tag("p", f"Not judged: {' '.join(why)}", class_="dim") if why else None
-    return tag("div", sheet("Service level", head, lines, 5), said)
+    table = verdict_table(result)
+    return None if table is None else _with_note(table)
+
+
+def plain_tables(result: Result) -> Iterator[PlainTable]:
+    """The service level, delays at given loads and how variants change them."""
+    yield from (
+        one for one in (verdict_table(result), delay_table(result), change_table(result)) if one is not None
+    )
+
+
+def _with_note(table: PlainTable) -> Markup:
+    note = tag("p", table.note, class_="dim") if table.note else None
+    return tag("div", sheet(table.title, table.head, table.lines, table.words), note)
 
 
 def reductions(result: Result) -> Markup | None:
@@ -207,12 +247,7 @@ def _changed(change: str, spread: str, values: str) -> Markup:
 
 def tuned(result: Result) -> Markup | None:
     """What of the lab's `host` held for each way, and what this machine cannot show of it."""
-    hosts = host_of(result)
-    keys = dict.fromkeys(one.key for settings in hosts.values() for one in settings)
-    lines = []
-    for key in keys:
-        found = [next((one for one in settings if one.key == key), None) for settings in hosts.values()]
-        lines.append([key, *map(_became, found)])
+    hosts, lines = host_of(result), host_lines(result)
     said = out_of_reach(result)
     if not lines and not said:
         return None
@@ -222,14 +257,6 @@ def tuned(result: Result) -> Markup | None:
         tag("h3", "What this machine cannot show") if said else None,
         tag("ul", [tag("li", sentence) for sentence in said], class_="plain") if said else None,
     )
-
-
-def _became(one: HostSetting | None) -> str:
-    if one is None or one.asked is None:
-        return numbers.NONE
-    if one.applied:
-        return one.asked if one.key.endswith("cores") else "yes" if one.why is None else "in part"
-    return f"{one.asked}: no" if one.why else "no"
 
 
 def latency_over_load(result: Result) -> Markup | None:
@@ -264,4 +291,11 @@ def _figure(name: str, rows: list[DelayRow]) -> Markup | None:
     )
 
 
-SECTION = Section(terminal=tables, notes=notes, page=parts)
+SECTION = Section(
+    kind=lambda result: "latency" if any(case.delays for _, case in result.cases()) else None,
+    findings=findings,
+    tables=plain_tables,
+    terminal=tables,
+    notes=notes,
+    page=parts,
+)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from weir.report import numbers, summary
+from weir.report.sections import PlainTable
 from weir.results.result import (
     Case,
     DelayMeasure,
@@ -62,8 +63,19 @@ class DelayRow:
     @property
     def load(self) -> str:
         """ "50% PDR →", "first packets, 50% PDR →"."""
-        text = f"first packets, {self.point.load}" if self.point.first_packets else self.point.load
+        text = self.what[-1]
         return f"{text} {numbers.ARROWS[self.stream.direction]}" if self.stream is not None else text
+
+    @property
+    def what(self) -> tuple[str, str, str]:
+        """Chain, frame and load, without the direction: rows that have the same compare."""
+        load = f"first packets, {self.point.load}" if self.point.first_packets else self.point.load
+        return self.setup.chain, self.case.frame, load
+
+    @property
+    def p99_us(self) -> float | None:
+        """None where no delay was measured."""
+        return self.stream.latency.p99_us if self.stream is not None and self.stream.latency else None
 
     def cells(self) -> list[str]:
         """In the order of HEAD."""
@@ -106,6 +118,83 @@ def delay_rows(result: Result) -> Iterator[DelayRow]:
                 default=None,
             )
             yield DelayRow(setup, case, point, worst, all(trial.valid for trial in point.trials))
+
+
+def delay_table(result: Result) -> PlainTable | None:
+    """One row a technology, chain, frame and load; None where the lab asked for none."""
+    lines = [
+        [
+            row.setup.name,
+            row.setup.chain,
+            summary.frame_label(row.case.frame),
+            row.load + ("" if row.valid else " (invalid)"),
+            *row.cells(),
+        ]
+        for row in delay_rows(result)
+    ]
+    head = ("technology", "chain", "frame", "load", *(f"{name}, µs" for name in HEAD))
+    return PlainTable("Delay at given loads", head, lines, 4, MEANING) if lines else None
+
+
+def verdict_table(result: Result) -> PlainTable | None:
+    """One row a limit, worst first; None where the lab promises nothing."""
+    every = list(verdicts(result))
+    lines = [
+        [setup.name, setup.chain, summary.frame_label(case.frame), *verdict_cells(verdict)]
+        for setup, case, verdict in every
+    ]
+    head = ("technology", "chain", "frame", "limit on", "load", "found", "limit", "used", "verdict")
+    why = dict.fromkeys(verdict.why for *_, verdict in every if verdict.why is not None)
+    note = f"Not judged: {' '.join(why)}" if why else ""
+    return PlainTable("Service level", head, lines, 5, note) if lines else None
+
+
+def change_table(result: Result) -> PlainTable | None:
+    """One row a chain, frame, load and way, each cell with its spread; None where nothing is compared."""
+    lines = [
+        [row.chain, row.frame, ", ".join(part for part in (row.load, row.remark()) if part), row.way]
+        + [
+            f"{change} ({of})" if of else change
+            for change, of in zip(row.changes(), row.spreads(), strict=True)
+        ]
+        for row in reduction_rows(result)
+    ]
+    head = ("chain", "frame", "load", "variant", *REDUCED_HEAD.values())
+    title = f"Change of the delay to {result.baseline}"
+    return PlainTable(title, head, lines, 4, f"{REDUCED_MEANING} {UNSURE}") if lines else None
+
+
+def findings(result: Result) -> Iterator[str]:
+    """Whether the service level is met, and the least and greatest P99 at the first load."""
+    every = list(verdicts(result))
+    if every:
+        yield _judged(every)
+    rows = [row for row in delay_rows(result) if row.valid and row.p99_us is not None]
+    if rows:
+        first = rows[0]
+        alike = [row for row in rows if row.what == first.what]
+        at = f"At {first.what[-1]} ({first.setup.chain}, {summary.sizes(first.case.frame)})"
+        if len(alike) == 1:
+            yield f"{at} the P99 of the delay is {numbers.us(first.p99_us)}."
+        else:
+            ordered = sorted(alike, key=lambda row: row.p99_us or 0.0)
+            low, high = ordered[0], ordered[-1]
+            yield (
+                f"{at} the P99 of the delay is {numbers.us(low.p99_us)} under {low.setup.name}, and "
+                f"{numbers.us(high.p99_us)} under {high.setup.name}."
+            )
+
+
+def _judged(every: Sequence[tuple[Setup, Case, Verdict]]) -> str:
+    """ "Service level: 2 of 8 limits MISSED; most of all latency P99 at …"."""
+    said = level([verdict for *_, verdict in every])
+    missed = [each for each in every if each[2].outcome == "missed"]
+    if not missed:
+        return f"Service level: {said}{'' if said != 'met' else f', {len(every)} of {len(every)} limits'}."
+    setup, case, worst = max(missed, key=lambda each: each[2].share or 0.0)
+    what, where, value, limit, *_ = verdict_cells(worst)
+    place = f"{f' at {where}' if where else ''} under {setup.name} {setup.chain}, {summary.sizes(case.frame)}"
+    return f"Service level: {said}; farthest off is {what}{place}: {value}, where the limit is {limit}."
 
 
 def verdicts(result: Result) -> Iterator[tuple[Setup, Case, Verdict]]:
@@ -235,3 +324,28 @@ def out_of_reach(result: Result) -> list[str]:
         for reason, names in reasons.items()
     ]
     return said + [f"{one.subject}: {one.what}" for one in result.shortfalls if one.subject not in why]
+
+
+def host_lines(result: Result) -> list[list[str]]:
+    """A line for each key that any way asked for: the key, and what became of it in each."""
+    hosts = host_of(result)
+    every = [one for settings in hosts.values() for one in settings]
+    keys = dict.fromkeys(one.key for one in every if one.asked is not None)
+    return [
+        [
+            key,
+            *(
+                _became(next((one for one in settings if one.key == key), None))
+                for settings in hosts.values()
+            ),
+        ]
+        for key in keys
+    ]
+
+
+def _became(one: HostSetting | None) -> str:
+    if one is None or one.asked is None:
+        return numbers.NONE
+    if one.applied:
+        return one.asked if one.key.endswith("cores") else "yes" if one.why is None else "in part"
+    return f"{one.asked}: no" if one.why else "no"

@@ -14,7 +14,7 @@ from rich.text import Text
 from weir.base.si import MS_PER_S
 from weir.report import blocks, numbers
 from weir.report.page.markup import sheet, tag
-from weir.report.sections import PagePart, Section
+from weir.report.sections import PagePart, PlainTable, Section
 from weir.results.migration import Migration
 from weir.results.result import Case, Result, Setup
 
@@ -141,4 +141,43 @@ def _one(row: MigrationRow) -> Markup:
     )
 
 
-SECTION = Section(terminal=tables, page=parts, leads=True)
+def findings(result: Result) -> Iterator[str]:
+    """How each ended, and the longest outage that the traffic saw."""
+    for row in migrations(result):
+        one = row.migration
+        why = f" ({one.why})" if one.why else ""
+        said = f"The migration of {one.node} under {row.setup.name} {row.setup.chain}: {one.status}{why}"
+        outages = {
+            stream.direction: sum(
+                each.outage_ms
+                for phase in one.phases
+                for each in phase.streams
+                if each.direction == stream.direction
+            )
+            for phase in one.phases
+            for stream in phase.streams
+        }
+        if outages:
+            said += (
+                f"; the traffic missed {max(outages.values()):.1f} ms in its worse direction, by lost packets"
+            )
+        yield f"{said}."
+        yield from one.faults
+
+
+def plain_tables(result: Result) -> Iterator[PlainTable]:
+    """Facts, and what the traffic saw."""
+    for row in migrations(result):
+        yield PlainTable(row.title, ("", ""), [list(pair) for pair in facts(row)], 2)
+        if row.migration.phases:
+            yield PlainTable("What the traffic saw", HEAD, lines(row.migration), WORDS, MEANING)
+
+
+SECTION = Section(
+    kind=lambda result: "migration" if migrations(result) else None,
+    findings=findings,
+    tables=plain_tables,
+    terminal=tables,
+    page=parts,
+    leads=True,
+)

@@ -15,7 +15,7 @@ from weir.procedures.rfc2544 import section_rows
 from weir.report import Format, doubts, summary
 from weir.report.page.line_chart import Axis, Line, line_chart
 from weir.report.page.markup import sheet, tag
-from weir.report.sections import PagePart, Section
+from weir.report.sections import PagePart, PlainTable, Section
 from weir.results.result import Result
 
 COLUMNS = 100
@@ -52,7 +52,7 @@ def _item(text: str) -> str:
     return textwrap.fill(text, COLUMNS, initial_indent="  - ", subsequent_indent="    ")
 
 
-def _table(table: section_rows.Table) -> Iterator[str]:
+def _table(table: PlainTable) -> Iterator[str]:
     rows = [list(table.head), *table.lines]
     widths = [max(len(row[column]) for row in rows) for column in range(len(table.head))]
     yield table.title
@@ -153,8 +153,14 @@ def _deviations(result: Result) -> Markup:
     said = [sentence for sentence in section_rows.remarks(result) if sentence not in doubts.sentences(result)]
     notes = tag("ul", [tag("li", sentence) for sentence in said], class_="plain") if said else None
     title = "Not as the RFCs ask"
-    return tag("div", notes, sheet(title, ("clause", "asked", "here", "where"), lines, 4))
+    return tag("div", notes, sheet(title, ("clause", "asked", "here", "where"), lines, 4, wrap=True))
 
 
 FORMAT = Format("rfc2544", ".rfc2544", render)
-SECTION = Section(page=parts, leads=True)
+SECTION = Section(
+    kind=lambda result: "RFC 2544" if section_rows.reported(result) else None,
+    findings=section_rows.findings,
+    tables=section_rows.tables,
+    page=parts,
+    leads=True,
+)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from weir.report import doubts, numbers, summary
+from weir.report.sections import PlainTable
 from weir.results.result import Case, Result, Setup
 from weir.results.rfc2544 import Deviation, Rfc2544
 
@@ -31,29 +32,45 @@ class Reported:
         return summary.frame_label(self.case.frame)
 
 
-@dataclass(frozen=True)
-class Table:
-    """A test's. The first `words` columns are text."""
-
-    title: str
-    head: tuple[str, ...]
-    lines: list[list[str]]
-    words: int
-    note: str = ""
-
-
 def reported(result: Result) -> list[Reported]:
     """All, in stored order; empty for a run that was no RFC 2544 run."""
     return [Reported(setup, case, case.rfc2544) for setup, case in result.cases() if case.rfc2544 is not None]
 
 
-def tables(result: Result) -> Iterator[Table]:
+def tables(result: Result) -> Iterator[PlainTable]:
     """In the order of the RFC's sections; tests that were not made have none."""
     every = reported(result)
     for build in (_throughput, _latency, _frame_loss, _bursts, _recovery, _resets):
         table = build(every)
         if table.lines:
             yield table
+
+
+def findings(result: Result) -> Iterator[str]:
+    """The throughput as a share of the maximum, over frame sizes, and whether all was as the RFCs ask."""
+    for name in dict.fromkeys(one.name for one in reported(result)):
+        every = [one for one in reported(result) if one.name == name]
+        shares = [
+            (found.load_pps / one.report.max_pps, one)
+            for one in every
+            for found in one.case.throughput[:1]
+            if found.load_pps and one.report.max_pps
+        ]
+        if shares:
+            (least, low), (most, high) = (pick(shares, key=lambda each: each[0]) for pick in (min, max))
+            of = "medium's" if every[0].report.max_is == "medium" else "tester's"
+            span = f"{numbers.percent(least)} ({summary.sizes(low.case.frame)})"
+            if most > least:
+                span += f" to {numbers.percent(most)} ({summary.sizes(high.case.frame)})"
+            yield f"{name} has a throughput without loss of {span} of the {of} maximum."
+    found = len(deviations(result))
+    if reported(result):
+        differs = (
+            f"differs from what the RFCs ask in {found} points, listed below"
+            if found
+            else "is as the RFCs ask"
+        )
+        yield f"The run {differs}."
 
 
 def deviations(result: Result) -> list[tuple[Deviation, list[str]]]:
@@ -71,7 +88,7 @@ def _lines(every: list[Reported], cells: Callable[[Reported], Iterator[list[str]
     return [[one.name, one.frame, *line] for one in every for line in cells(one)]
 
 
-def _throughput(every: list[Reported]) -> Table:
+def _throughput(every: list[Reported]) -> PlainTable:
     def cells(one: Reported) -> Iterator[list[str]]:
         for found in one.case.throughput:
             yield [
@@ -85,10 +102,10 @@ def _throughput(every: list[Reported]) -> Table:
 
     head = ("system", "frame", "search", "Mpps", "maximum, Mpps", "of it", "L1 Gbit/s", "")
     note = "The fastest rate without loss, all directions together."
-    return Table("Throughput (RFC 2544, 26.1)", head, _lines(every, cells), 3, note)
+    return PlainTable("Throughput (RFC 2544, 26.1)", head, _lines(every, cells), 3, note)
 
 
-def _latency(every: list[Reported]) -> Table:
+def _latency(every: list[Reported]) -> PlainTable:
     def cells(one: Reported) -> Iterator[list[str]]:
         test = one.report.latency
         for found in test.directions if test else ():
@@ -121,10 +138,10 @@ def _latency(every: list[Reported]) -> Table:
         "the rest: all frames of the same trials together, from when each was due; late: the most by which "
         "the tester sent one too late, which is part of its latency."
     )
-    return Table("Latency (RFC 2544, 26.2)", head, _lines(every, cells), 3, note)
+    return PlainTable("Latency (RFC 2544, 26.2)", head, _lines(every, cells), 3, note)
 
 
-def _frame_loss(every: list[Reported]) -> Table:
+def _frame_loss(every: list[Reported]) -> PlainTable:
     def cells(one: Reported) -> Iterator[list[str]]:
         test = one.report.frame_loss
         for step in test.steps if test else ():
@@ -133,10 +150,10 @@ def _frame_loss(every: list[Reported]) -> Table:
 
     head = ("system", "frame", "of maximum", "Mpps", "lost")
     note = "From the maximum rate down until two successive trials lose nothing."
-    return Table("Frame loss rate (RFC 2544, 26.3)", head, _lines(every, cells), 2, note)
+    return PlainTable("Frame loss rate (RFC 2544, 26.3)", head, _lines(every, cells), 2, note)
 
 
-def _bursts(every: list[Reported]) -> Table:
+def _bursts(every: list[Reported]) -> PlainTable:
     def cells(one: Reported) -> Iterator[list[str]]:
         test = one.report.back_to_back
         if test is None:
@@ -172,10 +189,10 @@ def _bursts(every: list[Reported]) -> Table:
         "The longest burst without loss, of one direction while the other has the same. Rates are of one "
         "direction: the maximum, and the throughput, at which headers are processed."
     )
-    return Table("Back-to-back frames (RFC 2544, 26.4; RFC 9004)", head, _lines(every, cells), 2, note)
+    return PlainTable("Back-to-back frames (RFC 2544, 26.4; RFC 9004)", head, _lines(every, cells), 2, note)
 
 
-def _recovery(every: list[Reported]) -> Table:
+def _recovery(every: list[Reported]) -> PlainTable:
     def cells(one: Reported) -> Iterator[list[str]]:
         test = one.report.recovery
         if test is not None:
@@ -190,10 +207,10 @@ def _recovery(every: list[Reported]) -> Table:
 
     head = ("system", "frame", "overload, Mpps", "then, Mpps", "recovery", "longest", "N", "not recovered")
     note = "From the cut of the rate until the last lost frame was sent."
-    return Table("System recovery (RFC 2544, 26.5)", head, _lines(every, cells), 2, note)
+    return PlainTable("System recovery (RFC 2544, 26.5)", head, _lines(every, cells), 2, note)
 
 
-def _resets(every: list[Reported]) -> Table:
+def _resets(every: list[Reported]) -> PlainTable:
     def cells(one: Reported) -> Iterator[list[str]]:
         for test in one.report.resets:
             if test.what is None:
@@ -225,7 +242,7 @@ def _resets(every: list[Reported]) -> Table:
         "At the throughput, averages of N trials; times of the slower direction: lost frames by the offered "
         "rate, and from the last frame before to the first one after (RFC 6201, 1.3)."
     )
-    return Table("Reset (RFC 2544, 26.6; RFC 6201)", head, _lines(every, cells), 3, note)
+    return PlainTable("Reset (RFC 2544, 26.6; RFC 6201)", head, _lines(every, cells), 3, note)
 
 
 def _range(times_s: list[float]) -> str:

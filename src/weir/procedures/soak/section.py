@@ -15,8 +15,8 @@ from rich.text import Text
 from weir.procedures.soak import section_rows
 from weir.procedures.soak.section_rows import SoakRow
 from weir.report import blocks, summary
-from weir.report.page.markup import sheet, tag
-from weir.report.sections import Cell, CsvTable, PagePart, Section
+from weir.report.page.markup import needs_script, sheet, tag
+from weir.report.sections import Cell, CsvTable, PagePart, PlainTable, Section
 from weir.results.result import Result
 from weir.results.soak import SoakInterval, SoakStream
 
@@ -133,6 +133,19 @@ def parts(result: Result) -> Iterator[PagePart]:
         )
 
 
+def plain_tables(result: Result) -> Iterator[PlainTable]:
+    """Facts, short runs against this one, and who had the cores."""
+    for row in section_rows.soaks(result):
+        title = f"{row.setup.name} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}: soak"
+        yield PlainTable(title, ("", ""), [list(pair) for pair in section_rows.facts(row.soak)], 2)
+        yield from (one for one in (_prefixes(row), _away(row)) if one.lines)
+
+
+def _away(row: SoakRow) -> PlainTable:
+    head = ("core", "who had it", "how long", "of the time", "most in an interval", "at")
+    return PlainTable("When cores were away", head, list(section_rows.away_lines(row.soak)), 2)
+
+
 def _one(row: SoakRow, index: int) -> Markup:
     title = f"{row.setup.technology} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}"
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in section_rows.facts(row.soak)]
@@ -144,8 +157,12 @@ def _one(row: SoakRow, index: int) -> Markup:
         tag("ul", remarks, class_="plain why") if remarks else None,
         tag("div", class_="rows soak-plots", data_soak=index),
         tag("ul", class_="keys soak-keys"),
-        _prefixes(row),
-        tag("p", section_rows.MEANING, class_="dim"),
+        needs_script("These plots"),
+        *(
+            [sheet(one.title, one.head, one.lines, one.words), tag("p", one.note, class_="dim")]
+            for one in (_prefixes(row), _away(row))
+            if one.lines
+        ),
         _broken(row),
         _events(row),
         _drifts(row),
@@ -153,7 +170,7 @@ def _one(row: SoakRow, index: int) -> Markup:
     )
 
 
-def _prefixes(row: SoakRow) -> Markup:
+def _prefixes(row: SoakRow) -> PlainTable:
     head = (
         "first",
         *(f"{name}, µs" for name in section_rows.PREFIX_HEAD),
@@ -166,7 +183,8 @@ def _prefixes(row: SoakRow) -> Markup:
     for prefix in row.soak.prefixes:
         cells = section_rows.prefix_cells(prefix)
         lines.append([prefix.name, *cells[:-3], str(prefix.windows or ""), *cells[-3:]])
-    return sheet("Short runs and this one, slower direction; windows: greatest delay, µs", head, lines, 1)
+    title = "Short runs and this one, slower direction; windows: greatest delay, µs"
+    return PlainTable(title, head, lines, 1, section_rows.MEANING)
 
 
 def _broken(row: SoakRow) -> Markup | None:
@@ -199,4 +217,12 @@ def _drifts(row: SoakRow) -> Markup | None:
     return sheet(f"Drift over {minutes:.1f} min: a line through the intervals", head, lines, 2)
 
 
-SECTION = Section(terminal=tables, page=parts, csv=csv, leads=True)
+SECTION = Section(
+    kind=lambda result: "soak" if section_rows.soaks(result) else None,
+    findings=section_rows.findings,
+    tables=plain_tables,
+    terminal=tables,
+    page=parts,
+    csv=csv,
+    leads=True,
+)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weir.base.si import US_PER_S
-from weir.report import numbers
+from weir.report import numbers, summary
 from weir.results.result import Case, Result, Setup
 from weir.results.soak import BrokenLimit, Drift, Soak, SoakEvent, SoakInterval, SoakPrefix, SoakStream
 
@@ -16,6 +16,7 @@ PREFIX_HEAD = ("P50", "P99", "P99.9", "P99.99", "max", "jitter max")
 EVENTS_SHOWN = 12
 DROPS_SHOWN = 5
 TAKERS_SHOWN = 3
+AWAY_SHOWN = 12
 UNITS = {"us": "µs", "KiB": "KiB"}
 MEANING = (
     "First part: what a run of that length would have shown. Windows: the greatest delay in each of the "
@@ -86,15 +87,69 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
 
 def _away(soak: Soak) -> str:
     """For how long, with the shorter stalls, and who had them most."""
-    away_us, had = 0.0, Counter[str]()
-    for one in soak.intervals:
-        away_us += sum(stall.host_us for stall in one.stalls)
-        for taken in one.taken:
-            had[f"core {taken.core} {taken.by}"] += round(taken.us)
-    share = away_us / US_PER_S / soak.measured_s if soak.measured_s else 0.0
+    had: Counter[str] = Counter()
+    for core, by, us in (one for interval in soak.intervals for one in _taken(interval)):
+        had[f"core {core} {by}"] += round(us)
+    away_s = had.total() / US_PER_S
+    share = away_s / soak.measured_s if soak.measured_s else 0.0
     most = ", ".join(f"{who} {numbers.time_s(us / US_PER_S)}" for who, us in had.most_common(TAKERS_SHOWN))
-    said = f"{numbers.time_s(away_us / US_PER_S)} in all ({share:.1%} of the time)"
+    said = f"{numbers.time_s(away_s)} in all ({share:.1%} of the time)"
     return f"{said}; most had {most}" if most else said
+
+
+def away_lines(soak: Soak) -> Iterator[list[str]]:
+    """A line for each core and who had it, longest first: in all, as a share of the time under load, the most
+    in one interval, and when that was."""
+    had: dict[tuple[int, str], list[tuple[float, SoakInterval]]] = {}
+    for one in soak.intervals:
+        for core, by, us in _taken(one):
+            had.setdefault((core, by), []).append((us, one))
+    ordered = sorted(had.items(), key=lambda item: -sum(us for us, _ in item[1]))
+    for (core, by), spans in ordered[:AWAY_SHOWN]:
+        whole_us = sum(us for us, _ in spans)
+        most_us, when = max(spans, key=lambda each: each[0])
+        share = whole_us / US_PER_S / soak.measured_s if soak.measured_s else None
+        yield [
+            str(core),
+            by,
+            numbers.time_s(whole_us / US_PER_S),
+            numbers.percent(share),
+            numbers.time_s(most_us / US_PER_S),
+            f"{when.at[11:19]} UTC",
+        ]
+
+
+def _taken(interval: SoakInterval) -> Iterator[tuple[int, str, float]]:
+    """Core, who, µs. What the host had is without what programs are known to have had."""
+    known: Counter[int] = Counter()
+    for one in interval.taken:
+        known[one.core] += round(one.us)
+        yield one.core, one.by, one.us
+    for stall in interval.stalls:
+        rest_us = stall.host_us - known[stall.core]
+        if rest_us > 0:
+            yield stall.core, "the host, or nobody known", rest_us
+
+
+def findings(result: Result) -> Iterator[str]:
+    """How long which load was carried and what it lost, and the slowest packets of the slower direction."""
+    for row in soaks(result):
+        soak = row.soak
+        whole = f"of {_long(soak.duration_s)} " if soak.measured_s < soak.duration_s - soak.interval_s else ""
+        said = (
+            f"{row.setup.name} {row.setup.chain} had {numbers.mpps(soak.load_pps)} Mpps for "
+            f"{_long(soak.measured_s)} {whole}at {summary.sizes(row.case.frame)}: {lost_text(soak.lost)} of "
+            f"{numbers.count(soak.offered)} packets"
+        )
+        worst = worst_stream(soak.prefixes[-1]) if soak.prefixes else None
+        if worst is not None and worst.latency is not None:
+            delay = worst.latency
+            said += f"; P99 of the delay {numbers.us(delay.p99_us)}, at most {numbers.us(delay.max_us)}"
+        yield f"{said}."
+        faults = len(soak.faults)
+        if faults:
+            yield f"It fails for {faults} reason{'s' if faults > 1 else ''}: {soak.faults[0]}"
+        yield f"Cores were away for {_away(soak)}."
 
 
 def _drops(soak: Soak) -> str:

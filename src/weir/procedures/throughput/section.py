@@ -20,9 +20,10 @@ from rich.table import Table
 from rich.text import Text
 
 from weir.procedures.throughput import section_page
+from weir.procedures.throughput.section_findings import findings
 from weir.report import blocks, legend, numbers, rates, summary
 from weir.report.rates import FLAGS
-from weir.report.sections import HOW_TO_READ, LETTERS, Cell, CsvTable, Note, Section
+from weir.report.sections import HOW_TO_READ, LETTERS, Cell, CsvTable, Note, PlainTable, Section
 from weir.results.result import Case, Result, Setup, Throughput
 
 FRAME_COLUMNS = 10
@@ -54,13 +55,44 @@ def notes(result: Result) -> Iterator[Note]:
     """Flags, and what columns mean."""
     flags = legend.flags_used(result)
     yield Note(LETTERS, list(flags.values()), marks=list(flags))
-    spans = [SPANS] if _spans(result) and not summary.compares_chains(result) else []
-    yield Note(HOW_TO_READ, [*legend.sentences(result), *spans, SPREAD])
+    if summary.goals(result):
+        spans = [SPANS] if _spans(result) and summary.compares(result) else []
+        yield Note(HOW_TO_READ, [*legend.sentences(result), *spans, SPREAD])
 
 
 def csv(result: Result) -> CsvTable:
     """Of every run."""
     return CsvTable(COLUMNS, _rows(result))
+
+
+def plain_tables(result: Result) -> Iterator[PlainTable]:
+    """One a chain: a row for each frame size, technology and goal."""
+    ratios = summary.compares(result)
+    head = ("frame", "technology", "goal", "flags", "Mpps", "min–max", "Gbit/s")
+    for chain in summary.chains(result):
+        lines = []
+        for frame in summary.frames(result, chain):
+            for setup, case in _cases(result, chain, frame):
+                lines += [_plain(result, setup, case, goal, ratios=ratios) for goal in summary.goals(result)]
+        lines += [
+            [numbers.NONE, setup.name, f"refused: {setup.refused}", *[""] * (len(head) - 3 + 2 * ratios)]
+            for setup in result.setups
+            if setup.chain == chain and setup.refused is not None
+        ]
+        if lines:
+            spans = (f"ratio to {result.baseline}", "min–max of it") if ratios else ()
+            yield PlainTable(f"Throughput, {chain}", (*head, *spans), lines, 4)
+
+
+def _plain(result: Result, setup: Setup, case: Case, goal: str, *, ratios: bool) -> list[str]:
+    rows = (row for row in summary.rows(result) if row.case is case and row.throughput.goal == goal)
+    row = next(rows, None)
+    found = row.throughput if row is not None else None
+    cells = [summary.frame_label(case.frame), setup.name, goal, legend.flags_of(row, case)]
+    cells += [rates.mpps(found), rates.span_mpps(found), rates.gbps(found)]
+    if ratios:
+        cells += [row.ratio_text, row.ratio.span if row.ratio else ""] if row else [numbers.NONE, ""]
+    return cells
 
 
 @dataclass(frozen=True)
@@ -78,7 +110,7 @@ class _Chain:
         layouts = [
             (count, spans, letters)
             for count in range(len(goals), 0, -1)
-            for spans in ((True, False) if with_spans and self.name is not None else (False,))
+            for spans in ((True, False) if with_spans and summary.compares(self.result) else (False,))
             for letters in ((len(FLAGS),) if spans else (len(FLAGS), 1))
         ]
         natural = options.update(max_width=10 * options.max_width)
@@ -100,27 +132,35 @@ def _spans(result: Result) -> bool:
 def _chain_table(result: Result, chain: str | None, goals: list[str], letters: int, *, spans: bool) -> Table:
     """Technologies of one chain, with their ratios; or, of None, all chains under their one technology.
 
-    `letters`: flags side by side, others below them. `spans`: each ratio's interval too.
+    One chain under one technology has neither names nor ratios. `letters`: flags side by side, others below
+    them. `spans`: each ratio's interval too.
     """
-    title = f"\n{result.baseline}" if chain is None else f"\n{chain}, ratios to {result.baseline}"
-    out = blocks.table(title, between=0)
+    ratios = summary.compares(result)
+    names = ratios or chain is None
+    only = ", ".join(summary.built(result))
+    title = (
+        only if chain is None else f"{chain}, ratios to {result.baseline}" if ratios else f"{only} {chain}"
+    )
+    out = blocks.table(f"\n{title}", between=0)
     out.add_column("Frame", overflow="fold", max_width=FRAME_COLUMNS)
-    out.add_column("Chain" if chain is None else "Technology", overflow="fold", max_width=13)
+    if names:
+        out.add_column("Chain" if chain is None else "Technology", overflow="fold", max_width=13)
     for goal in goals:
         out.add_column(f"{goal}\nMpps", justify="right", style="bold", overflow="fold", min_width=6)
         out.add_column("", justify="right", style="dim", no_wrap=True, min_width=4)
         out.add_column("", style="yellow", overflow="fold", max_width=letters)
         out.add_column("Gbit/s", justify="right", no_wrap=True)
-        if chain is not None:
+        if ratios:
             out.add_column("ratio", justify="right", no_wrap=True)
         if spans:
             out.add_column("", justify="right", style="dim", no_wrap=True)
     for frame in summary.frames(result, chain):
         named = False
         for setup, case in _cases(result, chain, frame):
-            cells = list(_cells(result, case, goals, ratios=chain is not None, spans=spans))
-            name = setup.chain if chain is None else setup.name
-            out.add_row(Text("" if named else summary.frame_label(frame)), Text(name), *cells)
+            cells = list(_cells(result, case, goals, ratios=ratios, spans=spans))
+            if names:
+                cells.insert(0, Text(setup.chain if chain is None else setup.name))
+            out.add_row(Text("" if named else summary.frame_label(frame)), *cells)
             named = True
         out.add_section()
     return out
@@ -202,4 +242,12 @@ def _place(result: Result, setup: Setup, case: Case | None) -> dict[str, Cell]:
     }
 
 
-SECTION = Section(terminal=tables, notes=notes, page=section_page.parts, csv=csv)
+SECTION = Section(
+    kind=lambda result: "throughput" if summary.goals(result) else None,
+    findings=findings,
+    tables=plain_tables,
+    terminal=tables,
+    notes=notes,
+    page=section_page.parts,
+    csv=csv,
+)

@@ -15,36 +15,44 @@ from weir.report.rates import FLAGS
 from weir.report.sections import PagePart
 from weir.results.result import Case, Result, Setup
 
-GOAL_COLUMNS = 6
-NOT_SEARCHED = "Not searched for in this run: it measures delays at given loads."
+RATE_COLUMNS = (("Mpps", "n goal"), ("flags", None), ("min–max", "n"), ("Gbit/s", "n"))
+RATIO_COLUMNS = (("ratio", "n"), ("min–max", "n"))
+"""Of each goal: name and class of each column."""
+FRAMES_AT_A_GLANCE = 8
+SHORT_NAME = 7
+"""Characters of a chain's name that fit beside the numbers."""
 
 
 def parts(result: Result) -> Iterator[PagePart]:
-    """Of every run. The script draws bars and curves from the embedded data."""
-    yield PagePart(
-        "Throughput",
-        "Throughput",
-        "The bar is the median over the repeats, the whisker their min–max; of a search that ran out of time "
-        "only the interval of its answer is filled. All chains have one scale.",
-        (
-            readings(result),
-            tag("div", class_="controls", id="bars-controls"),
-            tag("div", class_="plots", id="bars", data_shown=shown(result)),
-            table(result) if summary.goals(result) else tag("p", NOT_SEARCHED, class_="dim"),
-        ),
-    )
-    yield PagePart(
-        "Loss",
-        "Received against offered",
-        "Each point is a trial. On the dashed line nothing is lost; the distance to it is the loss that "
-        "counts. A ring marks a trial in a slower state of the machine, or of which less than half "
-        "counts; invalid ones are not drawn.",
-        (
-            tag("div", class_="controls", id="loss-controls"),
-            tag("div", class_="rows", id="loss-plots"),
-            needs_script("These plots"),
-        ),
-    )
+    """What was searched for, and what was sent at given loads; nothing of a run without. The script draws
+    bars and curves from the embedded data."""
+    if summary.goals(result):
+        chains = " All chains have one scale." if len(summary.chains(result)) > 1 else ""
+        yield PagePart(
+            "Throughput",
+            "Throughput",
+            "The bar is the median over the repeats, the whisker their min–max; of a search that ran out of "
+            f"time only the interval of its answer is filled.{chains}",
+            (
+                readings(result),
+                tag("div", class_="controls", id="bars-controls"),
+                tag("div", class_="plots", id="bars", data_shown=shown(result)),
+                table(result),
+            ),
+        )
+    if any(trial.valid and trial.duration_s > 0 for _, case in result.cases() for trial in case.curve):
+        yield PagePart(
+            "Loss",
+            "Received against offered",
+            "Each point is a trial. On the dashed line nothing is lost; the distance to it is the loss that "
+            "counts. A ring marks a trial in a slower state of the machine, or of which less than half "
+            "counts; invalid ones are not drawn.",
+            (
+                tag("div", class_="controls", id="loss-controls"),
+                tag("div", class_="rows", id="loss-plots"),
+                needs_script("These plots"),
+            ),
+        )
 
 
 def shown(result: Result) -> str:
@@ -67,37 +75,41 @@ def shown(result: Result) -> str:
 def readings(result: Result) -> Markup | None:
     """For each chain one big number a technology: the first goal at the smallest frame.
 
-    Chains that are compared with each other stand side by side, as technologies do.
+    Chains that are compared with each other stand side by side, as technologies do; where there is nothing to
+    compare, frame sizes do.
     """
     goals, frames = summary.goals(result), summary.frames(result)
     if not goals or not frames:
         return None
     goal, frame = goals[0], frames[0]
-    order = summary.technologies(result)
-    rows = [row for row in summary.rows(result) if (row.case.frame, row.throughput.goal) == (frame, goal)]
-    if summary.compares_chains(result):
-        groups = [_dials(goal, order[0], [_reading(result, row, 0, row.setup.chain) for row in rows])]
-    else:
+    every = [row for row in summary.rows(result) if row.throughput.goal == goal]
+    smallest = [row for row in every if row.case.frame == frame]
+    at = summary.sizes(frame) + (" frames" if frame.isdigit() else "")
+    if summary.compares(result):
+        order = summary.technologies(result)
         groups = [
             _dials(
                 goal,
                 chain,
                 [
                     _reading(result, row, order.index(row.setup.name), row.setup.name)
-                    for row in rows
+                    for row in smallest
                     if row.setup.chain == chain
                 ],
             )
             for chain in summary.chains(result)
         ]
-    label = summary.frame_label(frame)
-    unit = f"{label} B frames" if label.isdigit() else label
-    return tag(
-        "div",
-        tag("p", tag("b", goal), f" in Mpps, {unit}", class_="dials-what"),
-        groups,
-        class_="readings",
-    )
+    elif summary.compares_chains(result):
+        readings = [_reading(result, row, 0, row.setup.chain) for row in smallest]
+        groups = [_dials(goal, smallest[0].setup.name, readings)] if smallest else []
+    else:
+        at = "by frame size"
+        readings = [
+            _reading(result, row, 0, summary.sizes(row.case.frame)) for row in every[:FRAMES_AT_A_GLANCE]
+        ]
+        groups = [_dials(goal, every[0].setup.chain, readings)]
+    css = "readings long" if any(len(chain) > SHORT_NAME for chain in summary.chains(result)) else "readings"
+    return tag("div", tag("p", tag("b", goal), f" in Mpps, {at}", class_="dials-what"), groups, class_=css)
 
 
 def _dials(goal: str, name: str, cells: list[Markup]) -> Markup:
@@ -107,7 +119,7 @@ def _dials(goal: str, name: str, cells: list[Markup]) -> Markup:
 def _reading(result: Result, row: summary.Row, index: int, name: str) -> Markup:
     found = row.throughput
     ratio: str | None
-    if summary.compares_chains(result):
+    if not summary.compares(result):
         ratio = None
     elif row.setup.name == result.baseline:
         ratio = "the baseline"
@@ -142,35 +154,39 @@ def _flag_title(flags: str) -> str:
 def table(result: Result) -> Markup:
     """The table, its flags explained under it."""
     goals = summary.goals(result)
+    columns = _columns(result)
     top = tag(
         "tr",
-        [tag("th", name, scope="col", rowspan=2) for name in ("Frame", "Technology")],
-        [tag("th", goal, scope="colgroup", colspan=GOAL_COLUMNS, class_="goal") for goal in goals],
+        [tag("th", name, scope="col", rowspan=2) for name in _names(result)],
+        [tag("th", goal, scope="colgroup", colspan=len(columns), class_="goal") for goal in goals],
     )
-    below = tag(
-        "tr",
-        [
-            [
-                tag("th", "Mpps", scope="col", class_="n goal"),
-                tag("th", "flags", scope="col"),
-                tag("th", "min–max", scope="col", class_="n"),
-                tag("th", "Gbit/s", scope="col", class_="n"),
-                tag("th", "ratio", scope="col", class_="n"),
-                tag("th", "min–max", scope="col", class_="n"),
-            ]
-            for _ in goals
-        ],
-    )
+    below = tag("tr", [[tag("th", name, scope="col", class_=css) for name, css in columns] for _ in goals])
     bodies = [_body(result, chain, goals) for chain in summary.chains(result)]
-    caption = tag("caption", "Throughput by chain, frame size and technology", class_="unseen")
+    caption = tag("caption", f"Throughput by {_by(result)}", class_="unseen")
     inner = tag("table", caption, tag("thead", top, below), bodies, class_="sheet", id="throughput-table")
     scroll = tag("div", inner, class_="scroll", tabindex=0, role="region", aria_label="Throughput table")
     return tag("div", scroll, _legend(result))
 
 
+def _columns(result: Result) -> tuple[tuple[str, str | None], ...]:
+    """Of each goal."""
+    return RATE_COLUMNS + (RATIO_COLUMNS if summary.compares(result) else ())
+
+
+def _names(result: Result) -> tuple[str, ...]:
+    """Titles of what names a row. One technology alone is named above its rows."""
+    return ("Frame", "Technology") if len(summary.technologies(result)) > 1 else ("Frame",)
+
+
+def _by(result: Result) -> str:
+    return "chain, frame size and technology" if summary.compares(result) else "chain and frame size"
+
+
 def _body(result: Result, chain: str, goals: list[str]) -> Markup:
-    columns = 2 + GOAL_COLUMNS * len(goals)
-    lines = [tag("tr", tag("th", chain, colspan=columns, scope="rowgroup"), class_="chain")]
+    columns = len(_names(result)) + len(_columns(result)) * len(goals)
+    alone = len(_names(result)) == 1
+    name = f"{chain}, {', '.join(summary.technologies(result))}" if alone else chain
+    lines = [tag("tr", tag("th", name, colspan=columns, scope="rowgroup"), class_="chain")]
     for frame in summary.frames(result, chain):
         found = [
             (setup, case)
@@ -186,19 +202,26 @@ def _body(result: Result, chain: str, goals: list[str]) -> Markup:
             lines.append(
                 tag("tr", first, _cells(result, setup, case, goals), class_="first" if index == 0 else None)
             )
-    lines += [_refused(setup, columns) for setup in result.setups if setup.chain == chain and setup.refused]
+    lines += [
+        _refused(setup, columns, alone=alone)
+        for setup in result.setups
+        if setup.chain == chain and setup.refused
+    ]
     return tag("tbody", lines)
 
 
-def _refused(setup: Setup, columns: int) -> Markup:
-    why = tag("td", f"refused here: {setup.refused}", colspan=columns - 2, class_="why")
-    return tag("tr", tag("td", ""), tag("td", setup.name), why, class_="first")
+def _refused(setup: Setup, columns: int, *, alone: bool) -> Markup:
+    names = [tag("td", "")] if alone else [tag("td", ""), tag("td", setup.name)]
+    why = tag("td", f"refused here: {setup.refused}", colspan=columns - len(names), class_="why")
+    return tag("tr", names, why, class_="first")
 
 
 def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[Child]:
     order = summary.technologies(result)
-    key = tag("i", class_=f"key k{order.index(setup.name) % 6}")
-    cells: list[Child] = [tag("td", key, setup.name, class_="tech")]
+    cells: list[Child] = []
+    if len(order) > 1:
+        key = tag("i", class_=f"key k{order.index(setup.name) % 6}")
+        cells.append(tag("td", key, setup.name, class_="tech"))
     by_goal = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
     for goal in goals:
         row = by_goal.get(goal)
@@ -209,11 +232,13 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[C
             tag("td", [tag("abbr", letter, title=FLAGS[letter]) for letter in letters], class_="flags"),
             tag("td", rates.span_mpps(found), class_="n dim"),
             tag("td", rates.gbps(found), class_="n"),
-            tag(
-                "td", row.ratio_text if row else numbers.NONE, class_="n", title=row.no_ratio if row else None
-            ),
-            tag("td", row.ratio.span if row and row.ratio else "", class_="n dim"),
         ]
+        if summary.compares(result):
+            ratio, why = (row.ratio_text, row.no_ratio) if row else (numbers.NONE, None)
+            cells += [
+                tag("td", ratio, class_="n", title=why),
+                tag("td", row.ratio.span if row and row.ratio else "", class_="n dim"),
+            ]
     return cells
 
 

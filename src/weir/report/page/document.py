@@ -11,15 +11,17 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from markupsafe import Markup
 
 from weir.report import Format, doubts, noise, summary
-from weir.report.page import basis, cases
-from weir.report.page.markup import raw, tag
-from weir.report.sections import PagePart, leading
+from weir.report.page import cases
+from weir.report.page.markup import needs_script, raw, sheet, tag
+from weir.report.page.topology_picture import pictures
+from weir.report.sections import PagePart, executive_summary, kind, leading
 from weir.results.result import Result
 
 UPLOT = "uplot-1.6.32"
@@ -30,6 +32,8 @@ SCRIPTS = (
     "plot.js",
     "bars.js",
     "curves.js",
+    "percentiles.js",
+    "lanes.js",
     "trials.js",
     "heat.js",
     "soak.js",
@@ -60,15 +64,22 @@ def document(result: Result) -> str:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=f"weir {result.weir}"),
-        tag("title", f"{summary.title(result)} – Weir"),
+        tag("title", f"{summary.title(result)}: {kind(result)} – Weir"),
         raw("style", _joined(STYLES)),
     )
     parts = list(_parts(result))
     body = tag(
         "body",
-        tag("a", "Skip to the numbers", href="#throughput", class_="skip"),
+        tag("a", "Skip to the numbers", href=f"#{parts[0].name.lower()}", class_="skip"),
         _bar(parts),
-        tag("main", head_of(result), headline(result), notices(result), [_section(part) for part in parts]),
+        tag(
+            "main",
+            head_of(result),
+            headline(result),
+            short(result),
+            notices(result),
+            [_section(part) for part in parts],
+        ),
         _foot(result),
         raw("script", embedded(result), type="application/gzip+base64", id="result"),
         raw("script", script),
@@ -96,24 +107,40 @@ def _parts(result: Result) -> Iterator[PagePart]:
     """Those of the procedures, and what is of every run."""
     for section in leading(result):
         yield from section.page(result)
-    yield PagePart(
-        "Built",
-        "What was built",
-        "Squares are ports, with their kind. The band at the left of a box has one colour for each core: "
-        "boxes of one colour share a core.",
-        (tag("div", class_="controls", id="built-controls"), basis.pictures(result)),
-    )
-    yield PagePart(
-        "Evidence",
-        "Evidence",
-        "Every trial. Offered = delivered + drops + unaccounted; with any unaccounted it is invalid.",
-        (cases.cases(result),),
-    )
+    lines = list(noise.away_lines(result))
+    if lines:
+        yield PagePart(
+            "Stalls",
+            "When cores were away",
+            "A lane for each core: when somebody else had it, or slowed it, and for how much of the time. "
+            "What was due meanwhile is left out of every verdict. Trials lie one behind the other as they "
+            "are stored: when each began is not kept.",
+            (
+                tag("div", class_="plots whole", id="stall-lanes"),
+                needs_script("This plot"),
+                sheet("Who had which core", noise.AWAY_HEAD, lines, 3),
+            ),
+        )
+    if any(setup.topology is not None for setup in result.setups):
+        yield PagePart(
+            "Built",
+            "What was built",
+            "Squares are ports, with their kind. The band at the left of a box has one colour for each core: "
+            "boxes of one colour share a core.",
+            (tag("div", class_="controls", id="built-controls"), pictures(result)),
+        )
+    if any(True for _ in result.cases()):
+        yield PagePart(
+            "Evidence",
+            "Evidence",
+            "Every trial. Offered = delivered + drops + unaccounted; with any unaccounted it is invalid.",
+            (cases.cases(result),),
+        )
     yield PagePart(
         "Basis",
         "What the numbers rest on",
         "Compare two runs only if these agree.",
-        (basis.fidelity(result), basis.fingerprint(result), basis.lab_resolved(result)),
+        (_fidelity(result), _fingerprint(result), _lab_resolved(result)),
     )
 
 
@@ -150,7 +177,7 @@ def head_of(result: Result) -> Markup:
     )
     return tag(
         "header",
-        tag("p", mark, tag("b", "Weir"), tag("span", "throughput report"), class_="brand"),
+        tag("p", mark, tag("b", "Weir"), tag("span", f"{kind(result)} report"), class_="brand"),
         tag("h1", summary.title(result)),
         tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
         class_="head",
@@ -166,6 +193,16 @@ def headline(result: Result) -> Markup | None:
     """Where the numbers say little: above all else, and never folded."""
     said = noise.headline(result)
     return tag("p", said, class_="headline", role="note") if said is not None else None
+
+
+def short(result: Result) -> Markup | None:
+    """The executive summary."""
+    # What stands between backticks is a command.
+    items = [
+        tag("li", [tag("code", part) if at % 2 else part for at, part in enumerate(sentence.split("`"))])
+        for sentence in executive_summary(result)
+    ]
+    return tag("section", tag("h2", "Summary"), tag("ul", items), class_="short") if items else None
 
 
 def notices(result: Result) -> Markup | None:
@@ -187,7 +224,8 @@ def _notices(result: Result) -> Iterator[tuple[str, list[str]]]:
 
 def _group(title: str, sentences: list[str]) -> Markup:
     if len(sentences) <= UNFOLDED:
-        return tag("p", tag("b", title), " ", " ".join(sentences))
+        ended = [sentence if sentence.endswith(".") else f"{sentence}." for sentence in sentences]
+        return tag("p", tag("b", title), " ", " ".join(ended))
     inner = tag("ul", [tag("li", sentence) for sentence in sentences], class_="plain")
     return tag("details", tag("summary", tag("b", title), f" {len(sentences)} remarks"), inner, class_="fold")
 
@@ -195,6 +233,44 @@ def _group(title: str, sentences: list[str]) -> Markup:
 def _foot(result: Result) -> Markup:
     count = sum(1 for _ in summary.trials(result))
     return tag("footer", tag("p", f"Weir {result.weir} · {count} trials · result version {result.version}"))
+
+
+def _fidelity(result: Result) -> Markup:
+    """Sentences; those that are not for all setups say for which."""
+    items = [
+        tag("li", sentence, tag("span", f" ({', '.join(names)})", class_="dim") if names else None)
+        for sentence, names in summary.fidelity(result)
+    ]
+    return tag("ul", items or tag("li", "Nothing was recorded."), class_="plain")
+
+
+def _fingerprint(result: Result) -> Markup:
+    """Every field of the fingerprint, the versions last."""
+    fields = result.fingerprint.model_dump(exclude={"versions"})
+    pairs = [(name.replace("_", " "), _value(value)) for name, value in fields.items()]
+    pairs += [(f"{name} version", version) for name, version in result.fingerprint.versions.items()]
+    pairs += [("seed", str(result.seed)), ("lab SHA-256", result.spec_sha256), ("Weir", result.weir)]
+    cells = [
+        tag("div", tag("dt", name), tag("dd", _folded(value) if name == "cmdline" else value))
+        for name, value in pairs
+    ]
+    return tag("dl", cells, class_="facts wide")
+
+
+def _lab_resolved(result: Result) -> Markup:
+    """The resolved lab, folded."""
+    text = json.dumps(result.spec, indent=2, ensure_ascii=False)
+    return tag(
+        "details", tag("summary", tag("b", "The lab, resolved")), tag("pre", text, tabindex=0), class_="fold"
+    )
+
+
+def _folded(text: str) -> Markup:
+    return tag("details", tag("summary", f"{len(text.split())} words"), text)
+
+
+def _value(value: object) -> str:
+    return str(value) if value not in ("", None) else "none"
 
 
 def _joined(names: tuple[str, ...]) -> str:

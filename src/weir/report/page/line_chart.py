@@ -27,6 +27,8 @@ class Line:
     name: str
     points: tuple[tuple[float, float], ...]
     look: int | None = 0
+    marks: bool = True
+    """A dot at each point; none where points are many."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _line(line: Line, across: _Scale, up: _Scale) -> list[Markup]:
     places = [(across.at(x), up.at(y)) for x, y in line.points]
     path = " ".join(f"{x},{y}" for x, y in places)
     drawn = [tag("polyline", points=path, class_=f"line {_look(line)}")]
-    if line.look is not None:
+    if line.look is not None and line.marks:
         drawn += [tag("circle", cx=x, cy=y, r=MARK, class_=_look(line)) for x, y in places]
     return drawn
 

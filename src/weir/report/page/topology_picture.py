@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from weir.base.topology import Node, Port, Topology
+from weir.report import summary
 from weir.report.page.markup import tag
+from weir.results.result import Result
 
 NODE_W, NODE_H, GAP = 148, 74, 88
 TOP, MARGIN = 30, 14
@@ -28,6 +30,37 @@ class _Place:
 
     x: float
     y: float
+
+
+def pictures(result: Result) -> Markup:
+    """One figure a setup. The script shows one technology at a time; without it all are shown."""
+    figures = [
+        tag(
+            "figure",
+            tag(
+                "figcaption",
+                tag("b", f"{setup.name} {setup.chain}"),
+                tag(
+                    "span",
+                    f" · {summary.switch(setup)}",
+                    class_="dim",
+                ),
+            ),
+            tag(
+                "div",
+                picture(setup.topology, setup.datapath),
+                class_="scroll",
+                tabindex=0,
+                role="region",
+                aria_label=f"Picture of {setup.name} {setup.chain}",
+            ),
+            class_="built",
+            data_technology=setup.name,
+        )
+        for setup in result.setups
+        if setup.topology is not None
+    ]
+    return tag("div", figures, id="pictures")
 
 
 def picture(topology: Topology, datapath: str) -> Markup:

@@ -124,9 +124,13 @@ def test_changes_of_any_size_fit_into_80_columns() -> None:
     assert any(line.split()[-6:] == ["-92…+1560"] * 6 for line in lines)
 
 
-def test_a_run_without_goals_has_no_empty_table() -> None:
+def test_a_run_without_goals_has_no_empty_table_and_no_section_of_what_was_not_searched() -> None:
     made = compared()
     for setup in made.setups:
         for case in setup.cases:
             case.throughput = []
-    assert "Not searched for in this run" in render(made, "html")
+    page = render(made, "html")
+    assert '<section id="throughput"' not in page
+    assert 'href="#throughput"' not in page
+    assert "Not searched" not in page
+    assert "ratio: to" not in render(made, "terminal")

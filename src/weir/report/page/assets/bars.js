@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Throughput by frame size and technology: one plot a chain, all with one scale, a whisker for min–max.
 
+const BAR_MOST_PX = 90;
+
 function bars(result) {
   const parent = document.getElementById('bars');
+  if (!parent) return; // nothing was searched for
   const controls = document.getElementById('bars-controls');
   const order = technologiesOf(result);
   const shown = order.filter((name) => built(result).some((setup) => nameOf(setup) === name));
   const frames = framesOf(result);
   const goals = goalsOf(result);
-  if (!goals.length) return;
   const state = { goal: goals[0], unit: 'Mpps' };
   const crowded = shown.length * frames.length > 20;
   parent.classList.toggle('whole', crowded);
@@ -64,7 +66,7 @@ function bars(result) {
           grid: { show: false },
           size: 24,
         }),
-        axis(`${state.goal}, ${state.unit}`, { size: 44 }),
+        axis(`${state.goal}, ${state.unit}`, { size: 48, values: tickNames }),
       ],
       series: [{}, ...shown.map((label) => ({ label, paths: () => null, points: { show: false } }))],
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
@@ -77,7 +79,7 @@ function bars(result) {
     const ratio = devicePixelRatio;
     const group = Math.abs(plot.valToPos(1, 'x', true) - plot.valToPos(0, 'x', true)) || plot.bbox.width;
     const step = (group * 0.84) / shown.length;
-    const wide = Math.max(1, step - Math.max(1, step * 0.14));
+    const wide = Math.min(BAR_MOST_PX * ratio, Math.max(1, step - Math.max(1, step * 0.14)));
     const base = plot.valToPos(0, 'y', true);
     context.save();
     shown.forEach((name, row) => frames.forEach((_, at) => {

@@ -29,10 +29,7 @@ function curves(result) {
 function multiples(result, place, all, kind) {
   const parent = document.getElementById(`${place}-plots`);
   const controls = document.getElementById(`${place}-controls`);
-  if (!all.length) {
-    parent.append(el('p', { className: 'dim' }, 'Not measured in this run.'));
-    return;
-  }
+  if (!parent) return; // nothing of it was measured
   const frames = framesOf(result);
   const order = technologiesOf(result);
   const state = { by: 'technology', field: kind.fields[0][0] };
@@ -49,11 +46,13 @@ function multiples(result, place, all, kind) {
 
   function render() {
     clear(parent);
-    const titles = (one) => `${one.chain} · ${state.by === 'technology' ? one.technology : frameLabel(one.frame)}`;
+    const what = (one) => (state.by === 'technology' ? one.technology : frameLabel(one.frame));
+    const titles = (one) => (order.length > 1 ? `${one.chain} · ${what(one)}` : one.chain);
     for (const chain of unique(all.map((one) => one.chain))) {
       const row = el('div', { className: 'plots' });
       parent.append(row);
       const here = all.filter((one) => one.chain === chain);
+      row.classList.toggle('wide', unique(here.map(titles)).length < 3);
       for (const title of unique(here.map(titles))) {
         const lines = here.filter((one) => titles(one) === title);
         const words = `${title}: ${kind.words}. The evidence below lists the trials.`;
@@ -88,7 +87,10 @@ function multiples(result, place, all, kind) {
         height: Math.round(Math.min(230, Math.max(185, width * 0.72))),
         padding: [8, 8, 0, 0],
         scales: { x: { time: false, range: [0, right] }, y },
-        axes: [axis('offered, Mpps', { size: 24 }), axis(kind.unit(field), { size: 40 })],
+        axes: [
+          axis('offered, Mpps', { size: 24, values: tickNames }),
+          axis(kind.unit(field), { size: 44, ...(kind.ideal ? { values: tickNames } : {}) }),
+        ],
         series: [{}, ...series],
         cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, hover: { skip: [null, undefined] } },
         hooks: {
@@ -135,7 +137,7 @@ function multiples(result, place, all, kind) {
   }
 
   const ways = [['technology', 'technology'], ['frame', 'frame size']];
-  choice(controls, 'One plot per', ways, state.by, (by) => { state.by = by; render(); });
+  if (order.length > 1) choice(controls, 'One plot per', ways, state.by, (by) => { state.by = by; render(); });
   choice(controls, 'Value', kind.fields, state.field, (field) => { state.field = field; render(); });
   controls.append(keys);
   addEventListener('themechange', render);

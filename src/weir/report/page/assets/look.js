@@ -57,7 +57,7 @@ function mark(context, index, x, y, radius) {
 }
 
 // A sample of line and mark for a legend.
-function sample(index, colour) {
+function sample(index, colour, marked = true) {
   const ratio = devicePixelRatio;
   const canvas = document.createElement('canvas');
   canvas.width = 30 * ratio;
@@ -72,8 +72,10 @@ function sample(index, colour) {
   pen.moveTo(0, 6);
   pen.lineTo(30, 6);
   pen.stroke();
-  mark(pen, index, 15, 6, 3.6);
-  pen.fill();
+  if (marked) {
+    mark(pen, index, 15, 6, 3.6);
+    pen.fill();
+  }
   return canvas;
 }
 

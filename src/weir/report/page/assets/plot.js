@@ -27,10 +27,28 @@ function figure(parent, title, words, build, tip) {
   area.addEventListener('blur', () => { entry.note.hidden = true; });
   drawn.push(entry);
   draw(entry);
+  observe(entry);
+  return box;
+}
+
+function observe(entry) {
   new ResizeObserver(() => {
     const width = widthOf(entry);
     if (!printing && entry.plot && width > 0 && Math.abs(width - entry.plot.width) > 1) draw(entry);
-  }).observe(area);
+  }).observe(entry.area);
+}
+
+// Lines of a plot with these names: looks for the series, and the key below the plot.
+function lineLooks(names) {
+  return names.map((label, at) => ({
+    label, stroke: technologyColour(at), width: 1.5, dash: DASHES[at % 6], points: { show: false },
+  }));
+}
+
+function keysOf(box, names) {
+  if (names.length < 2) return;
+  box.append(el('ul', { className: 'keys' }, ...names.map((name, at) =>
+    el('li', {}, sample(at, technologyColour(at), false), name))));
 }
 
 function widthOf(entry) {
@@ -82,6 +100,9 @@ function step(entry, event) {
   const idx = entry.note.hidden ? (move > 0 ? 0 : last) : Math.max(0, Math.min(last, plot.cursor.idx + move));
   plot.setCursor({ left: plot.valToPos(plot.data[0][idx], 'x'), top: plot.over.clientHeight / 3 });
 }
+
+// Of a linear axis: as many digits as tell its values apart, where uPlot would round small ones to 0.
+const tickNames = (_, splits) => splits.map((value) => (value === 0 ? '0' : Number(value.toPrecision(4)).toLocaleString('en-US', { maximumSignificantDigits: 4 })));
 
 function axis(label, extra) {
   return {

@@ -53,16 +53,15 @@ function soakPlots(parent, keys, soak) {
     ['Buffers in use', 'thousands', false, [['all pools', of((one) => sum(one.pools, (p) => p.size - p.free) / 1e3)]]],
   ];
   for (const [title, unit, log, series] of shown) {
-    figure(row, `${title}, ${unit}`, `${title} over time. The CSV has the numbers.`,
+    const box = figure(row, `${title}, ${unit}`, `${title} over time. The CSV has the numbers.`,
       (width) => overTime(soak, minutes, series, unit, log, width),
       (plot) => [`${plot.data[0][plot.cursor.idx].toFixed(2)} min`,
         ...series.map(([name, values]) => `${name}: ${digits(values[plot.cursor.idx])} ${unit}`)]);
+    keysOf(box, series.map(([name]) => name));
   }
+  laneFigure(row, 'Cores away, share of each interval', 'minutes since the beginning', soakLanes(soak));
   heatFigure(row, keys, soak);
   quantileFigure(row, soak);
-  const most = Math.max(...shown.map(([, , , series]) => series.length));
-  keys.append(el('li', {}, 'Lines in each plot in the order of its tip: ',
-    ...Array.from({ length: most }, (_, at) => sample(at, technologyColour(at)))));
   keys.append(el('li', {}, 'Marks at the top: ▾ loss, ▿ stall of 1 ms or more.'));
 }
 
@@ -77,14 +76,9 @@ function withGaps(intervals) {
   return points;
 }
 
-function lines(series) {
-  return series.map(([name], at) => ({
-    label: name, stroke: technologyColour(at), width: 1.5, dash: DASHES[at % 6], points: { show: false },
-  }));
-}
-
 function overTime(soak, minutes, series, unit, log, width) {
-  const top = Math.max(1e-9, ...series.flatMap(([, values]) => values.filter((value) => value !== null)));
+  const most = Math.max(0, ...series.flatMap(([, values]) => values.filter((value) => value !== null)));
+  const top = most || 1; // nothing: an axis from 0 to 1
   const data = [minutes, ...series.map(([, values]) => values.map((value) => (log && value === 0 ? null : value)))];
   return {
     data,
@@ -92,8 +86,8 @@ function overTime(soak, minutes, series, unit, log, width) {
       height: 190,
       padding: [12, 8, 0, 0],
       scales: { x: { time: false }, y: log ? { distr: 3 } : { range: [0, top * 1.12] } },
-      axes: [axis('minutes since the beginning', { size: 24 }), axis(unit, { size: 52 })],
-      series: [{}, ...lines(series)],
+      axes: [axis('minutes since the beginning', { size: 24 }), axis(unit, { size: 52, ...(log ? {} : { values: tickNames }) })],
+      series: [{}, ...lineLooks(series.map(([name]) => name))],
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false } },
       hooks: { draw: [(plot) => eventMarks(plot, soak)] },
     },
@@ -120,47 +114,15 @@ function eventMarks(plot, soak) {
   context.restore();
 }
 
-// Delay by quantile, as nines, of each first part: how far a short run sees.
+// How far a short run sees: delay by percentile of each first part, and of all.
 function quantileFigure(parent, soak) {
-  const nines = Array.from({ length: 61 }, (_, at) => at / 10);
-  const series = soak.prefixes.map((prefix) => [prefix.name, quantiles(slower(prefix), nines)])
-    .filter(([, values]) => values.some((value) => value !== null));
-  if (!series.length) return;
-  const label = (value) => `${Number((100 * (1 - 10 ** -value)).toPrecision(7))} %`;
-  const short = (value) => ['0', '90 %', '99 %', '3 nines', '4', '5', '6'][value];
-  figure(parent, 'Delay by quantile: first parts and all, µs', 'Delay by quantile of the first parts and all.',
-    (width) => ({
-      data: [nines, ...series.map(([, values]) => values)],
-      options: {
-        height: 190,
-        padding: [12, 8, 0, 0],
-        scales: { x: { time: false }, y: { distr: 3 } },
-        axes: [axis('quantile', { size: 24, splits: () => [0, 1, 2, 3, 4, 5, 6], values: (_, at) => at.map(short) }),
-          axis('µs', { size: 52 })],
-        series: [{}, ...lines(series)],
-        cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-      },
-    }),
-    (plot) => [label(plot.data[0][plot.cursor.idx]),
-      ...series.map(([name, values]) => `${name}: ${digits(values[plot.cursor.idx])} µs`)]);
+  const lines = soak.prefixes.map((prefix) => ({ name: prefix.name, stream: slower(prefix) }))
+    .filter(({ stream }) => stream)
+    .map(({ name, stream }) => ({ name, histogram: stream.histogram }));
+  percentileFigure(parent, 'Delay by percentile: first parts and all, µs', lines);
 }
 
 function slower(prefix) {
   const measured = prefix.streams.filter((stream) => stream.latency);
   return measured.sort((one, other) => other.latency.p99_us - one.latency.p99_us)[0];
-}
-
-function quantiles(stream, nines) {
-  if (!stream) return nines.map(() => null);
-  const total = stream.histogram.reduce((sum, [, , packets]) => sum + packets, 0);
-  return nines.map((value) => {
-    if (10 ** value > total) return null;
-    const rank = (1 - 10 ** -value) * total;
-    let seen = 0;
-    for (const [low, high, packets] of stream.histogram) {
-      seen += packets;
-      if (seen >= rank) return Math.max((low + high) / 2, 1e-3);
-    }
-    return null;
-  });
 }

@@ -19,6 +19,7 @@ function pictureChoice(result) {
     figure.classList.toggle('not-chosen', figure.dataset.technology !== name);
   });
   const controls = document.getElementById('built-controls');
+  if (!controls) return;
   const first = names.includes(result.baseline) ? result.baseline : names[0];
   choice(controls, 'Technology', names.map((name) => [name, name]), first, show);
   if (names.length > 1) show(first);
@@ -28,6 +29,8 @@ async function start() {
   const result = await readResult();
   bars(result);
   curves(result);
+  percentiles(result);
+  lanes(result);
   soaks(result);
   trialLists(result);
   pictureChoice(result);
