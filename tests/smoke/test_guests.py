@@ -29,10 +29,10 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
 ]
 TECHNOLOGY, OVERLAY_MB, WAIT_S = "linux-bridge", 16, 60
-# Says "login:" on the serial port, then writes to every cluster of its disk (BIOS, 0x13), for ever: xor ax,ax;
-# mov ds,ax; cld; mov dx,0x3f8; mov si,message; next: lodsb; test al,al; jz write; out dx,al; jmp next; write:
-# mov ax,0x4300; mov dl,0x80; mov si,packet; int 0x13; add word [packet+8],128; adc word [packet+10],0;
-# jmp write; packet: 64 sectors from 0x8000 to sector 128; message.
+# Says "login:" on the serial port, then writes to every cluster of its disk (BIOS, 0x13), for ever:
+# xor ax,ax; mov ds,ax; cld; mov dx,0x3f8; mov si,message; next: lodsb; test al,al; jz write; out dx,al;
+# jmp next; write: mov ax,0x4300; mov dl,0x80; mov si,packet; int 0x13; add word [packet+8],128;
+# adc word [packet+10],0; jmp write; packet: 64 sectors from 0x8000 to sector 128; message.
 WRITES = bytes.fromhex(
     "31c08ed8fcbaf803be3a7cac84c07403eeebf8b80043b280be2a7ccd138106327c80008316347c00"
     "ebe910004000008000008000000000000000"
