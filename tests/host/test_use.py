@@ -98,3 +98,22 @@ def test_a_program_that_spins_is_seen(tmp_path: Path, monkeypatch: pytest.Monkey
     finally:
         spinning.kill()
         spinning.wait()
+
+
+def test_disks_of_guests_whose_deployment_is_gone_are_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_RUN_DIR", str(tmp_path / "weir"))
+    monkeypatch.setenv("WEIR_GUEST_DIR", str(tmp_path / "guests"))
+    assert in_use(MACHINE, look_s=0.01).guests_left == ()
+    journal("here-00000001", keep=True).close()
+    for name in ("here-00000001", "gone-00000002"):
+        (tmp_path / "guests" / name).mkdir(parents=True)
+        (tmp_path / "guests" / name / "journal").symlink_to(tmp_path / "weir" / f"{name}.journal")
+    seen = in_use(MACHINE, look_s=0.01)
+    path = tmp_path / "guests" / "gone-00000002"
+    assert seen.guests_left == (str(path),)
+    warnings = [one for one in said(seen, "deployments") if one[0] == "warning"]
+    assert warnings == [
+        ("warning", f"{path}: left of a deployment that is gone, as after a reboot", f"rm -r {path}")
+    ]

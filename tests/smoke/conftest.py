@@ -23,11 +23,16 @@ def run_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     stays as it is."""
     monkeypatch.setenv(lifeline.OFF, "1")
     root = Path(tempfile.mkdtemp(prefix="wk", dir="/tmp"))
+    guests = Path(tempfile.mkdtemp(prefix="wg", dir="/var/tmp"))
     monkeypatch.setenv("WEIR_RUN_DIR", str(root))
+    monkeypatch.setenv("WEIR_GUEST_DIR", str(guests))
     yield root
     for deployment in fabric.deployments():
         deployment.destroy()
+    left = [path.name for path in guests.iterdir()]
     shutil.rmtree(root)
+    shutil.rmtree(guests)
+    assert left == []
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ StepKind = Literal[
     "ovs-port",
     "veth",
     "tap",
+    "guests",
     "vm-seed",
     "vm",
     "vm-ready",

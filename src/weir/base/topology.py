@@ -37,6 +37,8 @@ PortKind = Literal[
 KERNEL_PORT_KINDS: frozenset[PortKind] = frozenset({"packet_socket", "af_packet", "af_xdp", "tap"})
 VM_PORT_KINDS: frozenset[PortKind] = frozenset({"vm-tap", "vm-vhost-user"})
 """Ports of virtual machines, which weir-dp outside them never opens."""
+GUESTS = "guests"
+"""In the run directory: the sockets of virtual machines, which are QEMU's to make."""
 WireClass = Literal["virtual", "physical"]
 
 
@@ -84,6 +86,8 @@ class Machine(FixedRecord):
     queues: int
     accel: Accelerator
     boot_time_limit_s: float
+    overlay_mb: int = 4096
+    """Most that its guest may write beside such an image."""
     failover: bool = False
     """Each port is a failover pair, and a second QEMU waits for the machine to be migrated."""
 

@@ -21,7 +21,7 @@ from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
 from weir.fabric.reset import WAYS, Reset
-from weir.fabric.step_handlers import Facts, Site, Switching, step_handler
+from weir.fabric.step_handlers import Facts, Running, Site, Switching, step_handler
 from weir.fabric.vm.counters import machine_counters
 from weir.plan import Step, Tuning
 
@@ -252,8 +252,10 @@ class Deployment:
 
     def _require_alive(self) -> None:
         for entry in self._processes:
-            # A QEMU that waits for a migration ends when that fails, and the guest goes on where it was.
-            if not entry.step.params.get("incoming") and not process.alive(entry.facts["pid"]):
+            handler = step_handler(entry.step.kind)
+            if isinstance(handler, Running):
+                handler.require_running(entry.step.params, entry.facts, self._counting)
+            elif not process.alive(entry.facts["pid"]):
                 raise FabricError(
                     f"{entry.step.name} has ended in the middle of the measurement",
                     "deploy the chain with `weir deploy` to see its log",

@@ -180,21 +180,31 @@ _SET_INTERFACE, _SET_PERSISTENT = 0x400454CA, 0x400454CB  # TUNSETIFF, TUNSETPER
 _TAP, _NO_PACKET_INFO, _VIRTIO_HEADER, _SEVERAL_QUEUES = 0x0002, 0x1000, 0x4000, 0x0100
 
 
+def opened_tap(netns: str, name: str, queues: int) -> int:
+    """A descriptor of one queue of a tap interface, which is made if it is not there. OSError."""
+    flags = _TAP | _NO_PACKET_INFO | _VIRTIO_HEADER
+    flags |= _SEVERAL_QUEUES if queues > 1 else 0
+    with namespace.inside(netns):
+        fd = os.open(TUN, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.ioctl(fd, _SET_INTERFACE, struct.pack("16sH22x", name.encode(), flags))
+        except OSError:
+            os.close(fd)
+            raise
+    return fd
+
+
 class Tap:
     """A tap interface that stays when nobody has it open."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """Makes it, up."""
         netns, name, queues = (step.params[key] for key in ("netns", "interface", "queues"))
-        flags = _TAP | _NO_PACKET_INFO | _VIRTIO_HEADER
-        flags |= _SEVERAL_QUEUES if int(str(queues)) > 1 else 0
-        with namespace.inside(str(netns)):
-            fd = os.open(TUN, os.O_RDWR | os.O_CLOEXEC)
-            try:
-                fcntl.ioctl(fd, _SET_INTERFACE, struct.pack("16sH22x", str(name).encode(), flags))
-                fcntl.ioctl(fd, _SET_PERSISTENT, 1)
-            finally:
-                os.close(fd)
+        fd = opened_tap(str(netns), str(name), int(str(queues)))
+        try:
+            fcntl.ioctl(fd, _SET_PERSISTENT, 1)
+        finally:
+            os.close(fd)
         route = site.route(str(netns))
         route.link("set", index=index(site, str(netns), str(name)), mtu=MTU_BYTES, state="up")
         return {}

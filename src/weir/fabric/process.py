@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,11 +27,19 @@ KILL_ROUNDS = 5
 
 
 def spawn(
-    argv: list[str], *, marker: str, netns: str | None, env: dict[str, str], cores: list[int], log: Path
+    argv: list[str],
+    *,
+    marker: str,
+    netns: str | None,
+    env: dict[str, str],
+    cores: list[int],
+    log: Path,
+    descriptors: Collection[int] = (),
 ) -> int:
     """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed.
 
     `cores`: where it may run; empty: everywhere. Isolated ones of Weir's own partitions are entered.
+    `descriptors`: those that it gets, under the same numbers.
     """
     inside = set(isolated.holding(cores).values())
 
@@ -51,6 +60,7 @@ def spawn(
                 stderr=output,
                 env={**os.environ, **env, MARKER: marker},
                 start_new_session=True,
+                pass_fds=descriptors,
                 preexec_fn=prepare,  # noqa: PLW1509 - setns before exec; Weir has no threads here
             )
         except (OSError, subprocess.SubprocessError) as error:
@@ -71,6 +81,12 @@ def alive(pid: int) -> bool:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:
         return False
+
+
+def exit_code(pid: int) -> int | None:
+    """Of a child of this process that has ended; negative: the signal that ended it. None: not known."""
+    child = _children.get(pid)
+    return None if child is None else child.poll()
 
 
 def finish(pid: int, signum: int, patience_s: float) -> None:

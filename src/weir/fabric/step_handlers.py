@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -45,6 +45,11 @@ class Site:
         self._routes: dict[str, IPRoute] = {}
         self._packet_sockets: dict[str, PacketSockets] = {}
         self._kept: dict[str, Closing] = {}
+
+    @property
+    def journal(self) -> Path:
+        """Where the journal is."""
+        return self._journal.path
 
     def at(self, step: Step) -> None:
         """The step that is done or undone next."""
@@ -96,11 +101,21 @@ class Site:
         env: Mapping[str, str],
         cores: list[int],
         log: str,
+        descriptors: Collection[int] = (),
     ) -> int:
-        """Starts a process that belongs to the current step; `log` is relative to the run directory."""
+        """Starts a process that belongs to the current step; `log` is relative to the run directory, or
+        absolute. `descriptors`: those that it gets."""
         path = self.directory / log
         path.parent.mkdir(parents=True, exist_ok=True)
-        return process.spawn(argv, marker=self.marker(), netns=netns, env=dict(env), cores=cores, log=path)
+        return process.spawn(
+            argv,
+            marker=self.marker(),
+            netns=netns,
+            env=dict(env),
+            cores=cores,
+            log=path,
+            descriptors=descriptors,
+        )
 
     def marker(self) -> str:
         """What the processes of the current step carry in their environment."""
@@ -177,6 +192,17 @@ class Switching(Protocol):
         """Whether the kernel does."""
 
 
+@runtime_checkable
+class Running(Protocol):
+    """One whose step starts something that can stop by itself, and says why."""
+
+    def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """FabricError with what happened to it, if it does not run any more."""
+
+    def last_words(self, params: Mapping[str, Any], site: Site) -> str:
+        """The end of what it said."""
+
+
 _HANDLERS = {
     "run-directory": ("weir.fabric.run_directory", "RunDirectory"),
     "hugepages": ("weir.fabric.hugepages", "Hugepages"),
@@ -188,7 +214,8 @@ _HANDLERS = {
     "sysctl": ("weir.fabric.links", "Sysctl"),
     "veth": ("weir.fabric.links", "Veth"),
     "tap": ("weir.fabric.links", "Tap"),
-    "vm-seed": ("weir.fabric.vm.machine", "VmSeed"),
+    "guests": ("weir.fabric.vm.storage", "Guests"),
+    "vm-seed": ("weir.fabric.vm.seed", "VmSeed"),
     "vm": ("weir.fabric.vm.machine", "Vm"),
     "vm-ready": ("weir.fabric.vm.machine", "VmReady"),
     "bridge": ("weir.fabric.links", "Bridge"),

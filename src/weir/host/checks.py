@@ -34,6 +34,7 @@ CHECKS: tuple[Check, ...] = (
     device_checks.mitigations,
     device_checks.programs,
     use_checks.deployments,
+    use_checks.guests_left,
     use_checks.takers,
 )
 

@@ -228,6 +228,8 @@ class Facts(FixedRecord):
     software: Software = Software()
     deployments: tuple[Standing, ...] | None = None
     """None: not looked at."""
+    guests_left: tuple[str, ...] | None = None
+    """Directories on disk of guests whose deployment is gone; None: not looked at."""
     takers: tuple[Taker, ...] | None = None
     """Those that had most first; None: not looked at."""
     unseen: tuple[Unseen, ...] = ()

@@ -51,6 +51,18 @@ def deployments(facts: Facts) -> Iterator[Finding]:
         yield Finding(subject="deployments", severity="ok", what="none stands, and none was left")
 
 
+def guests_left(facts: Facts) -> Iterator[Finding]:
+    """Are there disks of guests that nobody has any more?"""
+    for path in facts.guests_left or ():
+        yield Finding(
+            subject="deployments",
+            severity="warning",
+            what=f"{path}: left of a deployment that is gone, as after a reboot",
+            cost="what its guests wrote takes space on the disk",
+            mend=f"rm -r {path}",
+        )
+
+
 def takers(facts: Facts) -> Iterator[Finding]:
     """Who has the CPUs besides?"""
     busy = [one for one in facts.takers or () if one.share > BUSY_SHARE and not one.own]

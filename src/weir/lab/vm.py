@@ -41,6 +41,12 @@ class VmOptions(LabSection):
         max_length=100,
         description="text on the serial console of `image` after which it forwards",
     )
+    overlay_mb: int = Field(
+        default=4096,
+        ge=16,
+        le=1 << 24,
+        description="most that the guest may write beside `image`, on the disk of WEIR_GUEST_DIR, in MiB",
+    )
     vcpus: int = Field(default=1, ge=1, le=64, description="virtual CPUs; each pinned to a core of functions")
     memory_mb: int = Field(default=512, ge=128, le=1 << 20, description="memory")
     hugepages: bool = Field(default=False, description="memory from the host's 2 MiB hugepages")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from weir.base.error import ChainError
 from weir.base.topology import (
+    GUESTS,
     KERNEL_PORT_KINDS,
     Link,
     Machine,
@@ -158,7 +159,9 @@ def _port(
     elif kind in KERNEL_PORT_KINDS:
         netns = namespace(token, "t" if node.role == "tester" else node.name)
         interface = side
-    elif kind in ("virtio-user", "vhost", "vm-vhost-user"):
+    elif kind == "vm-vhost-user":
+        socket = f"{GUESTS}/{name}.sock"
+    elif kind in ("virtio-user", "vhost"):
         socket = f"{name}.sock" if described.network else f"wire{link}.sock"
     elif kind == "physical" and node.role == "tester" and lab.tester.ports is not None:
         interface = lab.tester.ports[0 if side == "left" else 1]

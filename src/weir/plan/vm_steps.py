@@ -32,10 +32,22 @@ GUEST_SYSTEM_MB = 224  # what the guest's kernel and its files in memory take
 _STALL_THRESHOLD_US = 1000  # in a guest the host's own stalls add to those of its kernel
 
 
+_GUESTS = Step(
+    kind="guests",
+    name="guests",
+    params={},
+    text="make a directory on disk for what guests write, and choose a user without rights for QEMU",
+    undo_text="remove the directory",
+)
+
+
 def vm_steps(topology: Topology, lab: Lab) -> list[Step]:
     """In order; none without virtual machines. PlanError if one has too little memory."""
     nodes = topology.machines()
-    plan = [
+    if not nodes:
+        return []
+    plan = [_GUESTS]
+    plan += [
         _seed(topology, node) for node in nodes if node.machine is not None and node.machine.image is not None
     ]
     plan += [step for node in nodes for step in _starts(topology, node)]
@@ -88,6 +100,7 @@ def _seed(topology: Topology, node: Node) -> Step:
             "image": node.machine.image or "",
             "image_format": node.machine.image_format,
             "user_data": node.machine.user_data or "",
+            "overlay_mb": node.machine.overlay_mb,
             **addresses,
         },
         text=f"make what {node.name} writes to instead of its image, and what cloud-init reads in it",

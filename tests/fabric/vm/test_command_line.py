@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from weir.fabric.vm.command_line import Boot, Files, command_line
+from weir.fabric.vm.command_line import Files, Opened, command_line
 
 FILES = Files(Path("/run/weir/x-00000000"), "f1")
-BOOT = Boot(Path("/images/vmlinuz"), Path("/images/initramfs"))
+TAPS = {"f1.left": (11,), "f1.right": (12,), "f1.left.p": (13,), "f1.right.p": (14,)}
+BOOT = Opened(10, TAPS, kernel=20, initramfs=21)
+OWN = Opened(10, TAPS, image=20, overlay=21, seed=22)
 PARAMS: dict[str, Any] = {
     "failover": False,
     "incoming": False,
@@ -37,19 +41,19 @@ PARAMS: dict[str, Any] = {
 PAIRS: dict[str, Any] = {"failover": True, "left_primary": "f1.left.p", "right_primary": "f1.right.p"}
 BY_VHOST_USER: dict[str, Any] = {
     "left_interface": "",
-    "left_socket": "l.sock",
+    "left_socket": "guests/l.sock",
     "right_interface": "",
-    "right_socket": "r.sock",
+    "right_socket": "guests/r.sock",
 }
 
 
-def said(*, boot: Boot | None = BOOT, vhost: bool = False, **changed: object) -> str:
-    return " ".join(command_line({**PARAMS, **changed}, FILES, boot, "tcg", vhost=vhost))
+def said(*, opened: Opened = BOOT, **changed: object) -> str:
+    return " ".join(command_line({**PARAMS, **changed}, FILES, opened, "tcg"))
 
 
 def test_ports_are_taps_at_fixed_places_without_offloads() -> None:
     line = said()
-    assert "tap,id=left,ifname=f1.left,script=no,downscript=no,vhost=off" in line
+    assert "tap,id=left,fd=11,vhost=off" in line
     assert "netdev=right,mac=02:57:00:00:01:01,addr=0x11," in line
     assert line.count("guest_tso4=off") == 2
     assert "mq=on" not in line
@@ -62,20 +66,24 @@ def test_the_guests_channel_is_there_once_the_monitor_listens() -> None:
 
 
 def test_the_kernel_takes_a_tap_where_it_can() -> None:
-    assert "vhost=on" in said(vhost=True)
+    line = said(opened=replace(BOOT, vhosts={"f1.left": (31,), "f1.right": (32,)}))
+    assert "tap,id=left,fd=11,vhost=on,vhostfd=31" in line
+    assert "tap,id=right,fd=12,vhost=on,vhostfd=32" in line
 
 
-def test_vhost_user_ports_listen_in_the_run_directory_and_share_memory() -> None:
+def test_vhost_user_ports_listen_where_qemu_is_started_and_share_memory() -> None:
     line = said(**BY_VHOST_USER)
-    assert "socket,id=chardev-left,path=/run/weir/x-00000000/l.sock,server=on" in line
+    assert "socket,id=chardev-left,path=l.sock,server=on" in line
     assert "share=on" in line
     assert "tx_queue_size=1024" in line
     assert line.count("vectors=0") == 2
 
 
 def test_several_queues_are_several_at_both_ends() -> None:
-    line = said(queues=4)
-    assert line.count("vhost=off,queues=4") == 2
+    queues = {"f1.left": (11, 12, 13, 14), "f1.right": (15, 16, 17, 18)}
+    line = said(opened=replace(BOOT, taps=queues, vhosts={"f1.left": (21, 22, 23, 24)}), queues=4)
+    assert "tap,id=left,fds=11:12:13:14,vhost=on,vhostfds=21:22:23:24" in line
+    assert "tap,id=right,fds=15:16:17:18,vhost=off" in line
     assert line.count("mq=on,vectors=10") == 2
 
 
@@ -90,15 +98,38 @@ def test_a_guests_weir_dp_leaves_the_first_cpu_and_has_its_hugepages() -> None:
 
 
 def test_an_image_of_the_users_boots_from_an_overlay_with_a_seed() -> None:
-    line = said(boot=None, forwarder="", image="/images/own.qcow2")
+    line = said(opened=OWN, forwarder="", image="/images/own.qcow2")
     assert "-kernel" not in line
-    assert '"filename": "/run/weir/x-00000000/f1.qcow2"}, "backing": "origin"}' in line
-    assert '"filename": "/images/own.qcow2", "read-only": true}, "backing": null}' in line
-    assert "dir=/run/weir/x-00000000/f1.seed,label=cidata,read-only=on" in line
+    assert '-add-fd fd=21,set=21 -blockdev {"driver": "qcow2", "node-name": "disk"' in line
+    assert '"filename": "/dev/fdset/21"}, "backing": "origin"}' in line
+    assert '"filename": "/dev/fdset/20", "read-only": true}, "backing": null}' in line
+    assert "dir=/dev/fd/22,label=cidata,read-only=on" in line
+    assert "drive=disk,bootindex=0,werror=stop" in line
+
+
+def test_a_kernel_is_booted_by_its_descriptor() -> None:
+    assert "-kernel /dev/fd/20 -initrd /dev/fd/21 -append" in said()
+
+
+def test_no_path_of_the_hosts_is_named() -> None:
+    for line in (said(), said(**BY_VHOST_USER), said(opened=OWN, forwarder="", image="/images/own.qcow2")):
+        assert [
+            word for word in re.findall(r"(?<![\w.])/[\w./-]+", line) if not word.startswith("/dev/fd")
+        ] == []
+
+
+def test_the_console_goes_to_the_pipe_that_qemu_got() -> None:
+    line = said()
+    assert "-add-fd fd=10,set=10 -chardev file,id=console,path=/dev/fdset/10,append=on" in line
+    assert "-serial chardev:console" in line
+
+
+def test_qemu_gets_all_descriptors_that_it_is_told_of_and_no_other() -> None:
+    assert sorted(OWN.numbers()) == [10, 11, 12, 13, 14, 20, 21, 22]
 
 
 def test_a_raw_image_is_never_taken_for_another_format() -> None:
-    line = said(boot=None, forwarder="", image="/images/own.raw", image_format="raw")
+    line = said(opened=OWN, forwarder="", image="/images/own.raw", image_format="raw")
     assert '"driver": "raw", "node-name": "origin", "read-only": true' in line
     assert '"backing": null' not in line
 
@@ -111,7 +142,7 @@ def test_a_primary_is_a_card_of_its_own_in_an_express_slot_with_its_stand_bys_ad
     line = said(**PAIRS)
     assert "-machine q35," in line
     assert "id=standby-left,failover=on" in line
-    assert "tap,id=tap-primary-left,ifname=f1.left.p," in line
+    assert "tap,id=tap-primary-left,fd=13,vhost=off" in line
     assert (
         "vmxnet3,id=primary-left,netdev=tap-primary-left,bus=slot-left,mac=02:57:00:00:01:00,"
         "failover_pair_id=standby-left" in line

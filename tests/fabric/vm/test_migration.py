@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from weir.base.topology import GUESTS
 from weir.fabric.errors import FabricError
 from weir.fabric.vm.migration import Limits, Migration
 from weir.fabric.vm.monitor import Monitor
@@ -46,20 +47,21 @@ class Two:
 @pytest.fixture
 def directory() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="wk", dir="/tmp") as path:  # short enough for unix sockets
+        (Path(path) / GUESTS).mkdir()
         yield Path(path)
 
 
 @pytest.fixture
 def two(directory: Path) -> Iterator[Two]:
-    source, target = FakeQemu(directory / "f1.qmp"), FakeQemu(directory / "f1.to.qmp")
+    source, target = FakeQemu(directory / GUESTS / "f1.qmp"), FakeQemu(directory / GUESTS / "f1.to.qmp")
     pids = {"vm:f1": os.getpid(), "vm:f1.to": os.getpid()}
     with closing(Migration(directory, "f1", pids)) as migration:
         yield Two(source, target, migration)
 
 
-def test_the_second_qemu_listens_before_the_first_one_sends(two: Two, directory: Path) -> None:
+def test_the_second_qemu_listens_before_the_first_one_sends(two: Two) -> None:
     two.migration.begin(Limits(downtime_ms=50, bandwidth_bytes_s=1000))
-    where = {"uri": f"unix:{directory}/f1.to.migration"}
+    where = {"uri": "unix:f1.to.migration"}
     assert two.target.said[-1] == ("migrate-incoming", where)
     assert two.source.said[-2:] == [
         ("migrate-set-parameters", {"downtime-limit": 50, "max-bandwidth": 1000}),
@@ -124,7 +126,7 @@ def test_nobody_at_the_socket_is_an_error_and_no_traceback(directory: Path) -> N
 
 
 def test_a_machine_that_has_ended_is_noticed(directory: Path) -> None:
-    FakeQemu(directory / "f1.qmp"), FakeQemu(directory / "f1.to.qmp")
+    FakeQemu(directory / GUESTS / "f1.qmp"), FakeQemu(directory / GUESTS / "f1.to.qmp")
     gone = os.fork()
     if gone == 0:
         os._exit(0)

@@ -13,6 +13,7 @@ import mmap
 import os
 import select
 import signal
+import stat
 import struct
 from contextlib import suppress
 
@@ -22,6 +23,7 @@ from weir.host.facts import KvmState
 
 TIMEOUT_S = 1.0
 _DEVICE = "/dev/kvm"
+_GROUP, _OTHERS = stat.S_IRGRP | stat.S_IWGRP, stat.S_IROTH | stat.S_IWOTH
 _CREATE_VM, _CREATE_VCPU, _VCPU_MMAP_SIZE, _RUN = 0xAE01, 0xAE41, 0xAE04, 0xAE80
 _SET_MEMORY, _GET_SREGS, _SET_SREGS, _SET_REGS = 0x4020AE46, 0x8138AE83, 0x4138AE84, 0x4090AE82
 _SREGS_BYTES, _EXIT_REASON_AT, _EXIT_HLT = 312, 8, 5
@@ -42,6 +44,18 @@ def kvm(tree: Tree, device: str = _DEVICE, timeout_s: float = TIMEOUT_S) -> KvmS
         return "refuses"
     flags = (cpuinfo(tree, "flags") or "").split()
     return "works" if {"vmx", "svm"} & set(flags) else "software"
+
+
+def kvm_groups(device: str = _DEVICE) -> list[int] | None:
+    """The groups with which somebody without rights may use KVM; None: it may not."""
+    try:
+        status = os.stat(device)  # noqa: PTH116 - a device, not a path of ours
+    except OSError:
+        return None
+    if status.st_mode & _OTHERS == _OTHERS:
+        return []
+    # Never root's group, which may do more than use this device.
+    return [status.st_gid] if status.st_mode & _GROUP == _GROUP and status.st_gid != 0 else None
 
 
 def _answer(device: str, timeout_s: float) -> str | None:

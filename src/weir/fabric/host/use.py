@@ -9,6 +9,7 @@ from pathlib import Path
 
 from weir.fabric.deployment import Deployment, deployments
 from weir.fabric.errors import FabricError
+from weir.fabric.vm import storage
 from weir.host.facts import Facts, Standing, Taker, Unseen
 
 LOOK_S = 0.5
@@ -21,14 +22,16 @@ _UTIME, _STIME, _CPU = 11, 12, 36
 def in_use(seen: Facts, proc: Path = Path("/proc"), look_s: float = LOOK_S) -> Facts:
     """The same facts with who uses the machine, which takes `look_s` to see."""
     stands, unseen = _stands()
+    guests_left, hidden = _guests_left()
     found = [Standing(id=one.id, state=one.state()) for one in stands or ()]
     read = [one for one, said in zip(stands or (), found, strict=True) if said.state != "unreadable"]
     own = {pid for one in read for pid in one.processes().values()}
     return seen.model_copy(
         update={
             "deployments": None if stands is None else tuple(found),
+            "guests_left": guests_left,
             "takers": _takers(proc, look_s, own),
-            "unseen": (*seen.unseen, *unseen),
+            "unseen": (*seen.unseen, *unseen, *hidden),
         }
     )
 
@@ -38,6 +41,13 @@ def _stands() -> tuple[list[Deployment] | None, list[Unseen]]:
         return deployments(), []
     except (FabricError, OSError) as error:
         return None, [Unseen(what="deployments", why=str(error))]
+
+
+def _guests_left() -> tuple[tuple[str, ...] | None, list[Unseen]]:
+    try:
+        return tuple(str(path) for path in storage.left()), []
+    except OSError as error:
+        return None, [Unseen(what="guests' directories", why=str(error))]
 
 
 def _takers(proc: Path, look_s: float, own: set[int]) -> tuple[Taker, ...]:

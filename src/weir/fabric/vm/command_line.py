@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What QEMU is told: its arguments for one virtual machine. Pure.
 
+QEMU's own user may open next to nothing, so it inherits what it needs as descriptors: files as sets of one
+(/dev/fdset/N), what it only opens by a name as /dev/fd/N. Its sockets it makes where it is started.
+
 The ports are virtio devices at the guest's PCI places 0x10 and 0x11, without offloads: what the tester counts
 as a packet is one everywhere. Memory is a memfd that is shared, because a vhost-user switch maps it.
 
@@ -14,10 +17,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 from typing import Any, Literal
 
+from weir.base.topology import GUESTS
 from weir.fabric.vm.image import PRIMARY_DRIVER
 from weir.plan.vm_steps import PCI_SLOTS, guest_cores
 
@@ -31,75 +35,80 @@ _OFFLOADS += ["host_tso4", "host_tso6", "host_ecn", "host_ufo"]
 
 @dataclass(frozen=True)
 class Files:
-    """Those of one virtual machine, in the run directory."""
+    """Sockets of one virtual machine."""
 
     directory: Path
+    """The deployment's run directory."""
     node: str
+
+    @property
+    def sockets(self) -> Path:
+        """Where QEMU makes them, and is started."""
+        return self.directory / GUESTS
 
     @property
     def monitor(self) -> Path:
         """QMP's socket."""
-        return self.directory / f"{self.node}.qmp"
+        return self.sockets / f"{self.node}.qmp"
 
     @property
     def channel(self) -> Path:
         """The socket that leads to the virtio-serial port in the guest."""
-        return self.directory / f"{self.node}.guest"
-
-    @property
-    def serial(self) -> Path:
-        """What the guest says on its serial console."""
-        return self.directory / f"{self.node}.serial"
-
-    @property
-    def log(self) -> Path:
-        """What QEMU says."""
-        return self.directory / f"{self.node}.qemu.log"
+        return self.sockets / f"{self.node}.guest"
 
     @property
     def migration(self) -> Path:
         """The socket at which a QEMU takes a migrated guest."""
-        return self.directory / f"{self.node}.migration"
-
-    @property
-    def overlay(self) -> Path:
-        """What the guest writes to instead of the user's image."""
-        return self.directory / f"{self.node}.qcow2"
-
-    @property
-    def seed(self) -> Path:
-        """What cloud-init reads, as a directory that QEMU shows as a disk."""
-        return self.directory / f"{self.node}.seed"
+        return self.sockets / f"{self.node}.migration"
 
 
 @dataclass(frozen=True)
-class Boot:
-    """A kernel to boot with its initramfs; None in `command_line`: from the user's disk."""
+class Opened:
+    """Numbers of the descriptors that QEMU inherits."""
 
-    kernel: Path
-    initramfs: Path
+    console: int
+    """Takes what the guest says on its serial console."""
+    taps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Queues by interface."""
+    vhosts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """vhost-net's by interface, where the kernel carries it."""
+    kernel: int | None = None
+    """To boot, with its initramfs; None: from the user's image, whose overlay and seed are there then."""
+    initramfs: int | None = None
+    image: int | None = None
+    overlay: int | None = None
+    seed: int | None = None
+
+    def numbers(self) -> tuple[int, ...]:
+        """All of them."""
+        several = [*self.taps.values(), *self.vhosts.values()]
+        single = (self.console, self.kernel, self.initramfs, self.image, self.overlay, self.seed)
+        return (*(one for one in single if one is not None), *(one for queues in several for one in queues))
 
 
 def command_line(
-    params: Mapping[str, Any], files: Files, boot: Boot | None, accel: Literal["kvm", "tcg"], *, vhost: bool
+    params: Mapping[str, Any], files: Files, opened: Opened, accel: Literal["kvm", "tcg"]
 ) -> list[str]:
-    """The arguments after the program's name. `params`: of the step `vm`. `vhost`: taps are the kernel's."""
+    """The arguments after the program's name. `params`: of the step `vm`."""
     argv = ["-name", files.node, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
     argv += ["-sandbox", _SANDBOX]
     kind = "q35" if params["failover"] else "pc"
     argv += ["-machine", f"{kind},memory-backend=memory", *_accelerator(accel)]
     argv += ["-m", str(params["memory_mb"]), "-smp", str(params["vcpus"]), "-object", _memory(params)]
     # QEMU makes sockets in this order: once its monitor listens, the guest's channel does.
-    argv += ["-chardev", f"socket,id=channel,path={files.channel},server=on,wait=off"]
-    argv += ["-chardev", f"socket,id=monitor,path={files.monitor},server=on,wait=off"]
-    argv += ["-mon", "chardev=monitor,mode=control", "-serial", f"file:{files.serial}"]
+    argv += ["-chardev", f"socket,id=channel,path={files.channel.name},server=on,wait=off"]
+    argv += ["-chardev", f"socket,id=monitor,path={files.monitor.name},server=on,wait=off"]
+    argv += ["-mon", "chardev=monitor,mode=control"]
+    # Appending: a pipe cannot be cut off, which QEMU would try.
+    argv += [*_set(opened.console), "-chardev", f"file,id=console,path={_in_set(opened.console)},append=on"]
+    argv += ["-serial", "chardev:console"]
     argv += ["-device", "virtio-serial-pci,addr=0x8"]
     argv += ["-device", f"virtserialport,chardev=channel,name={CHANNEL}"]
-    argv += _booting(params, boot) if boot is not None else _disks(params, files)
+    argv += _disks(params, opened) if opened.kernel is None else _booting(params, opened)
     for side, slot in PCI_SLOTS.items():
-        argv += _port(params, files, side, slot, accel, vhost=vhost)
+        argv += _port(params, opened, side, slot, accel)
         if params["failover"]:
-            argv += _primary(params, side)
+            argv += _primary(params, opened, side)
     return [*argv, "-incoming", "defer"] if params["incoming"] else argv
 
 
@@ -115,7 +124,15 @@ def _memory(params: Mapping[str, Any]) -> str:
     return f"memory-backend-memfd,id=memory,size={params['memory_mb']}M,share=on{huge}"
 
 
-def _booting(params: Mapping[str, Any], boot: Boot) -> list[str]:
+def _set(number: int | None) -> list[str]:
+    return ["-add-fd", f"fd={number},set={number}"]
+
+
+def _in_set(number: int | None) -> str:
+    return f"/dev/fdset/{number}"
+
+
+def _booting(params: Mapping[str, Any], opened: Opened) -> list[str]:
     words = ["console=ttyS0", "quiet", "panic=-1", "ipv6.disable=1"]
     words += [f"weir.forwarder={params['forwarder']}", f"weir.queues={params['queues']}"]
     for side in PCI_SLOTS:
@@ -125,53 +142,55 @@ def _booting(params: Mapping[str, Any], boot: Boot) -> list[str]:
         words.append(f"hugepages={params['guest_memory_mb'] // 2}")
         words.append(f"weir.memory_mb={params['guest_memory_mb']}")
         words.append(f"weir.cores={','.join(map(str, guest_cores(params['vcpus'])))}")
-    return ["-kernel", str(boot.kernel), "-initrd", str(boot.initramfs), "-append", " ".join(words)]
+    files = ["-kernel", f"/dev/fd/{opened.kernel}", "-initrd", f"/dev/fd/{opened.initramfs}"]
+    return [*files, "-append", " ".join(words)]
 
 
-def _disks(params: Mapping[str, Any], files: Files) -> list[str]:
-    """The overlay on the image, which itself is on nothing, whatever its header says by now."""
+def _disks(params: Mapping[str, Any], opened: Opened) -> list[str]:
+    """The overlay on the image, which itself is on nothing, whatever its header says by now.
+
+    A guest whose disk is full stands still, and its monitor says so.
+    """
     origin: dict[str, Any] = {
         "driver": params["image_format"],
         "node-name": "origin",
         "read-only": True,
-        "file": {"driver": "file", "filename": params["image"], "read-only": True},
+        "file": {"driver": "file", "filename": _in_set(opened.image), "read-only": True},
     }
     if params["image_format"] == "qcow2":
-        origin["backing"] = None
+        origin |= {"backing": None}
     overlay = {
         "driver": "qcow2",
         "node-name": "disk",
-        "file": {"driver": "file", "filename": str(files.overlay)},
+        "file": {"driver": "file", "filename": _in_set(opened.overlay)},
         "backing": "origin",
     }
     return [
+        *_set(opened.image),
         "-blockdev", json.dumps(origin),
+        *_set(opened.overlay),
         "-blockdev", json.dumps(overlay),
-        "-device", "virtio-blk-pci,drive=disk,bootindex=0",
-        "-blockdev", f"driver=vvfat,node-name=seed,dir={files.seed},label=cidata,read-only=on",
+        "-device", "virtio-blk-pci,drive=disk,bootindex=0,werror=stop",
+        "-blockdev", f"driver=vvfat,node-name=seed,dir=/dev/fd/{opened.seed},label=cidata,read-only=on",
         "-device", "virtio-blk-pci,drive=seed",
     ]  # fmt: skip
 
 
 def _port(
     params: Mapping[str, Any],
-    files: Files,
+    opened: Opened,
     side: str,
     slot: int,
     accel: Literal["kvm", "tcg"],
-    *,
-    vhost: bool,
 ) -> list[str]:
     queues, socket = int(params["queues"]), str(params[f"{side}_socket"])
     several = f",queues={queues}" if queues > 1 else ""
     argv = []
     if socket:
-        path = files.directory / socket
-        argv += ["-chardev", f"socket,id=chardev-{side},path={path},server=on"]
+        argv += ["-chardev", f"socket,id=chardev-{side},path={PurePath(socket).name},server=on"]
         argv += ["-netdev", f"vhost-user,id={side},chardev=chardev-{side}{several}"]
     else:
-        interface = f"ifname={params[f'{side}_interface']},script=no,downscript=no"
-        argv += ["-netdev", f"tap,id={side},{interface},vhost={'on' if vhost else 'off'}{several}"]
+        argv += ["-netdev", _tap(side, opened, str(params[f"{side}_interface"]))]
     device = f"virtio-net-pci,netdev={side},mac={params[f'{side}_mac']},addr={slot:#x},"
     device += f"rx_queue_size={_QUEUE_SIZE},tx_queue_size={_QUEUE_SIZE if socket else _TAP_SEND_QUEUE_SIZE},"
     device += ",".join(f"{name}=off" for name in _OFFLOADS)
@@ -184,15 +203,24 @@ def _port(
     return [*argv, "-device", device]
 
 
-def _primary(params: Mapping[str, Any], side: str) -> list[str]:
+def _tap(name: str, opened: Opened, interface: str) -> str:
+    fast = opened.vhosts.get(interface, ())
+    carried = f"vhost=on,{_listed('vhostfd', fast)}" if fast else "vhost=off"
+    return f"tap,id={name},{_listed('fd', opened.taps[interface])},{carried}"
+
+
+def _listed(key: str, numbers: tuple[int, ...]) -> str:
+    return f"{key}{'s' if len(numbers) > 1 else ''}={':'.join(map(str, numbers))}"
+
+
+def _primary(params: Mapping[str, Any], opened: Opened, side: str) -> list[str]:
     chassis = 1 + list(PCI_SLOTS).index(side)
-    interface = f"ifname={params[f'{side}_primary']},script=no,downscript=no,vhost=off"
     device = f"{PRIMARY_DRIVER},id={primary(side)},netdev=tap-{primary(side)},bus=slot-{side},"
     # Without a ROM to boot from: the second QEMU has this device, and its ROM, only when the guest is there.
     device += f"mac={params[f'{side}_mac']},failover_pair_id={standby(side)},romfile="
     return [
         "-device", f"pcie-root-port,id=slot-{side},bus=pcie.0,addr={chassis:#x},chassis={chassis}",
-        "-netdev", f"tap,id=tap-{primary(side)},{interface}",
+        "-netdev", _tap(f"tap-{primary(side)}", opened, str(params[f"{side}_primary"])),
         "-device", device,
     ]  # fmt: skip
 

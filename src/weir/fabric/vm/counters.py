@@ -8,7 +8,8 @@ from typing import Any
 
 from weir.base.topology import Node, Topology, taps
 from weir.fabric.counters import Counter, broadcasts
-from weir.fabric.step_handlers import Site
+from weir.fabric.errors import FabricError
+from weir.fabric.step_handlers import Running, Site, step_handler
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files
 from weir.plan.vm_steps import PCI_SLOTS
@@ -20,16 +21,34 @@ def machine_counters(topology: Topology, site: Site, outside: Sequence[Counter])
     """Drops in every virtual machine. `outside`: what the switch counted at its ports, just before."""
     found: list[Counter] = []
     for node in topology.machines():
-        assert node.machine is not None
-        if node.machine.failover:  # the guest is now in one QEMU, now in the other
-            found.append(not_returned(topology, node, outside))
-        elif node.machine.forwarder == "kernel":
-            found += kernel_drops(node, _channel(site, node).ask("counters"))
-        elif node.machine.forwarder == "weir-dp":
-            found += ledger_drops(_channel(site, node).ask("ledger"))
-        else:
-            found.append(not_returned(topology, node, outside))
+        try:
+            found += _of(topology, node, site, outside)
+        except FabricError as error:
+            words = _last_words(node, site)
+            raise FabricError(f"{error.message}; its last words: {words}", error.fix) from error
     return found
+
+
+def _of(topology: Topology, node: Node, site: Site, outside: Sequence[Counter]) -> list[Counter]:
+    assert node.machine is not None
+    if node.machine.failover or node.machine.forwarder is None:
+        return [
+            not_returned(topology, node, outside)
+        ]  # if migrated, the guest is now in one QEMU, now in the other
+    command = "counters" if node.machine.forwarder == "kernel" else "ledger"
+    answer = _channel(site, node).ask(command)
+    try:
+        return kernel_drops(node, answer) if command == "counters" else ledger_drops(answer)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise FabricError(
+            f"virtual machine {node.name} answers {command} with what counts nothing: {error!r}"
+        ) from error
+
+
+def _last_words(node: Node, site: Site) -> str:
+    handler = step_handler("vm")
+    assert isinstance(handler, Running)
+    return handler.last_words({"node": node.name}, site)
 
 
 def _channel(site: Site, node: Node) -> Channel:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk image of the user's. QEMU opens it as whoever runs Weir, mostly root: so it may lead
-to no other file.
+"""A disk image of the user's. Weir, mostly root, opens it for QEMU: so it may lead to no other file.
 
 The header of a qcow2 image can name a backing file, and one for its data, and QEMU would open both. They are
 read here, before QEMU sees the image, and refused (docs/interop/qcow2.rst of QEMU).
@@ -8,10 +7,13 @@ read here, before QEMU sees the image, and refused (docs/interop/qcow2.rst of QE
 
 from __future__ import annotations
 
+import os
+import stat
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from weir.fabric.errors import FabricError
 
@@ -34,15 +36,27 @@ class Disk:
     """Of the disk in it."""
 
 
-def checked(path: Path, form: DiskFormat) -> Disk:
-    """FabricError if it is not of that format, or leads to another file."""
+def of(params: Mapping[str, Any]) -> DiskFormat:
+    """The format that a step's parameters name."""
+    return "raw" if params["image_format"] == "raw" else "qcow2"
+
+
+def checked(path: Path, form: DiskFormat, descriptor: int | None = None) -> Disk:
+    """FabricError if it is not of that format, or leads to another file. `descriptor`: it is open already."""
     try:
-        with path.open("rb") as file:
-            header = file.read(_FEATURES_AT + 8)
+        # Without waiting, as one would for a pipe's other end.
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK) if descriptor is None else os.dup(descriptor)
+        try:
+            status = os.fstat(fd)
+            header = os.pread(fd, _FEATURES_AT + 8, 0) if stat.S_ISREG(status.st_mode) else b""
+        finally:
+            os.close(fd)
     except OSError as error:
         raise FabricError(f"vm.image {path}: {error.strerror}", "name a file that can be read") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise FabricError(f"vm.image {path} is no file", "name a disk image in a file, no device")
     if form == "raw":
-        return Disk(path, form, path.stat().st_size)
+        return Disk(path, form, status.st_size)
     if len(header) < _HEADER.size or not header.startswith(_MAGIC):
         raise FabricError(
             f"vm.image {path} is no qcow2 image", "name one, or say vm.image_format: raw if it is one"

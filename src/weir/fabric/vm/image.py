@@ -183,6 +183,8 @@ def _write(directory: Path, base: Kernel, archive: bytes, made_of: dict[str, str
         new.mkdir()
         shutil.copyfile(base.image, new / "vmlinuz")
         (new / "initramfs").write_bytes(gzip.compress(archive, _LEVEL, mtime=0))
+        for name in ("vmlinuz", "initramfs"):
+            (new / name).chmod(0o644)  # QEMU's own user reads both
         (new / "image.json").write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
         shutil.rmtree(directory, ignore_errors=True)
         new.rename(directory)

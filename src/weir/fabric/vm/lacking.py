@@ -1,45 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine lacks for virtual machines, before anything is touched; whether KVM runs guests here."""
+"""What this machine lacks for virtual machines, before anything is touched."""
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
-import subprocess
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 from weir.fabric.errors import FabricError
 from weir.fabric.host.devices import TUN
-from weir.fabric.host.guest import kvm
+from weir.fabric.host.guest import kvm, kvm_groups
 from weir.fabric.host.tree import Tree
 from weir.fabric.vm import image
 from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES
 
 QEMU = "qemu-system-x86_64"
-BOOT_S = 10.0
-PROBE_MB = 256
-
-
-@functools.cache
-def kvm_boots(kernel: Path, initramfs: Path) -> bool:
-    """Whether this image gets as far as to switch itself off, under KVM. Takes as long as that, or BOOT_S."""
-    if kvm(Tree()) != "works":
-        return False
-    argv = [QEMU, "-accel", "kvm", "-cpu", "host", "-m", str(PROBE_MB), "-nodefaults", "-no-user-config"]
-    argv += ["-display", "none", "-no-reboot", "-kernel", str(kernel), "-initrd", str(initramfs)]
-    try:
-        done = subprocess.run(
-            [*argv, "-append", "weir.forwarder=nothing quiet"],
-            capture_output=True,
-            check=False,
-            timeout=BOOT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 def lacking(machines: Iterable[VmOptions], technology: str) -> tuple[str, str] | None:
@@ -63,10 +39,9 @@ def lacking_failover() -> tuple[str, str] | None:
 
 
 def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
-    if shutil.which(QEMU) is None:
-        return f"{QEMU} not installed", "install the Debian package qemu-system-x86"
-    if machine.image is not None and shutil.which("qemu-img") is None:
-        return "qemu-img not installed", "install the Debian package qemu-utils"
+    for program, package in _programs(machine):
+        if shutil.which(program) is None:
+            return f"{program} not installed", f"install the Debian package {package}"
     if TECHNOLOGIES[technology].machine_port == "vm-tap" and not os.access(TUN, os.R_OK | os.W_OK):
         return f"there is no {TUN} to use, which tap interfaces need", "load the kernel's tun module"
     forwarder = machine.forwards_by()
@@ -75,6 +50,21 @@ def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
             image.found(forwarder)
         except FabricError as error:
             return error.message, error.fix
-    if machine.accel == "kvm" and kvm(Tree()) != "works":
+    return _lacking_kvm() if machine.accel == "kvm" else None
+
+
+def _programs(machine: VmOptions) -> Iterator[tuple[str, str]]:
+    """Those that it needs, with the packages that they come with."""
+    yield QEMU, "qemu-system-x86"
+    for program in ("setpriv", "prlimit"):
+        yield program, "util-linux"
+    if machine.image is not None:
+        yield "qemu-img", "qemu-utils"
+
+
+def _lacking_kvm() -> tuple[str, str] | None:
+    if kvm(Tree()) != "works":
         return "KVM runs no guest here", "set vm.accel to auto or tcg, which emulates the processor"
+    if kvm_groups() is None:
+        return "QEMU's own user may not use /dev/kvm", "give it to a group: chgrp kvm, chmod g+rw"
     return None

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kinds vm-seed, vm and vm-ready: QEMU's process, and its guest until packets flow."""
+"""Step kinds vm and vm-ready: QEMU's process, and its guest until packets flow."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,76 +17,85 @@ from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
+from weir.fabric.host.guest import kvm_groups
 from weir.fabric.process import wait_for
 from weir.fabric.step_handlers import Facts, Site
-from weir.fabric.vm import disk, image
+from weir.fabric.vm import condition, console_log, image, user
 from weir.fabric.vm.channel import Channel
-from weir.fabric.vm.command_line import Boot, Files, command_line
-from weir.fabric.vm.lacking import QEMU, kvm_boots
-from weir.fabric.vm.monitor import vcpu_threads
+from weir.fabric.vm.command_line import Files, command_line
+from weir.fabric.vm.descriptors import opened
+from weir.fabric.vm.kvm import kvm_boots
+from weir.fabric.vm.lacking import QEMU
+from weir.fabric.vm.monitor import execute, vcpu_threads
+from weir.fabric.vm.storage import Stored, overlay_limit_bytes, stored, user_of
 from weir.plan import Step
 
-VHOST_NET = Path("/dev/vhost-net")
-_LAST_LINES = 4
+CONSOLE_BYTES = 1 << 20
+"""Of a console's log; as much of what it said before is kept beside it."""
+LOG_BYTES = 16 << 20
+"""Of QEMU's own log."""
 _LOOK_S = 0.05
 
 
-class VmSeed:
-    """What belongs to a disk image of the user's: an overlay to write to, and data for cloud-init."""
-
-    def do(self, step: Step, site: Site) -> Facts:
-        """Makes both in the run directory."""
-        files = Files(site.directory, str(step.params["node"]))
-        origin = disk.checked(Path(str(step.params["image"])), _format(step.params))
-        # Its size is said, so that qemu-img opens no image.
-        backing = ["-u", "-F", origin.format, "-b", str(origin.path)]
-        _qemu_img("create", "-q", "-f", "qcow2", *backing, str(files.overlay), str(origin.size_bytes))
-        files.seed.mkdir()
-        about = {"instance-id": f"{site.deployment}-{files.node}", "local-hostname": files.node}
-        about |= {
-            key: str(value) for key, value in step.params.items() if key.startswith(("left_", "right_"))
-        }
-        (files.seed / "meta-data").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-        user_data = str(step.params["user_data"])
-        if user_data:
-            shutil.copyfile(user_data, files.seed / "user-data")
-        else:
-            (files.seed / "user-data").write_text("#cloud-config\n", encoding="utf-8")
-        return {}
-
-    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
-        """Nothing: both go with the run directory."""
-
-
-def _format(params: Mapping[str, Any]) -> disk.DiskFormat:
-    return "raw" if params["image_format"] == "raw" else "qcow2"
-
-
 class Vm:
-    """One QEMU."""
+    """One QEMU, and the program that its console ends in."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """Starts it and waits until its monitor answers; the guest boots meanwhile."""
         params = step.params
         files = Files(site.directory, str(params["node"]))
+        its = stored(site, files.node)
         forwarder = params["forwarder"]
         made = None if forwarder == "" else image.found("kernel" if forwarder == "kernel" else "weir-dp")
-        boot = None if made is None else Boot(made.kernel, made.initramfs)
-        accel = accelerator(str(params["accel"]), boot)
-        vhost = os.access(VHOST_NET, os.R_OK | os.W_OK)
-        pid = site.spawn(
-            [QEMU, *command_line(params, files, boot, accel, vhost=vhost)],
-            netns=str(params["netns"]),
-            env={},
-            cores=[],
-            log=files.log.name,
-        )
-        wait_for(f"virtual machine {files.node}", files.monitor, pid, files.log)
+        accel = accelerator(str(params["accel"]), made)
+        groups = (kvm_groups() or []) if accel == "kvm" else []
+        # A file that may not grow is an error to QEMU, and not its end.
+        started = ["env", f"--chdir={files.sockets}", "--ignore-signal=XFSZ"]
+        started += user.run_as(user_of(site), groups)
+        source, console = os.pipe()
+        try:
+            site.spawn(
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    console_log.__file__,
+                    str(source),
+                    str(its.serial),
+                    str(CONSOLE_BYTES),
+                ],
+                netns=None,
+                env={},
+                cores=[],
+                log=str(its.log),
+                descriptors=[source],
+            )
+            with opened(params, its, made, console) as given:
+                pid = site.spawn(
+                    [*started, QEMU, *command_line(params, files, given, accel)],
+                    netns=str(params["netns"]),
+                    env={},
+                    cores=[],
+                    log=str(its.log),
+                    descriptors=given.numbers(),
+                )
+        finally:
+            os.close(source)
+            os.close(console)
+        wait_for(f"virtual machine {files.node}", files.monitor, pid, its.log)
         return {"pid": pid, "accel": accel, "image": made.digest if made else "of the user's"}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
-        """Ends it."""
+        """Ends both."""
         site.end()
+
+    def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """FabricError with its last words if it has ended or stands still."""
+        condition.require_running(params, facts, site)
+
+    def last_words(self, params: Mapping[str, Any], site: Site) -> str:
+        """What QEMU said, and its guest on the console."""
+        return condition.last_words(stored(site, str(params["node"])))
 
 
 class VmReady:
@@ -97,18 +106,19 @@ class VmReady:
         params = step.params
         files = Files(site.directory, str(params["node"]))
         pid = site.facts_of(f"vm:{files.node}")["pid"]
-        limit_s = float(str(params["time_limit_ms"])) / MS_PER_S
+        its, limit_s = stored(site, files.node), float(str(params["time_limit_ms"])) / MS_PER_S
         try:
+            _limit_files(
+                files, pid, user_of(site), max(LOG_BYTES, overlay_limit_bytes(site, files.node)), limit_s
+            )
             if params["incoming"]:
                 pass  # its guest is still elsewhere
             elif params["forwarder"] == "":
-                _said(files, pid, str(params["ready"]), limit_s)
+                _said(its, pid, str(params["ready"]), limit_s)
             else:
                 _answers(files, pid, params, limit_s)
         except FabricError as error:
-            raise FabricError(
-                f"{error.message}: {_tail(files)}", error.fix or f"its console: {files.serial}"
-            ) from error
+            raise FabricError(f"{error.message}: {condition.last_words(its)}", error.fix) from error
         _pin(pid, vcpu_threads(files.monitor), step.numbers("cores"))
         return {}
 
@@ -116,11 +126,11 @@ class VmReady:
         """Nothing: it ends with its virtual machine."""
 
 
-def accelerator(wanted: str, boot: Boot | None) -> Literal["kvm", "tcg"]:
+def accelerator(wanted: str, made: image.Image | None) -> Literal["kvm", "tcg"]:
     """What runs the guest. FabricError if the lab wants KVM and it boots none."""
     if wanted == "tcg":
         return "tcg"
-    probe = boot or _any_image()
+    probe = made or _any_image()
     if probe is not None and kvm_boots(probe.kernel, probe.initramfs):
         return "kvm"
     if wanted == "kvm":
@@ -130,11 +140,19 @@ def accelerator(wanted: str, boot: Boot | None) -> Literal["kvm", "tcg"]:
     return "tcg"
 
 
-def _any_image() -> Boot | None:
+def _any_image() -> image.Image | None:
     with suppress(FabricError):
-        made = image.found("kernel")
-        return Boot(made.kernel, made.initramfs)
+        return image.found("kernel")
     return None
+
+
+def _limit_files(files: Files, pid: int, number: int, most_bytes: int, within_s: float) -> None:
+    """No file of QEMU's grows beyond that. Not before it has its memory, which is a file too."""
+    execute(files.monitor, "query-status", answer_s=within_s)
+    argv = [*user.run_as(number), "prlimit", f"--pid={pid}", f"--fsize={most_bytes}"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise FabricError(f"cannot limit the files of virtual machine {files.node}: {done.stderr.strip()}")
 
 
 def _answers(files: Files, pid: int, params: Mapping[str, Any], limit_s: float) -> None:
@@ -148,29 +166,18 @@ def _answers(files: Files, pid: int, params: Mapping[str, Any], limit_s: float) 
         channel.close()
 
 
-def _said(files: Files, pid: int, text: str, limit_s: float) -> None:
+def _said(its: Stored, pid: int, text: str, limit_s: float) -> None:
     deadline = time.monotonic() + limit_s
-    while not (files.serial.exists() and text.encode() in files.serial.read_bytes()):
+    while text.encode() not in its.console():
         if not process.alive(pid):
-            raise FabricError(f"virtual machine {files.node} has ended")
+            raise FabricError(f"virtual machine {its.node} has ended")
         if time.monotonic() > deadline:
             raise FabricError(
-                f"virtual machine {files.node} has not said {text!r} on its console within {limit_s:g} s",
+                f"virtual machine {its.node} has not said {text!r} on its console within {limit_s:g} s",
                 "set vm.ready to what it says when it forwards, or raise vm.boot_time_limit_s",
             )
         stop_signals.check()
         time.sleep(_LOOK_S)
-
-
-def _tail(files: Files) -> str:
-    """The end of what QEMU or the guest said."""
-    for path in (files.log, files.serial):
-        with suppress(OSError):
-            lines = path.read_text(errors="replace").split("\n")
-            told = [line.strip() for line in lines if line.strip()]
-            if told:
-                return " | ".join(told[-_LAST_LINES:])
-    return "it said nothing"
 
 
 def _pin(pid: int, vcpus: list[int], cores: list[int]) -> None:
@@ -184,15 +191,3 @@ def _pin(pid: int, vcpus: list[int], cores: list[int]) -> None:
             for partition in {held[cpu] for cpu in wanted if cpu in held}:
                 isolated.enter(partition, thread)
             os.sched_setaffinity(thread, wanted)
-
-
-def _qemu_img(*words: str) -> str:
-    try:
-        done = subprocess.run(["qemu-img", *words], capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise FabricError(
-            f"cannot start qemu-img: {error}", "install the Debian package qemu-utils"
-        ) from error
-    if done.returncode != 0:
-        raise FabricError(f"qemu-img: {done.stderr.strip()}", "is vm.image a disk image?")
-    return done.stdout

@@ -90,7 +90,7 @@ class Migration:
     def begin(self, limits: Limits) -> None:
         """Tells both QEMUs to migrate; `wait` says how it goes on."""
         source, destination = self._monitors
-        where = {"uri": f"unix:{self._files[_THERE].migration}"}
+        where = {"uri": f"unix:{self._files[_THERE].migration.name}"}
         parameters: dict[str, Any] = {"downtime-limit": limits.downtime_ms}
         if limits.bandwidth_bytes_s is not None:
             parameters["max-bandwidth"] = limits.bandwidth_bytes_s

@@ -96,9 +96,11 @@ def end_on_reboot(path: Path) -> None:
     execute(path, "set-action", {"reboot": "shutdown"})
 
 
-def execute(path: Path, command: str, arguments: dict[str, Any] | None = None) -> Any:
+def execute(
+    path: Path, command: str, arguments: dict[str, Any] | None = None, *, answer_s: float = ANSWER_S
+) -> Any:
     """The answer to one command, on a connection of its own. FabricError likewise."""
-    monitor = Monitor(path)
+    monitor = Monitor(path, answer_s=answer_s)
     try:
         return monitor.execute(command, arguments)
     finally:
