@@ -29,8 +29,9 @@ af_packet_device(const struct weir_port_config *config, unsigned int index,
 	*device = (struct weir_device){.bus = "vdev"};
 	snprintf(device->name, sizeof(device->name), "net_af_packet_%u", index);
 	snprintf(device->arguments, sizeof(device->arguments),
-		 "iface=%s,qpairs=1,blocksz=4096,framesz=2048,framecnt=%u,qdisc_bypass=1",
-		 config->interface, config->rx_queue_size);
+		 "iface=%s,qpairs=1,blocksz=%u,framesz=%u,framecnt=%u,qdisc_bypass=1",
+		 config->interface, 2 * weir_ports_room_bytes(), weir_ports_room_bytes(),
+		 config->rx_queue_size);
 }
 
 static void
@@ -161,9 +162,13 @@ start(const struct weir_port_config *config, struct weir_port *port, struct weir
 	const uint16_t id = port->queue.ethdev_id;
 	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info info;
+	const uint16_t frame_bytes_max = weir_ports_frame_bytes_max();
 	const char *step = "ask";
 	int status = rte_eth_dev_info_get(id, &info);
 
+	/* DPDK refuses what the device does not have. */
+	if (frame_bytes_max > WEIR_STANDARD_FRAME_BYTES)
+		conf.rxmode.mtu = frame_bytes_max - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 	if (status == 0 && config->timestamps != WEIR_TIMESTAMPS_COUNTER)
 		weir_stamping_ask(&info, port, &conf);
 	if (status == 0)

@@ -10,6 +10,7 @@
  */
 #include "kind.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -27,8 +28,7 @@
 
 #include "packet/ledger.h"
 
-#define FRAME_BYTES 2048U
-#define BLOCK_BYTES 65536U
+#define BLOCK_BYTES_MAX 65536U
 #define SEND_BUFFER_BYTES (16 << 20)
 #define SEND_BURST 32
 
@@ -36,6 +36,8 @@ struct packet_socket {
 	int fd;
 	uint8_t *ring;
 	size_t ring_bytes;
+	unsigned int slot_bytes; /* a frame in the ring, with the kernel's header */
+	unsigned int block_bytes;
 	unsigned int frame_count;
 	unsigned int next_frame;
 	struct rte_mempool *mempool;
@@ -43,10 +45,15 @@ struct packet_socket {
 	uint64_t missed;	    /* reading the kernel's counter clears it */
 };
 
+/* A block is whole pages and whole slots: slots lie side by side in the mapped ring. */
+static_assert((BLOCK_BYTES_MAX / WEIR_ROOM_BYTES * WEIR_ROOM_BYTES) % 4096 == 0 &&
+		      (BLOCK_BYTES_MAX / WEIR_JUMBO_ROOM_BYTES * WEIR_JUMBO_ROOM_BYTES) % 4096 == 0,
+	      "blocks are whole pages");
+
 static inline struct tpacket2_hdr *
 frame_at(const struct packet_socket *socket, unsigned int index)
 {
-	return (struct tpacket2_hdr *)(socket->ring + (size_t)index * FRAME_BYTES);
+	return (struct tpacket2_hdr *)(socket->ring + (size_t)index * socket->slot_bytes);
 }
 
 /* The kernel took the outer tag off into the frame's header. */
@@ -182,9 +189,9 @@ static const char *
 set_up(struct packet_socket *socket, const struct weir_port_config *config)
 {
 	struct tpacket_req request = {
-		.tp_block_size = BLOCK_BYTES,
-		.tp_block_nr = socket->ring_bytes / BLOCK_BYTES,
-		.tp_frame_size = FRAME_BYTES,
+		.tp_block_size = socket->block_bytes,
+		.tp_block_nr = socket->ring_bytes / socket->block_bytes,
+		.tp_frame_size = socket->slot_bytes,
 		.tp_frame_nr = socket->frame_count,
 	};
 	struct sockaddr_ll address = {
@@ -239,14 +246,19 @@ static int
 open_socket(const struct weir_port_config *config, struct weir_port *port, struct weir_error *error)
 {
 	struct packet_socket *made = calloc(1, sizeof(*made));
-	const unsigned int frames_per_block = BLOCK_BYTES / FRAME_BYTES;
+	const unsigned int slot_bytes = weir_ports_room_bytes();
+	const unsigned int frames_per_block = BLOCK_BYTES_MAX / slot_bytes;
 	const char *failed;
 
 	if (made == NULL)
 		return weir_fail(error, "no_memory", config->name, NULL, NULL,
 				 "no memory for a port");
-	made->frame_count = RTE_ALIGN_CEIL(RTE_MAX(config->rx_queue_size, 1), frames_per_block);
-	made->ring_bytes = (size_t)made->frame_count * FRAME_BYTES;
+	made->frame_count = RTE_MAX(config->rx_queue_size, 1);
+	made->frame_count += frames_per_block - 1;
+	made->frame_count -= made->frame_count % frames_per_block; /* whole blocks */
+	made->slot_bytes = slot_bytes;
+	made->block_bytes = frames_per_block * slot_bytes;
+	made->ring_bytes = (size_t)made->frame_count * slot_bytes;
 	made->mempool = weir_ports_mempool();
 	made->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	failed = made->fd < 0 ? "open" : set_up(made, config);

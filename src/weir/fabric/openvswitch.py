@@ -172,6 +172,8 @@ class OvsPort:
             path = site.directory / str(params["socket"])
             words += ["--", "set", "Interface", port, "type=dpdkvhostuserclient"]
             words += [f"options:vhost-server-path={path}"]
+        if params["mtu_bytes"]:
+            words += ["--", "set", "Interface", port, f"mtu_request={params['mtu_bytes']}"]
         vsctl(site.directory / str(params["directory"]), *words)
         return {}
 
