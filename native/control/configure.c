@@ -12,6 +12,7 @@
 #include "port/open.h"
 #include "ring_check.h"
 #include "timestamps.h"
+#include "traffic/traffic.h"
 #include "verbs.h"
 
 #define QUEUE_SIZE_DEFAULT 1024
@@ -146,6 +147,7 @@ opened_ports(void)
 struct configure_fields {
 	const json_t *ports, *rings, *areas, *stall_threshold_us;
 	uint32_t mbufs; /* 0: by the number of ports */
+	uint16_t frame_bytes_max;
 	bool ledger;
 };
 
@@ -159,6 +161,9 @@ static const struct weir_field configure_fields[] = {
 	 WEIR_INTO(struct configure_fields, ledger)},
 	{"mbufs", WEIR_FIELD_COUNT, .min = 1024, .max = 1 << 24,
 	 WEIR_INTO(struct configure_fields, mbufs)},
+	{"frame_bytes_max", WEIR_FIELD_COUNT, .min = WEIR_STANDARD_FRAME_BYTES,
+	 .max = WEIR_FRAME_BYTES_MAX, .default_value = WEIR_STANDARD_FRAME_BYTES,
+	 WEIR_INTO(struct configure_fields, frame_bytes_max)},
 	{0},
 };
 
@@ -169,7 +174,8 @@ build(const struct configure_fields *fields, struct weir_error *error)
 
 	weir_dataplane.loop.ledger = fields->ledger;
 	if (thresholds_from_json(fields->stall_threshold_us, error) < 0 ||
-	    weir_ports_memory(fields->mbufs != 0 ? fields->mbufs : mbufs, error) < 0 ||
+	    weir_ports_memory(fields->mbufs != 0 ? fields->mbufs : mbufs, fields->frame_bytes_max,
+			      error) < 0 ||
 	    weir_read_each(fields->ports, "ports", port_from_json, NULL, error) < 0 ||
 	    weir_read_each(fields->rings, "rings", ring_from_json, NULL, error) < 0 ||
 	    weir_read_each(fields->areas, "areas", weir_area_from_json, NULL, error) < 0)

@@ -164,7 +164,7 @@ complete_frames(const struct stream_fields *fields, const char *where,
 		struct weir_stream_config *config, struct weir_error *error)
 {
 	uint16_t least = weir_frame_minimum(&config->template);
-	uint16_t most = WEIR_FRAME_BYTES_MAX + (config->template.tagged ? 4 : 0);
+	uint16_t most = weir_ports_frame_bytes_max() + (config->template.tagged ? 4 : 0);
 	struct weir_place place = weir_at(where, fields->imix != NULL ? "imix" : "bytes");
 	char expected[64];
 	int count = 1;
@@ -183,7 +183,8 @@ complete_frames(const struct stream_fields *fields, const char *where,
 		 most);
 	for (int i = 0; i < count; i++) {
 		if (config->frame_bytes[i] < least || config->frame_bytes[i] > most)
-			return weir_fail(error, "bad_argument", place.text, expected, NULL,
+			return weir_fail(error, "bad_argument", place.text, expected,
+					 "`configure` says the largest frame: frame_bytes_max",
 					 "a frame of %u bytes cannot be sent",
 					 config->frame_bytes[i]);
 	}

@@ -8,10 +8,22 @@
 #include "port.h"
 
 static struct rte_mempool *mempool;
+static uint16_t frame_bytes_max = WEIR_STANDARD_FRAME_BYTES;
 
-/* Frames of 1522 bytes and a driver's headroom fit one buffer: no port makes segments. */
-#define MBUF_DATA_BYTES (RTE_PKTMBUF_HEADROOM + 2048)
 #define MEMPOOL_CACHE 256
+
+uint16_t
+weir_ports_frame_bytes_max(void)
+{
+	return frame_bytes_max;
+}
+
+unsigned int
+weir_ports_room_bytes(void)
+{
+	return frame_bytes_max > WEIR_STANDARD_FRAME_BYTES ? WEIR_JUMBO_ROOM_BYTES
+							   : WEIR_ROOM_BYTES;
+}
 
 /*
  * As rte_pktmbuf_pool_create() makes it, which without hugepages puts each buffer at the beginning
@@ -19,14 +31,14 @@ static struct rte_mempool *mempool;
  * device needs that there: its addresses are ours.
  */
 static struct rte_mempool *
-packed_pool(const char *name, unsigned int mbufs)
+packed_pool(const char *name, unsigned int mbufs, uint16_t data_bytes)
 {
-	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = MBUF_DATA_BYTES,
+	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = data_bytes,
 						   .mbuf_priv_size = WEIR_PRIVATE_BYTES};
 	struct rte_mempool *pool;
 
 	pool = rte_mempool_create_empty(
-		name, mbufs, sizeof(struct rte_mbuf) + WEIR_PRIVATE_BYTES + MBUF_DATA_BYTES,
+		name, mbufs, sizeof(struct rte_mbuf) + WEIR_PRIVATE_BYTES + data_bytes,
 		MEMPOOL_CACHE, sizeof(private), SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (pool == NULL)
 		return NULL;
@@ -40,16 +52,19 @@ packed_pool(const char *name, unsigned int mbufs)
 }
 
 int
-weir_ports_memory(unsigned int mbufs, struct weir_error *error)
+weir_ports_memory(unsigned int mbufs, uint16_t frame_bytes, struct weir_error *error)
 {
+	uint16_t data_bytes;
+
 	if (mempool != NULL)
 		return 0;
+	frame_bytes_max = frame_bytes;
+	data_bytes = RTE_PKTMBUF_HEADROOM + weir_ports_room_bytes();
 	if (rte_eal_has_hugepages())
-		mempool =
-			rte_pktmbuf_pool_create("weir-ports", mbufs, MEMPOOL_CACHE,
-						WEIR_PRIVATE_BYTES, MBUF_DATA_BYTES, SOCKET_ID_ANY);
+		mempool = rte_pktmbuf_pool_create("weir-ports", mbufs, MEMPOOL_CACHE,
+						  WEIR_PRIVATE_BYTES, data_bytes, SOCKET_ID_ANY);
 	else
-		mempool = packed_pool("weir-ports", mbufs);
+		mempool = packed_pool("weir-ports", mbufs, data_bytes);
 	if (mempool == NULL)
 		return weir_fail(error, "no_memory", "mbufs", NULL,
 				 "reserve more hugepages, or ask for fewer or shorter queues",
@@ -69,6 +84,7 @@ weir_ports_memory_free(void)
 {
 	rte_mempool_free(mempool);
 	mempool = NULL;
+	frame_bytes_max = WEIR_STANDARD_FRAME_BYTES;
 }
 
 void

@@ -119,7 +119,7 @@ open_card(enum weir_timestamps wish)
 
 	/* The rings of one that has gone stay. */
 	snprintf(devargs, sizeof(devargs), "net_ring%u", opened++);
-	assert_int_equal(weir_ports_memory(1023, &error), 0);
+	assert_int_equal(weir_ports_memory(1023, WEIR_STANDARD_FRAME_BYTES, &error), 0);
 	assert_int_equal(weir_port_open(&config, "ports[0]", &error), 0);
 	return weir_port_find("tester.right");
 }

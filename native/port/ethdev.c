@@ -24,11 +24,8 @@ null_device(const struct weir_port_config *config, unsigned int index, struct we
 	snprintf(device->name, sizeof(device->name), "net_null_%u", index);
 }
 
-/* Frames of DPDK's driver, and how much of one such a place of its ring holds, behind the headers
- * that the kernel puts there. */
-#define AF_PACKET_FRAME_BYTES 2048
-#define AF_PACKET_ROOM_BYTES                                                                       \
-	(AF_PACKET_FRAME_BYTES - (TPACKET_ALIGN(TPACKET2_HDRLEN + 16) - RTE_ETHER_HDR_LEN))
+/* What the kernel puts before a frame in a place of the ring of DPDK's driver. */
+#define AF_PACKET_HEAD_BYTES (TPACKET_ALIGN(TPACKET2_HDRLEN + 16) - RTE_ETHER_HDR_LEN)
 
 static void
 af_packet_device(const struct weir_port_config *config, unsigned int index,
@@ -37,8 +34,9 @@ af_packet_device(const struct weir_port_config *config, unsigned int index,
 	*device = (struct weir_device){.bus = "vdev"};
 	snprintf(device->name, sizeof(device->name), "net_af_packet_%u", index);
 	snprintf(device->arguments, sizeof(device->arguments),
-		 "iface=%s,qpairs=1,blocksz=4096,framesz=%d,framecnt=%u,qdisc_bypass=1",
-		 config->interface, AF_PACKET_FRAME_BYTES, config->rx_queue_size);
+		 "iface=%s,qpairs=1,blocksz=%u,framesz=%u,framecnt=%u,qdisc_bypass=1",
+		 config->interface, 2 * weir_ports_room_bytes(), weir_ports_room_bytes(),
+		 config->rx_queue_size);
 }
 
 static void
@@ -169,13 +167,14 @@ drop_cut_frames(uint16_t id, uint16_t queue, struct rte_mbuf **packets, uint16_t
 		uint16_t count_max, void *argument)
 {
 	struct weir_port *port = argument;
+	const uint32_t cut_bytes = weir_ports_room_bytes() - port->kind->cut_head_bytes;
 	uint16_t kept = 0;
 
 	(void)id;
 	(void)queue;
 	(void)count_max;
 	for (uint16_t i = 0; i < count; i++) {
-		if (likely(packets[i]->pkt_len < port->kind->cuts_at_bytes)) {
+		if (likely(packets[i]->pkt_len < cut_bytes)) {
 			packets[kept++] = packets[i];
 			continue;
 		}
@@ -191,9 +190,13 @@ start(const struct weir_port_config *config, struct weir_port *port, struct weir
 	const uint16_t id = port->queue.ethdev_id;
 	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info info;
+	const uint16_t frame_bytes_max = weir_ports_frame_bytes_max();
 	const char *step = "ask";
 	int status = rte_eth_dev_info_get(id, &info);
 
+	/* DPDK refuses what the device does not have. */
+	if (frame_bytes_max > WEIR_STANDARD_FRAME_BYTES)
+		conf.rxmode.mtu = frame_bytes_max - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 	if (status == 0 && config->timestamps != WEIR_TIMESTAMPS_COUNTER)
 		weir_stamping_ask(&info, port, &conf);
 	if (status == 0)
@@ -233,7 +236,7 @@ open_ethdev(const struct weir_port_config *config, struct weir_port *port, struc
 		rte_eal_hotplug_remove(device.bus, device.name);
 		return -1;
 	}
-	if (port->kind->cuts_at_bytes != 0)
+	if (port->kind->cut_head_bytes != 0)
 		rte_eth_add_rx_callback(port->queue.ethdev_id, 0, drop_cut_frames, port);
 	if (strcmp(port->driver, "net_vhost") == 0)
 		weir_vhost_wake();
@@ -273,7 +276,7 @@ weir_ethdev_stats(const struct weir_port *port, struct weir_port_stats *stats)
 const struct weir_port_kind weir_ethdev_kinds[] = {
 	{"null", WEIR_PORT_NEEDS_NOTHING, ETHDEV, .device = null_device},
 	{"af_packet", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = af_packet_device,
-	 .cuts_at_bytes = AF_PACKET_ROOM_BYTES},
+	 .cut_head_bytes = AF_PACKET_HEAD_BYTES},
 	{"af_xdp", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = af_xdp_device},
 	{"tap", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = tap_device},
 	{"physical", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = physical_device},

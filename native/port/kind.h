@@ -34,9 +34,9 @@ struct weir_port_kind {
 	/* Of a DPDK device: which it is. `index`: a number that no other port has. */
 	void (*device)(const struct weir_port_config *config, unsigned int index,
 		       struct weir_device *device);
-	/* Of a DPDK device that cuts long frames: from so many bytes on they are dropped. 0: it
-	 * does not. */
-	uint32_t cuts_at_bytes;
+	/* Of a DPDK device that cuts frames to its places of weir_ports_room_bytes(): so much of
+	 * each is no frame. Frames that fill the rest are dropped. 0: it does not cut. */
+	uint32_t cut_head_bytes;
 };
 
 /* Each list ends with a kind without a name. */

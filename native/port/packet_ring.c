@@ -6,6 +6,7 @@
  */
 #include "packet_socket.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -20,12 +21,16 @@
 
 #include "packet/ledger.h"
 
-#define FRAME_BYTES 2048U
-#define BLOCK_BYTES 65536U
+#define BLOCK_BYTES_MAX 65536U
 /* The longest IP packet, in a tagged frame. */
 #define LONG_FRAME_BYTES (RTE_ETHER_HDR_LEN + 2 * sizeof(struct rte_vlan_hdr) + UINT16_MAX)
 /* Of long frames that wait. */
 #define LONG_FRAMES_BYTES (16 << 20)
+
+/* A block is whole pages and whole places: places lie side by side in the mapped ring. */
+static_assert((BLOCK_BYTES_MAX / WEIR_ROOM_BYTES * WEIR_ROOM_BYTES) % 4096 == 0 &&
+		      (BLOCK_BYTES_MAX / WEIR_JUMBO_ROOM_BYTES * WEIR_JUMBO_ROOM_BYTES) % 4096 == 0,
+	      "blocks are whole pages");
 
 static int
 set_option(int fd, int level, int option, int value)
@@ -42,12 +47,18 @@ packet_ring_open(struct packet_ring *ring, int interface, uint16_t frames)
 		.sll_protocol = rte_cpu_to_be_16(ETH_P_ALL),
 		.sll_ifindex = interface,
 	};
-	struct tpacket_req request = {.tp_block_size = BLOCK_BYTES, .tp_frame_size = FRAME_BYTES};
+	const unsigned int place_bytes = weir_ports_room_bytes();
+	const unsigned int places_per_block = BLOCK_BYTES_MAX / place_bytes;
+	struct tpacket_req request = {
+		.tp_block_size = places_per_block * place_bytes,
+		.tp_frame_size = place_bytes,
+		.tp_block_nr = (RTE_MAX(frames, 1) + places_per_block - 1) / places_per_block,
+	};
 
-	ring->frame_count = RTE_ALIGN_CEIL(RTE_MAX(frames, 1), BLOCK_BYTES / FRAME_BYTES);
-	ring->bytes = (size_t)ring->frame_count * FRAME_BYTES;
-	request.tp_frame_nr = ring->frame_count;
-	request.tp_block_nr = ring->bytes / BLOCK_BYTES;
+	request.tp_frame_nr = request.tp_block_nr * places_per_block;
+	ring->place_bytes = place_bytes;
+	ring->frame_count = request.tp_frame_nr;
+	ring->bytes = (size_t)ring->frame_count * place_bytes;
 	ring->long_frame = malloc(LONG_FRAME_BYTES);
 	if (ring->long_frame == NULL)
 		return "find memory for";
@@ -84,7 +95,7 @@ packet_ring_close(struct packet_ring *ring)
 static inline struct tpacket2_hdr *
 next_place(const struct packet_ring *ring)
 {
-	return (struct tpacket2_hdr *)(ring->frames + (size_t)ring->next_frame * FRAME_BYTES);
+	return (struct tpacket2_hdr *)(ring->frames + (size_t)ring->next_frame * ring->place_bytes);
 }
 
 /* The kernel took the outer tag off into the frame's header. */

@@ -17,6 +17,7 @@ struct packet_ring {
 	int fd;
 	uint8_t *frames;
 	size_t bytes;
+	unsigned int place_bytes; /* of a frame, with the kernel's header */
 	unsigned int frame_count;
 	unsigned int next_frame;
 	uint8_t *long_frame; /* room for one that no place of the ring holds */

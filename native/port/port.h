@@ -75,9 +75,20 @@ unsigned int weir_port_count(void);
 /* True once the interface or the peer of the port has gone. */
 bool weir_port_gone(const struct weir_port *port);
 
-/* The mempool that all ports receive into; made by the first weir_ports_memory() call. */
-int weir_ports_memory(unsigned int mbufs, struct weir_error *error);
+/* The largest frame without a VLAN tag that is no jumbo frame; with FCS. */
+#define WEIR_STANDARD_FRAME_BYTES 1518
+/* Room for data in a packet buffer, and in a slot of a kernel's receive ring. */
+#define WEIR_ROOM_BYTES 2048
+#define WEIR_JUMBO_ROOM_BYTES 10240
+
+/* The mempool that all ports receive into; made by the first weir_ports_memory() call. A frame of
+ * `frame_bytes_max`, with FCS, and a VLAN tag fit one buffer: no port makes segments. */
+int weir_ports_memory(unsigned int mbufs, uint16_t frame_bytes_max, struct weir_error *error);
 struct rte_mempool *weir_ports_mempool(void);
+/* As weir_ports_memory() was told; before that, a standard frame. */
+uint16_t weir_ports_frame_bytes_max(void);
+/* Room for it: WEIR_ROOM_BYTES or WEIR_JUMBO_ROOM_BYTES. */
+unsigned int weir_ports_room_bytes(void);
 
 /* With the packets that wait in it: they go back to their pool, which outlives a configuration. */
 void weir_packet_ring_free(struct rte_ring *ring);

@@ -7,6 +7,7 @@
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
+#include <rte_ether.h>
 #include <rte_mbuf.h>
 
 #include "engine/handover.h"
@@ -15,7 +16,9 @@
 
 #define POOL_MBUFS 16383
 #define POOL_CACHE 256
-#define POOL_DATA_BYTES (RTE_PKTMBUF_HEADROOM + 1536)
+#define ROOM_BYTES 1536
+#define JUMBO_ROOM_BYTES 9280
+static_assert(JUMBO_ROOM_BYTES >= WEIR_FRAME_BYTES_MAX + RTE_VLAN_HLEN, "all frames fit a buffer");
 
 /* The payload behind the head is zero from here on: no checksum depends on it. */
 static void
@@ -30,27 +33,39 @@ clear_data(struct rte_mempool *pool, void *argument, void *object, unsigned int 
 }
 
 /*
- * The pool of a stream number, for heads of that size: each packet overwrites the whole head of the
- * one before it in its buffer, and nothing else. It lives as long as weir-dp: the transmit rings of
- * ports hold its packets until their slots are used again, which may be after the next
- * traffic.configure. So it is neither freed (one made anew at the same place would get them back a
- * second time) nor cleared again (they may not have been read yet).
+ * The pool of a stream number, for heads of that size and frames that fit that room: each packet
+ * overwrites the whole head of the one before it in its buffer, and nothing else. It lives as long
+ * as weir-dp: the transmit rings of ports hold its packets until their slots are used again, which
+ * may be after the next traffic.configure. So it is neither freed (one made anew at the same place
+ * would get them back a second time) nor cleared again (they may not have been read yet).
  */
 static struct rte_mempool *
-pool_of(uint16_t stream, uint16_t head_bytes)
+pool_of(uint16_t stream, uint16_t head_bytes, uint16_t room_bytes)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct rte_mempool *pool;
 
-	snprintf(name, sizeof(name), "weir-stream-%u-%u", stream, head_bytes);
+	snprintf(name, sizeof(name), "weir-stream-%u-%u%s", stream, head_bytes,
+		 room_bytes > ROOM_BYTES ? "-jumbo" : "");
 	pool = rte_mempool_lookup(name);
 	if (pool != NULL)
 		return pool;
 	pool = rte_pktmbuf_pool_create(name, POOL_MBUFS, POOL_CACHE, WEIR_PRIVATE_BYTES,
-				       POOL_DATA_BYTES, SOCKET_ID_ANY);
+				       RTE_PKTMBUF_HEADROOM + room_bytes, SOCKET_ID_ANY);
 	if (pool != NULL)
 		rte_mempool_obj_iter(pool, clear_data, NULL);
 	return pool;
+}
+
+/* What the largest frame of the stream needs. */
+static uint16_t
+room_bytes_of(const struct weir_stream_config *config)
+{
+	for (unsigned int i = 0; i < config->frame_count; i++) {
+		if (config->frame_bytes[i] > ROOM_BYTES)
+			return JUMBO_ROOM_BYTES;
+	}
+	return ROOM_BYTES;
 }
 
 int
@@ -66,7 +81,7 @@ weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config 
 	if (weir_flows_make(config, &sender->flows, error) < 0)
 		return -1;
 	sender->frames = aligned_alloc(32, config->frame_count * sizeof(*sender->frames));
-	sender->pool = pool_of(config->id, sender->head_bytes);
+	sender->pool = pool_of(config->id, sender->head_bytes, room_bytes_of(config));
 	if (sender->frames == NULL || sender->pool == NULL) {
 		weir_sender_free(sender);
 		return weir_fail(error, "no_memory", NULL, NULL,

@@ -264,6 +264,38 @@ an_imix_sends_each_size_in_the_share_of_its_letters(void **state)
 }
 
 static void
+a_mix_with_jumbo_frames_sends_each_size_in_the_share_of_its_letters(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, true), 64);
+	unsigned int seen[WEIR_FRAME_BYTES_MAX + 5] = {0};
+	struct weir_error error;
+	struct weir_sender sender;
+	struct rte_mbuf *packets[12];
+
+	(void)state;
+	config.frame_count = weir_imix_sizes("aaaaaaaAAAAB:A=570:B=9220", config.frame_bytes,
+					     WEIR_FRAME_SEQUENCE_MAX, "frame", &error);
+	assert_int_equal(config.frame_count, 12);
+	config.frame_bytes[0] = 68; /* the smallest with a tag */
+	for (unsigned int i = 1; i < 7; i++)
+		config.frame_bytes[i] = 68;
+	prepare(&sender, &config);
+	for (uint32_t sent = 0; sent < 1200; sent += 12, sender.offered += 12) {
+		assert_true(weir_sender_fill(&sender, packets, 12));
+		for (uint32_t i = 0; i < 12; i++) {
+			seen[packets[i]->pkt_len + 4]++;
+			check_packet(packets[i], &config.template, packets[i]->pkt_len + 4,
+				     sent + i);
+		}
+		rte_pktmbuf_free_bulk(packets, 12);
+	}
+	assert_int_equal(seen[68], 700);
+	assert_int_equal(seen[570], 400);
+	assert_int_equal(seen[9220], 100);
+	weir_sender_free(&sender);
+}
+
+static void
 a_longer_head_leaves_nothing_in_the_buffers_of_a_shorter_one(void **state)
 {
 	struct rte_mbuf *packets[32];
@@ -326,6 +358,8 @@ main(void)
 		cmocka_unit_test(every_template_size_and_flow_has_right_bytes_and_sums),
 		cmocka_unit_test(a_udp_checksum_that_computes_to_zero_is_sent_as_all_ones),
 		cmocka_unit_test(uniform_flows_are_sent_in_turn),
+		cmocka_unit_test(
+			a_mix_with_jumbo_frames_sends_each_size_in_the_share_of_its_letters),
 		cmocka_unit_test(an_imix_sends_each_size_in_the_share_of_its_letters),
 		cmocka_unit_test(a_longer_head_leaves_nothing_in_the_buffers_of_a_shorter_one),
 		cmocka_unit_test(what_was_due_before_a_gap_is_sent_before_the_gap_is_skipped),

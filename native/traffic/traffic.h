@@ -26,9 +26,10 @@
 #define WEIR_STREAMS_MAX 64	   /* ids 0 … 63 */
 #define WEIR_FRAME_SEQUENCE_MAX 64 /* sizes in one IMIX genome */
 #define WEIR_FLOWS_MAX 1000000
-#define WEIR_FRAME_BYTES_MAX 1518 /* without VLAN tag; 1522 with */
-#define WEIR_RATE_MAX_PPS 1e10	  /* of one stream */
-#define WEIR_NOWHERE UINT16_MAX	  /* no port */
+/* With FCS, without a VLAN tag; with one 4 more. */
+#define WEIR_FRAME_BYTES_MAX 9216
+#define WEIR_RATE_MAX_PPS 1e10	/* of one stream */
+#define WEIR_NOWHERE UINT16_MAX /* no port */
 #define WEIR_SLICES_MAX 16384
 
 enum weir_vary {

@@ -57,7 +57,13 @@ def test_ratios_of_a_result_are_written_with_their_bounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frame", "label"), [("64", "64"), ("imix:aaaaaaaddddg", "IMIX a7d4g"), ("imix:abab", "IMIX abab")]
+    ("frame", "label"),
+    [
+        ("64", "64"),
+        ("imix:aaaaaaaddddg", "IMIX a7d4g"),
+        ("imix:abab", "IMIX abab"),
+        ("imix:aaAAA:A=9000", "IMIX a2A3 A=9000"),
+    ],
 )
 def test_a_genome_is_written_with_its_runs_counted(frame: str, label: str) -> None:
     assert summary.frame_label(frame) == label

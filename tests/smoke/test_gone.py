@@ -55,6 +55,8 @@ class Scene:
 
     def __init__(self, root: Path, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self._store = folder / "results.db"
+        self._logs = folder / "logs"
+        patch.setenv("WEIR_LOG_DIR", str(self._logs))
         self._patch = patch
         self.said = Said()
         self.surroundings = Surroundings(root, "tiny", secrets.token_hex(4))
@@ -87,6 +89,12 @@ class Scene:
         assert result.setups[0].refused is None
         (case,) = result.setups[0].cases
         return case
+
+    def kept_in(self, problem: str) -> str:
+        """The files in the folder that the problem says logs are kept in."""
+        place = Path(problem.split("logs kept in ")[1].split(";", maxsplit=1)[0])
+        assert place.parent == self._logs
+        return "\n".join(str(path) for path in place.rglob("*") if path.is_file())
 
 
 @pytest.fixture
@@ -129,6 +137,7 @@ def test_the_switch(technology: str, scene: Scene) -> None:
     case = scene.run(technology, kill("ovs-vswitchd"))
     assert case.problem is not None
     assert "ovs-vswitchd has ended" in case.problem
+    assert "/ovs/ovs-vswitchd.log" in scene.kept_in(case.problem)
     assert case.throughput == []
 
 
@@ -136,5 +145,6 @@ def test_the_tester_itself(scene: Scene) -> None:
     case = scene.run("direct", kill("weir-dp"))
     assert case.problem is not None
     assert "weir-dp has ended" in case.problem
+    assert "/weir-dp.log" in scene.kept_in(case.problem)
     assert "given up" in scene.said.text
     assert case.throughput == []

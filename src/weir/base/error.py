@@ -23,3 +23,7 @@ class WeirError(Exception):
 
 class ChainError(WeirError):
     """One chain could not be planned, built or asked: another one may."""
+
+    def tell(self, text: str) -> None:
+        """What it says from now on: who takes the chain down knows more than who found the error."""
+        self.args = (text,)

@@ -152,6 +152,8 @@ class Topology(FixedRecord):
     links: tuple[Link, ...]
     switch_cores: tuple[int, ...] = ()
     wire: WireClass = "virtual"
+    frame_bytes_max: int = 1518
+    """The largest frame that it is to carry, with FCS, without a VLAN tag."""
     bridge_netfilter: bool | None = None
     """Whether bridged packets pass netfilter; None where there is no Linux bridge."""
 

@@ -110,7 +110,8 @@ def _deployed(made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
             with stop_signals.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
                 configured(client, made, deployment)
             deployment.keep()
-        except BaseException:
+        except BaseException as error:
+            deployment.keep_logs(error)
             deployment.destroy()
             raise
     return deployment

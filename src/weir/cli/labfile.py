@@ -136,7 +136,10 @@ class Part:
         named = {way.variant for way in left}
         known = [chain.name for chain in lab.chains()]
         chains = _all_chosen("chain", self.chains, known)
-        frames = _all_chosen("frame", self.frames, [str(one) for one in lab.traffic.frames])
+        from weir.lab.frames import canonical
+
+        chosen = None if self.frames is None else [canonical(one) for one in self.frames]
+        frames = _all_chosen("frame", chosen, [str(one) for one in lab.traffic.frames])
 
         def part(whole: Lab, **more: Any) -> Lab:
             forms = [form for name, form in zip(known, whole.chain, strict=True) if name in chains]
@@ -166,7 +169,11 @@ def chosen_chain(lab: Lab, name: str | None) -> Chain:
 
 def chosen_frame(lab: Lab, name: str | None) -> str:
     """The frame size or mix of that name in the lab, or its first."""
-    return _chosen("frame", name, [str(one) for one in lab.traffic.frames])
+    from weir.lab.frames import canonical
+
+    return _chosen(
+        "frame", None if name is None else canonical(name), [str(one) for one in lab.traffic.frames]
+    )
 
 
 def require_possible(lab: Lab, technology: str, machines: Sequence[VmOptions] = ()) -> None:

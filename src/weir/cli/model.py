@@ -26,7 +26,9 @@ Link = Annotated[
 ]
 Frames = Annotated[
     str | None,
-    typer.Option("--frame", metavar="BYTES,…", help="Frame sizes with FCS, or mixes as imix:GENOME."),
+    typer.Option(
+        "--frame", metavar="BYTES,…", help="Frame sizes with FCS, IMIX, jumbo, or mixes as imix:GENOME."
+    ),
 ]
 FlowCount = Annotated[
     str | None,

@@ -21,7 +21,7 @@ from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
 from weir.fabric.reset import WAYS, Reset
-from weir.fabric.step_handlers import Facts, Running, Site, Switching, step_handler
+from weir.fabric.step_handlers import Facts, Logging, Running, Site, Switching, step_handler
 from weir.fabric.vm.counters import machine_counters
 from weir.plan import Step, Tuning
 
@@ -106,12 +106,20 @@ class Deployment:
                     stop_signals.check()
                     deployment._do(step, site, on_event)
                 stop_signals.check()
-            except BaseException:
+            except BaseException as error:
                 site.close()
+                deployment.keep_logs(error)
                 deployment.destroy(on_event)
                 raise
             site.close()
         return deployment
+
+    def keep_logs(self, error: BaseException) -> None:
+        """Before it is taken down because of that error, which then says where its logs are."""
+        for entry in self._journal.standing():
+            handler = step_handler(entry.step.kind)
+            if isinstance(handler, Logging):
+                handler.keep_logs(self.run_dir, error)
 
     def keep(self) -> None:
         """From now on it outlives this process, until it is destroyed."""
@@ -258,7 +266,7 @@ class Deployment:
             elif not process.alive(entry.facts["pid"]):
                 raise FabricError(
                     f"{entry.step.name} has ended in the middle of the measurement",
-                    "deploy the chain with `weir deploy` to see its log",
+                    f"its logs: {self.run_dir}",
                 )
 
     @cached_property

@@ -8,7 +8,6 @@ import json
 import os
 import select
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -26,11 +25,12 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 @contextlib.contextmanager
 def request_file(request: LeanRequest) -> Iterator[Path]:
-    """The request where weir-lean can read it, for the time of the body."""
-    with tempfile.TemporaryDirectory(prefix="weir-lean-") as folder:
-        path = Path(folder) / "request.json"
-        path.write_text(json.dumps(request.arguments()), encoding="utf-8")
-        yield path
+    """The request where weir-lean can read it, for the time of the body: a file in memory, which goes with
+    this process however it ends."""
+    with os.fdopen(os.memfd_create("weir-lean-request"), "w", encoding="utf-8") as file:
+        json.dump(request.arguments(), file)
+        file.flush()
+        yield Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
 
 
 class LeanProcess:

@@ -20,7 +20,6 @@ from weir.fabric.host.devices import TUN
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
-MTU_BYTES = 1518  # a tagged frame of 1522 bytes with FCS still passes
 _GONE = (errno.ENODEV, errno.ENOENT)
 
 
@@ -73,16 +72,16 @@ class Veth:
 
     def do(self, step: Step, site: Site) -> Facts:
         """Makes both ends where they belong, up."""
-        params = {key: str(value) for key, value in step.params.items()}
+        params, mtu_bytes = {key: str(value) for key, value in step.params.items()}, _mtu_bytes(step)
         fd = os.open(namespace.DIRECTORY / params["peer_netns"], os.O_RDONLY | os.O_CLOEXEC)
         try:
             site.route(params["netns"]).link(
                 "add",
                 ifname=params["interface"],
                 kind="veth",
-                mtu=MTU_BYTES,
+                mtu=mtu_bytes,
                 state="up",
-                peer={"ifname": params["peer_interface"], "net_ns_fd": fd, "mtu": MTU_BYTES},
+                peer={"ifname": params["peer_interface"], "net_ns_fd": fd, "mtu": mtu_bytes},
             )
         except NetlinkError as error:
             raise FabricError(f"cannot make veth pair {params['peer_interface']}: {error}") from error
@@ -109,7 +108,7 @@ class Bridge:
                 "add",
                 ifname=name,
                 kind="bridge",
-                mtu=MTU_BYTES,
+                mtu=_mtu_bytes(step),
                 state="up",
                 br_stp_state=0,
                 br_mcast_snooping=0,
@@ -153,6 +152,11 @@ class BridgePort:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """Nothing: it goes with the interface."""
+
+
+def _mtu_bytes(step: Step) -> int:
+    """As large as a frame with its FCS: what it needs, and room for a VLAN tag."""
+    return int(str(step.params["mtu_bytes"]))
 
 
 def index(site: Site, netns: str, interface: str) -> int:
@@ -206,7 +210,7 @@ class Tap:
         finally:
             os.close(fd)
         route = site.route(str(netns))
-        route.link("set", index=index(site, str(netns), str(name)), mtu=MTU_BYTES, state="up")
+        route.link("set", index=index(site, str(netns), str(name)), mtu=_mtu_bytes(step), state="up")
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002

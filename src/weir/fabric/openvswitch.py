@@ -20,7 +20,7 @@ from weir.fabric import hugepages, probe
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.hugepages import node_of
-from weir.fabric.process import wait_for
+from weir.fabric.process import run_tool, wait_for
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 from weir.technology.openvswitch import DIRECTORY
@@ -28,6 +28,7 @@ from weir.technology.openvswitch import DIRECTORY
 _SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 _WITH_DPDK = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
 CALL_S = 30
+_TOOLS = "ovs-tools"  # of no step: they end with their maker
 SMALL_PAGES_MIN_MB = 1024
 _RECEIVE_BYTES = 65_536
 _OWN_VLAN = 4094
@@ -48,10 +49,12 @@ def environment(directory: Path) -> dict[str, str]:
 def call(argv: list[str], directory: Path) -> str:
     """Runs one of Open vSwitch's tools; its output. FabricError with what it said if it fails."""
     try:
-        done = subprocess.run(
-            argv, env=environment(directory) | {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
-            capture_output=True, text=True, timeout=CALL_S, check=False,
-        )  # fmt: skip
+        done = run_tool(
+            argv,
+            marker=f"{directory.parent.name}/{_TOOLS}",
+            env=environment(directory) | {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+            timeout_s=CALL_S,
+        )
     except subprocess.TimeoutExpired as late:
         raise FabricError(f"{argv[0]} does not answer", f"logs in {directory}") from late
     if done.returncode != 0:
@@ -172,6 +175,8 @@ class OvsPort:
             path = site.directory / str(params["socket"])
             words += ["--", "set", "Interface", port, "type=dpdkvhostuserclient"]
             words += [f"options:vhost-server-path={path}"]
+        if params["mtu_bytes"]:
+            words += ["--", "set", "Interface", port, f"mtu_request={params['mtu_bytes']}"]
         vsctl(site.directory / str(params["directory"]), *words)
         return {}
 

@@ -6,6 +6,7 @@ The marker is known before the process exists, so a kill between fork and journa
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import signal
@@ -24,6 +25,7 @@ from weir.results.soak import ProcessFigures
 MARKER = "WEIR_RESOURCE"
 TERM_S = 5.0
 KILL_ROUNDS = 5
+_SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <linux/prctl.h>
 
 
 def spawn(
@@ -67,6 +69,30 @@ def spawn(
             raise FabricError(f"cannot start {argv[0]}: {error}", "see `make setup`") from error
     _children[child.pid] = child
     return child.pid
+
+
+def run_tool(
+    argv: list[str], *, marker: str, env: dict[str, str], timeout_s: float
+) -> subprocess.CompletedProcess[str]:
+    """Runs a short-lived program to its end. It ends with this process, even if that is killed, and carries
+    the marker until then. OSError, subprocess.TimeoutExpired."""
+    maker, library = os.getpid(), ctypes.CDLL(None)
+
+    def end_with_maker() -> None:
+        library.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != maker:  # it was killed before that
+            os._exit(1)
+
+    return subprocess.run(
+        argv,
+        env=env | {MARKER: marker},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+        preexec_fn=end_with_maker,
+    )
 
 
 _children: dict[int, subprocess.Popen[bytes]] = {}

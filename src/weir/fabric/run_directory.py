@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from weir.fabric.errors import FabricError
+from weir.fabric.kept_logs import keep_logs
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
@@ -27,3 +29,7 @@ class RunDirectory:
         """Removes it with all that is in it."""
         if facts.get("ours"):
             shutil.rmtree(site.directory, ignore_errors=True)
+
+    def keep_logs(self, run_dir: Path, error: BaseException) -> None:
+        """Of all processes of the deployment."""
+        keep_logs(run_dir, error)

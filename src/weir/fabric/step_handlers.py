@@ -203,6 +203,14 @@ class Running(Protocol):
         """The end of what it said."""
 
 
+@runtime_checkable
+class Logging(Protocol):
+    """One whose step holds the logs of the others."""
+
+    def keep_logs(self, run_dir: Path, error: BaseException) -> None:
+        """Before they go; the error says from now on where they are."""
+
+
 _HANDLERS = {
     "run-directory": ("weir.fabric.run_directory", "RunDirectory"),
     "hugepages": ("weir.fabric.hugepages", "Hugepages"),

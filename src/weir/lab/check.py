@@ -9,7 +9,15 @@ from collections.abc import Iterator, Sequence
 from weir.base.cores import cpus_text
 from weir.lab.complaint import Complaint, show
 from weir.lab.delay import load_of
-from weir.lab.frames import IMIX_PREFIX, frame_sizes_bytes, max_frame_bytes, min_frame_bytes
+from weir.lab.frames import (
+    IMIX_PREFIX,
+    STANDARD_FRAME_BYTES,
+    VLAN_TAG_BYTES,
+    frame_sizes_bytes,
+    max_frame_bytes,
+    min_frame_bytes,
+    untagged_max_bytes,
+)
 from weir.lab.function_check import function_complaints
 from weir.lab.host_check import Nodes, host_complaints
 from weir.lab.lab import Lab
@@ -55,12 +63,30 @@ def _frames(lab: Lab) -> Iterator[Complaint]:
             message = f"{what} a frame of {min(sizes_bytes)} bytes: too small for the stamp after {template}"
             yield Complaint(path, message, f"at least {least}", about=about)
         if max(sizes_bytes) > most:
-            message = f"{what} a frame of {max(sizes_bytes)} bytes: larger than a standard frame"
+            message = f"{what} a frame of {max(sizes_bytes)} bytes: larger than what Weir sends"
             yield Complaint(path, message, f"at most {most}", about=about)
+        elif untagged_max_bytes([frame], vlan=tagged) > STANDARD_FRAME_BYTES:
+            yield from _jumbo(lab, path, f"{what} a jumbo frame, of {max(sizes_bytes)} bytes")
         if frame in traffic.frames[:index]:
             yield Complaint(
                 path, f"names {frame} twice", "each frame size once", about=(("traffic", "frames"),)
             )
+
+
+def _jumbo(lab: Lab, path: KeyPath, what: str) -> Iterator[Complaint]:
+    """Where the lab has what carries none."""
+    wanted = f"at most {STANDARD_FRAME_BYTES}, or {STANDARD_FRAME_BYTES + VLAN_TAG_BYTES} with a VLAN tag"
+    for name in lab.technology:
+        if reason := TECHNOLOGIES[name].no_jumbo(lab.options(name)):
+            message = f"{what}, and {name} carries none: {reason}"
+            yield Complaint(path, message, f"{wanted}, or other technologies", about=(("technology",),))
+    used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions)
+    for name in used:
+        if name in lab.functions and lab.functions[name].kind == "vm":
+            message = (
+                f"{what}, and {name} carries none: the interfaces of a virtual machine have an MTU of 1500"
+            )
+            yield Complaint(path, message, f"{wanted}, or no virtual machines", about=(("functions",),))
 
 
 def _ends(lab: Lab) -> Iterator[Complaint]:

@@ -1,25 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frame sizes: fixed, or a mix written as an IMIX genome (RFC 6985). Sizes are L2 bytes with FCS.
 
-The smallest frame has room for the headers and for Weir's 18-byte stamp at the start of the L4 payload.
+A genome is a letter a frame, in the order of sending: small letters are sizes of the RFC's table, capital
+ones custom sizes that are said behind it, "imix:aaaaaaaAAAAg:A=570". The smallest frame has room for the
+headers and for Weir's 18-byte stamp at the start of the L4 payload.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import PlainValidator, WithJsonSchema
 
-MAX_FRAME_BYTES = 1518
+STANDARD_FRAME_BYTES = 1518
+MAX_FRAME_BYTES = 9216
 VLAN_TAG_BYTES = 4
 FRAME_OVERHEAD_BYTES = 20
 """Preamble (7), start of frame delimiter (1) and gap (12): on the link, not in the frame."""
 BITS_PER_BYTE = 8
 IMIX_PREFIX = "imix:"
 IMIX_MAX_LETTERS = 64
-# RFC 6985, table 1; z is the MTU's frame. h (2112), i (9000) and j (16000) are larger than what Weir sends.
-IMIX_BYTES = {"a": 64, "b": 128, "c": 256, "d": 512, "e": 1024, "f": 1280, "g": 1518, "z": 1518}
-IMIX_JUMBO_BYTES = {"h": 2112, "i": 9000, "j": 16000}
+# RFC 6985, table 1; z is the frame of the MTU: of 1500 bytes. j (16000) is larger than what Weir sends.
+IMIX_BYTES = {
+    "a": 64, "b": 128, "c": 256, "d": 512, "e": 1024, "f": 1280, "g": 1518, "h": 2112, "i": 9000, "z": 1518,
+}  # fmt: skip
+SIMPLE_IMIX = "imix:aaaaaaaAAAAg:A=570"
+"""7 : 4 : 1 of 64, 570 and 1518 bytes, as FD.io CSIT's IMIX_v4_1."""
+JUMBO = "9018"
+"""Of an MTU of 9000 bytes: Ethernet's header is 14 bytes, the FCS 4."""
+NAMED = {"imix": SIMPLE_IMIX, "jumbo": JUMBO}
 _MIN_FRAME_BYTES = {(4, "udp"): 64, (4, "tcp"): 76, (6, "udp"): 84, (6, "tcp"): 96}
 
 
@@ -29,15 +40,24 @@ def min_frame_bytes(ip: int, l4: str, vlan: bool) -> int:
 
 
 def max_frame_bytes(vlan: bool) -> int:
-    """The largest standard frame."""
+    """The largest frame that Weir sends."""
     return MAX_FRAME_BYTES + (VLAN_TAG_BYTES if vlan else 0)
+
+
+def untagged_max_bytes(frames: Iterable[str], *, vlan: bool) -> int:
+    """The largest of them without its VLAN tag; a standard frame at least, which every port carries."""
+    tag_bytes = VLAN_TAG_BYTES if vlan else 0
+    largest = max((max(frame_sizes_bytes(frame)) for frame in frames), default=STANDARD_FRAME_BYTES)
+    return max(STANDARD_FRAME_BYTES, largest - tag_bytes)
 
 
 def frame_sizes_bytes(frame: str) -> tuple[int, ...]:
     """The sizes that `frame` ("64" or "imix:aaaaaaaddddg") sends, in order."""
-    if frame.startswith(IMIX_PREFIX):
-        return tuple(IMIX_BYTES[letter] for letter in frame.removeprefix(IMIX_PREFIX))
-    return (int(frame),)
+    if not frame.startswith(IMIX_PREFIX):
+        return (int(frame),)
+    letters, *custom = frame.removeprefix(IMIX_PREFIX).split(":")
+    bytes_of = IMIX_BYTES | {one[0]: int(one[2:]) for one in custom}
+    return tuple(bytes_of[letter] for letter in letters)
 
 
 def mean_frame_bytes(frame: str) -> float:
@@ -46,41 +66,84 @@ def mean_frame_bytes(frame: str) -> float:
     return sum(sizes_bytes) / len(sizes_bytes)
 
 
-def _fixed(size_bytes: int) -> str:
+def _size(size_bytes: int, what: str = "is a frame") -> int:
     least, most = min(_MIN_FRAME_BYTES.values()), max_frame_bytes(vlan=True)
     if not least <= size_bytes <= most:
         sizes = f"{least} to {MAX_FRAME_BYTES}, with a VLAN tag to {most}"
-        raise ValueError(f"is a frame of {size_bytes} bytes; expected {sizes}")
-    return str(size_bytes)
+        raise ValueError(f"{what} of {size_bytes} bytes; expected {sizes}")
+    return size_bytes
 
 
 def _genome(text: str) -> str:
-    for letter in text:
-        if letter in IMIX_JUMBO_BYTES:
-            size = IMIX_JUMBO_BYTES[letter]
+    letters, *custom = text.split(":")
+    bytes_of = _custom_sizes(custom)
+    if not 1 <= len(letters) <= IMIX_MAX_LETTERS:
+        raise ValueError(f"IMIX genome of {len(letters)} letters; expected 1 to {IMIX_MAX_LETTERS}")
+    for letter in letters:
+        if letter in bytes_of or letter in IMIX_BYTES:
+            continue
+        if "A" <= letter <= "Z":
             raise ValueError(
-                f"IMIX letter {letter} is a frame of {size} bytes; expected at most {MAX_FRAME_BYTES}"
+                f"IMIX letter {letter} has no size; expected {text}:{letter}=570, or another size"
             )
-        if letter not in IMIX_BYTES:
-            known = ", ".join(f"{name}={size}" for name, size in IMIX_BYTES.items())
-            raise ValueError(f"unknown IMIX letter {letter!r}; expected letters of RFC 6985: {known}")
-    if not 1 <= len(text) <= IMIX_MAX_LETTERS:
-        raise ValueError(f"IMIX genome of {len(text)} letters; expected 1 to {IMIX_MAX_LETTERS}")
-    return IMIX_PREFIX + text
+        if letter == "j":
+            raise ValueError(f"IMIX letter j is a frame of 16000 bytes; expected at most {MAX_FRAME_BYTES}")
+        known = ", ".join(f"{name}={size}" for name, size in IMIX_BYTES.items())
+        raise ValueError(
+            f"unknown IMIX letter {letter!r}; expected letters of RFC 6985: {known}, or capital ones with "
+            "their sizes behind: imix:aaA:A=570"
+        )
+    if unused := [letter for letter in bytes_of if letter not in letters]:
+        raise ValueError(f"IMIX letter {unused[0]} has a size and is not in the genome {letters}")
+    return IMIX_PREFIX + ":".join([letters, *(f"{letter}={size}" for letter, size in bytes_of.items())])
+
+
+def _custom_sizes(said: list[str]) -> Mapping[str, int]:
+    bytes_of: dict[str, int] = {}
+    for one in said:
+        found = re.fullmatch(r"([A-Z])=([0-9]{1,5})", one, re.ASCII)
+        if found is None:
+            raise ValueError(f"custom size {one!r} of an IMIX; expected a capital letter and bytes: A=570")
+        letter, size_bytes = found[1], _size(int(found[2]), f"IMIX letter {found[1]} is a frame")
+        if letter in bytes_of:
+            raise ValueError(f"IMIX letter {letter} has two sizes; expected one")
+        bytes_of[letter] = size_bytes
+    return dict(sorted(bytes_of.items()))
+
+
+def _mix(text: str) -> str | None:
+    """The genome in "imix:aaA:A=570" or "IMIX(aaA, A=570)"; None: it is neither."""
+    if text.startswith(IMIX_PREFIX):
+        return text.removeprefix(IMIX_PREFIX)
+    found = re.fullmatch(r"IMIX\((.*)\)", text, re.IGNORECASE)
+    return ":".join(part.strip() for part in found[1].split(",")) if found else None
 
 
 def _frame(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
-        return _fixed(value)
-    if isinstance(value, str) and value.startswith(IMIX_PREFIX):
-        return _genome(value.removeprefix(IMIX_PREFIX))
+        return str(_size(value))
+    if isinstance(value, str) and value.lower() in NAMED:
+        return NAMED[value.lower()]
+    if isinstance(value, str) and (genome := _mix(value)) is not None:
+        return _genome(genome)
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
-        return _fixed(int(value))
+        return str(_size(int(value)))
     raise ValueError(
-        f'is {value!r}; expected a frame size in bytes, such as 64, or a mix, such as "imix:aaaaaaaddddg"'
+        f"is {value!r}; expected a frame size in bytes, such as 64, a name (IMIX, jumbo), or a mix, such as "
+        '"imix:aaaaaaaddddg"'
     )
 
 
+def canonical(text: str) -> str:
+    """As a lab keeps it: "imix:aaA:A=570" for "IMIX(aaA, A=570)". What is no frame stays as it is."""
+    try:
+        return _frame(text)
+    except ValueError:
+        return text
+
+
+_GENOME = "[a-izA-Z]{1,64}"
+_CUSTOM = "[A-Z]=[0-9]{1,5}"
 Frame = Annotated[
     str,
     PlainValidator(_frame),
@@ -88,7 +151,11 @@ Frame = Annotated[
         {
             "anyOf": [
                 {"type": "integer", "minimum": 64, "maximum": max_frame_bytes(vlan=True)},
-                {"type": "string", "pattern": "^(imix:[a-gz]{1,64}|[0-9]+)$"},
+                {
+                    "type": "string",
+                    "pattern": f"^(imix:{_GENOME}(:{_CUSTOM})*"
+                    f"|[Ii][Mm][Ii][Xx](\\({_GENOME}(, *{_CUSTOM})*\\))?|[Jj][Uu][Mm][Bb][Oo]|[0-9]+)$",
+                },
             ]
         }
     ),

@@ -61,8 +61,9 @@ class Traffic(LabSection):
         default=("64",),
         min_length=1,
         max_length=64,
-        description="frame sizes in L2 bytes with FCS, at most 1518 (with a VLAN tag 1522), or mixes as "
-        "IMIX genomes (RFC 6985); one result each",
+        description="frame sizes in L2 bytes with FCS, at most 9216 (with a VLAN tag 9220); IMIX: 7 of 64, 4 "
+        "of 570, 1 of 1518; jumbo: 9018; or mixes as IMIX genomes (RFC 6985), imix:aaaaaaaddddg or, with "
+        "sizes of your own, imix:aaA:A=570; one result each",
     )
     ip: Literal[4, 6] = Field(default=4, description="version of IP")
     l4: Literal["udp", "tcp"] = Field(default="udp", description="transport protocol")

@@ -99,6 +99,8 @@ class OnChain:
     """What tells of disturbances."""
     resets: Sequence[Reset] = ()
     """What can be reset while traffic runs."""
+    failed: Callable[[Exception], None] = lambda _error: None
+    """Called with what ended a case, before that is written down: it may learn more."""
 
 
 class OneCase(ABC):
@@ -205,6 +207,7 @@ def measured(case: OneCase) -> Generator[Case, None, bool]:
         yield case.finished(problem="Interrupted before it was finished.")
         raise
     except Exception as error:
+        case.chain.failed(error)
         yield case.finished(problem=str(error))
         raise
     yield case.finished()

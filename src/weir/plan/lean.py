@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from weir.base.error import USAGE, WeirError
+from weir.lab.frames import untagged_max_bytes
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import NfOption, Scalar, network_functions
@@ -181,6 +182,7 @@ def lean_request(
             ports=tuple(PortConfig(name=name, kind="null") for name in ("left", "right")),
             areas=(ChainArea(name=AREA, core=cpu, kind="chain", paths=(path,), fastpath_flows=remembered),),
             mbufs=_MBUFS,
+            frame_bytes_max=untagged_max_bytes((frame,), vlan=traffic.vlan is not None),
         ),
         area=AREA,
         path=PATH,

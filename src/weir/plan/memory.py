@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weir.base.topology import KERNEL_PORT_KINDS, Node, Port, Topology
+from weir.lab.frames import STANDARD_FRAME_BYTES
 from weir.lab.function import NfOptions
 from weir.lab.lab import Lab
 from weir.lab.nf import Scalar, network_functions
@@ -14,10 +15,14 @@ from weir.plan.architecture import RING_PACKETS, ring_count
 from weir.technology import TECHNOLOGIES
 
 KERNEL_RING_FRAMES = 4096
-KERNEL_RING_FRAMES_LONG_CHAIN = 1024  # a ring's memory is the kernel's and cannot be swapped out
+# Of long chains, and of jumbo frames, which take five times the room: a ring's memory is the kernel's and
+# cannot be swapped out.
+KERNEL_RING_FRAMES_LARGE = 1024
 LONG_CHAIN_PORTS = 20
 _BURST_ROOM = 2048  # packets in flight between areas, and the pool's per-core cache
 _MBUF_BYTES = 2560  # 2 KiB of data, headroom, the struct, the pool's own header
+_JUMBO_MBUF_BYTES = 10752  # likewise, with 10 KiB of data
+_STREAM_JUMBO_MB = 128  # what the pool of a stream with jumbo frames takes beyond that of another
 _BASE_MB = 128
 _FLOW_BYTES = 128
 _STATE_MB = 48  # tables of one function with its default options
@@ -37,7 +42,7 @@ def queue_size(topology: Topology, lab: Lab, port: Port) -> int:
     options = lab.options(topology.technology)
     if port.kind in KERNEL_PORT_KINDS:
         long = len(topology.ports) > LONG_CHAIN_PORTS
-        return KERNEL_RING_FRAMES_LONG_CHAIN if long else KERNEL_RING_FRAMES
+        return KERNEL_RING_FRAMES_LARGE if long or _jumbo(topology) else KERNEL_RING_FRAMES
     chosen = getattr(options, "queue_size", None)
     return chosen if isinstance(chosen, int) else QUEUE_SIZE
 
@@ -56,9 +61,15 @@ def mbufs(topology: Topology, lab: Lab) -> int:
 def memory_mb(topology: Topology, lab: Lab) -> int:
     """Memory of weir-dp in MiB."""
     flows = 2 * lab.traffic.flows.count * _FLOW_BYTES
-    needed_mb = _BASE_MB + (mbufs(topology, lab) * _MBUF_BYTES + flows) // (1 << 20)
+    mbuf_bytes = _JUMBO_MBUF_BYTES if _jumbo(topology) else _MBUF_BYTES
+    needed_mb = _BASE_MB + (mbufs(topology, lab) * mbuf_bytes + flows) // (1 << 20)
+    needed_mb += 2 * _STREAM_JUMBO_MB if _jumbo(topology) else 0
     needed_mb += sum(_state_mb(node) for node in topology.processed())
     return -(-needed_mb // _GRAIN_MB) * _GRAIN_MB
+
+
+def _jumbo(topology: Topology) -> bool:
+    return topology.frame_bytes_max > STANDARD_FRAME_BYTES
 
 
 def guest_mbufs(node: Node) -> int:

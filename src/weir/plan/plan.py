@@ -114,6 +114,7 @@ def configure(topology: Topology, lab: Lab) -> Configure:
         stall_threshold_us=_stall_thresholds_us(topology, lab, areas),
         ledger=True,
         mbufs=mbufs(topology, lab),
+        frame_bytes_max=topology.frame_bytes_max,
     )
 
 

@@ -20,7 +20,7 @@ from ruamel.yaml import YAML
 
 from weir.base.first_fault import fault_text
 from weir.lab.check import complaints
-from weir.lab.frames import IMIX_BYTES
+from weir.lab.frames import IMIX_BYTES, STANDARD_FRAME_BYTES
 from weir.lab.function import ARCHITECTURES, NfOptions
 from weir.lab.lab import Lab
 from weir.lab.nf import Scalar, network_functions
@@ -32,8 +32,8 @@ from weir.technology import TECHNOLOGIES
 FASTPATH = "fast path"
 RUN_AS = (*ARCHITECTURES, FASTPATH)
 FUNCTIONS_MAX, WORKERS_MAX, STATE_CORES_MAX = 4, 4, 2
-SIZES_BYTES = tuple(sorted(set(IMIX_BYTES.values())))
-_LETTERS = "".join(letter for letter in IMIX_BYTES if letter != "z")
+SIZES_BYTES = tuple(sorted({size for size in IMIX_BYTES.values() if size <= STANDARD_FRAME_BYTES}))
+_LETTERS = "".join(letter for letter, size in IMIX_BYTES.items() if size in SIZES_BYTES and letter != "z")
 _LETTERS_MAX = 12
 _FASTPATH_FLOWS_MIN, _FASTPATH_FLOWS_MAX = 256, 1 << 20
 _ROOMIER_MAX = 4

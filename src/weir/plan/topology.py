@@ -19,6 +19,7 @@ from weir.base.topology import (
     namespace,
     token_of,
 )
+from weir.lab.frames import untagged_max_bytes
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_STATE_CORES, DEFAULT_WORKERS, FunctionOptions
 from weir.lab.lab import Chain, Lab
 from weir.technology import TECHNOLOGIES, Technology
@@ -71,6 +72,7 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         links=tuple(links),
         switch_cores=_switch_cores(lab, technology),
         wire="physical" if described.physical else "virtual",
+        frame_bytes_max=untagged_max_bytes(lab.traffic.frames, vlan=lab.traffic.vlan is not None),
         bridge_netfilter=getattr(lab.options(technology), "netfilter", None),
     )
 

@@ -228,6 +228,7 @@ class Campaign:
                     outside=chain.deployment.watch(sample_stacks=lab.measure.sample_stacks),
                     watched=Watched(chain.cores, self._state),
                     resets=chain.deployment.resets(),
+                    failed=chain.deployment.keep_logs,
                 ),
             )
             for case in cases:

@@ -14,20 +14,18 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 
 from weir import fabric, plan
+from weir.base.error import ChainError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.outside import TakenWatch
-from weir.fabric.process import log_end
 from weir.lab import Chain, Lab
 from weir.lab.frames import mean_frame_bytes
 from weir.lab.ways import Way
 from weir.measure import Traffic
-from weir.plan import LOG, SOCKET, Plan
-from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
+from weir.plan import SOCKET, Plan
+from weir.protocol import DataPlaneClient, DataPlaneTester
 from weir.protocol.ledger import Hello
 from weir.results.result import Fingerprint, Setup
-
-DRIVERS_LINES = 8  # what DPDK adds comes after the driver's own words
 
 
 @dataclass(frozen=True)
@@ -142,6 +140,9 @@ def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
             hello = configured(client, made, deployment)
             took_s = round(time.monotonic() - began, 3)
             yield RunningChain(lab, made, deployment, client, hello, cores, took_s)
+    except ChainError as error:
+        deployment.keep_logs(error)
+        raise
     finally:
         deployment.destroy()
 
@@ -149,22 +150,10 @@ def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
 def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deployment) -> Hello:
     """Opens the ports of a deployment that stands, and lets the loops poll.
 
-    DataPlaneError; of a port with the end of weir-dp's log, where the driver says why: it goes with the rest.
+    DataPlaneError.
     """
     hello = client.hello()
-    try:
-        client.configure(made.opened(str(deployment.run_dir), deployment.devices))
-    except DataPlaneError as error:
-        if error.code != "port_failed":
-            raise
-        said = log_end(deployment.run_dir / LOG, DRIVERS_LINES)
-        raise DataPlaneError(
-            error.code,
-            error.message,
-            where=error.where,
-            expected=error.expected,
-            fix=f"weir-dp's log ends with: {said}",
-        ) from error
+    client.configure(made.opened(str(deployment.run_dir), deployment.devices))
     client.start()
     return hello
 

@@ -40,8 +40,6 @@ CONNECT_RETRY_S = 0.02
 CONFIGURE_TIMEOUT_S = 120.0  # probing and starting many ports takes seconds, and so does compiling rules
 Answer = TypeVar("Answer", bound=Reply)
 
-LOG_HINT = "look at weir-dp.log in the run directory"
-
 
 class DataPlaneClient:
     """A connection to one weir-dp. Not for use by several threads at once.
@@ -69,6 +67,11 @@ class DataPlaneClient:
     def close(self) -> None:
         """Ends the connection; weir-dp goes on."""
         self._socket.close()
+
+    @property
+    def log_hint(self) -> str:
+        """Where to look when it does not answer."""
+        return f"its log: {self._path.with_suffix('.log')}"
 
     def hello(self) -> Hello:
         """Who answers. DataPlaneError if it speaks another version of the protocol."""
@@ -233,7 +236,7 @@ class DataPlaneClient:
             self._socket.sendall(line)
         except TimeoutError as error:
             raise DataPlaneTimeoutError(
-                "timeout", "weir-dp does not read its socket", fix=LOG_HINT
+                "timeout", "weir-dp does not read its socket", fix=self.log_hint
             ) from error
         except OSError as error:
             raise self._gone(f"weir-dp has ended ({error.strerror or error})") from error
@@ -247,7 +250,7 @@ class DataPlaneClient:
                     "timeout",
                     f"weir-dp did not answer {command} in time",
                     where=str(self._path),
-                    fix=LOG_HINT,
+                    fix=self.log_hint,
                 )
             self._receive()
         line = bytes(self._received[:end])
@@ -271,7 +274,7 @@ class DataPlaneClient:
 
     def _gone(self, message: str) -> DataPlaneGoneError:
         self._broken = True
-        return DataPlaneGoneError("gone", message, where=str(self._path), fix=LOG_HINT)
+        return DataPlaneGoneError("gone", message, where=str(self._path), fix=self.log_hint)
 
 
 def _parsed(shape: type[Answer], result: object) -> Answer:

@@ -210,6 +210,8 @@ class Configure(Request):
     """Whether areas and stages count cycles."""
     mbufs: int | None = Field(default=None, ge=1024, le=1 << 24)
     """Packet buffers; absent: by the number of ports."""
+    frame_bytes_max: int = Field(default=1518, ge=1518, le=9216)
+    """The largest frame, with FCS, without a VLAN tag: what packet buffers, rings and MTUs are made for."""
 
 
 class Announce(Request):

@@ -126,6 +126,8 @@ class PortLedger(Reply):
 
     name: str
     rx_packets: int = 0
+    rx_bytes: int = 0
+    """L2 without FCS."""
     tx_packets: int = 0
     rx_missed: int = 0
     rx_nombuf: int = 0

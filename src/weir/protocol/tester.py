@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 
 from weir.base.si import NS_PER_S
-from weir.protocol.client import LOG_HINT, DataPlaneClient
+from weir.protocol.client import DataPlaneClient
 from weir.protocol.errors import DataPlaneTimeoutError
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, LaterRates, Shape, TrafficConfigure
@@ -96,7 +96,9 @@ class DataPlaneTester:
             result = self._client.traffic_result(wait_ms)
             if result is not None and result.run == run:
                 return result
-        raise DataPlaneTimeoutError("timeout", f"run {run} did not end {LATE_S:.0f} s late", fix=LOG_HINT)
+        raise DataPlaneTimeoutError(
+            "timeout", f"run {run} did not end {LATE_S:.0f} s late", fix=self._client.log_hint
+        )
 
 
 class LookingTester(DataPlaneTester):

@@ -20,10 +20,10 @@ PACKETS_MAX = 1 << 40
 class FrameSize(Request):
     """Either a size or a mix."""
 
-    bytes: int | None = Field(default=None, ge=64, le=1522)
+    bytes: int | None = Field(default=None, ge=64, le=9220)
     """L2 size with FCS."""
     imix: str | None = None
-    """Genome of RFC 6985."""
+    """Genome of RFC 6985; capital letters are custom sizes, said behind it: "aaaaaaaAAAAg:A=570"."""
 
 
 class Template(Request):

@@ -85,12 +85,14 @@ def sizes(frame: str) -> str:
 
 
 def frame_label(frame: str) -> str:
-    """ "64", "IMIX a7d4g": an IMIX genome (RFC 6985) with its runs counted, short enough for a column."""
-    kind, _, genome = frame.partition(":")
+    """ "64", "IMIX a7A4g A=570": an IMIX genome (RFC 6985), its runs counted: short enough for a column."""
+    kind, *words = frame.split(":")
     if kind != "imix":
         return frame
+    genome, *custom = words
     runs = ((letter, len(list(same))) for letter, same in groupby(genome))
-    return "IMIX " + "".join(letter + (str(count) if count > 1 else "") for letter, count in runs)
+    counted = "".join(letter + (str(count) if count > 1 else "") for letter, count in runs)
+    return " ".join(["IMIX", counted, *custom])
 
 
 def goals(result: Result) -> list[str]:

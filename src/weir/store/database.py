@@ -9,7 +9,9 @@ frame it is of.
 from __future__ import annotations
 
 import os
+import pwd
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -126,8 +128,13 @@ def open_database(location: str | Path, *, reading: bool = False) -> tuple[Engin
     url = _url(location)
     name = url.render_as_string(hide_password=True) if "://" in str(location) else str(location)
     if _is_file(url):
+        path = Path(str(url.database)).absolute()
         try:
             url = _read_only(url, name) if reading else _made(url)
+            if not os.access(path, os.R_OK if reading else os.R_OK | os.W_OK, effective_ids=True):
+                raise PermissionError
+        except PermissionError as error:
+            raise _forbidden(path, name, reading=reading) from error
         except OSError as error:
             raise StoreError(f"{name}: {error.strerror}; choose another place with --store") from error
     try:
@@ -148,6 +155,31 @@ def open_database(location: str | Path, *, reading: bool = False) -> tuple[Engin
             " Weir, or another store with --store"
         )
     return engine, name
+
+
+def _forbidden(path: Path, name: str, *, reading: bool) -> StoreError:
+    """Of whoever may not read or write it: whose it is, as far as that may be seen, and what to do."""
+    what = "read" if reading else "written to"
+    try:
+        status = path.stat()
+        owner = _user(status.st_uid)
+        whose = f"it belongs to {owner} (mode {stat.S_IMODE(status.st_mode):o})"
+    except OSError:
+        status, owner, whose = None, "its owner", "a folder on the way to it is closed"
+    how = f"run this as {owner} (sudo -u {owner})" if status is not None else "run this as its owner (sudo)"
+    if reading:
+        how += f", let {owner} hand over a run (`weir report RUN -o result.json`)"
+    return StoreError(
+        f"{name}: cannot be {what} by {_user(os.geteuid())}: {whose}; {how}, or choose another store with "
+        "--store or $WEIR_STORE"
+    )
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
 
 
 def _is_file(url: URL) -> bool:

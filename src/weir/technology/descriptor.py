@@ -51,6 +51,11 @@ class KernelPortOptions(TechnologyOptions):
     )
 
 
+def no_jumbo_on_af_xdp(options: KernelPortOptions) -> str:
+    """Why the ports carry no jumbo frames; "" if they do."""
+    return "an af_xdp port has a page of 4096 bytes a frame" if options.port == "af_xdp" else ""
+
+
 class NotModelledError(WeirError):
     """The cost model cannot know how it forwards with these options; says what to write instead."""
 
@@ -112,6 +117,8 @@ class Technology:
     """It cannot do without."""
     memory_mb: Callable[[Any], int] = lambda _options: 0
     """Hugepage memory of the switch."""
+    no_jumbo: Callable[[Any], str] = lambda _options: ""
+    """Why its ports carry no frames above 1518 bytes; "" if they do."""
     flow_cache: bool = False
     """What a packet costs depends on how many flows a cache of the switch holds."""
 

@@ -34,6 +34,7 @@ def kernel_wire(topology: Topology) -> list[Step]:
                 "interface": left.side,
                 "peer_netns": right.netns or "",
                 "peer_interface": right.side,
+                "mtu_bytes": topology.frame_bytes_max,
             },
             text=f"make veth pair {left.side}, {right.side} in {left.netns}",
             undo_text=f"delete veth pair {left.side}, {right.side}",
@@ -78,6 +79,7 @@ def veth(topology: Topology, port: Port) -> Step:
             "interface": port.side,
             "peer_netns": switch,
             "peer_interface": port.name,
+            "mtu_bytes": topology.frame_bytes_max,
         },
         text=f"make veth pair {port.side} in {port.netns}, {port.name} in {switch}",
         undo_text=f"delete veth pair {port.name}",
@@ -92,7 +94,12 @@ def tap(topology: Topology, port: Port, name: str) -> Step:
     return Step(
         kind="tap",
         name=f"tap:{name}",
-        params={"netns": switch, "interface": name, "queues": machine.queues},
+        params={
+            "netns": switch,
+            "interface": name,
+            "queues": machine.queues,
+            "mtu_bytes": topology.frame_bytes_max,
+        },
         text=f"make tap interface {name} in {switch}",
         undo_text=f"delete tap interface {name}",
     )

@@ -9,7 +9,14 @@ from pydantic import Field
 
 from weir.base.step import Step
 from weir.base.topology import Link, Topology, switch_namespace, taps
-from weir.technology.descriptor import AGEING_S, Forwarding, KernelPortOptions, Need, Technology
+from weir.technology.descriptor import (
+    AGEING_S,
+    Forwarding,
+    KernelPortOptions,
+    Need,
+    Technology,
+    no_jumbo_on_af_xdp,
+)
 from weir.technology.kernel_links import namespaces, tap, veth
 
 # Of br_netfilter, for each network namespace its own; where that is loaded, a new namespace begins with 1.
@@ -35,7 +42,12 @@ def _steps(topology: Topology, options: LinuxBridgeOptions) -> list[Step]:
             Step(
                 kind="bridge",
                 name=f"bridge:{link.name}",
-                params={"netns": switch, "bridge": link.name, "ageing_s": AGEING_S},
+                params={
+                    "netns": switch,
+                    "bridge": link.name,
+                    "ageing_s": AGEING_S,
+                    "mtu_bytes": topology.frame_bytes_max,
+                },
                 text=f"make bridge {link.name} in {switch}, learning, without STP and multicast snooping",
                 undo_text=f"delete bridge {link.name}",
             )
@@ -88,6 +100,7 @@ TECHNOLOGY = Technology(
     ends=lambda options: (options.port, options.port),
     switch="inline",
     steps=_steps,
+    no_jumbo=no_jumbo_on_af_xdp,
     needs=lambda options: tuple(_needs(options)),
     forwarding=lambda options: Forwarding("sender", "netfilter bridge" if options.netfilter else "bridge"),
     machine_port="vm-tap",

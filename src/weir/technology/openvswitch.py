@@ -12,6 +12,7 @@ from weir.base.topology import Link, Port, Topology, switch_namespace
 from weir.technology.descriptor import AGEING_S
 
 DIRECTORY = "ovs"
+STANDARD_FRAME_BYTES = 1518
 
 
 def database(topology: Topology) -> Step:
@@ -64,16 +65,21 @@ def bridge(link: Link, datapath: str) -> Step:
 
 
 def system_port(link: Link, port: Port) -> Step:
-    """An interface of the kernel."""
-    return _port(link, port, kind="system", how="")
+    """An interface of the kernel, with the MTU that it has."""
+    return _port(link, port, kind="system", how="", mtu_bytes=0)
 
 
-def vhost_port(link: Link, port: Port) -> Step:
+def vhost_port(topology: Topology, link: Link, port: Port) -> Step:
     """Connects to the socket that weir-dp, or a virtual machine, opens."""
-    return _port(link, port, kind="dpdkvhostuserclient", how=" by vhost-user")
+    jumbo = topology.frame_bytes_max > STANDARD_FRAME_BYTES
+    mtu_bytes = topology.frame_bytes_max if jumbo else 0
+    return _port(link, port, kind="dpdkvhostuserclient", how=" by vhost-user", mtu_bytes=mtu_bytes)
 
 
-def _port(link: Link, port: Port, *, kind: str, how: str) -> Step:
+def _port(link: Link, port: Port, *, kind: str, how: str, mtu_bytes: int) -> Step:
+    """`mtu_bytes`: what Open vSwitch is asked to set; 0: as the port is."""
+    if mtu_bytes:
+        how += f", with an MTU of {mtu_bytes} bytes"
     return Step(
         kind="ovs-port",
         name=f"ovs-port:{port.name}",
@@ -83,6 +89,7 @@ def _port(link: Link, port: Port, *, kind: str, how: str) -> Step:
             "port": port.name,
             "type": kind,
             "socket": port.socket or "" if kind != "system" else "",
+            "mtu_bytes": mtu_bytes,
         },
         text=f"attach {port.name} to bridge {link.name}{how}",
         undo_text=f"detach {port.name} from {link.name}",

@@ -11,7 +11,14 @@ from pydantic import Field
 from weir.base.step import Step
 from weir.base.topology import Topology
 from weir.technology import openvswitch
-from weir.technology.descriptor import Forwarding, KernelPortOptions, Need, NotModelledError, Technology
+from weir.technology.descriptor import (
+    Forwarding,
+    KernelPortOptions,
+    Need,
+    NotModelledError,
+    Technology,
+    no_jumbo_on_af_xdp,
+)
 from weir.technology.kernel_links import namespaces, veth
 
 _DATAPATHS = {"auto": "auto", "kernel": "kernel", "userspace": "netdev"}
@@ -63,6 +70,7 @@ TECHNOLOGY = Technology(
     ends=lambda options: (options.port, options.port),
     switch="thread",
     steps=_steps,
+    no_jumbo=no_jumbo_on_af_xdp,
     needs=lambda options: tuple(_needs(options)),
     forwarding=_forwarding,
 )

@@ -36,7 +36,9 @@ def _steps(topology: Topology, options: OvsDpdkOptions) -> list[Step]:
     ]
     for link in topology.links:
         plan.append(openvswitch.bridge(link, "netdev"))
-        plan += [openvswitch.vhost_port(link, topology.port(name)) for name in (link.left, link.right)]
+        plan += [
+            openvswitch.vhost_port(topology, link, topology.port(name)) for name in (link.left, link.right)
+        ]
     return plan
 
 

@@ -100,4 +100,5 @@ TECHNOLOGY = Technology(
     steps=_steps,
     needs=lambda _options: (Need("virtual-functions"),),
     physical=True,
+    no_jumbo=lambda _options: "the MTU of the network card is not Weir's to set",
 )

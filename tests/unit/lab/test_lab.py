@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
 from weir.lab import Lab, load_lab
-from weir.lab.frames import mean_frame_bytes
+from weir.lab.frames import JUMBO, SIMPLE_IMIX, Frame, frame_sizes_bytes, mean_frame_bytes
 from weir.lab.nf import NfOption
 
 from .lab_text import GOOD, load
@@ -35,6 +38,39 @@ def test_a_long_chain_has_a_short_name() -> None:
     text = GOOD.replace("PVP", f"[[{names}]]").replace("direct, linux-bridge, ovs-dpdk", "ovs")
     text += "functions: {fw: {nf: l2fwd}, nat: {nf: l2fwd}}\n"
     assert load(text).chains()[0].name == "40xfw-nat"
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("64", "64"),
+        ("jumbo", "9018"),
+        ("IMIX", "imix:aaaaaaaAAAAg:A=570"),
+        ("imix", "imix:aaaaaaaAAAAg:A=570"),
+        ("IMIX(aaabg)", "imix:aaabg"),
+        ("IMIX(aBA, B=9216, A=570)", "imix:aBA:A=570:B=9216"),
+        ("imix:aBA:B=9216:A=570", "imix:aBA:A=570:B=9216"),
+    ],
+)
+def test_names_and_mixes_of_frames_are_kept_in_one_way(written: str, kept: str) -> None:
+    assert load(GOOD + f"traffic: {{frames: ['{written}']}}\n").traffic.frames == (kept,)
+
+
+def test_each_way_to_write_a_frame_is_in_the_schema() -> None:
+    pattern = TypeAdapter(Frame).json_schema()["anyOf"][1]["pattern"]
+    for written in ("64", "jumbo", "IMIX", "imix:aaaaaaaddddg", "imix:aA:A=570", "IMIX(aBA, B=9216,A=570)"):
+        assert re.search(pattern, written), written
+    assert not re.search(pattern, "imix:a:A")
+
+
+def test_simple_imix_is_7_4_1_of_64_570_and_1518_bytes() -> None:
+    sizes = Counter(frame_sizes_bytes(SIMPLE_IMIX))
+    assert sizes == {64: 7, 570: 4, 1518: 1}
+    assert mean_frame_bytes(SIMPLE_IMIX) == pytest.approx(353.83333, abs=1e-5)
+
+
+def test_a_jumbo_frame_fills_an_mtu_of_9000_bytes() -> None:
+    assert frame_sizes_bytes(JUMBO) == (9000 + 14 + 4,)
 
 
 def test_the_mean_frame_of_a_mix_counts_each_letter() -> None:

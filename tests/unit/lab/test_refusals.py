@@ -81,10 +81,10 @@ def test_a_sweep_of_no_goal_is_refused_at_its_place() -> None:
     assert found.expected == "one of NDR, PDR"
 
 
-@pytest.mark.parametrize("size", [63, 1523])
+@pytest.mark.parametrize("size", [63, 9221])
 def test_a_frame_of_no_size_is_refused_with_the_sizes_that_there_are(size: int) -> None:
     assert (
-        problem(GOOD + f"traffic: {{frames: [{size}]}}\n").expected == "64 to 1518, with a VLAN tag to 1522"
+        problem(GOOD + f"traffic: {{frames: [{size}]}}\n").expected == "64 to 9216, with a VLAN tag to 9220"
     )
 
 
@@ -139,20 +139,55 @@ def test_a_frame_too_small_for_its_headers_and_the_stamp_is_refused(template: st
     assert str(least) in (found.expected or "")
 
 
-def test_a_frame_larger_than_a_standard_one_is_refused() -> None:
-    assert not problems(GOOD + "traffic: {frames: [1518]}\n")
-    assert "1518" in (problem(GOOD + "traffic: {frames: [1519]}\n").expected or "")
-    assert not problems(GOOD + "traffic: {frames: [1522], vlan: 7}\n")
-    assert "1518" in (problem(GOOD + "traffic: {frames: [9000]}\n").expected or "")
+@pytest.mark.parametrize("frame", ["9216", "jumbo", "imix:ai"])
+def test_every_switch_of_software_carries_jumbo_frames(frame: str) -> None:
+    assert not problems(GOOD + f"traffic: {{frames: [{frame!r}]}}\n")
+
+
+def test_a_frame_larger_than_what_weir_sends_is_refused() -> None:
+    assert "9216" in (problem(GOOD + "traffic: {frames: [9217]}\n").expected or "")
+    assert not problems(GOOD + "traffic: {frames: [9220], vlan: 7}\n")
+    assert "9220" in (problem(GOOD + "traffic: {frames: [9221], vlan: 7}\n").expected or "")
+
+
+@pytest.mark.parametrize(
+    ("technology", "more", "why"),
+    [
+        ("linux-bridge", "technologies: {linux-bridge: {port: af_xdp}}", "an af_xdp port has a page"),
+        ("ovs", "technologies: {ovs: {port: af_xdp}}", "an af_xdp port has a page"),
+        ("sr-iov", "", "the MTU of the network card is not Weir's"),
+        (
+            "linux-bridge",
+            "functions: {default: {kind: vm, nf: l2fwd}}",
+            "virtual machine have an MTU of 1500",
+        ),
+    ],
+)
+def test_jumbo_frames_are_refused_where_nothing_carries_them(technology: str, more: str, why: str) -> None:
+    text = GOOD.replace("[direct, linux-bridge, ovs-dpdk]", technology) + more
+    assert not problems(text + "\ntraffic: {frames: [1518]}\n")
+    assert not problems(text + "\ntraffic: {frames: [1522], vlan: 7}\n")
+    found = problem(text + "\ntraffic: {frames: [64, 1519]}\n")
+    assert found.key == "traffic.frames[1]"
+    assert why in found.message
+    assert "at most 1518" in (found.expected or "")
 
 
 @pytest.mark.parametrize(
     ("genome", "said"),
     [
         ("abq", "unknown IMIX letter 'q'"),
-        ("abi", "letter i is a frame of 9000"),
+        ("abj", "letter j is a frame of 16000"),
+        ("aA", "letter A has no size"),
+        ("aA:A=63", "letter A is a frame of 63 bytes"),
+        ("aA:A=9221", "letter A is a frame of 9221 bytes"),
+        ("aA:A=570:A=571", "letter A has two sizes"),
+        ("aA:A=570:B=9", "letter B is a frame of 9 bytes"),
+        ("aA:A=570:B=99", "letter B has a size and is not in"),
+        ("aA:a=570", "custom size 'a=570'"),
+        ("aA:A=x", "custom size 'A=x'"),
+        ("a" * 65, "65 letters"),
         ("", "0 letters"),
-        ("aB", "'B'"),
     ],
 )
 def test_an_imix_with_an_impossible_letter_is_refused(genome: str, said: str) -> None:

@@ -11,39 +11,12 @@ import pytest
 
 from weir import fabric
 from weir.lab import Lab, load_lab
-from weir.plan import LOG
 from weir.procedures import driver
-from weir.procedures.driver import configured, planned, refusal, running
+from weir.procedures.driver import planned, refusal, running
 from weir.protocol import DataPlaneError
 from weir.results.result import Setup
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-class Refusing:
-    """A weir-dp that opens no port."""
-
-    def __init__(self, code: str) -> None:
-        self._code = code
-
-    def hello(self) -> None: ...
-
-    def configure(self, _config: object) -> None:
-        raise DataPlaneError(self._code, "DPDK cannot open net_virtio_user0", where="tester.left")
-
-
-@pytest.mark.parametrize(("code", "told"), [("port_failed", True), ("bad_argument", False)])
-def test_a_driver_that_opens_no_port_is_quoted_in_the_error_as_its_log_goes_with_the_deployment(
-    code: str, told: bool, tmp_path: Path
-) -> None:
-    (tmp_path / LOG).write_text("virtio: connect error\nEAL: cannot attach\n")
-    client: Any = Refusing(code)
-    deployment: Any = SimpleNamespace(run_dir=tmp_path, devices={})
-    made: Any = SimpleNamespace(opened=lambda *_: None)
-    with pytest.raises(DataPlaneError) as caught:
-        configured(client, made, deployment)
-    assert ("virtio: connect error | EAL: cannot attach" in str(caught.value)) == told
-    assert str(caught.value).startswith("tester.left: DPDK cannot open net_virtio_user0")
 
 
 class Fabric:
@@ -58,6 +31,9 @@ class Fabric:
     def deploy(self, _steps: object, _topology: object) -> Self:
         self.done.append("deploy")
         return self
+
+    def keep_logs(self, error: BaseException) -> None:
+        self.done.append(f"keep logs of {error}")
 
     def destroy(self) -> None:
         self.done.append("destroy")
@@ -129,13 +105,19 @@ def test_a_setup_says_what_was_deployed_and_what_was_emulated(lab: Lab, nothing_
     assert nothing_deployed.done == ["deploy", "close watch", "destroy"]
 
 
-@pytest.mark.parametrize("error", [DataPlaneError("gone", "weir-dp has ended"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (DataPlaneError("gone", "weir-dp has ended"), ["keep logs of weir-dp has ended"]),
+        (KeyboardInterrupt(), []),
+    ],
+)
 def test_whatever_ends_the_measurement_all_is_taken_down(
-    lab: Lab, nothing_deployed: Fabric, error: BaseException
+    lab: Lab, nothing_deployed: Fabric, error: BaseException, kept: list[str]
 ) -> None:
     with pytest.raises(type(error)), running(lab, planned(lab, "direct", lab.chains()[0])):
         raise error
-    assert nothing_deployed.done == ["deploy", "close watch", "destroy"]
+    assert nothing_deployed.done == ["deploy", "close watch", *kept, "destroy"]
 
 
 def test_deployments_of_one_lab_have_names_of_their_own(lab: Lab) -> None:

@@ -327,3 +327,39 @@ def test_the_machines_best_is_of_all_runs_of_one_boot_and_version(tmp_path: Path
             store.begin(run(f"switching-{number}").model_copy(update={"machine": known}))
         assert store.machine_best("now", "0.1") == machine("now", 600, 260)
         assert store.machine_best("now", "0.2") == MachineBest(boot_id="now")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user: run as root")
+@pytest.mark.parametrize(("reading", "what"), [(True, "read"), (False, "written to")])
+def test_a_store_of_another_user_says_whose_it_is_and_what_to_do(reading: bool, what: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "results.db"
+        Store(path).close()
+        path.chmod(0o600)
+        Path(folder).chmod(0o755)
+        os.seteuid(65534)
+        try:
+            with pytest.raises(StoreError) as caught:
+                Store(path, reading=reading)
+        finally:
+            os.seteuid(0)
+    said = str(caught.value)
+    assert said.startswith(f"{path}: cannot be {what} by ")
+    assert "it belongs to root (mode 600)" in said
+    assert "sudo -u root" in said
+    assert "--store or $WEIR_STORE" in said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user: run as root")
+def test_a_store_in_a_closed_folder_says_so() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "results.db"
+        Store(path).close()
+        os.seteuid(65534)
+        try:
+            with pytest.raises(
+                StoreError, match="a folder on the way to it is closed; run this as its owner"
+            ):
+                Store(path, reading=True)
+        finally:
+            os.seteuid(0)

@@ -43,7 +43,9 @@ def lean(
     ] = None,
     frame: Annotated[
         str | None,
-        typer.Option("--frame", help="Bytes with FCS, or imix:GENOME; absent: the lab's first, or 64."),
+        typer.Option(
+            "--frame", help="Bytes with FCS, IMIX, jumbo, or imix:GENOME; absent: the lab's first, or 64."
+        ),
     ] = None,
     baseline: Annotated[
         str | None,

@@ -137,6 +137,7 @@ class MigrationRun:
                 trial = runner.run("migration", record.load_pps, course.longest_s).trial
                 record.faults = trial.invalid_because
             except ChainError as error:
+                chain.deployment.keep_logs(error)
                 record.faults = [str(error)]
             if course.interrupted:
                 stop_signals.discard()

@@ -107,6 +107,7 @@ class SoakRun:
             ports = len(on.client.ledger().ports)
             recorder.end(trials[-1], after, time.time(), ports=ports, complete=not tester.ended_early)
         except ChainError as error:
+            on.deployment.keep_logs(error)
             recorder.fail(str(error))
             self._progress.say(f"the soak ended early: {error}")
         self._soak.intervals = self._store.intervals(self._place, self._case)

@@ -18,11 +18,13 @@ const framesOf = (result) => unique(built(result).flatMap((setup) => setup.cases
 const goalsOf = (result) =>
   unique(built(result).flatMap((setup) => setup.cases.flatMap((one) => one.throughput.map((t) => t.goal))));
 
-// "64 B", "IMIX a7d4g": as the tables write it.
+// "64 B", "IMIX a7A4g A=570": as the tables write it.
 function frameLabel(frame) {
   if (!frame.startsWith('imix:')) return `${frame} B`;
-  const runs = frame.slice(5).match(/(.)\1*/g) || [];
-  return 'IMIX ' + runs.map((run) => run[0] + (run.length > 1 ? run.length : '')).join('');
+  const [genome, ...custom] = frame.slice(5).split(':');
+  const runs = genome.match(/(.)\1*/g) || [];
+  const counted = runs.map((run) => run[0] + (run.length > 1 ? run.length : '')).join('');
+  return ['IMIX', counted, ...custom].join(' ');
 }
 
 // Four significant digits, as the tables write them.

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Weir that is killed had for itself alone ends with it, or is removed by the next one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from weir.fabric import lean_build, process
+
+SOON_S = 60.0
+
+
+def killed_when(code: str, ready: Callable[[], bool], folder: Path) -> None:
+    """Runs that Python, and kills it when it is ready."""
+    with subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"TMPDIR": str(folder)}) as maker:
+        try:
+            until(lambda: ready() or maker.poll() is not None)
+            assert maker.poll() is None
+        finally:
+            maker.send_signal(signal.SIGKILL)
+
+
+def until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SOON_S
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_tool_carries_the_marker_and_ends_with_its_maker(tmp_path: Path) -> None:
+    marker = f"lab-{os.getpid():08x}/ovs-tools"
+    code = f"""from weir.fabric.process import run_tool
+run_tool(["sleep", "600"], marker={marker!r}, env={{"PATH": "/usr/bin:/bin"}}, timeout_s=600)"""
+    killed_when(code, lambda: bool(process.marked(marker)), tmp_path)
+    until(lambda: not process.marked(marker))
+
+
+def test_a_killed_lean_leaves_no_file(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    code = f"""import pathlib, time
+from types import SimpleNamespace
+from weir.fabric.lean import request_file
+with request_file(SimpleNamespace(arguments=lambda: {{"area": "chain"}})) as path:
+    pathlib.Path({str(ready)!r}).write_text(path.read_text())
+    time.sleep(600)"""
+    killed_when(code, lambda: ready.exists() and ready.stat().st_size > 0, tmp_path)
+    assert ready.read_text() == '{"area": "chain"}'
+    assert list(tmp_path.iterdir()) == [ready]
+
+
+def test_the_next_build_removes_what_a_killed_one_left_and_nothing_that_is_used(tmp_path: Path) -> None:
+    code = f"""import pathlib, time
+from weir.fabric.lean_build import _scratch
+with _scratch(pathlib.Path({str(tmp_path)!r})) as made:
+    (made / "ready").touch()
+    time.sleep(600)"""
+    killed_when(code, lambda: bool(list(tmp_path.glob("*/ready"))), tmp_path)
+    (left,) = tmp_path.iterdir()
+    with lean_build._scratch(tmp_path) as one:
+        assert not left.exists()
+        with lean_build._scratch(tmp_path) as other:
+            assert {*tmp_path.iterdir()} == {one, other}
+    assert list(tmp_path.iterdir()) == []
