@@ -65,4 +65,5 @@ TECHNOLOGY = Technology(
     steps=_steps,
     needs=lambda options: tuple(_needs(options)),
     forwarding=_forwarding,
+    joins_hosts=True,
 )
