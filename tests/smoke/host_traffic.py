@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic between two hosts, by the kernel's own stack: echo requests, datagrams, a stream with a checksum."""
+"""Traffic between two hosts by the kernel's own stack: echo requests, datagrams, a stream with a checksum."""
 
 from __future__ import annotations
 

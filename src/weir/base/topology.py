@@ -159,6 +159,8 @@ class EndHost(FixedRecord):
     """Of each peer, where a function does not carry ARP or Neighbor Discovery; none: they are resolved."""
     neighbours_because: str = ""
     """Which function does not."""
+    no_address_because: str = ""
+    """Which function drops the version of IP of which there is no address; none: both have one."""
 
 
 class Topology(FixedRecord):

@@ -11,24 +11,21 @@ if TYPE_CHECKING:
 
 
 def host_lines(topology: Topology) -> Iterator[str]:
-    """Two lines a host: its addresses and what it calls the other one by; how it knows its neighbour."""
+    """Of each its addresses and those by which it reaches the other one; how it knows its neighbour; and which
+    version of IP there is none of."""
     for host in topology.end_hosts:
         other = "right" if host.side == "left" else "left"
         yield f"host {host.side}: {', '.join(host.addresses)}; reaches {other} at {', '.join(host.reached)}"
         yield f"  {_neighbours(host)}"
+        if host.no_address_because:
+            yield f"  {host.no_address_because}"
 
 
 def _neighbours(host: EndHost) -> str:
-    given = {one.address for one in host.neighbours}
-    versions = {peer: "IPv6" if ":" in peer else "IPv4" for peer in host.peers}
-    said = []
-    if given != set(host.peers):
-        by = [
-            "Neighbor Discovery" if version == "IPv6" else "ARP"
-            for peer, version in versions.items()
-            if peer not in given
-        ]
-        said.append(f"its neighbour is resolved by {' and '.join(by)}")
-    said += [f"its neighbour {one.address} is given as {one.mac}" for one in host.neighbours]
-    because = f": {host.neighbours_because}" if host.neighbours else ""
-    return "; ".join(said) + because
+    given = {one.address: one.mac for one in host.neighbours}
+    by = ["Neighbor Discovery" if ":" in peer else "ARP" for peer in host.peers if peer not in given]
+    said = [f"resolved by {' and '.join(by)}"] if by else []
+    if given:
+        macs = ", ".join(dict.fromkeys(given.values()))
+        said.append(f"given for {', '.join(given)} as {macs}, because {host.neighbours_because}")
+    return f"its neighbour is {'; '.join(said)}"

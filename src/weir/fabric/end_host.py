@@ -12,7 +12,7 @@ from typing import Any
 from pyroute2.ethtool import Ethtool
 from pyroute2.netlink.exceptions import NetlinkError
 
-from weir.fabric import namespace
+from weir.fabric import namespace, process
 from weir.fabric.errors import FabricError
 from weir.fabric.links import index
 from weir.fabric.step_handlers import Facts, Site
@@ -49,8 +49,9 @@ class EndHost:
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
-        """Ends the commands that run in it. All else goes with the namespace and the run directory."""
-        site.end()
+        """Ends the commands that run in it, which would keep the namespace alive. All else goes with it and
+        with the run directory."""
+        process.end_inside(str(params["netns"]))
 
 
 def _texts(step: Step, key: str) -> list[str]:

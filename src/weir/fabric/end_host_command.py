@@ -16,7 +16,6 @@ from weir.fabric.deployment import Deployment
 from weir.fabric.end_host import NAMES
 from weir.fabric.errors import FabricError
 from weir.fabric.outside.watch import taking_part
-from weir.fabric.process import MARKER
 from weir.plan.end_hosts import hosts_file
 
 
@@ -52,8 +51,7 @@ def become(deployment: Deployment, host: EndHost, argv: Sequence[str]) -> NoRetu
     # Python ignores it, and ignored signals are inherited.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.stdout.flush()
-    marker = f"{deployment.id}/end-host:{host.side}"
     try:
-        os.execvpe(argv[0], list(argv), {**os.environ, MARKER: marker})
+        os.execvp(argv[0], list(argv))
     except OSError as error:
         raise NotExecutedError(argv[0], error) from error

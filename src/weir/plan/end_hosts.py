@@ -34,7 +34,18 @@ from weir.technology import TECHNOLOGIES
 INTERFACE = "eth0"
 MTU_BYTES = 1500
 _HOSTS = "hosts"
+# New namespaces of Weir are silent. Addresses are used at once, and nobody but the lab gives any.
+_SPEAKS: dict[IpVersion, tuple[str, ...]] = {
+    4: ("net.ipv4.conf.all.arp_ignore=0", f"net.ipv4.conf.{INTERFACE}.arp_ignore=0"),
+    6: (
+        "net.ipv6.conf.all.accept_dad=0",
+        f"net.ipv6.conf.{INTERFACE}.accept_dad=0",
+        f"net.ipv6.conf.{INTERFACE}.accept_ra=0",
+        "net.ipv6.conf.all.disable_ipv6=0",
+    ),
+}
 _VERSIONS: tuple[IpVersion, ...] = get_args(IpVersion)
+_CALLED: dict[IpVersion, Protocol] = {4: "IPv4", 6: "IPv6"}
 _RESOLVED_BY: dict[IpVersion, Protocol] = {4: "ARP", 6: "Neighbor Discovery"}
 
 
@@ -62,6 +73,7 @@ def with_hosts(topology: Topology, lab: Lab) -> Topology:
     made = topology.model_copy(
         update={
             "nodes": (Node(name=_HOSTS, role="hosts"), *topology.nodes[1:]),
+            "switch_cores": _switch_cores(topology),
             "ports": tuple(ports),
             "links": tuple(
                 link.model_copy(update={"left": renamed[link.left], "right": renamed[link.right]})
@@ -78,6 +90,17 @@ def steps(topology: Topology) -> Iterator[Step]:
     for host in topology.end_hosts:
         port = topology.port(host.port)
         other = "right" if host.side == "left" else "left"
+        versions = [_version(address) for address in host.addresses]
+        yield Step(
+            kind="sysctl",
+            name=f"sysctl:{host.side}",
+            params={
+                "netns": port.netns or "",
+                "settings": [setting for version in versions for setting in _SPEAKS[version]],
+            },
+            text=f"let host {host.side} speak {' and '.join(_CALLED[version] for version in versions)}",
+            undo_text="",
+        )
         yield Step(
             kind="end-host",
             name=f"end-host:{host.side}",
@@ -132,6 +155,13 @@ def _require_possible(topology: Topology, lab: Lab) -> None:
                 )
 
 
+def _switch_cores(topology: Topology) -> tuple[int, ...]:
+    """What forwards on the core that sends does so on those of the functions, and wherever hosts run."""
+    if TECHNOLOGIES[topology.technology].switch != "inline":
+        return topology.switch_cores
+    return tuple(sorted({core for node in topology.functions() for core in node.cores}))
+
+
 def _beside(link: Link, tester: str) -> Iterable[str]:
     """The ports of a link one end of which is the tester's."""
     names = (link.left, link.right)
@@ -154,10 +184,11 @@ def _wired(port: Port, netns: str) -> Port:
 def _end_host(topology: Topology, lab: Lab, side: Side) -> EndHost:
     port = topology.port(f"{_HOSTS}.{side}")
     carries = _carried(topology)
-    versions = [one for one in _VERSIONS if f"IPv{one}" in carries]
+    versions = [one for one in _VERSIONS if _CALLED[one] in carries]
     if not versions:
         raise NoHostsError(
-            f"the chain {topology.chain} lets neither IPv4 nor IPv6 through: {_who_drops(topology, 'IPv4')}"
+            f"the chain {topology.chain} lets no IP through: {_who_drops(topology, 'IPv4', 'IPv6')}; expected functions"
+            " that let IPv4 or IPv6 pass"
         )
     ends = [lab.traffic.addresses(one) for one in versions]
     own, other = (0, 1) if side == "left" else (1, 0)
@@ -175,7 +206,8 @@ def _end_host(topology: Topology, lab: Lab, side: Side) -> EndHost:
             for version, pair in zip(versions, ends, strict=True)
             if version in unresolved
         ),
-        neighbours_because=", ".join(_who_drops(topology, _RESOLVED_BY[one]) for one in unresolved),
+        neighbours_because=_who_drops(topology, *(_RESOLVED_BY[one] for one in unresolved)),
+        no_address_because=_who_drops(topology, *(_CALLED[one] for one in _VERSIONS if one not in versions)),
     )
 
 
@@ -183,8 +215,11 @@ def _reached(to_address: str | None, address: str) -> str:
     """Of the same version of IP."""
     if to_address is None:
         return address
-    same = ipaddress.ip_address(to_address).version == ipaddress.ip_address(address).version
-    return to_address if same else address
+    return to_address if _version(to_address) == _version(address) else address
+
+
+def _version(address: str) -> IpVersion:
+    return 4 if ipaddress.ip_address(address).version == 4 else 6
 
 
 def _carried(topology: Topology) -> frozenset[Protocol]:
@@ -193,8 +228,11 @@ def _carried(topology: Topology) -> frozenset[Protocol]:
     return frozenset(get_args(Protocol)).intersection(*each)
 
 
-def _who_drops(topology: Topology, protocol: Protocol) -> str:
-    """ "l3fwd in f1 drops ARP"."""
-    nodes = [(node.name, one) for node in topology.functions() for one in node.chain]
-    found = next((f"{one.nf} in {name}" for name, one in nodes if protocol not in carried(one)), "nothing")
-    return f"{found} drops {protocol}"
+def _who_drops(topology: Topology, *protocols: Protocol) -> str:
+    """ "l3fwd in f1 drops ARP, Neighbor Discovery": the first one of the chain that does so."""
+    found: dict[str, list[str]] = {}
+    for protocol in protocols:
+        nodes = [(node.name, one) for node in topology.functions() for one in node.chain]
+        who = next(f"{one.nf} in {name}" for name, one in nodes if protocol not in carried(one))
+        found.setdefault(who, []).append(protocol)
+    return "; ".join(f"{who} drops {' and '.join(dropped)}" for who, dropped in found.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom frames are addressed to, port by port: the next one, or one beyond functions that write no addresses."""
+"""Whom frames are addressed to: the next port, or one beyond functions that write no addresses."""
 
 from __future__ import annotations
 

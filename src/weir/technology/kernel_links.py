@@ -9,7 +9,7 @@ kernel then drops what weir-dp has already got a copy of at its first look, inst
 from __future__ import annotations
 
 from weir.base.step import Step
-from weir.base.topology import HOST_PORT, Link, Port, Topology, switch_namespace
+from weir.base.topology import Link, Port, Topology, switch_namespace
 
 # The kernel must not send anything of its own into the chain: every packet there is counted.
 _QUIET = [
@@ -18,13 +18,6 @@ _QUIET = [
     "net.ipv4.conf.all.arp_ignore=8",
     "net.ipv4.conf.default.arp_ignore=8",
     "net.ipv4.ip_forward=0",
-]
-# Of a host: IPv6 whatever the machine's default is, with addresses that are used at once.
-_HOST = [
-    "net.ipv6.conf.all.disable_ipv6=0",
-    "net.ipv6.conf.default.disable_ipv6=0",
-    "net.ipv6.conf.default.accept_dad=0",
-    "net.ipv6.conf.default.accept_ra=0",
 ]
 
 
@@ -56,9 +49,8 @@ def _wire(link: Link, left: Port, right: Port) -> Step:
 
 
 def namespaces(topology: Topology, *, with_switch: bool) -> list[Step]:
-    """The switch's namespace and those of the nodes: quiet, but for hosts."""
+    """The switch's namespace and those of the nodes, quiet."""
     nodes = dict.fromkeys(port.netns for port in topology.ports if port.netns is not None)
-    hosts = {port.netns for port in topology.ports if port.kind == HOST_PORT}
     plan = []
     for netns in [*([switch_namespace(topology)] if with_switch else []), *nodes]:
         plan.append(
@@ -74,10 +66,8 @@ def namespaces(topology: Topology, *, with_switch: bool) -> list[Step]:
             Step(
                 kind="sysctl",
                 name=f"sysctl:{netns}",
-                params={"netns": netns, "settings": _HOST if netns in hosts else _QUIET},
-                text=f"let IPv6 addresses be used at once in {netns}"
-                if netns in hosts
-                else f"silence IPv6 and ARP in {netns}",
+                params={"netns": netns, "settings": _QUIET},
+                text=f"silence IPv6 and ARP in {netns}",
                 undo_text="",
             )
         )
