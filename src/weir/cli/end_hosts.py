@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 
 def host_lines(topology: Topology) -> Iterator[str]:
-    """Of each its addresses and those by which it reaches the other one; how it knows its neighbour; and which
-    version of IP there is none of."""
+    """Of each host: its addresses and those of the other one; how it knows its neighbour; what is dropped."""
     for host in topology.end_hosts:
         other = "right" if host.side == "left" else "left"
         yield f"host {host.side}: {', '.join(host.addresses)}; reaches {other} at {', '.join(host.reached)}"

@@ -18,7 +18,8 @@ from weir.fabric.links import index
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
-NAMES = Path("/etc/hosts")
+NAMES, RESOLVER = Path("/etc/hosts"), Path("/etc/resolv.conf")
+_NO_RESOLVER = "# There is no name server on the chain: what is not in /etc/hosts is unknown at once.\n"
 _IPV6 = Path("/proc/net/if_inet6")
 # Functions see frames as on a wire: with whole checksums, none longer than the MTU.
 _OFFLOADS = ("checksum", "segmentation", "gso", "gro", "lro", "vlan")
@@ -46,6 +47,7 @@ class EndHost:
         machines = NAMES.read_text(errors="replace") if NAMES.exists() else ""
         names = "\n".join(_texts(step, "names"))
         (site.directory / str(step.params["hosts_file"])).write_text(f"{names}\n{machines}")
+        (site.directory / str(step.params["resolver_file"])).write_text(_NO_RESOLVER)
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002

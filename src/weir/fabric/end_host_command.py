@@ -13,10 +13,10 @@ from typing import NoReturn
 from weir.base.topology import EndHost
 from weir.fabric import namespace
 from weir.fabric.deployment import Deployment
-from weir.fabric.end_host import NAMES
+from weir.fabric.end_host import NAMES, RESOLVER
 from weir.fabric.errors import FabricError
 from weir.fabric.outside.watch import taking_part
-from weir.plan.end_hosts import hosts_file
+from weir.plan.end_hosts import hosts_file, resolver_file
 
 
 class NotExecutedError(FabricError):
@@ -40,6 +40,8 @@ def become(deployment: Deployment, host: EndHost, argv: Sequence[str]) -> NoRetu
         namespace.enter(str(netns))
         namespace.own_mounts()
         namespace.bind(deployment.run_dir / hosts_file(host), NAMES)
+        if RESOLVER.exists():
+            namespace.bind(deployment.run_dir / resolver_file(host), RESOLVER)
     except OSError as error:
         raise FabricError(
             f"cannot enter host {host.side} of {deployment.id}: {error}",

@@ -101,7 +101,7 @@ def inside(netns: str) -> list[int]:
     found = []
     for pid in _others():
         with suppress(OSError):
-            if os.path.samestat(os.stat(f"/proc/{pid}/ns/net"), there):
+            if os.path.samestat(Path(f"/proc/{pid}/ns/net").stat(), there):
                 found.append(pid)
     return found
 

@@ -117,6 +117,7 @@ def steps(topology: Topology) -> Iterator[Step]:
                     *(f"{address} {other}" for address in host.reached),
                 ],
                 "hosts_file": hosts_file(host),
+                "resolver_file": resolver_file(host),
             },
             text=f"make host {host.side} with {', '.join(host.addresses)}, without offloads, in {port.netns}",
             undo_text=f"end what runs in host {host.side}",
@@ -126,6 +127,11 @@ def steps(topology: Topology) -> Iterator[Step]:
 def hosts_file(host: EndHost) -> str:
     """In the run directory: what commands in it see as /etc/hosts."""
     return f"{host.side}.hosts"
+
+
+def resolver_file(host: EndHost) -> str:
+    """Likewise as /etc/resolv.conf."""
+    return f"{host.side}.resolv.conf"
 
 
 def _require_possible(topology: Topology, lab: Lab) -> None:
@@ -187,8 +193,8 @@ def _end_host(topology: Topology, lab: Lab, side: Side) -> EndHost:
     versions = [one for one in _VERSIONS if _CALLED[one] in carries]
     if not versions:
         raise NoHostsError(
-            f"the chain {topology.chain} lets no IP through: {_who_drops(topology, 'IPv4', 'IPv6')}; expected functions"
-            " that let IPv4 or IPv6 pass"
+            f"the chain {topology.chain} lets no IP through: {_who_drops(topology, 'IPv4', 'IPv6')}; expected"
+            " functions that let IPv4 or IPv6 pass"
         )
     ends = [lab.traffic.addresses(one) for one in versions]
     own, other = (0, 1) if side == "left" else (1, 0)
