@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,14 @@ from typing import Any
 import pytest
 from pyroute2.ethtool import Ethtool
 
-from weir import fabric, plan
+from weir import fabric
 from weir.base.topology import Topology
 from weir.fabric import namespace, process
 from weir.fabric.end_host_command import become
 from weir.lab import Lab, load_lab
-from weir.procedures.driver import planned, running
+from weir.plan import SOCKET, Step, end_hosts
+from weir.procedures.driver import configured, planned
+from weir.protocol import DataPlaneClient
 
 from . import host_traffic
 from .killed import kill, survived
@@ -78,7 +82,24 @@ def topology_of(lab: Lab) -> Topology:
     refusal = fabric.check(technology, lab.options(technology), hosts=True)
     if refusal is not None:
         pytest.skip(f"{technology} cannot run here: {refusal.missing}")
-    return plan.with_hosts(planned(lab, technology, lab.chains()[0]), lab)
+    return end_hosts.with_hosts(planned(lab, technology, lab.chains()[0]), lab)
+
+
+def steps_of(lab: Lab, topology: Topology) -> list[Step]:
+    return list(end_hosts.planned(topology, lab).steps)
+
+
+@contextmanager
+def forwarding(lab: Lab, topology: Topology) -> Iterator[None]:
+    """While it is deployed, as `weir deploy` does it."""
+    made = end_hosts.planned(topology, lab)
+    deployment = fabric.Deployment.deploy(fabric.possible(made.steps)[0], topology)
+    try:
+        with DataPlaneClient(deployment.run_dir / SOCKET) as client:
+            configured(client, made, deployment)
+        yield
+    finally:
+        deployment.destroy()
 
 
 def everything_arrives(pair: host_traffic.Pair) -> None:
@@ -97,7 +118,7 @@ def everything_arrives(pair: host_traffic.Pair) -> None:
 def all_talk(lab: Lab, *, both_ways: bool = True) -> int:
     """Both hosts to each other, by each version of IP. How many versions there were."""
     topology = topology_of(lab)
-    with running(lab, topology):
+    with forwarding(lab, topology):
         pairs = host_traffic.pairs(topology)
         for pair in pairs:
             everything_arrives(pair)
@@ -122,7 +143,7 @@ def test_a_translated_host_is_reached_by_what_the_lab_forwards() -> None:
     nat = {**NAT, "options": {**NAT["options"], "forwards": FORWARDS}}
     lab = lab_of("direct", {"nat": nat}, right={"to_address": "203.0.113.1"})
     topology = topology_of(lab)
-    with running(lab, topology):
+    with forwarding(lab, topology):
         (pair,) = host_traffic.pairs(topology)
         assert (pair.to_left, pair.to_right) == ("203.0.113.1", "198.19.0.1")
         everything_arrives(pair)
@@ -135,7 +156,7 @@ def test_a_balanced_service_is_reached_by_its_own_address() -> None:
     lb = {"nf": "lb", "options": {"services": SERVICE}}
     lab = lab_of("direct", {"lb": lb}, left={"to_address": "203.0.113.10"})
     topology = topology_of(lab)
-    with running(lab, topology):
+    with forwarding(lab, topology):
         service, other = host_traffic.pairs(topology)
         assert service.to_right == "203.0.113.10"
         host_traffic.stream(service)
@@ -147,7 +168,7 @@ def test_a_hosts_interface_leaves_nothing_to_the_card() -> None:
     """Frames are as on a wire: whole checksums, and none longer than the MTU."""
     lab = lab_of("direct", {"l2fwd": FUNCTIONS["l2fwd"]})
     topology = topology_of(lab)
-    deployment = fabric.Deployment.deploy(plan.steps(topology, lab), topology)
+    deployment = fabric.Deployment.deploy(steps_of(lab, topology), topology)
     try:
         for host in topology.end_hosts:
             with namespace.inside(str(topology.port(host.port).netns)), Ethtool() as ethtool:
@@ -183,7 +204,7 @@ def test_killed_while_it_makes_a_host_weir_leaves_nothing_that_destroy_does_not_
             kill()
 
     try:
-        deploy = partial(fabric.Deployment.deploy, plan.steps(topology, lab), topology, at_a_host)
+        deploy = partial(fabric.Deployment.deploy, steps_of(lab, topology), topology, at_a_host)
         assert not survived(deploy)
         (left,) = fabric.deployments()
         left.destroy()
@@ -197,7 +218,7 @@ def test_destroy_ends_the_commands_that_run_in_hosts(run_root: Path) -> None:
     topology = topology_of(lab)
     surroundings = Surroundings(run_root, lab.name, topology.deployment.rsplit("-", 1)[1])
     try:
-        deployment = fabric.Deployment.deploy(plan.steps(topology, lab), topology)
+        deployment = fabric.Deployment.deploy(steps_of(lab, topology), topology)
         pid = os.fork()
         if pid == 0:
             become(deployment, topology.end_hosts[0], ["sleep", "3600"])

@@ -13,10 +13,11 @@ from typing import IO
 
 import pytest
 
-from weir import fabric, plan
+from weir import fabric
 from weir.cli.main import app
 from weir.fabric.end_host import NAMES, RESOLVER
 from weir.fabric.end_host_command import become
+from weir.plan import end_hosts
 from weir.procedures.driver import planned
 
 from .surroundings import Surroundings
@@ -35,11 +36,12 @@ def deployment(run_root: Path) -> Iterator[fabric.Deployment]:
     """Hosts that nothing joins yet."""
     assert not list(run_root.iterdir())
     lab = tiny_lab("direct")
-    topology = plan.with_hosts(planned(lab, "direct", lab.chains()[0]), lab)
-    steps = [step for step in plan.steps(topology, lab) if step.kind not in ("weir-dp", "hugepages")]
-    made = fabric.Deployment.deploy(steps, topology)
-    yield made
-    made.destroy()
+    topology = end_hosts.with_hosts(planned(lab, "direct", lab.chains()[0]), lab)
+    made = end_hosts.planned(topology, lab)
+    steps = [step for step in made.steps if step.kind not in ("weir-dp", "hugepages")]
+    built = fabric.Deployment.deploy(steps, topology)
+    yield built
+    built.destroy()
 
 
 def in_left(deployment: fabric.Deployment, *argv: str) -> tuple[str, int]:

@@ -53,6 +53,7 @@ def deploy(
 ) -> None:
     """Build a chain of the lab and leave it forwarding. `weir destroy` takes it down."""
     from weir import fabric, plan
+    from weir.plan import end_hosts
 
     lab = here(lab_path, quick=quick, variant=variant)
     technology = chosen_technology(lab, technology)
@@ -60,8 +61,10 @@ def deploy(
     deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))
     topology = plan.build_topology(lab, technology, chosen, deployment_id)
     if ends == "hosts":
-        topology = plan.with_hosts(topology, lab)
-    made = plan.Plan.of(topology, lab)
+        topology = end_hosts.with_hosts(topology, lab)
+        made = end_hosts.planned(topology, lab)
+    else:
+        made = plan.Plan.of(topology, lab)
     steps, skipped = fabric.possible(made.steps)
     for one in skipped:
         print(f"skipped: {one.step.text}: {one.why}", file=sys.stderr)

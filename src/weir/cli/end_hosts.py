@@ -17,7 +17,8 @@ def host_lines(topology: Topology) -> Iterator[str]:
         yield f"host {host.side}: {', '.join(host.addresses)}; reaches {other} at {', '.join(host.reached)}"
         yield f"  {_neighbours(host)}"
         if host.no_address_because:
-            yield f"  {host.no_address_because}"
+            missing = "IPv4" if ":" in host.addresses[0] else "IPv6"
+            yield f"  it has no {missing} address, because {host.no_address_because}"
 
 
 def _neighbours(host: EndHost) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from weir.base.step import Step
 from weir.base.topology import deployment_id
-from weir.plan.end_hosts import NoHostsError, with_hosts
 from weir.plan.plan import LOG, SOCKET, Plan, configure, steps, streams
 from weir.plan.topology import PlanError, build_topology, loopback
 from weir.plan.tuning import Tuning, tuning, tuning_steps
@@ -13,7 +12,6 @@ from weir.plan.tuning import Tuning, tuning, tuning_steps
 __all__ = [
     "LOG",
     "SOCKET",
-    "NoHostsError",
     "Plan",
     "PlanError",
     "Step",
@@ -26,5 +24,4 @@ __all__ = [
     "streams",
     "tuning",
     "tuning_steps",
-    "with_hosts",
 ]

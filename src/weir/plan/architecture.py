@@ -13,7 +13,7 @@ from typing import Literal
 
 from weir.base.topology import Node, NodeNf, Topology
 from weir.lab.nf import Scalar, network_functions
-from weir.plan.stations import station, swaps
+from weir.plan.topology import station, swaps
 from weir.protocol.configuration import (
     ChainArea,
     DispatcherArea,

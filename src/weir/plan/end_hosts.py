@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import get_args
 
 from weir.base.error import USAGE
@@ -27,8 +28,8 @@ from weir.base.topology import (
 from weir.lab.lab import Lab
 from weir.lab.traffic import IpVersion
 from weir.plan.carried import Protocol, carried
-from weir.plan.stations import station, swaps
-from weir.plan.topology import PlanError
+from weir.plan.plan import Plan
+from weir.plan.topology import PlanError, station, swaps
 from weir.technology import TECHNOLOGIES
 
 INTERFACE = "eth0"
@@ -85,8 +86,13 @@ def with_hosts(topology: Topology, lab: Lab) -> Topology:
     return made.model_copy(update={"end_hosts": tuple(_end_host(made, lab, side) for side in sides)})
 
 
-def steps(topology: Topology) -> Iterator[Step]:
-    """Once their interfaces are there."""
+def planned(topology: Topology, lab: Lab) -> Plan:
+    """The plan of such a chain: that of any chain, and then its hosts. PlanError, DataPlaneError likewise."""
+    made = Plan.of(topology, lab)
+    return replace(made, steps=(*made.steps, *_steps(topology)))
+
+
+def _steps(topology: Topology) -> Iterator[Step]:
     for host in topology.end_hosts:
         port = topology.port(host.port)
         other = "right" if host.side == "left" else "left"

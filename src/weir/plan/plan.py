@@ -13,11 +13,9 @@ from weir.base.topology import HOST_PORT, KERNEL_PORT_KINDS, VM_PORT_KINDS, Port
 from weir.lab.frames import IMIX_PREFIX
 from weir.lab.lab import Lab
 from weir.lab.traffic import Traffic
-from weir.plan import end_hosts
 from weir.plan.architecture import function_areas
 from weir.plan.memory import mbufs, memory_mb, queue_size
-from weir.plan.stations import next_hop
-from weir.plan.topology import PlanError
+from weir.plan.topology import PlanError, next_hop
 from weir.plan.tuning import deployment_steps, hugepages
 from weir.plan.vm_steps import vm_steps
 from weir.protocol.configuration import AreaConfig, Configure, NativePortKind, PortConfig, TesterArea
@@ -245,7 +243,6 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
         *deployment_steps(topology, lab),
         *middle,
         *vm_steps(topology, lab),
-        *end_hosts.steps(topology),
         _weir_dp(topology, lab),
     ]
 

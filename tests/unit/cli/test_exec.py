@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from weir import fabric, plan
+from weir import fabric
 from weir.base.topology import EndHost
 from weir.cli.main import app
 from weir.fabric import end_host_command
 from weir.lab import Lab
+from weir.plan import end_hosts
 
 from .fake_fabric import FakeDeployment
 
@@ -26,7 +27,7 @@ Ran = list[tuple[str, str, list[str]]]
 def with_hosts(deployment: str) -> FakeDeployment:
     found = FakeDeployment(deployment)
     lab = Lab.model_validate({"weir": 1, "name": "small", "chain": "PVP", "technology": "direct"})
-    found.topology = plan.with_hosts(found.topology, lab)
+    found.topology = end_hosts.with_hosts(found.topology, lab)
     return found
 
 

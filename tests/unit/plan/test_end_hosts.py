@@ -12,8 +12,9 @@ from weir import plan
 from weir.base.error import USAGE
 from weir.base.topology import Topology
 from weir.lab import Lab
-from weir.plan import NoHostsError, Plan
-from weir.plan.stations import next_hop
+from weir.plan import Plan, end_hosts
+from weir.plan.end_hosts import NoHostsError
+from weir.plan.topology import next_hop
 from weir.protocol.configuration import ChainArea
 
 from .test_topology import DEPLOYMENT, lab
@@ -31,7 +32,7 @@ def lab_of(*functions: dict[str, Any], **parts: object) -> Lab:
 
 def hosts(technology: str, *functions: dict[str, Any], **parts: object) -> Topology:
     made = lab_of(*functions, **parts)
-    return plan.with_hosts(plan.build_topology(made, technology, made.chains()[0], DEPLOYMENT), made)
+    return end_hosts.with_hosts(plan.build_topology(made, technology, made.chains()[0], DEPLOYMENT), made)
 
 
 def nf(name: str, **options: object) -> dict[str, Any]:
@@ -85,11 +86,11 @@ def test_the_chain_carries_what_all_its_functions_do() -> None:
 
 def test_frames_are_addressed_to_the_next_function_that_writes_addresses_and_last_to_the_host() -> None:
     made = lab_of(nf("firewall"), nf("l3fwd"), nf("nat", external="203.0.113.0/28"))
-    built = plan.with_hosts(plan.build_topology(made, "linux-bridge", made.chains()[0], DEPLOYMENT), made)
+    built = hosts("linux-bridge", nf("firewall"), nf("l3fwd"), nf("nat", external="203.0.113.0/28"))
     left, right = built.end_hosts
     assert [one.mac for one in left.neighbours] == [built.port("f2.left").mac]
     assert [one.mac for one in right.neighbours] == [built.port("f2.right").mac]
-    options = options_of("f2", Plan.of(built, made))
+    options = options_of("f2", end_hosts.planned(built, made))
     assert options["dst_mac"] == built.port("hosts.right").mac
     assert options["inbound_dst_mac"] == built.port("hosts.left").mac
 
@@ -115,7 +116,7 @@ def test_the_labs_own_addresses_are_the_hosts_and_the_other_version_has_the_usua
 @pytest.mark.parametrize("technology", JOINING)
 def test_weir_dp_opens_the_ports_of_functions_alone_and_generates_nothing(technology: str) -> None:
     made = lab_of(nf("l2fwd"), nf("l3fwd"))
-    planned = Plan.of(hosts(technology, nf("l2fwd"), nf("l3fwd")), made)
+    planned = end_hosts.planned(hosts(technology, nf("l2fwd"), nf("l3fwd")), made)
     assert {port.name for port in planned.configure.ports} == {"f1.left", "f1.right", "f2.left", "f2.right"}
     assert {area.kind for area in planned.configure.areas} == {"chain"}
     assert planned.streams == {}
@@ -125,7 +126,7 @@ def test_weir_dp_opens_the_ports_of_functions_alone_and_generates_nothing(techno
 def test_each_host_has_an_interface_in_a_namespace_of_its_own_before_it_is_set_up(technology: str) -> None:
     made = lab_of(nf("l2fwd"), nf("l2fwd"))
     done: set[object] = set()
-    for step in plan.steps(hosts(technology, nf("l2fwd"), nf("l2fwd")), made):
+    for step in end_hosts.planned(hosts(technology, nf("l2fwd"), nf("l2fwd")), made).steps:
         if step.kind == "end-host":
             assert (step.params["netns"], step.params["interface"]) in done
         if step.kind == "veth":
