@@ -14,6 +14,7 @@ from typing import IO
 import pytest
 
 from weir import fabric
+from weir.base.cores import parse_cpus
 from weir.cli.main import app
 from weir.fabric.end_host import NAMES, RESOLVER
 from weir.fabric.end_host_command import become
@@ -88,6 +89,16 @@ def test_what_cannot_be_run_ends_as_in_a_shell(
     said, status = in_left(deployment, command)
     assert f"cannot run {command}" in said
     assert os.WEXITSTATUS(status) == code
+
+
+def test_a_command_keeps_off_cores_that_poll_for_the_chain_if_there_are_others(
+    deployment: fabric.Deployment,
+) -> None:
+    assert deployment.topology is not None
+    mine = os.sched_getaffinity(0)
+    polled = {core for node in deployment.topology.nodes for core in node.cores}
+    said, _ = in_left(deployment, "grep", "Cpus_allowed_list", "/proc/self/status")
+    assert set(parse_cpus(said.split()[-1])) == (mine - polled or mine)
 
 
 def test_only_the_command_sees_the_names_of_the_hosts(deployment: fabric.Deployment) -> None:
