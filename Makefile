@@ -109,6 +109,10 @@ test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are
 test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each switch, half a minute
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_soak.py
 
+.PHONY: test-hosts
+test-hosts: setup build/.packages-dev .venv/.ready-dev ## hosts that talk through each function under each technology, minutes
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_end_hosts.py
+
 .PHONY: test-interruption
 test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of building and of a run (in `make test`: at some), an hour
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_killed_building.py tests/smoke/test_killed_run.py

@@ -29,6 +29,7 @@ StepKind = Literal[
     "vm",
     "vm-ready",
     "sriov-vf",
+    "end-host",
     "weir-dp",
 ]
 Param = bool | int | str | list[str] | list[int]

@@ -33,12 +33,15 @@ PortKind = Literal[
     "physical",
     "vm-tap",
     "vm-vhost-user",
+    "host",
 ]
 KERNEL_PORT_KINDS: frozenset[PortKind] = frozenset({"packet_socket", "af_packet", "af_xdp", "tap"})
 VM_PORT_KINDS: frozenset[PortKind] = frozenset({"vm-tap", "vm-vhost-user"})
 """Ports of virtual machines, which weir-dp outside them never opens."""
 GUESTS = "guests"
 """In the run directory: the sockets of virtual machines, which are QEMU's to make."""
+HOST_PORT: PortKind = "host"
+"""An interface of an end host's kernel, which weir-dp does not open either."""
 WireClass = Literal["virtual", "physical"]
 
 
@@ -58,7 +61,7 @@ class Port(FixedRecord):
     netns: str | None = None
     """Network namespace that holds `interface`."""
     interface: str | None = None
-    """Kernel interface (packet_socket, af_packet, af_xdp, tap, physical, vm-tap)."""
+    """Kernel interface (packet_socket, af_packet, af_xdp, tap, physical, vm-tap, host)."""
     socket: str | None = None
     """The vhost-user socket, relative to the run directory."""
 
@@ -102,7 +105,7 @@ class Node(FixedRecord):
     """The tester or one function."""
 
     name: str
-    role: Literal["tester", "function"]
+    role: Literal["tester", "hosts", "function"]
     nf: str | None = None
     """Registered network function, or several joined by "+"; None for the tester."""
     options: dict[str, str | int | float | bool] = {}
@@ -137,6 +140,33 @@ class Link(FixedRecord):
     """Name of the port at its right end."""
 
 
+class Neighbour(FixedRecord):
+    """An entry of a host's neighbour table that is not resolved but given."""
+
+    address: str
+    mac: str
+
+
+class EndHost(FixedRecord):
+    """A host with a TCP/IP stack of its own at one end of the chain, in place of the tester."""
+
+    side: Side
+    """Its name, too."""
+    port: str
+    addresses: tuple[str, ...]
+    """One of each version of IP that the whole chain carries, IPv4 first."""
+    peers: tuple[str, ...]
+    """Of the same versions: the addresses of the other end, which all else is routed by."""
+    reached: tuple[str, ...]
+    """Of the same versions: what reaches the other end from here, where functions translate addresses."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """Of each peer, where a function does not carry ARP or Neighbor Discovery; none: they are resolved."""
+    neighbours_because: str = ""
+    """Which function does not."""
+    no_address_because: str = ""
+    """Which function drops the version of IP of which there is no address; none: both have one."""
+
+
 class Topology(FixedRecord):
     """Everything that fabric and report need to know about one built chain."""
 
@@ -146,7 +176,7 @@ class Topology(FixedRecord):
     chain: str
     """PVP, PVVP, or the function names joined by "-"."""
     nodes: tuple[Node, ...]
-    """Tester first, then functions left to right."""
+    """Tester, or hosts, first, then functions left to right."""
     ports: tuple[Port, ...]
     """Left to right."""
     links: tuple[Link, ...]
@@ -156,6 +186,8 @@ class Topology(FixedRecord):
     """The largest frame that it is to carry, with FCS, without a VLAN tag."""
     bridge_netfilter: bool | None = None
     """Whether bridged packets pass netfilter; None where there is no Linux bridge."""
+    end_hosts: tuple[EndHost, ...] = ()
+    """The left one and the right one; none where the tester is at the ends."""
 
     def port(self, name: str) -> Port:
         """The port of that name. KeyError if there is none."""
@@ -196,7 +228,7 @@ def token_of(deployment: str) -> str:
 
 
 def namespace(token: str, suffix: str) -> str:
-    """A network namespace: "t" for the tester, "sw" for the switch, a function's name."""
+    """A network namespace: "t" for the tester, "sw" for the switch, a function's name, a host's side."""
     return f"weir-{token}-{suffix}"
 
 

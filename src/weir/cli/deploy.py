@@ -7,10 +7,11 @@ import json
 import secrets
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from weir.cli.end_hosts import host_lines
 from weir.cli.labfile import (
     ChainName,
     LabPath,
@@ -37,6 +38,10 @@ def deploy(
     technology: TechnologyName = None,
     chain: ChainName = None,
     variant: Variant = None,
+    ends: Annotated[
+        Literal["tester", "hosts"],
+        typer.Option(help="What is at the ends: the tester, or hosts with a TCP/IP stack, for `weir exec`."),
+    ] = "tester",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the ordered steps and do nothing. Needs no root.")
     ] = False,
@@ -48,13 +53,18 @@ def deploy(
 ) -> None:
     """Build a chain of the lab and leave it forwarding. `weir destroy` takes it down."""
     from weir import fabric, plan
+    from weir.plan import end_hosts
 
     lab = here(lab_path, quick=quick, variant=variant)
     technology = chosen_technology(lab, technology)
     chosen = chosen_chain(lab, chain)
     deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))
     topology = plan.build_topology(lab, technology, chosen, deployment_id)
-    made = plan.Plan.of(topology, lab)
+    if ends == "hosts":
+        topology = end_hosts.with_hosts(topology, lab)
+        made = end_hosts.planned(topology, lab)
+    else:
+        made = plan.Plan.of(topology, lab)
     steps, skipped = fabric.possible(made.steps)
     for one in skipped:
         print(f"skipped: {one.step.text}: {one.why}", file=sys.stderr)
@@ -65,7 +75,7 @@ def deploy(
             else _listing(steps, topology)
         )
         return
-    require_possible(lab, topology.technology, lab.machines(topology.chain))
+    require_possible(lab, topology.technology, lab.machines(topology.chain), hosts=ends == "hosts")
     with own_cores([topology], wait=wait):
         started = time.monotonic()
         deployment = _deployed(made, steps, quiet=as_json)
@@ -75,6 +85,8 @@ def deploy(
         print(json.dumps(shown | {"topology": topology.model_dump(mode="json")}, indent=2))
         return
     print(f"{deployment.id} forwards: {topology.chain} under {technology}, built in {seconds:.2f} s")
+    for line in host_lines(topology):
+        print(line)
     print(f"look at it: weir inspect {deployment.id}; take it down: weir destroy {deployment.id}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weir.cli.deployments import DeploymentId, one_of
+from weir.cli.end_hosts import host_lines
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -98,6 +99,8 @@ def _show(deployment: Deployment, ledger: Ledger | None) -> None:
     console.print(_overview([deployment]))
     console.print(f"run directory: {deployment.run_dir}")
     if deployment.topology is not None:
+        for line in host_lines(deployment.topology):
+            console.print(line)
         console.print(_ports(deployment.topology, ledger))
     if ledger is None:
         console.print("weir-dp does not answer: it is not configured, or another user's")

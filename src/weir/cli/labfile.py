@@ -176,12 +176,14 @@ def chosen_frame(lab: Lab, name: str | None) -> str:
     )
 
 
-def require_possible(lab: Lab, technology: str, machines: Sequence[VmOptions] = ()) -> None:
+def require_possible(
+    lab: Lab, technology: str, machines: Sequence[VmOptions] = (), *, hosts: bool = False
+) -> None:
     """CommandError, or FabricError for want of root, if the lab cannot be built here under the technology."""
     from weir import fabric
 
     fabric.require_root()
-    refusal = fabric.check(technology, lab.options(technology), machines=machines)
+    refusal = fabric.check(technology, lab.options(technology), machines=machines, hosts=hosts)
     if refusal is not None:
         raise CommandError(f"{technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
 

@@ -26,6 +26,7 @@ from weir.technology.descriptor import Need
 from weir.technology.sriov import SrIovOptions
 
 _OVS_PACKAGE = "openvswitch-switch-dpdk"
+_NEEDS_OF_HOSTS = (Need("namespaces"), Need("link", "veth"), Need("packet-sockets"))
 _OVS_PROGRAMS = ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovsdb-tool")
 
 
@@ -55,13 +56,18 @@ def check(
     options: TechnologyOptions | None = None,
     *,
     machines: Sequence[VmOptions] = (),
+    hosts: bool = False,
 ) -> Refusal | None:
-    """None if the technology can be built here, with these virtual machines. `options`: the lab's, of it."""
+    """None if the technology can be built here, with these virtual machines, or with hosts at the ends.
+
+    `options`: the lab's, of it.
+    """
     if os.geteuid() != 0:
         return _NO_ROOT
     described = TECHNOLOGIES[technology]
     options = options or described.options()
-    refusals = (_lacking(need, options) for need in described.needs(options))
+    needs = (*described.needs(options), *(_NEEDS_OF_HOSTS if hosts else ()))
+    refusals = (_lacking(need, options) for need in needs)
     refusal = next((one for one in refusals if one is not None), None)
     missing = None if refusal is not None else machines_lacking.lacking(machines, technology)
     return refusal if missing is None else Refusal(*missing)

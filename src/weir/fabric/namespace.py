@@ -13,6 +13,8 @@ from pyroute2 import netns
 
 DIRECTORY = Path("/run/netns")
 _HERE = "/proc/thread-self/ns/net"
+_CLONE_NEWNS = 0x20000  # <linux/sched.h>, <linux/mount.h>
+_MS_BIND, _MS_REC, _MS_SLAVE = 1 << 12, 1 << 14, 1 << 19
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -46,6 +48,25 @@ def nameless() -> Iterator[None]:
         if _libc.unshare(netns.CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), "unshare of the network namespace")
         yield
+
+
+def own_mounts() -> None:
+    """What this process, and what it becomes, mounts from now on nobody else sees. OSError if it may not."""
+    if _libc.unshare(_CLONE_NEWNS) != 0:
+        raise OSError(ctypes.get_errno(), "unshare of the mount namespace")
+    _mount(None, Path("/"), _MS_REC | _MS_SLAVE)
+
+
+def bind(source: Path, target: Path) -> None:
+    """`source` is seen in place of `target`. After `own_mounts`."""
+    _mount(source, target, _MS_BIND)
+
+
+def _mount(source: Path | None, target: Path, flags: int) -> None:
+    from_ = None if source is None else os.fsencode(source)
+    if _libc.mount(from_, os.fsencode(target), None, ctypes.c_ulong(flags), None) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error), str(target))
 
 
 def create(name: str) -> None:

@@ -13,8 +13,9 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from weir.fabric import namespace, stop_signals
@@ -129,8 +130,26 @@ def finish(pid: int, signum: int, patience_s: float) -> None:
 
 def marked(marker: str) -> list[int]:
     """Pids of the processes that carry exactly this marker."""
+    return [pid for pid in _others() if mark_of(pid) == marker]
+
+
+def inside(netns: str) -> list[int]:
+    """Pids of the processes in that network namespace; none where there is no such namespace."""
+    try:
+        there = (namespace.DIRECTORY / netns).stat()
+    except FileNotFoundError:
+        return []
+    found = []
+    for pid in _others():
+        with suppress(OSError):
+            if os.path.samestat(Path(f"/proc/{pid}/ns/net").stat(), there):
+                found.append(pid)
+    return found
+
+
+def _others() -> list[int]:
     pids = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
-    return [pid for pid in pids if pid != os.getpid() and mark_of(pid) == marker]
+    return [pid for pid in pids if pid != os.getpid()]
 
 
 def mark_of(pid: int, proc: Path = Path("/proc")) -> str | None:
@@ -148,21 +167,30 @@ def end_marked(marker: str) -> None:
 
     FabricError if they do not go.
     """
+    _end_all(partial(marked, marker))
+
+
+def end_inside(netns: str) -> None:
+    """The same of every process in that network namespace, whoever put it there."""
+    _end_all(partial(inside, netns))
+
+
+def _end_all(found: Callable[[], list[int]]) -> None:
     # The rounds after the first are for what they have started in their last moments.
     for patience_s in (TERM_S, *[0.0] * KILL_ROUNDS):
-        if not _end_those_there(marker, patience_s):
+        if not _end_those_there(found, patience_s):
             return
-    raise FabricError(f"processes {marked(marker)} do not end", "look what keeps them: ps, dmesg")
+    raise FabricError(f"processes {found()} do not end", "look what keeps them: ps, dmesg")
 
 
-def _end_those_there(marker: str, patience_s: float) -> bool:
+def _end_those_there(found: Callable[[], list[int]], patience_s: float) -> bool:
     """One round; False if there were none."""
     ends = []
-    for pid in marked(marker):
+    for pid in found():
         with suppress(ProcessLookupError):
             ends.append((pid, os.pidfd_open(pid)))
-    # The marker is looked at again through the descriptor's process: the pid may have been used anew.
-    still = set(marked(marker))
+    # They are looked for again while the descriptors are open: a pid may have been used anew.
+    still = set(found())
     for pid, fd in ends:
         if pid in still:
             with suppress(ProcessLookupError):

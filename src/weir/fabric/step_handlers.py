@@ -233,6 +233,7 @@ _HANDLERS = {
     "ovs-bridge": ("weir.fabric.openvswitch", "OvsBridge"),
     "ovs-port": ("weir.fabric.openvswitch", "OvsPort"),
     "sriov-vf": ("weir.fabric.sriov", "SriovVf"),
+    "end-host": ("weir.fabric.end_host", "EndHost"),
     "weir-dp": ("weir.fabric.data_plane", "WeirDp"),
 }
 

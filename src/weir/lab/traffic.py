@@ -13,6 +13,7 @@ from weir.lab.frames import Frame
 MAX_FLOWS = 1_000_000
 # Those set aside for benchmarks: 198.18.0.0/15 (RFC 2544, RFC 6815) and 2001:2::/48 (RFC 5180).
 _ADDRESSES = {4: ("198.18.0.1", "198.19.0.1"), 6: ("2001:2:0:1::1", "2001:2:0:2::1")}
+IpVersion = Literal[4, 6]
 TupleField = Literal["src_ip", "dst_ip", "src_port", "dst_port"]
 PciAddress = Annotated[
     str, Field(pattern=r"^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$", examples=["0000:03:00.0"])
@@ -65,7 +66,7 @@ class Traffic(LabSection):
         "of 570, 1 of 1518; jumbo: 9018; or mixes as IMIX genomes (RFC 6985), imix:aaaaaaaddddg or, with "
         "sizes of your own, imix:aaA:A=570; one result each",
     )
-    ip: Literal[4, 6] = Field(default=4, description="version of IP")
+    ip: IpVersion = Field(default=4, description="version of IP")
     l4: Literal["udp", "tcp"] = Field(default="udp", description="transport protocol")
     flows: Flows = Field(default=Flows(), description="the five-tuples")
     left: End = Field(default=End(), description="the left end: source of what runs left to right")
@@ -75,9 +76,11 @@ class Traffic(LabSection):
         default=None, ge=1, le=4094, description="802.1Q tag of each frame; absent: none"
     )
 
-    def addresses(self) -> tuple[str, str]:
-        """Of the left end and of the right one."""
-        left, right = _ADDRESSES[self.ip]
+    def addresses(self, ip: IpVersion | None = None) -> tuple[str, str]:
+        """Of the left end and of the right one; of the other version of IP those set aside for benchmarks."""
+        left, right = _ADDRESSES[ip or self.ip]
+        if ip not in (None, self.ip):
+            return left, right
         return self.left.address or left, self.right.address or right
 
     def sent(self, *, back: bool = False) -> tuple[tuple[str, int], tuple[str, int]]:

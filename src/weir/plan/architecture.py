@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from weir.base.topology import Node, NodeNf, Port, Topology
+from weir.base.topology import Node, NodeNf, Topology
 from weir.lab.nf import Scalar, network_functions
+from weir.plan.topology import station, swaps
 from weir.protocol.configuration import (
     ChainArea,
     DispatcherArea,
@@ -28,7 +29,6 @@ from weir.protocol.configuration import (
 )
 
 RING_PACKETS = 512
-_SWAP = "mac-swap"
 
 
 @dataclass
@@ -86,12 +86,6 @@ def ring_count(node: Node) -> int:
         "separated": node.state_cores * (1 + 2 * node.workers),
     }
     return 2 * per_way[node.architecture]
-
-
-def next_hop(topology: Topology, port: Port) -> Port:
-    """The port at the other end of `port`'s link."""
-    link = topology.links[port.link]
-    return topology.port(link.right if port.name == link.left else link.left)
 
 
 class _Builder:
@@ -276,12 +270,11 @@ class _Builder:
         """The user's options, and the addresses of the next hops where the function rewrites them."""
         nf = network_functions()[one.nf]
         options = native_options(one.options)
-        mode = nf.option("mode")
-        if options.get("mode", mode.default if mode else None) == _SWAP:
+        if swaps(one):
             return options
         for prefix, side in sides.items():
             out = self._topology.port(f"{self.node.name}.{side}")
-            for key, mac in (("src_mac", out.mac), ("dst_mac", next_hop(self._topology, out).mac)):
+            for key, mac in (("src_mac", out.mac), ("dst_mac", station(self._topology, out).mac)):
                 if nf.option(prefix + key) is not None:
                     options.setdefault(prefix + key, mac)
         return options

@@ -9,20 +9,20 @@ from pathlib import PurePosixPath
 from typing import Literal, Self
 
 from weir.base.step import Step
-from weir.base.topology import KERNEL_PORT_KINDS, VM_PORT_KINDS, Port, Topology
+from weir.base.topology import HOST_PORT, KERNEL_PORT_KINDS, VM_PORT_KINDS, Port, Topology
 from weir.lab.frames import IMIX_PREFIX
 from weir.lab.lab import Lab
 from weir.lab.traffic import Traffic
-from weir.plan.architecture import function_areas, next_hop
+from weir.plan.architecture import function_areas
 from weir.plan.memory import mbufs, memory_mb, queue_size
-from weir.plan.topology import PlanError
+from weir.plan.topology import PlanError, next_hop
 from weir.plan.tuning import deployment_steps, hugepages
 from weir.plan.vm_steps import vm_steps
 from weir.protocol.configuration import AreaConfig, Configure, NativePortKind, PortConfig, TesterArea
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import FlowConfig, FrameSize, StreamConfig, Template, TrafficConfigure
 from weir.technology import TECHNOLOGIES
-from weir.technology.kernel_links import kernel_wire
+from weir.technology.kernel_links import kernel_wires
 
 KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
 SOCKET = "weir-dp.sock"
@@ -42,7 +42,7 @@ class Plan:
     configure: Configure
     """Of weir-dp, but for devices that are not there before the steps are done."""
     streams: Mapping[str, TrafficConfigure]
-    """What the tester sends, by frame of the lab."""
+    """What the tester sends, by frame of the lab; nothing where hosts are in its place."""
 
     @classmethod
     def of(cls, topology: Topology, lab: Lab) -> Self:
@@ -51,7 +51,9 @@ class Plan:
             topology=topology,
             steps=tuple(steps(topology, lab)),
             configure=configure(topology, lab),
-            streams={str(frame): streams(topology, lab, str(frame)) for frame in lab.traffic.frames},
+            streams={}
+            if topology.end_hosts
+            else {str(frame): streams(topology, lab, str(frame)) for frame in lab.traffic.frames},
         )
 
     def opened(self, run_dir: str, devices: Mapping[str, str] | None = None) -> Configure:
@@ -101,12 +103,14 @@ def configure(topology: Topology, lab: Lab) -> Configure:
     """Ports, rings and areas of weir-dp; without the device arguments of sockets and network cards."""
     functions = [function_areas(topology, node) for node in topology.processed()]
     sides = ("left", "right") if lab.tester.direction == "bidirectional" else ("left",)
-    areas: list[AreaConfig] = [
-        *(_tester_area(topology, "generator", side) for side in sides),
-        *(area for function in functions for area in function.areas),
-        # At both ends always: what arrives where nothing should is counted too.
-        *(_tester_area(topology, "receiver", side) for side in ("left", "right")),
-    ]
+    areas: list[AreaConfig] = [area for function in functions for area in function.areas]
+    if not topology.end_hosts:
+        areas = [
+            *(_tester_area(topology, "generator", side) for side in sides),
+            *areas,
+            # At both ends always: what arrives where nothing should is counted too.
+            *(_tester_area(topology, "receiver", side) for side in ("left", "right")),
+        ]
     return Configure(
         ports=tuple(_port(topology, lab, port) for port in _opening_order(topology)),
         rings=tuple(ring for function in functions for ring in function.rings),
@@ -120,7 +124,7 @@ def configure(topology: Topology, lab: Lab) -> Configure:
 
 def _opening_order(topology: Topology) -> list[Port]:
     """Left to right, but vhost ports first: their sockets must exist when virtio-user ports connect."""
-    ours = (port for port in topology.ports if port.kind not in VM_PORT_KINDS)
+    ours = (port for port in topology.ports if port.kind not in VM_PORT_KINDS and port.kind != HOST_PORT)
     return sorted(ours, key=lambda port: port.kind != "vhost")
 
 
@@ -231,7 +235,7 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
     if switched:
         middle = TECHNOLOGIES[topology.technology].steps(topology, lab.options(topology.technology))
     elif topology.ports[0].netns is not None:
-        middle = kernel_wire(topology)
+        middle = kernel_wires(topology)
     else:
         middle = []
     return [

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a lab to the topology of one chain under one technology; and the tester alone, for its calibration."""
+"""From a lab to the topology of one chain under one technology; the tester alone, for its calibration; and
+whom frames are addressed to in it."""
 
 from __future__ import annotations
 
 from weir.base.error import ChainError
 from weir.base.topology import (
     GUESTS,
+    HOST_PORT,
     KERNEL_PORT_KINDS,
     Link,
     Machine,
@@ -22,10 +24,12 @@ from weir.base.topology import (
 from weir.lab.frames import untagged_max_bytes
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_STATE_CORES, DEFAULT_WORKERS, FunctionOptions
 from weir.lab.lab import Chain, Lab
+from weir.lab.nf import network_functions
 from weir.technology import TECHNOLOGIES, Technology
 
 LOOPBACK = "loopback"
 _TESTER = "tester"
+_SWAP = "mac-swap"
 
 
 class PlanError(ChainError):
@@ -186,3 +190,37 @@ def _switch_cores(lab: Lab, technology: str) -> tuple[int, ...]:
     if kind == "none":
         return ()
     return lab.polling_cpus(technology) if kind == "inline" else lab.cores_for(technology).switch or ()
+
+
+def next_hop(topology: Topology, port: Port) -> Port:
+    """The port at the other end of `port`'s link."""
+    link = topology.links[port.link]
+    return topology.port(link.right if port.name == link.left else link.left)
+
+
+def station(topology: Topology, port: Port) -> Port:
+    """Whom frames that leave by `port` are addressed to.
+
+    The next hop. A host, unlike the tester, takes no frame that is another station's: where hosts are at the
+    ends, it is the next port of a function that writes addresses, or the host's own.
+    """
+    hop = next_hop(topology, port)
+    if not any(node.role == "hosts" for node in topology.nodes):
+        return hop
+    while hop.kind != HOST_PORT and not _writes(topology, hop):
+        beyond = "right" if hop.side == "left" else "left"
+        hop = next_hop(topology, topology.port(f"{hop.node}.{beyond}"))
+    return hop
+
+
+def swaps(one: NodeNf) -> bool:
+    """Whether it exchanges the addresses of each frame."""
+    mode = network_functions()[one.nf].option("mode")
+    return one.options.get("mode", mode.default if mode else None) == _SWAP
+
+
+def _writes(topology: Topology, port: Port) -> bool:
+    node = next(one for one in topology.nodes if one.name == port.node)
+    return any(
+        network_functions()[one.nf].option("dst_mac") is not None and not swaps(one) for one in node.chain
+    )

@@ -21,9 +21,9 @@ from weir.base.topology import (
     target_pair,
 )
 from weir.lab.lab import Lab
-from weir.plan.architecture import function_areas, next_hop
+from weir.plan.architecture import function_areas
 from weir.plan.memory import GUEST_QUEUE_SIZE, guest_mbufs, guest_memory_mb
-from weir.plan.topology import PlanError
+from weir.plan.topology import PlanError, next_hop
 from weir.protocol.configuration import Configure, PortConfig
 from weir.protocol.errors import refusing
 

@@ -109,6 +109,9 @@ class Technology:
     """Ports are a network card's: the tester may have some of its own, which may time arrivals."""
     machine_port: PortKind | None = None
     """Of virtual machines; None: it joins none."""
+    joins_hosts: bool = False
+    """Hosts can be at the ends of a chain: its steps join ports of kind `host` to its networks; where links
+    are wires, those to hosts are veth pairs."""
     functions_apart: bool = False
     """On two CPUs the functions have the second one to themselves."""
     cpu_options: tuple[str, ...] = ()

@@ -33,4 +33,5 @@ TECHNOLOGY = Technology(
     network=False,
     forwarding=lambda _options: Forwarding("wire"),
     functions_apart=True,
+    joins_hosts=True,
 )

@@ -9,7 +9,7 @@ kernel then drops what weir-dp has already got a copy of at its first look, inst
 from __future__ import annotations
 
 from weir.base.step import Step
-from weir.base.topology import Port, Topology, switch_namespace
+from weir.base.topology import Link, Port, Topology, switch_namespace
 
 # The kernel must not send anything of its own into the chain: every packet there is counted.
 _QUIET = [
@@ -21,25 +21,32 @@ _QUIET = [
 ]
 
 
-def kernel_wire(topology: Topology) -> list[Step]:
-    """One veth pair between the tester's two sides, without a switch."""
-    left, right = topology.ports
+def kernel_wires(topology: Topology) -> list[Step]:
+    """A veth pair for each wire between kernel ports: the tester's two sides, or a host and a function."""
+    pairs = [(link, topology.port(link.left), topology.port(link.right)) for link in topology.links]
     return [
         *namespaces(topology, with_switch=False),
-        Step(
-            kind="veth",
-            name="veth:wire0",
-            params={
-                "netns": left.netns or "",
-                "interface": left.side,
-                "peer_netns": right.netns or "",
-                "peer_interface": right.side,
-                "mtu_bytes": topology.frame_bytes_max,
-            },
-            text=f"make veth pair {left.side}, {right.side} in {left.netns}",
-            undo_text=f"delete veth pair {left.side}, {right.side}",
-        ),
+        *(_wire(topology, link, left, right) for link, left, right in pairs if left.netns and right.netns),
     ]
+
+
+def _wire(topology: Topology, link: Link, left: Port, right: Port) -> Step:
+    ends = f"{left.interface} in {left.netns}, {right.interface} in {right.netns}"
+    if left.netns == right.netns:
+        ends = f"{left.interface}, {right.interface} in {left.netns}"
+    return Step(
+        kind="veth",
+        name=f"veth:{link.name}",
+        params={
+            "netns": left.netns or "",
+            "interface": left.interface or "",
+            "peer_netns": right.netns or "",
+            "peer_interface": right.interface or "",
+            "mtu_bytes": topology.frame_bytes_max,
+        },
+        text=f"make veth pair {ends}",
+        undo_text=f"delete veth pair {left.interface}, {right.interface}",
+    )
 
 
 def namespaces(topology: Topology, *, with_switch: bool) -> list[Step]:
@@ -69,19 +76,19 @@ def namespaces(topology: Topology, *, with_switch: bool) -> list[Step]:
 
 
 def veth(topology: Topology, port: Port) -> Step:
-    """The veth pair between a port of weir-dp and the switch."""
+    """The veth pair between a port of weir-dp, or of a host, and the switch."""
     switch = switch_namespace(topology)
     return Step(
         kind="veth",
         name=f"veth:{port.name}",
         params={
             "netns": port.netns or "",
-            "interface": port.side,
+            "interface": port.interface or "",
             "peer_netns": switch,
             "peer_interface": port.name,
             "mtu_bytes": topology.frame_bytes_max,
         },
-        text=f"make veth pair {port.side} in {port.netns}, {port.name} in {switch}",
+        text=f"make veth pair {port.interface} in {port.netns}, {port.name} in {switch}",
         undo_text=f"delete veth pair {port.name}",
     )
 

@@ -105,4 +105,5 @@ TECHNOLOGY = Technology(
     forwarding=lambda options: Forwarding("sender", "netfilter bridge" if options.netfilter else "bridge"),
     machine_port="vm-tap",
     functions_apart=True,
+    joins_hosts=True,
 )

@@ -73,4 +73,5 @@ TECHNOLOGY = Technology(
     no_jumbo=no_jumbo_on_af_xdp,
     needs=lambda options: tuple(_needs(options)),
     forwarding=_forwarding,
+    joins_hosts=True,
 )

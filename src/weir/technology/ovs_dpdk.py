@@ -7,10 +7,10 @@ from pydantic import Field
 
 from weir.base.cores import CpuList
 from weir.base.step import Step
-from weir.base.topology import Topology
+from weir.base.topology import HOST_PORT, Link, Port, Topology
 from weir.technology import openvswitch
 from weir.technology.descriptor import QUEUE, Forwarding, Need, QueueSize, Technology, TechnologyOptions
-from weir.technology.kernel_links import namespaces
+from weir.technology.kernel_links import namespaces, veth
 
 
 class OvsDpdkOptions(TechnologyOptions):
@@ -36,10 +36,16 @@ def _steps(topology: Topology, options: OvsDpdkOptions) -> list[Step]:
     ]
     for link in topology.links:
         plan.append(openvswitch.bridge(link, "netdev"))
-        plan += [
-            openvswitch.vhost_port(topology, link, topology.port(name)) for name in (link.left, link.right)
-        ]
+        for name in (link.left, link.right):
+            plan += _port(topology, link, topology.port(name))
     return plan
+
+
+def _port(topology: Topology, link: Link, port: Port) -> list[Step]:
+    """A host's is a veth pair, whose other end the switch reads through a socket, beside the polled ports."""
+    if port.kind == HOST_PORT:
+        return [veth(topology, port), openvswitch.system_port(link, port)]
+    return [openvswitch.vhost_port(topology, link, port)]
 
 
 TECHNOLOGY = Technology(
@@ -55,4 +61,5 @@ TECHNOLOGY = Technology(
     hugepages=True,
     memory_mb=lambda options: int(options.socket_memory_mb),
     flow_cache=True,
+    joins_hosts=True,
 )

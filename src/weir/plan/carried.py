@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which protocols a network function lets through at all, whatever its rules say; from its page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from weir.base.topology import NodeNf
+from weir.lab.nf import Scalar, network_functions
+
+Protocol = Literal["IPv4", "ARP", "IPv6", "Neighbor Discovery"]
+_ALL: frozenset[Protocol] = frozenset({"IPv4", "ARP", "IPv6", "Neighbor Discovery"})
+_IPV4: frozenset[Protocol] = frozenset({"IPv4"})
+_IPV6: frozenset[Protocol] = frozenset({"IPv6", "Neighbor Discovery"})
+
+
+def carried(one: NodeNf) -> frozenset[Protocol]:
+    """Of one function with its options. Of one that is not known here: IPv4, from station to station."""
+    nf = network_functions()[one.nf]
+    if not nf.returns:
+        return frozenset()
+    given = {option.name: option.default for option in nf.options} | dict(one.options)
+    return _CARRIED.get(one.nf, _only_ipv4)(given)
+
+
+_Given = Mapping[str, Scalar | None]
+
+
+def _only_ipv4(_given: _Given) -> frozenset[Protocol]:
+    return _IPV4
+
+
+def _everything(_given: _Given) -> frozenset[Protocol]:
+    return _ALL
+
+
+def _by_not_ipv4(given: _Given) -> frozenset[Protocol]:
+    return _ALL if given["not_ipv4"] == "forward" else _IPV4
+
+
+def _but_ipv6(option: str) -> Callable[[_Given], frozenset[Protocol]]:
+    return lambda given: _ALL if given[option] == "forward" else _ALL - _IPV6
+
+
+def _routed(given: _Given) -> frozenset[Protocol]:
+    """Versions of IP that a list in the lab has routes of. A file is not read: both."""
+    versions: frozenset[Protocol] = frozenset({"IPv4", "IPv6"})
+    routes = given["route_list"]
+    if not isinstance(routes, str):
+        return versions
+    prefixes = [line.split()[0] for line in routes.split(",") if line.split()]
+    there = {"IPv6" if ":" in prefix else "IPv4" for prefix in prefixes}
+    return frozenset(version for version in versions if version in there)
+
+
+_CARRIED: Mapping[str, Callable[[_Given], frozenset[Protocol]]] = {
+    "acl": _by_not_ipv4,
+    "dpi": _but_ipv6("ipv6"),
+    "firewall": _by_not_ipv4,
+    "impair": _everything,
+    "l2fwd": _everything,
+    "l3fwd": _routed,
+    "lb": _but_ipv6("other"),
+    "policer": _everything,
+    "shaper": _everything,
+}
