@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever system call of whatever command weir is killed or stopped at, or which fails: nothing is lost, left
+behind or touched that is not Weir's, and no command hangs or ends in a traceback.
+
+A command is run once to see its calls (`system_calls`), and then again for each of them, which does not happen:
+a signal comes in its place, or it returns an error.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from weir import fabric
+from weir.cli.exits import FAILED, OK
+
+from .scenes import Deploy, Destroy, Reset, Run, Scene, Soak, Tune, Untune
+from .system_calls import Call, strace_works, traced
+from .tiny import TECHNOLOGIES
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+    pytest.mark.skipif(not strace_works(), reason="strace is not there, or may not trace"),
+]
+
+KILL, TERM, HUP = "signal=KILL", "signal=TERM", "signal=HUP"
+ERRORS = tuple(f"error={name}" for name in ("ENOSPC", "EIO", "ENOMEM", "EINTR", "EACCES"))
+SHORT = "retval=1"  # strace writes nothing then: only where Weir takes back what is not written whole
+SEED = int(os.environ.get("WEIR_SEED") or 0)
+
+Attempt = tuple[Call, str]
+SWITCHED = TECHNOLOGIES[1:]
+BUILDING: list[tuple[type[Scene], str]] = [
+    *((kind, name) for kind in (Deploy, Destroy) for name in TECHNOLOGIES),
+    *((Reset, name) for name in SWITCHED),
+    (Tune, "direct"),
+    (Untune, "direct"),
+]
+MEASURING: list[tuple[type[Scene], str]] = [*((Run, name) for name in TECHNOLOGIES), (Soak, "direct")]
+
+
+def injections(call: Call) -> Iterator[str]:
+    """All that may happen in the place of a call."""
+    yield from (KILL, TERM, HUP)
+    if not call.waits:
+        yield from ERRORS
+        if call.name == "pwrite64" and ".db" in call.text or call.name == "write" and ".journal" in call.text:
+            yield SHORT
+
+
+def all_of(calls: Sequence[Call]) -> list[Attempt]:
+    return [(call, what) for call in calls for what in injections(call)]
+
+
+def spread(count: int) -> Callable[[Sequence[Call]], list[Attempt]]:
+    """So many of all, evenly, from a seeded place on."""
+
+    def chosen(calls: Sequence[Call]) -> list[Attempt]:
+        every = all_of(calls)
+        at = random.Random(SEED).random()
+        return [every[int((number + at) * len(every) / count)] for number in range(min(count, len(every)))]
+
+    return chosen
+
+
+class Trials:
+    """Attempts at one scene."""
+
+    def __init__(self, scene: Scene, folder: Path) -> None:
+        self._scene = scene
+        self._folder = folder
+        self.faults: list[str] = []
+        self.came = self.missed = 0
+
+    def calls(self) -> list[Call]:
+        """Those of the command when nothing happens."""
+        ended = traced(self._prepared(), self._folder, before=self._scene.child)
+        self._scene.after(ended, "nothing")
+        assert ended.code in (OK, FAILED), ended.said  # a noisy machine lets no rate be found
+        return ended.calls
+
+    def attempt(self, attempt: Attempt) -> None:
+        call, what = attempt
+        when = f"{what} at {call.name} number {call.number}: {call.text}"
+        try:
+            inject = f"{call.name}:{what}:when={call.number}"
+            ended = traced(self._prepared(), self._folder, inject, before=self._scene.child)
+            came = ended.came_to(call)
+            self.came += came
+            self.missed += not came
+            now = [one.text for one in ended.calls if (one.name, one.number) == (call.name, call.number)]
+            self._scene.after(ended, f"{when}; in this run {now}")
+        except Exception as fault:
+            (*_, place) = traceback.extract_tb(fault.__traceback__)
+            self.faults.append(f"{when}: {place.name}: {place.line}: {type(fault).__name__}: {fault}"[:6000])
+            self._scene.rescue()
+
+    def _prepared(self) -> Callable[[], object]:
+        self._scene.prepare()
+        return self._scene.work
+
+
+def tried(
+    kind: type[Scene],
+    technology: str,
+    chosen: Callable[[Sequence[Call]], list[Attempt]],
+    root: Path,
+    folder: Path,
+) -> Trials:
+    refusal = fabric.check(technology)
+    if refusal is not None:
+        pytest.skip(f"{technology} cannot run here: {refusal.missing}")
+    scene = kind(kind.__name__.lower(), root, folder, technology)
+    try:
+        trials = Trials(scene, folder)
+        for one in chosen(trials.calls()):
+            trials.attempt(one)
+    finally:
+        scene.remove()
+    return trials
+
+
+QUICK = 12
+
+
+@pytest.mark.parametrize(
+    ("kind", "technology", "chosen"),
+    [
+        *(pytest.param(*one, all_of, marks=pytest.mark.slow) for one in (*BUILDING, *MEASURING)),
+        *(pytest.param(*one, spread(QUICK)) for one in (*BUILDING, *MEASURING)),
+    ],
+)
+def test_a_system_call_that_does_not_happen(
+    kind: type[Scene],
+    technology: str,
+    chosen: Callable[[Sequence[Call]], list[Attempt]],
+    run_root: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    started = time.monotonic()
+    trials = tried(kind, technology, chosen, run_root, tmp_path)
+    with capsys.disabled():
+        print(
+            f"\n{kind.__name__.lower()} under {technology}: {trials.came} points, {trials.missed} not come to, "
+            f"{len(trials.faults)} faults, {time.monotonic() - started:.1f} s"
+        )
+    assert trials.faults == [], "\n\n".join(trials.faults)
+    assert trials.came > trials.missed
