@@ -110,7 +110,9 @@ def _deployed(made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
             with stop_signals.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
                 configured(client, made, deployment)
             deployment.keep()
+            stop_signals.check()  # which has said already that all is taken down
         except BaseException:
             deployment.destroy()
             raise
+        stop_signals.discard()
     return deployment
