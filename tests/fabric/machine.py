@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine of plain files, which fabric's own steps change without root: namespaces and processes are files in
-directories, settings are files of a tree. Weirs on it are real processes, which can be killed."""
+"""A machine of plain files, which fabric's own steps change without root: namespaces and processes are files
+in directories, settings are files of a tree. Weirs on it are real processes, which can be killed."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Machine:
     def value(self, path: str) -> str:
         return (self._tree / path).read_text().strip()
 
-    def set(self, path: str, text: str) -> None:
+    def put(self, path: str, text: str) -> None:
         (self._tree / path).write_text(text)
 
     def parts(self, name: str) -> set[Path]:
@@ -176,7 +176,7 @@ class Machine:
         self._burn()
 
     def weir(self, work: Callable[[], object], fuse: int = -1) -> bool:
-        """A weir that does it, and is killed at that change, if there are so many. Whether it came to its end."""
+        """A weir that does it, killed at that change if there are so many. Whether it came to its end."""
         return _ended(self.begun(work, fuse))
 
     def begun(self, work: Callable[[], object], fuse: int = -1) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weirs, their kills and an administrator, in any order: nothing of a gone deployment is left, nothing else is
-touched, what is kept stays whole, and settings are the administrator's when nobody of Weir holds them."""
+"""Weirs, their kills and an administrator, in any order: nothing of a gone deployment is left, nothing else
+is touched, what is kept stays whole, and settings are the administrator's when nobody of Weir holds them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TOKENS = ("0000000a", "0000000b", "0000000c", "0000000d", "0000000e", "0000000f"
 
 
 class Sequences(RuleBasedStateMachine):
-    """`kept`, `running`, `left`: deployments by what becomes of them, with the parts of those that are whole."""
+    """`kept`, `running`, `left`, `foreign`: deployments by what becomes of them. `damaged`: not whole."""
 
     tried = 0
 
@@ -149,7 +149,7 @@ class Sequences(RuleBasedStateMachine):
         """To a value that is none of Weir's."""
         known = {GOVERNOR: f"own-{number}", RT_RUNTIME: f"{number}00000", PAGES: f"{number}0000"}
         if self.machine.value(path) != known[path]:
-            self.machine.set(path, known[path])
+            self.machine.put(path, known[path])
             self.administrators[path] = known[path]
 
     @precondition(lambda self: self.kept or self.left or self.running)
@@ -258,5 +258,6 @@ def test_any_sequence(count: int, capsys: pytest.CaptureFixture[str]) -> None:
     Sequences.tried, began = 0, time.monotonic()
     chosen: Callable[..., None] = run_state_machine_as_test
     chosen(Sequences, settings=sequences(count))
+    took_s = time.monotonic() - began
     with capsys.disabled():
-        print(f"\n{Sequences.tried} sequences of Weirs, kills and administrators, {time.monotonic() - began:.1f} s")
+        print(f"\n{Sequences.tried} sequences of Weirs, kills and administrators, {took_s:.1f} s")

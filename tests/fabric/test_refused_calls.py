@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyroute2 import netns
 
 from weir.fabric import namespace, process
 from weir.fabric.deployment import clean_leftovers, deployments
@@ -22,6 +23,11 @@ from weir.fabric.run_directory import RunDirectory
 from weir.fabric.step_handlers import Site
 
 from .machine import Machine
+
+
+def descriptors() -> int:
+    """That this process has open."""
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 def failing_once(inner: Callable[..., Any], number: int = errno.EIO) -> Callable[..., Any]:
@@ -43,11 +49,11 @@ def test_a_lock_that_cannot_be_taken_says_so(
     module: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock = Lock(tmp_path / "x.lock")
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     monkeypatch.setattr(module, name, failing_once(getattr(module, name)))
-    with pytest.raises(FabricError, match="cannot lock .*x.lock: Input/output error"):
+    with pytest.raises(FabricError, match=r"cannot lock .*x.lock: Input/output error"):
         lock.take()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert descriptors() == before
     assert lock.take()
     lock.release()
 
@@ -90,7 +96,7 @@ def test_a_directory_that_cannot_be_removed_stays_in_the_journal(
     assert machine.weir(lambda: machine.deploy(NAME).keep())
     with monkeypatch.context() as patch:
         patch.setattr(os, "rmdir", failing_once(os.rmdir))
-        with pytest.raises(FabricError, match="not all gone: run-directory: .*Input/output error"):
+        with pytest.raises(FabricError, match=r"not all gone: run-directory: .*Input/output error"):
             machine.destroy(NAME)
     assert (machine.root / NAME).is_dir()
     machine.destroy(NAME)
@@ -125,7 +131,7 @@ def test_a_journal_that_cannot_be_removed_is_the_next_weirs(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", refused)
-        with pytest.raises(FabricError, match="all is gone but the journal .*Permission denied"):
+        with pytest.raises(FabricError, match=r"all is gone but the journal .*Permission denied"):
             one.destroy()
     assert clean_leftovers() == [NAME]
     assert list(machine.root.iterdir()) == []
@@ -133,11 +139,11 @@ def test_a_journal_that_cannot_be_removed_is_the_next_weirs(
 
 def test_looking_at_deployments_takes_no_descriptors(machine: Machine) -> None:
     assert machine.weir(lambda: machine.deploy(NAME).keep())
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     for _ in range(10):
         assert clean_leftovers() == []
         assert [one.state() for one in deployments()] == ["kept"]
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert descriptors() == before
 
 
 def test_a_process_is_ended_by_a_weir_with_many_descriptors(tmp_path: Path) -> None:
@@ -160,9 +166,7 @@ def test_a_process_is_ended_by_a_weir_with_many_descriptors(tmp_path: Path) -> N
 
 def test_entering_a_namespace_is_tried_again_after_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
     entered: list[str] = []
-    monkeypatch.setattr(
-        namespace.netns, "setns", failing_once(lambda place, **_: entered.append(place), errno.EINTR)
-    )
+    monkeypatch.setattr(netns, "setns", failing_once(lambda place, **_: entered.append(place), errno.EINTR))
     namespace.enter("x")
     assert entered == ["/run/netns/x"]
 
@@ -176,7 +180,7 @@ def test_a_journal_whose_torn_line_cannot_be_ended_is_not_locked(
         torn.write("{")
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", failing_once(os.write, errno.ENOSPC))
-        with pytest.raises(FabricError, match="cannot write the journal .*No space left"):
+        with pytest.raises(FabricError, match=r"cannot write the journal .*No space left"):
             Journal(path).lock()
     machine.destroy(NAME)
 

@@ -22,9 +22,10 @@ _WAITING = (
 )  # fmt: skip
 # Calls that change something outside the process's own memory, or take something of the kernel's.
 _CHANGING = (
-    "write", "writev", "pwrite64", "sendto", "sendmsg", "ioctl", "openat", "open", "creat", "mkdir", "mkdirat",
-    "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
-    "truncate", "ftruncate", "fallocate", "chmod", "fchmod", "fchmodat", "chown", "fchown", "fchownat",
+    "write", "writev", "pwrite64", "sendto", "sendmsg", "ioctl", "openat", "open", "creat", "mkdir",
+    "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat", "symlink",
+    "symlinkat", "truncate", "ftruncate", "fallocate", "chmod", "fchmod",
+    "fchmodat", "chown", "fchown", "fchownat",
     "fsync", "fdatasync", "flock", "fcntl", "mount", "umount2", "setns", "unshare", "fork", "vfork", "clone",
     "clone3", "kill", "tgkill", "pidfd_open", "pidfd_send_signal", "bind", "setsockopt", "sched_setaffinity",
     "sched_setscheduler",
@@ -174,7 +175,7 @@ def _is_traced(pid: int) -> bool:
 
 def _calls(log: str) -> tuple[list[Call], Counter[str]]:
     numbers: Counter[str] = Counter()
-    found = []
+    found: list[Call] = []
     for line in log.splitlines():
         match = _LINE.match(line)
         if match is None:

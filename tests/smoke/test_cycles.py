@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Built and taken down a hundred times by one process, nothing grows: descriptors, memory, children, hugepages,
-files, namespaces."""
+"""Built and taken down a hundred times by one process, nothing grows: descriptors, memory, children,
+hugepages, files, namespaces."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ def test_nothing_grows(technology: str, run_root: Path, capsys: pytest.CaptureFi
     topology = plan.build_topology(lab, technology, lab.chains()[0], name)
     steps = plan.steps(topology, lab)
     surroundings = Surroundings(run_root, lab.name, token)
-    descriptors, memory_kib, started, took_s = [], [], children(), []
+    descriptors: list[int] = []
+    memory_kib: list[int] = []
+    took_s: list[float] = []
+    started = children()
     try:
         for cycle in range(CYCLES):
             began = time.monotonic()
@@ -58,7 +61,7 @@ def test_nothing_grows(technology: str, run_root: Path, capsys: pytest.CaptureFi
             took_s.append(time.monotonic() - began)
             surroundings.check(cycle)
             gc.collect()
-            descriptors.append(len(os.listdir("/proc/self/fd")))
+            descriptors.append(sum(1 for _ in Path("/proc/self/fd").iterdir()))
             memory_kib.append(rss_kib())
             assert children() == started, cycle
     finally:

@@ -67,8 +67,8 @@ class Lock:
             os.ftruncate(self._fd, 0)
 
     def release(self, *, gone: bool = True) -> None:
-        """Lets it go. `gone`: the file goes too; one that does not go is held by nobody. Without effect if it is
-        not held."""
+        """Lets it go. `gone`: the file goes too; one that does not go is held by nobody. Without effect if it
+        is not held."""
         if self._fd is None:
             return
         if gone:
