@@ -244,7 +244,7 @@ class Sequences(RuleBasedStateMachine):
 
 def sequences(count: int) -> settings:
     return settings(
-        max_examples=count, stateful_step_count=25, deadline=None, database=None, derandomize=count < MANY,
+        max_examples=count, stateful_step_count=25, deadline=None, database=None, derandomize=count == FEW,
         suppress_health_check=list(HealthCheck), phases=(Phase.explicit, Phase.generate),
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ from weir.store.store import Store
 
 from .killed import survived
 from .surroundings import Surroundings
-from .system_calls import Ended
+from .system_calls import NOT_BEGUN, Ended
 from .test_tuned_host import picture
 from .tiny import LAB, tiny_lab
 
@@ -84,7 +84,8 @@ class Scene:
         told = f"{self.name}, {when}: exit {ended.code}\n{ended.said}"
         assert "Traceback" not in ended.said, told
         assert "Exception ignored" not in ended.said, told
-        assert ended.code in (OK, FAILED, fabric.FabricError.exit_code, INTERRUPTED, -9, -15, -1), told
+        expected = (OK, FAILED, fabric.FabricError.exit_code, INTERRUPTED, NOT_BEGUN, -9, -15, -1)
+        assert ended.code in expected, told
         if ended.code not in (OK, FAILED) and ended.code > 0:
             assert "weir: " in ended.said or "interrupted" in ended.said, told
         self.at_once(ended, told)

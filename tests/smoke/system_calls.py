@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from weir.base.error import WeirError
+
 # Calls in which others may go on with their work: weir-dp with a command, a tool with its own.
 _WAITING = (
     "recvfrom", "recvmsg", "wait4", "waitid", "connect", "poll", "select", "pselect6", "clock_nanosleep",
@@ -39,6 +41,8 @@ _READ_ONLY = {
     "kill": re.compile(r", 0\)"),
 }
 ENDS_WITHIN_S = 90.0
+NOT_BEGUN = 77
+"""The child's exit code where what it does first was refused: others have this machine's memory or cores."""
 _PAUSE_S = 0.0005
 
 
@@ -131,7 +135,12 @@ def _as_a_process(
         sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-        before()
+        try:
+            before()
+        except WeirError as error:
+            print(f"weir: {error}")
+            sys.stdout.flush()
+            os._exit(NOT_BEGUN)
         os.close(ready)
         os.read(waiting, 1)
         os.close(waiting)
