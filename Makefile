@@ -114,8 +114,9 @@ test-hosts: setup build/.packages-dev .venv/.ready-dev ## hosts that talk throug
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_end_hosts.py
 
 .PHONY: test-interruption
-test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of building and of a run (in `make test`: at some), an hour
-	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_killed_building.py tests/smoke/test_killed_run.py
+test-interruption: setup build/.packages-dev .venv/.ready-dev ## every system call of every command killed, stopped or refused, sequences of kills; hours (WEIR_POINTS, WEIR_SEQUENCES: fewer)
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_system_calls.py tests/smoke/test_cycles.py \
+		tests/fabric/test_any_sequence.py
 
 .PHONY: test-queueing
 test-queueing: setup build/.packages-dev .venv/.ready-dev ## predicted delays of sixty networks against simulations, minutes

@@ -168,3 +168,22 @@ def test_a_machine_without_hugepages(pages: Pages) -> None:
     assert done(Notes()) == {}
     Hugepages().undo({}, {}, Notes())
     assert list(pages.directory.iterdir()) == []
+
+
+def test_who_deploys_after_somebody_has_set_the_number_gives_that_back(pages: Pages) -> None:
+    """The older one, whose pages that number may or may not count, gives none."""
+    pages.set(total=50, free=0)
+    older = Notes()
+    newer, newest = Notes([older]), Notes()
+    newest.others = [older, newer]
+    older.others = [newer, newest]
+    older.facts = done(older)
+    pages.set(total=2000, free=0)
+    newer.facts = done(newer)
+    newest.facts = done(newest)
+    assert pages.total == 2000 + 2 * NEEDED
+    for one in (older, newest, newer):
+        Hugepages().undo({}, one.facts, one)
+        for other in (older, newer, newest):
+            other.others = [left for left in other.others if left is not one]
+    assert pages.total == 2000

@@ -156,6 +156,25 @@ def test_overlapping_ones_go_in_any_order_and_the_last_restores(machine: Machine
         assert machine.picture() == before, order
 
 
+def test_who_tunes_after_somebody_has_set_a_value_gives_that_one_back(machine: Machine) -> None:
+    """In whatever order they go, and the one before writes nothing more."""
+    path = "sys/devices/system/cpu/cpu2/cpufreq/scaling_governor"
+    asked, handler = step("governor", [2], governor="performance"), Governor(machine.root, machine.write)
+    for first in (0, 1, 2):
+        machine.write(machine.root / path, "powersave")
+        sites: list[Journalled] = []
+        for number in range(3):
+            sites.append(Journalled(list(sites), f"lab-0000000{number}"))
+            handler.do(asked, sites[-1])
+            if number == 0:
+                machine.write(machine.root / path, "ondemand")
+        for at in (first, *({0, 1, 2} - {first})):
+            left = [one for one in sites if one is not sites[at]]
+            sites[at].others = left
+            handler.undo(asked.params, sites[at].facts, sites[at])
+        assert machine.text(path) == "ondemand"
+
+
 def test_killed_at_every_write(machine: Machine) -> None:
     before = machine.picture()
     kinds = [KINDS[one.kind](machine.root, machine.write) for one in STEPS]

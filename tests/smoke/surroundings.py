@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -23,7 +24,9 @@ class Surroundings:
     def __init__(self, root: Path, lab: str, tokens: str) -> None:
         self._root = root
         self.tokens = {tokens}
-        self._pages, self._files = _pages(), _files()
+        self.kept: set[str] = set()
+        """Files and directories of what stays, in the root."""
+        self.look()
         self._stray = root / STRAY
         self._stray.mkdir()
         (self._stray / "weir-dp.sock").touch()
@@ -39,13 +42,24 @@ class Surroundings:
         ]
         self._lab = lab
 
+    def look(self) -> None:
+        """What is there of others now is what `check` expects."""
+        self._pages, self._files = _pages(), _files()
+
+    def forgive(self) -> None:
+        """After a fault: what is there now is expected, and what was left in the root is removed."""
+        self.look()
+        for path in self._root.iterdir():
+            if path.name not in {STRAY} | self.kept:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
     def check(self, when: object) -> None:
         """Nothing of ours is here, and all else is as it was."""
         ours = tuple(f"weir-{token}" for token in self.tokens)
         left = [path.name for path in namespace.DIRECTORY.iterdir() if path.name.startswith(ours)]
         assert left == [], when
         assert self._marked() <= {one.pid for one in self._processes}, when
-        assert [path.name for path in self._root.iterdir()] == [STRAY], when
+        assert {path.name for path in self._root.iterdir()} == {STRAY} | self.kept, when
         assert (_pages(), _files()) == (self._pages, self._files), when
         assert self._bridge() == self._index, when
         assert all(one.poll() is None for one in self._processes), when

@@ -20,7 +20,7 @@ from weir.fabric import stop_signals
 from weir.plan import Step
 
 from .running import Run
-from .tiny import tiny_lab
+from .tiny import LAB, tiny_lab
 
 pytestmark = [
     pytest.mark.root,
@@ -139,3 +139,27 @@ def test_in_the_last_step_of_what_would_be_kept_all_is_undone(run_root: Path) ->
         fabric.Deployment.deploy([last], about, on_event=press).keep()
     assert fabric.deployments() == []
     assert not any(path.is_dir() for path in run_root.iterdir())
+
+
+def test_just_as_a_chain_is_kept_all_is_undone(run_root: Path) -> None:
+    program = """
+import os, signal
+from weir import fabric
+from weir.cli.main import main
+
+keep = fabric.Deployment.keep
+
+def keep_and_be_asked_to_end(deployment):
+    keep(deployment)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+fabric.Deployment.keep = keep_and_be_asked_to_end
+main()
+"""
+    words = ["deploy", str(LAB), "--technology", "direct"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == INTERRUPTED, done.stderr
+    assert fabric.deployments() == []
+    assert list(run_root.iterdir()) == []

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Killed at any point of a run, weir leaves nothing that the next weir cannot remove, and its store is good.
+"""Killed at the landmarks of a run, weir leaves nothing that the next weir cannot remove; its store is good.
 
 A run is a sequence of calls: to fabric, to weir-dp, to the store, to whoever shows progress. Between two of
 them nothing outside its own memory changes. So its points are: each call as it begins, each as it has
 returned, and each command of weir-dp once as it is unsent and once as it is unanswered, when weir-dp works
-on it. Steps of building and taking down have points of their own: `test_killed_building`.
+on it. Every system call of a run is a point in `test_system_calls`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -119,8 +118,8 @@ class Killed:
         self._count = 0
         self.surroundings = Surroundings(root, self._lab.name, self._tokens)
 
-    def at(self, number: int, place: str | None = None) -> str | None:
-        """One run, killed as it comes to that place, or to any, for the `number`th time.
+    def at(self, number: int, place: str) -> str | None:
+        """One run, killed as it comes to that place for the `number`th time.
 
         The place and which point of the run it was; None: the run came to its end.
         """
@@ -138,13 +137,13 @@ class Killed:
         assert stored - int(trials) in (0, 1), where  # one may have been stored as the kill came
         return where
 
-    def _run(self, number: int, wanted: str | None, writer: int) -> None:
+    def _run(self, number: int, wanted: str, writer: int) -> None:
         points = times = trials = 0
 
         def reached(place: str) -> None:
             nonlocal points, times, trials
             points += 1
-            times += wanted in (place, None)
+            times += wanted == place
             trials += place == "add_trial returned"
             if times == number:
                 os.write(writer, f"point {points}, {place}\t{trials}".encode())
@@ -187,23 +186,3 @@ def test_killed_at_the_landmarks_of_a_run(killed: Killed) -> None:
         assert where is not None, f"a run does not come to {place} for the {number}th time"
         (by_the_next_start if index % 2 else by_destroy)()
         killed.surroundings.check(where)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mend", [by_destroy, by_the_next_start])
-def test_killed_at_every_point_of_a_run(
-    killed: Killed,
-    mend: Callable[[], None],
-    request: pytest.FixtureRequest,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Each run gets one point further than the one before, until one comes to its end."""
-    started = time.monotonic()
-    points = 0
-    while (where := killed.at(points + 1)) is not None:
-        mend()
-        killed.surroundings.check(where)
-        points += 1
-    with capsys.disabled():
-        took_s = time.monotonic() - started
-        print(f"\n{request.node.callspec.id}: killed at {points} points of a run, {took_s:.0f} s")

@@ -122,8 +122,10 @@ def _deployed(made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
             with stop_signals.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
                 configured(client, made, deployment)
             deployment.keep()
+            stop_signals.check()  # which has said already that all is taken down
         except BaseException as error:
             deployment.keep_logs(error)
             deployment.destroy()
             raise
+        stop_signals.discard()
     return deployment

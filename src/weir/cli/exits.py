@@ -90,8 +90,30 @@ def reporting(command: Callable[Parameters, Value]) -> Callable[Parameters, Valu
             else:
                 print(printable(str(error) if error.located else f"weir: {error}"), file=sys.stderr)
             raise typer.Exit(error.exit_code) from None
+        except OSError as error:
+            if error.errno not in MACHINES or _is_of_output(error):
+                raise
+            print(f"weir: {printable(_said(error))}", file=sys.stderr)
+            raise typer.Exit(ENVIRONMENT) from None
 
     return run
+
+
+MACHINES = frozenset(
+    {
+        errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN,
+        errno.EMFILE, errno.ENFILE, errno.EACCES, errno.EPERM,
+    }
+)  # fmt: skip
+"""What a call can fail with wherever it is made: the machine has no more of something, or forbids it."""
+
+
+def _said(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return (
+        f"{where}{error.strerror or error}; the machine refused this in the middle of the work: mend that and"
+        " try again (what was built is taken down, now or by the next weir)"
+    )
 
 
 def printable(text: str) -> str:
@@ -116,6 +138,12 @@ class _Output(io.FileIO):
         except OSError as error:
             self.failed = error
             raise
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether `with_output` will say it."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    return isinstance(raw, _Output) and raw.failed is error
 
 
 def with_output(work: Callable[[], object]) -> None:

@@ -168,6 +168,7 @@ class Deployment:
                 failures.append(f"{entry.step.name}: {error}")
         site.close()
         if failures:
+            self._journal.unlock()  # the next destroy may be this process's, too
             raise FabricError(
                 f"{self.id} is not all gone: {'; '.join(failures)}", "mend that and destroy again"
             )
@@ -254,6 +255,8 @@ class Deployment:
                 for entry in entries:
                     site.at(entry.step)
                     self._journal.write({"facts": WAYS[kind].do(entry, site), "step": entry.step.name})
+            except OSError as error:
+                raise FabricError(f"cannot reset {kind}: {error}") from error
             finally:
                 site.close()
                 self.__dict__.pop("_processes", None)

@@ -86,7 +86,8 @@ def _raise(pool: Path, memory_mb: int, site: Site) -> int:
     missing = (memory_mb + MARGIN_MB + PAGE_MB - 1) // PAGE_MB - _number(pool, "free_hugepages")
     if missing <= 0:
         return 0
-    facts = {"base": _base(before, _others(pool, site)), "before": before, "asked": before + missing}
+    base, generation = _base(before, _others(pool, site))
+    facts = {"base": base, "generation": generation, "before": before, "asked": before + missing}
     site.note({str(pool): facts})
     (pool / "nr_hugepages").write_text(str(before + missing))
     got = _persistent(pool)
@@ -95,7 +96,7 @@ def _raise(pool: Path, memory_mb: int, site: Site) -> int:
 
 
 def _lower(pool: Path, facts: Facts, site: Site) -> None:
-    others = _others(pool, site)
+    others = [one for one in _others(pool, site) if _generation(one) == _generation(facts)]
     now = _persistent(pool)
     extra = now - int(facts["base"]) - _added(others)
     asked = facts["asked"] - facts["before"]
@@ -105,11 +106,22 @@ def _lower(pool: Path, facts: Facts, site: Site) -> None:
         site.note({str(pool): facts | {"got": facts["before"]}})  # from now on it has added none
 
 
-def _base(now: int, others: Sequence[Facts]) -> int:
-    """The number without any of Weir's pages: what the others found, unless it was changed meanwhile."""
-    added, unknown = _added(others), _unknown(others)
-    known = (int(one["base"]) for one in others)
-    return next((base for base in known if 0 <= now - base - added <= unknown), now - added)
+def _base(now: int, others: Sequence[Facts]) -> tuple[int, int]:
+    """The number without any of Weir's pages, and the generation of those who share it.
+
+    Somebody else who sets the number ends a generation: those in it give nothing back, and what is there now
+    is that one's.
+    """
+    newest = max(map(_generation, others), default=0)
+    members = [one for one in others if _generation(one) == newest]
+    for base in {int(one["base"]) for one in members}:
+        if 0 <= now - base - _added(members) <= _unknown(members):
+            return base, newest
+    return now, newest + 1 if members else 0
+
+
+def _generation(facts: Facts) -> int:
+    return int(facts.get("generation", 0))
 
 
 def _others(pool: Path, site: Site) -> list[Facts]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import weakref
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,8 @@ class Journal:
             self._fd = _opened(path) if fd is None else fd
         except OSError as error:
             raise FabricError(f"cannot open the journal {path}: {error.strerror}", "is it yours?") from error
+        # Whoever only looks at deployments need not close them.
+        self._closed = weakref.finalize(self, os.close, self._fd)
 
     @classmethod
     def begin(cls, about: Topology | Tuning) -> Journal:
@@ -79,7 +81,7 @@ class Journal:
                 finally:
                     os.close(descriptors)
             except OSError:
-                os.close(journal._fd)
+                journal._closed()
                 raise
         except OSError as error:
             lock.release()
@@ -96,8 +98,13 @@ class Journal:
         """
         if not self._lock.take(wait_s):
             return False
-        if self._read()[-1:] not in (b"", b"\n"):
-            os.write(self._fd, b"\n")  # ends a line that a kill has torn, so that the next record has its own
+        try:
+            if self._read()[-1:] not in (b"", b"\n"):
+                # Ends a line that a kill has torn, so that the next record has its own.
+                os.write(self._fd, b"\n")
+        except OSError as error:
+            self._lock.release()
+            raise self._not_written(error) from error
         return True
 
     def write(self, record: dict[str, Any]) -> None:
@@ -112,9 +119,10 @@ class Journal:
                 self._lock.give_up_space()
                 self._append(record)
         except OSError as error:
-            raise FabricError(
-                f"cannot write the journal {self.path}: {error.strerror}", "make space"
-            ) from error
+            raise self._not_written(error) from error
+
+    def _not_written(self, error: OSError) -> FabricError:
+        return FabricError(f"cannot write the journal {self.path}: {error.strerror}", "make space")
 
     def _append(self, record: dict[str, Any]) -> None:
         line, size = _line(record), os.fstat(self._fd).st_size
@@ -133,12 +141,17 @@ class Journal:
     def close(self) -> None:
         """Lets the lock go, too."""
         self._lock.release()
-        os.close(self._fd)
+        self._closed()
 
     def remove(self) -> None:
-        """Nothing stands any more."""
-        with suppress(FileNotFoundError):
-            self.path.unlink()
+        """Nothing stands any more. FabricError if it does not go: it is unlocked then."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            self.unlock()
+            raise FabricError(
+                f"all is gone but the journal {self.path}: {error.strerror}", "mend that and destroy again"
+            ) from error
         self.close()
 
     def records(self) -> Iterator[dict[str, Any]]:

@@ -23,7 +23,8 @@ class Lock:
         self._fd: int | None = None
 
     def take(self, wait_s: float = 0.0) -> bool:
-        """False if another process still holds it after that time. FabricError if it is another user's."""
+        """False if another process still holds it after that time. FabricError if it is another user's, or
+        cannot be made."""
         deadline = time.monotonic() + wait_s
         while self._fd is None:
             try:
@@ -32,10 +33,17 @@ class Lock:
                 raise FabricError(
                     f"{self.path} is another user's", "run this as root or with sudo"
                 ) from error
-            if _held(descriptor) and self._is(descriptor):
-                self._fd = descriptor
-                return True
-            os.close(descriptor)
+            except OSError as error:
+                raise self._not_taken(error) from error
+            try:
+                if _held(descriptor) and self._is(descriptor):
+                    self._fd = descriptor
+                    return True
+            except OSError as error:
+                raise self._not_taken(error) from error
+            finally:
+                if self._fd is None:
+                    os.close(descriptor)
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_PAUSE_S)
@@ -47,10 +55,11 @@ class Lock:
         os.posix_fallocate(self._fd, 0, size_bytes)
 
     def write(self, text: str) -> None:
-        """What whoever finds it taken may read."""
+        """What whoever finds it taken may read. It is taken where nothing can be written, too."""
         assert self._fd is not None
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, text.encode(), 0)
+        with suppress(OSError):
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, text.encode(), 0)
 
     def give_up_space(self) -> None:
         """For what must be written now."""
@@ -58,14 +67,20 @@ class Lock:
             os.ftruncate(self._fd, 0)
 
     def release(self, *, gone: bool = True) -> None:
-        """Lets it go. `gone`: the file goes too. Without effect if it is not held."""
+        """Lets it go. `gone`: the file goes too; one that does not go is held by nobody. Without effect if it
+        is not held."""
         if self._fd is None:
             return
         if gone:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 self.path.unlink()
         os.close(self._fd)
         self._fd = None
+
+    def _not_taken(self, error: OSError) -> FabricError:
+        return FabricError(
+            f"cannot lock {self.path}: {error.strerror}", f"look at {self.path.parent}: its space, its rights"
+        )
 
     def _is(self, descriptor: int) -> bool:
         """Whether the file is still the one of that name: who held it before may have removed it."""

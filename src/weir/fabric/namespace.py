@@ -20,7 +20,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def enter(name: str) -> None:
     """Moves the calling thread into the namespace of that name."""
-    netns.setns(str(DIRECTORY / name), flags=0)
+    _set(str(DIRECTORY / name), flags=0)
+
+
+def _set(namespace: str | int, **flags: int) -> None:
+    while True:
+        with suppress(InterruptedError):  # ctypes does not try again, as Python's own calls do
+            netns.setns(namespace, **flags)
+            return
 
 
 @contextmanager
@@ -29,7 +36,7 @@ def _and_back() -> Iterator[None]:
     try:
         yield
     finally:
-        netns.setns(home)
+        _set(home)
         os.close(home)
 
 

@@ -197,15 +197,22 @@ def _end_those_there(found: Callable[[], list[int]], patience_s: float) -> bool:
                 signal.pidfd_send_signal(fd, signal.SIGTERM)
     deadline = time.monotonic() + patience_s
     for pid, fd in ends:
-        if pid in still and not select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        if pid in still and not _ended(fd, max(0.0, deadline - time.monotonic())):
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(fd, signal.SIGKILL)
-            select.select([fd], [], [], TERM_S)
+            _ended(fd, TERM_S)
         os.close(fd)
         child = _children.pop(pid, None)
         if child is not None:
             child.wait()
     return bool(ends)
+
+
+def _ended(pidfd: int, patience_s: float) -> bool:
+    """Whether the process ends within that time."""
+    poll = select.poll()  # select(2) takes no descriptor past 1023
+    poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(patience_s * 1000))
 
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")

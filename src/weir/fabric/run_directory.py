@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,10 @@ class RunDirectory:
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
-        """Removes it with all that is in it."""
-        if facts.get("ours"):
-            shutil.rmtree(site.directory, ignore_errors=True)
+        """Removes it with all that is in it. OSError if anything in it cannot be removed."""
+        while facts.get("ours") and site.directory.exists():
+            with suppress(FileNotFoundError):  # somebody removes files there, too
+                shutil.rmtree(site.directory)
 
     def keep_logs(self, run_dir: Path, error: BaseException) -> None:
         """Of all processes of the deployment."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import importlib
 import json
+import os
 import pkgutil
 import subprocess
 import sys
@@ -202,6 +203,26 @@ def test_a_defect_of_weir_keeps_its_traceback() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
+        exits.reporting(failing)()
+
+
+def test_what_the_machine_refuses_in_the_middle_is_said_without_a_traceback(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def failing() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/run/weir/x")
+
+    with pytest.raises(typer.Exit) as caught:
+        exits.reporting(failing)()
+    assert caught.value.exit_code == exits.ENVIRONMENT
+    assert capsys.readouterr().err.startswith("weir: /run/weir/x: No space left on device; ")
+
+
+def test_a_file_that_weir_did_not_look_for_is_a_defect_and_keeps_its_traceback() -> None:
+    def failing() -> None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "x")
+
+    with pytest.raises(FileNotFoundError):
         exits.reporting(failing)()
 
 

@@ -3,13 +3,14 @@
 
 Deployments overlap and go in any order. Each journals, file by file and before it writes, what it sets and
 what the file held before any of Weir's. Who goes while another one holds the file leaves it that one's value;
-the last one writes the first value back. A value that nobody of Weir has set is somebody else's, and stays.
+the last one writes the first value back. A value that nobody of Weir has set is somebody else's, and stays:
+who comes then begins a new generation, which that value is given back to, and the older ones write no more.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -58,7 +59,7 @@ class HostSettings(ABC):
                 now = self._tree.text(path)
                 if now is None or (not held and _same(path, now, value)):
                     continue
-                site.note({path: {"before": held[0]["before"] if held else now, "set": value}})
+                site.note({path: {**_before(path, now, held), "set": value}})
                 if not _same(path, now, value) and not self._set(path, value):
                     refused.append(path)
         return {"refused": refused} if refused else {}
@@ -70,10 +71,13 @@ class HostSettings(ABC):
             for path, held in facts.items():
                 if not isinstance(held, dict):
                     continue
-                rest = [other[path] for other in others if other.get(path)]
+                others_hold = [other[path] for other in others if other.get(path)]
+                rest = [one for one in others_hold if _generation(one) == _generation(held)]
                 value = rest[-1]["set"] if rest else held["before"]
                 now = self._tree.text(path)
-                if now is not None and _same(path, now, held["set"]) and not _same(path, now, value):
+                ours = now is not None and _same(path, now, held["set"])
+                newer = any(_generation(one) > _generation(held) for one in others_hold)
+                if ours and not newer and not _same(path, str(now), value):
                     self._write(self._tree.root / path, value)
                 site.note({path: None})  # from now on it is not held
 
@@ -150,6 +154,21 @@ class RtThrottle(HostSettings):
     def wanted(self, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:  # noqa: ARG002
         """-1: no limit."""
         yield _RT_RUNTIME, "-1"
+
+
+def _before(path: str, now: str, held: Sequence[Facts]) -> Facts:
+    """What is given back at last, and the generation of those who share it."""
+    newest = max(map(_generation, held), default=0)
+    members = [one for one in held if _generation(one) == newest]
+    for one in members:
+        # One that was killed before it wrote has left the value that was there.
+        if _same(path, now, one["set"]) or _same(path, now, one["before"]):
+            return {"before": one["before"], "generation": newest}
+    return {"before": now, "generation": newest + 1 if members else 0}
+
+
+def _generation(held: Facts) -> int:
+    return int(held.get("generation", 0))
 
 
 def _same(path: str, one: str, other: str) -> bool:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Killed at any point of deploy or destroy, weir leaves nothing that the next weir cannot remove."""
+"""Killed at any point of destroy, again and again, weir leaves nothing that the next weir cannot remove.
+
+Kills within steps, and of deploy: `test_system_calls`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,7 +27,6 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
 ]
 
-DEPLOY = ("doing", "done", "recorded")
 DESTROY = ("undoing", "undone", "forgotten")
 
 
@@ -67,37 +68,10 @@ def kill_at(point: tuple[str, str]) -> Callable[[fabric.Event], None]:
     return on_event
 
 
-def all_of(steps: list[Step]) -> list[Step]:
-    return steps
-
-
-def last_of_each_kind(steps: list[Step]) -> list[Step]:
-    """With as much before it as there can be."""
-    return list({step.kind: step for step in steps}.values())
-
-
 def standing() -> fabric.Deployment:
     """The only one."""
     (deployment,) = fabric.deployments()
     return deployment
-
-
-@pytest.mark.parametrize("chosen", [pytest.param(all_of, marks=pytest.mark.slow), last_of_each_kind])
-def test_killed_at_every_point_of_deploy(
-    chosen: Callable[[list[Step]], list[Step]], scene: Scene, tell: Callable[[int, str], None]
-) -> None:
-    """What is left, `weir destroy` and the next start remove, in turn."""
-    steps, topology, surroundings = scene
-    points = [(step.name, state) for step in chosen(steps) for state in DEPLOY]
-    for number, point in enumerate(points):
-        assert not survived(partial(fabric.Deployment.deploy, steps, topology, kill_at(point))), point
-        assert standing().id == topology.deployment, point
-        if number % 2:
-            assert fabric.clean_leftovers() == [topology.deployment], point
-        else:
-            standing().destroy()
-        surroundings.check(point)
-    tell(len(points), "deploy")
 
 
 def test_killed_again_and_again_at_every_point_of_destroy(

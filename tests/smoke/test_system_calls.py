@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever system call of whatever command weir is killed or stopped at, or which fails: nothing is lost,
+left behind or touched that is not Weir's, and no command hangs or ends in a traceback.
+
+A command is run once to see its calls (`system_calls`), and then again for each of them, which does not
+happen: a signal comes in its place, or it returns an error. Where there are too
+many, WEIR_SEED chooses others.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from weir import fabric
+from weir.cli.exits import FAILED, OK
+
+from .scenes import Deploy, Destroy, Reset, Run, Scene, Soak, Tune, Untune
+from .system_calls import NOT_BEGUN, Call, strace_works, traced
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+    pytest.mark.skipif(not strace_works(), reason="strace is not there, or may not trace"),
+]
+
+KILL, TERM, HUP = "signal=KILL", "signal=TERM", "signal=HUP"
+ERRORS = tuple(f"error={name}" for name in ("ENOSPC", "EIO", "ENOMEM", "EINTR", "EACCES"))
+SHORT = "retval=1"  # strace writes nothing then: only where Weir takes back what is not written whole
+SEED = int(os.environ.get("WEIR_SEED") or 0)
+
+Attempt = tuple[Call, str]
+
+
+def injections(call: Call) -> Iterator[str]:
+    """All that may happen in the place of a call."""
+    yield from (KILL, TERM, HUP)
+    if not call.waits:
+        yield from ERRORS
+        place = {"pwrite64": ".db", "write": ".journal"}.get(call.name)
+        if place is not None and place in call.text:
+            yield SHORT
+
+
+def spread(most: int) -> Callable[[Sequence[Call]], list[Attempt]]:
+    """So many of all, evenly, from a seeded place on; all, where there are not more."""
+
+    def chosen(calls: Sequence[Call]) -> list[Attempt]:
+        every = [(call, what) for call in calls for what in injections(call)]
+        count, at = min(most, len(every)), random.Random(SEED).random()
+        return [every[int((number + at) * len(every) / count)] for number in range(count)]
+
+    return chosen
+
+
+class Trials:
+    """Attempts at one scene."""
+
+    def __init__(self, scene: Scene, folder: Path) -> None:
+        self._scene = scene
+        self._folder = folder
+        self.faults: list[str] = []
+        self.came = self.missed = 0
+
+    def calls(self) -> list[Call]:
+        """Those of the command when nothing happens."""
+        self._scene.prepare()
+        ended = traced(self._scene.work, self._folder, before=self._scene.child)
+        self._scene.after(ended, "nothing")
+        assert ended.code in (OK, FAILED), ended.said  # a noisy machine lets no rate be found
+        return ended.calls
+
+    def attempt(self, attempt: Attempt) -> None:
+        call, what = attempt
+        try:
+            self._scene.prepare()
+        except AssertionError:  # the machine is full of others'
+            self.missed += 1
+            self._scene.rescue()
+            return
+        when = f"{what} at {call.name} number {call.number}: {call.text}"
+        try:
+            inject = f"{call.name}:{what}:when={call.number}"
+            ended = traced(self._scene.work, self._folder, inject, before=self._scene.child)
+            came = ended.came_to(call) and ended.code != NOT_BEGUN
+            self.came += came
+            self.missed += not came
+            now = [one.text for one in ended.calls if (one.name, one.number) == (call.name, call.number)]
+            self._scene.after(ended, f"{when}; in this run {now}")
+        except Exception as fault:
+            (*_, place) = traceback.extract_tb(fault.__traceback__)
+            self.faults.append(f"{when}: {place.name}: {place.line}: {type(fault).__name__}: {fault}"[:6000])
+            self._scene.rescue()
+
+
+def tried(
+    kind: type[Scene],
+    technology: str,
+    chosen: Callable[[Sequence[Call]], list[Attempt]],
+    root: Path,
+    folder: Path,
+) -> Trials:
+    refusal = fabric.check(technology)
+    if refusal is not None:
+        pytest.skip(f"{technology} cannot run here: {refusal.missing}")
+    scene = kind(kind.__name__.lower(), root, folder, technology)
+    try:
+        trials = Trials(scene, folder)
+        for one in chosen(trials.calls()):
+            trials.attempt(one)
+    finally:
+        scene.remove()
+    return trials
+
+
+def _named(kind: type[Scene], technology: str) -> str:
+    return f"{kind.__name__.lower()} under {technology}"
+
+
+QUICK: dict[tuple[type[Scene], str], int] = {
+    (Deploy, "direct"): 12, (Deploy, "linux-bridge"): 8, (Deploy, "ovs"): 4, (Deploy, "ovs-dpdk"): 2,
+    (Destroy, "direct"): 10, (Destroy, "linux-bridge"): 8, (Destroy, "ovs"): 4, (Destroy, "ovs-dpdk"): 1,
+    (Reset, "linux-bridge"): 5, (Reset, "ovs"): 2, (Reset, "ovs-dpdk"): 1,
+    (Tune, "direct"): 20, (Untune, "direct"): 20,
+    (Run, "direct"): 4, (Run, "linux-bridge"): 2, (Run, "ovs"): 1, (Run, "ovs-dpdk"): 1,
+    (Soak, "direct"): 1,
+}  # fmt: skip
+"""How many of each in `make test`: 106, by what one costs."""
+MEASURING, OF_A_MEASUREMENT = (Run, Soak), 500
+
+
+def _many(kind: type[Scene], _technology: str) -> int:
+    """All of what builds and takes down; of measurements, which have thousands and take seconds, some. Or
+    WEIR_POINTS."""
+    return int(os.environ.get("WEIR_POINTS") or (OF_A_MEASUREMENT if kind in MEASURING else sys.maxsize))
+
+
+@pytest.mark.parametrize(
+    ("kind", "technology", "chosen"),
+    [
+        *(
+            pytest.param(*scene, spread(_many(*scene)), marks=pytest.mark.slow, id=f"{_named(*scene)}-many")
+            for scene in QUICK
+        ),
+        *(pytest.param(*scene, spread(few), id=f"{_named(*scene)}-{few}") for scene, few in QUICK.items()),
+    ],
+)
+def test_a_system_call_that_does_not_happen(  # noqa: PLR0917 - fixtures
+    kind: type[Scene],
+    technology: str,
+    chosen: Callable[[Sequence[Call]], list[Attempt]],
+    run_root: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    started = time.monotonic()
+    trials = tried(kind, technology, chosen, run_root, tmp_path)
+    with capsys.disabled():
+        print(
+            f"\n{_named(kind, technology)}, seed {SEED}: {trials.came} points, {trials.missed} not come to, "
+            f"{len(trials.faults)} faults, {time.monotonic() - started:.1f} s"
+        )
+    assert trials.faults == [], "\n\n".join(trials.faults)
+    assert trials.came > trials.missed
