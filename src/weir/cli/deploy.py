@@ -65,7 +65,7 @@ def deploy(
             else _listing(steps, topology)
         )
         return
-    require_possible(lab, topology.technology, lab.machines(topology.chain))
+    require_possible(lab, topology.technology, topology.chain)
     with own_cores([topology], wait=wait):
         started = time.monotonic()
         deployment = _deployed(made, steps, quiet=as_json)

@@ -19,7 +19,6 @@ from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 if TYPE_CHECKING:
     from weir.base.topology import Topology
     from weir.lab import Chain, Lab
-    from weir.lab.vm import VmOptions
     from weir.lab.ways import Way
 
 LabPath = Annotated[
@@ -169,12 +168,18 @@ def chosen_frame(lab: Lab, name: str | None) -> str:
     return _chosen("frame", name, [str(one) for one in lab.traffic.frames])
 
 
-def require_possible(lab: Lab, technology: str, machines: Sequence[VmOptions] = ()) -> None:
-    """CommandError, or FabricError for want of root, if the lab cannot be built here under the technology."""
+def require_possible(lab: Lab, technology: str, chain: str | None = None) -> None:
+    """CommandError, or FabricError for want of root, if the lab cannot be built here under the technology,
+    with what the functions of that chain need."""
     from weir import fabric
 
     fabric.require_root()
-    refusal = fabric.check(technology, lab.options(technology), machines=machines)
+    refusal = fabric.check(
+        technology,
+        lab.options(technology),
+        machines=lab.machines(chain) if chain is not None else (),
+        programs=lab.programs(chain) if chain is not None else (),
+    )
     if refusal is not None:
         raise CommandError(f"{technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
 

@@ -26,11 +26,19 @@ KILL_ROUNDS = 5
 
 
 def spawn(
-    argv: list[str], *, marker: str, netns: str | None, env: dict[str, str], cores: list[int], log: Path
+    argv: list[str],
+    *,
+    marker: str,
+    netns: str | None,
+    env: dict[str, str],
+    cores: list[int],
+    log: Path,
+    directory: Path | None = None,
 ) -> int:
     """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed.
 
     `cores`: where it may run; empty: everywhere. Isolated ones of Weir's own partitions are entered.
+    `directory`: where it works; None: where this process does.
     """
     inside = set(isolated.holding(cores).values())
 
@@ -50,6 +58,7 @@ def spawn(
                 stdout=output,
                 stderr=output,
                 env={**os.environ, **env, MARKER: marker},
+                cwd=directory,
                 start_new_session=True,
                 preexec_fn=prepare,  # noqa: PLW1509 - setns before exec; Weir has no threads here
             )
@@ -71,6 +80,11 @@ def alive(pid: int) -> bool:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:
         return False
+
+
+def exit_code(pid: int) -> int | None:
+    """Of a child of this process; None while it runs. Negative: the signal that ended it."""
+    return _children[pid].poll()
 
 
 def finish(pid: int, signum: int, patience_s: float) -> None:

@@ -104,6 +104,8 @@ class Technology:
     """Ports are a network card's: the tester may have some of its own, which may time arrivals."""
     machine_port: PortKind | None = None
     """Of virtual machines; None: it joins none."""
+    no_interface: str | None = "its ports are no interfaces of the kernel"
+    """Why it cannot join an interface in another network namespace; None: it can, by a veth pair."""
     functions_apart: bool = False
     """On two CPUs the functions have the second one to themselves."""
     cpu_options: tuple[str, ...] = ()

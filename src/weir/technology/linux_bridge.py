@@ -89,6 +89,7 @@ TECHNOLOGY = Technology(
     switch="inline",
     steps=_steps,
     needs=lambda options: tuple(_needs(options)),
+    no_interface=None,
     forwarding=lambda options: Forwarding("sender", "netfilter bridge" if options.netfilter else "bridge"),
     machine_port="vm-tap",
     functions_apart=True,

@@ -64,5 +64,6 @@ TECHNOLOGY = Technology(
     switch="thread",
     steps=_steps,
     needs=lambda options: tuple(_needs(options)),
+    no_interface=None,
     forwarding=_forwarding,
 )

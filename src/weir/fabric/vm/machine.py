@@ -8,13 +8,15 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from weir.base.si import MS_PER_S
+from weir.base.topology import Topology
 from weir.fabric import process, stop_signals
+from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.process import wait_for
@@ -22,6 +24,7 @@ from weir.fabric.step_handlers import Facts, Site
 from weir.fabric.vm import disk, image
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Boot, Files, command_line
+from weir.fabric.vm.counters import machine_counters
 from weir.fabric.vm.lacking import QEMU, kvm_boots
 from weir.fabric.vm.monitor import vcpu_threads
 from weir.plan import Step
@@ -87,6 +90,10 @@ class Vm:
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it."""
         site.end()
+
+    def counters(self, topology: Topology, site: Site, outside: Sequence[Counter]) -> list[Counter]:
+        """Drops in all of them."""
+        return machine_counters(topology, site, outside)
 
 
 class VmReady:
