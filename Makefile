@@ -105,6 +105,10 @@ test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are
 	@$(WEIR) image build
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py tests/smoke/test_migration.py
 
+.PHONY: test-functions
+test-functions: setup build/.packages-dev .venv/.ready-dev ## functions of the user's own behind each switch, half a minute
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_kernel_function.py
+
 .PHONY: test-soak
 test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each switch, half a minute
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_soak.py

@@ -10,6 +10,7 @@ import pytest
 
 from weir import fabric
 from weir.fabric import probe
+from weir.lab.lab import Program
 from weir.lab.vm import VmOptions
 from weir.technology import TechnologyOptions
 from weir.technology.linux_bridge import LinuxBridgeOptions
@@ -131,3 +132,17 @@ def test_without_qemu_there_is_no_virtual_machine(as_root: pytest.MonkeyPatch) -
     refusal = fabric.check("linux-bridge", machines=[VmOptions()])
     assert refusal is not None
     assert refusal.fix == "install the Debian package qemu-system-x86"
+
+
+def test_a_program_that_a_function_starts_and_nobody_installed_is_named(
+    as_root: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    as_root.setattr(probe, "makes_namespaces", lambda: True)
+    programs = [Program("sh", "edge", "."), Program("nftt", "edge", ".")]
+    refusal = fabric.check("linux-bridge", programs=programs)
+    assert refusal is not None
+    assert refusal.missing == "nftt not installed, which function edge starts"
+    refusal = fabric.check("linux-bridge", programs=[Program("./setup", "edge", str(tmp_path))])
+    assert refusal is not None
+    assert refusal.missing == f"there is no program ./setup in {tmp_path}, which function edge starts"
+    assert fabric.check("linux-bridge", programs=programs[:1]) is None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drop counters in the text of `dpctl/show -s`."""
 
-from weir.fabric.counters import parse
+from weir.fabric.counters import not_sent, parse
 
 SHOWN = """netdev@ovs-netdev:
   lookups: hit:90 missed:10 lost:3
@@ -26,3 +26,10 @@ def test_a_full_queue_is_a_drop_of_the_port() -> None:
     found = {(counter.place, counter.reason): counter.value for counter in parse(SHOWN, {"tester.left"})}
     assert found["switch:tester.left tx_packets", None] == 40
     assert found["switch:tester.left", "tx_queue_full"] == 60
+
+
+def test_what_the_datapath_gave_to_no_interface_was_not_sent() -> None:
+    ends = [{"tx_packets": 50, "tx_dropped": 10}, {"tx_packets": 30, "tx_dropped": 0}]
+    found = not_sent(SHOWN, ends)
+    assert found is not None
+    assert (found.reason, found.value) == ("not_sent", 100 - 3 - 90)

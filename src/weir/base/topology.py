@@ -34,6 +34,7 @@ PortKind = Literal[
     "vm-tap",
     "vm-vhost-user",
     "host",
+    "veth",
 ]
 KERNEL_PORT_KINDS: frozenset[PortKind] = frozenset({"packet_socket", "af_packet", "af_xdp", "tap"})
 VM_PORT_KINDS: frozenset[PortKind] = frozenset({"vm-tap", "vm-vhost-user"})
@@ -41,7 +42,9 @@ VM_PORT_KINDS: frozenset[PortKind] = frozenset({"vm-tap", "vm-vhost-user"})
 GUESTS = "guests"
 """In the run directory: the sockets of virtual machines, which are QEMU's to make."""
 HOST_PORT: PortKind = "host"
-"""An interface of an end host's kernel, which weir-dp does not open either."""
+"""An interface of an end host's kernel."""
+UNOPENED_PORT_KINDS: frozenset[PortKind] = VM_PORT_KINDS | {HOST_PORT, "veth"}
+"""Ports that weir-dp outside never opens: those, and interfaces between which Linux forwards."""
 WireClass = Literal["virtual", "physical"]
 
 
@@ -61,7 +64,7 @@ class Port(FixedRecord):
     netns: str | None = None
     """Network namespace that holds `interface`."""
     interface: str | None = None
-    """Kernel interface (packet_socket, af_packet, af_xdp, tap, physical, vm-tap, host)."""
+    """Kernel interface (packet_socket, af_packet, af_xdp, tap, physical, vm-tap, host, veth)."""
     socket: str | None = None
     """The vhost-user socket, relative to the run directory."""
 
@@ -101,6 +104,22 @@ class Machine(FixedRecord):
         ]
 
 
+class KernelFunction(FixedRecord):
+    """How Linux forwards in the network namespace that a function is."""
+
+    addressing: Literal["routed", "none"]
+    sysctls: dict[str, int | str] = {}
+    commands: tuple[tuple[str, ...], ...] = ()
+    """Words of each, with names in braces for what is chosen when it is planned."""
+    commands_time_limit_s: float
+    directory: str
+    """Where they run."""
+    drop_counters: tuple[str, ...] = ()
+    """Of nftables: family, table, name."""
+    rps: bool
+    """The kernel takes what comes in on the node's cores, not on the sender's."""
+
+
 class Node(FixedRecord):
     """The tester or one function."""
 
@@ -124,6 +143,13 @@ class Node(FixedRecord):
     """Room of each fast path; 0: none."""
     machine: Machine | None = None
     """Where it runs, if not in the tester's own weir-dp; `cores` are then the host's for its virtual CPUs."""
+    kernel: KernelFunction | None = None
+    """How Linux does its work, in a namespace; `cores` are then those of receive packet steering."""
+
+    @property
+    def in_weir_dp(self) -> bool:
+        """The tester's own weir-dp runs it, or it is the tester."""
+        return self.machine is None and self.kernel is None
 
 
 class Link(FixedRecord):
@@ -204,9 +230,13 @@ class Topology(FixedRecord):
         """Of these, those in virtual machines."""
         return tuple(node for node in self.nodes if node.machine is not None)
 
+    def namespaced(self) -> tuple[Node, ...]:
+        """Of these, those that Linux does in a namespace."""
+        return tuple(node for node in self.nodes if node.kernel is not None)
+
     def processed(self) -> tuple[Node, ...]:
         """The others, which run in the tester's weir-dp."""
-        return tuple(node for node in self.functions() if node.machine is None)
+        return tuple(node for node in self.functions() if node.in_weir_dp)
 
 
 _DEPLOYMENT = re.compile(r"(?P<lab>[a-z][a-z0-9-]{0,31})-(?P<token>[0-9a-f]{8})")

@@ -75,7 +75,7 @@ def deploy(
             else _listing(steps, topology)
         )
         return
-    require_possible(lab, topology.technology, lab.machines(topology.chain), hosts=ends == "hosts")
+    require_possible(lab, topology.technology, topology.chain, hosts=ends == "hosts")
     with own_cores([topology], wait=wait):
         started = time.monotonic()
         deployment = _deployed(made, steps, quiet=as_json)

@@ -19,7 +19,6 @@ from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 if TYPE_CHECKING:
     from weir.base.topology import Topology
     from weir.lab import Chain, Lab
-    from weir.lab.vm import VmOptions
     from weir.lab.ways import Way
 
 LabPath = Annotated[
@@ -176,14 +175,19 @@ def chosen_frame(lab: Lab, name: str | None) -> str:
     )
 
 
-def require_possible(
-    lab: Lab, technology: str, machines: Sequence[VmOptions] = (), *, hosts: bool = False
-) -> None:
-    """CommandError, or FabricError for want of root, if the lab cannot be built here under the technology."""
+def require_possible(lab: Lab, technology: str, chain: str | None = None, *, hosts: bool = False) -> None:
+    """CommandError, or FabricError for want of root, if the lab cannot be built here under the technology,
+    with what the functions of that chain need, or with hosts at the ends."""
     from weir import fabric
 
     fabric.require_root()
-    refusal = fabric.check(technology, lab.options(technology), machines=machines, hosts=hosts)
+    refusal = fabric.check(
+        technology,
+        lab.options(technology),
+        machines=lab.machines(chain) if chain is not None else (),
+        programs=lab.programs(chain) if chain is not None else (),
+        hosts=hosts,
+    )
     if refusal is not None:
         raise CommandError(f"{technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
 

@@ -96,6 +96,7 @@ def losses(trial: Trial, topology: Topology | None) -> Losses:
     """All of a trial's drops."""
     queues = _Queues(trial, topology)
     stages = {area.name for area in trial.areas}
+    stages |= {node.name for node in topology.namespaced()} if topology is not None else set()
     overflows, decisions = [], []
     for drop in sorted(trial.drops, key=lambda one: -one.packets):
         stage = drop.decided_by

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from weir.base.step import StepKind
 from weir.base.topology import Topology
@@ -16,7 +17,7 @@ from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
 from weir.fabric.step_handlers import lacking
 from weir.fabric.vm import lacking as machines_lacking
-from weir.lab.lab import Lab
+from weir.lab.lab import Lab, Program
 from weir.lab.vm import VmOptions
 from weir.plan import Step
 from weir.plan.tuning import deployment_steps
@@ -56,12 +57,11 @@ def check(
     options: TechnologyOptions | None = None,
     *,
     machines: Sequence[VmOptions] = (),
+    programs: Sequence[Program] = (),
     hosts: bool = False,
 ) -> Refusal | None:
-    """None if the technology can be built here, with these virtual machines, or with hosts at the ends.
-
-    `options`: the lab's, of it.
-    """
+    """None if the technology can be built here, with these virtual machines, commands that start these
+    programs, or hosts at the ends. `options`: the lab's, of it."""
     if os.geteuid() != 0:
         return _NO_ROOT
     described = TECHNOLOGIES[technology]
@@ -70,7 +70,24 @@ def check(
     refusals = (_lacking(need, options) for need in needs)
     refusal = next((one for one in refusals if one is not None), None)
     missing = None if refusal is not None else machines_lacking.lacking(machines, technology)
-    return refusal if missing is None else Refusal(*missing)
+    if missing is not None:
+        refusal = Refusal(*missing)
+    return refusal or next((_not_installed(one) for one in programs if not _installed(one)), None)
+
+
+def _installed(program: Program) -> bool:
+    place = str(Path(program.directory) / program.name) if "/" in program.name else program.name
+    return shutil.which(place) is not None
+
+
+def _not_installed(program: Program) -> Refusal:
+    if "/" in program.name:
+        missing = f"there is no program {program.name} in {program.directory}"
+    else:
+        missing = f"{program.name} not installed"
+    return Refusal(
+        f"{missing}, which function {program.function} starts", "install it, or make it executable"
+    )
 
 
 def _lacking(need: Need, options: TechnologyOptions) -> Refusal | None:

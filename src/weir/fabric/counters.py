@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -45,25 +45,36 @@ def kernel_counters(topology: Topology, site: Site, delivered: Mapping[str, int]
     counters = []
     kernel = [port for port in topology.ports if port.netns is not None]
     namespaces = {port.netns for port in kernel if port.netns is not None}
-    nodes = {netns: _statistics(netns) for netns in namespaces}
+    nodes = {netns: interfaces_of(netns) for netns in namespaces}
+    switched = kernel and any(link.network for link in topology.links)
+    switch = switch_namespace(topology)
+    ends = interfaces_of(switch) if switched else {}
+    sockets = site.packet_sockets(switch).drops() if switched else {}
     for port in kernel:
-        statistics = nodes[port.netns or ""].get(port.interface or port.side)
-        if statistics is None:
-            continue
-        counters += _interface(port.name, statistics)
-        counters += _driver_ring(port, statistics, delivered.get(port.name, 0))
-    if kernel and any(link.network for link in topology.links):
-        switch = switch_namespace(topology)
-        ends, sockets = _statistics(switch), site.packet_sockets(switch).drops()
-        for port in kernel:
-            place, statistics = f"switch:{port.name}", ends.get(port.name)
-            if statistics is None:
-                continue
-            counters += _interface(place, statistics)
-            counters.append(Counter(place, "socket_full", "drop", sockets.get(statistics["index"], 0)))
+        near = nodes[port.netns or ""].get(port.interface or port.side)
+        far = ends.get(port.name)
+        if near is not None and port.kind != "veth":  # what a function lost is counted with all of it
+            counters += _interface(port.name, counted_once(near, far))
+            counters += _driver_ring(port, near, delivered.get(port.name, 0))
+        if far is not None:
+            place = f"switch:{port.name}"
+            counters += _interface(place, counted_once(far, near))
+            counters.append(Counter(place, "socket_full", "drop", sockets.get(far["index"], 0)))
+    if switched:
         tapped = any(port.kind == "vm-tap" for port in topology.ports)
         counters += _machines(topology, ends, _handed_over(site, switch) if tapped else {})
     return counters
+
+
+def counted_once(end: Statistics, peer: Statistics | None) -> Statistics:
+    """Of one end of a veth pair, without what its peer counts too.
+
+    The kernel counts a packet that finds the receiving CPU's backlog full at both ends, as dropped by the one
+    that sends and by the one that receives: enqueue_to_backlog() of net/core/dev.c, veth_xmit().
+    """
+    if peer is None:
+        return end
+    return {**end, "rx_dropped": max(0, end["rx_dropped"] - peer["tx_dropped"])}
 
 
 def _machines(topology: Topology, ends: Mapping[str, Statistics], handed: Mapping[int, int]) -> list[Counter]:
@@ -124,7 +135,7 @@ def _driver_ring(port: Port, statistics: Statistics, delivered: int) -> list[Cou
     return [Counter(port.name, "rx_ring_full", "drop", statistics["rx_packets"] - delivered)]
 
 
-def _statistics(netns: str) -> dict[str, dict[str, int]]:
+def interfaces_of(netns: str) -> dict[str, dict[str, int]]:
     """By interface: what it counted, and its index.
 
     From the kernel's table of one line an interface: netlink's answer has everything else of it too, which
@@ -154,7 +165,28 @@ _LOOKUPS = re.compile(r"hit:(\d+) missed:(\d+) lost:(\d+)")
 
 def openvswitch_counters(topology: Topology, site: Site) -> list[Counter]:
     """Drops of each port of the chain and of the datapath, and how many packets the datapath looked up."""
-    return parse(ports_shown(site), {port.name for port in topology.ports})
+    shown = ports_shown(site)
+    counters = parse(shown, {port.name for port in topology.ports})
+    userspace = site.facts_of(f"ovs-bridge:{topology.links[0].name}").get("datapath") == "netdev"
+    if userspace and all(port.netns is not None for port in topology.ports):
+        ends = interfaces_of(switch_namespace(topology))
+        found = not_sent(shown, [ends[port.name] for port in topology.ports if port.name in ends])
+        counters += [found] if found is not None else []
+    return counters
+
+
+def not_sent(shown: str, ends: Sequence[Statistics]) -> Counter | None:
+    """What the userspace datapath looked up and no interface was given, all of its ports being interfaces.
+
+    It counts nowhere what the kernel refuses to take, because the buffer of the socket by which it sends
+    (SO_SNDBUF of socket(7)) is full of packets that the receiving core has not come to.
+    """
+    lookups = _LOOKUPS.search(shown)
+    if lookups is None:
+        return None
+    hit, missed, lost = map(int, lookups.groups())
+    given = sum(end["tx_packets"] + end["tx_dropped"] for end in ends)
+    return Counter("switch", "not_sent", "drop", hit + missed - lost - given)
 
 
 def parse(shown: str, ports: set[str]) -> list[Counter]:

@@ -21,8 +21,7 @@ from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
 from weir.fabric.reset import WAYS, Reset
-from weir.fabric.step_handlers import Facts, Logging, Running, Site, Switching, step_handler
-from weir.fabric.vm.counters import machine_counters
+from weir.fabric.step_handlers import Counting, Facts, Logging, Running, Site, Switching, step_handler
 from weir.plan import Step, Tuning
 
 # A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
@@ -215,7 +214,8 @@ class Deployment:
             counters = kernel_counters(self.topology, site, delivered)
             if self._openvswitch() and len(self.topology.nodes) > 1:
                 counters += openvswitch_counters(self.topology, site)
-            return counters + machine_counters(self.topology, site, counters)
+            inside = [handler.counters(self.topology, site, counters) for handler in self._counters]
+            return [*counters, *(counter for one in inside for counter in one)]
 
     def watch(self, *, sample_stacks: bool = False) -> Watch:
         """For areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""
@@ -275,6 +275,11 @@ class Deployment:
     @cached_property
     def _processes(self) -> list[Entry]:
         return [entry for entry in self._journal.standing() if "pid" in entry.facts]
+
+    @cached_property
+    def _counters(self) -> list[Counting]:
+        kinds = dict.fromkeys(entry.step.kind for entry in self._journal.standing())
+        return [handler for handler in map(step_handler, kinds) if isinstance(handler, Counting)]
 
     @cached_property
     def _counting(self) -> Site:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 
 from weir.base.topology import Topology
@@ -50,9 +51,10 @@ def fidelity(
         said.append(f"{datapath}: {why}.")
     if topology.bridge_netfilter is not None:
         said.append(_NETFILTER[topology.bridge_netfilter])
+    said += _by_linux(topology)
     placed: dict[int, list[str]] = {}
     for node in topology.nodes:
-        for core in node.cores if node.machine is None else ():
+        for core in node.cores if node.in_weir_dp else ():
             placed.setdefault(core, []).append(node.name)
     said += _sharing(topology, placed)
     if len(os.sched_getaffinity(0)) <= len(placed) + len(set(topology.switch_cores) - set(placed)):
@@ -62,6 +64,16 @@ def fidelity(
     if memory == "no-huge":
         said.append("No hugepages were free: 4 KiB pages.")
     return said
+
+
+def _by_linux(topology: Topology) -> Iterator[str]:
+    for node in topology.namespaced():
+        steered = node.kernel is not None and node.kernel.rps
+        where = f"core {', '.join(map(str, node.cores))}" if steered else "the core of whoever sends"
+        yield (
+            f"Linux {platform.release()} forwards as {node.name}, in a network namespace, between veth "
+            f"interfaces without offloads; it takes what comes in on {where}."
+        )
 
 
 def _sharing(topology: Topology, placed: Mapping[int, list[str]]) -> Iterator[str]:

@@ -52,19 +52,28 @@ class Sysctl:
     """Settings inside a namespace; they go with it."""
 
     def do(self, step: Step, site: Site) -> Facts:  # noqa: ARG002
-        """Writes each; a setting that this kernel lacks is passed over."""
-        settings = step.params["settings"]
+        """Writes each; a setting that this kernel lacks is passed over, unless it is required."""
+        settings, required = step.params["settings"], bool(step.params.get("required"))
         assert isinstance(settings, list)
         with namespace.inside(str(step.params["netns"])):
             for setting in settings:
-                key, value = str(setting).split("=")
+                key, _, value = str(setting).partition("=")
                 path = Path("/proc/sys") / key.replace(".", "/")
                 if path.exists():
-                    path.write_text(value)
+                    _write(path, key, value)
+                elif required:
+                    raise FabricError(f"there is no setting {key} in {step.params['netns']}", "see sysctl(8)")
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """Nothing: they are gone with the namespace."""
+
+
+def _write(path: Path, key: str, value: str) -> None:
+    try:
+        path.write_text(value)
+    except OSError as error:
+        raise FabricError(f"cannot set {key} to {value!r}: {error.strerror}") from error
 
 
 class Veth:

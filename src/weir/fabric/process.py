@@ -38,11 +38,13 @@ def spawn(
     cores: list[int],
     log: Path,
     descriptors: Collection[int] = (),
+    directory: Path | None = None,
 ) -> int:
     """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed.
 
     `cores`: where it may run; empty: everywhere. Isolated ones of Weir's own partitions are entered.
     `descriptors`: those that it gets, under the same numbers.
+    `directory`: where it works; None: where this process does.
     """
     inside = set(isolated.holding(cores).values())
 
@@ -62,6 +64,7 @@ def spawn(
                 stdout=output,
                 stderr=output,
                 env={**os.environ, **env, MARKER: marker},
+                cwd=directory,
                 start_new_session=True,
                 pass_fds=descriptors,
                 preexec_fn=prepare,  # noqa: PLW1509 - setns before exec; Weir has no threads here

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import importlib
 import signal
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from pyroute2 import IPRoute
 
@@ -19,6 +19,10 @@ from weir.fabric.journal import SUFFIX, Journal, root
 from weir.fabric.lock import Lock
 from weir.fabric.packet_sockets import PacketSockets
 from weir.plan import Step
+
+if TYPE_CHECKING:
+    from weir.base.topology import Topology
+    from weir.fabric.counters import Counter
 
 Facts = dict[str, Any]
 HOST_LOCK = "host.lock"
@@ -102,6 +106,7 @@ class Site:
         cores: list[int],
         log: str,
         descriptors: Collection[int] = (),
+        directory: Path | None = None,
     ) -> int:
         """Starts a process that belongs to the current step; `log` is relative to the run directory, or
         absolute. `descriptors`: those that it gets."""
@@ -115,6 +120,7 @@ class Site:
             cores=cores,
             log=path,
             descriptors=descriptors,
+            directory=directory,
         )
 
     def marker(self) -> str:
@@ -182,6 +188,14 @@ class Judging(Protocol):
 
 
 @runtime_checkable
+class Counting(Protocol):
+    """One that counts what its steps' things have lost, or took and did not give back."""
+
+    def counters(self, topology: Topology, site: Site, outside: Sequence[Counter]) -> list[Counter]:
+        """Of all its steps. `outside`: what switch and kernel counted just before."""
+
+
+@runtime_checkable
 class Switching(Protocol):
     """One whose step forwards packets between the chain's ports."""
 
@@ -223,6 +237,9 @@ _HANDLERS = {
     "veth": ("weir.fabric.links", "Veth"),
     "tap": ("weir.fabric.links", "Tap"),
     "guests": ("weir.fabric.vm.storage", "Guests"),
+    "function-port": ("weir.fabric.function.port", "FunctionPort"),
+    "static-routes": ("weir.fabric.function.routes", "StaticRoutes"),
+    "commands": ("weir.fabric.function.commands", "Commands"),
     "vm-seed": ("weir.fabric.vm.seed", "VmSeed"),
     "vm": ("weir.fabric.vm.machine", "Vm"),
     "vm-ready": ("weir.fabric.vm.machine", "VmReady"),

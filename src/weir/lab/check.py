@@ -20,12 +20,12 @@ from weir.lab.frames import (
 )
 from weir.lab.function_check import function_complaints
 from weir.lab.host_check import Nodes, host_complaints
+from weir.lab.kind_check import kernel_lab_complaints, vm_technology_complaints
 from weir.lab.lab import Lab
 from weir.lab.nf import network_functions
 from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
 from weir.lab.traffic import Traffic
-from weir.lab.vm_check import vm_technology_complaints
 from weir.technology import TECHNOLOGIES
 
 AREAS_MAX = 256  # WEIR_AREAS_MAX
@@ -43,6 +43,7 @@ def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None)
     yield from _areas(lab)
     yield from _technologies(lab)
     yield from vm_technology_complaints(lab)
+    yield from kernel_lab_complaints(lab)
     yield from _cores(lab, cpus)
     yield from host_complaints(lab, cpus, nodes)
     yield from _loads_of_goals(lab)

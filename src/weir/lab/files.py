@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from weir.lab.complaint import Complaint
 from weir.lab.function import FunctionOptions
@@ -26,6 +27,10 @@ def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
                 message = f"there is no file {folder / value}"
                 expected = f"a file; relative ones are looked for in {folder}"
                 yield Complaint(("functions", name, "vm", key), message, expected)
+        directory = function.kernel.directory if function.kernel is not None else None
+        if directory is not None and not (folder / directory).is_dir():
+            message, expected = f"there is no directory {folder / directory}", f"one; relative to {folder}"
+            yield Complaint(("functions", name, "kernel", "directory"), message, expected)
 
 
 def with_whole_paths(lab: Lab, folder: Path) -> Lab:
@@ -43,7 +48,12 @@ def _with_whole_paths(function: FunctionOptions, folder: Path) -> FunctionOption
     if machine is not None:
         whole = {key: str((folder / value).resolve()) for key, value in _of_machine(function).items()}
         machine = machine.model_copy(update=whole)
-    return function.model_copy(update={"chain": chain, "options": options, "vm": machine})
+    update: dict[str, Any] = {"chain": chain, "options": options, "vm": machine}
+    kernel = function.namespaced()
+    if kernel is not None:
+        whole_directory = str((folder / (kernel.directory or ".")).resolve())
+        update["kernel"] = kernel.model_copy(update={"directory": whole_directory})
+    return function.model_copy(update=update)
 
 
 def _of_machine(function: FunctionOptions) -> dict[str, str]:

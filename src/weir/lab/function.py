@@ -10,6 +10,7 @@ from pydantic import AliasChoices, Field
 from weir.base.cores import CpuList
 from weir.base.record import LabSection
 from weir.base.topology import Architecture, Forwarder
+from weir.lab.kernel import KernelOptions
 from weir.lab.nf import Scalar
 from weir.lab.router import RouterOptions
 from weir.lab.vm import VmOptions
@@ -32,12 +33,14 @@ class NfOptions(LabSection):
 class FunctionOptions(LabSection):
     """What chains can name: a network function, or several between two ports, and how they are run."""
 
-    kind: Literal["process", "vm"] = Field(
+    kind: Literal["process", "vm", "kernel"] = Field(
         default="process",
-        description="process: in the one weir-dp that the tester runs in too; vm: in a virtual machine",
+        description="process: in the one weir-dp that the tester runs in too; vm: in a virtual machine; "
+        "kernel: Linux forwards, in a network namespace",
     )
     vm: VmOptions | None = Field(default=None, description="the virtual machine; of kind vm")
-    nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain`, `router` and `vm`")
+    kernel: KernelOptions | None = Field(default=None, description="how Linux forwards; of kind kernel")
+    nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain`, `router`, `vm`, `kernel`")
     options: dict[str, Scalar] = Field(default={}, description="its options")
     chain: tuple[NfOptions, ...] = Field(
         default=(),
@@ -82,8 +85,14 @@ class FunctionOptions(LabSection):
         """The virtual machine that it runs in; None: none."""
         return (self.vm or VmOptions()) if self.kind == "vm" else None
 
+    def namespaced(self) -> KernelOptions | None:
+        """How Linux forwards in a namespace of its own; None: something else does."""
+        return (self.kernel or KernelOptions()) if self.kind == "kernel" else None
+
     def forwards_by(self) -> Forwarder | None:
         """What runs it; None: an image of the user's."""
+        if self.kind == "kernel":
+            return "kernel"
         machine = self.machine()
         return "weir-dp" if machine is None else machine.forwards_by()
 
@@ -99,7 +108,9 @@ class FunctionOptions(LabSection):
 
     def cores_max(self) -> int:
         """To how many cores its areas can be laid: the collectors stay with the dispatcher. Of a virtual
-        machine: its CPUs."""
+        machine: its CPUs. The kernel takes as many as there are."""
+        if self.kind == "kernel":
+            return len(self.cores or ())
         machine = self.machine()
         if machine is not None:
             return machine.vcpus

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from weir.lab.complaint import Complaint, show
 from weir.lab.function import FunctionOptions, NfOptions
+from weir.lab.kind_check import kernel_complaints, vm_complaints
 from weir.lab.nf import Nf, network_functions
 from weir.lab.problem import nearest
 from weir.lab.router_check import router_complaints
 from weir.lab.source import KeyPath
-from weir.lab.vm_check import vm_complaints
 
 _SHARED_OUT = ("dispatch", "separated")
 
@@ -21,6 +21,7 @@ def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Co
     for name, function in functions.items():
         path: KeyPath = ("functions", name)
         yield from vm_complaints(path, function)
+        yield from kernel_complaints(path, function)
         if function.forwards_by() == "weir-dp":
             yield from _one_or_several(path, function)
         if function.router is not None:

@@ -23,6 +23,7 @@ from weir.base.cores import Cores, default_cores
 from weir.base.record import LabSection
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
+from weir.lab.kernel import words_of
 from weir.lab.measure import Measure
 from weir.lab.sla import Sla
 from weir.lab.technology import Technologies, TechnologyName
@@ -45,6 +46,15 @@ class Chain:
 
     name: str
     functions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that a function needs. One with a slash is looked for in `directory`."""
+
+    name: str
+    function: str
+    directory: str
 
 
 def _chain_form(value: Any) -> ChainForm:
@@ -177,6 +187,19 @@ class Lab(LabSection):
         chain = next(one for one in self.chains() if one.name == chain_name)
         found = (self.functions[name].machine() for name in chain.functions)
         return tuple(machine for machine in found if machine is not None)
+
+    def programs(self, chain_name: str) -> tuple[Program, ...]:
+        """What the commands of a chain's functions start, each once."""
+        chain = next(one for one in self.chains() if one.name == chain_name)
+        found: dict[Program, None] = {}
+        for name in chain.functions:
+            kernel = self.functions[name].namespaced()
+            commands = kernel.commands if kernel is not None else ()
+            found |= {
+                Program(words_of(one)[0], name, (kernel and kernel.directory) or "."): None
+                for one in commands
+            }
+        return tuple(found)
 
     def options(self, technology: str) -> TechnologyOptions:
         """The options of a technology. KeyError if there is no such technology."""

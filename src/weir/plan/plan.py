@@ -9,11 +9,12 @@ from pathlib import PurePosixPath
 from typing import Literal, Self
 
 from weir.base.step import Step
-from weir.base.topology import HOST_PORT, KERNEL_PORT_KINDS, VM_PORT_KINDS, Port, Topology
+from weir.base.topology import KERNEL_PORT_KINDS, UNOPENED_PORT_KINDS, Port, Topology
 from weir.lab.frames import IMIX_PREFIX
 from weir.lab.lab import Lab
 from weir.lab.traffic import Traffic
 from weir.plan.architecture import function_areas
+from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
 from weir.plan.topology import PlanError, next_hop
 from weir.plan.tuning import deployment_steps, hugepages
@@ -124,7 +125,7 @@ def configure(topology: Topology, lab: Lab) -> Configure:
 
 def _opening_order(topology: Topology) -> list[Port]:
     """Left to right, but vhost ports first: their sockets must exist when virtio-user ports connect."""
-    ours = (port for port in topology.ports if port.kind not in VM_PORT_KINDS and port.kind != HOST_PORT)
+    ours = (port for port in topology.ports if port.kind not in UNOPENED_PORT_KINDS)
     return sorted(ours, key=lambda port: port.kind != "vhost")
 
 
@@ -244,6 +245,7 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
         *deployment_steps(topology, lab),
         *middle,
         *vm_steps(topology, lab),
+        *kernel_steps(topology, lab),
         _weir_dp(topology, lab),
     ]
 
@@ -259,7 +261,7 @@ def _run_directory(topology: Topology) -> Step:
 
 
 def _weir_dp(topology: Topology, lab: Lab) -> Step:
-    cores = sorted({core for node in topology.nodes if node.machine is None for core in node.cores})
+    cores = sorted({core for node in topology.nodes if node.in_weir_dp for core in node.cores})
     listed = ", ".join(map(str, cores))
     return Step(
         kind="weir-dp",

@@ -66,6 +66,11 @@ def require_modelled(topology: Topology) -> None:
             f"the cost model does not know what happens in a virtual machine, which "
             f"{topology.machines()[0].name} of the chain is; expected functions without `vm`"
         )
+    if topology.namespaced():
+        raise PlanError(
+            f"the cost model does not know what Linux does as {topology.namespaced()[0].name} of the chain; "
+            "expected functions of kind process"
+        )
 
 
 def switched(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> Switched:

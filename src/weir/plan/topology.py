@@ -9,6 +9,7 @@ from weir.base.topology import (
     GUESTS,
     HOST_PORT,
     KERNEL_PORT_KINDS,
+    KernelFunction,
     Link,
     Machine,
     Node,
@@ -23,6 +24,7 @@ from weir.base.topology import (
 )
 from weir.lab.frames import untagged_max_bytes
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_STATE_CORES, DEFAULT_WORKERS, FunctionOptions
+from weir.lab.kernel import words_of
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import network_functions
 from weir.technology import TECHNOLOGIES, Technology
@@ -89,16 +91,16 @@ def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
 
 def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> Node:
     nfs = function.nfs()
-    machine = _machine(function)
+    machine, kernel = _machine(function), _kernel(function)
     architecture = function.architecture
     workers = function.workers or DEFAULT_WORKERS
     flows = function.fastpath_flows or DEFAULT_FASTPATH_FLOWS
     return Node(
         name=f"f{index + 1}",
         role="function",
-        nf="+".join(one.nf for one in nfs) or (machine.title() if machine else None),
+        nf="+".join(one.nf for one in nfs) or (machine.title() if machine else "Linux" if kernel else None),
         options=nfs[0].options if len(nfs) == 1 else {},
-        cores=cores[:1] if architecture == "run-to-completion" and machine is None else cores,
+        cores=cores[:1] if architecture == "run-to-completion" and not (machine or kernel) else cores,
         chain=tuple(NodeNf(nf=one.nf, options=one.options) for one in nfs),
         inbound=function.inbound(),
         both_ways=function.router is not None,
@@ -107,6 +109,7 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
         state_cores=(function.state_cores or DEFAULT_STATE_CORES) if architecture == "separated" else 1,
         fastpath_flows=flows if function.fastpath else 0,
         machine=machine,
+        kernel=kernel,
     )
 
 
@@ -115,6 +118,21 @@ def _machine(function: FunctionOptions) -> Machine | None:
     if options is None:
         return None
     return Machine(**options.model_dump(exclude={"forwarder"}), forwarder=function.forwards_by())
+
+
+def _kernel(function: FunctionOptions) -> KernelFunction | None:
+    options = function.namespaced()
+    if options is None:
+        return None
+    return KernelFunction(
+        addressing=options.addressing,
+        sysctls=options.sysctls,
+        commands=tuple(words_of(command) for command in options.commands),
+        commands_time_limit_s=options.commands_time_limit_s,
+        directory=options.directory or ".",
+        drop_counters=options.drop_counters,
+        rps=options.rps,
+    )
 
 
 def loopback(topology: Topology, deployment: str) -> Topology:
@@ -157,12 +175,16 @@ def _port(
         if described.machine_port is None:
             raise ValueError(f"{described.name} joins no virtual machines, and {node.name} is one")
         kind = described.machine_port
+    if node.kernel is not None:
+        if described.no_interface is not None:
+            raise ValueError(f"{described.name} joins no interface of {node.name}: {described.no_interface}")
+        kind = "veth"
     netns: str | None = None
     interface: str | None = None
     socket: str | None = None
     if kind == "vm-tap":
         interface = name  # in the switch's namespace
-    elif kind in KERNEL_PORT_KINDS:
+    elif kind in KERNEL_PORT_KINDS or kind == "veth":
         netns = namespace(token, "t" if node.role == "tester" else node.name)
         interface = side
     elif kind == "vm-vhost-user":

@@ -90,7 +90,12 @@ class RunningChain:
 
 def refusal(lab: Lab, technology: str, chain: Chain) -> fabric.Refusal | None:
     """Why this machine cannot deploy it; None: it can."""
-    return fabric.check(technology, lab.options(technology), machines=lab.machines(chain.name))
+    return fabric.check(
+        technology,
+        lab.options(technology),
+        machines=lab.machines(chain.name),
+        programs=lab.programs(chain.name),
+    )
 
 
 def refused(way: Way, chain: Chain) -> str | None:

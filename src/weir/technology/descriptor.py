@@ -112,6 +112,8 @@ class Technology:
     joins_hosts: bool = False
     """Hosts can be at the ends of a chain: its steps join ports of kind `host` to its networks; where links
     are wires, those to hosts are veth pairs."""
+    no_interface: str | None = "its ports are no interfaces of the kernel"
+    """Why it cannot join an interface in another network namespace; None: it can, by a veth pair."""
     functions_apart: bool = False
     """On two CPUs the functions have the second one to themselves."""
     cpu_options: tuple[str, ...] = ()

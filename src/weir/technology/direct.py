@@ -31,6 +31,7 @@ TECHNOLOGY = Technology(
     ends=_ends,
     switch="none",
     network=False,
+    no_interface="its wires are memory that weir-dp shares with itself",
     forwarding=lambda _options: Forwarding("wire"),
     functions_apart=True,
     joins_hosts=True,

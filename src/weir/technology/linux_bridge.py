@@ -102,6 +102,7 @@ TECHNOLOGY = Technology(
     steps=_steps,
     no_jumbo=no_jumbo_on_af_xdp,
     needs=lambda options: tuple(_needs(options)),
+    no_interface=None,
     forwarding=lambda options: Forwarding("sender", "netfilter bridge" if options.netfilter else "bridge"),
     machine_port="vm-tap",
     functions_apart=True,

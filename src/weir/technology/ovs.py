@@ -72,6 +72,7 @@ TECHNOLOGY = Technology(
     steps=_steps,
     no_jumbo=no_jumbo_on_af_xdp,
     needs=lambda options: tuple(_needs(options)),
+    no_interface=None,
     forwarding=_forwarding,
     joins_hosts=True,
 )

@@ -57,6 +57,7 @@ TECHNOLOGY = Technology(
     needs=lambda _options: (Need("namespaces"), Need("cpus", "2"), Need("openvswitch")),
     forwarding=lambda _options: Forwarding("polling"),
     machine_port="vm-vhost-user",
+    no_interface="its polling threads take packets from vhost-user ports",
     cpu_options=("pmd_cores", "lcores"),
     hugepages=True,
     memory_mb=lambda options: int(options.socket_memory_mb),

@@ -8,13 +8,15 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from weir.base.si import MS_PER_S
+from weir.base.topology import Topology
 from weir.fabric import process, stop_signals
+from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.host.guest import kvm_groups
@@ -23,6 +25,7 @@ from weir.fabric.step_handlers import Facts, Site
 from weir.fabric.vm import condition, console_log, image, user
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files, command_line
+from weir.fabric.vm.counters import machine_counters
 from weir.fabric.vm.descriptors import opened
 from weir.fabric.vm.kvm import kvm_boots
 from weir.fabric.vm.lacking import QEMU
@@ -96,6 +99,10 @@ class Vm:
     def last_words(self, params: Mapping[str, Any], site: Site) -> str:
         """What QEMU said, and its guest on the console."""
         return condition.last_words(stored(site, str(params["node"])))
+
+    def counters(self, topology: Topology, site: Site, outside: Sequence[Counter]) -> list[Counter]:
+        """Drops in all of them."""
+        return machine_counters(topology, site, outside)
 
 
 class VmReady:

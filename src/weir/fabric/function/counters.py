@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What functions that are network namespaces have lost: by the kernel's reasons where it tells them.
+
+What went in at the interfaces and did not come out was lost in the namespace. The counters of IP (RFC 4293),
+of queueing disciplines and of nftables say why; what none of them counts is `not_returned`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from weir.base.topology import Node, Port, Topology
+from weir.fabric import namespace
+from weir.fabric.counters import Counter, Statistics, interfaces_of
+from weir.fabric.errors import FabricError
+from weir.fabric.step_handlers import Site
+
+_NET = Path("/proc/thread-self/net")
+_CALL_S = 10.0
+IP_DROPS = (
+    "InHdrErrors",
+    "InAddrErrors",
+    "InUnknownProtos",
+    "InDiscards",
+    "InNoRoutes",
+    "InTruncatedPkts",
+    "OutDiscards",
+    "OutNoRoutes",
+    "FragFails",
+)
+IP6_DROPS = (*(one for one in IP_DROPS if one != "FragFails"), "InTooBigErrors")
+"""Without FragFails, which counts what is too big a second time."""
+_ROOT, _INGRESS = 0xFFFFFFFF, 0xFFFFFFF1  # TC_H_ROOT, TC_H_INGRESS, which clsact has too
+_DISCIPLINES = {_ROOT: "queue_full", _INGRESS: "tc_dropped"}
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def namespace_counters(topology: Topology, site: Site) -> list[Counter]:
+    """Of every function that Linux does. FabricError if nftables does not tell what the lab asks of it."""
+    return [counter for node in topology.namespaced() for counter in _of(topology, site, node)]
+
+
+def _of(topology: Topology, site: Site, node: Node) -> list[Counter]:
+    ports = [port for port in topology.ports if port.node == node.name]
+    netns = ports[0].netns or ""
+    with namespace.inside(netns):
+        tables = [(_NET / name).read_text(encoding="ascii") for name in ("snmp", "netstat", "snmp6")]
+    statistics = interfaces_of(netns)
+    told = [
+        *ip_drops(node.name, *tables),
+        *_queue_drops(site, netns, ports),
+        *_nft_drops(node, netns),
+    ]
+    return [*told, *lost(node.name, ports, statistics, told, generated(tables[0], tables[2]))]
+
+
+def lost(
+    node: str, ports: Sequence[Port], statistics: Mapping[str, Statistics], told: Sequence[Counter], made: int
+) -> Iterator[Counter]:
+    """What no reason covers, and what an interface could not send. `made`: packets of the kernel's own.
+
+    What was received counts once it is past the sender's end, and so past the core's backlog.
+    """
+    rest = made - sum(counter.value for counter in told)
+    for port in ports:
+        found = statistics.get(port.interface or "")
+        if found is None:
+            continue
+        yield Counter(port.name, "interface_tx_dropped", "drop", found["tx_dropped"])
+        yield Counter(f"{port.name} rx", None, "packets", found["rx_packets"])
+        rest += found["rx_packets"] - found["tx_packets"] - found["tx_dropped"]
+    yield Counter(f"{node}/kernel/linux", "not_returned", "drop", rest)
+
+
+def ip_drops(node: str, snmp: str, netstat: str, snmp6: str) -> list[Counter]:
+    """Of the texts of /proc/net/snmp, netstat and snmp6, as proc_net(5) has them."""
+    ip = {**_table(snmp).get("Ip", {}), **_table(netstat).get("IpExt", {})}
+    ip6 = dict(line.split() for line in snmp6.splitlines() if line.startswith("Ip6"))
+    found = [("ip", name, int(ip.get(name, 0))) for name in IP_DROPS]
+    found += [("ip6", name, int(ip6.get(f"Ip6{name}", 0))) for name in IP6_DROPS]
+    return [
+        Counter(f"{node}/kernel/linux", f"{version}_{_WORD.sub('_', name).lower()}", "drop", value)
+        for version, name, value in found
+    ]
+
+
+def generated(snmp: str, snmp6: str) -> int:
+    """ICMP messages that the kernel has sent: in nobody's input, but in its output."""
+    ip6 = dict(line.split() for line in snmp6.splitlines() if line.startswith("Icmp6OutMsgs"))
+    return int(_table(snmp).get("Icmp", {}).get("OutMsgs", 0)) + int(ip6.get("Icmp6OutMsgs", 0))
+
+
+def _table(text: str) -> dict[str, dict[str, int]]:
+    """Two lines each: names, then numbers."""
+    found: dict[str, dict[str, int]] = {}
+    lines = text.splitlines()
+    for names, numbers in zip(lines[::2], lines[1::2], strict=False):
+        group, _, rest = names.partition(":")
+        values = numbers.partition(":")[2].split()
+        found[group] = dict(zip(rest.split(), map(int, values), strict=True))
+    return found
+
+
+def _queue_drops(site: Site, netns: str, ports: Sequence[Port]) -> Iterator[Counter]:
+    """Of disciplines at the interfaces, of which there are none unless a command makes one."""
+    route = site.route(netns)
+    names = {int(one["index"]): one.get_attr("IFLA_IFNAME") for one in route.get_links()}
+    ours = {port.interface: port.name for port in ports}
+    for one in route.get_qdiscs():
+        reason, interface = _DISCIPLINES.get(one["parent"]), names.get(int(one["index"]))
+        if reason is None or interface not in ours:
+            continue
+        stats = dict((one.get_attr("TCA_STATS2") or {}).get("attrs", ()))
+        yield Counter(ours[interface], reason, "drop", int(stats.get("TCA_STATS_QUEUE", {}).get("drops", 0)))
+
+
+def _nft_drops(node: Node, netns: str) -> Iterator[Counter]:
+    assert node.kernel is not None
+    if not node.kernel.drop_counters:
+        return
+    argv = ["ip", "netns", "exec", netns, "nft", "--json", "list", "counters"]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=_CALL_S, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise FabricError(f"nft does not answer in {netns}") from late
+    if done.returncode != 0:
+        raise FabricError(f"nft does not list the counters of {netns}: {done.stderr.strip()}")
+    yield from nft_drops(node.name, node.kernel.drop_counters, done.stdout)
+
+
+def nft_drops(node: str, wanted: Sequence[str], listed: str) -> list[Counter]:
+    """Of `nft --json list counters`. FabricError if one that is wanted is not there."""
+    counted = {}
+    for one in json.loads(listed)["nftables"]:
+        if "counter" in one:
+            counter = one["counter"]
+            counted[f"{counter['family']} {counter['table']} {counter['name']}"] = int(counter["packets"])
+    for name in wanted:
+        if name not in counted:
+            there = ", ".join(counted) or "none"
+            raise FabricError(
+                f"{node} has no counter of nftables called {name}, and it has: {there}",
+                "mend kernel.drop_counters, or make it by a command",
+            )
+    return [Counter(f"{node}/kernel/nft", name.split()[2], "drop", counted[name]) for name in wanted]

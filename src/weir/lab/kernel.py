@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernel` of a function: a network namespace in which Linux forwards; its commands, and the names in braces
+that stand in them for what Weir chooses."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from weir.base.record import LabSection
+from weir.lab.units import Seconds
+
+Word = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00]*$")]
+CommandForm = Word | Annotated[tuple[Word, ...], Field(min_length=1, max_length=256)]
+"""A line, split as a shell splits it, or a list of words. No shell runs it."""
+
+PORT_VALUES: Mapping[str, str] = {
+    "name": "name of the network interface",
+    "mac": "its MAC address",
+    "address": "its IPv4 address, with the length of its prefix",
+    "address6": "its IPv6 address, likewise",
+    "gateway": "IPv4 address of the next hop on that side",
+    "gateway6": "its IPv6 address",
+    "gateway_mac": "its MAC address",
+    "tester": "address of the tester's end on that side, of the lab's version of IP",
+}
+"""What there is of each port, `left` and `right`."""
+SIDES = ("left", "right")
+PORT_NAMES = tuple(f"{side}.{value}" for side in SIDES for value in PORT_VALUES)
+_NAME = re.compile(r"\{([a-z0-9_]+\.[a-z0-9_]+)\}")
+
+NftCounter = Annotated[
+    str,
+    Field(
+        pattern=r"^(ip|ip6|inet|arp|bridge|netdev) [a-zA-Z]\S* [a-zA-Z]\S*$", examples=["inet filter refused"]
+    ),
+]
+
+
+class KernelOptions(LabSection):
+    """A network namespace with two interfaces, left and right, between which Linux forwards."""
+
+    addressing: Literal["routed", "none"] = Field(
+        default="routed",
+        description="routed: both interfaces have addresses of IPv4 and IPv6, Linux forwards both, and there "
+        "are routes and static neighbours towards the tester's ends; none: the interfaces are up with their "
+        "MAC addresses, IPv6 and forwarding are off, and all else is left to `sysctls` and `commands`",
+    )
+    sysctls: dict[str, int | str] = Field(
+        default={}, max_length=256, description="settings of the namespace, net.…, after Weir's own"
+    )
+    commands: tuple[CommandForm, ...] = Field(
+        default=(),
+        max_length=256,
+        description="run in the namespace before measuring, one after the other: each a line, or a list of "
+        "words; names in braces such as {right.gateway} stand for what Weir chose",
+    )
+    commands_time_limit_s: Seconds = Field(
+        default=30.0, gt=0, le=3600, description="longest time that all commands together may take"
+    )
+    directory: str | None = Field(
+        default=None, min_length=1, description="where the commands run; absent: the lab file's directory"
+    )
+    drop_counters: tuple[NftCounter, ...] = Field(
+        default=(),
+        max_length=64,
+        description="named counters of nftables (family, table, counter) that count packets which a rule "
+        "drops, each packet in one of them: reasons in the account of packets",
+    )
+    rps: bool = Field(
+        default=True,
+        description="receive packet steering: the kernel takes what comes in on the function's cores; "
+        "false: on the core of whoever sends",
+    )
+
+
+def words_of(command: str | Sequence[str]) -> tuple[str, ...]:
+    """The words of one command. ValueError for a line with a quote that does not end."""
+    return tuple(shlex.split(command)) if isinstance(command, str) else tuple(command)
+
+
+def names_in(command: str | Sequence[str]) -> list[str]:
+    """The names in braces, in their order. Braces around anything without a dot are the command's own."""
+    return [
+        name for word in ([command] if isinstance(command, str) else command) for name in _NAME.findall(word)
+    ]
+
+
+def filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    """The words with each name replaced by its value, which is never split. KeyError for an unknown one."""
+    return [_NAME.sub(lambda match: values[match[1]], word) for word in words]

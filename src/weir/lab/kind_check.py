@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions outside weir-dp, in virtual machines or in network namespaces, that are well formed and yet
+impossible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from weir.lab.complaint import Complaint
+from weir.lab.function import FunctionOptions
+from weir.lab.kernel import PORT_NAMES, names_in, words_of
+from weir.lab.lab import Lab
+from weir.lab.problem import nearest
+from weir.lab.source import KeyPath
+from weir.technology import TECHNOLOGIES
+
+_SETTING = re.compile(r"net(\.[a-zA-Z0-9_-]+)+")
+_OF_WEIR_DP = ("nf", "chain", "router", "options", "fastpath")
+
+
+def vm_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    """What contradicts itself in one function."""
+    machine = function.vm
+    at: KeyPath = (*path, "vm")
+    about: tuple[KeyPath, ...] = ((*path, "kind"), at)
+    if machine is not None and function.kind != "vm":
+        yield Complaint(at, f"means nothing to kind {function.kind}", "kind: vm", about=about)
+        return
+    if function.forwards_by() != "weir-dp":
+        yield from _of_weir_dp(path, function, about)
+    if machine is None:
+        return
+    if machine.image is not None and machine.forwarder is not None:
+        message = "stands beside forwarder"
+        yield Complaint((*at, "image"), message, "one of forwarder and image", about=about)
+    if machine.user_data is not None and machine.image is None:
+        message = "is for cloud-init, and the images of `weir image build` have none"
+        yield Complaint((*at, "user_data"), message, "image: a disk image", about=about)
+    if machine.queues > 1 and function.forwards_by() == "weir-dp":
+        message = "are more than the one pair that weir-dp opens of a port"
+        yield Complaint((*at, "queues"), message, "1, or forwarder: kernel", about=about)
+
+
+def _of_weir_dp(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...]) -> Iterator[Complaint]:
+    """Keys that only weir-dp understands, where something else forwards."""
+    who, wanted = "the image", "vm.forwarder: weir-dp"
+    if function.kind == "kernel":
+        who, wanted = "Linux", "kind: process"
+    elif function.forwards_by() == "kernel":
+        who = "the guest's kernel"
+    for key in _OF_WEIR_DP:
+        if getattr(function, key):
+            yield Complaint((*path, key), f"means nothing to {who}", wanted, about=about)
+    if function.architecture != "run-to-completion":
+        yield Complaint((*path, "architecture"), f"means nothing to {who}", wanted, about=about)
+
+
+def vm_technology_complaints(lab: Lab) -> Iterator[Complaint]:
+    """Virtual machines where nothing can join them."""
+    used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions)
+    machine = next(
+        (name for name in used if name in lab.functions and lab.functions[name].kind == "vm"), None
+    )
+    if machine is None:
+        return
+    able = [name for name, one in TECHNOLOGIES.items() if one.machine_port is not None]
+    for index, technology in enumerate(lab.technology):
+        if technology not in able:
+            message = f"{technology} joins no virtual machines, and {machine} is one"
+            listed = "one of " + ", ".join(able)
+            yield Complaint(("technology", index), message, listed, about=(("functions",), ("chain",)))
+
+
+def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    """What contradicts itself in one function."""
+    at: KeyPath = (*path, "kernel")
+    if function.kernel is not None and function.kind != "kernel":
+        about: tuple[KeyPath, ...] = ((*path, "kind"), at)
+        yield Complaint(at, f"means nothing to kind {function.kind}", "kind: kernel", about=about)
+        return
+    options = function.namespaced()
+    if options is None:
+        return
+    for index, command in enumerate(options.commands):
+        yield from command_complaints((*at, "commands", index), command, PORT_NAMES)
+    for key, value in options.sysctls.items():
+        if _SETTING.fullmatch(key) is None:
+            wanted = "a setting of the network, such as net.ipv4.conf.left.rp_filter"
+            yield Complaint((*at, "sysctls", key), "is none that a network namespace has of its own", wanted)
+        elif isinstance(value, str) and (not value or not value.isprintable()):
+            yield Complaint((*at, "sysctls", key), "is no value", "a number, or a text of one line")
+
+
+def command_complaints(
+    path: KeyPath, command: str | Sequence[str], known: Sequence[str]
+) -> Iterator[Complaint]:
+    """What is wrong with one command. `known`: the names that it may have in braces."""
+    try:
+        words = words_of(command)
+    except ValueError as error:
+        yield Complaint(path, f"cannot be split into words: {error}", "quotes in pairs, or a list of words")
+        return
+    if not words or not words[0]:
+        yield Complaint(path, "names no program", "a program and its arguments")
+    for name in names_in(command):
+        if name not in known:
+            listed = "one of " + ", ".join(known)
+            yield Complaint(path, f"has the unknown name {{{name}}}", listed, nearest(name, known))
+
+
+def kernel_lab_complaints(lab: Lab) -> Iterator[Complaint]:
+    """Functions of this kind where nothing joins them, or where they could not forward what the lab sends."""
+    used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions)
+    functions = {name: lab.functions[name] for name in used if name in lab.functions}
+    first = next((name for name, one in functions.items() if one.kind == "kernel"), None)
+    if first is None:
+        return
+    for index, technology in enumerate(lab.technology):
+        why = TECHNOLOGIES[technology].no_interface
+        if why is not None:
+            able = ", ".join(name for name, one in TECHNOLOGIES.items() if one.no_interface is None)
+            message = f"{technology} joins no interface of the kernel, which {first} needs: {why}"
+            about: tuple[KeyPath, ...] = (("functions",), ("chain",))
+            yield Complaint(("technology", index), message, f"one of {able}", about=about)
+    for name, function in functions.items():
+        options = function.namespaced()
+        if options is not None and options.addressing == "routed" and lab.traffic.vlan is not None:
+            message = f"makes tagged frames, and the interfaces of {name} have addresses for untagged ones"
+            wanted = "no tag, or kernel.addressing: none, and commands that make interfaces for the tag"
+            yield Complaint(("traffic", "vlan"), message, wanted, about=(("functions", name, "kernel"),))

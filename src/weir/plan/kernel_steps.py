@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps for functions that Linux does in a network namespace, once its interfaces are there; their addresses,
+and the prefixes of the tester's two ends.
+
+Link i of a chain is the IPv4 network 169.254.i.0/30 (RFC 3927) and the IPv6 network fd57:6569:72:i::/64
+(RFC 4193); its left end has number 1 and its right end number 2.
+
+Nothing but the tester's packets may come out of such a namespace: no duplicate address detection, no router
+solicitations, no redirects, and the one report of multicast groups that IPv6 insists on (RFC 3810) at once,
+before anybody measures.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from weir.base.si import MS_PER_S
+from weir.base.step import Step
+from weir.base.topology import KernelFunction, Node, Port, Topology
+from weir.lab.kernel import SIDES, filled
+from weir.lab.lab import Lab
+from weir.lab.traffic import Traffic
+from weir.plan.topology import PlanError, next_hop
+
+Prefix = ipaddress.IPv4Network | ipaddress.IPv6Network
+Version = Literal[4, 6]
+VERSIONS: tuple[Version, ...] = (4, 6)
+_LENGTH = {4: 30, 6: 64}
+_RADIX = 32768  # WEIR_FLOW_RADIX: a varied field has so many values at most
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_PORTS = ("default", *SIDES)
+_FORWARDING = [
+    "net.ipv4.ip_forward=1",
+    *(f"net.ipv4.conf.{one}.rp_filter=0" for one in ("all", *_PORTS)),
+    *(f"net.ipv4.conf.{one}.send_redirects=0" for one in ("all", *_PORTS)),
+    *(f"net.ipv4.conf.{one}.accept_redirects=0" for one in ("all", *_PORTS)),
+    *(
+        f"net.ipv6.conf.{one}.{setting}"
+        for one in _PORTS
+        for setting in (
+            "accept_ra=0",
+            "autoconf=0",
+            "accept_dad=0",
+            "dad_transmits=0",
+            "router_solicitations=0",
+            "addr_gen_mode=1",
+            "mldv2_unsolicited_report_interval=1",
+        )
+    ),
+    "net.ipv6.mld_qrv=1",
+    "net.ipv6.conf.all.forwarding=1",
+    "net.ipv6.conf.all.disable_ipv6=0",
+    *(f"net.ipv6.conf.{one}.disable_ipv6=0" for one in _PORTS),
+]
+
+
+def kernel_steps(topology: Topology, lab: Lab) -> list[Step]:
+    """In order; none without such functions. PlanError if no routes can tell the tester's ends apart."""
+    return [step for node in topology.namespaced() for step in _steps(topology, lab, node)]
+
+
+def port_values(topology: Topology, lab: Lab, node: Node) -> dict[str, str]:
+    """What the names in braces of its commands stand for (`weir.lab.kernel`)."""
+    found: dict[str, str] = {}
+    for side, tester in zip(SIDES, ends(lab.traffic, lab.traffic.ip), strict=True):
+        port = topology.port(f"{node.name}.{side}")
+        at = addresses(topology, port)
+        own = {
+            "name": port.interface or "",
+            "mac": port.mac,
+            "address": at.own[4],
+            "address6": at.own[6],
+            "gateway": at.gateway[4],
+            "gateway6": at.gateway[6],
+            "gateway_mac": at.gateway_mac,
+            "tester": tester,
+        }
+        found |= {f"{side}.{name}": value for name, value in own.items()}
+    return found
+
+
+def _steps(topology: Topology, lab: Lab, node: Node) -> Iterator[Step]:
+    kernel = node.kernel
+    assert kernel is not None
+    ports = [topology.port(f"{node.name}.{side}") for side in SIDES]
+    netns = ports[0].netns or ""
+    routed = kernel.addressing == "routed"
+    if routed:
+        yield _settings(f"forwarding:{node.name}", netns, _FORWARDING, f"let Linux forward IP in {netns}")
+    for port in ports:
+        yield _port(topology, node, port, routed=routed)
+    if routed:
+        yield _routes(topology, lab, node, netns)
+    if kernel.sysctls:
+        own = [f"{key}={value}" for key, value in kernel.sysctls.items()]
+        text = f"set {', '.join(own)} in {netns}"
+        yield _settings(f"sysctls:{node.name}", netns, own, text, required=True)
+    if kernel.commands:
+        yield _commands(topology, lab, node, kernel, netns)
+
+
+def _settings(name: str, netns: str, settings: list[str], text: str, *, required: bool = False) -> Step:
+    return Step(
+        kind="sysctl",
+        name=name,
+        params={"netns": netns, "settings": settings, "required": required},
+        text=text,
+        undo_text="",
+    )
+
+
+def _port(topology: Topology, node: Node, port: Port, *, routed: bool) -> Step:
+    assert node.kernel is not None
+    own = [addresses(topology, port).own[version] for version in VERSIONS] if routed else []
+    cores = list(node.cores) if node.kernel.rps else []
+    said = ["without offloads", *(f"with {one}" for one in own)]
+    said += [f"received on core {', '.join(map(str, cores))}"] if cores else []
+    return Step(
+        kind="function-port",
+        name=f"function-port:{port.name}",
+        params={
+            "netns": port.netns or "",
+            "interface": port.interface or "",
+            "mac": port.mac,
+            "addresses": own,
+            "cores": cores,
+        },
+        text=f"make {port.interface} in {port.netns} {port.mac}, {', '.join(said)}",
+        undo_text="",
+    )
+
+
+def _routes(topology: Topology, lab: Lab, node: Node, netns: str) -> Step:
+    """Each route is "PREFIX via GATEWAY dev INTERFACE", each neighbour "GATEWAY lladdr MAC dev INTERFACE"."""
+    routes, neighbours = [], []
+    for version in VERSIONS:
+        for side, covered in zip(SIDES, prefixes(lab.traffic, version), strict=True):
+            port = topology.port(f"{node.name}.{side}")
+            at = addresses(topology, port)
+            neighbours.append(f"{at.gateway[version]} lladdr {at.gateway_mac} dev {port.interface}")
+            routes += [f"{one} via {at.gateway[version]} dev {port.interface}" for one in covered]
+    return Step(
+        kind="static-routes",
+        name=f"static-routes:{node.name}",
+        params={"netns": netns, "routes": routes, "neighbours": neighbours},
+        text=f"route in {netns}: {'; '.join(routes)}",
+        undo_text="",
+    )
+
+
+def _commands(topology: Topology, lab: Lab, node: Node, kernel: KernelFunction, netns: str) -> Step:
+    values = port_values(topology, lab, node)
+    lines = [shlex.join(filled(command, values)) for command in kernel.commands]
+    return Step(
+        kind="commands",
+        name=f"commands:{node.name}",
+        params={
+            "netns": netns,
+            "node": node.name,
+            "function": _function_name(topology, lab, node),
+            "commands": lines,
+            "directory": kernel.directory,
+            "time_limit_ms": round(kernel.commands_time_limit_s * MS_PER_S),
+        },
+        text=f"run in {netns}: {'; '.join(lines)}",
+        undo_text=f"end what they have started in {netns}",
+    )
+
+
+def _function_name(topology: Topology, lab: Lab, node: Node) -> str:
+    """As the lab calls it."""
+    chain = next(one for one in lab.chains() if one.name == topology.chain)
+    return chain.functions[topology.functions().index(node)]
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Of one port, and of who is at the other end of its link."""
+
+    own: Mapping[Version, str]
+    """With the length of the prefix."""
+    gateway: Mapping[Version, str]
+    gateway_mac: str
+
+
+def addresses(topology: Topology, port: Port) -> Addresses:
+    """Those of one port's link."""
+    at_left = topology.links[port.link].left == port.name
+    own, other = (1, 2) if at_left else (2, 1)
+    return Addresses(
+        own={version: f"{_host(version, port.link, own)}/{_LENGTH[version]}" for version in VERSIONS},
+        gateway={version: _host(version, port.link, other) for version in VERSIONS},
+        gateway_mac=next_hop(topology, port).mac,
+    )
+
+
+def _host(version: Version, link: int, number: int) -> str:
+    text = f"169.254.{link}.{number}" if version == 4 else f"fd57:6569:72:{link:x}::{number}"
+    return str(ipaddress.ip_address(text))
+
+
+def ends(traffic: Traffic, version: Version) -> tuple[str, str]:
+    """First address of the tester's left end and of its right one; of the other version of IP the default."""
+    return traffic.addresses() if traffic.ip == version else Traffic(ip=version).addresses()
+
+
+def prefixes(traffic: Traffic, version: Version) -> tuple[tuple[Prefix, ...], tuple[Prefix, ...]]:
+    """What covers all addresses of the left end, and of the right one: one prefix each where they stay apart.
+
+    PlanError if both ends share addresses: no route could tell them apart.
+    """
+    ranges = [_range(first, traffic) for first in ends(traffic, version)]
+    covering = [_covering(*one) for one in ranges]
+    if not covering[0].overlaps(covering[1]):
+        return (covering[0],), (covering[1],)
+    (left_first, left_last), (right_first, right_last) = ranges
+    if int(left_first) <= int(right_last) and int(right_first) <= int(left_last):
+        raise PlanError(
+            f"Linux cannot route between the tester's ends: addresses from {left_first} to {left_last} are "
+            f"at the left, and from {right_first} to {right_last} at the right; expected ranges apart: other "
+            "traffic.left.address or traffic.right.address, fewer flows, or kernel.addressing: none"
+        )
+    return _exact(left_first, left_last), _exact(right_first, right_last)
+
+
+def _range(first: str, traffic: Traffic) -> tuple[_Address, _Address]:
+    """First and last address of an end, as source in one direction and as destination in the other.
+
+    Of two varied addresses the second one goes up by three from flow to flow (native/traffic/flows.c).
+    """
+    address = ipaddress.ip_address(first)
+    varied = len({"src_ip", "dst_ip"} & set(traffic.flows.vary))
+    step = {0: 0, 1: 1, 2: 3}[varied]
+    return address, address + min(_RADIX - 1, step * (traffic.flows.count - 1))
+
+
+def _exact(first: _Address, last: _Address) -> tuple[Prefix, ...]:
+    if isinstance(first, ipaddress.IPv4Address) and isinstance(last, ipaddress.IPv4Address):
+        return tuple(ipaddress.summarize_address_range(first, last))
+    return tuple(ipaddress.summarize_address_range(ipaddress.IPv6Address(first), ipaddress.IPv6Address(last)))
+
+
+def _covering(first: _Address, last: _Address) -> Prefix:
+    length = first.max_prefixlen - (int(first) ^ int(last)).bit_length()
+    return ipaddress.ip_network(f"{first}/{length}", strict=False)

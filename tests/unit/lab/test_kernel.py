@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of kind kernel: what is accepted, and what is refused with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.lab import load_lab
+from weir.lab.kernel import filled, words_of
+
+from .lab_text import load, problem, problems
+
+BRIDGE = "weir: 1\nname: small\nchain: PVP\ntechnology: {technology}\n"
+
+
+def function(text: str, technology: str = "linux-bridge", more: str = "") -> str:
+    lab = BRIDGE.replace("{technology}", technology)
+    return lab + more + f"functions:\n  default: {{kind: kernel, {text}}}\n"
+
+
+def test_nothing_has_to_be_said() -> None:
+    kernel = load(function("cores: [1]")).functions["default"].namespaced()
+    assert kernel is not None
+    assert (kernel.addressing, kernel.commands, kernel.rps) == ("routed", (), True)
+
+
+def test_commands_run_where_the_lab_file_lies(tmp_path: Path) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "lab.yml").write_text(function("kernel: {directory: rules}"))
+    kernel = load_lab(tmp_path).functions["default"].namespaced()
+    assert kernel is not None
+    assert kernel.directory == str(tmp_path / "rules")
+    (tmp_path / "lab.yml").write_text(function("cores: [1]"))
+    kernel = load_lab(tmp_path).functions["default"].namespaced()
+    assert kernel is not None
+    assert kernel.directory == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "message", "expected"),
+    [
+        ("nf: l2fwd", "functions.default.nf", "means nothing to Linux", "kind: process"),
+        (
+            "architecture: pipeline",
+            "functions.default.architecture",
+            "means nothing to Linux",
+            "kind: process",
+        ),
+        ("vm: {vcpus: 2}", "functions.default.vm", "means nothing to kind kernel", "kind: vm"),
+        (
+            "kernel: {commands: ['ip route add default via {right.gatway}']}",
+            "functions.default.kernel.commands[0]",
+            "unknown name {right.gatway}",
+            "right.gateway",
+        ),
+        (
+            "kernel: {commands: ['nft \"flush']}",
+            "functions.default.kernel.commands[0]",
+            "cannot be split",
+            "quotes in pairs",
+        ),
+        ("kernel: {commands: ['']}", "functions.default.kernel.commands[0]", "no program", "a program"),
+        (
+            "kernel: {sysctls: {vm.swappiness: 1}}",
+            "functions.default.kernel.sysctls.vm.swappiness",
+            "is none that a network namespace has",
+            "such as net.ipv4",
+        ),
+        (
+            "kernel: {directory: nowhere}",
+            "functions.default.kernel.directory",
+            "there is no directory",
+            "relative to",
+        ),
+        (
+            "kernel: {drop_counters: [refused]}",
+            "functions.default.kernel.drop_counters[0]",
+            "is 'refused'",
+            "inet filter refused",
+        ),
+        ("kernel: {adressing: none}", "functions.default.kernel.adressing", "unknown key", "addressing"),
+    ],
+)
+def test_an_impossible_one_is_refused_where_it_is(text: str, key: str, message: str, expected: str) -> None:
+    found = problem(function(text))
+    assert found.key == key
+    assert message in found.message
+    assert expected in (found.expected or "")
+
+
+def test_what_belongs_to_the_kernel_means_nothing_to_others() -> None:
+    found = problem(
+        BRIDGE.replace("{technology}", "ovs") + "functions:\n  default: {nf: l2fwd, kernel: {}}\n"
+    )
+    assert (found.key, found.expected) == ("functions.default.kernel", "kind: kernel")
+
+
+@pytest.mark.parametrize("technology", ["direct", "ovs-dpdk", "sr-iov"])
+def test_a_technology_without_interfaces_is_refused_with_the_reason(technology: str) -> None:
+    found = next(one for one in problems(function("cores: [1]", technology)) if "joins" in one.message)
+    assert found.key == "technology"
+    assert f"{technology} joins no interface of the kernel, which default needs: its" in found.message
+    assert found.expected == "one of linux-bridge, ovs"
+
+
+def test_tagged_frames_need_interfaces_of_the_users() -> None:
+    tagged = "traffic: {vlan: 7, frames: [128]}\n"
+    assert problem(function("cores: [1]", more=tagged)).key == "traffic.vlan"
+    assert load(function("kernel: {addressing: none}", more=tagged)).traffic.vlan == 7
+
+
+def test_values_are_never_split_and_other_braces_are_the_commands_own() -> None:
+    words = words_of("nft add rule inet t f udp dport {53, 123} counter name '{left.mac}'")
+    assert filled(words, {"left.mac": "a b"})[-1] == "a b"
+    assert "{53," in words
