@@ -30,8 +30,8 @@ def run_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for deployment in fabric.deployments():
         deployment.destroy()
     left = [path.name for path in guests.iterdir()]
-    shutil.rmtree(root)
     shutil.rmtree(guests)
+    shutil.rmtree(root)
     assert left == []
 
 

@@ -94,6 +94,8 @@ def test_a_guest_has_no_rights_and_a_full_disk_is_a_finding(
         assert "0" not in {*status["Uid"], *status["Gid"], *status["Groups"]}
         assert {*status["CapEff"], *status["CapPrm"]} == {"0" * 16}
         assert status["Seccomp"] == ["2"]
+        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        assert {one.partition(b"=")[0] for one in environment} <= {b"PATH", b"WEIR_RESOURCE", b""}
         with pytest.raises(FabricError, match="Permission denied"):
             execute(monitor, "blockdev-add", {"driver": "file", "node-name": "s", "filename": str(secret)})
         with pytest.raises(FabricError, match="Permission denied"):

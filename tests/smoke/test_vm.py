@@ -9,13 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from weir import fabric
+from weir.fabric import process
+from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.lacking import lacking
+from weir.fabric.vm.monitor import execute
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
 from weir.lab.vm import VmOptions
+from weir.measure.one_case import Event
+from weir.procedures.campaign import Campaign
 from weir.procedures.rfc2544.recovery import recovery_s
+from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import Shape
-from weir.results.result import Trial
+from weir.results.result import Case, Trial
+from weir.store.store import Store
 
 from .tiny import tiny_lab
 from .trials import AS_FAST_AS_IT_CAN, standing, trials_of
@@ -81,6 +89,46 @@ def test_a_guest_that_is_reset_forwards_again(function: dict[str, object], run_r
     assert 0 < recovery_s(through, AFTER_S) < 0.95 * (RESET_S - AFTER_S)
     assert after.delivered > 0
     assert after.unaccounted == 0
+    assert [*run_root.iterdir()] == []
+
+
+class Silent:
+    """Nobody watches the run."""
+
+    def say(self, text: str) -> None: ...
+    def planned(self, cases: int) -> None: ...
+    def skipped(self, cases: int) -> None: ...
+    def setup(self, name: str) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def case(self, case: Case) -> None: ...
+
+
+def test_the_last_words_of_a_guest_that_ends_in_a_run_are_kept_in_the_result(
+    run_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = FunctionOptions.model_validate(KERNEL)
+    machine = options.machine()
+    assert machine is not None
+    missing = lacking([machine], "linux-bridge")
+    if missing is not None:
+        pytest.skip(": ".join(missing))
+    lab = tiny_lab("linux-bridge").model_copy(update={"functions": {DEFAULT_FUNCTION: options}})
+    wait = DataPlaneClient.wait
+
+    def eventful_wait(client: DataPlaneClient, seconds: float) -> None:
+        (deployment,) = fabric.deployments()
+        pid = deployment.processes().get("vm:f1")
+        if pid is not None and process.alive(pid):
+            execute(Files(deployment.run_dir, "f1").monitor, "system_reset")
+        wait(client, seconds)
+
+    monkeypatch.setattr(DataPlaneClient, "wait", eventful_wait)
+    with Store(tmp_path / "results.db") as store:
+        run = Campaign(lab, quick=False, store=store, progress=Silent()).run()
+        (case,) = store.load(run.id).setups[0].cases
+    assert case.problem is not None
+    assert "virtual machine f1 has ended" in case.problem
+    assert "weir: the kernel forwards" in case.problem.partition("its console: ")[2]
     assert [*run_root.iterdir()] == []
 
 

@@ -52,8 +52,9 @@ class Vm:
         made = None if forwarder == "" else image.found("kernel" if forwarder == "kernel" else "weir-dp")
         accel = accelerator(str(params["accel"]), made)
         groups = (kvm_groups() or []) if accel == "kvm" else []
-        # A file that may not grow is an error to QEMU, and not its end.
-        started = ["env", f"--chdir={files.sockets}", "--ignore-signal=XFSZ"]
+        # A file that may not grow is an error to QEMU, not its end. It gets nothing of root's environment.
+        started = ["env", f"--chdir={files.sockets}", "--ignore-signal=XFSZ", "-i"]
+        started += [f"PATH={os.environ.get('PATH', os.defpath)}", f"{process.MARKER}={site.marker()}"]
         started += user.run_as(user_of(site), groups)
         source, console = os.pipe()
         try:
