@@ -294,6 +294,14 @@ whatever_is_asked_nothing_is_read_or_written_outside(void **state)
 		if (rand() % 2 == 0)
 			asked.csum_offset = rand() % 20;
 		asked.gso_size = rand() % 300;
+		if (rand() % 4 == 0 &&
+		    length > L4) { /* a header of any length, and UDP behind it */
+			frame[L3] = 0x40 | rand() % 16;
+			frame[L3 + 9] = IPPROTO_UDP;
+			asked.gso_type = VIRTIO_NET_HDR_GSO_UDP_L4;
+			asked.csum_start = L3 + 4 * (frame[L3] & 0xf);
+			asked.csum_offset = UDP_CHECKSUM;
+		}
 		if (weir_unfinished_begin(&unfinished, frame, length, &asked)) {
 			begun++;
 			while (!unfinished.is_done) {
