@@ -68,11 +68,15 @@ begin_segments(struct weir_unfinished *unfinished, const struct virtio_net_hdr *
 	if (l4_offset_of(unfinished, &unfinished->protocol) != unfinished->l4_offset ||
 	    unfinished->protocol != (is_udp ? IPPROTO_UDP : IPPROTO_TCP))
 		return false;
-	header_bytes = unfinished->l4_offset;
-	if (header_bytes + sizeof(struct rte_tcp_hdr) > unfinished->length)
-		return false;
-	header_bytes += is_udp ? sizeof(struct rte_udp_hdr)
-			       : (unfinished->frame[header_bytes + 12] >> 4) * 4U;
+	header_bytes = sizeof(struct rte_udp_hdr);
+	if (!is_udp) {
+		if (unfinished->l4_offset + sizeof(struct rte_tcp_hdr) > unfinished->length)
+			return false;
+		header_bytes = (unfinished->frame[unfinished->l4_offset + 12] >> 4) * 4U;
+		if (header_bytes < sizeof(struct rte_tcp_hdr))
+			return false;
+	}
+	header_bytes += unfinished->l4_offset;
 	if (header_bytes >= unfinished->length ||
 	    unfinished->l4_offset + unfinished->checksum_offset + 2U > header_bytes)
 		return false;
