@@ -133,12 +133,11 @@ read_long_frame(struct packet_ring *ring, struct virtio_net_hdr *asked)
 }
 
 /* Takes the frame in the ring's next place, if it can be; else counts why not. */
-static bool
+static __rte_noinline bool
 take(struct packet_ring *ring, const struct tpacket2_hdr *header, uint32_t status)
 {
 	const uint8_t *frame = (const uint8_t *)header + header->tp_mac;
 	uint32_t bytes = header->tp_snaplen;
-	const uint32_t room = rte_pktmbuf_data_room_size(ring->mempool) - RTE_PKTMBUF_HEADROOM;
 	struct virtio_net_hdr asked;
 
 	read_tag(ring, header, status);
@@ -159,7 +158,7 @@ take(struct packet_ring *ring, const struct tpacket2_hdr *header, uint32_t statu
 		weir_count(&ring->unknown_offload, 1);
 		return false;
 	}
-	if (unlikely(weir_unfinished_bytes(&ring->taken) + ring->tag_bytes > room)) {
+	if (unlikely(weir_unfinished_bytes(&ring->taken) + ring->tag_bytes > ring->room_bytes)) {
 		weir_count(&ring->too_long, 1);
 		return false;
 	}
@@ -174,25 +173,39 @@ give_back(struct packet_ring *ring)
 	ring->is_taken = false;
 }
 
-/* A frame of which packets are left to be made; false: the ring has none. */
+/* A frame that nearly all are: it needs no more than to be copied. */
 static inline bool
-has_frame(struct packet_ring *ring)
+is_finished(const struct packet_ring *ring, const struct tpacket2_hdr *header, uint32_t status)
 {
-	while (!ring->is_taken) {
-		const struct tpacket2_hdr *header = next_place(ring);
-		uint32_t status = __atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE);
+	const uint8_t *frame = (const uint8_t *)header + header->tp_mac;
+	struct virtio_net_hdr asked;
 
-		if ((status & TP_STATUS_USER) == 0)
-			return false;
-		ring->is_taken = take(ring, header, status);
-		if (unlikely(!ring->is_taken))
-			give_back(ring);
+	memcpy(&asked, frame - sizeof(asked), sizeof(asked));
+	return (status & (TP_STATUS_COPY | TP_STATUS_VLAN_VALID)) == 0 &&
+	       header->tp_vlan_tci == 0 && header->tp_len == header->tp_snaplen &&
+	       header->tp_len <= ring->room_bytes && header->tp_len >= RTE_ETHER_HDR_LEN &&
+	       (asked.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) == 0 &&
+	       asked.gso_type == VIRTIO_NET_HDR_GSO_NONE;
+}
+
+static inline struct rte_mbuf *
+copy(struct packet_ring *ring, const struct tpacket2_hdr *header)
+{
+	struct rte_mbuf *packet = rte_pktmbuf_alloc(ring->mempool);
+	uint32_t bytes = header->tp_snaplen;
+
+	if (likely(packet != NULL)) {
+		memcpy(rte_pktmbuf_mtod(packet, void *), (const uint8_t *)header + header->tp_mac,
+		       bytes);
+		packet->data_len = bytes;
+		packet->pkt_len = bytes;
 	}
-	return true;
+	give_back(ring);
+	return packet;
 }
 
 /* The next packet of the frame, its tag put back; NULL: no buffer, and it is passed over. */
-static inline struct rte_mbuf *
+static __rte_noinline struct rte_mbuf *
 make_packet(struct packet_ring *ring)
 {
 	struct rte_mbuf *packet = rte_pktmbuf_alloc(ring->mempool);
@@ -218,9 +231,22 @@ packet_ring_receive(void *state, struct rte_mbuf **packets, uint16_t count)
 	uint16_t received = 0;
 	uint64_t bytes = 0;
 
-	while (received < count && has_frame(ring)) {
-		struct rte_mbuf *packet = make_packet(ring);
+	while (received < count) {
+		const struct tpacket2_hdr *header = next_place(ring);
+		uint32_t status = __atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE);
+		struct rte_mbuf *packet;
 
+		if ((status & TP_STATUS_USER) == 0)
+			break;
+		if (likely(is_finished(ring, header, status))) {
+			packet = copy(ring, header);
+		} else if (ring->is_taken || take(ring, header, status)) {
+			ring->is_taken = true;
+			packet = make_packet(ring);
+		} else {
+			give_back(ring);
+			continue;
+		}
 		if (unlikely(packet == NULL)) {
 			weir_count(&ring->stats.rx_nombuf, 1);
 			continue;

@@ -172,6 +172,8 @@ open_socket(const struct weir_port_config *config, struct weir_port *port, struc
 	made->send_fd = -1;
 	made->ring.fd = -1;
 	made->ring.mempool = weir_ports_mempool();
+	made->ring.room_bytes =
+		rte_pktmbuf_data_room_size(made->ring.mempool) - RTE_PKTMBUF_HEADROOM;
 	failed = set_up(made, config);
 	if (failed != NULL) {
 		weir_fail(error, "port_failed", config->name, "a kernel interface that is there",

@@ -22,6 +22,7 @@ struct packet_ring {
 	unsigned int next_frame;
 	uint8_t *long_frame; /* room for one that no place of the ring holds */
 	struct rte_mempool *mempool;
+	uint32_t room_bytes;	      /* of its buffers */
 	struct weir_unfinished taken; /* of the next place of the ring, if that is taken */
 	bool is_taken;
 	uint16_t tag[2]; /* of it, as on the wire */

@@ -27,7 +27,8 @@ l4_offset_of(const struct weir_unfinished *unfinished, uint8_t *protocol)
 	uint32_t offset = unfinished->l3_offset;
 
 	if (!unfinished->is_ipv6) {
-		if (offset + sizeof(struct rte_ipv4_hdr) > unfinished->length)
+		if (offset + sizeof(struct rte_ipv4_hdr) > unfinished->length ||
+		    (frame[offset] & 0xf) < 5)
 			return 0;
 		*protocol = frame[offset + offsetof(struct rte_ipv4_hdr, next_proto_id)];
 		return offset + (frame[offset] & 0xf) * 4;
@@ -67,11 +68,15 @@ begin_segments(struct weir_unfinished *unfinished, const struct virtio_net_hdr *
 	if (l4_offset_of(unfinished, &unfinished->protocol) != unfinished->l4_offset ||
 	    unfinished->protocol != (is_udp ? IPPROTO_UDP : IPPROTO_TCP))
 		return false;
-	header_bytes = unfinished->l4_offset;
-	if (header_bytes + sizeof(struct rte_tcp_hdr) > unfinished->length)
-		return false;
-	header_bytes += is_udp ? sizeof(struct rte_udp_hdr)
-			       : (unfinished->frame[header_bytes + 12] >> 4) * 4U;
+	header_bytes = sizeof(struct rte_udp_hdr);
+	if (!is_udp) {
+		if (unfinished->l4_offset + sizeof(struct rte_tcp_hdr) > unfinished->length)
+			return false;
+		header_bytes = (unfinished->frame[unfinished->l4_offset + 12] >> 4) * 4U;
+		if (header_bytes < sizeof(struct rte_tcp_hdr))
+			return false;
+	}
+	header_bytes += unfinished->l4_offset;
 	if (header_bytes >= unfinished->length ||
 	    unfinished->l4_offset + unfinished->checksum_offset + 2U > header_bytes)
 		return false;
@@ -102,6 +107,21 @@ weir_unfinished_begin(struct weir_unfinished *unfinished, const uint8_t *frame, 
 	return asked->gso_type == VIRTIO_NET_HDR_GSO_NONE || begin_segments(unfinished, asked);
 }
 
+static uint32_t
+crc32c(const uint8_t *at, uint32_t bytes)
+{
+	uint32_t crc = UINT32_MAX;
+	uint64_t words;
+
+	for (; bytes >= sizeof(words); at += sizeof(words), bytes -= sizeof(words)) {
+		memcpy(&words, at, sizeof(words)); /* frames are not aligned */
+		crc = rte_hash_crc_8byte(words, crc);
+	}
+	for (; bytes > 0; at++, bytes--)
+		crc = rte_hash_crc_1byte(*at, crc);
+	return ~crc;
+}
+
 /* As the kernel does: the field holds the sum over the pseudo header, and 0 would mean none. */
 static void
 fill_in(uint8_t *l4, uint32_t bytes, uint16_t offset)
@@ -112,7 +132,7 @@ fill_in(uint8_t *l4, uint32_t bytes, uint16_t offset)
 		uint32_t crc;
 
 		memset(l4 + offset, 0, sizeof(crc));
-		crc = rte_cpu_to_le_32(~rte_hash_crc(l4, bytes, UINT32_MAX));
+		crc = rte_cpu_to_le_32(crc32c(l4, bytes));
 		memcpy(l4 + offset, &crc, sizeof(crc));
 		return;
 	}

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -268,6 +269,53 @@ what_contradicts_itself_or_is_not_done_here_is_refused(void **state)
 	assert_false(weir_unfinished_begin(&unfinished, frame, bytes, &right));
 }
 
+/* A peer's kernel need not be honest: bytes and requests are near right ones, and all is written
+ * into buffers of just the length that is told. */
+static void
+whatever_is_asked_nothing_is_read_or_written_outside(void **state)
+{
+	uint8_t right[WEIR_TEST_FRAME_BYTES];
+	size_t bytes = unfinished_frame(IPPROTO_TCP, 500, 0, right);
+	unsigned int begun = 0;
+
+	(void)state;
+	srand(1);
+	for (unsigned int i = 0; i < 20000; i++) {
+		size_t length = rand() % 4 == 0 ? rand() % (bytes + 1) : bytes;
+		uint8_t *frame = malloc(length > 0 ? length : 1);
+		struct virtio_net_hdr asked = segments_of(1 + rand() % 5, L4, TCP_CHECKSUM);
+		struct weir_unfinished unfinished;
+
+		memcpy(frame, right, length);
+		for (unsigned int changes = rand() % 4; changes > 0 && length > 12; changes--)
+			frame[12 + rand() % RTE_MIN(length - 12, 50U)] = rand();
+		if (rand() % 2 == 0)
+			asked.csum_start = rand() % 70;
+		if (rand() % 2 == 0)
+			asked.csum_offset = rand() % 20;
+		asked.gso_size = rand() % 300;
+		if (rand() % 4 == 0 &&
+		    length > L4) { /* a header of any length, and UDP behind it */
+			frame[L3] = 0x40 | rand() % 16;
+			frame[L3 + 9] = IPPROTO_UDP;
+			asked.gso_type = VIRTIO_NET_HDR_GSO_UDP_L4;
+			asked.csum_start = L3 + 4 * (frame[L3] & 0xf);
+			asked.csum_offset = UDP_CHECKSUM;
+		}
+		if (weir_unfinished_begin(&unfinished, frame, length, &asked)) {
+			begun++;
+			while (!unfinished.is_done) {
+				uint8_t *to = malloc(weir_unfinished_bytes(&unfinished));
+
+				weir_unfinished_write(&unfinished, to);
+				free(to);
+			}
+		}
+		free(frame);
+	}
+	assert_true(begun > 500);
+}
+
 int
 main(void)
 {
@@ -279,6 +327,7 @@ main(void)
 		cmocka_unit_test(a_long_udp_packet_is_cut_into_datagrams),
 		cmocka_unit_test(ipv6_is_cut_too),
 		cmocka_unit_test(what_contradicts_itself_or_is_not_done_here_is_refused),
+		cmocka_unit_test(whatever_is_asked_nothing_is_read_or_written_outside),
 	};
 
 	for (size_t i = 0; i < sizeof(payload); i++)
