@@ -153,6 +153,12 @@ def test_the_next_step_of_each_doubt() -> None:
     assert "Read with care" in step(status="irregular", load_pps=None, tester_bound=True)
 
 
+def test_a_run_that_ended_before_it_found_anything_is_what_it_was_to_be() -> None:
+    spec = {"measure": {"goals": [], "latency": {"loads": ["10kpps"]}}}
+    assert kind(result(setups=[], spec=spec)) == "latency"
+    assert kind(result(setups=[], spec={"measure": {"goals": [{"name": "NDR"}]}})) == "throughput"
+
+
 def test_a_title_says_what_kind_of_run_it_was() -> None:
     kinds = {"throughput": result(), "latency": latency_run(), "migration": migrated()}
     for name, run in kinds.items():

@@ -81,7 +81,7 @@ def write_reports(
         terminal.show(result, console)
     else:
         print(render(result, shown), end="")
-    others = " and ".join(path.name for path in paths[1:])
+    others = ", ".join(path.name for path in paths[1:-1]) + f" and {paths[-1].name}"
     console.print(f"report: {paths[0]} ({others} beside it)", soft_wrap=True)
 
 

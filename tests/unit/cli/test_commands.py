@@ -23,6 +23,7 @@ from weir.base.error import WeirError
 from weir.cli import exits
 from weir.cli.main import COMMANDS, app
 from weir.procedures.campaign import Campaign
+from weir.report import render
 from weir.results.result import Result
 
 LAB = str(Path(__file__).parents[3] / "labs" / "switching")
@@ -116,7 +117,9 @@ def test_a_run_prints_its_result_alone_on_demand(tmp_path: Path, monkeypatch: py
     done = runner.invoke(app, ["run", LAB, *options])
     assert Result.read(done.stdout) == measured
     assert "measuring" in done.stderr
-    assert f"report: {tmp_path}/out/report.html" in done.stderr
+    beside = "(report.md, result.json and throughput.csv beside it)"
+    assert f"report: {tmp_path}/out/report.html {beside}" in done.stderr
+    assert (tmp_path / "out" / "report.md").read_text() == render(measured, "markdown")
     assert done.stdout == (tmp_path / "out" / "result.json").read_text()
 
 

@@ -125,6 +125,12 @@ def tables(result: Result) -> Iterator[RenderableType]:
     yield from reduction_tables(result)
 
 
+def kind(result: Result) -> str | None:
+    """Of a run that measured delays, or was to."""
+    delays = any(case.delays for _, case in result.cases())
+    return "latency" if delays or summary.measure_of(result).get("latency") else None
+
+
 def notes(result: Result) -> Iterator[Note]:
     """What the columns mean, what was tuned, and the least delay that the tester has."""
     meaning = [MEANING] if any(True for _ in delay_rows(result)) else []
@@ -292,7 +298,7 @@ def _figure(name: str, rows: list[DelayRow]) -> Markup | None:
 
 
 SECTION = Section(
-    kind=lambda result: "latency" if any(case.delays for _, case in result.cases()) else None,
+    kind=kind,
     findings=findings,
     tables=plain_tables,
     terminal=tables,

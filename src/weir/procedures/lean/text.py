@@ -30,7 +30,8 @@ def render(result: LeanResult) -> str:
 def _lines(result: LeanResult) -> Iterator[str]:
     traffic = result.traffic
     source = traffic.pcap or f"{traffic.flows:,} flows, frame {traffic.frame}"
-    yield f"{result.chain}: {result.repeats} repeats of {result.batches} batches of 32 on CPU {result.cpu}"
+    ran = f"{result.repeats} repeats of {result.batches} batches of 32 on CPU {result.cpu}"
+    yield f"Lean measurement of {result.chain}: {ran}"
     yield f"{source}; {traffic.frames:,} frames in memory; {result.fingerprint.cpu}"
     yield ""
     yield from table(_state("packets of known flows", result.later, walked=result.fastpath is not None))

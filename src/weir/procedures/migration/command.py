@@ -93,7 +93,8 @@ def migrate(
     cores = own_cores([planned(lab, TECHNOLOGY, chosen)], wait=wait)
     with cores, Store(store) as database, Progress(console) as progress:
         result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(settings)
-    write_reports(result, output, {"html": "report", "json": "result"}, console, as_json=as_json)
+    stems = {"html": "report", "markdown": "report", "json": "result"}
+    write_reports(result, output, stems, console, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     found = result.setups[0].cases[0].migration

@@ -99,7 +99,7 @@ def rfc2544(
     write_reports(
         result,
         output,
-        {"html": "report", "json": "result", "rfc2544": "rfc2544"},
+        {"html": "report", "markdown": "report", "json": "result", "rfc2544": "rfc2544"},
         console,
         as_json=as_json,
         shown="rfc2544",

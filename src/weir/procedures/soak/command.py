@@ -117,7 +117,11 @@ def soak(
         campaign = SoakCampaign(lab, quick=mode, store=database, progress=progress)
         result = campaign.run(settings) if earlier is None else campaign.resume(earlier)
     write_reports(
-        result, output, {"html": "report", "json": "result", "csv": "intervals"}, console, as_json=as_json
+        result,
+        output,
+        {"html": "report", "markdown": "report", "json": "result", "csv": "intervals"},
+        console,
+        as_json=as_json,
     )
     if result.interrupted:
         console.print(f"go on: weir soak --resume {result.id}", soft_wrap=True)

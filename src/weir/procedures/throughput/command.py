@@ -70,7 +70,7 @@ def run(
         progress.say(_expected(lab, compared))
         campaign = Campaign(lab, compared, quick=quick, store=database, progress=progress)
         result = campaign.run()
-    stems = {"html": "report", "json": "result", "csv": "throughput"}
+    stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
     write_reports(result, output, stems, console, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)

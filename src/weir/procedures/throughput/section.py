@@ -51,6 +51,11 @@ def tables(result: Result) -> Iterator[RenderableType]:
         yield _Chain(result, name)
 
 
+def kind(result: Result) -> str | None:
+    """Of a run that searched, or was to."""
+    return "throughput" if summary.goals(result) or summary.measure_of(result).get("goals") else None
+
+
 def notes(result: Result) -> Iterator[Note]:
     """Flags, and what columns mean."""
     flags = legend.flags_used(result)
@@ -243,7 +248,7 @@ def _place(result: Result, setup: Setup, case: Case | None) -> dict[str, Cell]:
 
 
 SECTION = Section(
-    kind=lambda result: "throughput" if summary.goals(result) else None,
+    kind=kind,
     findings=findings,
     tables=plain_tables,
     terminal=tables,

@@ -32,6 +32,7 @@ def test_each_abbreviation_of_the_table_is_explained() -> None:
             fingerprint=result().fingerprint,
         )
     )
+    assert text.startswith("Lean measurement of nat,l2fwd: 2 repeats of 2000 batches of 32 on CPU 0\n")
     for short in ("CPP", "IPP", "eIPC", "CUR"):
         assert short in text
     assert (
