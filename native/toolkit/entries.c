@@ -34,6 +34,9 @@ weir_entries_each(const char *owner, const char *text, const char *path, weir_en
 		return weir_fail(error, "bad_argument", where, "a list in the option, or in a file",
 				 NULL, "%s is given no list, or two", owner);
 	copy = path[0] != '\0' ? weir_text_file_read(path, &bytes, where, error) : strdup(text);
+	if (copy == NULL && path[0] == '\0')
+		weir_fail(error, "no_memory", where, NULL, NULL, "no memory for the list of %s",
+			  owner);
 	if (copy == NULL)
 		return -1;
 	status = each(copy, take, argument, where, error);

@@ -229,11 +229,15 @@ dpi_rules_load(const char *path, struct ndpi_detection_module_struct *ndpi, cons
 	       struct weir_error *error)
 {
 	size_t bytes;
-	char *text = path[0] != '\0' ? weir_text_file_read(path, &bytes, where, error) : strdup("");
+	bool named = path[0] != '\0';
+	char *text = named ? weir_text_file_read(path, &bytes, where, error) : strdup("");
 	struct dpi_rules *rules = in_use;
 
-	if (text == NULL)
+	if (text == NULL) {
+		if (!named)
+			weir_fail(error, "no_memory", where, NULL, NULL, "no memory for rules");
 		return NULL;
+	}
 	while (rules != NULL && strcmp(rules->text, text) != 0)
 		rules = rules->next;
 	if (rules == NULL) {
