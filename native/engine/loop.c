@@ -10,6 +10,7 @@
 #include "barrier.h"
 #include "cores.h"
 #include "history.h"
+#include "lcore_wait.h"
 #include "stage.h"
 
 static bool stop_asked;
@@ -223,7 +224,7 @@ weir_loops_stop(void)
 		return;
 	__atomic_store_n(&stop_asked, true, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < weir_cores_used; i++)
-		rte_eal_wait_lcore(weir_cores[i].lcore);
+		weir_lcore_wait(weir_cores[i].lcore);
 	weir_cores_polled = false;
 }
 
