@@ -10,6 +10,7 @@
 #include <rte_random.h>
 
 #include "control/dataplane.h"
+#include "engine/lcore_wait.h"
 #include "lean/json.h"
 #include "lean/slowdown.h"
 #include "port/port.h"
@@ -47,7 +48,7 @@ static void
 measure(struct task *task)
 {
 	rte_eal_remote_launch(run, task, LCORE);
-	rte_eal_wait_lcore(LCORE);
+	weir_lcore_wait(LCORE);
 }
 
 static int

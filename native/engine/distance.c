@@ -10,6 +10,7 @@
 #include <rte_cycles.h>
 #include <rte_launch.h>
 
+#include "lcore_wait.h"
 #include "loop.h"
 
 #define WARM_UP_TURNS 32
@@ -88,7 +89,7 @@ asked_cycles(void)
 	uint64_t *counted = line.cycles + WARM_UP_TURNS;
 
 	rte_eal_remote_launch(ask, NULL, weir_core_lcore(0));
-	if (rte_eal_wait_lcore(weir_core_lcore(0)) != 0)
+	if (weir_lcore_wait(weir_core_lcore(0)) != 0)
 		return 0;
 	qsort(counted, WEIR_DISTANCE_TURNS, sizeof(*counted), by_size);
 	return counted[WEIR_DISTANCE_TURNS / 2];
@@ -102,7 +103,7 @@ core_cycles(unsigned int lcore)
 	begin();
 	rte_eal_remote_launch(answer, NULL, lcore);
 	cycles = asked_cycles();
-	rte_eal_wait_lcore(lcore);
+	weir_lcore_wait(lcore);
 	return cycles;
 }
 

@@ -9,6 +9,7 @@
 
 #include "barrier.h"
 #include "cores.h"
+#include "lcore_wait.h"
 #include "stage.h"
 
 static bool stop_asked;
@@ -239,7 +240,7 @@ weir_loops_stop(void)
 		return;
 	__atomic_store_n(&stop_asked, true, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < weir_cores_used; i++) {
-		rte_eal_wait_lcore(weir_cores[i].lcore);
+		weir_lcore_wait(weir_cores[i].lcore);
 		/* Then all that the loop wrote is to be seen, whatever DPDK does. */
 		(void)__atomic_load_n(&weir_cores[i].has_ended, __ATOMIC_ACQUIRE);
 	}

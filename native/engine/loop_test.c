@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 #include <rte_cycles.h>
@@ -241,6 +242,39 @@ what_was_taken_out_before_a_pass_is_used_by_no_loop_after_it(void **state)
 	assert_int_equal(used_freed, 0);
 }
 
+/* How often this thread went to sleep. */
+static long
+sleeps_so_far(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return usage.ru_nvcsw;
+}
+
+static void
+who_waits_for_a_loop_to_stop_leaves_the_core_to_others(void **state)
+{
+	static const struct weir_loop_options options = {.stall_threshold_us = {THRESHOLD_US}};
+	struct weir_error error;
+	long before;
+
+	(void)state;
+	area.core = weir_core_number(0);
+	sleeps = true;
+	gap_us = 200000;
+	gaps_left = 1;
+	assert_int_equal(weir_area_add(&area, &error), 0);
+	weir_loops_start(&options);
+	while (__atomic_load_n(&gaps_left, __ATOMIC_ACQUIRE) > 0)
+		rte_delay_us_sleep(100);
+	before = sleeps_so_far();
+	weir_loops_stop();
+	assert_true(sleeps_so_far() - before >= 2);
+	weir_areas_clear();
+	gap_us = GAP_US;
+}
+
 int
 main(void)
 {
@@ -251,6 +285,7 @@ main(void)
 		cmocka_unit_test(a_gap_without_packets_and_without_proof_is_nobodys),
 		cmocka_unit_test(each_gap_is_kept_with_its_time_and_whose_it_was),
 		cmocka_unit_test(gaps_beyond_those_kept_are_the_oldest),
+		cmocka_unit_test(who_waits_for_a_loop_to_stop_leaves_the_core_to_others),
 		cmocka_unit_test(a_loop_times_pieces_of_work_between_its_polls),
 		cmocka_unit_test(what_was_taken_out_before_a_pass_is_used_by_no_loop_after_it),
 	};

@@ -108,3 +108,13 @@ def rough(seconds: float) -> str:
     if minutes < 100:
         return f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60 // 10 * 10} min"
+
+
+def span(shortest_s: float, longest_s: float) -> str:
+    """ "3 to 7 min", "40 s to 2 min"; one of both where they are the same in such words."""
+    (*first, unit), (*last, last_unit) = rough(shortest_s).split(), rough(longest_s).split()
+    if (first, unit) == (last, last_unit):
+        return f"about {rough(longest_s)}"
+    if len(first) == len(last) == 1 and unit == last_unit:
+        return f"{first[0]} to {rough(longest_s)}"
+    return f"{rough(shortest_s)} to {rough(longest_s)}"

@@ -7,7 +7,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,7 +25,6 @@ from weir.store.store import Store
 def new_result(lab: Lab, *, quick: bool, baseline: str, kind: str = "") -> Result:
     """Of a run that begins now, without setups. `kind` follows the lab's name in its id, such as "-soak"."""
     spec = lab.model_dump(mode="json")
-    digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
     began = datetime.now(UTC)
     return Result(
         weir=__version__,
@@ -33,13 +32,25 @@ def new_result(lab: Lab, *, quick: bool, baseline: str, kind: str = "") -> Resul
         lab=lab.name,
         title=lab.title or lab.name,
         quick=quick,
-        spec_sha256=digest,
+        spec_sha256=spec_sha256(lab),
         seed=lab.measure.seed,
         started_at=began.isoformat(timespec="seconds"),
         baseline=baseline,
         fingerprint=fabric.fingerprint(0, "unknown", {}),
         spec=spec,
     )
+
+
+def spec_sha256(lab: Lab) -> str:
+    """The same for labs that are the same when all defaults are filled in, and for no others."""
+    spec = json.dumps(lab.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(spec.encode()).hexdigest()
+
+
+def seconds_before(store: Store, lab: Lab) -> Sequence[float]:
+    """What the newest runs of that lab, whole ones, took on this machine; none where there were none."""
+    here = fabric.fingerprint(0, "unknown", {})
+    return store.seconds_of(spec_sha256(lab), here.cpu, here.cores)
 
 
 class Progress(Protocol):

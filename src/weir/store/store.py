@@ -204,6 +204,20 @@ class Store:
                     best = best.with_better(MachineBest.model_validate(run["machine"]))
         return best
 
+    def seconds_of(self, spec_sha256: str, cpu: str, cores: int) -> Sequence[float]:
+        """What the newest runs of that lab took on such a machine, newest first; without interrupted ones."""
+        wanted = select(RunRow.document).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
+        with explained(self.name), Session(self._engine) as session:
+            documents = session.scalars(wanted).all()
+        found: list[float] = []
+        for document in documents:
+            with suppress(ValueError, KeyError, TypeError):  # one that another Weir wrote
+                run = json.loads(document)
+                same = (run["spec_sha256"], run["fingerprint"]["cpu"], run["fingerprint"]["cores"])
+                if same == (spec_sha256, cpu, cores) and run["finished_at"] and not run["interrupted"]:
+                    found.append(float(run["seconds"]))
+        return found
+
     def list(self) -> Sequence[RunSummary]:
         """All runs, oldest first; with those that this Weir cannot read."""
         wanted = select(RunRow.id, RunRow.lab, RunRow.document).order_by(RunRow.number)

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from weir.cli.exits import USAGE, CommandError
-from weir.cli.labfile import Part
+from weir.cli.labfile import Part, compared_here
 from weir.cli.main import app
 from weir.lab import Lab
 from weir.lab.ways import Way, ways
+from weir.procedures.stored_result import new_result
+from weir.store.store import Store
 
 LAB = "labs/switching"
 runner = CliRunner()
@@ -95,9 +99,29 @@ def test_a_dry_run_says_what_would_be_measured_and_how_long_it_takes(monkeypatch
     first, *setups, last = done.stdout.splitlines()
     assert first.endswith("nothing was measured; of each, with frames of 64:")
     assert [line.split("  refused")[0] for line in setups] == ["  direct PVP", "  linux-bridge PVP"]
-    assert "expected to take about" in last
+    assert re.search(r"expected to take \d+ s to|expected to take \d+ to \d+ (s|min)", last)
     planned = json.loads(runner.invoke(app, [*words, "--dry-run", "--json"]).stdout)
     assert [one["name"] for one in planned["setups"]] == ["direct", "linux-bridge"]
     assert planned["baseline"] == "linux-bridge"
     assert planned["frames"] == ["64"]
-    assert planned["expected_s"] > 0
+    shortest_s, longest_s = planned["expected_range_s"]
+    assert 0 < shortest_s < longest_s
+
+
+def test_the_time_expected_is_that_of_earlier_runs_of_the_same_lab_here(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
+    known, _ = Part(["direct"], None, ["PVP"], ["64"]).of(*compared_here(Path(LAB), quick=True))
+    words = ["run", LAB, "--quick", "-t", "direct", "-c", "PVP", "--frame", "64"]
+    words += ["--store", str(tmp_path / "s.db")]
+    with Store(tmp_path / "s.db") as store:
+        for seconds, interrupted, seed in ((100, False, 0), (120, False, 0), (3, True, 0), (900, False, 7)):
+            measure = known.measure.model_copy(update={"seed": seed or known.measure.seed})
+            other = known.model_copy(update={"measure": measure})
+            ended = {"seconds": seconds, "interrupted": interrupted, "finished_at": "2026-11-23T08:00:00Z"}
+            store.begin(new_result(other, quick=True, baseline="direct").model_copy(update=ended))
+    last = runner.invoke(app, [*words, "--dry-run"]).stdout.splitlines()[-1]
+    assert last.endswith("expected to take 1 to 3 min, by the last 2 runs of this lab here")
+    planned = json.loads(runner.invoke(app, [*words, "--dry-run", "--json"]).stdout)
+    assert planned["expected_range_s"] == [round(100 / 1.3), round(120 * 1.3)]

@@ -8,7 +8,7 @@ import io
 import pytest
 from rich.console import Console
 
-from weir.cli.progress import Progress, rough
+from weir.cli.progress import Progress, rough, span
 from weir.measure.one_case import Event, PhaseStarted, TrialFinished
 from weir.results.result import Case, Throughput, Trial
 
@@ -96,3 +96,16 @@ def test_the_count_of_trials_moves_during_a_search_and_nothing_is_estimated_befo
 )
 def test_an_estimate_has_no_digit_that_it_has_not(seconds: float, said: str) -> None:
     assert rough(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        ((180, 420), "3 to 7 min"),
+        ((40, 120), "40 s to 2 min"),
+        ((61, 62), "about 1 min"),
+        ((3000, 9000), "50 min to 2 h 30 min"),
+    ],
+)
+def test_a_range_of_times_is_said_in_the_words_of_its_ends(seconds: tuple[float, float], said: str) -> None:
+    assert span(*seconds) == said

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from weir.lab.ways import Way
 
 
+SPREAD = 1.3
+"""By how much a run may take longer, or shorter, than one before it."""
+SHORTEST = 0.45
+"""Of what all trials would take if none were spared: searches that end early, few trials repeated."""
+
+
 def run(
     lab_path: LabPath,
     *,
@@ -52,13 +58,15 @@ def run(
     from weir.cli.progress import Progress
     from weir.procedures.campaign import Campaign
     from weir.procedures.driver import all_planned
+    from weir.procedures.stored_result import seconds_before
     from weir.store.store import Store
 
     console = Console(stderr=as_json, highlight=False)
     part = Part(technology, variant, chain, frame)
     lab, compared = part.of(*compared_here(lab_path, quick=quick))
     if dry_run:
-        print(_json_planned(lab, compared) if as_json else _planned(lab, compared))
+        before = _before(lab, store)
+        print(_json_planned(lab, compared, before) if as_json else _planned(lab, compared, before))
         return
     fabric.require_root()
     check_reports(output)
@@ -67,7 +75,7 @@ def run(
         Store(store) as database,
         Progress(console) as progress,
     ):
-        progress.say(_expected(lab, compared))
+        progress.say(_expected(lab, compared, seconds_before(database, lab)))
         campaign = Campaign(lab, compared, quick=quick, store=database, progress=progress)
         result = campaign.run()
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
@@ -82,7 +90,20 @@ def run(
     judged([one for _, case in result.cases() for one in case.verdicts])
 
 
-def _planned(lab: Lab, compared: Sequence[Way]) -> str:
+def _before(lab: Lab, location: str | None) -> Sequence[float]:
+    """What earlier runs took; none where there is no store yet, or it may not be read."""
+    from weir.procedures.stored_result import seconds_before
+    from weir.store.database import StoreError
+    from weir.store.store import Store
+
+    try:
+        with Store(location, reading=True) as database:
+            return seconds_before(database, lab)
+    except StoreError:
+        return ()
+
+
+def _planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
     from weir.procedures.driver import refused
 
     frames = ", ".join(str(frame) for frame in lab.traffic.frames)
@@ -91,10 +112,10 @@ def _planned(lab: Lab, compared: Sequence[Way]) -> str:
         for chain in lab.chains():
             why = refused(way, chain)
             lines.append(f"  {way.name} {chain.name}" + (f"  refused here: {why}" if why is not None else ""))
-    return "\n".join([*lines, _expected(lab, compared)])
+    return "\n".join([*lines, _expected(lab, compared, before)])
 
 
-def _json_planned(lab: Lab, compared: Sequence[Way]) -> str:
+def _json_planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
     from weir.procedures.driver import refused
 
     return json.dumps(
@@ -113,6 +134,7 @@ def _json_planned(lab: Lab, compared: Sequence[Way]) -> str:
                 for chain in lab.chains()
             ],
             "expected_s": round(_expected_s(lab, compared)),
+            "expected_range_s": [round(one) for one in _range_s(lab, compared, before)],
         },
         indent=2,
     )
@@ -126,9 +148,17 @@ def _expected_s(lab: Lab, compared: Sequence[Way]) -> float:
     return sum(expected_s(way.lab.measure) for way in compared if way.refused is None) * cases
 
 
-def _expected(lab: Lab, compared: Sequence[Way]) -> str:
+def _range_s(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> tuple[float, float]:
+    """The shortest and the longest that is expected; `before`: what runs of the same lab took here."""
+    if before:
+        return min(before) / SPREAD, max(before) * SPREAD
+    longest_s = _expected_s(lab, compared)
+    return SHORTEST * longest_s, longest_s
+
+
+def _expected(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
     """How much there is to do, and about how long that takes."""
-    from weir.cli.progress import rough
+    from weir.cli.progress import rough, span
 
     each = len(lab.chains()) * len(lab.traffic.frames)
     ways = [way for way in compared if way.refused is None]
@@ -136,6 +166,10 @@ def _expected(lab: Lab, compared: Sequence[Way]) -> str:
     what = f"{cases} {'case' if cases == 1 else 'cases'}" + (
         f", each in {rounds} rounds" if rounds > 1 else ""
     )
+    said = f"{what}: expected to take {span(*_range_s(lab, compared, before))}"
+    if before:
+        runs = "run" if len(before) == 1 else f"{len(before)} runs"
+        return f"{said}, by the last {runs} of this lab here"
     again = lab.measure.revisit_s
     more = f", and up to {rough(again)} more for what the machine was in a worse state for" if again else ""
-    return f"{what}: expected to take about {rough(_expected_s(lab, compared))}{more}"
+    return f"{said}{more}"
