@@ -103,7 +103,7 @@ test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each
 
 .PHONY: test-hosts
 test-hosts: setup build/.packages-dev .venv/.ready-dev ## hosts that talk through each function under each technology, minutes
-	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_end_hosts.py
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_end_hosts.py tests/smoke/test_host_programs.py
 
 .PHONY: test-interruption
 test-interruption: setup build/.packages-dev .venv/.ready-dev ## kill -9 at every point of building and of a run (in `make test`: at some), an hour
