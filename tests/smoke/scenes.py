@@ -201,7 +201,7 @@ class Soak(Run):
     """`weir soak`."""
 
     def work(self) -> None:
-        words = ("--rate", "5kpps", "--duration", "400ms", "--interval", "200ms")
+        words = ("--rate", "5kpps", "--duration", "700ms", "--interval", "300ms")
         weir("soak", self.lab, *words, "--store", self._store, "--output", self.folder / "report")
 
 

@@ -24,6 +24,7 @@ from weir.cli.exits import FAILED, OK
 
 from .scenes import Deploy, Destroy, Reset, Run, Scene, Soak, Tune, Untune
 from .system_calls import NOT_BEGUN, Call, strace_works, traced
+from .tiny import TECHNOLOGIES
 
 pytestmark = [
     pytest.mark.root,
@@ -124,15 +125,17 @@ def _named(kind: type[Scene], technology: str) -> str:
     return f"{kind.__name__.lower()} under {technology}"
 
 
+SCENES: list[tuple[type[Scene], str]] = [
+    *((kind, name) for kind in (Deploy, Destroy, Run) for name in TECHNOLOGIES),
+    *((Reset, name) for name in TECHNOLOGIES if name != "direct"),
+    *((kind, "direct") for kind in (Tune, Untune, Soak)),
+]
 QUICK: dict[tuple[type[Scene], str], int] = {
-    (Deploy, "direct"): 12, (Deploy, "linux-bridge"): 8, (Deploy, "ovs"): 4, (Deploy, "ovs-dpdk"): 2,
-    (Destroy, "direct"): 10, (Destroy, "linux-bridge"): 8, (Destroy, "ovs"): 4, (Destroy, "ovs-dpdk"): 1,
-    (Reset, "linux-bridge"): 5, (Reset, "ovs"): 2, (Reset, "ovs-dpdk"): 1,
-    (Tune, "direct"): 20, (Untune, "direct"): 20,
-    (Run, "direct"): 4, (Run, "linux-bridge"): 2, (Run, "ovs"): 1, (Run, "ovs-dpdk"): 1,
-    (Soak, "direct"): 1,
+    (Deploy, "direct"): 12, (Deploy, "linux-bridge"): 6, (Deploy, "ovs"): 3,
+    (Destroy, "direct"): 10, (Destroy, "linux-bridge"): 6, (Reset, "linux-bridge"): 4,
+    (Tune, "direct"): 12, (Untune, "direct"): 12, (Run, "direct"): 3,
 }  # fmt: skip
-"""How many of each in `make test`: 106, by what one costs."""
+"""How many of each in `make test`, by what one costs."""
 MEASURING, OF_A_MEASUREMENT = (Run, Soak), 500
 
 
@@ -147,7 +150,7 @@ def _many(kind: type[Scene], _technology: str) -> int:
     [
         *(
             pytest.param(*scene, spread(_many(*scene)), marks=pytest.mark.slow, id=f"{_named(*scene)}-many")
-            for scene in QUICK
+            for scene in SCENES
         ),
         *(pytest.param(*scene, spread(few), id=f"{_named(*scene)}-{few}") for scene, few in QUICK.items()),
     ],
