@@ -15,9 +15,10 @@ import pytest
 from weir import fabric, plan
 from weir.fabric import process
 from weir.fabric.namespace import DIRECTORY
-from weir.lab import Lab
+from weir.lab import Lab, load_lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
+from weir.lab.ways import ways
 from weir.results.result import Trial
 
 from .tiny import tiny_lab
@@ -28,6 +29,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
 ]
 
+PEERS = Path(__file__).parents[2] / "labs" / "peers"
 GENTLE_PPS, DURATION_S, DRAIN_MS = 1000, 0.2, 300
 RULES = """table inet filter {
   counter refused { }
@@ -142,6 +144,18 @@ def test_an_xdp_program_is_loaded_by_a_command(run_root: Path, tmp_path: Path) -
     (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
     assert 0 < lost(trial, "f1/kernel/linux", "not_returned") < trial.offered
     assert trial.unaccounted == 0
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nft") is None, reason="nftables is not installed")
+@pytest.mark.parametrize("chain", ["router", "firewall"])
+def test_the_lab_of_peers_carries_the_same_packets_either_way(chain: str, run_root: Path) -> None:
+    for way in ways(load_lab(PEERS, quick=True, cpus=sorted(os.sched_getaffinity(0)))):
+        lab = way.lab.model_copy(update={"chain": ((chain,),)})
+        (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+        assert trial.delivered == trial.offered > 0, (way.name, trial.drops)
+        assert trial.unaccounted == 0
     assert [*run_root.iterdir()] == []
 
 

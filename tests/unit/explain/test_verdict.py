@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from weir.base.topology import Topology
+from weir.base.topology import KernelFunction, Topology
 from weir.results.result import Ceiling
 from weir.results.slices import LeftOut
 
@@ -237,3 +237,15 @@ def test_the_trial_judged_is_one_that_lost_packets_and_whose_counters_can_be_bel
     overload = trial(full, AHEAD_OF_F1)
     broken = trial(fine, AHEAD_OF_F1, intended_load_pps=2 * OFFERED, unaccounted=50_000)
     assert verdict(explained(trial(fine), overload, broken)) == ("stage", "f1/nat")
+
+
+def test_what_rules_of_linux_drop_is_its_decision_and_no_full_queue() -> None:
+    linux = KernelFunction(addressing="routed", commands_time_limit_s=1, directory=".", rps=True)
+    built = topology(network=True)
+    nodes = tuple(
+        node.model_copy(update={"kernel": linux, "chain": ()}) if node.name == "f2" else node
+        for node in built.nodes
+    )
+    dropped = trial([*the_tester(), area("f1", HALF, NAT)], {("f2/kernel/nft", "refused"): OFFERED // 4})
+    found = explained(dropped, built=built.model_copy(update={"nodes": nodes}))
+    assert verdict(found) == ("decision", "f2/nft")
