@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of a run at full rate, while others count: answers that contradict neither themselves nor each other."""
+"""Answers about a run at full rate contradict neither themselves nor each other."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ def look(client: DataPlaneClient, counts_before: dict[int, int]) -> None:
     """Every answer of a run that goes on; those that belong together agree."""
     for stream in so_far(client).streams:
         assert stream.delivered + stream.tx_refused <= stream.offered
-        assert stream.latency is not None and stream.latency.count == stream.delivered
+        assert stream.latency is not None
+        assert stream.latency.count == stream.delivered
         assert stream.delivered >= counts_before[stream.id]
         found = sum(count for _, _, count in client.delays(stream.id).buckets)
         assert found >= stream.latency.count
@@ -108,6 +109,7 @@ def test_answers_during_a_run_agree_with_each_other(way: dict[str, Any]) -> None
             pass
         for stream in result.streams:
             assert counts[stream.id] <= stream.delivered <= stream.offered - stream.tx_refused
-            assert stream.latency is not None and 0 < stream.delivered == stream.latency.count
+            assert stream.latency is not None
+            assert 0 < stream.delivered == stream.latency.count
             assert sum(count for _, _, count in client.delays(stream.id).buckets) == stream.delivered
         client.reset()
