@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads and assertions of the model checker, GenMC (https://github.com/MPI-SWS/genmc), which runs
- * each model in every way that C11's memory model allows ([RC11]). Models are compiled to LLVM's
+ * each model in every way that C11's memory model allows (RC11). Models are compiled to LLVM's
  * code by clang and include the product's own source; its mutants are made by macros
  * (tools/test-model).
  */

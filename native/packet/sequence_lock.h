@@ -6,7 +6,7 @@
  *
  * The sequence number is odd while the words change. The words are 64 bits each, written and read
  * with relaxed atomics, as a reader may meet them half written; the fences order them against the
- * number ([C17], section 7.17.4).
+ * number (C17, section 7.17.4; Boehm, 2012).
  */
 #ifndef WEIR_PACKET_SEQUENCE_LOCK_H
 #define WEIR_PACKET_SEQUENCE_LOCK_H

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of a run at full rate, while others count: answers that do not contradict each other."""
+"""Answers about a run at full rate contradict neither themselves nor each other."""
 
 from __future__ import annotations
 
