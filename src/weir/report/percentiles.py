@@ -54,10 +54,6 @@ class PercentileCurve:
     packets: int
     levels: tuple[Level, ...]
 
-    def at_us(self, nines: float) -> float | None:
-        """Latency there; None: too few packets for it."""
-        return next((one.latency_us for one in self.levels if one.nines == nines), None)
-
 
 def curves(result: Result) -> list[PercentileCurve]:
     """All that trials kept histograms of, in stored order; empty where none did."""
@@ -65,18 +61,6 @@ def curves(result: Result) -> list[PercentileCurve]:
     for one in recorded(result):
         groups.setdefault((id(one.case), one.load, one.stream.direction), []).append(one)
     return [_curve(group) for group in groups.values()]
-
-
-def slower(result: Result) -> list[PercentileCurve]:
-    """Of each load the direction with the higher P99, or with the slower packet where there are too few."""
-    groups: dict[tuple[int, str], list[PercentileCurve]] = {}
-    for one in curves(result):
-        groups.setdefault((id(one.case), one.load), []).append(one)
-    return [max(group, key=_slowness) for group in groups.values()]
-
-
-def _slowness(curve: PercentileCurve) -> tuple[float, float]:
-    return curve.at_us(2) or 0.0, curve.levels[-1].latency_us
 
 
 def _curve(group: list[Recorded]) -> PercentileCurve:
