@@ -154,10 +154,10 @@ def _require_possible(topology: Topology, lab: Lab) -> None:
             f"traffic.vlan is {lab.traffic.vlan}, and hosts at the ends send no tags; leave traffic.vlan out"
         )
     for node in topology.functions():
-        if node.machine is not None:
+        if not node.in_weir_dp:
             raise NoHostsError(
-                f"{node.name} is a virtual machine, which forwards to the tester's addresses alone; expected"
-                " functions of kind process between hosts"
+                f"{node.name} is of kind {'vm' if node.machine is not None else 'kernel'}, and set up for the"
+                " tester's addresses alone; expected functions of kind process between hosts"
             )
         for one in node.chain:
             if swaps(one):

@@ -168,7 +168,8 @@ def test_cores_of_the_tester_are_left_to_what_runs_in_the_hosts(technology: str)
         ("direct", nf("l2fwd"), {"traffic": {"vlan": 7}}, "leave traffic.vlan out"),
         ("direct", nf("l2fwd", mode="mac-swap"), {}, "expected mode: mac-rewrite"),
         ("direct", nf("sink"), {}, "sink in f1 drops IPv4 and IPv6"),
-        ("linux-bridge", {"kind": "vm", "nf": "l2fwd"}, {}, "f1 is a virtual machine"),
+        ("linux-bridge", {"kind": "vm", "nf": "l2fwd"}, {}, "f1 is of kind vm"),
+        ("linux-bridge", {"kind": "kernel"}, {}, "f1 is of kind kernel"),
     ],
 )
 def test_a_chain_that_no_host_can_use_is_refused_with_the_reason(
