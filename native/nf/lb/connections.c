@@ -21,12 +21,10 @@ lb_connections_init(struct lb *lb, const char *where, struct weir_error *error)
 	if (lb->connections != NULL)
 		lb->index = weir_flow_table_create(count, lb->connections,
 						   sizeof(struct lb_connection));
-	if (lb->index == NULL) {
-		lb_connections_fini(lb);
+	if (lb->index == NULL)
 		return weir_fail(error, "no_memory", where, NULL,
 				 "give weir-dp more --memory-mb, or lower connections_max",
 				 "no memory for %u connections", count);
-	}
 	for (uint32_t i = 0; i < count; i++)
 		lb->connections[i].next_free = i + 1 < count ? i + 1 : NO_CONNECTION;
 	lb->first_free = 0;
