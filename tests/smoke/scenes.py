@@ -201,7 +201,7 @@ class Soak(Run):
     """`weir soak`."""
 
     def work(self) -> None:
-        words = ("--rate", "5kpps", "--duration", "700ms", "--interval", "300ms")
+        words = ("--rate", "5kpps", "--duration", "1s", "--interval", "300ms")
         weir("soak", self.lab, *words, "--store", self._store, "--output", self.folder / "report")
 
 
@@ -274,6 +274,7 @@ class Untune(Tune):
         assert survived(self._tuned)
 
     def _tuned(self) -> None:
+        sys.stdout = sys.__stdout__  # pytest's has no descriptor
         self.child()
         weir("tune", self.lab)
 
