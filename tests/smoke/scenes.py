@@ -170,6 +170,8 @@ class Run(Scene):
     def _counting(self, inner: Callable[..., Any]) -> Callable[..., Any]:
         def outer(*args: Any, **options: Any) -> Any:
             found = inner(*args, **options)
+            if inner.__name__ == "add_interval" and len(args) <= len(("store", "setup", "case")):
+                return found  # what is known of a soak, and no interval of it
             self._committed[:8] = (self._count() + 1).to_bytes(8, "little")
             return found
 
@@ -201,7 +203,7 @@ class Soak(Run):
     """`weir soak`."""
 
     def work(self) -> None:
-        words = ("--rate", "5kpps", "--duration", "700ms", "--interval", "300ms")
+        words = ("--rate", "5kpps", "--duration", "1s", "--interval", "300ms")
         weir("soak", self.lab, *words, "--store", self._store, "--output", self.folder / "report")
 
 
@@ -274,6 +276,7 @@ class Untune(Tune):
         assert survived(self._tuned)
 
     def _tuned(self) -> None:
+        sys.stdout = sys.__stdout__  # pytest's has no descriptor
         self.child()
         weir("tune", self.lab)
 

@@ -59,7 +59,8 @@ class Surroundings:
         left = [path.name for path in namespace.DIRECTORY.iterdir() if path.name.startswith(ours)]
         assert left == [], when
         assert self._marked() <= {one.pid for one in self._processes}, when
-        assert {path.name for path in self._root.iterdir()} == {STRAY} | self.kept, when
+        there = {path.name for path in self._root.iterdir()}
+        assert there == {STRAY} | self.kept, f"{sorted(there)}: {when}"
         assert (_pages(), _files()) == (self._pages, self._files), when
         assert self._bridge() == self._index, when
         assert all(one.poll() is None for one in self._processes), when
