@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tools.docs import site
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -46,3 +51,45 @@ def test_a_link_to_nothing_is_reported(root: Path, tmp_path: Path, link: str) ->
     (root / "README.md").write_text(f"# Top\n\n[x]({link})\n", encoding="utf-8")
     (problem,) = site.render(root, tmp_path / "site")
     assert problem.startswith("README.md: ")
+
+
+def test_a_page_has_its_headings_beside_it_and_the_index_all_of_them(root: Path, tmp_path: Path) -> None:
+    site.render(root, tmp_path / "site")
+    page = (tmp_path / "site" / "docs" / "design" / "method.html").read_text(encoding="utf-8")
+    assert '<ul class="contents"><li><a href="#a-b--c">A, b &amp; c</a></li>' in page
+    assert '<script src="../../search-index.js"></script>' in page
+    index = (tmp_path / "site" / "search-index.js").read_text(encoding="utf-8")
+    entries = json.loads(index.removeprefix("const WEIR_PAGES = ").removesuffix(";\n"))
+    assert [(entry["page"], entry["to"], entry["head"]) for entry in entries] == [
+        ("Top", "index.html", "Top"),
+        ("Method", "docs/design/method.html", "Method"),
+        ("Method", "docs/design/method.html#a-b--c", "A, b & c"),
+        ("Method", "docs/design/method.html#a-b-c", "a b c"),
+    ]
+    assert "key: <value>" in entries[-1]["text"]
+
+
+def test_every_page_of_the_documentation_is_in_the_list_once() -> None:
+    listed = [path for _, patterns in site.SECTIONS for pattern in patterns for path in ROOT.glob(pattern)]
+    assert sorted(listed) == sorted({*listed, *(ROOT / "docs").rglob("*.md")})
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+def test_the_search_finds_headings_first_and_leads_to_them(root: Path, tmp_path: Path) -> None:
+    site.render(root, tmp_path / "site")
+    page = tmp_path / "site" / "docs" / "design" / "method.html"
+    typed = (
+        "<script>const field = document.getElementById('wanted'); field.value = 'c KEY';"
+        "field.dispatchEvent(new Event('input'));</script>"
+    )
+    page.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{typed}</body>"), encoding="utf-8")
+    shown = subprocess.run(
+        ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    ).stdout
+    found = shown.partition('<ol id="found"')[2].partition("</ol>")[0]
+    assert found.count("<li>") == 1
+    assert 'href="../../docs/design/method.html#a-b-c"><b>a b c</b>Method</a>' in found

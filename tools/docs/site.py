@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation as HTML that works from the file system: one page a Markdown file, with a list of all.
+"""The documentation as HTML that works from the file system: one page a Markdown file, with a list of all,
+its headings, and a search.
 
 Pages keep their path, README.md becomes index.html, links between pages are rewritten, other files that a
-page links to are copied. A link to nothing is reported.
+page links to are copied. A link to nothing is reported. The search looks through an index that every page
+loads as a script: a browser lets no page from the file system fetch anything.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path, PurePosixPath
@@ -22,16 +26,41 @@ from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
 from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
+HOW_TO = {
+    "measure": (
+        "write-a-lab",
+        "choose-a-technology",
+        "measure-latency",
+        "run-rfc2544",
+        "run-a-soak",
+        "measure-without-a-tester",
+        "tune-a-host",
+    ),
+    "read results": ("read-a-report", "read-an-irregular-result", "explain-a-result", "compare-runs"),
+    "what stands in the chain": (
+        "test-your-own-function",
+        "talk-through-a-chain",
+        "join-tenants",
+        "run-a-vm",
+        "migrate-a-vm",
+    ),
+    "predict and plan": ("predict-a-lab", "plan-a-lab", "plan-a-fleet", "predict-kernel-forwarding"),
+}
+"""By what somebody is about to do; each page once."""
 SECTIONS = (
     ("", ("README.md",)),
     ("Tutorial", ("docs/tutorial/*.md",)),
-    ("How to", ("docs/how-to/*.md",)),
+    *(
+        (f"How to: {what}", tuple(f"docs/how-to/{name}.md" for name in names))
+        for what, names in HOW_TO.items()
+    ),
     ("Reference", ("docs/reference/*.md", "native/nf/*/*.md")),
     ("Design", ("docs/design/*.md",)),
     ("Labs", ("labs/*/README.md",)),
     ("Project", ("CONTRIBUTING.md", "CHANGELOG.md")),
 )
 HERE = Path(__file__).parent
+INDEX = "search-index.js"
 
 
 @dataclass
@@ -64,10 +93,30 @@ def render(root: Path, target: Path) -> list[str]:
             title=escape(page.title),
             style=(HERE / "page.css").read_text(encoding="utf-8"),
             navigation=_navigation(page, pages),
+            index=relpath(INDEX, str(PurePosixPath(page.target).parent)),
+            root=relpath(".", str(PurePosixPath(page.target).parent)),
+            search=(HERE / "search.js").read_text(encoding="utf-8"),
             body=re.sub(r"<table>.*?</table>", r'<div class="scroll">\g<0></div>', body, flags=re.DOTALL),
         )
         out.write_text(text, encoding="utf-8")
+    entries = json.dumps([entry for page in pages.values() for entry in _entries(page)], ensure_ascii=False)
+    (target / INDEX).write_text(f"const WEIR_PAGES = {entries};\n", encoding="utf-8")
     return broken
+
+
+def _entries(page: _Page) -> Iterator[dict[str, str]]:
+    """What the search knows of a page: each heading with the text below it."""
+    head, anchor, texts = page.title, "", []
+    for position, token in enumerate(page.tokens):
+        if token.type == "heading_open" and token.tag != "h1":
+            yield {"page": page.title, "to": page.target + anchor, "head": head, "text": " ".join(texts)}
+            head, texts = _plain(page.tokens[position + 1]), []
+            anchor = f"#{token.attrGet('id')}"
+        elif token.type == "inline" and page.tokens[position - 1].type != "heading_open":
+            texts.append(_plain(token))
+        elif token.type == "fence":
+            texts.append(token.content)
+    yield {"page": page.title, "to": page.target + anchor, "head": head, "text": " ".join(texts)}
 
 
 def _pages(root: Path, markdown: MarkdownIt) -> list[_Page]:
@@ -125,7 +174,7 @@ def _navigation(page: _Page, pages: dict[str, _Page]) -> str:
     for section, _ in SECTIONS:
         items = [
             f'<li><a href="{relpath(other.target, here)}"{current if other is page else ""}>'
-            f"{escape(other.title)}</a></li>"
+            f"{escape(other.title)}</a>{_contents(page) if other is page else ''}</li>"
             for other in pages.values()
             if other.section == section
         ]
@@ -133,6 +182,16 @@ def _navigation(page: _Page, pages: dict[str, _Page]) -> str:
             head = f"<h2>{escape(section)}</h2>" if section else ""
             parts.append(f"{head}<ul>{''.join(items)}</ul>")
     return "\n".join(parts)
+
+
+def _contents(page: _Page) -> str:
+    """Its headings, where there are several."""
+    heads = [
+        f'<li><a href="#{token.attrGet("id")}">{escape(_plain(page.tokens[position + 1]))}</a></li>'
+        for position, token in enumerate(page.tokens)
+        if token.type == "heading_open" and token.tag == "h2"
+    ]
+    return f'<ul class="contents">{"".join(heads)}</ul>' if len(heads) > 1 else ""
 
 
 def _plain(token: Token) -> str:
