@@ -106,7 +106,7 @@ def render(root: Path, target: Path) -> list[str]:
 
 def _entries(page: _Page) -> Iterator[dict[str, str]]:
     """What the search knows of a page: each heading with the text below it."""
-    head, anchor, texts = page.title, "", []
+    head, anchor, texts = page.title, "", list[str]()
     for position, token in enumerate(page.tokens):
         if token.type == "heading_open" and token.tag != "h1":
             yield {"page": page.title, "to": page.target + anchor, "head": head, "text": " ".join(texts)}
