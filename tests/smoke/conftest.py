@@ -26,11 +26,14 @@ def run_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     guests = Path(tempfile.mkdtemp(prefix="wg", dir="/var/tmp"))
     monkeypatch.setenv("WEIR_RUN_DIR", str(root))
     monkeypatch.setenv("WEIR_GUEST_DIR", str(guests))
+    logs = Path(tempfile.mkdtemp(prefix="wl", dir="/var/tmp"))
+    monkeypatch.setenv("WEIR_LOG_DIR", str(logs))
     yield root
     for deployment in fabric.deployments():
         deployment.destroy()
     left = [path.name for path in guests.iterdir()]
     shutil.rmtree(guests)
+    shutil.rmtree(logs)
     shutil.rmtree(root)
     assert left == []
 

@@ -245,5 +245,6 @@ def test_what_an_interface_that_is_down_refuses_has_a_reason_of_its_own(
     with raw_socket(hosts.left) as left:
         for number in range(20):
             left.send(frame_of(200, number))
-        assert becomes(lambda: port(wire, "b").tx_down, 20)
+        # At least: the host's own neighbour discovery may come through as well.
+        assert becomes(lambda: min(port(wire, "b").tx_down, 20), 20)
     assert [path.drops["tx_queue_full"] for path in wire.ledger().areas[0].paths] == [0, 0]

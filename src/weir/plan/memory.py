@@ -93,7 +93,7 @@ def switch_memory_mb(topology: Topology, lab: Lab) -> int:
     """Hugepage memory of a switch that is a DPDK program, in MiB."""
     switched = any(link.network for link in topology.links)
     described = TECHNOLOGIES[topology.technology]
-    return described.memory_mb(lab.options(topology.technology)) if switched else 0
+    return described.memory_mb(lab.options(topology.technology), topology.frame_bytes_max) if switched else 0
 
 
 def _state_mb(node: Node) -> int:

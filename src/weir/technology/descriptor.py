@@ -120,8 +120,8 @@ class Technology:
     """Options that are lists of CPUs; the first one says where the switch polls, before `cores`."""
     hugepages: bool = False
     """It cannot do without."""
-    memory_mb: Callable[[Any], int] = lambda _options: 0
-    """Hugepage memory of the switch."""
+    memory_mb: Callable[[Any, int], int] = lambda _options, _frame_bytes_max: 0
+    """Hugepage memory of the switch, by its options and the largest frame with FCS."""
     no_jumbo: Callable[[Any], str] = lambda _options: ""
     """Why its ports carry no frames above 1518 bytes; "" if they do."""
     flow_cache: bool = False

@@ -12,6 +12,8 @@ from weir.technology import openvswitch
 from weir.technology.descriptor import QUEUE, Forwarding, Need, QueueSize, Technology, TechnologyOptions
 from weir.technology.kernel_links import namespaces, veth
 
+_JUMBO_POOL_MB = 512
+
 
 class OvsDpdkOptions(TechnologyOptions):
     """Open vSwitch with DPDK, ports by vhost-user."""
@@ -23,7 +25,12 @@ class OvsDpdkOptions(TechnologyOptions):
         default=None, description="cores of the switch's other threads (dpdk-lcore-mask); absent: pmd_cores"
     )
     queue_size: QueueSize = Field(default=4096, description=QUEUE)
-    socket_memory_mb: int = Field(default=512, ge=64, le=65536, description="hugepage memory of the switch")
+    socket_memory_mb: int = Field(
+        default=512,
+        ge=64,
+        le=65536,
+        description="hugepage memory of the switch; 512 MB more for frames above 1518 bytes",
+    )
 
 
 def _steps(topology: Topology, options: OvsDpdkOptions) -> list[Step]:
@@ -32,13 +39,20 @@ def _steps(topology: Topology, options: OvsDpdkOptions) -> list[Step]:
     plan = [
         *namespaces(topology, with_switch=True),
         openvswitch.database(topology),
-        openvswitch.vswitchd(topology, lcores, pmd_cores, options.socket_memory_mb),
+        openvswitch.vswitchd(topology, lcores, pmd_cores, _memory_mb(options, topology.frame_bytes_max)),
     ]
     for link in topology.links:
         plan.append(openvswitch.bridge(link, "netdev"))
         for name in (link.left, link.right):
             plan += _port(topology, link, topology.port(name))
     return plan
+
+
+def _memory_mb(options: OvsDpdkOptions, frame_bytes_max: int) -> int:
+    """Ports of jumbo frames have a pool of buffers of their own, beside the one that they begin with."""
+    return options.socket_memory_mb + (
+        _JUMBO_POOL_MB if frame_bytes_max > openvswitch.STANDARD_FRAME_BYTES else 0
+    )
 
 
 def _port(topology: Topology, link: Link, port: Port) -> list[Step]:
@@ -60,7 +74,7 @@ TECHNOLOGY = Technology(
     no_interface="its polling threads take packets from vhost-user ports",
     cpu_options=("pmd_cores", "lcores"),
     hugepages=True,
-    memory_mb=lambda options: int(options.socket_memory_mb),
+    memory_mb=_memory_mb,
     flow_cache=True,
     joins_hosts=True,
 )
