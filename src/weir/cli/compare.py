@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import USAGE, CommandError, failed
+from weir.cli.exits import UNJUDGED, USAGE, CommandError, failed, printable
 from weir.cli.stored import StoreLocation, stored
 
 if TYPE_CHECKING:
-    from weir.results.comparison import Comparison
+    from weir.results.comparison import Change, Comparison
     from weir.results.result import Result
 
 RUNS = "A run's id or its beginning, `latest`, or a result.json; of several of the same, with commas between."
@@ -25,7 +26,12 @@ def compare(
         str, typer.Option("--threshold", metavar="SHARE", help="Changes below it do not matter.")
     ] = "3%",
     fail: Annotated[
-        bool, typer.Option("--fail", help="Exit code 1 if anything became worse by the threshold or more.")
+        bool,
+        typer.Option(
+            "--fail",
+            help="Exit code 1 if anything became worse by the threshold or more, 4 if anything that had a "
+            "number before has none now.",
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     store: StoreLocation = None,
@@ -49,11 +55,8 @@ def compare(
         print(found.model_dump_json(indent=2))
     else:
         text.show(found, Console(highlight=False))
-    worse = _worse(found)
-    if fail and worse:
-        failed(
-            f"{len(worse)} of {len(found.changes)} became worse by {threshold} or more: {', '.join(worse)}"
-        )
+    if fail:
+        _judge(found, threshold)
 
 
 def _names(side: str) -> list[str]:
@@ -81,9 +84,22 @@ def _distinct(sides: list[list[Result]]) -> None:
         raise CommandError(f"{twice} is named twice: a run does not compare with itself", USAGE)
 
 
-def _worse(found: Comparison) -> list[str]:
-    return [
-        f"{change.way} {change.chain} {change.frame} {change.what} {change.change:+.1%}"
+def _judge(found: Comparison, threshold: str) -> None:
+    """Ends the command if something became worse, or has no number any more: then nobody knows."""
+    all_of = len(found.changes)
+    worse = [
+        f"{_name(change)} {change.change:+.1%}"
         for change in found.changes
         if change.outcome == "worse" and change.change is not None and abs(change.change) >= found.smallest
     ]
+    if worse:
+        failed(f"{len(worse)} of {all_of} became worse by {threshold} or more: {', '.join(worse)}")
+    gone = [_name(change) for change in found.changes if change.before is not None and change.after is None]
+    if gone:
+        said = f"{len(gone)} of {all_of} had a number before and have none now: {', '.join(gone)}"
+        print(f"weir: {printable(said)}", file=sys.stderr)
+        raise typer.Exit(UNJUDGED)
+
+
+def _name(change: Change) -> str:
+    return f"{change.way} {change.chain} {change.frame} {change.what}"

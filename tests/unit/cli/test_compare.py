@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from tests.report.disturbed import found
 from tests.unit.comparison.test_changes import a_run
 from weir.cli.main import app
+from weir.results.throughput import Throughput
 
 
 @pytest.fixture
@@ -47,6 +48,20 @@ def test_with_fail_a_change_for_the_worse_is_exit_code_1_and_named(runs: tuple[s
     assert complaint.startswith("weir: 3 of 3 became worse by 3% or more: direct PVP 64 NDR -20.0%, ovs")
     assert weir(*runs, "--fail", "--threshold", "30%")[0] == 0
     assert weir(*runs[::-1], "--fail")[0] == 0
+
+
+def test_with_fail_a_rate_that_is_gone_is_exit_code_4_and_named(tmp_path: Path) -> None:
+    good = found(1e6, rounds=(1e6, 1.002e6))
+    lost = Throughput(goal="NDR", goal_loss_ratio=0.0, status="irregular", why="no valid trial")
+    paths = [tmp_path / name for name in ("before.json", "after.json")]
+    paths[0].write_text(a_run("before", {"direct": good, "ovs": good, "xdp": good}).model_dump_json())
+    paths[1].write_text(a_run("after", {"direct": good, "ovs": lost}).model_dump_json())
+    code, _, complaint = weir(*map(str, paths), "--fail")
+    assert code == 4
+    assert complaint == (
+        "weir: 2 of 3 had a number before and have none now: ovs PVP 64 NDR, xdp PVP 64 NDR\n"
+    )
+    assert weir(*map(str, paths))[0] == 0
 
 
 def test_json_is_the_comparison_and_nothing_else(runs: tuple[str, str]) -> None:
