@@ -10,6 +10,7 @@ import pytest
 
 from weir import fabric
 from weir.fabric import probe
+from weir.lab import Lab
 from weir.lab.lab import Program
 from weir.lab.vm import VmOptions
 from weir.technology import TechnologyOptions
@@ -141,8 +142,32 @@ def test_a_program_that_a_function_starts_and_nobody_installed_is_named(
     programs = [Program("sh", "edge", "."), Program("nftt", "edge", ".")]
     refusal = fabric.check("linux-bridge", programs=programs)
     assert refusal is not None
-    assert refusal.missing == "nftt not installed, which function edge starts"
+    assert refusal.missing == "nftt not installed, which function edge needs"
     refusal = fabric.check("linux-bridge", programs=[Program("./setup", "edge", str(tmp_path))])
     assert refusal is not None
-    assert refusal.missing == f"there is no program ./setup in {tmp_path}, which function edge starts"
+    assert refusal.missing == f"there is no program ./setup in {tmp_path}, which function edge needs"
     assert fabric.check("linux-bridge", programs=programs[:1]) is None
+
+
+@pytest.mark.parametrize(("program", "package"), [("ip", "iproute2"), ("nft", "nftables")])
+def test_what_weir_itself_starts_for_a_kernel_function_is_named_with_its_package(
+    program: str, package: str, as_root: pytest.MonkeyPatch
+) -> None:
+    as_root.setattr("shutil.which", lambda name: None if name == program else name)
+    refusal = fabric.check(
+        "linux-bridge", programs=kernel_lab(drop_counters=["inet t refused"]).programs("PVP")
+    )
+    assert refusal is not None
+    assert refusal.missing == f"{program} not installed, which function default needs"
+    assert refusal.fix == f"install the Debian package {package}"
+
+
+def test_nft_is_missed_by_functions_with_drop_counters_alone(as_root: pytest.MonkeyPatch) -> None:
+    as_root.setattr("shutil.which", lambda name: None if name == "nft" else name)
+    assert fabric.check("linux-bridge", programs=kernel_lab().programs("PVP")) is None
+
+
+def kernel_lab(**kernel: object) -> Lab:
+    """Of one function that Linux does."""
+    text = {"weir": 1, "name": "own", "chain": "PVP", "technology": "linux-bridge"}
+    return Lab.model_validate({**text, "functions": {"default": {"kind": "kernel", "kernel": kernel}}})

@@ -77,3 +77,33 @@ def test_guests_under_kvm_say_so_too_and_emulated_ones_do_not() -> None:
 
 def test_all_that_shares_a_core_is_listed() -> None:
     assert "tester, f1 and f2 share core 0, in one polling loop." in said("ovs-dpdk")
+
+
+def of_linux(steered: list[str], *, rps: bool = True) -> list[str]:
+    """Of a function that Linux does on the tester's core."""
+    lab = Lab.model_validate(
+        {
+            "weir": 1,
+            "name": "small",
+            "chain": "PVP",
+            "technology": "linux-bridge",
+            "cores": {"tester": [0], "functions": [0]},
+            "functions": {"default": {"kind": "kernel", "kernel": {"rps": rps}}},
+        }
+    )
+    topology = plan.build_topology(lab, "linux-bridge", Chain("PVP", ("default",)), "small-0badcafe")
+    options = lab.options("linux-bridge")
+    return fidelity(topology, options, datapath="", memory="hugepages", steered=steered)
+
+
+def test_where_linux_takes_packets_is_said_as_the_kernel_did_and_not_as_it_was_planned() -> None:
+    assert "it takes what comes in on core 0." in "\n".join(of_linux(["f1"]))
+    refused = "\n".join(of_linux([]))
+    assert "it takes what comes in on the core of whoever sends, since this kernel has no receive" in refused
+    assert "on the core of whoever sends.\n" in "\n".join(of_linux([], rps=False))
+
+
+def test_linux_that_shares_a_core_with_a_polling_loop_is_named_where_it_has_that_core() -> None:
+    sentence = "Linux as f1 takes turns with a polling loop on core 0."
+    assert sentence in of_linux(["f1"])
+    assert sentence not in of_linux([])

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from weir.base.topology import Port
+from weir.base.topology import KernelFunction, Node, Port
 from weir.fabric.counters import Counter, counted_once
 from weir.fabric.errors import FabricError
-from weir.fabric.function.counters import generated, ip_drops, lost, nft_drops
-from weir.fabric.function.port import core_mask
+from weir.fabric.function.counters import _nft_drops, generated, ip_drops, lost, nft_drops
+from weir.fabric.function.port import _steer, core_mask
 
 SNMP = """Ip: Forwarding InReceives InHdrErrors InAddrErrors FragFails
 Ip: 1 100 3 4 5
@@ -62,6 +62,24 @@ def test_a_counter_of_nftables_is_a_reason_and_one_that_is_not_there_is_named() 
     ]
     with pytest.raises(FabricError, match=r"called inet filter refuse, and it has: inet filter refused"):
         nft_drops("f1", ["inet filter refuse"], listed)
+
+
+def test_a_program_that_is_gone_is_an_error_of_the_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(argv: list[str], **_: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory", argv[0])
+
+    monkeypatch.setattr("subprocess.run", absent)
+    kernel = KernelFunction(
+        addressing="none",
+        commands_time_limit_s=1,
+        directory=".",
+        drop_counters=("inet filter refused",),
+        rps=True,
+    )
+    with pytest.raises(FabricError, match=r"cannot run ip in wf1: No such file.*install .* iproute2"):
+        list(_nft_drops(Node(name="f1", role="function", kernel=kernel), "wf1"))
+    with pytest.raises(FabricError, match=r"cannot run ip in wf1: No such file.*install .* iproute2"):
+        _steer("wf1", "left", [0])
 
 
 def test_a_full_backlog_is_counted_at_the_sending_end_alone() -> None:

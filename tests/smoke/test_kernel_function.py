@@ -14,6 +14,7 @@ import pytest
 
 from weir import fabric, plan
 from weir.fabric import process
+from weir.fabric.function.port import core_mask
 from weir.fabric.namespace import DIRECTORY
 from weir.lab import Lab, load_lab
 from weir.lab.function import FunctionOptions
@@ -78,6 +79,29 @@ def test_the_simplest_file_forwards_and_accounts_for_every_packet(
     assert (gentle.unaccounted, hard.unaccounted) == (0, 0), hard.drops
     assert any(area.kind == "softirq" for area in hard.areas)
     assert [*run_root.iterdir()] == []
+
+
+def test_what_is_said_of_steering_is_what_the_interfaces_have(run_root: Path) -> None:
+    trials: list[Trial] = []
+    with standing(kernel_lab("linux-bridge"), trials.append) as (deployment, _):
+        topology = deployment.topology
+        assert topology is not None
+        node, ports = topology.namespaced()[0], [port for port in topology.ports if port.node == "f1"]
+        assert node.cores
+        steered = [
+            rps_cpus(port.netns or "", port.interface or "") == core_mask([*node.cores]) for port in ports
+        ]
+        assert deployment.steered() == (["f1"] if all(steered) else [])
+    assert [*run_root.iterdir()] == []
+
+
+def rps_cpus(netns: str, interface: str) -> str:
+    """As the kernel shows it, as wide as ours; empty where it has no such file."""
+    argv = ["ip", "netns", "exec", netns, "cat", f"/sys/class/net/{interface}/queues/rx-0/rps_cpus"]
+    shown = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+    return (
+        core_mask([bit for bit in range(4096) if int(shown.replace(",", ""), 16) >> bit & 1]) if shown else ""
+    )
 
 
 @pytest.mark.skipif(shutil.which("nft") is None, reason="nftables is not installed")

@@ -60,7 +60,7 @@ def check(
     programs: Sequence[Program] = (),
     hosts: bool = False,
 ) -> Refusal | None:
-    """None if the technology can be built here, with these virtual machines, commands that start these
+    """None if the technology can be built here, with these virtual machines, functions that need these
     programs, or hosts at the ends. `options`: the lab's, of it."""
     if os.geteuid() != 0:
         return _NO_ROOT
@@ -85,9 +85,9 @@ def _not_installed(program: Program) -> Refusal:
         missing = f"there is no program {program.name} in {program.directory}"
     else:
         missing = f"{program.name} not installed"
-    return Refusal(
-        f"{missing}, which function {program.function} starts", "install it, or make it executable"
-    )
+    package = program.package
+    fix = f"install the Debian package {package}" if package else "install it, or make it executable"
+    return Refusal(f"{missing}, which function {program.function} needs", fix)
 
 
 def _lacking(need: Need, options: TechnologyOptions) -> Refusal | None:

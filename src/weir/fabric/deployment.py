@@ -319,6 +319,14 @@ class Deployment:
         """Functions in virtual machines whose processor is emulated."""
         return [str(one.step.params["node"]) for one in self._machines() if one.facts["accel"] == "tcg"]
 
+    def steered(self) -> list[str]:
+        """Functions in network namespaces that have receive packet steering at all their interfaces."""
+        done: dict[str, list[bool]] = {}
+        for entry in self._journal.standing():
+            if entry.step.kind == "function-port":
+                done.setdefault(str(entry.step.params["node"]), []).append(bool(entry.facts.get("rps")))
+        return [node for node, each in done.items() if all(each)]
+
     def _machines(self) -> list[Entry]:
         standing = self._journal.standing()
         return [one for one in standing if one.step.kind == "vm" and not one.step.params.get("incoming")]

@@ -9,20 +9,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pyroute2.ethtool import Ethtool
 from pyroute2.netlink.exceptions import NetlinkError
 
-from weir.fabric import namespace, process
+from weir.fabric import process
 from weir.fabric.errors import FabricError
 from weir.fabric.links import index
+from weir.fabric.offloads import switch_off_offloads
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
 NAMES, RESOLVER = Path("/etc/hosts"), Path("/etc/resolv.conf")
 _NO_RESOLVER = "# There is no name server on the chain: what is not in /etc/hosts is unknown at once.\n"
 _IPV6 = Path("/proc/net/if_inet6")
-# Functions see frames as on a wire: with whole checksums, none longer than the MTU.
-_OFFLOADS = ("checksum", "segmentation", "gso", "gro", "lro", "vlan")
 _BITS = {4: 32, 6: 128}
 _LINK_SCOPE = 253  # RT_SCOPE_LINK of <linux/rtnetlink.h>
 
@@ -38,8 +36,7 @@ class EndHost:
                 "this kernel has no IPv6, which the chain carries and so its hosts would use",
                 "boot it without ipv6.disable=1",
             )
-        with namespace.inside(netns):
-            _switch_off_offloads(interface)
+        switch_off_offloads(netns, interface)
         try:
             _set_up(step, site, netns, interface)
         except NetlinkError as error:
@@ -60,22 +57,6 @@ def _texts(step: Step, key: str) -> list[str]:
     found = step.params[key]
     assert isinstance(found, list)
     return [str(one) for one in found]
-
-
-def _switch_off_offloads(interface: str) -> None:
-    with Ethtool() as ethtool:
-        features = ethtool.get_features(interface)
-        for one in features.features.values():
-            if one.available and any(kind in one.name for kind in _OFFLOADS):
-                one.enable = False
-        ethtool.set_features(interface, features)
-        kept = [
-            one.name
-            for one in ethtool.get_features(interface).features.values()
-            if one.enable and one.available and any(kind in one.name for kind in _OFFLOADS)
-        ]
-    if kept:
-        raise FabricError(f"the kernel keeps offloads of {interface} on: {', '.join(kept)}")
 
 
 def _set_up(step: Step, site: Site, netns: str, interface: str) -> None:

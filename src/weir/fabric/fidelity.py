@@ -25,9 +25,11 @@ def fidelity(
     datapath: str,
     memory: str,
     emulated: Sequence[str] = (),
+    steered: Sequence[str] = (),
 ) -> list[str]:
     """Sentences for the report, most important first. `options`: the lab's, of the technology. `emulated`:
-    functions in virtual machines whose processor is.
+    functions in virtual machines whose processor is. `steered`: functions in network namespaces for which the
+    kernel took receive packet steering.
     """
     said = []
     if emulated:
@@ -51,12 +53,12 @@ def fidelity(
         said.append(f"{datapath}: {why}.")
     if topology.bridge_netfilter is not None:
         said.append(_NETFILTER[topology.bridge_netfilter])
-    said += _by_linux(topology)
+    said += _by_linux(topology, steered)
     placed: dict[int, list[str]] = {}
     for node in topology.nodes:
         for core in node.cores if node.in_weir_dp else ():
             placed.setdefault(core, []).append(node.name)
-    said += _sharing(topology, placed)
+    said += _sharing(topology, placed, steered)
     if len(os.sched_getaffinity(0)) <= len(placed) + len(set(topology.switch_cores) - set(placed)):
         said.append("Every core polls: the system's own work takes time from the measurement.")
     if hypervisor():
@@ -66,17 +68,20 @@ def fidelity(
     return said
 
 
-def _by_linux(topology: Topology) -> Iterator[str]:
+def _by_linux(topology: Topology, steered: Sequence[str]) -> Iterator[str]:
     for node in topology.namespaced():
-        steered = node.kernel is not None and node.kernel.rps
-        where = f"core {', '.join(map(str, node.cores))}" if steered else "the core of whoever sends"
+        where = "the core of whoever sends"
+        if node.name in steered:
+            where = f"core {', '.join(map(str, node.cores))}"
+        elif node.kernel is not None and node.kernel.rps and node.cores:
+            where += ", since this kernel has no receive packet steering, which the lab asks for"
         yield (
             f"Linux {platform.release()} forwards as {node.name}, in a network namespace, between veth "
             f"interfaces without offloads; it takes what comes in on {where}."
         )
 
 
-def _sharing(topology: Topology, placed: Mapping[int, list[str]]) -> Iterator[str]:
+def _sharing(topology: Topology, placed: Mapping[int, list[str]], steered: Sequence[str]) -> Iterator[str]:
     """Who shares a core with whom. `placed`: nodes by the core of their polling loop."""
     for core, names in sorted(placed.items()):
         if len(names) > 1:
@@ -85,11 +90,13 @@ def _sharing(topology: Topology, placed: Mapping[int, list[str]]) -> Iterator[st
         if core in placed:
             yield f"The switch shares core {core} with {_listed(placed[core])}."
     polled = {*placed, *(topology.switch_cores if _polls(topology) else ())}
-    for node in topology.machines():
-        shared = sorted(polled.intersection(node.cores))
+    outside = {node.name: f"Virtual CPUs of {node.name} take turns" for node in topology.machines()}
+    outside |= {name: f"Linux as {name} takes turns" for name in steered}
+    for node in topology.nodes:
+        shared = sorted(polled.intersection(node.cores)) if node.name in outside else []
         if shared:
             cores = ", ".join(map(str, shared))
-            yield f"Virtual CPUs of {node.name} take turns with a polling loop on core {cores}."
+            yield f"{outside[node.name]} with a polling loop on core {cores}."
 
 
 def _polls(topology: Topology) -> bool:

@@ -27,7 +27,7 @@ def vm_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complain
     if machine is not None and function.kind != "vm":
         yield Complaint(at, f"means nothing to kind {function.kind}", "kind: vm", about=about)
         return
-    if function.forwards_by() != "weir-dp":
+    if function.kind == "vm" and function.forwards_by() != "weir-dp":
         yield from _of_weir_dp(path, function, about)
     if machine is None:
         return
@@ -82,6 +82,7 @@ def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Comp
     options = function.namespaced()
     if options is None:
         return
+    yield from _of_weir_dp(path, function, ((*path, "kind"),))
     for index, command in enumerate(options.commands):
         yield from command_complaints((*at, "commands", index), command, PORT_NAMES)
     for key, value in options.sysctls.items():

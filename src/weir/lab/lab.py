@@ -55,6 +55,8 @@ class Program:
     name: str
     function: str
     directory: str
+    package: str = ""
+    """Debian's, which has it; empty: not known."""
 
 
 def _chain_form(value: Any) -> ChainForm:
@@ -189,16 +191,18 @@ class Lab(LabSection):
         return tuple(machine for machine in found if machine is not None)
 
     def programs(self, chain_name: str) -> tuple[Program, ...]:
-        """What the commands of a chain's functions start, each once."""
+        """What a chain's functions start, and what Weir itself starts in their namespaces; each once."""
         chain = next(one for one in self.chains() if one.name == chain_name)
         found: dict[Program, None] = {}
         for name in chain.functions:
             kernel = self.functions[name].namespaced()
-            commands = kernel.commands if kernel is not None else ()
-            found |= {
-                Program(words_of(one)[0], name, (kernel and kernel.directory) or "."): None
-                for one in commands
-            }
+            if kernel is None:
+                continue
+            directory = kernel.directory or "."
+            found[Program("ip", name, directory, "iproute2")] = None
+            if kernel.drop_counters:
+                found[Program("nft", name, directory, "nftables")] = None
+            found |= {Program(words_of(one)[0], name, directory): None for one in kernel.commands}
         return tuple(found)
 
     def options(self, technology: str) -> TechnologyOptions:

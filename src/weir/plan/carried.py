@@ -13,6 +13,9 @@ Protocol = Literal["IPv4", "ARP", "IPv6", "Neighbor Discovery"]
 _ALL: frozenset[Protocol] = frozenset({"IPv4", "ARP", "IPv6", "Neighbor Discovery"})
 _IPV4: frozenset[Protocol] = frozenset({"IPv4"})
 _IPV6: frozenset[Protocol] = frozenset({"IPv6", "Neighbor Discovery"})
+_ARP: frozenset[Protocol] = frozenset({"ARP"})
+_NOT_IPV4: Mapping[str, frozenset[Protocol]] = {"arp": _ARP, "ipv6": _IPV6, "other": frozenset()}
+"""By option of native/toolkit/not_ipv4.h: the protocols that it decides on. `other` is about none of them."""
 
 
 def carried(one: NodeNf) -> frozenset[Protocol]:
@@ -36,7 +39,12 @@ def _everything(_given: _Given) -> frozenset[Protocol]:
 
 
 def _by_not_ipv4(given: _Given) -> frozenset[Protocol]:
-    return _ALL if given["not_ipv4"] == "forward" else _IPV4
+    """Each kind of frame by its own option, unless that leaves it to `not_ipv4`."""
+    found = _IPV4
+    for option, protocols in _NOT_IPV4.items():
+        said = given["not_ipv4"] if given[option] == "not_ipv4" else given[option]
+        found |= protocols if said == "forward" else frozenset()
+    return found
 
 
 def _but_ipv6(option: str) -> Callable[[_Given], frozenset[Protocol]]:

@@ -2,8 +2,8 @@
 """Steps for functions that Linux does in a network namespace, once its interfaces are there; their addresses,
 and the prefixes of the tester's two ends.
 
-Link i of a chain is the IPv4 network 169.254.i.0/30 (RFC 3927) and the IPv6 network fd57:6569:72:i::/64
-(RFC 4193); its left end has number 1 and its right end number 2.
+Link i of a chain is the IPv4 network 169.254.(i+1).0/30 (RFC 3927, which reserves 169.254.0.0/24) and the
+IPv6 network fd57:6569:72:i::/64 (RFC 4193); its left end has number 1 and its right end number 2.
 
 Nothing but the tester's packets may come out of such a namespace: no duplicate address detection, no router
 solicitations, no redirects, and the one report of multicast groups that IPv6 insists on (RFC 3810) at once,
@@ -123,6 +123,7 @@ def _port(topology: Topology, node: Node, port: Port, *, routed: bool) -> Step:
         kind="function-port",
         name=f"function-port:{port.name}",
         params={
+            "node": node.name,
             "netns": port.netns or "",
             "interface": port.interface or "",
             "mac": port.mac,
@@ -199,7 +200,7 @@ def addresses(topology: Topology, port: Port) -> Addresses:
 
 
 def _host(version: Version, link: int, number: int) -> str:
-    text = f"169.254.{link}.{number}" if version == 4 else f"fd57:6569:72:{link:x}::{number}"
+    text = f"169.254.{link + 1}.{number}" if version == 4 else f"fd57:6569:72:{link:x}::{number}"
     return str(ipaddress.ip_address(text))
 
 

@@ -80,6 +80,7 @@ class RunningChain:
             datapath=setup.datapath,
             memory=self.hello.memory,
             emulated=self.deployment.emulated(),
+            steered=self.deployment.steered(),
         )
         setup.host = list(
             fabric.host_settings(

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from weir.lab import load_lab
+from weir.lab.function import FunctionOptions
 from weir.lab.kernel import filled, words_of
+from weir.lab.kind_check import kernel_complaints, vm_complaints
 
 from .lab_text import load, problem, problems
 
@@ -88,6 +90,21 @@ def test_an_impossible_one_is_refused_where_it_is(text: str, key: str, message: 
     assert found.key == key
     assert message in found.message
     assert expected in (found.expected or "")
+
+
+def test_a_faulty_vm_hides_nothing_that_means_nothing_to_linux() -> None:
+    found = {one.key: one.message for one in problems(function("nf: l2fwd, vm: {vcpuss: 2}"))}
+    assert found["functions.default.nf"] == "means nothing to Linux"
+    assert "functions.default.vm.vcpuss" in found
+
+
+def test_each_fault_is_said_once_and_at_keys_that_are_there() -> None:
+    options = FunctionOptions.model_validate({"kind": "kernel", "nf": "l2fwd", "fastpath": True})
+    path = ("functions", "default")
+    assert list(vm_complaints(path, options)) == []
+    (complaint, *others) = kernel_complaints(path, options)
+    assert complaint.path == (*path, "nf")
+    assert {one.about for one in (complaint, *others)} == {((*path, "kind"),)}
 
 
 def test_what_belongs_to_the_kernel_means_nothing_to_others() -> None:

@@ -11,6 +11,7 @@ import pytest
 from weir import plan
 from weir.base.topology import Topology
 from weir.lab import Lab
+from weir.lab.lab import MAX_FUNCTIONS
 from weir.plan import PlanError, Step
 from weir.plan.kernel_steps import prefixes
 from weir.plan.switch_areas import require_modelled
@@ -52,12 +53,23 @@ def test_its_interfaces_have_the_addresses_that_frames_are_sent_to() -> None:
     topology, steps = planned(lab())
     ports = {step.name: step.params for step in steps if step.kind == "function-port"}
     assert ports["function-port:f1.left"]["mac"] == topology.port("f1.left").mac
-    assert ports["function-port:f1.left"]["addresses"] == ["169.254.0.2/30", "fd57:6569:72::2/64"]
-    assert ports["function-port:f3.left"]["addresses"] == ["169.254.2.2/30", "fd57:6569:72:2::2/64"]
+    assert ports["function-port:f1.left"]["addresses"] == ["169.254.1.2/30", "fd57:6569:72::2/64"]
+    assert ports["function-port:f3.left"]["addresses"] == ["169.254.3.2/30", "fd57:6569:72:2::2/64"]
     (routes, _) = [step.params for step in steps if step.kind == "static-routes"]
-    assert f"169.254.0.1 lladdr {topology.port('tester.left').mac} dev left" in _texts(routes["neighbours"])
-    assert f"169.254.1.2 lladdr {topology.port('f2.left').mac} dev right" in _texts(routes["neighbours"])
-    assert "198.19.0.0/23 via 169.254.1.2 dev right" in _texts(routes["routes"])
+    assert f"169.254.1.1 lladdr {topology.port('tester.left').mac} dev left" in _texts(routes["neighbours"])
+    assert f"169.254.2.2 lladdr {topology.port('f2.left').mac} dev right" in _texts(routes["neighbours"])
+    assert "198.19.0.0/23 via 169.254.2.2 dev right" in _texts(routes["routes"])
+
+
+def test_no_link_has_an_address_that_rfc_3927_reserves() -> None:
+    its = lab().model_copy(update={"chain": (("router",) * MAX_FUNCTIONS,)})
+    _, steps = planned(its)
+    own = [_texts(step.params["addresses"])[0] for step in steps if step.kind == "function-port"]
+    assert len(own) == 2 * MAX_FUNCTIONS
+    networks = {ipaddress.ip_interface(one).network for one in own}
+    assert len(networks) == MAX_FUNCTIONS + 1
+    reserved = [ipaddress.ip_network(one) for one in ("169.254.0.0/24", "169.254.255.0/24")]
+    assert not [one for one in networks for other in reserved if one.overlaps(other)]
 
 
 def _texts(values: object) -> list[str]:
@@ -73,7 +85,7 @@ def test_names_in_commands_are_filled_in_word_by_word() -> None:
     _, steps = planned(lab(commands=commands, directory="/rules", commands_time_limit_s=2))
     params = next(step.params for step in steps if step.name == "commands:f3")
     assert params["commands"] == [
-        "ip route add 203.0.113.0/24 via 169.254.3.2 dev right",
+        "ip route add 203.0.113.0/24 via 169.254.4.2 dev right",
         "echo '198.18.0.1 x'",
     ]
     assert (params["function"], params["directory"], params["time_limit_ms"]) == ("router", "/rules", 2000)

@@ -50,6 +50,9 @@ class Fabric:
     def emulated(self) -> list[str]:
         return ["f1"]
 
+    def steered(self) -> list[str]:
+        return []
+
     def refused(self) -> dict[str, str]:
         return {}
 

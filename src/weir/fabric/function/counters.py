@@ -127,6 +127,10 @@ def _nft_drops(node: Node, netns: str) -> Iterator[Counter]:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=_CALL_S, check=False)
     except subprocess.TimeoutExpired as late:
         raise FabricError(f"nft does not answer in {netns}") from late
+    except OSError as error:
+        raise FabricError(
+            f"cannot run ip in {netns}: {error.strerror}", "install the Debian package iproute2"
+        ) from error
     if done.returncode != 0:
         raise FabricError(f"nft does not list the counters of {netns}: {done.stderr.strip()}")
     yield from nft_drops(node.name, node.kernel.drop_counters, done.stdout)

@@ -7,32 +7,17 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyroute2.ethtool import Ethtool
 from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.topology import Topology
-from weir.fabric import namespace
 from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
 from weir.fabric.function.counters import namespace_counters
 from weir.fabric.links import index
+from weir.fabric.offloads import switch_off_offloads
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
-OFFLOADS = (
-    "tx-checksum",
-    "rx-checksum",
-    "tx-scatter-gather",
-    "segmentation",
-    "tx-udp",
-    "rx-gro",
-    "rx-lro",
-    "rx-udp-gro",
-    "tx-gso",
-    "tx-vlan",
-    "rx-vlan",
-)
-"""Parts of the names of features (ethtool(8)) with which frames differ from those on a wire."""
 _BITS_A_WORD = 32
 
 
@@ -45,8 +30,7 @@ class FunctionPort:
         netns, interface = str(params["netns"]), str(params["interface"])
         route = site.route(netns)
         number = index(site, netns, interface)
-        with namespace.inside(netns):
-            _without_offloads(interface)
+        switch_off_offloads(netns, interface)
         try:
             route.link("set", index=number, address=str(params["mac"]))
             for one in _texts(params["addresses"]):
@@ -69,15 +53,6 @@ def _texts(values: object) -> list[str]:
     return [str(one) for one in values] if isinstance(values, list) else []
 
 
-def _without_offloads(interface: str) -> None:
-    with Ethtool() as ethtool:
-        features = ethtool.get_features(interface)
-        for feature in features.features.values():
-            if any(part in feature.name for part in OFFLOADS):
-                feature.enable = False
-        ethtool.set_features(interface, features)
-
-
 def core_mask(cores: list[int]) -> str:
     """As sysfs wants it: hexadecimal words of 32 bits, the highest first."""
     bits = sum(1 << core for core in cores)
@@ -92,5 +67,10 @@ def _steer(netns: str, interface: str, cores: list[int]) -> bool:
     """Whether the kernel has receive packet steering. sysfs shows these interfaces from inside only."""
     path = f"/sys/class/net/{interface}/queues/rx-0/rps_cpus"
     argv = ["ip", "netns", "exec", netns, "tee", path]
-    done = subprocess.run(argv, input=core_mask(cores), capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(argv, input=core_mask(cores), capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise FabricError(
+            f"cannot run ip in {netns}: {error.strerror}", "install the Debian package iproute2"
+        ) from error
     return done.returncode == 0

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which protocols functions let through, by their options."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from weir.base.topology import NodeNf
+from weir.plan.carried import carried
+
+KINDS = ("not_ipv4", "drop", "forward")
+
+
+@pytest.mark.parametrize("nf", ["acl", "firewall"])
+@pytest.mark.parametrize(
+    ("not_ipv4", "arp", "ipv6", "other"),
+    list(itertools.product(("drop", "forward"), KINDS, KINDS, KINDS)),
+)
+def test_each_kind_of_frame_is_as_its_option_says_or_else_as_not_ipv4_does(
+    nf: str, not_ipv4: str, arp: str, ipv6: str, other: str
+) -> None:
+    one = NodeNf(nf=nf, options={"not_ipv4": not_ipv4, "arp": arp, "ipv6": ipv6, "other": other})
+    found = carried(one)
+    assert "IPv4" in found
+    arp_passes = arp == "forward" or (arp == "not_ipv4" and not_ipv4 == "forward")
+    ipv6_passes = ipv6 == "forward" or (ipv6 == "not_ipv4" and not_ipv4 == "forward")
+    assert ("ARP" in found) == arp_passes
+    assert ("IPv6" in found) == ("Neighbor Discovery" in found) == ipv6_passes
+
+
+@pytest.mark.parametrize("nf", ["acl", "firewall"])
+def test_what_is_not_given_is_the_functions_own_default(nf: str) -> None:
+    assert carried(NodeNf(nf=nf, options={})) == {"IPv4"}
+    assert carried(NodeNf(nf=nf, options={"arp": "forward"})) == {"IPv4", "ARP"}
