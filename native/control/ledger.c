@@ -35,15 +35,16 @@ port_to_json(const struct weir_port *port)
 
 	weir_port_stats(port, &stats);
 	return json_pack(
-		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}", "name",
-		port->name, "rx_packets", (json_int_t)stats.device.ipackets, "rx_bytes",
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
+		"name", port->name, "rx_packets", (json_int_t)stats.device.ipackets, "rx_bytes",
 		(json_int_t)stats.device.ibytes, "tx_packets", (json_int_t)stats.device.opackets,
 		"tx_bytes", (json_int_t)stats.device.obytes, "rx_missed",
 		(json_int_t)stats.device.imissed, "rx_nombuf", (json_int_t)stats.device.rx_nombuf,
 		"tx_errors", (json_int_t)stats.device.oerrors, "rx_too_long",
-		(json_int_t)stats.rx_too_long, "rx_unfinished", (json_int_t)stats.rx_unfinished,
-		"tx_too_long", (json_int_t)stats.tx_too_long, "tx_down", (json_int_t)stats.tx_down,
-		"gone", weir_port_gone(port), "timestamps", weir_timestamps_json(port));
+		(json_int_t)stats.rx_too_long, "rx_unread", (json_int_t)stats.rx_unread,
+		"rx_unfinished", (json_int_t)stats.rx_unfinished, "tx_too_long",
+		(json_int_t)stats.tx_too_long, "tx_down", (json_int_t)stats.tx_down, "gone",
+		weir_port_gone(port), "timestamps", weir_timestamps_json(port));
 }
 
 static json_t *

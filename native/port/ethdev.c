@@ -10,6 +10,7 @@
 #include <rte_bus.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
+#include <rte_malloc.h>
 
 #include "kind.h"
 #include "packet/ledger.h"
@@ -184,6 +185,21 @@ drop_cut_frames(uint16_t id, uint16_t queue, struct rte_mbuf **packets, uint16_t
 	return kept;
 }
 
+/* Without it cut frames would pass for whole ones. */
+static int
+watch_for_cut_frames(struct weir_port *port, struct weir_error *error)
+{
+	if (port->kind->cut_head_bytes == 0)
+		return 0;
+	port->cut_watch = rte_eth_add_rx_callback(port->queue.ethdev_id, 0, drop_cut_frames, port);
+	if (port->cut_watch != NULL)
+		return 0;
+	return weir_fail(error, "port_failed", port->name, NULL,
+			 "give weir-dp more memory, or open the interface as packet_socket",
+			 "cannot watch port %s for frames that its driver cuts: %s", port->device,
+			 rte_strerror(rte_errno));
+}
+
 static int
 start(const struct weir_port_config *config, struct weir_port *port, struct weir_error *error)
 {
@@ -194,8 +210,9 @@ start(const struct weir_port_config *config, struct weir_port *port, struct weir
 	const char *step = "ask";
 	int status = rte_eth_dev_info_get(id, &info);
 
-	/* DPDK refuses what the device does not have. */
-	if (frame_bytes_max > WEIR_STANDARD_FRAME_BYTES)
+	/* DPDK refuses what the device does not have. A driver with places of its own is not asked:
+	 * they are made for these frames, though it names Ethernet's standard length. */
+	if (frame_bytes_max > WEIR_STANDARD_FRAME_BYTES && port->kind->cut_head_bytes == 0)
 		conf.rxmode.mtu = frame_bytes_max - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 	if (status == 0 && config->timestamps != WEIR_TIMESTAMPS_COUNTER)
 		weir_stamping_ask(&info, port, &conf);
@@ -236,8 +253,10 @@ open_ethdev(const struct weir_port_config *config, struct weir_port *port, struc
 		rte_eal_hotplug_remove(device.bus, device.name);
 		return -1;
 	}
-	if (port->kind->cut_head_bytes != 0)
-		rte_eth_add_rx_callback(port->queue.ethdev_id, 0, drop_cut_frames, port);
+	if (watch_for_cut_frames(port, error) < 0) {
+		weir_ethdev_close(port);
+		return -1;
+	}
 	if (strcmp(port->driver, "net_vhost") == 0)
 		weir_vhost_wake();
 	if (!port->has_mac)
@@ -250,6 +269,11 @@ weir_ethdev_close(struct weir_port *port)
 {
 	weir_stamping_end(port, "");
 	rte_eth_dev_stop(port->queue.ethdev_id);
+	if (port->cut_watch != NULL) {
+		rte_eth_remove_rx_callback(port->queue.ethdev_id, 0, port->cut_watch);
+		rte_free((void *)(uintptr_t)port->cut_watch); /* DPDK leaves it to its caller */
+		port->cut_watch = NULL;
+	}
 	rte_eal_hotplug_remove(port->vdev ? "vdev" : "pci", port->device);
 }
 

@@ -112,8 +112,9 @@ read_tag(struct packet_ring *ring, const struct tpacket2_hdr *header, uint32_t s
 	ring->tag[1] = rte_cpu_to_be_16(header->tp_vlan_tci);
 }
 
-/* The frame that the kernel queued at the socket, since no place holds it; 0 bytes: nor does our
- * buffer. */
+/* The frame that the kernel queued at the socket, since no place holds it; 0 bytes: there is none,
+ * and it is counted why. An interface that went down leaves ENETDOWN, once, before the frames that
+ * wait: each place must take its own, or all later ones get their predecessor's. */
 static uint32_t
 read_long_frame(struct packet_ring *ring, struct virtio_net_hdr *asked)
 {
@@ -126,9 +127,15 @@ read_long_frame(struct packet_ring *ring, struct virtio_net_hdr *asked)
 
 	do {
 		read = recvmsg(ring->fd, &message, MSG_DONTWAIT);
-	} while (read < 0 && errno == EINTR);
-	if (read <= (ssize_t)sizeof(*asked) || (message.msg_flags & MSG_TRUNC) != 0)
+	} while (read < 0 && (errno == EINTR || errno == ENETDOWN));
+	if (read <= (ssize_t)sizeof(*asked)) {
+		weir_count(&ring->unread, 1);
 		return 0;
+	}
+	if ((message.msg_flags & MSG_TRUNC) != 0) {
+		weir_count(&ring->too_long, 1);
+		return 0;
+	}
 	return (uint32_t)read - sizeof(*asked);
 }
 
@@ -144,10 +151,8 @@ take(struct packet_ring *ring, const struct tpacket2_hdr *header, uint32_t statu
 	if (unlikely((status & TP_STATUS_COPY) != 0)) {
 		frame = ring->long_frame;
 		bytes = read_long_frame(ring, &asked);
-		if (bytes == 0) {
-			weir_count(&ring->too_long, 1);
+		if (bytes == 0)
 			return false;
-		}
 	} else if (unlikely(header->tp_len > bytes)) {
 		weir_count(&ring->no_room, 1);
 		return false;
@@ -274,5 +279,6 @@ packet_ring_stats(struct packet_ring *ring, struct weir_port_stats *stats)
 	stats->device.imissed = ring->missed + weir_counted(&ring->no_room);
 	stats->device.rx_nombuf = weir_counted(&ring->stats.rx_nombuf);
 	stats->rx_too_long = weir_counted(&ring->too_long);
+	stats->rx_unread = weir_counted(&ring->unread);
 	stats->rx_unfinished = weir_counted(&ring->unknown_offload);
 }

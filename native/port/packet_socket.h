@@ -28,7 +28,7 @@ struct packet_ring {
 	uint16_t tag[2]; /* of it, as on the wire */
 	uint32_t tag_bytes;
 	struct rte_eth_stats stats; /* but for imissed: one writer, the polling core */
-	uint64_t too_long, unknown_offload, no_room;
+	uint64_t too_long, unread, unknown_offload, no_room;
 	uint64_t missed; /* reading the kernel's counter clears it */
 };
 

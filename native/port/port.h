@@ -42,9 +42,10 @@ struct weir_port_config {
 struct weir_port_stats {
 	struct rte_eth_stats device; /* oerrors: packets that it took and lost */
 	uint64_t rx_too_long;	     /* longer than a packet buffer; or perhaps cut by the driver */
-	uint64_t rx_unfinished;	     /* left to the network card in a way that is not done here */
-	uint64_t tx_too_long;	     /* longer than the interface's MTU allows */
-	uint64_t tx_down;	     /* the interface was down, or gone */
+	uint64_t rx_unread;	/* announced by the kernel, and not handed over when asked for */
+	uint64_t rx_unfinished; /* left to the network card in a way that is not done here */
+	uint64_t tx_too_long;	/* longer than the interface's MTU allows */
+	uint64_t tx_down;	/* the interface was down, or gone */
 };
 
 struct weir_port {
@@ -59,9 +60,10 @@ struct weir_port {
 	bool has_mac;
 	bool has_area; /* an area reads it or writes to it: its queues are that area's thread's */
 	bool virtual_wire;
-	bool vdev;	      /* removed by rte_eal_hotplug_remove */
-	uint64_t rx_too_long; /* of a driver that cuts */
-	int flags_socket;     /* in the interface's namespace; -1: no kernel interface */
+	bool vdev;				       /* removed by rte_eal_hotplug_remove */
+	uint64_t rx_too_long;			       /* of a driver that cuts */
+	const struct rte_eth_rxtx_callback *cut_watch; /* what counts them; NULL: it does not cut */
+	int flags_socket; /* in the interface's namespace; -1: no kernel interface */
 	char interface[16];
 	enum weir_timestamps timestamps;
 	struct weir_device_clock *clock; /* of the stamps on what it receives; NULL: none */

@@ -77,7 +77,8 @@ begin_segments(struct weir_unfinished *unfinished, const struct virtio_net_hdr *
 			return false;
 	}
 	header_bytes += unfinished->l4_offset;
-	if (header_bytes >= unfinished->length ||
+	/* Above 65,535: behind IPv6 options of nearly a whole packet. */
+	if (header_bytes > UINT16_MAX || header_bytes >= unfinished->length ||
 	    unfinished->l4_offset + unfinished->checksum_offset + 2U > header_bytes)
 		return false;
 	unfinished->header_bytes = header_bytes;

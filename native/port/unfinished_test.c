@@ -242,6 +242,58 @@ ipv6_is_cut_too(void **state)
 	assert_int_equal(seen, PAYLOAD_BYTES);
 }
 
+/* The longest frame that a packet socket reads: an IPv6 packet of 65,535 bytes behind two VLAN
+ * tags.
+ */
+#define LONGEST_BYTES (L3 + 8 + UINT16_MAX)
+
+/* Options of the greatest length follow each other up to a TCP header, at `l4`. */
+static void
+write_options(uint8_t *frame, size_t l4)
+{
+	struct rte_ipv6_hdr *ip = (void *)(frame + L3);
+	size_t at = L3 + sizeof(*ip);
+
+	memset(frame, 0, LONGEST_BYTES);
+	memcpy(frame + 12, (const uint8_t[]){0x86, 0xdd}, 2);
+	ip->vtc_flow = rte_cpu_to_be_32(6U << 28);
+	ip->proto = IPPROTO_DSTOPTS;
+	while (at < l4) {
+		size_t bytes = RTE_MIN(l4 - at, 8 * 256U);
+
+		frame[at] = at + bytes == l4 ? IPPROTO_TCP : IPPROTO_DSTOPTS;
+		frame[at + 1] = bytes / 8 - 1;
+		at += bytes;
+	}
+	frame[l4 + 12] = 5 << 4;
+}
+
+/* 65,538 bytes of headers are 2 in sixteen bits, and the segment would end before its TCP header.
+ */
+static void
+headers_longer_than_a_packet_are_refused(void **state)
+{
+	static uint8_t frame[LONGEST_BYTES];
+	const size_t longest = L3 + sizeof(struct rte_ipv6_hdr) + 8 * 8182;
+	const struct {
+		size_t l4;
+		bool begins;
+	} cases[] = {{longest, true}, {longest + 8, false}};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		const struct virtio_net_hdr asked =
+			segments_of(VIRTIO_NET_HDR_GSO_TCPV6, cases[i].l4, TCP_CHECKSUM);
+		struct weir_unfinished unfinished;
+
+		write_options(frame, cases[i].l4);
+		assert_int_equal(weir_unfinished_begin(&unfinished, frame, sizeof(frame), &asked),
+				 cases[i].begins);
+	}
+	assert_true(longest + sizeof(struct rte_tcp_hdr) <= UINT16_MAX);
+	assert_true(longest + 8 + sizeof(struct rte_tcp_hdr) > UINT16_MAX);
+}
+
 static void
 what_contradicts_itself_or_is_not_done_here_is_refused(void **state)
 {
@@ -326,6 +378,7 @@ main(void)
 		cmocka_unit_test(a_long_tcp_packet_is_cut_as_a_card_would),
 		cmocka_unit_test(a_long_udp_packet_is_cut_into_datagrams),
 		cmocka_unit_test(ipv6_is_cut_too),
+		cmocka_unit_test(headers_longer_than_a_packet_are_refused),
 		cmocka_unit_test(what_contradicts_itself_or_is_not_done_here_is_refused),
 		cmocka_unit_test(whatever_is_asked_nothing_is_read_or_written_outside),
 	};

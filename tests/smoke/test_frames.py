@@ -47,10 +47,20 @@ def _quiet(chain: Deployment) -> tuple[int, int]:
     return now
 
 
-@pytest.mark.parametrize("technology", TECHNOLOGIES)
+@pytest.mark.parametrize(
+    ("technology", "port"),
+    [
+        *((technology, "") for technology in TECHNOLOGIES),
+        ("linux-bridge", "af_packet"),
+        ("ovs", "af_packet"),
+    ],
+)
 @pytest.mark.usefixtures("run_root")
-def test_a_mix_with_the_largest_frames_arrives_in_its_shares(technology: str) -> None:
+def test_a_mix_with_the_largest_frames_arrives_in_its_shares(technology: str, port: str) -> None:
     lab = tiny_lab(technology)
+    if port:
+        options = lab.options(technology).model_copy(update={"port": port})
+        lab = lab.model_copy(update={"technologies": lab.with_options(technology, options)})
     traffic = lab.traffic.model_copy(update={"frames": (MIX,)})
     tester = lab.tester.model_copy(update={"direction": "left-to-right"})
     trials: list[Trial] = []

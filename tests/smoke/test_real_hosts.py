@@ -223,6 +223,25 @@ def test_a_frame_that_no_buffer_holds_is_dropped_and_counted(hosts: Hosts, wire:
     assert becomes(lambda: port(wire, "a").rx_too_long, 1)
 
 
+def test_long_frames_stay_in_step_when_an_interface_was_down(hosts: Hosts, wire: DataPlaneClient) -> None:
+    length = 2020  # more than a place of the ring holds, less than a packet buffer
+    for netns, interface in (
+        (hosts.left, "eth0"),
+        (hosts.middle, "a"),
+        (hosts.middle, "b"),
+        (hosts.right, "eth0"),
+    ):
+        set_link(netns, interface, mtu=9000)
+    with raw_socket(hosts.left) as left, raw_socket(hosts.right) as right:
+        set_link(hosts.middle, "a", state="down")
+        set_link(hosts.middle, "a", state="up")
+        for number in range(3):
+            left.send(frame_of(length, number))
+            assert right.recv(65536) == frame_of(length, number)
+    counted = port(wire, "a")
+    assert (counted.rx_too_long, counted.rx_unread) == (0, 0)
+
+
 def test_a_frame_that_the_way_out_refuses_is_lost_alone(hosts: Hosts, wire: DataPlaneClient) -> None:
     for netns, interface in ((hosts.left, "eth0"), (hosts.middle, "a")):
         set_link(netns, interface, mtu=1900)

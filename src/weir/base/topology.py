@@ -16,6 +16,11 @@ from typing import Literal
 
 from weir.base.record import FixedRecord
 
+STANDARD_FRAME_BYTES = 1518
+"""Of an MTU of 1500 bytes, with FCS, without a VLAN tag: the longest frame that every port carries."""
+MAX_FRAME_BYTES = 9216
+"""The longest that Weir sends; likewise."""
+
 Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
 """How the functions of a node are spread over areas."""
 Forwarder = Literal["weir-dp", "kernel"]
@@ -208,12 +213,17 @@ class Topology(FixedRecord):
     links: tuple[Link, ...]
     switch_cores: tuple[int, ...] = ()
     wire: WireClass = "virtual"
-    frame_bytes_max: int = 1518
+    frame_bytes_max: int = STANDARD_FRAME_BYTES
     """The largest frame that it is to carry, with FCS, without a VLAN tag."""
     bridge_netfilter: bool | None = None
     """Whether bridged packets pass netfilter; None where there is no Linux bridge."""
     end_hosts: tuple[EndHost, ...] = ()
     """The left one and the right one; none where the tester is at the ends."""
+
+    @property
+    def jumbo(self) -> bool:
+        """Whether it is to carry frames above the standard length."""
+        return is_jumbo(self.frame_bytes_max)
 
     def port(self, name: str) -> Port:
         """The port of that name. KeyError if there is none."""
@@ -237,6 +247,11 @@ class Topology(FixedRecord):
     def processed(self) -> tuple[Node, ...]:
         """The others, which run in the tester's weir-dp."""
         return tuple(node for node in self.functions() if node.in_weir_dp)
+
+
+def is_jumbo(frame_bytes: int) -> bool:
+    """Whether a frame, with FCS, without a VLAN tag, is longer than a standard one."""
+    return frame_bytes > STANDARD_FRAME_BYTES
 
 
 _DEPLOYMENT = re.compile(r"(?P<lab>[a-z][a-z0-9-]{0,31})-(?P<token>[0-9a-f]{8})")

@@ -7,11 +7,11 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from weir.base.cores import cpus_text
+from weir.base.topology import STANDARD_FRAME_BYTES, is_jumbo
 from weir.lab.complaint import Complaint, show
 from weir.lab.delay import load_of
 from weir.lab.frames import (
     IMIX_PREFIX,
-    STANDARD_FRAME_BYTES,
     VLAN_TAG_BYTES,
     frame_sizes_bytes,
     max_frame_bytes,
@@ -66,7 +66,7 @@ def _frames(lab: Lab) -> Iterator[Complaint]:
         if max(sizes_bytes) > most:
             message = f"{what} a frame of {max(sizes_bytes)} bytes: larger than what Weir sends"
             yield Complaint(path, message, f"at most {most}", about=about)
-        elif untagged_max_bytes([frame], vlan=tagged) > STANDARD_FRAME_BYTES:
+        elif is_jumbo(untagged_max_bytes([frame], vlan=tagged)):
             yield from _jumbo(lab, path, f"{what} a jumbo frame, of {max(sizes_bytes)} bytes")
         if frame in traffic.frames[:index]:
             yield Complaint(

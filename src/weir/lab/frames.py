@@ -14,8 +14,8 @@ from typing import Annotated, Any
 
 from pydantic import PlainValidator, WithJsonSchema
 
-STANDARD_FRAME_BYTES = 1518
-MAX_FRAME_BYTES = 9216
+from weir.base.topology import MAX_FRAME_BYTES, STANDARD_FRAME_BYTES
+
 VLAN_TAG_BYTES = 4
 FRAME_OVERHEAD_BYTES = 20
 """Preamble (7), start of frame delimiter (1) and gap (12): on the link, not in the frame."""

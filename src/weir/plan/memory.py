@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weir.base.topology import KERNEL_PORT_KINDS, Node, Port, Topology
-from weir.lab.frames import STANDARD_FRAME_BYTES
 from weir.lab.function import NfOptions
 from weir.lab.lab import Lab
 from weir.lab.nf import Scalar, network_functions
@@ -42,7 +41,7 @@ def queue_size(topology: Topology, lab: Lab, port: Port) -> int:
     options = lab.options(topology.technology)
     if port.kind in KERNEL_PORT_KINDS:
         long = len(topology.ports) > LONG_CHAIN_PORTS
-        return KERNEL_RING_FRAMES_LARGE if long or _jumbo(topology) else KERNEL_RING_FRAMES
+        return KERNEL_RING_FRAMES_LARGE if long or topology.jumbo else KERNEL_RING_FRAMES
     chosen = getattr(options, "queue_size", None)
     return chosen if isinstance(chosen, int) else QUEUE_SIZE
 
@@ -61,15 +60,11 @@ def mbufs(topology: Topology, lab: Lab) -> int:
 def memory_mb(topology: Topology, lab: Lab) -> int:
     """Memory of weir-dp in MiB."""
     flows = 2 * lab.traffic.flows.count * _FLOW_BYTES
-    mbuf_bytes = _JUMBO_MBUF_BYTES if _jumbo(topology) else _MBUF_BYTES
+    mbuf_bytes = _JUMBO_MBUF_BYTES if topology.jumbo else _MBUF_BYTES
     needed_mb = _BASE_MB + (mbufs(topology, lab) * mbuf_bytes + flows) // (1 << 20)
-    needed_mb += 2 * _STREAM_JUMBO_MB if _jumbo(topology) else 0
+    needed_mb += 2 * _STREAM_JUMBO_MB if topology.jumbo else 0
     needed_mb += sum(_state_mb(node) for node in topology.processed())
     return -(-needed_mb // _GRAIN_MB) * _GRAIN_MB
-
-
-def _jumbo(topology: Topology) -> bool:
-    return topology.frame_bytes_max > STANDARD_FRAME_BYTES
 
 
 def guest_mbufs(node: Node) -> int:
@@ -93,7 +88,7 @@ def switch_memory_mb(topology: Topology, lab: Lab) -> int:
     """Hugepage memory of a switch that is a DPDK program, in MiB."""
     switched = any(link.network for link in topology.links)
     described = TECHNOLOGIES[topology.technology]
-    return described.memory_mb(lab.options(topology.technology), topology.frame_bytes_max) if switched else 0
+    return described.memory_mb(lab.options(topology.technology), topology.jumbo) if switched else 0
 
 
 def _state_mb(node: Node) -> int:

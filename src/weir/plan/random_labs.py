@@ -19,8 +19,9 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from weir.base.first_fault import fault_text
+from weir.base.topology import is_jumbo
 from weir.lab.check import complaints
-from weir.lab.frames import IMIX_BYTES, STANDARD_FRAME_BYTES
+from weir.lab.frames import IMIX_BYTES
 from weir.lab.function import ARCHITECTURES, NfOptions
 from weir.lab.lab import Lab
 from weir.lab.nf import Scalar, network_functions
@@ -32,7 +33,7 @@ from weir.technology import TECHNOLOGIES
 FASTPATH = "fast path"
 RUN_AS = (*ARCHITECTURES, FASTPATH)
 FUNCTIONS_MAX, WORKERS_MAX, STATE_CORES_MAX = 4, 4, 2
-SIZES_BYTES = tuple(sorted({size for size in IMIX_BYTES.values() if size <= STANDARD_FRAME_BYTES}))
+SIZES_BYTES = tuple(sorted({size for size in IMIX_BYTES.values() if not is_jumbo(size)}))
 _LETTERS = "".join(letter for letter, size in IMIX_BYTES.items() if size in SIZES_BYTES and letter != "z")
 _LETTERS_MAX = 12
 _FASTPATH_FLOWS_MIN, _FASTPATH_FLOWS_MAX = 256, 1 << 20

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from weir.base.topology import MAX_FRAME_BYTES, STANDARD_FRAME_BYTES
+
 Mac = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$")]
 QueueSize = Annotated[int, Field(ge=32, le=32768)]
 Options = dict[str, str | int | bool]
@@ -210,7 +212,7 @@ class Configure(Request):
     """Whether areas and stages count cycles."""
     mbufs: int | None = Field(default=None, ge=1024, le=1 << 24)
     """Packet buffers; absent: by the number of ports."""
-    frame_bytes_max: int = Field(default=1518, ge=1518, le=9216)
+    frame_bytes_max: int = Field(default=STANDARD_FRAME_BYTES, ge=STANDARD_FRAME_BYTES, le=MAX_FRAME_BYTES)
     """The largest frame, with FCS, without a VLAN tag: what packet buffers, rings and MTUs are made for."""
 
 

@@ -134,6 +134,8 @@ class PortLedger(Reply):
     tx_errors: int = 0
     rx_too_long: int = 0
     """Longer than a packet buffer."""
+    rx_unread: int = 0
+    """Longer than a place of a packet socket's ring, and not handed over by the kernel when asked for."""
     rx_unfinished: int = 0
     """Left to the network card in a way that a packet socket does not finish: tunnels, IP fragments."""
     tx_too_long: int = 0
@@ -144,7 +146,16 @@ class PortLedger(Reply):
     timestamps: PortTimestamps | None = None
 
 
-PORT_DROPS = ("rx_missed", "rx_nombuf", "tx_errors", "rx_too_long", "rx_unfinished", "tx_too_long", "tx_down")
+PORT_DROPS = (
+    "rx_missed",
+    "rx_nombuf",
+    "tx_errors",
+    "rx_too_long",
+    "rx_unread",
+    "rx_unfinished",
+    "tx_too_long",
+    "tx_down",
+)
 """Fields of PortLedger that count lost packets."""
 
 

@@ -120,10 +120,10 @@ class Technology:
     """Options that are lists of CPUs; the first one says where the switch polls, before `cores`."""
     hugepages: bool = False
     """It cannot do without."""
-    memory_mb: Callable[[Any, int], int] = lambda _options, _frame_bytes_max: 0
-    """Hugepage memory of the switch, by its options and the largest frame with FCS."""
+    memory_mb: Callable[[Any, bool], int] = lambda _options, _jumbo: 0
+    """Hugepage memory of the switch, by its options, and by whether it carries jumbo frames."""
     no_jumbo: Callable[[Any], str] = lambda _options: ""
-    """Why its ports carry no frames above 1518 bytes; "" if they do."""
+    """Why its ports carry no jumbo frames; "" if they do."""
     flow_cache: bool = False
     """What a packet costs depends on how many flows a cache of the switch holds."""
 

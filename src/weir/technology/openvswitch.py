@@ -12,7 +12,6 @@ from weir.base.topology import Link, Port, Topology, switch_namespace
 from weir.technology.descriptor import AGEING_S
 
 DIRECTORY = "ovs"
-STANDARD_FRAME_BYTES = 1518
 
 
 def database(topology: Topology) -> Step:
@@ -71,8 +70,7 @@ def system_port(link: Link, port: Port) -> Step:
 
 def vhost_port(topology: Topology, link: Link, port: Port) -> Step:
     """Connects to the socket that weir-dp, or a virtual machine, opens."""
-    jumbo = topology.frame_bytes_max > STANDARD_FRAME_BYTES
-    mtu_bytes = topology.frame_bytes_max if jumbo else 0
+    mtu_bytes = topology.frame_bytes_max if topology.jumbo else 0
     return _port(link, port, kind="dpdkvhostuserclient", how=" by vhost-user", mtu_bytes=mtu_bytes)
 
 

@@ -39,7 +39,7 @@ def _steps(topology: Topology, options: OvsDpdkOptions) -> list[Step]:
     plan = [
         *namespaces(topology, with_switch=True),
         openvswitch.database(topology),
-        openvswitch.vswitchd(topology, lcores, pmd_cores, _memory_mb(options, topology.frame_bytes_max)),
+        openvswitch.vswitchd(topology, lcores, pmd_cores, _memory_mb(options, topology.jumbo)),
     ]
     for link in topology.links:
         plan.append(openvswitch.bridge(link, "netdev"))
@@ -48,11 +48,9 @@ def _steps(topology: Topology, options: OvsDpdkOptions) -> list[Step]:
     return plan
 
 
-def _memory_mb(options: OvsDpdkOptions, frame_bytes_max: int) -> int:
+def _memory_mb(options: OvsDpdkOptions, jumbo: bool) -> int:
     """Ports of jumbo frames have a pool of buffers of their own, beside the one that they begin with."""
-    return options.socket_memory_mb + (
-        _JUMBO_POOL_MB if frame_bytes_max > openvswitch.STANDARD_FRAME_BYTES else 0
-    )
+    return options.socket_memory_mb + (_JUMBO_POOL_MB if jumbo else 0)
 
 
 def _port(topology: Topology, link: Link, port: Port) -> list[Step]:
