@@ -16,6 +16,7 @@ from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import LOCK_SUFFIX, SUFFIX, Entry, Journal, root
+from weir.fabric.kept_logs import keep_logs
 from weir.fabric.lock import Lock
 from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
@@ -107,18 +108,22 @@ class Deployment:
                 stop_signals.check()
             except BaseException as error:
                 site.close()
-                deployment.keep_logs(error)
-                deployment.destroy(on_event)
+                try:
+                    deployment.keep_logs(error)
+                finally:
+                    deployment.destroy(on_event)
                 raise
             site.close()
         return deployment
 
     def keep_logs(self, error: BaseException) -> None:
         """Before it is taken down because of that error, which then says where its logs are."""
+        site, directories = self._site(), []
         for entry in self._journal.standing():
             handler = step_handler(entry.step.kind)
             if isinstance(handler, Logging):
-                handler.keep_logs(self.run_dir, error)
+                directories += handler.logs(entry.step.params, entry.facts, site)
+        keep_logs(self.id, directories, error)
 
     def keep(self) -> None:
         """From now on it outlives this process, until it is destroyed."""

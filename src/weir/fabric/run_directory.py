@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from weir.fabric.errors import FabricError
-from weir.fabric.kept_logs import keep_logs
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
@@ -32,6 +31,6 @@ class RunDirectory:
             with suppress(FileNotFoundError):  # somebody removes files there, too
                 shutil.rmtree(site.directory)
 
-    def keep_logs(self, run_dir: Path, error: BaseException) -> None:
-        """Of all processes of the deployment."""
-        keep_logs(run_dir, error)
+    def logs(self, params: Mapping[str, Any], facts: Facts, site: Site) -> list[Path]:  # noqa: ARG002
+        """Of all processes but those of virtual machines."""
+        return [site.directory]

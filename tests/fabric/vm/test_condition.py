@@ -74,6 +74,7 @@ def ended(place: Path, *argv: str) -> int:
             r"has ended \(exit code 1 of QEMU\) .*: QEMU: no memory; its console: ",
         ),
         ("kill -SEGV $$", "was ended by SIGSEGV"),
+        ("kill -40 $$", r"was ended by SIGRTMIN\+6"),
     ],
 )
 def test_one_that_has_ended_says_how_and_what_it_said_last(

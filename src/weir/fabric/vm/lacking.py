@@ -11,7 +11,7 @@ from weir.fabric.errors import FabricError
 from weir.fabric.host.devices import TUN
 from weir.fabric.host.guest import kvm, kvm_groups
 from weir.fabric.host.tree import Tree
-from weir.fabric.vm import image
+from weir.fabric.vm import image, user
 from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES
 
@@ -44,6 +44,11 @@ def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
             return f"{program} not installed", f"install the Debian package {package}"
     if TECHNOLOGIES[technology].machine_port == "vm-tap" and not os.access(TUN, os.R_OK | os.W_OK):
         return f"there is no {TUN} to use, which tap interfaces need", "load the kernel's tun module"
+    if not user.finds_its_processes():
+        return (
+            "this process lacks CAP_SYS_PTRACE, without which it may not find QEMU, another user's, again",
+            "run as root; in a container, add that capability: docker run --cap-add SYS_PTRACE",
+        )
     forwarder = machine.forwards_by()
     if forwarder is not None:
         try:

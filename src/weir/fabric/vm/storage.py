@@ -122,6 +122,10 @@ class Guests:
             if "guests" in facts:
                 shutil.rmtree(str(facts["guests"]))
 
+    def logs(self, params: Mapping[str, Any], facts: Facts, site: Site) -> list[Path]:  # noqa: ARG002
+        """What QEMUs said, and their guests on their consoles."""
+        return [Path(str(facts["guests"]))] if "guests" in facts else []
+
 
 def overlay_bytes(disk_bytes: int, limit_bytes: int) -> int:
     """The most that an overlay on such a disk takes."""
@@ -129,7 +133,10 @@ def overlay_bytes(disk_bytes: int, limit_bytes: int) -> int:
 
 
 def require_space(site: Site, directory: Path, node: str, needed_bytes: int) -> None:
-    """FabricError if the disk has less free than that beside what other overlays on it may still take."""
+    """FabricError if the disk has less free than that beside what other overlays on it may still take.
+
+    Within `site.alone()` until the overlay is noted: others must not count the same space meanwhile.
+    """
     found = os.statvfs(directory)
     free_bytes = found.f_bavail * found.f_frsize
     promised = [
@@ -164,12 +171,13 @@ def overlay_limit_bytes(site: Site, node: str) -> int:
 
 
 def _may_grow_bytes(overlay: Mapping[str, Any], device: int) -> int:
+    path, taken = Path(str(overlay["path"])), 0
     try:
-        status = Path(str(overlay["path"])).stat()
+        with suppress(FileNotFoundError):  # it is promised, and about to be made
+            taken = path.stat().st_blocks * _BYTES_A_BLOCK
+        return max(0, int(overlay["bytes"]) - taken) if path.parent.stat().st_dev == device else 0
     except OSError:
         return 0
-    taken = status.st_blocks * _BYTES_A_BLOCK
-    return max(0, int(overlay["bytes"]) - taken) if status.st_dev == device else 0
 
 
 def _mib(size_bytes: int) -> str:
