@@ -16,7 +16,6 @@ from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import LOCK_SUFFIX, SUFFIX, Entry, Journal, root
-from weir.fabric.kept_logs import keep_logs
 from weir.fabric.lock import Lock
 from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
@@ -118,12 +117,10 @@ class Deployment:
 
     def keep_logs(self, error: BaseException) -> None:
         """Before it is taken down because of that error, which then says where its logs are."""
-        site, directories = self._site(), []
         for entry in self._journal.standing():
             handler = step_handler(entry.step.kind)
             if isinstance(handler, Logging):
-                directories += handler.logs(entry.step.params, entry.facts, site)
-        keep_logs(self.id, directories, error)
+                handler.keep_logs(self._site(), error)
 
     def keep(self) -> None:
         """From now on it outlives this process, until it is destroyed."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from weir.fabric.errors import FabricError
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.kept_logs import keep_logs
+from weir.fabric.step_handlers import LOGS, Facts, Site
 from weir.plan import Step
 
 
@@ -31,6 +32,6 @@ class RunDirectory:
             with suppress(FileNotFoundError):  # somebody removes files there, too
                 shutil.rmtree(site.directory)
 
-    def logs(self, params: Mapping[str, Any], facts: Facts, site: Site) -> list[Path]:  # noqa: ARG002
-        """Of all processes but those of virtual machines."""
-        return [site.directory]
+    def keep_logs(self, site: Site, error: BaseException) -> None:
+        """Of all processes of the deployment, and of what they note as theirs elsewhere."""
+        keep_logs(site.deployment, [site.directory, *map(Path, site.noted(LOGS))], error)

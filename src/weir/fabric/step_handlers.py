@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Facts = dict[str, Any]
 HOST_LOCK = "host.lock"
+LOGS = "logs"
 ALONE_S = 30.0
 
 
@@ -228,10 +229,11 @@ class Running(Protocol):
 
 @runtime_checkable
 class Logging(Protocol):
-    """One whose step holds logs, which go when it is undone."""
+    """One that keeps the logs of all steps: those in the run directory, and in the directory that a step has
+    noted as LOGS. No log has the same path below two of them."""
 
-    def logs(self, params: Mapping[str, Any], facts: Facts, site: Site) -> list[Path]:
-        """Directories with logs in them, its own or other steps'. No log has the same path below two."""
+    def keep_logs(self, site: Site, error: BaseException) -> None:
+        """Before they go; the error says from now on where they are."""
 
 
 _HANDLERS = {

@@ -71,13 +71,3 @@ def test_what_it_runs_has_no_rights_and_no_way_back() -> None:
     assert status["Groups"].split() == ["4242"]
     assert {status[f"Cap{which}"].strip() for which in ("Prm", "Eff", "Inh", "Amb")} == {"0" * 16}
     assert status["NoNewPrivs"].strip() == "1"
-
-
-@pytest.mark.parametrize(
-    ("effective", "finds"),
-    [("000001fffeffffff", True), ("00000000a80425fb", False)],
-    ids=["all of root's", "Docker's own choice"],
-)
-def test_its_processes_are_found_with_cap_sys_ptrace(effective: str, finds: bool, tmp_path: Path) -> None:
-    (tmp_path / "status").write_text(f"Name:\tpython\nCapEff:\t{effective}\n")
-    assert user.finds_its_processes(tmp_path / "status") is finds

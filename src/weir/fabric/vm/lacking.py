@@ -7,11 +7,12 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 
+from weir.fabric import probe
 from weir.fabric.errors import FabricError
 from weir.fabric.host.devices import TUN
 from weir.fabric.host.guest import kvm, kvm_groups
 from weir.fabric.host.tree import Tree
-from weir.fabric.vm import image, user
+from weir.fabric.vm import image
 from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES
 
@@ -44,11 +45,9 @@ def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
             return f"{program} not installed", f"install the Debian package {package}"
     if TECHNOLOGIES[technology].machine_port == "vm-tap" and not os.access(TUN, os.R_OK | os.W_OK):
         return f"there is no {TUN} to use, which tap interfaces need", "load the kernel's tun module"
-    if not user.finds_its_processes():
-        return (
-            "this process lacks CAP_SYS_PTRACE, without which it may not find QEMU, another user's, again",
-            "run as root; in a container, add that capability: docker run --cap-add SYS_PTRACE",
-        )
+    hidden = _lacking_capability()
+    if hidden is not None:
+        return hidden
     forwarder = machine.forwards_by()
     if forwarder is not None:
         try:
@@ -56,6 +55,15 @@ def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
         except FabricError as error:
             return error.message, error.fix
     return _lacking_kvm() if machine.accel == "kvm" else None
+
+
+def _lacking_capability() -> tuple[str, str] | None:
+    if probe.sees_other_users():
+        return None
+    return (
+        "the kernel hides processes of QEMU's own user from this one, which could not find them again",
+        "run this with the capability CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)",
+    )
 
 
 def _programs(machine: VmOptions) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from weir.base.topology import GUESTS
 from weir.fabric.errors import FabricError
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.step_handlers import LOGS, Facts, Site
 from weir.fabric.vm import user
 from weir.plan import Step
 
@@ -100,7 +100,7 @@ class Guests:
             raise FabricError(
                 f"there is a {directory} already", "it is not this deployment's: see `weir doctor`"
             )
-        site.note({"guests": str(directory), "user": number})
+        site.note({"guests": str(directory), "user": number, LOGS: str(directory)})
         try:
             directory.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
             directory.mkdir(mode=0o700)
@@ -121,10 +121,6 @@ class Guests:
         with suppress(FileNotFoundError, NotADirectoryError):
             if "guests" in facts:
                 shutil.rmtree(str(facts["guests"]))
-
-    def logs(self, params: Mapping[str, Any], facts: Facts, site: Site) -> list[Path]:  # noqa: ARG002
-        """What QEMUs said, and their guests on their consoles."""
-        return [Path(str(facts["guests"]))] if "guests" in facts else []
 
 
 def overlay_bytes(disk_bytes: int, limit_bytes: int) -> int:

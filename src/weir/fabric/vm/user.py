@@ -20,7 +20,6 @@ from weir.fabric.errors import FabricError
 # is for containers that have 65,536 users.
 _RANGES = (range(0x70000000, 0x78000000), range(60706, 61184))
 _TRIED = 256
-_CAP_SYS_PTRACE = 19  # <linux/capability.h>
 
 
 def unused_id(name: str, proc: Path = Path("/proc/self")) -> int:
@@ -38,12 +37,6 @@ def unused_id(name: str, proc: Path = Path("/proc/self")) -> int:
         "there is no unused number for the user that QEMU runs as",
         f"give the container users and groups {_RANGES[-1][0]} to {_RANGES[-1][-1]}: see {proc}/uid_map",
     )
-
-
-def finds_its_processes(status: Path = Path("/proc/self/status")) -> bool:
-    """Whether this process may read which deployment's a process of such a user is: CAP_SYS_PTRACE."""
-    fields = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
-    return bool(int(fields["CapEff"], 16) >> _CAP_SYS_PTRACE & 1)
 
 
 def _mapped(path: Path) -> list[range]:
