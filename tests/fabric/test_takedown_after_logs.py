@@ -55,8 +55,14 @@ def test_a_chain_of_weir_deploy_whose_data_plane_does_not_answer(
     standing = SimpleNamespace(
         run_dir=tmp_path, keep_logs=keeps_nothing, destroy=lambda: done.append("destroyed")
     )
+
+    def refuses(_path: Path) -> None:
+        raise FabricError("it does not answer")
+
+    monkeypatch.setattr("weir.protocol.DataPlaneClient", refuses)
     monkeypatch.setattr(fabric, "clean_leftovers", list)
     monkeypatch.setattr(fabric.Deployment, "deploy", lambda *_, **__: standing)
-    with pytest.raises(KeepingError):
+    with pytest.raises(KeepingError) as caught:
         deploy._deployed(cast(Any, SimpleNamespace(topology=None)), [], quiet=True)
+    assert str(caught.value.__context__) == "it does not answer"
     assert done == ["destroyed"]
