@@ -119,7 +119,7 @@ class Machine:
         self._burn()
         return pid
 
-    def _end_marked(self, marker: str) -> None:
+    def _end_marked(self, marker: str, *_: object) -> None:
         for one in list(self.processes.iterdir()):
             if one.read_text() == marker:
                 one.unlink()

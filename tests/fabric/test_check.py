@@ -123,9 +123,20 @@ def test_what_a_virtual_machine_lacks_is_named(
     as_root.setattr("shutil.which", lambda _program: "/usr/bin/there")
     as_root.setattr("weir.fabric.vm.lacking.kvm", lambda _tree: "hangs")
     as_root.setattr("weir.fabric.vm.lacking.TUN", Path("/dev/null"))
+    as_root.setattr("weir.fabric.probe.sees_other_users", lambda: True)
     refusal = fabric.check("linux-bridge", machines=[machine])
     assert refusal is not None
     assert missing in refusal.missing
+
+
+def test_root_that_may_not_find_qemu_again_is_told_the_capability(as_root: pytest.MonkeyPatch) -> None:
+    as_root.setattr("shutil.which", lambda _program: "/usr/bin/there")
+    as_root.setattr("weir.fabric.vm.lacking.TUN", Path("/dev/null"))
+    as_root.setattr("weir.fabric.probe.sees_other_users", lambda: False)
+    refusal = fabric.check("linux-bridge", machines=[VmOptions(forwarder="kernel")])
+    assert refusal is not None
+    assert "hides processes of QEMU's own user" in refusal.missing
+    assert "CAP_SYS_PTRACE" in refusal.fix
 
 
 def test_without_qemu_there_is_no_virtual_machine(as_root: pytest.MonkeyPatch) -> None:

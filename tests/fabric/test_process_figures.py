@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from weir.fabric.process import process_figures
+from weir.fabric.process_figures import process_figures
 
 
 def test_this_process_has_memory_threads_and_switches() -> None:

@@ -124,8 +124,10 @@ def _deployed(made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
             deployment.keep()
             stop_signals.check()  # which has said already that all is taken down
         except BaseException as error:
-            deployment.keep_logs(error)
-            deployment.destroy()
+            try:
+                deployment.keep_logs(error)
+            finally:
+                deployment.destroy()
             raise
         stop_signals.discard()
     return deployment

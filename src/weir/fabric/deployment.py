@@ -107,8 +107,10 @@ class Deployment:
                 stop_signals.check()
             except BaseException as error:
                 site.close()
-                deployment.keep_logs(error)
-                deployment.destroy(on_event)
+                try:
+                    deployment.keep_logs(error)
+                finally:
+                    deployment.destroy(on_event)
                 raise
             site.close()
         return deployment
@@ -118,7 +120,7 @@ class Deployment:
         for entry in self._journal.standing():
             handler = step_handler(entry.step.kind)
             if isinstance(handler, Logging):
-                handler.keep_logs(self.run_dir, error)
+                handler.keep_logs(self._site(), error)
 
     def keep(self) -> None:
         """From now on it outlives this process, until it is destroyed."""

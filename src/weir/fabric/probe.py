@@ -9,6 +9,7 @@ import os
 import platform
 import socket
 import struct
+import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -135,4 +136,21 @@ def counts_cycles() -> bool:
     if fd < 0:
         return False
     os.close(fd)
+    return True
+
+
+@cache
+def sees_other_users() -> bool:
+    """Whether this process may read the environment of another user's: with CAP_SYS_PTRACE; newer kernels
+    ask for CAP_PERFMON or CAP_SYS_ADMIN. One is started, and looked at. True where none can be started."""
+    try:
+        # It ends with its standard input, also if this process is killed.
+        shown = subprocess.Popen(["cat"], stdin=subprocess.PIPE, user="nobody", extra_groups=[])
+    except (OSError, KeyError, subprocess.SubprocessError):
+        return True
+    with shown:
+        try:
+            Path(f"/proc/{shown.pid}/environ").read_bytes()
+        except PermissionError:
+            return False
     return True

@@ -2,6 +2,7 @@
 """Processes of a deployment. Each carries a marker in its environment, and only that marker ends it.
 
 The marker is known before the process exists, so a kill between fork and journal leaves nothing unknown.
+The kernel may hide the environment of another user's process: the journal's `Started` names it then.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from weir.fabric import namespace, stop_signals
 from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
-from weir.results.soak import ProcessFigures
 
 MARKER = "WEIR_RESOURCE"
 TERM_S = 5.0
@@ -99,6 +100,22 @@ def run_tool(
     )
 
 
+@dataclass(frozen=True)
+class Started:
+    """A process, and no later one of the same number."""
+
+    pid: int
+    start_ticks: int  # since boot: starttime of proc_pid_stat(5)
+
+    @classmethod
+    def of(cls, pid: int) -> Started | None:
+        """None if it is gone."""
+        with suppress(OSError):
+            stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            return cls(pid, int(stat[19]))
+        return None
+
+
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
@@ -131,9 +148,39 @@ def finish(pid: int, signum: int, patience_s: float) -> None:
         child.wait()
 
 
-def marked(marker: str) -> list[int]:
-    """Pids of the processes that carry exactly this marker."""
-    return [pid for pid in _others() if mark_of(pid) == marker]
+def marked(
+    marker: str, user: int | None = None, journalled: Mapping[Started, str] | None = None
+) -> list[int]:
+    """Pids of the processes that carry exactly this marker.
+
+    `user`: who some of them may run as. `journalled`: markers of such processes, for where the kernel hides
+    them. FabricError if it hides that of a process of the user's that is not among these.
+    """
+    return [pid for pid in _others() if _mark_of(pid, user, journalled or {}) == marker]
+
+
+def _mark_of(pid: int, user: int | None, journalled: Mapping[Started, str]) -> str | None:
+    try:
+        return _environment_mark(pid, Path("/proc"))
+    except PermissionError as error:
+        started = Started.of(pid)
+        if started is not None and started in journalled:
+            return journalled[started]
+        if user is not None and _user_of(pid) == user:
+            raise FabricError(
+                f"the kernel hides whose process {pid} of user {user} is: {error.strerror}",
+                "run this with the capability CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)",
+            ) from error
+    except OSError:
+        pass  # it has ended
+    return None
+
+
+def _user_of(pid: int) -> int | None:
+    with suppress(OSError):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("Uid:"))
+    return None
 
 
 def inside(netns: str) -> list[int]:
@@ -157,20 +204,25 @@ def _others() -> list[int]:
 
 def mark_of(pid: int, proc: Path = Path("/proc")) -> str | None:
     """The marker of a process or thread: its deployment, a slash and its step. None of others."""
-    start = f"{MARKER}=".encode()
     with suppress(OSError):
-        for variable in (proc / str(pid) / "environ").read_bytes().split(b"\0"):
-            if variable.startswith(start):
-                return variable.removeprefix(start).decode(errors="replace")
+        return _environment_mark(pid, proc)
     return None
 
 
-def end_marked(marker: str) -> None:
+def _environment_mark(pid: int, proc: Path) -> str | None:
+    start = f"{MARKER}=".encode()
+    for variable in (proc / str(pid) / "environ").read_bytes().split(b"\0"):
+        if variable.startswith(start):
+            return variable.removeprefix(start).decode(errors="replace")
+    return None
+
+
+def end_marked(marker: str, user: int | None = None, journalled: Mapping[Started, str] | None = None) -> None:
     """Ends every process with that marker: SIGTERM, and SIGKILL after a while. Returns when they are gone.
 
-    FabricError if they do not go.
+    As `marked`. FabricError if they do not go, too.
     """
-    _end_all(partial(marked, marker))
+    _end_all(partial(marked, marker, user, journalled))
 
 
 def end_inside(netns: str) -> None:
@@ -216,39 +268,6 @@ def _ended(pidfd: int, patience_s: float) -> bool:
     poll = select.poll()  # select(2) takes no descriptor past 1023
     poll.register(pidfd, select.POLLIN)
     return bool(poll.poll(patience_s * 1000))
-
-
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-
-
-def process_figures(name: str, pid: int, proc: Path = Path("/proc")) -> ProcessFigures | None:
-    """Of all its threads; None if there is no such process any more."""
-    place = proc / str(pid)
-    try:
-        status = _fields(place / "status")
-        stat = (place / "stat").read_text().rsplit(")", 1)[1].split()
-        threads = [_fields(task / "status") for task in (place / "task").iterdir()]
-    except (FileNotFoundError, ProcessLookupError, IndexError):
-        return None
-    return ProcessFigures(
-        name=name,
-        pid=pid,
-        rss_kib=_number(status, "VmRSS"),
-        hugepages_kib=_number(status, "HugetlbPages"),
-        cpu_s=(int(stat[11]) + int(stat[12])) / _TICKS_PER_S,
-        threads=len(threads),
-        voluntary_switches=sum(_number(one, "voluntary_ctxt_switches") for one in threads),
-        involuntary_switches=sum(_number(one, "nonvoluntary_ctxt_switches") for one in threads),
-    )
-
-
-def _fields(path: Path) -> dict[str, str]:
-    return dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)
-
-
-def _number(fields: dict[str, str], name: str) -> int:
-    """0 where the kernel has no such field: that of a process that has ended, or of hugepages."""
-    return int(fields.get(name, "0").split()[0])
 
 
 START_S = 30.0

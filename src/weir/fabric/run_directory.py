@@ -11,7 +11,7 @@ from typing import Any
 
 from weir.fabric.errors import FabricError
 from weir.fabric.kept_logs import keep_logs
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.step_handlers import LOGS, Facts, Site
 from weir.plan import Step
 
 
@@ -32,6 +32,6 @@ class RunDirectory:
             with suppress(FileNotFoundError):  # somebody removes files there, too
                 shutil.rmtree(site.directory)
 
-    def keep_logs(self, run_dir: Path, error: BaseException) -> None:
-        """Of all processes of the deployment."""
-        keep_logs(run_dir, error)
+    def keep_logs(self, site: Site, error: BaseException) -> None:
+        """Of all processes of the deployment, and of what they note as theirs elsewhere."""
+        keep_logs(site.deployment, [site.directory, *map(Path, site.noted(LOGS))], error)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Facts = dict[str, Any]
 HOST_LOCK = "host.lock"
+LOGS = "logs"
 ALONE_S = 30.0
 
 
@@ -125,11 +126,23 @@ class Site:
 
     def marker(self) -> str:
         """What the processes of the current step carry in their environment."""
-        return f"{self.deployment}/{self._step}"
+        return self._marker_of(self._step)
 
-    def end(self) -> None:
-        """Ends the processes of the current step. Idempotent."""
-        process.end_marked(self.marker())
+    def _marker_of(self, step: str) -> str:
+        return f"{self.deployment}/{step}"
+
+    def end(self, user: int | None = None) -> None:
+        """Ends the processes of the current step. Idempotent.
+
+        `user`: whose they may be beside this process's; FabricError if one of these may not be looked at, and
+        no step has noted it as `started`.
+        """
+        journalled = {
+            process.Started(**entry.facts["started"]): self._marker_of(entry.step.name)
+            for entry in self._journal.standing()
+            if "started" in entry.facts
+        }
+        process.end_marked(self.marker(), user, journalled)
 
     def kill(self, pid: int) -> None:
         """Ends a process of the current step at once, as a crash would."""
@@ -208,20 +221,18 @@ class Switching(Protocol):
 
 @runtime_checkable
 class Running(Protocol):
-    """One whose step starts something that can stop by itself, and says why."""
+    """One whose step starts something that can stop by itself."""
 
     def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """FabricError with what happened to it, if it does not run any more."""
 
-    def last_words(self, params: Mapping[str, Any], site: Site) -> str:
-        """The end of what it said."""
-
 
 @runtime_checkable
 class Logging(Protocol):
-    """One whose step holds the logs of the others."""
+    """One that keeps the logs of all steps: those in the run directory, and in the directory that a step has
+    noted as LOGS. No log has the same path below two of them."""
 
-    def keep_logs(self, run_dir: Path, error: BaseException) -> None:
+    def keep_logs(self, site: Site, error: BaseException) -> None:
         """Before they go; the error says from now on where they are."""
 
 

@@ -201,6 +201,7 @@ def measured(case: OneCase) -> Generator[Case, None, bool]:
     try:
         case.measure()
     except PortGoneError as gone:
+        case.chain.failed(gone)
         yield case.finished(problem=str(gone))
         return False
     except KeyboardInterrupt:

@@ -14,10 +14,12 @@ import pytest
 from weir import plan
 from weir.base.topology import GUESTS
 from weir.fabric import process
+from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
 from weir.fabric.step_handlers import Site
 from weir.fabric.vm.condition import last_words, require_running
+from weir.fabric.vm.counters import machine_counters
 from weir.fabric.vm.storage import Stored
 from weir.lab import Lab
 from weir.plan import Step
@@ -74,6 +76,7 @@ def ended(place: Path, *argv: str) -> int:
             r"has ended \(exit code 1 of QEMU\) .*: QEMU: no memory; its console: ",
         ),
         ("kill -SEGV $$", "was ended by SIGSEGV"),
+        ("kill -40 $$", r"was ended by SIGRTMIN\+6"),
     ],
 )
 def test_one_that_has_ended_says_how_and_what_it_said_last(
@@ -133,3 +136,20 @@ def test_last_words_are_the_last_lines_without_controls_of_a_terminal(tmp_path: 
     assert last_words(its) == "its console: two | three | 0;title | \ufffdfour"
     its.log.write_text("qemu: terminating on signal 15\n")
     assert last_words(its).startswith("QEMU: qemu: terminating on signal 15; its console: ")
+
+
+def test_a_machine_that_counts_nothing_is_a_finding_with_its_last_words(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    functions = {"default": {"kind": "vm", "vm": {"forwarder": "kernel"}}}
+    lab = Lab.model_validate(
+        {"weir": 1, "name": "x", "chain": "PVP", "technology": ["linux-bridge"], "functions": functions}
+    )
+    topology = plan.build_topology(lab, "linux-bridge", lab.chains()[0], "x-00000001")
+
+    def silent(*_: object) -> list[Counter]:
+        raise FabricError("f1 does not answer", "look at it")
+
+    monkeypatch.setattr("weir.fabric.vm.counters._of", silent)
+    with pytest.raises(FabricError, match="f1 does not answer; its last words: its console: Booting"):
+        machine_counters(topology, site, [])

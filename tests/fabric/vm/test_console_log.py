@@ -65,3 +65,23 @@ def test_what_a_full_disk_did_not_take_is_told(tmp_path: Path) -> None:
         os.close(writer)
     assert program.wait(30) == 0
     assert path.read_bytes().startswith(b"\n[weir: 6")
+
+
+def test_where_no_new_log_can_be_opened_the_old_one_goes_on(tmp_path: Path) -> None:
+    """Its directory has another name by then."""
+    reader, writer = os.pipe()
+    named, renamed = tmp_path / "guests", tmp_path / "elsewhere"
+    named.mkdir()
+    argv = [sys.executable, "-I", "-S", console_log.__file__, str(reader), str(named / "f1.serial"), "100"]
+    program = subprocess.Popen(argv, pass_fds=[reader])
+    os.close(reader)
+    try:
+        os.write(writer, b"x" * 80)
+        while not ((named / "f1.serial").exists() and (named / "f1.serial").stat().st_size == 80):
+            assert program.poll() is None
+        named.rename(renamed)
+        os.write(writer, b"y" * 30)
+    finally:
+        os.close(writer)
+    assert program.wait(30) == 0
+    assert (renamed / "f1.serial").read_bytes() == b"[weir: 80 bytes are cut off]\n" + b"y" * 30

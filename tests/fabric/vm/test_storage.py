@@ -9,6 +9,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,8 +18,10 @@ from weir.base.step import Param
 from weir.fabric.deployment import Deployment, clean_leftovers
 from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
-from weir.fabric.step_handlers import Site, step_handler
-from weir.fabric.vm.storage import left, overlay_bytes, stored
+from weir.fabric.lock import Lock
+from weir.fabric.step_handlers import HOST_LOCK, Facts, Site, step_handler
+from weir.fabric.vm.seed import VmSeed
+from weir.fabric.vm.storage import left, overlay_bytes, require_space, stored
 from weir.lab import Lab
 from weir.plan import Step
 
@@ -117,6 +120,25 @@ def test_a_killed_weirs_are_removed_by_the_next_one_even_in_the_middle_of_the_st
     assert [*(places / "guests").iterdir()] == []
 
 
+def test_its_logs_are_kept_before_the_directory_goes_and_the_error_names_them(
+    journal: Journal, places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_LOG_DIR", str(places / "kept"))
+    its = stored(done(journal, RUN_DIRECTORY, GUESTS), "f1")
+    its.log.write_text("qemu: it failed\n")
+    its.serial.write_text("Booting\n")
+    error = FabricError("virtual machine f1 does not start", f"its log: {its.log}")
+    deployment = Deployment(journal)
+    deployment.keep_logs(error)
+    journal.unlock()
+    deployment.destroy()
+    assert not its.directory.exists()
+    place = places / "kept" / "x-00000001"
+    assert f"its log: {place}/f1.qemu.log" in str(error)
+    assert (place / "f1.qemu.log").read_text() == "qemu: it failed\n"
+    assert (place / "f1.serial").read_text() == "Booting\n"
+
+
 def test_somebody_elses_directory_of_that_name_is_left_alone(journal: Journal, places: Path) -> None:
     (places / "guests" / "x-00000001" / "mine").mkdir(parents=True)
     with pytest.raises(FabricError, match=r"there is a .*x-00000001 already"):
@@ -182,3 +204,49 @@ def test_an_overlay_that_has_no_space_is_refused_before_it_is_made(
         Deployment(other).destroy()
     assert not stored(site, "f2").overlay.exists()
     done(journal, seed(image, 450, "f3"))
+
+
+def test_space_is_counted_and_promised_while_no_other_deployment_does(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = image_of(tmp_path / "own.raw", 64 * MIB)
+    site = done(journal, RUN_DIRECTORY, GUESTS)
+    alone: list[tuple[str, bool]] = []
+
+    def looked(what: str) -> None:
+        lock = Lock(tmp_path / "run" / HOST_LOCK)
+        taken = lock.take()
+        alone.append((what, not taken))
+        lock.release()
+
+    note = site.note
+
+    def noted(facts: Facts) -> None:
+        looked("noted")
+        note(facts)
+
+    monkeypatch.setattr("weir.fabric.vm.seed.require_space", lambda *_: looked("counted"))
+    monkeypatch.setattr("weir.fabric.vm.seed._qemu_img", lambda *_: "")
+    monkeypatch.setattr(site, "note", noted)
+    step = seed(image, 16)
+    monkeypatch.setattr("weir.fabric.vm.disk.checked", lambda *_: SimpleNamespace(size_bytes=64 * MIB))
+    site.at(step)
+    VmSeed().do(step, site)
+    assert alone == [("counted", True), ("noted", True)]
+
+
+def test_an_overlay_that_is_promised_and_not_made_yet_counts(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        os, "statvfs", lambda _path: os.statvfs_result((4096, 4096, 0, 0, 1000 * MIB // 4096, *[0] * 5))
+    )
+    site = done(journal, RUN_DIRECTORY, GUESTS)
+    its = stored(site, "f1")
+    step = Step(kind="vm-seed", name="vm-seed:f1", params={}, text="", undo_text="")
+    journal.write({"do": step.model_dump()})
+    site.at(step)
+    site.note({"overlay": {"path": str(its.overlay), "bytes": 600 * MIB}})
+    require_space(site, its.directory, "f2", 400 * MIB)
+    with pytest.raises(FabricError, match="has 400 MiB free"):
+        require_space(site, its.directory, "f2", 401 * MIB)

@@ -40,6 +40,7 @@ class Rig:
     counters: SutCounters = no_counters
     outside: Outside | None = None
     trials: list[Trial] = field(default_factory=list)
+    failures: list[Exception] = field(default_factory=list)
 
     def runner(self, **options: float) -> TrialRunner:
         """Runs single trials on the device."""
@@ -64,6 +65,7 @@ class Rig:
                 lambda _event: None,
                 {"64": ceiling} if ceiling else {},
                 timing=Time(self.dut.clock, self.dut.sleep),
+                failed=self.failures.append,
             ),
         )
         return next(cases)

@@ -86,6 +86,13 @@ def test_a_port_that_is_gone_ends_the_measurement_after_the_trial_is_kept() -> N
     assert [trial.valid for trial in rig.trials] == [False]
 
 
+def test_a_port_that_is_gone_is_told_before_the_case_is_written_down() -> None:
+    """Who is told keeps the logs, which say why."""
+    rig = Rig(SimulatedDut(STEADY, wrong=Misbehaviour(gone_after_trials=0)))
+    problem = rig.case().problem
+    assert [(type(error), str(error)) for error in rig.failures] == [(PortGoneError, problem)]
+
+
 def test_an_invalid_trial_is_repeated_until_it_is_valid_and_all_are_kept() -> None:
     rig = Rig(SimulatedDut(STEADY, wrong=Misbehaviour(unaccounted=1, only_first_trials=2)))
     assert rig.runner(retries=3).valid("search", 1e6, 0.1).trial.valid

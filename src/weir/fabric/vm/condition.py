@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from weir.fabric import process, stop_signals
 from weir.fabric.errors import FabricError
+from weir.fabric.printable import printable
 from weir.fabric.step_handlers import Facts, Site
 from weir.fabric.vm.channel import ANSWER_S
 from weir.fabric.vm.command_line import Files
@@ -20,7 +20,6 @@ from weir.fabric.vm.storage import Stored, stored, why_full
 
 LAST_LINES = 4
 _READ_BYTES, _LINE_LENGTH = 16384, 200
-_CONTROLS = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[()].|.)")
 
 
 def require_running(params: Mapping[str, Any], facts: Facts, site: Site) -> None:
@@ -47,8 +46,16 @@ def _end(pid: int) -> str:
     if code == 0:
         return "has ended (its guest rebooted or switched itself off, or somebody ended it)"
     if code is not None and code < 0:
-        return f"was ended by {signal.Signals(-code).name}"
+        return f"was ended by {_signal_name(-code)}"
     return "has ended" if code is None else f"has ended (exit code {code} of QEMU)"
+
+
+def _signal_name(number: int) -> str:
+    """Most realtime signals, which have numbers from SIGRTMIN on, are none of `signal.Signals`: signal(7)."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIGRTMIN+{number - signal.SIGRTMIN}" if number > signal.SIGRTMIN else f"signal {number}"
 
 
 def _refuse_still(node: str, status: str, its: Stored, site: Site) -> None:
@@ -68,7 +75,7 @@ def last_words(its: Stored) -> str:
     """The last lines that QEMU said, and that the guest said on its console; only what is fit to print."""
     found = []
     for who, said in (("QEMU", its.log), ("its console", its.serial)):
-        lines = [line for text in _end_of(said).splitlines() if (line := _printable(text))]
+        lines = [line for text in _end_of(said).splitlines() if (line := printable(text)[:_LINE_LENGTH])]
         if lines:
             found.append(f"{who}: {' | '.join(lines[-LAST_LINES:])}")
     return "; ".join(found) or "it said nothing"
@@ -81,8 +88,3 @@ def _end_of(path: Path) -> str:
             return file.read().decode(errors="replace")
     except OSError:
         return ""
-
-
-def _printable(line: str) -> str:
-    """Without the controls of a terminal, which a guest could send to whoever reads this."""
-    return "".join(one for one in _CONTROLS.sub("", line) if one.isprintable()).strip()[:_LINE_LENGTH]

@@ -9,9 +9,11 @@ from typing import Any
 from weir.base.topology import Node, Topology, taps
 from weir.fabric.counters import Counter, broadcasts
 from weir.fabric.errors import FabricError
-from weir.fabric.step_handlers import Running, Site, step_handler
+from weir.fabric.step_handlers import Site
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files
+from weir.fabric.vm.condition import last_words
+from weir.fabric.vm.storage import stored
 from weir.plan.vm_steps import PCI_SLOTS
 
 _TO_GUEST, _FROM_GUEST = (" tx", " tx_packets"), (" rx", " rx_packets")  # of taps, of vhost-user ports
@@ -24,7 +26,7 @@ def machine_counters(topology: Topology, site: Site, outside: Sequence[Counter])
         try:
             found += _of(topology, node, site, outside)
         except FabricError as error:
-            words = _last_words(node, site)
+            words = last_words(stored(site, node.name))
             raise FabricError(f"{error.message}; its last words: {words}", error.fix) from error
     return found
 
@@ -43,12 +45,6 @@ def _of(topology: Topology, node: Node, site: Site, outside: Sequence[Counter]) 
         raise FabricError(
             f"virtual machine {node.name} answers {command} with what counts nothing: {error!r}"
         ) from error
-
-
-def _last_words(node: Node, site: Site) -> str:
-    handler = step_handler("vm")
-    assert isinstance(handler, Running)
-    return handler.last_words({"node": node.name}, site)
 
 
 def _channel(site: Site, node: Node) -> Channel:

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 
+from weir.fabric import probe
 from weir.fabric.errors import FabricError
 from weir.fabric.host.devices import TUN
 from weir.fabric.host.guest import kvm, kvm_groups
@@ -44,6 +45,9 @@ def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
             return f"{program} not installed", f"install the Debian package {package}"
     if TECHNOLOGIES[technology].machine_port == "vm-tap" and not os.access(TUN, os.R_OK | os.W_OK):
         return f"there is no {TUN} to use, which tap interfaces need", "load the kernel's tun module"
+    hidden = _lacking_capability()
+    if hidden is not None:
+        return hidden
     forwarder = machine.forwards_by()
     if forwarder is not None:
         try:
@@ -51,6 +55,15 @@ def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
         except FabricError as error:
             return error.message, error.fix
     return _lacking_kvm() if machine.accel == "kvm" else None
+
+
+def _lacking_capability() -> tuple[str, str] | None:
+    if probe.sees_other_users():
+        return None
+    return (
+        "the kernel hides processes of QEMU's own user from this one, which could not find them again",
+        "run this with the capability CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)",
+    )
 
 
 def _programs(machine: VmOptions) -> Iterator[tuple[str, str]]:

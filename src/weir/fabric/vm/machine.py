@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,9 +54,9 @@ class Vm:
         accel = accelerator(str(params["accel"]), made)
         groups = (kvm_groups() or []) if accel == "kvm" else []
         # A file that may not grow is an error to QEMU, not its end. It gets nothing of root's environment.
-        started = ["env", f"--chdir={files.sockets}", "--ignore-signal=XFSZ", "-i"]
-        started += [f"PATH={os.environ.get('PATH', os.defpath)}", f"{process.MARKER}={site.marker()}"]
-        started += user.run_as(user_of(site), groups)
+        as_user = ["env", f"--chdir={files.sockets}", "--ignore-signal=XFSZ", "-i"]
+        as_user += [f"PATH={os.environ.get('PATH', os.defpath)}", f"{process.MARKER}={site.marker()}"]
+        as_user += user.run_as(user_of(site), groups)
         source, console = os.pipe()
         try:
             site.spawn(
@@ -76,13 +77,16 @@ class Vm:
             )
             with opened(params, its, made, console) as given:
                 pid = site.spawn(
-                    [*started, QEMU, *command_line(params, files, given, accel)],
+                    [*as_user, QEMU, *command_line(params, files, given, accel)],
                     netns=str(params["netns"]),
                     env={},
                     cores=[],
                     log=str(its.log),
                     descriptors=given.numbers(),
                 )
+            started = process.Started.of(pid)
+            if started is not None:
+                site.note({"started": asdict(started)})
         finally:
             os.close(source)
             os.close(console)
@@ -90,16 +94,12 @@ class Vm:
         return {"pid": pid, "accel": accel, "image": made.digest if made else "of the user's"}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
-        """Ends both."""
-        site.end()
+        """Ends both. FabricError if a process of QEMU's user may not be looked at, and is not journalled."""
+        site.end(user_of(site))
 
     def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """FabricError with its last words if it has ended or stands still."""
         condition.require_running(params, facts, site)
-
-    def last_words(self, params: Mapping[str, Any], site: Site) -> str:
-        """What QEMU said, and its guest on the console."""
-        return condition.last_words(stored(site, str(params["node"])))
 
     def counters(self, topology: Topology, site: Site, outside: Sequence[Counter]) -> list[Counter]:
         """Drops in all of them."""

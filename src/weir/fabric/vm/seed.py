@@ -25,8 +25,9 @@ class VmSeed:
         its = stored(site, str(step.params["node"]))
         origin = disk.checked(Path(str(step.params["image"])), disk.of(step.params))
         needed_bytes = overlay_bytes(origin.size_bytes, int(str(step.params["overlay_mb"])) << 20)
-        require_space(site, its.directory, its.node, needed_bytes)
-        site.note({"overlay": {"path": str(its.overlay), "bytes": needed_bytes}})
+        with site.alone():
+            require_space(site, its.directory, its.node, needed_bytes)
+            site.note({"overlay": {"path": str(its.overlay), "bytes": needed_bytes}})
         # What it is on stands in QEMU's command line, and not in its header: nobody opens a file by its name.
         _qemu_img("create", "-q", "-f", "qcow2", str(its.overlay), str(origin.size_bytes))
         its.seed.mkdir()

@@ -19,7 +19,7 @@ from typing import Any
 
 from weir.base.topology import GUESTS
 from weir.fabric.errors import FabricError
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.step_handlers import LOGS, Facts, Site
 from weir.fabric.vm import user
 from weir.plan import Step
 
@@ -100,7 +100,7 @@ class Guests:
             raise FabricError(
                 f"there is a {directory} already", "it is not this deployment's: see `weir doctor`"
             )
-        site.note({"guests": str(directory), "user": number})
+        site.note({"guests": str(directory), "user": number, LOGS: str(directory)})
         try:
             directory.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
             directory.mkdir(mode=0o700)
@@ -129,7 +129,10 @@ def overlay_bytes(disk_bytes: int, limit_bytes: int) -> int:
 
 
 def require_space(site: Site, directory: Path, node: str, needed_bytes: int) -> None:
-    """FabricError if the disk has less free than that beside what other overlays on it may still take."""
+    """FabricError if the disk has less free than that beside what other overlays on it may still take.
+
+    Within `site.alone()` until the overlay is noted: others must not count the same space meanwhile.
+    """
     found = os.statvfs(directory)
     free_bytes = found.f_bavail * found.f_frsize
     promised = [
@@ -164,12 +167,13 @@ def overlay_limit_bytes(site: Site, node: str) -> int:
 
 
 def _may_grow_bytes(overlay: Mapping[str, Any], device: int) -> int:
+    path, taken = Path(str(overlay["path"])), 0
     try:
-        status = Path(str(overlay["path"])).stat()
+        with suppress(FileNotFoundError):  # it is promised, and about to be made
+            taken = path.stat().st_blocks * _BYTES_A_BLOCK
+        return max(0, int(overlay["bytes"]) - taken) if path.parent.stat().st_dev == device else 0
     except OSError:
         return 0
-    taken = status.st_blocks * _BYTES_A_BLOCK
-    return max(0, int(overlay["bytes"]) - taken) if status.st_dev == device else 0
 
 
 def _mib(size_bytes: int) -> str:

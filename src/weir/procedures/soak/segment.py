@@ -13,7 +13,7 @@ from typing import Protocol
 from weir.base.error import ChainError
 from weir.base.si import MS_PER_S, NS_PER_S
 from weir.fabric import stop_signals
-from weir.fabric.process import process_figures
+from weir.fabric.process_figures import process_figures
 from weir.lab import Lab
 from weir.measure.accounting import Counts, counted
 from weir.measure.delay_figures import buckets
