@@ -78,6 +78,16 @@ def test_an_interval_that_lies_above_the_other_rate_decides_without_a_ratio() ->
     )
 
 
+def test_a_rate_of_a_slower_state_that_is_above_another_one_is_the_higher_one_all_the_same() -> None:
+    slower = ((1.5, None), (1.5, None))
+    bound = found(4e6, rounds=(3.9e6, 4.1e6), states=slower, tester_bound=True, slower_times=1.5)
+    said = carries(under(direct=bound, ovs=found(1e6, rounds=(1e6, 1e6))))
+    assert said == (
+        "At 64 B through PVP direct carries most without loss (NDR), at least 4.000 Mpps, and ovs least, "
+        f"1.000 Mpps: no ratio, since {rates.NoRatio.OTHER_STATE}."
+    )
+
+
 def test_the_other_chains_and_frame_sizes_are_counted() -> None:
     assert executive_summary(result())[1] == "direct carries most in all 8 cases (chain and frame size)."
     mixed = result()

@@ -14,6 +14,7 @@ from weir.results.result import Result
 
 from .disturbed import disturbed
 from .hostile import hostile
+from .latency_runs import latency_run
 from .synthetic import result
 
 
@@ -180,6 +181,12 @@ def test_an_answer_out_of_time_is_both_its_bounds_and_never_the_lower_one_alone(
     at = next(number for number, line in enumerate(lines) if line.split()[:1] == ["ovs"])
     assert lines[at].split() == ["ovs", "0.100–", "–", "L", "0.051–", "–"]
     assert lines[at + 1].split() == ["0.250", "0.128"]
+
+
+def test_a_delay_of_an_invalid_trial_says_so() -> None:
+    run = latency_run()
+    run.setups[0].cases[0].delays[0].trials[0].valid = False
+    assert terminal.render(run).count("(invalid)") == 1
 
 
 def test_a_ratio_has_its_sign_and_where_there_is_room_its_interval() -> None:

@@ -30,7 +30,7 @@ def compare(
         typer.Option(
             "--fail",
             help="Exit code 1 if anything became worse by the threshold or more, 4 if anything that had a "
-            "number before has none now.",
+            "number before has none now, or nothing could be judged.",
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
@@ -98,6 +98,9 @@ def _judge(found: Comparison, threshold: str) -> None:
     if gone:
         said = f"{len(gone)} of {all_of} had a number before and have none now: {', '.join(gone)}"
         print(f"weir: {printable(said)}", file=sys.stderr)
+        raise typer.Exit(UNJUDGED)
+    if all(change.outcome in {"not shown", "not compared"} for change in found.changes):
+        print(f"weir: none of {all_of} numbers could be judged: the remarks say why", file=sys.stderr)
         raise typer.Exit(UNJUDGED)
 
 

@@ -46,7 +46,10 @@ def report(
     ] = False,
     store: StoreLocation = None,
 ) -> None:
-    """Show a stored run again: as a table, JSON, CSV or an HTML page. Measures nothing and needs no root."""
+    """Show a stored run again: as a table, JSON, CSV, Markdown or an HTML page.
+
+    Measures nothing and needs no root.
+    """
     from weir.report import render, terminal
     from weir.store.files import check_file, write_file
     from weir.store.store import Store

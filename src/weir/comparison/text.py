@@ -10,9 +10,10 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from weir.report import blocks, numbers, rates, summary
-from weir.results.comparison import Change, ComparedRun, Comparison, Outcome
+from weir.results.comparison import Change, ComparedRun, Comparison, Outcome, Unit
 
 PLAIN_COLUMNS = 100
+UNITS: dict[Unit, str] = {"pps": "Mpps", "us": "µs"}
 STYLES: dict[Outcome, str] = {
     "worse": "bold red",
     "better": "bold green",
@@ -41,11 +42,12 @@ def _whole(comparison: Comparison) -> RenderableType:
 def _parts(comparison: Comparison) -> Iterator[RenderableType]:
     yield from _runs("before", comparison.before)
     yield from _runs("after", comparison.after)
-    for chain in dict.fromkeys(change.chain for change in comparison.changes):
-        yield Text("")
-        yield _table(chain, [change for change in comparison.changes if change.chain == chain])
-    yield Text("")
     yield Text(sentence(comparison), style="bold")
+    for chain, unit in dict.fromkeys((change.chain, change.unit) for change in comparison.changes):
+        yield Text("")
+        some = [change for change in comparison.changes if (change.chain, change.unit) == (chain, unit)]
+        yield _table(f"{chain}, {UNITS[unit]}", some)
+    yield Text("")
     smallest = numbers.percent(comparison.smallest)
     said = dict.fromkeys(change.outcome for change in comparison.changes)
     meanings = [
@@ -76,18 +78,18 @@ def _runs(when: str, runs: list[ComparedRun]) -> Iterator[Text]:
         yield Text(f"{when:6}  {run.id} · {kind} of {run.lab} · {run.started_at[:16]} · Weir {run.weir}")
 
 
-def _table(chain: str, changes: list[Change]) -> RenderableType:
-    out = blocks.table(chain)
-    for head in ("Technology", "Frame", "", "Unit"):
+def _table(title: str, changes: list[Change]) -> RenderableType:
+    out = blocks.table(title)
+    out.add_column("Technology", no_wrap=True)
+    for head in ("Frame", ""):
         out.add_column(head, overflow="fold")
     for head in ("before", "after", "change", "95 % interval", "n", ""):
-        out.add_column(head, justify="right", overflow="fold")
+        out.add_column(head, justify="right", no_wrap=True)
     for change in changes:
         out.add_row(
             Text(change.way),
             summary.frame_label(change.frame),
             Text(change.what),
-            "Mpps" if change.unit == "pps" else "µs",
             _value(change, change.before),
             _value(change, change.after),
             numbers.NONE if change.change is None else f"{rates.SIGNS[change.bound]}{change.change:+.1%}",
@@ -114,7 +116,7 @@ def _remarks(changes: list[Change]) -> Iterator[str]:
     for change in changes:
         if change.why is not None:
             case = f"{change.way} {change.chain} {summary.frame_label(change.frame)}"
-            said.setdefault(change.why, {}).setdefault(case, []).append(change.what)
+            said.setdefault(change.why.rstrip("."), {}).setdefault(case, []).append(change.what)
     for why, cases in said.items():
         named = [f"{case} ({', '.join(whats)})" for case, whats in cases.items()]
         yield f"{why}: {'; '.join(named)}"

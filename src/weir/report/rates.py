@@ -205,6 +205,11 @@ def exceeds(found: Throughput, other: Throughput) -> bool:
     if ratio is NoRatio.OUT_OF_TIME:
         low, high = interval_pps(found) or (found.load_pps or 0.0,), interval_pps(other) or (other.load_pps,)
         return not other.tester_bound and min(low) > max(one or 0.0 for one in high)
+    if ratio is NoRatio.OTHER_STATE and found.worse_state and not (other.worse_state or other.tester_bound):
+        # In a better state it is no lower than that.
+        return (found.load_min_pps or found.load_pps or 0.0) > max(
+            other.load_max_pps or 0.0, other.load_pps or 0.0
+        )
     if isinstance(ratio, NoRatio) or ratio.bound == "<=":
         return False
     if ratio.low < ratio.high:

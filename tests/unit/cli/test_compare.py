@@ -35,7 +35,8 @@ def test_the_table_has_both_sides_the_change_its_interval_and_what_it_means(runs
     code, said, _ = weir(*runs)
     assert code == 0
     row = next(line for line in said.splitlines() if line.startswith("direct"))
-    assert row.split()[:6] == ["direct", "64", "NDR", "Mpps", "1.000", "0.800"]
+    assert row.split()[:5] == ["direct", "64", "NDR", "1.000", "0.800"]
+    assert "PVP, Mpps" in said
     assert "-20.0%" in row
     assert row.split()[-1] == "worse"
     assert "3 numbers: 3 worse." in said
@@ -62,6 +63,15 @@ def test_with_fail_a_rate_that_is_gone_is_exit_code_4_and_named(tmp_path: Path) 
         "weir: 2 of 3 had a number before and have none now: ovs PVP 64 NDR, xdp PVP 64 NDR\n"
     )
     assert weir(*map(str, paths))[0] == 0
+
+
+def test_with_fail_runs_of_which_nothing_can_be_judged_are_no_success(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("before.json", "after.json")]
+    for path in paths:
+        path.write_text(a_run(path.stem, {"direct": found(1e6)}).model_dump_json())
+    code, _, complaint = weir(*map(str, paths), "--fail")
+    assert code == 4
+    assert complaint == "weir: none of 1 numbers could be judged: the remarks say why\n"
 
 
 def test_json_is_the_comparison_and_nothing_else(runs: tuple[str, str]) -> None:

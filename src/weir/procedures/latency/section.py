@@ -67,7 +67,7 @@ def delay_tables(result: Result) -> Iterator[RenderableType]:
         for row in rows:
             cells = dict(zip(HEAD, row.cells(), strict=True))
             style = None if row.valid else "yellow"
-            out.add_row(row.setup.name, row.load, *(cells[name] for name in SHOWN), style=style)
+            out.add_row(row.setup.name, row.load_text, *(cells[name] for name in SHOWN), style=style)
         yield out
     yield from _judgement(result)
 

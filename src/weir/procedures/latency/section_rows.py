@@ -67,6 +67,11 @@ class DelayRow:
         return f"{text} {numbers.ARROWS[self.stream.direction]}" if self.stream is not None else text
 
     @property
+    def load_text(self) -> str:
+        """The same, and whether a trial of it is invalid."""
+        return self.load if self.valid else f"{self.load} (invalid)"
+
+    @property
     def what(self) -> tuple[str, str, str]:
         """Chain, frame and load, without the direction: rows that have the same compare."""
         load = f"first packets, {self.point.load}" if self.point.first_packets else self.point.load
@@ -127,7 +132,7 @@ def delay_table(result: Result) -> PlainTable | None:
             row.setup.name,
             row.setup.chain,
             summary.frame_label(row.case.frame),
-            row.load + ("" if row.valid else " (invalid)"),
+            row.load_text,
             *row.cells(),
         ]
         for row in delay_rows(result)
