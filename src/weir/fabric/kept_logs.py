@@ -61,9 +61,8 @@ def keep_logs(deployment: str, directories: Sequence[Path], error: BaseException
             f"{path.relative_to(place)}: {text}" for path in copies if (text := last_words(path)) not in said
         ]
     except OSError as failure:  # another weir may have removed the copies already, as old ones
-        error.tell(
-            f"{str(error).removesuffix('.')}; its logs could not be kept in {place}: {failure.strerror or failure}"
-        )
+        why = failure.strerror or failure
+        error.tell(f"{str(error).removesuffix('.')}; its logs could not be kept in {place}: {why}")
         return
     error.tell(f"{said.removesuffix('.')}; logs kept in {place}" + "".join(f"; {one}" for one in words))
 
