@@ -24,7 +24,7 @@ from weir.results.result import Result
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "report.png"
 WIDTH = 118  # columns of a README's text
-WIDTH_PX, HEIGHT_PX = 1280, 1010  # the head, the readings and the bars
+WIDTH_PX, HEIGHT_PX = 1280, 1270  # the head, the summary, the readings and the bars
 MAIN_LAB = "switching"
 MARKS = ("<!-- throughput, by tools/measured.py -->\n", "<!-- end of throughput -->\n")
 
