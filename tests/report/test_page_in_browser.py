@@ -13,6 +13,7 @@ import pytest
 from tests.unit.procedures.soak.looks import TakenSpan, run
 from weir import report
 from weir.results.result import Result
+from weir.results.soak import Soak
 
 from .disturbed import disturbed
 from .hostile import hostile
@@ -81,17 +82,22 @@ def test_trials_are_listed_with_what_counted_and_who_had_the_cores(tmp_path: Pat
     assert (clean["loss ratio"], clean["of counted"]) == ("3 %", "0")
 
 
+def soak_page(soak: Soak, folder: Path) -> tuple[str, str]:
+    """What the browser made of its page, and of its plots."""
+    made = result()
+    made.setups = made.setups[:1]
+    made.setups[0].cases = made.setups[0].cases[:1]
+    made.setups[0].cases[0].soak = soak
+    dom, console = load(made, folder)
+    assert not console
+    return dom, dom.partition("<main>")[2].partition("soak-plots")[2].partition("soak-keys")[0]
+
+
 def test_a_soak_is_drawn_over_time_with_its_delays_as_a_heat_map(tmp_path: Path) -> None:
     soaked = run()
     for minute in range(12):
         soaked.pass_by(delay_us=10 + 100 * (minute == 7))
-    made = result()
-    made.setups = made.setups[:1]
-    made.setups[0].cases = made.setups[0].cases[:1]
-    made.setups[0].cases[0].soak = soaked.recorder.soak
-    dom, console = load(made, tmp_path)
-    assert not console
-    plots = dom.partition("<main>")[2].partition("soak-plots")[2].partition("soak-keys")[0]
+    _, plots = soak_page(soaked.recorder.soak, tmp_path)
     titles = re.findall(r"<figcaption>([^<]*)", plots)
     assert "Delay over time, µs" in titles
     assert plots.count('class="uplot') == len(titles)
@@ -104,13 +110,7 @@ def test_each_plot_of_a_soak_with_several_lines_has_its_own_key(tmp_path: Path) 
             [TakenSpan(1, minute * 10**10, minute * 10**10 + 10**9, "python3 (4711)")] if minute == 7 else []
         )
         soaked.pass_by(delay_us=10, taken=taken)
-    made = result()
-    made.setups = made.setups[:1]
-    made.setups[0].cases = made.setups[0].cases[:1]
-    made.setups[0].cases[0].soak = soaked.recorder.soak
-    dom, console = load(made, tmp_path)
-    assert not console
-    plots = dom.partition("<main>")[2].partition("soak-plots")[2].partition("soak-keys")[0]
+    dom, plots = soak_page(soaked.recorder.soak, tmp_path)
     keys = {
         re.findall(r"^([^<]*)", figure)[0]: re.findall(r"</(?:canvas|i)>([^<]+)</li>", figure)
         for figure in plots.split("<figcaption>")[1:]

@@ -15,7 +15,7 @@ from typing import Any
 from weir.fabric.errors import FabricError
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.step_handlers import Facts, Site, generation, newest
 from weir.plan import Step
 
 DIRECTORY = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
@@ -96,7 +96,7 @@ def _raise(pool: Path, memory_mb: int, site: Site) -> int:
 
 
 def _lower(pool: Path, facts: Facts, site: Site) -> None:
-    others = [one for one in _others(pool, site) if _generation(one) == _generation(facts)]
+    others = [one for one in _others(pool, site) if generation(one) == generation(facts)]
     now = _persistent(pool)
     extra = now - int(facts["base"]) - _added(others)
     asked = facts["asked"] - facts["before"]
@@ -112,16 +112,11 @@ def _base(now: int, others: Sequence[Facts]) -> tuple[int, int]:
     Somebody else who sets the number ends a generation: those in it give nothing back, and what is there now
     is that one's.
     """
-    newest = max(map(_generation, others), default=0)
-    members = [one for one in others if _generation(one) == newest]
-    for base in {int(one["base"]) for one in members}:
-        if 0 <= now - base - _added(members) <= _unknown(members):
-            return base, newest
-    return now, newest + 1 if members else 0
-
-
-def _generation(facts: Facts) -> int:
-    return int(facts.get("generation", 0))
+    sharing = newest(others)
+    for base in {int(one["base"]) for one in sharing.members}:
+        if 0 <= now - base - _added(sharing.members) <= _unknown(sharing.members):
+            return base, sharing.number
+    return now, sharing.following
 
 
 def _others(pool: Path, site: Site) -> list[Facts]:

@@ -7,6 +7,7 @@ import importlib
 import signal
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
@@ -37,6 +38,31 @@ class Closing(Protocol):
 
 
 Kept = TypeVar("Kept", bound=Closing)
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest generation of deployments that share what was there before them; somebody else who sets
+    another value ends a generation."""
+
+    members: list[Facts]
+    number: int
+
+    @property
+    def following(self) -> int:
+        """Of what comes next, where none of the members has left what is there now."""
+        return self.number + 1 if self.members else 0
+
+
+def newest(held: Sequence[Facts]) -> Newest:
+    """Of what deployments have noted, each with its `generation`."""
+    number = max(map(generation, held), default=0)
+    return Newest([one for one in held if generation(one) == number], number)
+
+
+def generation(held: Facts) -> int:
+    """Its number; 0 in notes of earlier versions."""
+    return int(held.get("generation", 0))
 
 
 class Site:

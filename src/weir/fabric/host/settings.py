@@ -19,7 +19,7 @@ from weir.base.step import StepKind
 from weir.fabric.errors import FabricError
 from weir.fabric.host.power import cpus_of_mask, mask_of_cpus
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.step_handlers import Facts, Site, generation, newest
 from weir.plan import Step
 
 Write = Callable[[Path, str], object]
@@ -72,11 +72,11 @@ class HostSettings(ABC):
                 if not isinstance(held, dict):
                     continue
                 others_hold = [other[path] for other in others if other.get(path)]
-                rest = [one for one in others_hold if _generation(one) == _generation(held)]
+                rest = [one for one in others_hold if generation(one) == generation(held)]
                 value = rest[-1]["set"] if rest else held["before"]
                 now = self._tree.text(path)
                 ours = now is not None and _same(path, now, held["set"])
-                newer = any(_generation(one) > _generation(held) for one in others_hold)
+                newer = any(generation(one) > generation(held) for one in others_hold)
                 if ours and not newer and not _same(path, str(now), value):
                     self._write(self._tree.root / path, value)
                 site.note({path: None})  # from now on it is not held
@@ -158,17 +158,12 @@ class RtThrottle(HostSettings):
 
 def _before(path: str, now: str, held: Sequence[Facts]) -> Facts:
     """What is given back at last, and the generation of those who share it."""
-    newest = max(map(_generation, held), default=0)
-    members = [one for one in held if _generation(one) == newest]
-    for one in members:
+    sharing = newest(held)
+    for one in sharing.members:
         # One that was killed before it wrote has left the value that was there.
         if _same(path, now, one["set"]) or _same(path, now, one["before"]):
-            return {"before": one["before"], "generation": newest}
-    return {"before": now, "generation": newest + 1 if members else 0}
-
-
-def _generation(held: Facts) -> int:
-    return int(held.get("generation", 0))
+            return {"before": one["before"], "generation": sharing.number}
+    return {"before": now, "generation": sharing.following}
 
 
 def _same(path: str, one: str, other: str) -> bool:
