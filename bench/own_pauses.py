@@ -72,7 +72,7 @@ def run() -> Line:
         require_root()
         for _ in range(SETUPS):
             pause_us = draw.randint(50, 500)
-            with standing(_lab(pause_us), "direct", "PVP", state) as chain:
+            with standing(lab_of_a_function_that_pauses(pause_us), "direct", "PVP", state) as chain:
                 for _ in range(SEARCHES):
                     found.append(_searched(chain, pause_us))
     except WeirError as error:
@@ -98,8 +98,8 @@ def run() -> Line:
     )
 
 
-def _lab(pause_us: int) -> Lab:
-    lab = switching(frame=256)
+def lab_of_a_function_that_pauses(pause_us: int) -> Lab:
+    lab = switching(frame="256")
     options: dict[str, str | int | float | bool] = {
         "busy_ns": 1000,
         "stall_us": pause_us,

@@ -98,7 +98,7 @@ def standing(lab: Lab, technology: str, chain_name: str, state: MachineState) ->
         )
 
 
-def switching(frame: int = 64, **measure: Any) -> Lab:
+def switching(frame: str = "64", **measure: Any) -> Lab:
     """labs/switching --quick with one frame size, its searches alone."""
     lab = load_lab(ROOT / "labs" / "switching", quick=True)
     options = {

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The labs that benches search on a standing chain are labs as users write them: they can be planned."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.disturbed import CHAINS, TECHNOLOGIES
+from bench.own_pauses import lab_of_a_function_that_pauses
+from bench.standing import switching
+from weir.base.topology import Topology
+from weir.lab import Lab
+from weir.procedures.driver import planned
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("technology", TECHNOLOGIES)
+def test_a_chain_that_is_disturbed_can_be_planned(technology: str, chain: str) -> None:
+    lab = switching()
+    assert Lab.model_validate(lab.model_dump(by_alias=True)).traffic.frames == lab.traffic.frames == ("64",)
+    assert _planned(lab, technology, chain).chain == chain
+
+
+def test_a_function_that_pauses_can_be_planned() -> None:
+    lab = lab_of_a_function_that_pauses(100)
+    functions = _planned(lab, "direct", "PVP").functions()
+    assert [one.nf for one in functions] == ["impair"]
+
+
+def _planned(lab: Lab, technology: str, chain_name: str) -> Topology:
+    chain = next(chain for chain in lab.chains() if chain.name == chain_name)
+    return planned(lab, technology, chain)
