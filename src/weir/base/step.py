@@ -27,6 +27,7 @@ StepKind = Literal[
     "guests",
     "function-port",
     "static-routes",
+    "counterparts",
     "commands",
     "vm-seed",
     "vm",

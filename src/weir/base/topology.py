@@ -113,6 +113,8 @@ class KernelFunction(FixedRecord):
     """How Linux forwards in the network namespace that a function is."""
 
     addressing: Literal["routed", "none"]
+    does: tuple[NodeNf, ...] = ()
+    """Weir's functions that it does in their place, inside first."""
     sysctls: dict[str, int | str] = {}
     commands: tuple[tuple[str, ...], ...] = ()
     """Words of each, with names in braces for what is chosen when it is planned."""

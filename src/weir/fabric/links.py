@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import platform
+import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -67,6 +68,15 @@ class Sysctl:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """Nothing: they are gone with the namespace."""
+
+
+def set_in_namespace(netns: str, settings: Mapping[str, str]) -> None:
+    """Settings of that namespace alone. One that the kernel lacks, or has for all of them, is passed over."""
+    with namespace.inside(netns):
+        for key, value in settings.items():
+            path = Path("/proc/sys") / key.replace(".", "/")
+            if path.exists() and path.stat().st_mode & stat.S_IWUSR:
+                _write(path, key, value)
 
 
 def _write(path: Path, key: str, value: str) -> None:

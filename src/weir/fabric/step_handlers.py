@@ -276,6 +276,7 @@ _HANDLERS = {
     "guests": ("weir.fabric.vm.storage", "Guests"),
     "function-port": ("weir.fabric.function.port", "FunctionPort"),
     "static-routes": ("weir.fabric.function.routes", "StaticRoutes"),
+    "counterparts": ("weir.fabric.function.counterparts", "Counterparts"),
     "commands": ("weir.fabric.function.commands", "Commands"),
     "vm-seed": ("weir.fabric.vm.seed", "VmSeed"),
     "vm": ("weir.fabric.vm.machine", "Vm"),

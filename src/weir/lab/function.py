@@ -36,7 +36,8 @@ class FunctionOptions(LabSection):
     kind: Literal["process", "vm", "kernel"] = Field(
         default="process",
         description="process: in the one weir-dp that the tester runs in too; vm: in a virtual machine; "
-        "kernel: Linux forwards, in a network namespace",
+        "kernel: Linux forwards, in a network namespace; with `nf` or `chain` as those functions do, where "
+        "it has counterparts of them",
     )
     vm: VmOptions | None = Field(default=None, description="the virtual machine; of kind vm")
     kernel: KernelOptions | None = Field(default=None, description="how Linux forwards; of kind kernel")
@@ -123,9 +124,16 @@ class FunctionOptions(LabSection):
         }[self.architecture]
 
     def nfs(self) -> tuple[NfOptions, ...]:
-        """The network functions, inside first."""
+        """The network functions of weir-dp, inside first."""
         if self.router is not None:
             return tuple(NfOptions(nf=nf, options=options) for nf, options in self.router.stages())
+        return () if self.kind == "kernel" else self._named()
+
+    def linux_as(self) -> tuple[NfOptions, ...]:
+        """Those that Linux does in their place, likewise."""
+        return self._named() if self.kind == "kernel" else ()
+
+    def _named(self) -> tuple[NfOptions, ...]:
         return self.chain if self.nf is None else (NfOptions(nf=self.nf, options=self.options),)
 
     def inbound(self) -> tuple[int, ...]:

@@ -23,6 +23,8 @@ def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Co
         yield from vm_complaints(path, function)
         yield from kernel_complaints(path, function)
         if function.forwards_by() == "weir-dp":
+            yield from _none(path, function)
+        if function.forwards_by() == "weir-dp" or function.linux_as():
             yield from _one_or_several(path, function)
         if function.router is not None:
             yield from router_complaints((*path, "router"), function.router)
@@ -34,15 +36,21 @@ def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Co
 
 def _places(path: KeyPath, function: FunctionOptions) -> list[tuple[KeyPath, NfOptions]]:
     if function.nf is not None:
-        return [(path, one) for one in function.nfs()]
+        return [(path, one) for one in (*function.nfs(), *function.linux_as())]
     return [((*path, "chain", index), one) for index, one in enumerate(function.chain)]
 
 
-def _one_or_several(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
-    given = [key for key in ("nf", "chain", "router") if getattr(function, key)]
-    if not given:
+_WHAT = ("nf", "chain", "router")
+
+
+def _none(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    if not any(getattr(function, key) for key in _WHAT):
         message = "names no network function"
         yield Complaint(path, message, "nf: one, or chain: a list of them, or router: its networks")
+
+
+def _one_or_several(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    given = [key for key in _WHAT if getattr(function, key)]
     for other in given[1:]:
         message, about = f"stands beside {given[0]}", ((*path, given[0]),)
         yield Complaint((*path, other), message, "one of nf, chain and router", about=about)

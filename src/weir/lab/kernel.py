@@ -30,6 +30,14 @@ PORT_VALUES: Mapping[str, str] = {
 }
 """What there is of each port, `left` and `right`."""
 SIDES = ("left", "right")
+LINUX_AS = ("acl", "firewall", "l2fwd", "l3fwd", "lb", "nat", "shaper")
+"""Weir's functions that Linux has a counterpart of, which is set up from the same options."""
+TABLE_PREFIX = "weir_"
+"""Of the counterparts' tables in nftables, whose named counters count packets that were dropped."""
+REWRITING = ("nat", "lb")
+FILTERING = ("acl", "firewall")
+"""Linux filters what has its new destination and its old source: beyond one of `REWRITING` in a chain of
+Weir's these see other addresses."""
 PORT_NAMES = tuple(f"{side}.{value}" for side in SIDES for value in PORT_VALUES)
 _NAME = re.compile(r"\{([a-z0-9_]+\.[a-z0-9_]+)\}")
 

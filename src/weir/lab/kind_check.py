@@ -9,14 +9,16 @@ from collections.abc import Iterator, Sequence
 
 from weir.lab.complaint import Complaint
 from weir.lab.function import FunctionOptions
-from weir.lab.kernel import PORT_NAMES, names_in, words_of
+from weir.lab.kernel import FILTERING, LINUX_AS, PORT_NAMES, REWRITING, names_in, words_of
 from weir.lab.lab import Lab
+from weir.lab.nf import network_functions
 from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
 from weir.technology import TECHNOLOGIES
 
 _SETTING = re.compile(r"net(\.[a-zA-Z0-9_-]+)+")
 _OF_WEIR_DP = ("nf", "chain", "router", "options", "fastpath")
+_OF_LINUX_TOO = ("nf", "chain", "options")
 
 
 def vm_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
@@ -50,7 +52,7 @@ def _of_weir_dp(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, 
     elif function.forwards_by() == "kernel":
         who = "the guest's kernel"
     for key in _OF_WEIR_DP:
-        if getattr(function, key):
+        if getattr(function, key) and not (function.kind == "kernel" and key in _OF_LINUX_TOO):
             yield Complaint((*path, key), f"means nothing to {who}", wanted, about=about)
     if function.architecture != "run-to-completion":
         yield Complaint((*path, "architecture"), f"means nothing to {who}", wanted, about=about)
@@ -83,6 +85,7 @@ def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Comp
     if options is None:
         return
     yield from _of_weir_dp(path, function, ((*path, "kind"),))
+    yield from _linux_as(path, function)
     for index, command in enumerate(options.commands):
         yield from command_complaints((*at, "commands", index), command, PORT_NAMES)
     for key, value in options.sysctls.items():
@@ -91,6 +94,26 @@ def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Comp
             yield Complaint((*at, "sysctls", key), "is none that a network namespace has of its own", wanted)
         elif isinstance(value, str) and (not value or not value.isprintable()):
             yield Complaint((*at, "sysctls", key), "is no value", "a number, or a text of one line")
+
+
+def _linux_as(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    """Functions that Linux has no counterpart of, or not in this order."""
+    rewriting = None
+    for index, one in enumerate(function.linux_as()):
+        at: KeyPath = (*path, "nf") if function.nf is not None else (*path, "chain", index, "nf")
+        about: tuple[KeyPath, ...] = ((*path, "kind"),)
+        if one.nf in network_functions() and one.nf not in LINUX_AS:
+            message = f"Linux has no counterpart of {one.nf}"
+            yield Complaint(at, message, "one of " + ", ".join(LINUX_AS), about=about)
+        if one.nf in FILTERING and rewriting is not None:
+            message = f"stands beyond {rewriting}, and Linux filters before that has translated all addresses"
+            yield Complaint(at, message, f"{one.nf} before {rewriting}", about=about)
+        rewriting = one.nf if one.nf in REWRITING else rewriting
+    options = function.namespaced()
+    if function.linux_as() and options is not None and options.addressing != "routed":
+        message = f"is {options.addressing}, and the counterparts of Weir's functions are of a router"
+        at = (*path, "kernel", "addressing")
+        yield Complaint(at, message, "addressing: routed", about=((*path, "nf"),))
 
 
 def command_complaints(

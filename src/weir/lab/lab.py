@@ -200,7 +200,10 @@ class Lab(LabSection):
                 continue
             directory = kernel.directory or "."
             found[Program("ip", name, directory, "iproute2")] = None
-            if kernel.drop_counters:
+            done = {one.nf for one in self.functions[name].linux_as()}
+            if "shaper" in done:
+                found[Program("tc", name, directory, "iproute2")] = None
+            if kernel.drop_counters or done - {"l3fwd", "shaper"}:
                 found[Program("nft", name, directory, "nftables")] = None
             found |= {Program(words_of(one)[0], name, directory): None for one in kernel.commands}
         return tuple(found)

@@ -23,6 +23,7 @@ MAX_FILE_BYTES = 1 << 20
 MAX_VALUES = 100_000  # aliases multiply: a small file can stand for more than memory holds
 MAX_DEPTH = 64
 KeyPath = tuple[str | int, ...]
+_MERGE = "<<"
 _SCALARS = ("null", "bool", "int", "float", "str")
 
 
@@ -160,9 +161,7 @@ class _Reader:
         self.count += 1
         if not path:
             self._note(path, node)
-        if len(path) > MAX_DEPTH or self.count > MAX_VALUES:
-            self.source.complain(path, "is nested too deeply, or too large", "a file of ordinary size")
-            raise LabFileError(self.source.problems)
+        self._refuse_too_much(path)
         if isinstance(node, MappingNode):
             return self._mapping(node, path)
         if isinstance(node, SequenceNode):
@@ -173,10 +172,17 @@ class _Reader:
             return items
         return self._scalar(node, path)
 
+    def _refuse_too_much(self, path: KeyPath) -> None:
+        if len(path) > MAX_DEPTH or self.count > MAX_VALUES:
+            self.source.complain(path, "is nested too deeply, or too large", "a file of ordinary size")
+            raise LabFileError(self.source.problems)
+
     def _mapping(self, node: MappingNode, path: KeyPath) -> dict[str, Any]:
         values: dict[str, Any] = {}
         first_lines: dict[str, int] = {}
-        for key_node, value_node in node.value:
+        for key_node, value_node in [*node.value, *self._merged(node, path)]:
+            if key_node.value == _MERGE and key_node.style is None:
+                continue
             if not isinstance(key_node, ScalarNode):
                 self._note((*path, "?"), key_node)
                 self.source.complain((*path, "?"), "is a key that is not a name", "a plain name")
@@ -194,6 +200,29 @@ class _Reader:
             first_lines[key] = key_node.start_mark.line + 1
             values[key] = self.value(value_node, (*path, key))
         return values
+
+    def _merged(self, node: MappingNode, path: KeyPath) -> list[tuple[Node, Node]]:
+        """What merge keys add: keys of other mappings that this one does not have, the first one's first
+        (https://yaml.org/type/merge.html)."""
+        own = {str(key.value) for key, _ in node.value}
+        found: list[tuple[Node, Node]] = []
+        for key_node, value_node in node.value:
+            if key_node.value != _MERGE or key_node.style is not None:
+                continue
+            others = value_node.value if isinstance(value_node, SequenceNode) else [value_node]
+            for other in others:
+                if not isinstance(other, MappingNode) or other is node:
+                    self._note((*path, _MERGE), key_node)
+                    self.source.complain(
+                        (*path, _MERGE), "merges what is no mapping", "<<: *NAME of a mapping"
+                    )
+                    continue
+                self.count += len(other.value)
+                self._refuse_too_much(path)
+                pairs = [*other.value, *self._merged(other, path)]
+                found += [(key, value) for key, value in pairs if str(key.value) not in own]
+                own |= {str(key.value) for key, _ in pairs}
+        return found
 
     def _scalar(self, node: Node, path: KeyPath) -> Any:
         kind = str(node.tag).rpartition(":")[2]

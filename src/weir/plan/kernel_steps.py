@@ -95,6 +95,8 @@ def _steps(topology: Topology, lab: Lab, node: Node) -> Iterator[Step]:
         yield _port(topology, node, port, routed=routed)
     if routed:
         yield _routes(topology, lab, node, netns)
+    if kernel.does:
+        yield _counterparts(topology, lab, node, kernel, netns)
     if kernel.sysctls:
         own = [f"{key}={value}" for key, value in kernel.sysctls.items()]
         text = f"set {', '.join(own)} in {netns}"
@@ -150,6 +152,28 @@ def _routes(topology: Topology, lab: Lab, node: Node, netns: str) -> Step:
         params={"netns": netns, "routes": routes, "neighbours": neighbours},
         text=f"route in {netns}: {'; '.join(routes)}",
         undo_text="",
+    )
+
+
+def _counterparts(topology: Topology, lab: Lab, node: Node, kernel: KernelFunction, netns: str) -> Step:
+    """`does`: a JSON object each, with `nf` and `options`; `values`: NAME=VALUE of `port_values`."""
+    prefixes_left = [str(one) for version in VERSIONS for one in prefixes(lab.traffic, version)[0]]
+    names = ", ".join(one.nf for one in kernel.does)
+    return Step(
+        kind="counterparts",
+        name=f"counterparts:{node.name}",
+        params={
+            "netns": netns,
+            "node": node.name,
+            "function": _function_name(topology, lab, node),
+            "does": [one.model_dump_json() for one in kernel.does],
+            "values": [f"{key}={value}" for key, value in port_values(topology, lab, node).items()],
+            "left_prefixes": prefixes_left,
+            "directory": kernel.directory,
+            "time_limit_ms": round(kernel.commands_time_limit_s * MS_PER_S),
+        },
+        text=f"set Linux up as {names} in {netns}, from the options of Weir's",
+        undo_text=f"end what is left of its programs in {netns}",
     )
 
 

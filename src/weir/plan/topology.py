@@ -98,7 +98,7 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
     return Node(
         name=f"f{index + 1}",
         role="function",
-        nf="+".join(one.nf for one in nfs) or (machine.title() if machine else "Linux" if kernel else None),
+        nf=_title(function, machine, kernel),
         options=nfs[0].options if len(nfs) == 1 else {},
         cores=cores[:1] if architecture == "run-to-completion" and not (machine or kernel) else cores,
         chain=tuple(NodeNf(nf=one.nf, options=one.options) for one in nfs),
@@ -111,6 +111,13 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
         machine=machine,
         kernel=kernel,
     )
+
+
+def _title(function: FunctionOptions, machine: Machine | None, kernel: KernelFunction | None) -> str | None:
+    """Weir's own functions by their names, all else by what forwards."""
+    if kernel is not None:
+        return f"Linux as {'+'.join(one.nf for one in kernel.does)}" if kernel.does else "Linux"
+    return "+".join(one.nf for one in function.nfs()) or (machine.title() if machine else None)
 
 
 def _machine(function: FunctionOptions) -> Machine | None:
@@ -126,6 +133,7 @@ def _kernel(function: FunctionOptions) -> KernelFunction | None:
         return None
     return KernelFunction(
         addressing=options.addressing,
+        does=tuple(NodeNf(nf=one.nf, options=one.options) for one in function.linux_as()),
         sysctls=options.sysctls,
         commands=tuple(words_of(command) for command in options.commands),
         commands_time_limit_s=options.commands_time_limit_s,

@@ -43,7 +43,32 @@ def test_commands_run_where_the_lab_file_lies(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "key", "message", "expected"),
     [
-        ("nf: l2fwd", "functions.default.nf", "means nothing to Linux", "kind: process"),
+        ("nf: dpi", "functions.default.nf", "Linux has no counterpart of dpi", "one of acl, firewall"),
+        ("nf: nat66", "functions.default.nf", "unknown network function", "one of"),
+        (
+            "nf: acl, options: {rule: x}",
+            "functions.default.options.rule",
+            "unknown option of acl",
+            "one of rules",
+        ),
+        (
+            "chain: [{nf: nat, options: {external: 192.0.2.1/32}}, {nf: acl}]",
+            "functions.default.chain[1].nf",
+            "stands beyond nat",
+            "acl before nat",
+        ),
+        (
+            "nf: acl, chain: [{nf: l3fwd}]",
+            "functions.default.chain",
+            "stands beside nf",
+            "one of nf, chain and router",
+        ),
+        (
+            "nf: acl, kernel: {addressing: none}",
+            "functions.default.kernel.addressing",
+            "is none, and the counterparts",
+            "addressing: routed",
+        ),
         (
             "architecture: pipeline",
             "functions.default.architecture",
@@ -93,17 +118,18 @@ def test_an_impossible_one_is_refused_where_it_is(text: str, key: str, message: 
 
 
 def test_a_faulty_vm_hides_nothing_that_means_nothing_to_linux() -> None:
-    found = {one.key: one.message for one in problems(function("nf: l2fwd, vm: {vcpuss: 2}"))}
-    assert found["functions.default.nf"] == "means nothing to Linux"
+    found = {one.key: one.message for one in problems(function("fastpath: true, vm: {vcpuss: 2}"))}
+    assert found["functions.default.fastpath"] == "means nothing to Linux"
     assert "functions.default.vm.vcpuss" in found
 
 
 def test_each_fault_is_said_once_and_at_keys_that_are_there() -> None:
-    options = FunctionOptions.model_validate({"kind": "kernel", "nf": "l2fwd", "fastpath": True})
+    options = FunctionOptions.model_validate({"kind": "kernel", "nf": "dpi", "fastpath": True})
     path = ("functions", "default")
     assert list(vm_complaints(path, options)) == []
     (complaint, *others) = kernel_complaints(path, options)
-    assert complaint.path == (*path, "nf")
+    assert complaint.path == (*path, "fastpath")
+    assert [other.path for other in others] == [(*path, "nf")]
     assert {one.about for one in (complaint, *others)} == {((*path, "kind"),)}
 
 

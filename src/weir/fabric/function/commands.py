@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from weir.plan import Step
 
 _LOOK_S = 0.005
 _LAST_LINES = 6
+_MEND = "mend it in kernel.commands; it runs in the function's network namespace, without a shell"
 
 
 class Commands:
@@ -32,22 +34,8 @@ class Commands:
         deadline = time.monotonic() + limit_s
         for number, line in enumerate(map(str, commands), 1):
             log = f"{params['node']}.command-{number}.log"
-            pid = site.spawn(
-                # As `ip netns exec` has it, /sys is the namespace's too.
-                ["ip", "netns", "exec", str(params["netns"]), *shlex.split(line)],
-                netns=None,
-                env={},
-                cores=[],
-                log=log,
-                directory=Path(str(params["directory"])),
-            )
-            _wait(
-                pid,
-                f"command {number} of {params['function']}, `{line}`,",
-                deadline,
-                limit_s,
-                site.directory / log,
-            )
+            what = f"command {number} of {params['function']}, `{line}`,"
+            run(params, site, shlex.split(line), log).wait(what, deadline, limit_s)
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
@@ -55,20 +43,34 @@ class Commands:
         site.end()
 
 
-def _wait(pid: int, what: str, deadline: float, limit_s: float, log: Path) -> None:
-    """Returns when it has ended well."""
-    while (code := process.exit_code(pid)) is None:
-        if time.monotonic() > deadline:
-            raise FabricError(
-                f"{what} has not come to its end, and all commands may take {limit_s:g} s: "
-                f"{log_end(log, _LAST_LINES)}",
-                "raise kernel.commands_time_limit_s, or mend the command",
-            )
-        stop_signals.check()
-        time.sleep(_LOOK_S)
-    if code != 0:
-        how = f"exit code {code}" if code > 0 else f"signal {-code}"
-        raise FabricError(
-            f"{what} failed with {how}: {log_end(log, _LAST_LINES)}",
-            "mend it in kernel.commands; it runs in the function's network namespace, without a shell",
-        )
+@dataclass(frozen=True)
+class Running:
+    """A program in a function's namespace."""
+
+    pid: int
+    log: Path
+
+    def wait(self, what: str, deadline: float, limit_s: float, mend: str = _MEND) -> None:
+        """Returns when it has ended well. FabricError if it fails, or is not done by `deadline`; `limit_s`:
+        what was given to all of them."""
+        while (code := process.exit_code(self.pid)) is None:
+            if time.monotonic() > deadline:
+                raise FabricError(
+                    f"{what} has not come to its end, and all commands may take {limit_s:g} s: "
+                    f"{log_end(self.log, _LAST_LINES)}",
+                    "raise kernel.commands_time_limit_s, or mend the command",
+                )
+            stop_signals.check()
+            time.sleep(_LOOK_S)
+        if code != 0:
+            how = f"exit code {code}" if code > 0 else f"signal {-code}"
+            raise FabricError(f"{what} failed with {how}: {log_end(self.log, _LAST_LINES)}", mend)
+
+
+def run(params: Mapping[str, Any], site: Site, words: Sequence[str], log: str) -> Running:
+    """Starts a program where the function is. `params`: with `netns` and `directory`."""
+    # As `ip netns exec` has it, /sys is the namespace's too.
+    argv = ["ip", "netns", "exec", str(params["netns"]), *words]
+    directory = Path(str(params["directory"]))
+    pid = site.spawn(argv, netns=None, env={}, cores=[], log=log, directory=directory)
+    return Running(pid, site.directory / log)

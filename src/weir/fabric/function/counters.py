@@ -18,6 +18,7 @@ from weir.fabric import namespace
 from weir.fabric.counters import Counter, Statistics, interfaces_of
 from weir.fabric.errors import FabricError
 from weir.fabric.step_handlers import Site
+from weir.lab.kernel import TABLE_PREFIX
 
 _NET = Path("/proc/thread-self/net")
 _CALL_S = 10.0
@@ -120,7 +121,7 @@ def _queue_drops(site: Site, netns: str, ports: Sequence[Port]) -> Iterator[Coun
 
 def _nft_drops(node: Node, netns: str) -> Iterator[Counter]:
     assert node.kernel is not None
-    if not node.kernel.drop_counters:
+    if not (node.kernel.drop_counters or node.kernel.does):
         return
     argv = ["ip", "netns", "exec", netns, "nft", "--json", "list", "counters"]
     try:
@@ -137,7 +138,8 @@ def _nft_drops(node: Node, netns: str) -> Iterator[Counter]:
 
 
 def nft_drops(node: str, wanted: Sequence[str], listed: str) -> list[Counter]:
-    """Of `nft --json list counters`. FabricError if one that is wanted is not there."""
+    """Of `nft --json list counters`: those that are wanted, and all of the catalogue's tables. FabricError if
+    one that is wanted is not there."""
     counted = {}
     for one in json.loads(listed)["nftables"]:
         if "counter" in one:
@@ -150,4 +152,5 @@ def nft_drops(node: str, wanted: Sequence[str], listed: str) -> list[Counter]:
                 f"{node} has no counter of nftables called {name}, and it has: {there}",
                 "mend kernel.drop_counters, or make it by a command",
             )
-    return [Counter(f"{node}/kernel/nft", name.split()[2], "drop", counted[name]) for name in wanted]
+    own = [name for name in counted if name.split()[1].startswith(TABLE_PREFIX) and name not in wanted]
+    return [Counter(f"{node}/kernel/nft", name.split()[2], "drop", counted[name]) for name in (*wanted, *own)]

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""acl and firewall by nftables: a rule a line, in the same order; the firewall with connection tracking.
+
+Unlike Weir's, which forward frames as they are, Linux routes what they let through.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weir.catalogue.setup import (
+    CONNECTION_TRACKING,
+    NFT,
+    CatalogueError,
+    Ends,
+    Options,
+    Setup,
+    given,
+    lines,
+    table,
+)
+
+_FORM = "permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS DESTINATION-PORTS]"
+_VERDICTS = {"permit": "accept", "deny": "counter name denied drop"}
+_WITH_PORTS = ("any", "tcp", "udp")
+_PORT_MAX, _PROTOCOL_MAX = 65535, 255
+_COUNTERS = ["counter denied { }", "counter ipv6 { }"]
+_DIRECTIONS = {"outbound": "right", "inbound": "left"}
+"""The interface that what a direction's rules do not ask comes in by."""
+_TIMEOUTS = {
+    "tcp_timeout_established": "tcp_established_timeout_s",
+    "tcp_timeout_syn_sent": "tcp_transitory_timeout_s",
+    "tcp_timeout_syn_recv": "tcp_transitory_timeout_s",
+    "tcp_timeout_fin_wait": "tcp_transitory_timeout_s",
+    "tcp_timeout_time_wait": "tcp_transitory_timeout_s",
+    "tcp_timeout_close": "tcp_transitory_timeout_s",
+    "udp_timeout": "udp_timeout_s",
+    "udp_timeout_stream": "udp_timeout_s",
+    "icmp_timeout": "icmp_timeout_s",
+    "generic_timeout": "other_timeout_s",
+}
+
+
+def acl(options: Options, ends: Ends) -> Setup:
+    """Without connection tracking: each packet is asked about."""
+    body = [*_COUNTERS, *_chain()]
+    direction = str(given("acl", options, "direction"))
+    if direction in _DIRECTIONS:
+        body.append(f'  iifname "{ends[_DIRECTIONS[direction] + ".name"]}" accept')
+    body += [*_not_ipv4("acl", options), *_ruled("acl", options, "rule_list"), "}"]
+    return Setup(((NFT, table("inet", "acl", body)),))
+
+
+def firewall(options: Options, ends: Ends) -> Setup:  # noqa: ARG001
+    """With connection tracking's sessions; what belongs to none and begins none is `no_session`."""
+    body = [*_COUNTERS, "counter no_session { }", *_chain()]
+    body += [*_not_ipv4("firewall", options)]
+    body += ["  ct state established,related accept", "  ct state invalid counter name no_session drop"]
+    body += [*_ruled("firewall", options, None), "}"]
+    return Setup(((NFT, table("inet", "firewall", body)),), timeouts("firewall", options))
+
+
+def timeouts(nf: str, options: Options) -> dict[str, str]:
+    """Of connection tracking, as the function's; TCP begins with a SYN alone, or with any segment."""
+    found = {"tcp_loose": "1"}
+    if nf == "firewall":
+        found["tcp_loose"] = "0" if given(nf, options, "tcp_syn_first") else "1"
+    for setting, key in _TIMEOUTS.items():
+        if nf == "firewall" or key != "other_timeout_s":
+            found[setting] = str(given(nf, options, key))
+    return {f"{CONNECTION_TRACKING}{key}": value for key, value in found.items()}
+
+
+def _chain() -> list[str]:
+    return ["chain forward {", "  type filter hook forward priority filter; policy accept;"]
+
+
+def _not_ipv4(nf: str, options: Options) -> list[str]:
+    """Linux routes IP alone: of frames that are not IPv4 only IPv6 comes so far."""
+    said = str(given(nf, options, "ipv6"))
+    verdict = str(given(nf, options, "not_ipv4")) if said == "not_ipv4" else said
+    return ["  meta nfproto ipv6 " + ("accept" if verdict == "forward" else "counter name ipv6 drop")]
+
+
+def _ruled(nf: str, options: Options, list_key: str | None) -> Iterator[str]:
+    for where, line in lines(options, list_key, "rules"):
+        yield f"  {_nft(where, line)}"
+    yield f"  {_VERDICTS[str(given(nf, options, 'default'))]}"
+
+
+@dataclass(frozen=True)
+class _Line:
+    where: str
+    text: str
+
+    def refused(self, why: str, expected: str) -> CatalogueError:
+        return CatalogueError(f"{self.where}: {why} in `{self.text}`", f"expected {expected}")
+
+
+def _nft(where: str, text: str) -> str:
+    """One rule in nftables' words."""
+    line, words = _Line(where, text), text.split()
+    if len(words) not in (4, 6) or words[0] not in _VERDICTS:
+        raise line.refused("no rule", _FORM)
+    verdict, protocol, source, destination, *ports = words
+    matches = [
+        *_protocol(line, protocol, with_ports=any(one != "any" for one in ports)),
+        *_address(line, "saddr", source),
+        *_address(line, "daddr", destination),
+    ]
+    for name, word in zip(("sport", "dport"), ports, strict=False):
+        matches += _ports(line, name, word)
+    return " ".join([*matches, _VERDICTS[verdict]])
+
+
+def _protocol(line: _Line, word: str, *, with_ports: bool) -> list[str]:
+    if with_ports and word not in _WITH_PORTS:
+        raise line.refused("only tcp and udp have ports", "tcp, udp or any")
+    if word == "any":
+        return ["meta l4proto { tcp, udp }"] if with_ports else []
+    if word not in ("tcp", "udp", "icmp") and not (word.isdecimal() and int(word) <= _PROTOCOL_MAX):
+        raise line.refused(f"{word} is no protocol", "any, tcp, udp, icmp or a number up to 255")
+    return [f"meta l4proto {word}"]
+
+
+def _address(line: _Line, name: str, word: str) -> list[str]:
+    if word == "any":
+        return []
+    try:
+        prefix = ipaddress.IPv4Network(word)
+    except ValueError as error:
+        wanted = "any, an address, or a prefix such as 192.0.2.0/24"
+        raise line.refused(f"{word} is no address ({error})", wanted) from None
+    return [f"ip {name} {prefix}"]
+
+
+def _ports(line: _Line, name: str, word: str) -> list[str]:
+    if word == "any":
+        return []
+    first, hyphen, last = word.partition("-")
+    bounds = [first, last] if hyphen else [first]
+    if not all(one.isdecimal() and int(one) <= _PORT_MAX for one in bounds) or int(bounds[0]) > int(
+        bounds[-1]
+    ):
+        wanted = "any, a port up to 65535, or a range such as 1024-65535"
+        raise line.refused(f"{word} names no ports", wanted)
+    return [f"th {name} {word}"]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Step kind counterparts: Linux set up to do what functions of Weir's would (`weir.catalogue`)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from weir.base.si import MS_PER_S
+from weir.catalogue import CatalogueError, Ends, linux
+from weir.fabric.errors import FabricError
+from weir.fabric.function.commands import run
+from weir.fabric.links import set_in_namespace
+from weir.fabric.step_handlers import Facts, Site
+from weir.plan import Step
+
+_MEND = "what the file has is made from the function's options; see docs/how-to/test-your-own-function.md"
+
+
+class Counterparts:
+    """Inside first: the settings of each, then its programs. What they read lies in the deployment's
+    directory, as NODE.NUMBER-NF.PROGRAM."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """FabricError for options that Linux cannot be set up from, and for a program that refuses them."""
+        params = step.params
+        values = dict(str(one).split("=", 1) for one in _list(params["values"]))
+        ends = Ends(values, tuple(map(str, _list(params["left_prefixes"]))))
+        limit_s = int(str(params["time_limit_ms"])) / MS_PER_S
+        deadline = time.monotonic() + limit_s
+        for number, entry in enumerate(map(str, _list(params["does"])), 1):
+            one = json.loads(entry)
+            try:
+                made = linux(one["nf"], one["options"], ends)
+            except CatalogueError as error:
+                what = f"{params['function']} cannot be Linux as {one['nf']}: {error.message}"
+                raise FabricError(what, error.fix) from error
+            set_in_namespace(str(params["netns"]), made.settings)
+            for words, text in made.programs:
+                file = site.directory / f"{params['node']}.{number}-{one['nf']}.{words[0]}"
+                file.write_text(text, encoding="utf-8")
+                what = f"`{' '.join(words)} {file}` of {params['function']}"
+                started = run(params, site, [*words, str(file)], f"{file.name}.log")
+                started.wait(what, deadline, limit_s, _MEND)
+        return {}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
+        """Ends what is left of them; all else goes with the namespace and the deployment's directory."""
+        site.end()
+
+
+def _list(param: object) -> list[Any]:
+    assert isinstance(param, list)
+    return param

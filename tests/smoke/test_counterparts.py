@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linux in the place of Weir's functions, set up from the same options: the same packets pass, the same ones
+are refused, and every one of them is accounted for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weir.fabric.errors import FabricError
+from weir.lab import Lab
+from weir.lab.function import FunctionOptions
+from weir.lab.lab import DEFAULT_FUNCTION
+from weir.results.result import Trial
+
+from .tiny import tiny_lab
+from .trials import trials_of
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+    pytest.mark.skipif(shutil.which("nft") is None, reason="nftables is not installed"),
+]
+
+GENTLE_PPS, DURATION_S, DRAIN_MS = 1000, 0.2, 300
+# The tiny lab varies the source port from 1024 on, over a hundred flows.
+RULES = "deny udp any any 1024-1063 any, permit udp any any"
+SOME_REFUSED = 10
+# Of the traffic's one flow when it has no more: to its first address and port.
+SERVICE = "198.19.0.1:1024/udp"
+SERVICES = f"{SERVICE} 10.0.0.1:5000, {SERVICE} 10.0.0.2:5000"
+
+
+def lab_of(kind: str, function: dict[str, Any]) -> Lab:
+    tiny = tiny_lab("linux-bridge")
+    made = FunctionOptions.model_validate({"kind": kind, **function})
+    traffic = tiny.traffic.model_copy(update={"frames": ("128",)})
+    return tiny.model_copy(update={"functions": {DEFAULT_FUNCTION: made}, "traffic": traffic})
+
+
+def refused(trial: Trial, reason: str) -> int:
+    return sum(drop.packets for drop in trial.drops if drop.reason == reason)
+
+
+def both(function: dict[str, Any]) -> tuple[Trial, Trial]:
+    """Of Weir's function, and of Linux in its place."""
+    found = []
+    for kind in ("process", "kernel"):
+        (trial,) = trials_of(lab_of(kind, function), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+        assert trial.unaccounted == 0, trial.drops
+        found.append(trial)
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        pytest.param({"nf": "l2fwd"}, id="l2fwd"),
+        pytest.param(
+            {"nf": "l3fwd", "options": {"route_list": "198.18.0.0/16 default, 198.19.0.0/16 default"}},
+            id="l3fwd",
+        ),
+        pytest.param({"nf": "firewall", "options": {"default": "permit"}}, id="firewall"),
+        pytest.param(
+            {"chain": [{"nf": "acl", "options": {"rule_list": "permit udp any any"}}, {"nf": "l3fwd"}]},
+            id="chain",
+        ),
+        pytest.param({"nf": "lb", "options": {"services": SERVICES}}, id="lb"),
+        pytest.param({"nf": "shaper", "options": {"tenants": "default rate_bps=1000000000"}}, id="shaper"),
+    ],
+)
+def test_what_passes_weirs_function_passes_linux_in_its_place(
+    function: dict[str, Any], run_root: Path
+) -> None:
+    weir, linux = both(function)
+    assert weir.offered == weir.delivered > 0, weir.drops
+    assert linux.offered == linux.delivered > 0, linux.drops
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        pytest.param({"nf": "acl", "options": {"rule_list": RULES}}, "denied", id="acl"),
+        # The tester's right end sends to inside addresses, which have no mapping.
+        pytest.param({"nf": "nat", "options": {"external": "203.0.113.0/28"}}, "no_mapping", id="nat"),
+    ],
+)
+def test_what_weirs_function_refuses_linux_refuses_and_counts(
+    function: dict[str, Any], reason: str, run_root: Path
+) -> None:
+    weir, linux = both(function)
+    ours, theirs = refused(weir, reason), refused(linux, reason)
+    assert min(ours, theirs) > SOME_REFUSED
+    assert ours / weir.offered == pytest.approx(theirs / linux.offered, abs=0.05)
+    assert linux.delivered == linux.offered - theirs
+    assert [*run_root.iterdir()] == []
+
+
+def test_a_rule_that_cannot_be_read_ends_the_deployment_with_its_line_and_leaves_nothing(
+    run_root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "edge.rules").write_text("permit udp any any\npermit udp any 10.0.0.1/8\n")
+    lab = lab_of("kernel", {"nf": "firewall", "options": {"rules": str(tmp_path / "edge.rules")}})
+    with pytest.raises(FabricError, match=r"edge\.rules, line 2.*host bits"):
+        trials_of(lab, 1, GENTLE_PPS, DURATION_S)
+    assert [*run_root.iterdir()] == []
