@@ -77,6 +77,8 @@ def test_commands_and_options_exist(page: Path) -> None:
             if "--" in words:  # what follows is another program's
                 words = words[: words.index("--")]
             command = named(words)
+            if command is not None and not command.context_settings.get("allow_interspersed_args", True):
+                words = words[: len(command.params)]  # likewise, behind its own
             assert command is not None, line
             options = {name for one in command.params for name in one.opts} | {"--help"}
             assert {word.partition("=")[0] for word in words if word.startswith("-")} <= options, line

@@ -125,7 +125,7 @@ def test_page_says_each_number_of_the_table() -> None:
 def test_page_names_refusals_irregular_results_fidelity_and_machine() -> None:
     page = report.render(result(), "html")
     for text in (
-        "sr-iov refused here.",
+        "sr-iov was left out.",
         "NDR and PDR irregular",
         "Noisy machine.",
         "Virtual links: no physical network card took part.",

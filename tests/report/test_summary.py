@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from weir import report
+from weir.lab.frames import SIMPLE_IMIX
 from weir.report import summary, terminal
 from weir.report.rates import NoRatio
 from weir.results.result import ArrivalClock, Drop, Result
@@ -61,12 +62,17 @@ def test_ratios_of_a_result_are_written_with_their_bounds() -> None:
     [
         ("64", "64"),
         ("imix:aaaaaaaddddg", "IMIX a7d4g"),
+        (SIMPLE_IMIX, "IMIX"),
         ("imix:abab", "IMIX abab"),
         ("imix:aaAAA:A=9000", "IMIX a2A3 A=9000"),
     ],
 )
 def test_a_genome_is_written_with_its_runs_counted(frame: str, label: str) -> None:
     assert summary.frame_label(frame) == label
+
+
+def test_the_page_knows_the_mix_that_has_a_name() -> None:
+    assert f"const SIMPLE_IMIX = '{SIMPLE_IMIX}';" in report.render(result(), "html")
 
 
 def test_a_lab_without_a_title_is_called_by_its_name() -> None:

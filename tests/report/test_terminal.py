@@ -78,7 +78,7 @@ def test_hostile_texts_are_folded_and_not_cut() -> None:
 
 
 def test_each_chain_and_frame_has_a_row_for_each_technology() -> None:
-    text = tables(report.render(result(), "terminal")).partition("Refused here")[0]
+    text = tables(report.render(result(), "terminal")).partition("Left out here")[0]
     for technology in ("direct", "linux-bridge", "ovs", "ovs-dpdk"):
         rows = [line for line in text.splitlines() if technology in line.split()[:3]]
         assert len(rows) == 2 * 4, technology

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from weir.cli.end_hosts import host_lines
+from weir.cli.exits import printable
 from weir.cli.labfile import (
     ChainName,
     LabPath,
@@ -29,6 +30,7 @@ from weir.cli.labfile import (
 if TYPE_CHECKING:
     from weir.base.topology import Topology
     from weir.fabric import Deployment
+    from weir.lab import Lab
     from weir.plan import Plan, Step
 
 
@@ -74,6 +76,7 @@ def deploy(
             if as_json
             else _listing(steps, topology)
         )
+        _warn_if_impossible(lab, topology, hosts=ends == "hosts")
         return
     require_possible(lab, topology.technology, topology.chain, hosts=ends == "hosts")
     with own_cores([topology], wait=wait):
@@ -88,6 +91,16 @@ def deploy(
     for line in host_lines(topology):
         print(line)
     print(f"look at it: weir inspect {deployment.id}; take it down: weir destroy {deployment.id}")
+
+
+def _warn_if_impossible(lab: Lab, topology: Topology, *, hosts: bool) -> None:
+    """Steps can be looked at on any machine; whoever means this one learns what it lacks."""
+    from weir.base.error import WeirError
+
+    try:
+        require_possible(lab, topology.technology, topology.chain, hosts=hosts)
+    except WeirError as error:
+        print(f"weir: not as things are: {printable(str(error))}", file=sys.stderr)
 
 
 def _listing(steps: list[Step], topology: Topology) -> str:

@@ -27,7 +27,7 @@ def exec(
     command: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[-- COMMAND]", help="With its arguments; absent: the shell that $SHELL names."
+            metavar="[COMMAND]", help="With its arguments and options; absent: the shell that $SHELL names."
         ),
     ] = None,
 ) -> None:
@@ -38,10 +38,11 @@ def exec(
     from weir import fabric
     from weir.fabric.end_host_command import become
 
+    fabric.require_root()  # first: nobody else may read what is deployed
     deployment = _one(fabric.deployments(), lab)
     host = _host(deployment, end)
-    fabric.require_root()
-    become(deployment, host, command or [os.environ.get("SHELL") or _SHELL])
+    words = command[1:] if command and command[0] == "--" else command
+    become(deployment, host, words or [os.environ.get("SHELL") or _SHELL])
 
 
 def _one(found: Sequence[Deployment], lab: str) -> Deployment:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,11 +15,13 @@ from weir.cli.end_hosts import host_lines
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from weir.base.topology import Topology
+    from weir.base.topology import Port, Topology
     from weir.fabric import Deployment
     from weir.protocol.ledger import Ledger
 
 ANSWER_S = 1.0
+LEAST_COLUMNS = 130
+"""Names are for copying: a narrower terminal wraps lines, and none is cut."""
 
 
 def inspect(
@@ -95,7 +98,8 @@ def _what(deployment: Deployment) -> str:
 def _show(deployment: Deployment, ledger: Ledger | None) -> None:
     from rich.console import Console
 
-    console = Console(highlight=False, soft_wrap=True)
+    usual = Console().width
+    console = Console(highlight=False, soft_wrap=True, width=max(usual, LEAST_COLUMNS))
     console.print(_overview([deployment]))
     console.print(f"run directory: {deployment.run_dir}")
     if deployment.topology is not None:
@@ -113,12 +117,28 @@ def _ports(topology: Topology, ledger: Ledger | None) -> Table:
 
     counted = {port.name: port for port in ledger.ports} if ledger else {}
     networks = {name: link.name for link in topology.links for name in (link.left, link.right)}
-    table = Table("port", "link", "kind", "MAC", "received", "sent", "missed", box=None, pad_edge=False)
+    table = Table(
+        "port", "link", "kind", "MAC", "received", "sent", "missed", "interface", box=None, pad_edge=False
+    )
     for port in topology.ports:
         numbers = counted.get(port.name)
-        shown = [numbers.rx_packets, numbers.tx_packets, numbers.rx_missed] if numbers else ["", "", ""]
-        table.add_row(port.name, networks[port.name], port.kind, port.mac, *map(str, shown))
+        shown = (
+            (numbers.rx_packets, numbers.tx_packets, numbers.rx_missed) if numbers else _of_interface(port)
+        )
+        place = f"{port.interface} in {port.netns}" if port.interface and port.netns else port.interface or ""
+        table.add_row(port.name, networks[port.name], port.kind, port.mac, *map(str, shown), place)
     return table
+
+
+def _of_interface(port: Port) -> tuple[int | str, ...]:
+    """What the kernel counted where weir-dp does not."""
+    from weir.fabric.counters import interfaces_of
+
+    found = None
+    if port.interface and port.netns:
+        with suppress(OSError):  # it goes at this moment, or this user may not enter
+            found = interfaces_of(port.netns).get(port.interface)
+    return ("", "", "") if found is None else (found["rx_packets"], found["tx_packets"], found["rx_dropped"])
 
 
 def _areas(ledger: Ledger) -> Table:

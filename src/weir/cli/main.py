@@ -58,8 +58,10 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     doctor.doctor,
     tune.tune,
 )
+# What stands behind the host's name is the command's, its options too: as in `ip netns exec` and `ssh`.
+SETTINGS: dict[Callable[..., Any], dict[str, Any]] = {exec.exec: {"allow_interspersed_args": False}}
 for command in COMMANDS:
-    app.command(cls=moved.Moved)(reporting(command))
+    app.command(cls=moved.Moved, context_settings=SETTINGS.get(command))(reporting(command))
 
 model = typer.Typer(
     help="The cost model: calibrated here, or published.", no_args_is_help=True, rich_markup_mode=None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from weir.cli.exits import USAGE, CommandError
+from weir.cli.exits import FAILED, USAGE, CommandError
 from weir.cli.stored import LATEST, StoreLocation, nothing_stored, stored
 from weir.report import FORMATS
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     FormatName = str
 else:
     FormatName = Literal[tuple(FORMATS)]
+
+
+OF_DELAYS = ("percentiles", "hgrm", "hlog")
 
 
 def report(
@@ -68,6 +71,8 @@ def report(
     if output is not None:
         check_file(output, "--output")
     result = stored(run, store)
+    if chosen in OF_DELAYS:
+        _require_delays(result)
     if output is not None:
         text = terminal.render(result, whole=True) if verbose else render(result, chosen)
         write_file(output, text, "choose another place with --output")
@@ -76,6 +81,18 @@ def report(
         _show(result, whole=verbose)
     else:
         print(render(result, chosen), end="")
+
+
+def _require_delays(result: Result) -> None:
+    """CommandError for a run that kept none: a file without a row looks like a measurement of nothing."""
+    from weir.report.hdr_histogram import recorded
+
+    if next(iter(recorded(result)), None) is None:
+        raise CommandError(
+            f"run {result.id} has no delays: it measured none, or none of its trials was valid; `weir latency"
+            f" {result.lab}` measures them",
+            FAILED,
+        )
 
 
 def _listed(runs: Sequence[RunSummary]) -> str:

@@ -179,7 +179,7 @@ class Campaign:
         visited = MeasuredSetup(way, chain, setup, self._store.add_setup(result.id, setup))
         self._visited[way.name, chain.name] = visited
         if setup.refused is not None:
-            self._progress.say(f"{way.name} {chain.name}: refused: {setup.refused}")
+            self._progress.say(f"{way.name} {chain.name}: left out: {setup.refused}")
         return visited
 
     def _frames(self) -> list[str]:

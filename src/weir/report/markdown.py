@@ -54,7 +54,7 @@ def _facts(result: Result) -> Iterator[str]:
         ("On", f"{machine.cpu}, {machine.cores} cores, kernel {machine.kernel}; {', '.join(versions)}"),
         ("When", f"{result.started_at}, {unfinished}{summary.duration(result)}, {mode}"),
         ("Run", result.id),
-        *((f"{name} refused here", why) for name, why in summary.refusals(result)),
+        *((f"{name} left out", why) for name, why in summary.refusals(result)),
     )
     for name, value in pairs:
         yield f"- {_text(name)}: {_text(value)}"

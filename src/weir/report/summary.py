@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from weir.lab.frames import SIMPLE_IMIX
 from weir.report import numbers, rates
 from weir.report.rates import ITSELF, NoRatio, Ratio, compared
 from weir.results.result import ArrivalClock, Case, Drop, Result, Setup, Throughput, Trial
@@ -85,7 +86,10 @@ def sizes(frame: str) -> str:
 
 
 def frame_label(frame: str) -> str:
-    """ "64", "IMIX a7A4g A=570": an IMIX genome (RFC 6985), its runs counted: short enough for a column."""
+    """ "64", "IMIX" for the mix that has a name, or "IMIX a7d4g": a genome (RFC 6985), its runs counted, so
+    that it is short enough for a column."""
+    if frame == SIMPLE_IMIX:
+        return "IMIX"
     kind, *words = frame.split(":")
     if kind != "imix":
         return frame

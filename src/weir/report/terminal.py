@@ -16,7 +16,8 @@ from weir.results.result import Result
 
 PLAIN_COLUMNS = 100  # where the sentences of a plain text are broken
 CARE, NOISY, RESTS = "Read with care", "This machine was noisy", "What the numbers rest on"
-FIRST = (LETTERS, "Refused here", CARE, NOISY)
+LEFT_OUT = "Left out here"
+FIRST = (LETTERS, LEFT_OUT, CARE, NOISY)
 LAST = (HOW_TO_READ, TESTER_ALONE, RESTS)
 """Titles of notes; others come between."""
 
@@ -94,7 +95,7 @@ def _brief(result: Result) -> Iterator[RenderableType]:
 
 def _own(result: Result) -> Iterator[Note]:
     refused = [f"{name}: {missing}" for name, missing in summary.refusals(result)]
-    yield Note("Refused here", refused, "yellow")
+    yield Note(LEFT_OUT, refused, "yellow")
     yield Note(CARE, doubts.sentences(result), "yellow")
     yield Note(NOISY, noise.sentences(result), "yellow")
     rests = [

@@ -63,6 +63,16 @@ def test_a_command_runs_in_the_host_of_the_labs_deployment(
     assert (done.exit_code, ran) == (0, [(SECOND, "right", ["curl", "-s", "http://left/"])])
 
 
+@pytest.mark.parametrize("separator", [[], ["--"]])
+def test_all_that_stands_behind_the_host_is_the_commands(
+    separator: list[str], ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed(monkeypatch, with_hosts(FIRST))
+    command = ["curl", "-s", "--help", "--", "http://right/"]
+    done = runner.invoke(app, ["exec", FIRST, "left", *separator, *command])
+    assert (done.exit_code, ran) == (0, [(FIRST, "left", command)])
+
+
 @pytest.mark.parametrize(("variable", "shell"), [("/bin/ash", "/bin/ash"), ("", "/bin/sh")])
 def test_without_a_command_it_is_the_users_shell(
     variable: str, shell: str, ran: Ran, monkeypatch: pytest.MonkeyPatch

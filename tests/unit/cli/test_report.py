@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from tests.report.synthetic import result
 from weir.cli import exits
 from weir.cli.main import app
+from weir.cli.report import OF_DELAYS
 from weir.report import FORMATS, formats, render
 from weir.store.store import Store
 
@@ -75,10 +76,23 @@ def test_each_format_is_what_the_run_itself_would_have_written(store: str, tmp_p
     with Store(store) as database:
         loaded = database.load(OLD)
     for name, known in formats().items():
+        if name in OF_DELAYS:
+            continue
         file = tmp_path / f"report{known.suffix}"
         assert said(OLD, "-o", str(file), store=store) == f"wrote {file}\n"
         with file.open(encoding="utf-8", newline="") as written:
             assert written.read() == render(loaded, name), name
+
+
+@pytest.mark.parametrize("name", OF_DELAYS)
+def test_a_run_without_delays_gives_no_file_of_them_but_says_so(
+    name: str, store: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "delays"
+    done = runner.invoke(app, ["report", OLD, "-f", name, "-o", str(file), "--store", store])
+    assert (done.exit_code, file.exists()) == (1, False)
+    assert f"run {OLD} has no delays" in done.stderr
+    assert "`weir latency" in done.stderr
 
 
 def test_json_on_standard_output_is_the_result_alone(store: str) -> None:

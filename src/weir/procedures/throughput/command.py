@@ -111,7 +111,9 @@ def _planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
     for way in compared:
         for chain in lab.chains():
             why = refused(way, chain)
-            lines.append(f"  {way.name} {chain.name}" + (f"  refused here: {why}" if why is not None else ""))
+            lines.append(
+                f"  {way.name} {chain.name}" + (f"  left out here: {why}" if why is not None else "")
+            )
     return "\n".join([*lines, _expected(lab, compared, before)])
 
 

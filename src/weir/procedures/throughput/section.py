@@ -80,7 +80,7 @@ def plain_tables(result: Result) -> Iterator[PlainTable]:
             for setup, case in _cases(result, chain, frame):
                 lines += [_plain(result, setup, case, goal, ratios=ratios) for goal in summary.goals(result)]
         lines += [
-            [numbers.NONE, setup.name, f"refused: {setup.refused}", *[""] * (len(head) - 3 + 2 * ratios)]
+            [numbers.NONE, setup.name, f"left out: {setup.refused}", *[""] * (len(head) - 3 + 2 * ratios)]
             for setup in result.setups
             if setup.chain == chain and setup.refused is not None
         ]

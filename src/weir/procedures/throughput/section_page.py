@@ -214,7 +214,7 @@ def _body(result: Result, chain: str, goals: list[str]) -> Markup:
 
 def _refused(setup: Setup, columns: int, *, alone: bool) -> Markup:
     names = [tag("td", "")] if alone else [tag("td", ""), tag("td", setup.name)]
-    why = tag("td", f"refused here: {setup.refused}", colspan=columns - len(names), class_="why")
+    why = tag("td", f"left out: {setup.refused}", colspan=columns - len(names), class_="why")
     return tag("tr", names, why, class_="first")
 
 

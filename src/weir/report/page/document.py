@@ -217,7 +217,7 @@ def _notices(result: Result) -> Iterator[tuple[str, list[str]]]:
     unfinished = result.finished_at is None and not result.interrupted
     yield "Not finished.", ["What is stored so far is below."] if unfinished else []
     for name, missing in summary.refusals(result):
-        yield f"{name} refused here.", [missing]
+        yield f"{name} was left out.", [missing]
     yield "Noisy machine.", noise.sentences(result)
     yield "Read with care.", doubts.sentences(result)
 

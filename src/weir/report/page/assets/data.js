@@ -18,8 +18,10 @@ const framesOf = (result) => unique(built(result).flatMap((setup) => setup.cases
 const goalsOf = (result) =>
   unique(built(result).flatMap((setup) => setup.cases.flatMap((one) => one.throughput.map((t) => t.goal))));
 
-// "64 B", "IMIX a7A4g A=570": as the tables write it.
+// "64 B", "IMIX", "IMIX a7d4g": as the tables write it.
+const SIMPLE_IMIX = 'imix:aaaaaaaAAAAg:A=570';
 function frameLabel(frame) {
+  if (frame === SIMPLE_IMIX) return 'IMIX';
   if (!frame.startsWith('imix:')) return `${frame} B`;
   const [genome, ...custom] = frame.slice(5).split(':');
   const runs = genome.match(/(.)\1*/g) || [];
