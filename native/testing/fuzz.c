@@ -94,16 +94,22 @@ run_frame(struct weir_stage *stage, enum weir_direction direction, const uint8_t
 	struct rte_mbuf *packet = weir_fuzz_packet(bytes, size);
 	struct weir_batch batch = {.count = 1, .direction = direction, .now_tsc = now_tsc};
 	uint64_t dropped = 0, held = stage->ledger.held;
+	const bool busy = !weir_nf_is_idle(stage->nf, stage->state);
 	const bool right = checksums_right(packet);
 
 	batch.packet[0] = packet;
 	memset(stage->ledger.drops, 0, sizeof(stage->ledger.drops));
-	weir_stage_run(stage, &batch);
+	if (stage->nf->listen != NULL && busy) {
+		weir_batch_parse(&batch);
+		stage->nf->listen(stage->state, &batch, &stage->ledger);
+	}
+	if (batch.count > 0)
+		weir_stage_run(stage, &batch);
 	for (unsigned int i = 0; i < stage->nf->drop_reason_count; i++)
 		dropped += stage->ledger.drops[i];
 	if (batch.count + dropped + stage->ledger.held - held != 1)
 		abort();
-	if (stage->nf->forward != NULL)
+	if (stage->nf->forward != NULL && !busy)
 		compare_with_decision(stage, &batch, bytes, size);
 	if (batch.count == 0)
 		return;
@@ -113,17 +119,30 @@ run_frame(struct weir_stage *stage, enum weir_direction direction, const uint8_t
 }
 
 /* What the function kept and is due. */
+static uint64_t
+dropped_by(const struct weir_stage *stage)
+{
+	uint64_t dropped = 0;
+
+	for (unsigned int i = 0; i < stage->nf->drop_reason_count; i++)
+		dropped += stage->ledger.drops[i];
+	return dropped;
+}
+
 static void
 release(struct weir_stage *stage, enum weir_direction direction, uint64_t now_tsc)
 {
 	struct weir_batch batch;
 
 	do {
-		uint64_t held = stage->ledger.held;
+		uint64_t before = stage->ledger.held - stage->ledger.originated;
+		uint64_t dropped = dropped_by(stage);
 
 		batch = (struct weir_batch){.direction = direction, .now_tsc = now_tsc};
 		stage->nf->release(stage->state, &batch, &stage->ledger);
-		if (batch.count + stage->ledger.held != held)
+		if (batch.count + dropped_by(stage) - dropped + stage->ledger.held -
+			    stage->ledger.originated !=
+		    before)
 			abort();
 		rte_pktmbuf_free_bulk(batch.packet, batch.count);
 	} while (batch.count > 0);
@@ -132,6 +151,8 @@ release(struct weir_stage *stage, enum weir_direction direction, uint64_t now_ts
 static void
 pass_time(struct weir_stage *stage, uint64_t now_tsc)
 {
+	if (weir_nf_is_idle(stage->nf, stage->state))
+		return;
 	if (stage->nf->tick != NULL)
 		stage->nf->tick(stage->state, now_tsc, NULL);
 	if (stage->nf->release != NULL) {
