@@ -27,7 +27,7 @@ struct weir_path {
 	struct weir_outputs out;
 	unsigned int stage_count;
 	struct weir_stage stages[WEIR_STAGES_MAX];
-	bool releases; /* a stage keeps packets for later, or makes some */
+	bool releases;		     /* a stage keeps packets for later, or makes some */
 	struct weir_stage *listener; /* takes what is for itself as it comes; NULL: none */
 	struct weir_fastpath fastpath;
 	uint64_t rx_packets;

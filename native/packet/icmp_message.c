@@ -138,7 +138,8 @@ put_ipv4(uint8_t *at, const uint8_t *about, uint16_t quoted, const struct weir_i
 		.version_ihl = RTE_IPV4_VHL_DEF,
 		.type_of_service = INTERNETWORK_CONTROL,
 		.total_length = rte_cpu_to_be_16(sizeof(ip) + sizeof(*icmp) + quoted),
-		.fragment_offset = rte_cpu_to_be_16(DONT_FRAGMENT), /* so it needs no ID: RFC 6864 */
+		.fragment_offset =
+			rte_cpu_to_be_16(DONT_FRAGMENT), /* so it needs no ID: RFC 6864 */
 		.time_to_live = TTL,
 		.next_proto_id = IPPROTO_ICMP,
 	};
@@ -176,8 +177,7 @@ weir_icmp_error_make(struct rte_mbuf *packet, const struct weir_headers *headers
 		(ipv6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr)) +
 		sizeof(struct error_head);
 	const uint16_t bytes_max = ipv6 ? IPV6_ERROR_BYTES_MAX : IPV4_ERROR_BYTES_MAX;
-	const uint16_t quoted =
-		RTE_MIN(headers->l3_bytes, (unsigned int)(bytes_max - head_bytes));
+	const uint16_t quoted = RTE_MIN(headers->l3_bytes, (unsigned int)(bytes_max - head_bytes));
 	struct error_head head = ipv6 ? ipv6_heads[cause] : ipv4_heads[cause];
 	uint8_t *frame, *at;
 
@@ -188,8 +188,8 @@ weir_icmp_error_make(struct rte_mbuf *packet, const struct weir_headers *headers
 	at = frame + headers->l3_offset;
 	head.word = cause == WEIR_ICMP_TOO_BIG ? rte_cpu_to_be_32(mtu_bytes) : 0;
 	memcpy(at + head_bytes - sizeof(head), &head, sizeof(head));
-	rte_pktmbuf_trim(packet, (uint16_t)(packet->data_len -
-					    (headers->l3_offset + head_bytes + quoted)));
+	rte_pktmbuf_trim(packet,
+			 (uint16_t)(packet->data_len - (headers->l3_offset + head_bytes + quoted)));
 	if (ipv6)
 		put_ipv6(at, at + head_bytes, quoted, source);
 	else

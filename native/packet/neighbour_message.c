@@ -111,8 +111,7 @@ parse_discovery(const struct rte_mbuf *packet, const struct weir_headers *header
 	message->solicited = (discovery.flags & FLAG_SOLICITED) != 0;
 	message->override = (discovery.flags & FLAG_OVERRIDE) != 0;
 	if (discovery.target[0] == 0xff || ip->src_addr[0] == 0xff ||
-	    !read_options(frame + headers->l4_offset + sizeof(discovery),
-			  bytes - sizeof(discovery),
+	    !read_options(frame + headers->l4_offset + sizeof(discovery), bytes - sizeof(discovery),
 			  solicits ? OPTION_SOURCE_MAC : OPTION_TARGET_MAC, &message->mac))
 		return WEIR_NEIGHBOUR_INVALID;
 	from_none = weir_ip_address_is_none(&message->sender);
@@ -156,8 +155,7 @@ resize(struct rte_mbuf *packet, uint32_t bytes)
 	uint32_t whole = RTE_MAX(bytes, (uint32_t)FRAME_BYTES_MIN);
 	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
 
-	if (!weir_icmp_packet_is_plain(packet) ||
-	    packet->data_off + whole > packet->buf_len)
+	if (!weir_icmp_packet_is_plain(packet) || packet->data_off + whole > packet->buf_len)
 		return NULL;
 	packet->data_len = (uint16_t)whole;
 	packet->pkt_len = whole;
@@ -221,8 +219,8 @@ weir_neighbour_answer(struct rte_mbuf *packet, const struct weir_neighbour_messa
 	static const struct rte_ether_addr all_nodes_mac = {{0x33, 0x33, 0, 0, 0, 1}};
 	const bool ipv6 = message->target.ipv6;
 	const bool from_none = weir_ip_address_is_none(&message->sender);
-	uint8_t *frame = resize(packet, message->l3_offset + (ipv6 ? DISCOVERY_BYTES
-								   : sizeof(struct rte_arp_hdr)));
+	uint8_t *frame = resize(
+		packet, message->l3_offset + (ipv6 ? DISCOVERY_BYTES : sizeof(struct rte_arp_hdr)));
 	struct rte_ether_addr to;
 
 	if (frame == NULL)
@@ -253,9 +251,9 @@ weir_neighbour_solicit(struct rte_mbuf *packet, const struct weir_ip_address *ta
 		       const struct rte_ether_addr *at)
 {
 	static const struct rte_ether_addr none;
-	uint8_t *frame = resize(packet, RTE_ETHER_HDR_LEN + (target->ipv6
-								     ? DISCOVERY_BYTES
-								     : sizeof(struct rte_arp_hdr)));
+	uint8_t *frame =
+		resize(packet, RTE_ETHER_HDR_LEN + (target->ipv6 ? DISCOVERY_BYTES
+								 : sizeof(struct rte_arp_hdr)));
 	struct rte_ether_hdr ether = {.src_addr = *mac};
 	/* RFC 4291, 2.7.1; RFC 2464, 7. */
 	uint8_t group[16] = {0xff, 0x02, [11] = 1, [12] = 0xff};

@@ -83,8 +83,7 @@ weir_neighbours_held(const struct weir_neighbours *neighbours)
 }
 
 struct weir_neighbour *
-weir_neighbours_find(const struct weir_neighbours *neighbours,
-		     const struct weir_neighbour_key *key)
+weir_neighbours_find(const struct weir_neighbours *neighbours, const struct weir_neighbour_key *key)
 {
 	int position = rte_hash_lookup(neighbours->by_key, key);
 
@@ -341,7 +340,6 @@ weir_neighbours_tick(struct weir_neighbours *neighbours, uint64_t now_tsc,
 
 		if (neighbour->state != WEIR_NEIGHBOUR_FREE && now_tsc >= neighbour->due_tsc)
 			end_state(neighbours, neighbour, now_tsc, cache);
-		neighbours->next_to_look_at =
-			(neighbours->next_to_look_at + 1) % neighbours->size;
+		neighbours->next_to_look_at = (neighbours->next_to_look_at + 1) % neighbours->size;
 	}
 }

@@ -50,7 +50,7 @@ struct weir_neighbour_held {
 
 struct weir_neighbour {
 	struct weir_neighbour_key key;
-	uint8_t state; /* enum weir_neighbour_state */
+	uint8_t state;	   /* enum weir_neighbour_state */
 	uint8_t solicited; /* times, in this state */
 	uint8_t held_count;
 	struct rte_ether_addr mac; /* from REACHABLE on */
@@ -60,7 +60,7 @@ struct weir_neighbour {
 	struct weir_counter sent;
 	uint64_t sent_before;
 	struct weir_invalidation_list invalidation; /* decisions that rest on `mac` */
-	struct rte_mempool *pool; /* of the packet that asked for it first */
+	struct rte_mempool *pool;		    /* of the packet that asked for it first */
 	struct weir_neighbour_held held[WEIR_NEIGHBOUR_HELD_MAX]; /* the oldest first */
 };
 
@@ -99,12 +99,16 @@ weir_neighbour_has_mac(const struct weir_neighbour *neighbour)
 	return neighbour->state >= WEIR_NEIGHBOUR_REACHABLE;
 }
 
-enum weir_neighbours_room { WEIR_NEIGHBOURS_HOLDS, WEIR_NEIGHBOURS_FULL, WEIR_NEIGHBOURS_HELD_FULL };
+enum weir_neighbours_room {
+	WEIR_NEIGHBOURS_HOLDS,
+	WEIR_NEIGHBOURS_FULL,
+	WEIR_NEIGHBOURS_HELD_FULL
+};
 
 /*
- * Keeps the packet until the neighbour is resolved, which this begins; the fifth one takes the place
- * of the oldest (RFC 4861, 7.2.2). Else the packet stays the caller's: no room for the neighbour,
- * since none is stale, or for the packet.
+ * Keeps the packet until the neighbour is resolved, which this begins; the fifth one takes the
+ * place of the oldest (RFC 4861, 7.2.2). Else the packet stays the caller's: no room for the
+ * neighbour, since none is stale, or for the packet.
  */
 enum weir_neighbours_room weir_neighbours_hold(struct weir_neighbours *neighbours,
 					       const struct weir_neighbour_key *key,

@@ -95,8 +95,7 @@ const struct l3fwd_link *
 l3fwd_link_of(const struct l3fwd_station *station, const struct weir_ip_address *address)
 {
 	for (unsigned int i = 0; i < RTE_DIM(station->links); i++) {
-		if (!is_link_local(address) &&
-		    l3fwd_networks_have(&station->links[i].own, address))
+		if (!is_link_local(address) && l3fwd_networks_have(&station->links[i].own, address))
 			return &station->links[i];
 	}
 	return NULL;
@@ -179,8 +178,8 @@ add_link_local(struct l3fwd_link *link)
 {
 	struct l3fwd_network *network = &link->own.network[link->own.count];
 	const uint8_t *mac = link->mac.addr_bytes;
-	const uint8_t bytes[16] = {0xfe,   0x80,   [8] = mac[0] ^ 2, mac[1], mac[2], 0xff,
-				   0xfe, mac[3], mac[4],	   mac[5]};
+	const uint8_t bytes[16] = {0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2],
+				   0xff, 0xfe, mac[3],		 mac[4], mac[5]};
 
 	for (unsigned int i = 0; i < link->own.count; i++) {
 		if (link->own.network[i].address.ipv6) {
@@ -245,12 +244,12 @@ l3fwd_station_init(struct l3fwd *l3fwd, const char *where, struct weir_error *er
 	if (l3fwd->addresses[0][0] == '\0' && l3fwd->addresses[1][0] == '\0') {
 		for (unsigned int side = 0; side < 2; side++) {
 			if (l3fwd->mtu_bytes[side] != 0 || l3fwd->answers_for[side][0] != '\0')
-				return weir_fail(error, "bad_argument", where,
-						 "addresses or inbound_addresses", NULL,
-						 "%s is of a router with addresses, and it has none",
-						 l3fwd->mtu_bytes[side] != 0
-							 ? mtu_options[side]
-							 : proxied_options[side]);
+				return weir_fail(
+					error, "bad_argument", where,
+					"addresses or inbound_addresses", NULL,
+					"%s is of a router with addresses, and it has none",
+					l3fwd->mtu_bytes[side] != 0 ? mtu_options[side]
+								    : proxied_options[side]);
 		}
 		return 0;
 	}

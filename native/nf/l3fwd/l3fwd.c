@@ -10,10 +10,10 @@
  * (5.3.4), addresses that belong on no wire (5.3.7; RFC 4291, 2.5), multicast, source routes
  * (RFC 7126), destinations without a route, and packets whose TTL would expire.
  *
- * With addresses of its own (`addresses`, `inbound_addresses`) it is a station on two links as well:
- * answers ARP (RFC 826), neighbour solicitations (RFC 4861) and echo requests, resolves next hops
- * that routes name by address, keeps a few packets meanwhile, and sends ICMP errors (RFC 792, 1812,
- * 4443).
+ * With addresses of its own (`addresses`, `inbound_addresses`) it is a station on two links as
+ * well: answers ARP (RFC 826), neighbour solicitations (RFC 4861) and echo requests, resolves next
+ * hops that routes name by address, keeps a few packets meanwhile, and sends ICMP errors (RFC 792,
+ * 1812, 4443).
  *
  * Limits: without addresses no ICMP errors are sent; no fragmentation; other IPv4 options pass
  * unread, as do IPv6 extension headers; the destination MAC address need not be this router's own.

@@ -60,7 +60,8 @@ struct l3fwd {
 	uint64_t groups_max[L3FWD_FAMILIES];
 	uint64_t next_hops_max;
 	uint64_t inside_output; /* 0: addresses go by direction */
-	/* Of a router that is a station on its links; by enum weir_direction of what leaves there. */
+	/* Of a router that is a station on its links; by enum weir_direction of what leaves there.
+	 */
 	char addresses[2][WEIR_OPTION_TEXT_BYTES], answers_for[2][WEIR_OPTION_TEXT_BYTES];
 	uint64_t mtu_bytes[2];
 	uint64_t neighbours_max, icmp_errors_pps;

@@ -240,14 +240,13 @@ nothing_is_said_about_errors_later_fragments_and_what_was_sent_to_many(void **st
 			frame.bytes);
 		says_nothing_about(&frame, "ttl_expired");
 	}
-	frame.size = weir_test_ipv4_frame(
-		&(struct weir_test_ipv4){.src = "10.0.1.2",
-					 .dst = "198.51.100.1",
-					 .fragment_offset_bytes = 64,
-					 .payload = inside,
-					 .payload_bytes = sizeof(inside),
-					 .ttl = 1},
-		frame.bytes);
+	frame.size = weir_test_ipv4_frame(&(struct weir_test_ipv4){.src = "10.0.1.2",
+								   .dst = "198.51.100.1",
+								   .fragment_offset_bytes = 64,
+								   .payload = inside,
+								   .payload_bytes = sizeof(inside),
+								   .ttl = 1},
+					  frame.bytes);
 	says_nothing_about(&frame, "ttl_expired");
 	frame = ipv4_to("198.51.100.1", 1, 10);
 	memset(frame.bytes, 0xff, 6);

@@ -38,7 +38,7 @@ static void
 an_arp_request_for_its_address_is_answered_to_who_asked(void **state)
 {
 	static const char answer[60] = HOST_MAC LEFT_MAC "\x08\6\0\1\x08\0\6\4\0\2" LEFT_MAC
-						"\x0a\0\1\1" HOST_MAC "\x0a\0\1\2";
+							 "\x0a\0\1\1" HOST_MAC "\x0a\0\1\2";
 	const struct frame request = arp(REQUEST, HOST_MAC, "10.0.1.2", "10.0.1.1");
 
 	(void)state;
@@ -157,9 +157,8 @@ static void
 the_same_in_ipv6_by_the_solicited_node_group(void **state)
 {
 	const struct frame packet = ipv6_to("2001:db8:ffff::1", 64, 10);
-	const struct frame answer =
-		discovery(ADVERTISEMENT, SOLICITED | OVERRIDE, "2001:db8:2::2", "2001:db8:2::1",
-			  "2001:db8:2::2", GATEWAY_MAC);
+	const struct frame answer = discovery(ADVERTISEMENT, SOLICITED | OVERRIDE, "2001:db8:2::2",
+					      "2001:db8:2::1", "2001:db8:2::2", GATEWAY_MAC);
 	struct frame wanted = discovery(SOLICITATION, 0, "2001:db8:2::1", "ff02::1:ff00:2",
 					"2001:db8:2::2", RIGHT_MAC);
 	struct frame sent;
@@ -385,8 +384,7 @@ a_solicitation_is_answered_with_all_that_rfc_4861_wants(void **state)
 	const struct frame asked =
 		discovery(SOLICITATION, 0, HOST6, ROUTER6_GROUP, ROUTER6, HOST_MAC);
 	/* R, S and O; the target's address as an option. */
-	struct frame answer =
-		discovery(ADVERTISEMENT, 0xe0, ROUTER6, HOST6, ROUTER6, LEFT_MAC);
+	struct frame answer = discovery(ADVERTISEMENT, 0xe0, ROUTER6, HOST6, ROUTER6, LEFT_MAC);
 	const struct frame packet = ipv6_to(HOST6, 64, 10);
 	struct frame sent;
 
@@ -405,8 +403,7 @@ static void
 duplicate_address_detection_is_answered_to_all_nodes(void **state)
 {
 	struct frame asked = discovery(SOLICITATION, 0, "::", ROUTER6_GROUP, ROUTER6, NULL);
-	struct frame answer =
-		discovery(ADVERTISEMENT, 0xa0, ROUTER6, "ff02::1", ROUTER6, LEFT_MAC);
+	struct frame answer = discovery(ADVERTISEMENT, 0xa0, ROUTER6, "ff02::1", ROUTER6, LEFT_MAC);
 
 	(void)state;
 	start_router(NULL, NULL);
@@ -528,13 +525,14 @@ wrong_addresses_are_refused_by_name(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < RTE_DIM(wrong); i++) {
-		const struct weir_option_value values[] = {
-			{"src_mac", "02:00:00:00:00:0a"}, {"inside_output", "1"},
-			{"inbound_addresses", "10.0.1.1/24"}, {wrong[i].name, wrong[i].text}};
+		const struct weir_option_value values[] = {{"src_mac", "02:00:00:00:00:0a"},
+							   {"inside_output", "1"},
+							   {"inbound_addresses", "10.0.1.1/24"},
+							   {wrong[i].name, wrong[i].text}};
 		struct weir_error error = {0};
 
-		assert_null(weir_nf_create(&weir_nf_l3fwd, values, RTE_DIM(values), "options",
-					   &error));
+		assert_null(
+			weir_nf_create(&weir_nf_l3fwd, values, RTE_DIM(values), "options", &error));
 		if (strstr(error.message, wrong[i].said) == NULL)
 			fail_msg("%s: %s", wrong[i].text, error.message);
 	}

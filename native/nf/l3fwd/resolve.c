@@ -16,11 +16,11 @@ destination_of(const struct weir_batch *batch, uint16_t index)
 
 	if (headers->network == WEIR_NETWORK_IPV4)
 		return weir_ip_address(&headers->tuple.dst_ip, false);
-	return weir_ip_address(
-		rte_pktmbuf_mtod_offset(batch->packet[index], const struct rte_ipv6_hdr *,
-					headers->l3_offset)
-			->dst_addr,
-		true);
+	return weir_ip_address(rte_pktmbuf_mtod_offset(batch->packet[index],
+						       const struct rte_ipv6_hdr *,
+						       headers->l3_offset)
+				       ->dst_addr,
+			       true);
 }
 
 static enum weir_direction

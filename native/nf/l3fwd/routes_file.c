@@ -153,14 +153,15 @@ line_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing, char *line, c
 
 	if (wrong == NULL && empty)
 		return 0;
-	before = wrong == NULL ? weir_prefix_table_find(&routing->tables[route.family],
-							&route.prefix)
-			       : 0;
+	before = wrong == NULL
+			 ? weir_prefix_table_find(&routing->tables[route.family], &route.prefix)
+			 : 0;
 	/* A station on its own network may be given by its MAC address. */
 	if (before != 0 && !l3fwd_is_connected(routing, &route, before))
 		wrong = "the prefix is there already";
 	if (wrong != NULL)
-		return weir_fail(error, "bad_argument", where, "prefix next-hop-mac [egress], or prefix via address",
+		return weir_fail(error, "bad_argument", where,
+				 "prefix next-hop-mac [egress], or prefix via address",
 				 "for example: 10.0.0.0/8 02:00:00:00:00:01", "%s: %s", place,
 				 wrong);
 	if (l3fwd_route_room(l3fwd, routing, &route, place, where, error) < 0)

@@ -114,8 +114,7 @@ l3fwd_routing_create(const struct l3fwd *l3fwd, const char *where, struct weir_e
 	}
 	if (!rte_is_zero_ether_addr(&l3fwd->dst_mac) && l3fwd->station == NULL)
 		next_hop_set(l3fwd, &routing->next_hops[0], &(struct l3fwd_target){.egress = 0});
-	if (l3fwd->station != NULL &&
-	    l3fwd_station_connect(l3fwd, routing, where, error) < 0) {
+	if (l3fwd->station != NULL && l3fwd_station_connect(l3fwd, routing, where, error) < 0) {
 		l3fwd_routing_free(routing);
 		return NULL;
 	}

@@ -28,8 +28,8 @@ enqueue(struct l3fwd_station *station, enum weir_direction direction,
 }
 
 void
-l3fwd_station_send(struct l3fwd_station *station, enum weir_direction link,
-		   struct rte_mbuf *packet, enum weir_released released)
+l3fwd_station_send(struct l3fwd_station *station, enum weir_direction link, struct rte_mbuf *packet,
+		   enum weir_released released)
 {
 	if (!l3fwd_station_has_room(station, link)) {
 		weir_count(&station->answers_lost, 1);
@@ -49,8 +49,7 @@ l3fwd_solicit(void *state, const struct weir_neighbour *neighbour, bool alone)
 	struct l3fwd_station *station = state;
 	const struct l3fwd_link *link = &station->links[neighbour->key.link];
 	const struct weir_ip_address *source = l3fwd_link_speaks(link, &neighbour->key.address);
-	struct rte_mbuf *packet =
-		source != NULL ? rte_pktmbuf_alloc(neighbour->pool) : NULL;
+	struct rte_mbuf *packet = source != NULL ? rte_pktmbuf_alloc(neighbour->pool) : NULL;
 
 	if (packet == NULL)
 		return; /* the next one, in a second, may have a buffer */
@@ -176,8 +175,8 @@ l3fwd_station_complain(struct l3fwd_station *station, enum weir_direction direct
 }
 
 void
-l3fwd_station_echo(struct l3fwd_station *station, enum weir_direction link,
-		   struct rte_mbuf *packet, const struct weir_headers *headers)
+l3fwd_station_echo(struct l3fwd_station *station, enum weir_direction link, struct rte_mbuf *packet,
+		   const struct weir_headers *headers)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
 	struct rte_ether_addr to;

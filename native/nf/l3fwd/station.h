@@ -31,8 +31,8 @@ struct l3fwd_networks {
 struct l3fwd_link {
 	struct rte_ether_addr mac;
 	uint8_t egress;
-	uint64_t mtu_bytes;		/* 0: as long as any packet */
-	struct l3fwd_networks own;	/* addresses, each with the prefix that is on the link */
+	uint64_t mtu_bytes;	       /* 0: as long as any packet */
+	struct l3fwd_networks own;     /* addresses, each with the prefix that is on the link */
 	struct l3fwd_networks proxied; /* whose ARP and solicitations it answers as well */
 };
 

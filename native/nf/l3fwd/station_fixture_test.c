@@ -233,13 +233,12 @@ ipv4_to(const char *destination, uint8_t ttl, uint16_t payload_bytes)
 	static const uint8_t payload[1500];
 	struct frame frame;
 
-	frame.size = weir_test_ipv4_frame(
-		&(struct weir_test_ipv4){.src = "10.0.1.2",
-					 .dst = destination,
-					 .ttl = ttl,
-					 .payload = payload,
-					 .payload_bytes = payload_bytes},
-		frame.bytes);
+	frame.size = weir_test_ipv4_frame(&(struct weir_test_ipv4){.src = "10.0.1.2",
+								   .dst = destination,
+								   .ttl = ttl,
+								   .payload = payload,
+								   .payload_bytes = payload_bytes},
+					  frame.bytes);
 	memcpy(frame.bytes, LEFT_MAC HOST_MAC, 12);
 	return frame;
 }
