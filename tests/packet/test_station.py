@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routers with addresses of their own, as labs run them: what they say, held against what Scapy makes of it."""
+"""Routers with addresses of their own, as labs run them: what they say, held against what Scapy says."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def balanced(ledger: Ledger) -> int:
             originated = sum(stage.originated for stage in path.stages)
             dropped = sum(path.drops.values()) + sum(sum(stage.drops.values()) for stage in path.stages)
             held = sum(stage.held for stage in path.stages)
-            assert path.rx_packets + originated == path.tx_packets + dropped + held, f"{area.name}/{path.name}"
+            assert path.rx_packets + originated == path.tx_packets + dropped + held, (
+                f"{area.name}/{path.name}"
+            )
             made += originated
     return made
 

@@ -104,8 +104,7 @@ def first_hop(pair: Pair) -> str:
 
 
 def is_unreachable(pair: Pair) -> bool:
-    """Whether a packet from the left to that address, of which none is heard, is answered by an error that says
-    so."""
+    """Whether a packet from the left to that address, which nobody has, is answered by such an error."""
     with _error_socket(pair) as asking:
         asking.connect((pair.to_right, 33434))
         asking.send(b"anyone there?")

@@ -118,7 +118,9 @@ def _station(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...
         wanted = "run-to-completion, pipeline, or a single one of what has the state"
         yield Complaint((*path, "architecture"), message, wanted, about=(*about, (*path, "workers")))
     if [one.nf for one in function.nfs()].count("l3fwd") > 1:
-        message = "has several l3fwd, of which one has addresses: the others would not know which way is inside"
+        message = (
+            "has several l3fwd, of which one has addresses: the others would not know which way is inside"
+        )
         yield Complaint(path, message, "one l3fwd, or each in a function of its own", about=about)
 
 

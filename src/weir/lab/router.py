@@ -100,8 +100,8 @@ class RouterOptions(LabSection):
     external: _Prefix = Field(description="external addresses that tenants share, of length 22 or more")
     next_hop: _Station | None = Field(
         default=None,
-        description="MAC address of the external network's router; absent: `gateway`, or the neighbour on the "
-        "right",
+        description="MAC address of the external network's router; absent: `gateway`, or the neighbour on "
+        "the right",
     )
     address: _Interface | None = Field(
         default=None,

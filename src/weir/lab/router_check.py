@@ -39,7 +39,9 @@ def _address_complaints(
         about: tuple[KeyPath, ...] = ((*path, "tenants", index, "prefix"),)
         if tenant.address is not None and not _is_host(ipaddress.IPv4Address(tenant.address), network):
             at: KeyPath = (*path, "tenants", index, "address")
-            yield Complaint(at, f"{tenant.address} is no host of {network}", f"a host of {network}", about=about)
+            yield Complaint(
+                at, f"{tenant.address} is no host of {network}", f"a host of {network}", about=about
+            )
     interface = ipaddress.IPv4Interface(router.address) if router.address else None
     clash = next((one for one in networks if interface and one.overlaps(interface.network)), None)
     if interface is not None and clash is not None:
@@ -50,12 +52,15 @@ def _address_complaints(
         return
     if router.next_hop is not None:
         about = ((*path, "next_hop"),)
-        yield Complaint((*path, "gateway"), "stands beside next_hop", "one of gateway and next_hop", about=about)
+        yield Complaint(
+            (*path, "gateway"), "stands beside next_hop", "one of gateway and next_hop", about=about
+        )
     if interface is None or ipaddress.IPv4Address(router.gateway) not in interface.network:
-        expected = f"an address of {interface.network}" if interface else "address: the router's own beside it"
+        expected = (
+            f"an address of {interface.network}" if interface else "address: the router's own beside it"
+        )
         about = ((*path, "address"),)
         yield Complaint((*path, "gateway"), "is in no network of the router", expected, about=about)
-
 
 
 def _forward_complaints(
