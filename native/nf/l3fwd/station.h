@@ -9,7 +9,7 @@
 #ifndef WEIR_NF_L3FWD_STATION_H
 #define WEIR_NF_L3FWD_STATION_H
 
-#include "l3fwd.h"
+#include "forwarder.h"
 #include "packet/icmp_message.h"
 #include "packet/neighbour_message.h"
 #include "toolkit/neighbours.h"

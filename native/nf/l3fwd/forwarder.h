@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of l3fwd: its state, its routes, and what its commands change. */
-#ifndef WEIR_NF_L3FWD_H
-#define WEIR_NF_L3FWD_H
+#ifndef WEIR_NF_L3FWD_FORWARDER_H
+#define WEIR_NF_L3FWD_FORWARDER_H
 
 #include <rte_ether.h>
 #include <rte_hash.h>
