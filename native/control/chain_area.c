@@ -251,10 +251,11 @@ stage_to_json(const struct weir_stage *stage)
 	for (unsigned int i = 0; i < stage->nf->drop_reason_count; i++)
 		json_object_set_new(drops, stage->nf->drop_reasons[i].symbol,
 				    weir_counter_json(&ledger->drops[i]));
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "nf", stage->nf->name, "in",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "nf", stage->nf->name, "in",
 			 weir_counter_json(&ledger->packets_in), "out",
 			 weir_counter_json(&ledger->packets_out), "held",
-			 weir_counter_json(&ledger->held), "cycles",
+			 weir_counter_json(&ledger->held), "originated",
+			 weir_counter_json(&ledger->originated), "cycles",
 			 weir_counter_json(&ledger->cycles), "long_cycles",
 			 weir_counter_json(&ledger->long_cycles), "drops", drops);
 }

@@ -40,7 +40,8 @@ drop_since(const struct weir_path *path, uint64_t before[][WEIR_DROP_REASONS_MAX
 		}
 	}
 	for (unsigned int i = 0; i < path->stage_count; i++) {
-		if (path->stages[i].nf->release != NULL)
+		if (path->stages[i].nf->release != NULL &&
+		    !weir_nf_is_idle(path->stages[i].nf, path->stages[i].state))
 			return json_pack("{s:s, s:s}", "dropped", "held", "at",
 					 path->stages[i].nf->name);
 	}

@@ -44,21 +44,38 @@ run_path(struct weir_path *path, struct weir_batch *batch, const bool ledger)
 		run_stages_from(path, 0, batch, ledger);
 }
 
+static void
+take_own(struct weir_path *path, struct weir_batch *batch)
+{
+	struct weir_stage *listener = path->listener;
+
+	batch->cache = path->fastpath.cache;
+	weir_batch_parse(batch);
+	listener->nf->listen(listener->state, batch, &listener->ledger);
+}
+
 void
 weir_path_run(struct weir_path *path, struct weir_batch *batch)
 {
-	run_path(path, batch, true);
+	if (path->listener != NULL)
+		take_own(path, batch);
+	if (batch->count > 0)
+		run_path(path, batch, true);
 }
 
-/* Decides on the batch, and leaves with each packet what is to be done to it. */
-static __rte_always_inline void
-run_and_hand_over(struct weir_path *path, struct weir_batch *batch, const bool ledger)
+/* What is decided on the batch from now on is left with each packet. */
+static inline void
+begin_to_hand_over(struct weir_batch *batch)
 {
 	weir_batch_parse(batch);
 	for (uint16_t i = 0; i < batch->count; i++)
 		weir_handover_begin(batch->packet[i], &batch->headers[i]);
 	batch->hands_over = true;
-	run_path(path, batch, ledger);
+}
+
+static inline void
+end_to_hand_over(struct weir_path *path, struct weir_batch *batch)
+{
 	for (uint16_t i = 0; i < batch->count; i++)
 		weir_action_set_tuple(&weir_handover_of(batch->packet[i])->action,
 				      &batch->headers[i].tuple);
@@ -66,10 +83,43 @@ run_and_hand_over(struct weir_path *path, struct weir_batch *batch, const bool l
 		weir_outputs_send_round_robin(&path->out, batch->packet, batch->count);
 }
 
+/* Decides on the batch, and leaves with each packet what is to be done to it. */
+static __rte_always_inline void
+run_and_hand_over(struct weir_path *path, struct weir_batch *batch, const bool ledger)
+{
+	begin_to_hand_over(batch);
+	run_path(path, batch, ledger);
+	end_to_hand_over(path, batch);
+}
+
+/* What stage `index` released goes its way. */
+static void
+go_on(struct weir_path *path, unsigned int index, struct weir_batch *batch, const bool hands_over)
+{
+	batch->cache = path->fastpath.cache;
+	if (hands_over) {
+		begin_to_hand_over(batch);
+		for (uint16_t i = 0; i < batch->count; i++) {
+			struct weir_action *action = &weir_handover_of(batch->packet[i])->action;
+
+			action->has_egress = true;
+			action->egress = batch->egress[i];
+		}
+	}
+	if (batch->released == WEIR_RELEASED_BEHIND)
+		run_stages_from(path, index + 1, batch, true);
+	else if (batch->released == WEIR_RELEASED_TO_BEGINNING)
+		run_path(path, batch, true);
+	if (hands_over)
+		end_to_hand_over(path, batch);
+	else if (batch->count > 0)
+		weir_outputs_send(&path->out, batch->packet, batch->egress, batch->count);
+}
+
 /* Sends on what stages of the path kept and is due, a burst of each at most; how many those were.
  */
 static uint32_t
-release_due(struct weir_path *path, uint64_t now_tsc)
+release_due(struct weir_path *path, uint64_t now_tsc, const bool hands_over)
 {
 	uint32_t released = 0;
 
@@ -77,16 +127,14 @@ release_due(struct weir_path *path, uint64_t now_tsc)
 		struct weir_stage *stage = &path->stages[i];
 		struct weir_batch batch = {.direction = path->direction, .now_tsc = now_tsc};
 
-		if (stage->nf->release == NULL)
+		if (stage->nf->release == NULL || weir_nf_is_idle(stage->nf, stage->state))
 			continue;
 		stage->nf->release(stage->state, &batch, &stage->ledger);
 		if (batch.count == 0)
 			continue;
 		released += batch.count;
 		weir_count(&stage->ledger.packets_out, batch.count);
-		run_stages_from(path, i + 1, &batch, true);
-		if (batch.count > 0)
-			weir_outputs_send(&path->out, batch.packet, batch.egress, batch.count);
+		go_on(path, i, &batch, hands_over);
 	}
 	return released;
 }
@@ -95,7 +143,7 @@ static __rte_always_inline uint32_t
 poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger, const bool hands_over)
 {
 	struct weir_batch batch;
-	uint32_t released = unlikely(path->releases) ? release_due(path, now_tsc) : 0;
+	uint32_t released = unlikely(path->releases) ? release_due(path, now_tsc, hands_over) : 0;
 	uint16_t received = weir_queue_receive(&path->in, batch.packet, WEIR_BURST);
 
 	if (received == 0)
@@ -107,9 +155,14 @@ poll_path(struct weir_path *path, uint64_t now_tsc, const bool ledger, const boo
 	batch.now_tsc = now_tsc;
 	memset(batch.egress, 0, sizeof(batch.egress));
 	weir_count(&path->rx_packets, received);
+	if (unlikely(path->listener != NULL)) {
+		take_own(path, &batch);
+		if (batch.count == 0)
+			return received + released;
+	}
 	if (hands_over) {
 		run_and_hand_over(path, &batch, ledger);
-		return received;
+		return received + released;
 	}
 	run_path(path, &batch, ledger);
 	if (batch.count > 0)
@@ -131,7 +184,8 @@ weir_chain_tick(struct weir_chain *chain, uint64_t now_tsc)
 		for (unsigned int j = 0; j < path->stage_count; j++) {
 			struct weir_stage *stage = &path->stages[j];
 
-			if (stage->nf->tick != NULL && !stage->shares_state)
+			if (stage->nf->tick != NULL && !stage->shares_state &&
+			    !weir_nf_is_idle(stage->nf, stage->state))
 				stage->nf->tick(stage->state, now_tsc, chain->flows);
 		}
 	}
@@ -237,10 +291,14 @@ weir_chain_complete(struct weir_chain *chain, uint32_t flows, struct weir_error 
 		struct weir_path *path = &chain->paths[i];
 
 		for (unsigned int j = 0; j < path->stage_count; j++) {
-			const struct weir_stage *stage = &path->stages[j];
+			struct weir_stage *stage = &path->stages[j];
 
+			if (weir_nf_is_idle(stage->nf, stage->state))
+				continue;
 			if (stage->nf->tick != NULL)
 				chain->has_ticks = true;
+			if (stage->nf->listen != NULL && path->listener == NULL)
+				path->listener = stage;
 			if (stage->nf->release == NULL)
 				continue;
 			path->releases = true;

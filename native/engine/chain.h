@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The area that runs network functions: paths, each an input queue, stages in order, and output
- * queues. For each path: rx_packets = Σ drops of its stages + held by them + tx_packets +
- * tx_queue_full + no_output, exactly.
+ * queues. For each path: rx_packets + Σ originated by its stages = Σ drops of its stages + held
+ * by them + tx_packets + tx_queue_full + no_output, exactly.
  *
  * A state core (architecture `separated`, kind `state_core`) is such an area that only decides: it
  * hands over what is to be rewritten, and sends the packets of each path to its outputs
@@ -27,7 +27,8 @@ struct weir_path {
 	struct weir_outputs out;
 	unsigned int stage_count;
 	struct weir_stage stages[WEIR_STAGES_MAX];
-	bool releases; /* a stage keeps packets for later */
+	bool releases;		     /* a stage keeps packets for later, or makes some */
+	struct weir_stage *listener; /* takes what is for itself as it comes; NULL: none */
 	struct weir_fastpath fastpath;
 	uint64_t rx_packets;
 };

@@ -34,6 +34,10 @@ struct weir_report;
  * left to right, or back. */
 enum weir_direction { WEIR_OUTBOUND, WEIR_INBOUND };
 
+/* Where what release() gives goes on: behind its stage; at the beginning of the path, as though it
+ * had just come; or out, past all stages, as what stations of one link say to each other. */
+enum weir_released { WEIR_RELEASED_BEHIND, WEIR_RELEASED_TO_BEGINNING, WEIR_RELEASED_OUT };
+
 /* The packets that pass one stage together. process() may drop: it compacts `packet` and lowers
  * `count`; headers are then read again. */
 struct weir_batch {
@@ -41,6 +45,7 @@ struct weir_batch {
 	uint8_t direction; /* enum weir_direction */
 	bool parsed;	   /* `headers` are of the packets as they are now */
 	bool hands_over;   /* rewrites wait with each packet (handover.h), for another area */
+	uint8_t released;  /* enum weir_released, of what release() gives */
 	uint64_t now_tsc;  /* one reading a batch */
 	/* Where what was decided is remembered: to forget what no longer holds. NULL: nowhere. */
 	struct weir_flow_cache *cache;
@@ -99,7 +104,9 @@ struct weir_nf {
 	/*
 	 * For a function that keeps packets, else NULL: puts those that go on now into an empty
 	 * batch, which says direction and time, and takes them out of ledger->held. Called at each
-	 * poll of a path of that direction; what it gives runs through the stages behind it.
+	 * poll of a path of that direction; what it gives runs through the stages behind it, or
+	 * goes where it says in batch->released. What the function made itself it counts in
+	 * ledger->originated.
 	 */
 	void (*release)(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);
 	/*
@@ -110,6 +117,23 @@ struct weir_nf {
 	 * path has not flushed: weir_flow_cache_flush_for() before one of them decides something.
 	 */
 	void (*decide)(void *state, const struct weir_batch *batch, struct weir_action *actions);
+	/*
+	 * For a function that gives the verdict WEIR_TAKE: the packet is its own from now on,
+	 * rewritten by all functions before it, `batch->headers[index]` with it. It counts it in
+	 * ledger->held, or in ledger->drops; what it answers goes out by release().
+	 */
+	void (*take)(void *state, const struct weir_batch *batch, uint16_t index,
+		     const struct weir_action *action, struct weir_stage_ledger *ledger);
+	/*
+	 * Optional: for a function with addresses of its own. Takes out of a parsed batch that came
+	 * to the path, before all stages, what is for it alone (ARP, neighbour discovery, echo
+	 * requests), counts it in ledger->packets_in and as take() does, and closes the gaps. One
+	 * function of a path is asked: the first that is not idle.
+	 */
+	void (*listen)(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);
+	/* May be NULL: never. True: as it is configured it keeps nothing and answers nobody, and
+	 * listen(), release() and tick() are not called. Constant from init() on. */
+	bool (*idle)(const void *state);
 	/*
 	 * Optional. decide() and applying its actions in one step, for a batch in which every
 	 * packet is forwarded and is rewritten here. False: not such a batch; nothing was done.
@@ -135,6 +159,12 @@ struct weir_nf {
 	 * reads only what another thread may read while the state's thread writes. */
 	void (*report)(const void *state, struct weir_report *report);
 };
+
+static inline bool
+weir_nf_is_idle(const struct weir_nf *nf, const void *state)
+{
+	return nf->idle != NULL && nf->idle(state);
+}
 
 /*
  * A new, cache-aligned state with defaults and `values` parsed into it, and init() run. NULL with

@@ -104,10 +104,9 @@ run_stage(struct weir_fastpath *fastpath, struct weir_stage *stage, unsigned int
 			move(burst, batch, i, kept++);
 			continue;
 		}
-		weir_count(&stage->ledger.drops[reason], 1);
 		if (actions[i].verdict == WEIR_DROP)
 			remember(fastpath->cache, burst, i, &seen);
-		rte_pktmbuf_free(batch->packet[i]);
+		weir_stage_end(stage, batch, i, &actions[i], reason);
 	}
 	batch->count = kept;
 }

@@ -65,7 +65,7 @@ apply(struct weir_batch *batch, uint16_t index, const struct weir_action *action
 
 	if (!plain)
 		count(action, packet);
-	if (unlikely(action->verdict == WEIR_DROP)) {
+	if (unlikely(action->verdict != WEIR_FORWARD)) {
 		*drop_reason = action->drop_reason;
 		return false;
 	}
@@ -87,6 +87,26 @@ weir_stage_apply(struct weir_batch *batch, uint16_t index, const struct weir_act
 	return apply(batch, index, action, drop_reason, batch->hands_over);
 }
 
+void
+weir_stage_end(struct weir_stage *stage, struct weir_batch *batch, uint16_t index,
+	       const struct weir_action *action, uint8_t drop_reason)
+{
+	struct rte_mbuf *packet = batch->packet[index];
+
+	if (action->verdict != WEIR_TAKE) {
+		weir_count(&stage->ledger.drops[drop_reason], 1);
+		rte_pktmbuf_free(packet);
+		return;
+	}
+	if (batch->hands_over) {
+		struct weir_handover *handover = weir_handover_of(packet);
+
+		weir_action_set_tuple(&handover->action, &batch->headers[index].tuple);
+		weir_action_apply(&handover->action, packet, &handover->headers);
+	}
+	stage->nf->take(stage->state, batch, index, action, &stage->ledger);
+}
+
 static __rte_always_inline void
 apply_all(struct weir_stage *stage, struct weir_batch *batch, const struct weir_action *actions,
 	  const bool hands_over)
@@ -102,8 +122,7 @@ apply_all(struct weir_stage *stage, struct weir_batch *batch, const struct weir_
 				weir_batch_move(batch, kept, batch, i);
 			kept++;
 		} else {
-			weir_count(&stage->ledger.drops[reason], 1);
-			rte_pktmbuf_free(batch->packet[i]);
+			weir_stage_end(stage, batch, i, &actions[i], reason);
 		}
 	}
 	batch->count = kept;

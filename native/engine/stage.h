@@ -52,6 +52,11 @@ void weir_stage_decide(struct weir_stage *stage, struct weir_batch *batch,
  * done behind its stages, and looks ahead in the headers. */
 void weir_batch_rewrite(struct weir_batch *batch, uint16_t index, const struct weir_action *action);
 
+/* Ends the way of packet `index`, which weir_stage_apply() refused for `drop_reason`: gives it to
+ * the function where that takes it; else counts and frees it. */
+void weir_stage_end(struct weir_stage *stage, struct weir_batch *batch, uint16_t index,
+		    const struct weir_action *action, uint8_t drop_reason);
+
 /*
  * Does what was decided on packet `index`: its counter, its effect, its rewrites. False: it is to
  * be dropped, for the reason whose index is `*drop_reason`; nothing was rewritten then.

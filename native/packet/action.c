@@ -104,7 +104,7 @@ void
 weir_action_compose(struct weir_action *all, const struct weir_action *next)
 {
 	all->verdict = next->verdict;
-	if (next->verdict == WEIR_DROP) {
+	if (next->verdict != WEIR_FORWARD) {
 		all->drop_reason = next->drop_reason;
 		return;
 	}

@@ -33,7 +33,8 @@ enum weir_action_set {
 #define WEIR_IPV4_CHECKSUM_OFFSET 10
 #define WEIR_IPV6_HOP_LIMIT_OFFSET 7
 
-enum weir_verdict { WEIR_FORWARD, WEIR_DROP };
+/* TAKE: the function keeps or answers the packet itself, by its take(); always with `once`. */
+enum weir_verdict { WEIR_FORWARD, WEIR_DROP, WEIR_TAKE };
 
 /* Packets and bytes (L2 without FCS) of whatever a function counts. One writer. */
 struct weir_counter {
@@ -54,7 +55,7 @@ struct weir_invalidation_list;
 struct weir_action {
 	uint8_t set;	     /* enum weir_action_set */
 	uint8_t verdict;     /* enum weir_verdict */
-	uint8_t drop_reason; /* with WEIR_DROP: index in the function's drop reasons */
+	uint8_t drop_reason; /* with WEIR_DROP or WEIR_TAKE: index in the function's drop reasons */
 	uint8_t ttl_decrement;
 	uint8_t egress; /* index in the path's outputs */
 	bool has_egress;

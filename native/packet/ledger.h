@@ -31,12 +31,13 @@ struct weir_drop_reason {
 	const char *sentence; /* "The port took fewer packets than were ready." */
 };
 
-/* Packets and cycles of one stage on one path. packets_in = packets_out + Σ drops + held, exactly.
- */
+/* Packets and cycles of one stage on one path. packets_in + originated = packets_out + Σ drops +
+ * held, exactly. */
 struct weir_stage_ledger {
 	uint64_t packets_in;
 	uint64_t packets_out;
-	uint64_t held; /* kept now, to go on later */
+	uint64_t held;	     /* kept now, to go on later */
+	uint64_t originated; /* made by the function: answers, questions, ICMP errors */
 	uint64_t
 		drops[WEIR_DROP_REASONS_MAX]; /* index: position in the stage's drop reason table */
 	uint64_t cycles;		      /* time-stamp counter cycles inside the stage */

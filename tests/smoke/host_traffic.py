@@ -9,6 +9,9 @@ import random
 import socket
 import struct
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
@@ -21,6 +24,10 @@ ICMP_ECHO, ICMPV6_ECHO = 8, 128
 ICMP_ECHO_REPLY, ICMPV6_ECHO_REPLY = 0, 129
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER = 10, 23  # <linux/in.h>, <linux/in6.h>
 DONT_FRAGMENT, FRAGMENT = 2, 0
+IP_TTL, IPV6_UNICAST_HOPS = 2, 16
+IP_MTU, IPV6_MTU = 14, 24
+IP_RECVERR, IPV6_RECVERR = 11, 25
+ICMP_TIME_EXCEEDED, ICMPV6_TIME_EXCEEDED = 11, 3
 _idents = count(os.getpid())
 
 
@@ -82,6 +89,87 @@ def ping(pair: Pair, data_bytes: int, *, fragmented: bool) -> None:
                 assert sender == pair.to_right
                 assert message[8:] == data
                 return
+
+
+def first_hop(pair: Pair) -> str:
+    """Who says that the time of a packet from the left, which may go one hop, is up."""
+    with _error_socket(pair) as asking:
+        level, option = _levels(pair)[0], IPV6_UNICAST_HOPS if ":" in pair.to_right else IP_TTL
+        asking.setsockopt(level, option, 1)
+        asking.connect((pair.to_right, 33434))
+        asking.send(b"one hop")
+        error = _next_error(asking)
+        assert error.type in (ICMP_TIME_EXCEEDED, ICMPV6_TIME_EXCEEDED)
+        return error.by
+
+
+def is_unreachable(pair: Pair) -> bool:
+    """Whether a packet from the left to that address, which nobody has, is answered by such an error."""
+    with _error_socket(pair) as asking:
+        asking.connect((pair.to_right, 33434))
+        asking.send(b"anyone there?")
+        error = _next_error(asking)
+        return (error.type, error.code) == ((1, 3) if ":" in pair.to_right else (3, 1))
+
+
+def path_mtu_bytes(pair: Pair) -> int:
+    """What the left host has learnt of its way to the right one."""
+    with _error_socket(pair) as asking:
+        asking.connect((pair.to_right, 33434))
+        level, _ = _levels(pair)
+        return asking.getsockopt(level, IPV6_MTU if ":" in pair.to_right else IP_MTU)
+
+
+def ping_until_too_long(pair: Pair, data_bytes: int) -> None:
+    """Sends what is longer than the MTU of a later link, which must not be cut, until the left host was told:
+    OSError then."""
+    end = time.monotonic() + PATIENCE_S
+    with _error_socket(pair) as asking:
+        level, discover = _levels(pair)
+        asking.setsockopt(level, discover, DONT_FRAGMENT)
+        asking.connect((pair.to_right, 33434))
+        while time.monotonic() < end:
+            asking.send(bytes(data_bytes))
+            time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class _Error:
+    type: int
+    code: int
+    by: str
+
+
+def _levels(pair: Pair) -> tuple[int, int]:
+    """The level of IP's options, and its option for path MTU discovery."""
+    if pair.family == socket.AF_INET6:
+        return socket.IPPROTO_IPV6, IPV6_MTU_DISCOVER
+    return socket.IPPROTO_IP, IP_MTU_DISCOVER
+
+
+@contextmanager
+def _error_socket(pair: Pair) -> Iterator[socket.socket]:
+    """A UDP socket of the left host that keeps the errors that it gets."""
+    with opened(pair.left, pair.family, socket.SOCK_DGRAM) as made:
+        level, _ = _levels(pair)
+        made.setsockopt(level, IPV6_RECVERR if ":" in pair.to_right else IP_RECVERR, 1)
+        yield made
+
+
+def _next_error(asking: socket.socket) -> _Error:
+    """From its queue: struct sock_extended_err of <linux/errqueue.h>, then the address of who sent it."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        try:
+            _, ancillary, _, _ = asking.recvmsg(2048, 512, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            time.sleep(0.01)
+            continue
+        data = ancillary[0][2]
+        six = len(data) > 16 + 16
+        by = socket.inet_ntop(socket.AF_INET6, data[24:40]) if six else socket.inet_ntoa(data[20:24])
+        return _Error(type=data[5], code=data[6], by=by)
+    raise TimeoutError("no ICMP error came")
 
 
 def _echo(kind: int, ident: int, data: bytes) -> bytes:

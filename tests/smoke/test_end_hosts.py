@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -233,3 +235,48 @@ def test_destroy_ends_the_commands_that_run_in_hosts(run_root: Path) -> None:
     finally:
         surroundings.remove()
     assert os.WTERMSIG(os.waitpid(pid, 0)[1]) in (9, 15)
+
+
+ADDRESSES: dict[str, Any] = {
+    "inbound_addresses": "198.18.0.254/24, 2001:2:0:1::fe/64",
+    "addresses": "198.19.0.254/24, 2001:2:0:2::fe/64",
+}
+MTU_BYTES = 1400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("technology", TECHNOLOGIES)
+@pytest.mark.parametrize(
+    "way",
+    [
+        {},
+        {"fastpath": True},
+        {"architecture": "pipeline"},
+        {"architecture": "separated"},
+        {"architecture": "dispatch", "workers": 1},
+    ],
+    ids=["run-to-completion", "fast path", "pipeline", "separated", "dispatch"],
+)
+@pytest.mark.usefixtures("run_root")
+def test_hosts_resolve_the_router_and_hear_from_it(technology: str, way: dict[str, Any]) -> None:
+    """Nobody is given a MAC address: ARP and Neighbor Discovery find all."""
+    router = {"nf": "l3fwd", "options": {**ADDRESSES, "mtu_bytes": MTU_BYTES}, **way}
+    lab = lab_of(technology, {"router": router})
+    topology = topology_of(lab)
+    assert not any(host.neighbours for host in topology.end_hosts)
+    with forwarding(lab, topology):
+        for pair, own in zip(host_traffic.pairs(topology), ("198.18.0.254", "2001:2:0:1::fe"), strict=True):
+            host_traffic.ping(pair, 1000, fragmented=False)
+            host_traffic.stream(pair.turned())
+            host_traffic.ping(replace(pair, to_right=own), 56, fragmented=False)
+            assert host_traffic.first_hop(pair) == own
+            with pytest.raises(OSError, match="Message too long"):
+                host_traffic.ping_until_too_long(pair, MTU_BYTES - 27)
+            assert host_traffic.path_mtu_bytes(pair) == MTU_BYTES
+            host_traffic.stream(pair)
+            assert host_traffic.is_unreachable(replace(pair, to_right=_beside(pair.to_right)))
+
+
+def _beside(address: str) -> str:
+    """Another one of its network, which nobody has."""
+    return str(ipaddress.ip_address(address) + 98)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes come and go while packets flow. */
-#include "l3fwd.h"
+#include "station.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 struct route_arguments {
 	char prefix[WEIR_OPTION_TEXT_BYTES];
 	struct rte_ether_addr next_hop;
+	char via[WEIR_OPTION_TEXT_BYTES];
 	uint64_t egress;
 };
 
@@ -36,8 +37,15 @@ static const struct weir_option add_arguments[] = {
 		.default_text = "0",
 		.min = 0,
 		.max = WEIR_OUTPUTS_MAX - 1,
-		.help = "The output of the path by which the next hop is reached.",
+		.help = "The output of the path by which the next hop is reached; with `via` its "
+			"link says it.",
 		.offset = offsetof(struct route_arguments, egress),
+	},
+	{
+		.name = "via",
+		.type = WEIR_OPTION_TEXT,
+		.help = "In place of next_hop: the address of a router on a link of its own.",
+		.offset = offsetof(struct route_arguments, via),
 	},
 };
 
@@ -90,7 +98,15 @@ add_prepare(const void *state, const void *arguments, const char *where, void **
 
 	if (route_parse(arguments, where, &route, error) < 0)
 		return -1;
-	if (!l3fwd_is_station(&route.target.mac))
+	if (((const struct route_arguments *)arguments)->via[0] != '\0') {
+		const char *wrong = l3fwd_gateway_parse(
+			l3fwd, ((const struct route_arguments *)arguments)->via, &route);
+
+		if (wrong != NULL)
+			return weir_fail(error, "bad_argument", where,
+					 "the address of a neighbour as `via`", NULL,
+					 "route-add: %s", wrong);
+	} else if (!l3fwd_is_station(&route.target.mac))
 		return weir_fail(error, "bad_argument", where, "the MAC address of a station", NULL,
 				 "next_hop is not given, or is a group address");
 	if (l3fwd_route_room(l3fwd, l3fwd->routing, &route, "route-add", where, error) < 0)
@@ -112,12 +128,18 @@ delete_prepare(const void *state, const void *arguments, const char *where, void
 {
 	const struct l3fwd *l3fwd = state;
 	struct l3fwd_route route;
+	uint32_t number;
 
 	if (route_parse(arguments, where, &route, error) < 0)
 		return -1;
-	if (weir_prefix_table_find(&l3fwd->routing->tables[route.family], &route.prefix) == 0)
+	number = weir_prefix_table_find(&l3fwd->routing->tables[route.family], &route.prefix);
+	if (number == 0)
 		return weir_fail(error, "bad_argument", where, "a prefix that has a route", NULL,
 				 "there is no route for just %s",
+				 ((const struct route_arguments *)arguments)->prefix);
+	if (l3fwd_is_connected(l3fwd->routing, &route, number))
+		return weir_fail(error, "bad_argument", where, "a prefix of another route", NULL,
+				 "%s is the router's own: its addresses are options",
 				 ((const struct route_arguments *)arguments)->prefix);
 	return keep(&route, where, prepared, error);
 }
@@ -127,7 +149,7 @@ delete_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 {
 	struct l3fwd *l3fwd = state;
 
-	l3fwd_route_delete(l3fwd->routing, prepared, cache);
+	l3fwd_route_delete(l3fwd, l3fwd->routing, prepared, cache);
 }
 
 static int

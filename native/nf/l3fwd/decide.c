@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which packets a router forwards (RFC 1812, RFC 4291), and where to. */
-#include "l3fwd.h"
+#include "station.h"
 
 #include <string.h>
 
@@ -161,10 +161,10 @@ check(const struct weir_batch *batch, uint16_t index, struct weir_action *action
 }
 
 static inline void
-decide(const struct l3fwd_routing *routing, enum l3fwd_family family,
-       const struct weir_batch *batch, const struct asked *asked, const weir_prefix_found *found,
-       struct weir_action *actions)
+decide(const struct l3fwd *l3fwd, enum l3fwd_family family, const struct weir_batch *batch,
+       const struct asked *asked, const weir_prefix_found *found, struct weir_action *actions)
 {
+	const struct l3fwd_routing *routing = l3fwd->routing;
 	struct weir_invalidation_list *invalidation = routing->invalidation[family];
 
 	for (unsigned int i = 0; i < asked->count; i++) {
@@ -179,6 +179,11 @@ decide(const struct l3fwd_routing *routing, enum l3fwd_family family,
 		}
 		if (unlikely(batch->headers[place].ttl <= 1)) {
 			drop(action, L3FWD_DROP_TTL_EXPIRED);
+			continue;
+		}
+		if (unlikely(hop->kind != L3FWD_HOP_FIXED)) {
+			l3fwd_station_resolve(l3fwd, batch, place, weir_prefix_next_hop(found[i]),
+					      action);
 			continue;
 		}
 		action->set = WEIR_SET_MAC;
@@ -216,12 +221,14 @@ l3fwd_decide(void *state, const struct weir_batch *batch, struct weir_action *ac
 	}
 	asked.count = count;
 	weir_prefix_lookup_ipv4(table, addresses, found, count);
-	decide(routing, L3FWD_IPV4, batch, &asked, found, actions);
+	decide(l3fwd, L3FWD_IPV4, batch, &asked, found, actions);
 	if (ipv6.asked.count > 0) {
 		weir_prefix_lookup_ipv6(&routing->tables[L3FWD_IPV6], ipv6.address, found,
 					ipv6.asked.count);
-		decide(routing, L3FWD_IPV6, batch, &ipv6.asked, found, actions);
+		decide(l3fwd, L3FWD_IPV6, batch, &ipv6.asked, found, actions);
 	}
+	if (unlikely(l3fwd->station != NULL))
+		l3fwd_station_review(l3fwd, batch, actions);
 }
 
 /* Only that of packets without a route, number 0, may be none. */
@@ -250,6 +257,8 @@ l3fwd_forward(void *state, struct weir_batch *batch)
 	uint32_t addresses[WEIR_BURST]; /* host byte order */
 	weir_prefix_found found[WEIR_BURST];
 
+	if (unlikely(l3fwd->station != NULL))
+		return false;
 	for (uint16_t i = 0; i < count; i++) {
 		const struct weir_headers *headers = &batch->headers[i];
 

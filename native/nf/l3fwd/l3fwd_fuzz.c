@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz target of l3fwd: frames both ways, routes that come and go. The first byte of an input
- * chooses where the first routes are from, the input's own text among it, and the inside output. A
+ * chooses where the first routes are from, the input's own text among it, the inside output, and
+ * whether the router has addresses; these are then the input's own text, or good ones. A
  * command's first byte says what is done; then a length and an address follow for single routes, or
  * the text of a whole file.
  */
@@ -58,6 +59,8 @@ change(void *state, const uint8_t *bytes, size_t size)
 enum source { NO_ROUTES, EMPTY_FILE, GOOD_LIST, ANY_LIST };
 static const char good_list[] = "198.51.100.0/24 02:00:00:00:00:01 1, 198.51.100.128/25 default 2,"
 				"2001:db8::/32 02:00:00:00:00:02 3, 0.0.0.0/0 default";
+static const char good_list_of_station[] = "0.0.0.0/0 via 10.0.2.2, ::/0 via 2001:db8:2::2, "
+					   "198.51.100.0/24 02:00:00:00:00:01";
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -65,19 +68,27 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	static const char *const inside_outputs[] = {"0", "1", "2", "3"};
 	const uint8_t choice = size > 0 ? bytes[0] : 0;
 	const enum source source = choice & 3;
-	char list[WEIR_FUZZ_TEXT_BYTES];
+	const bool has_addresses = (choice & 16) != 0, any_addresses = (choice & 32) != 0;
+	char list[WEIR_FUZZ_TEXT_BYTES], addresses[WEIR_FUZZ_TEXT_BYTES];
 	struct weir_option_value options[] = {
 		{"src_mac", "02:00:00:00:00:aa"},
 		{"ipv4_routes_max", "64"},
 		{"ipv4_groups_max", "4"},
 		{"ipv6_routes_max", "64"},
-		{"ipv6_groups_max", "16"},
+		{"ipv6_groups_max", "64"},
 		{"next_hops_max", "8"},
 		{"dst_mac", "02:00:00:00:00:bb"},
 		{"inbound_dst_mac", "02:00:00:00:00:cc"},
 		{"inside_output", inside_outputs[choice / 4 % 4]},
 		{"route_list", good_list},
+		{"inbound_src_mac", "02:00:00:00:00:a1"},
+		{"neighbours_max", "4"},
+		{"mtu_bytes", "600"},
+		{"icmp_errors_pps", "100000"},
+		{"inbound_addresses", "10.0.1.1/24, 2001:db8:1::1/64"},
+		{"addresses", "10.0.2.1/24, 2001:db8:2::1/64"},
 	};
+	const unsigned int of_stations = 6;
 	unsigned int count = RTE_DIM(options);
 	size_t used = 1;
 	struct weir_error error;
@@ -85,16 +96,26 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (size == 0)
 		return 0;
+	if (!has_addresses)
+		count -= of_stations;
+	else if (source == GOOD_LIST)
+		options[RTE_DIM(options) - of_stations - 1].text = good_list_of_station;
 	if (source == NO_ROUTES)
-		count--;
+		options[RTE_DIM(options) - of_stations - 1] = options[0];
 	else if (source == EMPTY_FILE)
-		options[count - 1] = (struct weir_option_value){"routes", weir_fuzz_file("", 0)};
+		options[RTE_DIM(options) - of_stations - 1] =
+			(struct weir_option_value){"routes", weir_fuzz_file("", 0)};
 	else if (source == ANY_LIST) {
 		used += weir_fuzz_text(bytes + 1, size - 1, list);
-		options[count - 1].text = list;
+		options[RTE_DIM(options) - of_stations - 1].text = list;
+	}
+	if (has_addresses && any_addresses) {
+		used += weir_fuzz_text(bytes + used, size - used, addresses);
+		options[RTE_DIM(options) - 1].text = addresses;
 	}
 	state = weir_nf_create(&weir_nf_l3fwd, options, count, "options", &error);
-	if (state == NULL && source != ANY_LIST)
+	if (state == NULL && source != ANY_LIST && !any_addresses &&
+	    (!has_addresses || choice / 4 % 4 != 0))
 		abort();
 	if (state == NULL)
 		return 0;

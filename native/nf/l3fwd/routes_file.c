@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes as text: a line each, `prefix next-hop-mac [egress]`; # begins a comment. In a list,
+/* Routes as text: a line each, `prefix next-hop-mac [egress]` or `prefix via address`; # begins a
+ * comment. In a list,
  * commas stand for the ends of lines. */
-#include "l3fwd.h"
+#include "station.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -79,6 +80,36 @@ next_hop_parse(const struct l3fwd *l3fwd, const char *text, struct rte_ether_add
 		       : "the next hop is not the MAC address of a station";
 }
 
+const char *
+l3fwd_gateway_parse(const struct l3fwd *l3fwd, const char *text, struct l3fwd_route *route)
+{
+	struct weir_ip_address *gateway = &route->target.gateway;
+	const struct l3fwd_link *link;
+
+	gateway->ipv6 = route->family == L3FWD_IPV6;
+	if (text == NULL ||
+	    inet_pton(gateway->ipv6 ? AF_INET6 : AF_INET, text, gateway->bytes) != 1)
+		return "via is not followed by an address of the prefix's family";
+	link = l3fwd->station != NULL ? l3fwd_link_of(l3fwd->station, gateway) : NULL;
+	if (link == NULL)
+		return "the address behind via is in no network of addresses or inbound_addresses";
+	if (l3fwd_link_owns(link, gateway))
+		return "the address behind via is the router's own";
+	route->target.kind = L3FWD_HOP_GATEWAY;
+	route->target.egress = link->egress;
+	return NULL;
+}
+
+bool
+l3fwd_is_connected(const struct l3fwd_routing *routing, const struct l3fwd_route *route,
+		   uint32_t number)
+{
+	const struct weir_prefix_table *table = &routing->tables[route->family];
+	uint8_t kind = routing->next_hops[weir_prefix_table_next_hop(table, number)].kind;
+
+	return kind == L3FWD_HOP_CONNECTED || kind == L3FWD_HOP_OWN;
+}
+
 /* What is wrong with the line, or NULL. An empty one has `*empty` set. */
 static const char *
 line_parse(const struct l3fwd *l3fwd, char *line, struct l3fwd_route *route, bool *empty)
@@ -96,7 +127,12 @@ line_parse(const struct l3fwd *l3fwd, char *line, struct l3fwd_route *route, boo
 	memset(route, 0, sizeof(*route));
 	if (!l3fwd_prefix_parse(prefix, route))
 		return "not a prefix, or one with host bits";
-	wrong = next_hop_parse(l3fwd, mac, &route->target.mac);
+	if (mac != NULL && strcmp(mac, "via") == 0) {
+		wrong = l3fwd_gateway_parse(l3fwd, egress, route);
+		egress = NULL; /* its link says it */
+	} else {
+		wrong = next_hop_parse(l3fwd, mac, &route->target.mac);
+	}
 	if (wrong != NULL)
 		return wrong;
 	if (egress != NULL && !egress_parse(egress, &route->target.egress))
@@ -113,13 +149,19 @@ line_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing, char *line, c
 	struct l3fwd_route route;
 	bool empty;
 	const char *wrong = line_parse(l3fwd, line, &route, &empty);
+	uint32_t before;
 
 	if (wrong == NULL && empty)
 		return 0;
-	if (wrong == NULL && weir_prefix_table_find(&routing->tables[route.family], &route.prefix))
+	before = wrong == NULL
+			 ? weir_prefix_table_find(&routing->tables[route.family], &route.prefix)
+			 : 0;
+	/* A station on its own network may be given by its MAC address. */
+	if (before != 0 && !l3fwd_is_connected(routing, &route, before))
 		wrong = "the prefix is there already";
 	if (wrong != NULL)
-		return weir_fail(error, "bad_argument", where, "prefix next-hop-mac [egress]",
+		return weir_fail(error, "bad_argument", where,
+				 "prefix next-hop-mac [egress], or prefix via address",
 				 "for example: 10.0.0.0/8 02:00:00:00:00:01", "%s: %s", place,
 				 wrong);
 	if (l3fwd_route_room(l3fwd, routing, &route, place, where, error) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes and the next hops that they share. */
-#include "l3fwd.h"
+#include "station.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 
-static_assert(sizeof(struct l3fwd_target) == 8, "a key without holes");
+static_assert(sizeof(struct l3fwd_target) == 26, "a key without holes");
 static_assert(sizeof(struct l3fwd_next_hop) == 32, "two next hops a cache line");
 
 static struct rte_hash *
@@ -58,7 +58,37 @@ next_hop_set(const struct l3fwd *l3fwd, struct l3fwd_next_hop *hop,
 			      sources[side]);
 	}
 	hop->egress = target->egress;
+	hop->kind = target->kind;
 	hop->usable = true;
+}
+
+const struct l3fwd_target *
+l3fwd_target_of(const struct l3fwd_routing *routing, uint16_t number)
+{
+	void *key = NULL;
+
+	rte_hash_get_key_with_position(routing->targets, number - 1, &key);
+	return key;
+}
+
+const struct l3fwd_next_hop *
+l3fwd_next_hop_to(const struct l3fwd *l3fwd, const struct weir_ip_address *address,
+		  uint16_t *number)
+{
+	const struct l3fwd_routing *routing = l3fwd->routing;
+	const uint8_t *bytes = address->bytes;
+	weir_prefix_found found;
+	uint32_t ipv4;
+
+	if (address->ipv6) {
+		weir_prefix_lookup_ipv6(&routing->tables[L3FWD_IPV6], &bytes, &found, 1);
+	} else {
+		memcpy(&ipv4, bytes, sizeof(ipv4));
+		ipv4 = rte_be_to_cpu_32(ipv4);
+		weir_prefix_lookup_ipv4(&routing->tables[L3FWD_IPV4], &ipv4, &found, 1);
+	}
+	*number = weir_prefix_next_hop(found);
+	return &routing->next_hops[*number];
 }
 
 struct l3fwd_routing *
@@ -82,8 +112,12 @@ l3fwd_routing_create(const struct l3fwd *l3fwd, const char *where, struct weir_e
 		l3fwd_routing_free(routing);
 		goto failed;
 	}
-	if (!rte_is_zero_ether_addr(&l3fwd->dst_mac))
+	if (!rte_is_zero_ether_addr(&l3fwd->dst_mac) && l3fwd->station == NULL)
 		next_hop_set(l3fwd, &routing->next_hops[0], &(struct l3fwd_target){.egress = 0});
+	if (l3fwd->station != NULL && l3fwd_station_connect(l3fwd, routing, where, error) < 0) {
+		l3fwd_routing_free(routing);
+		return NULL;
+	}
 	return routing;
 failed:
 	weir_fail(error, "no_memory", where, NULL, "give weir-dp more with --memory-mb",
@@ -188,6 +222,23 @@ struct added {
 	uint32_t route;
 };
 
+static bool
+always(const struct weir_tuple *tuple, enum weir_direction direction, void *argument)
+{
+	(void)tuple;
+	(void)direction;
+	(void)argument;
+	return true;
+}
+
+/* Decisions of a station rest on neighbours, not on routes. */
+static void
+forget_all_of_station(const struct l3fwd *l3fwd, struct weir_flow_cache *cache)
+{
+	if (l3fwd->station != NULL)
+		weir_flow_cache_forget_if(cache, l3fwd, always, NULL);
+}
+
 /* Whether the route is now what the packet's destination leads to: until now it was another one, or
  * none. */
 static bool
@@ -219,11 +270,12 @@ l3fwd_route_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
 		weir_flow_cache_forget(cache, &routing->invalidation[route->family][before]);
 	else if (route->family == L3FWD_IPV4)
 		weir_flow_cache_forget_if(cache, l3fwd, leads_there, &added);
+	forget_all_of_station(l3fwd, cache);
 }
 
 void
-l3fwd_route_delete(struct l3fwd_routing *routing, const struct l3fwd_route *route,
-		   struct weir_flow_cache *cache)
+l3fwd_route_delete(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
+		   const struct l3fwd_route *route, struct weir_flow_cache *cache)
 {
 	struct weir_prefix_table *table = &routing->tables[route->family];
 	uint32_t number = weir_prefix_table_remove(table, &route->prefix);
@@ -232,4 +284,5 @@ l3fwd_route_delete(struct l3fwd_routing *routing, const struct l3fwd_route *rout
 		return;
 	weir_flow_cache_forget(cache, &routing->invalidation[route->family][number]);
 	next_hop_release(routing, weir_prefix_table_next_hop(table, number));
+	forget_all_of_station(l3fwd, cache);
 }

@@ -189,7 +189,8 @@ class EndHost(FixedRecord):
     addresses: tuple[str, ...]
     """One of each version of IP that the whole chain carries, IPv4 first."""
     peers: tuple[str, ...]
-    """Of the same versions: the addresses of the other end, which all else is routed by."""
+    """Of the same versions: the addresses which all else is routed by. The nearest router's, where it has
+    one in the host's network, else the other end's."""
     reached: tuple[str, ...]
     """Of the same versions: what reaches the other end from here, where functions translate addresses."""
     neighbours: tuple[Neighbour, ...] = ()

@@ -20,6 +20,7 @@ ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 DEFAULT_WORKERS = 2
 DEFAULT_STATE_CORES = 1
 DEFAULT_FASTPATH_FLOWS = 65536
+_STATION_OPTIONS = frozenset({"addresses", "inbound_addresses"})
 _NF = "name of the network function; `weir-dp --describe` lists them"
 
 
@@ -28,6 +29,10 @@ class NfOptions(LabSection):
 
     nf: str = Field(description=_NF)
     options: dict[str, Scalar] = Field(default={}, description="its options")
+
+    def is_station(self) -> bool:
+        """Whether it has addresses of its own, and so answers by the side that asks."""
+        return not _STATION_OPTIONS.isdisjoint(self.options)
 
 
 class FunctionOptions(LabSection):
@@ -135,6 +140,10 @@ class FunctionOptions(LabSection):
 
     def _named(self) -> tuple[NfOptions, ...]:
         return self.chain if self.nf is None else (NfOptions(nf=self.nf, options=self.options),)
+
+    def both_ways(self) -> bool:
+        """Whether packets may leave by either port, wherever they came from."""
+        return self.router is not None or any(one.is_station() for one in self.nfs())
 
     def inbound(self) -> tuple[int, ...]:
         """Which of `nfs` packets on their way back pass, in their order."""

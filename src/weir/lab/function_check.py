@@ -110,6 +110,26 @@ def _way_of_running(path: KeyPath, function: FunctionOptions) -> Iterator[Compla
         message = f"cannot be: nobody knows what {movers} decides"
         yield Complaint((*path, "fastpath"), message, f"functions that decide: {deciding}", about=about)
     yield from _steering(path, function, nfs, about)
+    yield from _station(path, function, about)
+
+
+def _station(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...]) -> Iterator[Complaint]:
+    """A router with addresses: what its neighbours say must come to the one that asked."""
+    if not any(one.is_station() for one in function.nfs()):
+        return
+    several = {"dispatch": function.workers != 1, "separated": (function.state_cores or 1) > 1}
+    if several.get(function.architecture):
+        message = (
+            f"cannot be {function.architecture} here: l3fwd has addresses, and each worker would have to hear"
+            " every neighbour"
+        )
+        wanted = "run-to-completion, pipeline, or a single one of what has the state"
+        yield Complaint((*path, "architecture"), message, wanted, about=(*about, (*path, "workers")))
+    if [one.nf for one in function.nfs()].count("l3fwd") > 1:
+        message = (
+            "has several l3fwd, of which one has addresses: the others would not know which way is inside"
+        )
+        yield Complaint(path, message, "one l3fwd, or each in a function of its own", about=about)
 
 
 def _steering(

@@ -36,6 +36,16 @@ def _address(text: str) -> str:
         raise ValueError(f"is {text!r}; expected an IPv4 address such as 10.1.0.5") from None
 
 
+def _interface(text: str) -> str:
+    try:
+        interface = ipaddress.IPv4Interface(text)
+    except ValueError:
+        interface = ipaddress.IPv4Interface("0.0.0.0/32")
+    if interface.network.prefixlen > 31:
+        raise ValueError(f"is {text!r}; expected an IPv4 address with the length of its network's prefix")
+    return str(interface)
+
+
 def _station(text: str) -> str:
     octets = bytes.fromhex(text.replace(":", ""))
     if octets[0] & 1 or not any(octets):
@@ -45,6 +55,7 @@ def _station(text: str) -> str:
 
 _Prefix = Annotated[str, AfterValidator(_prefix), Field(examples=["10.1.0.0/24"])]
 _Address = Annotated[str, AfterValidator(_address), Field(examples=["10.1.0.5"])]
+_Interface = Annotated[str, AfterValidator(_interface), Field(examples=["192.0.2.2/24"])]
 _Station = Annotated[
     str,
     AfterValidator(_station),
@@ -59,7 +70,12 @@ class Tenant(LabSection):
     prefix: _Prefix = Field(description="its addresses")
     next_hop: _Station | None = Field(
         default=None,
-        description="MAC address that it is reached by; absent: the neighbour on the left",
+        description="MAC address that it is reached by; absent: with `address` each host's own, resolved by "
+        "ARP, else the neighbour on the left",
+    )
+    address: _Address | None = Field(
+        default=None,
+        description="the router's own address in it, for which it answers ARP; absent: it has none there",
     )
 
 
@@ -84,7 +100,17 @@ class RouterOptions(LabSection):
     external: _Prefix = Field(description="external addresses that tenants share, of length 22 or more")
     next_hop: _Station | None = Field(
         default=None,
-        description="MAC address of the external network's router; absent: the neighbour on the right",
+        description="MAC address of the external network's router; absent: `gateway`, or the neighbour on "
+        "the right",
+    )
+    address: _Interface | None = Field(
+        default=None,
+        description="the router's own address in the external network, with the length of that network's "
+        "prefix; there it answers ARP for `external` too",
+    )
+    gateway: _Address | None = Field(
+        default=None,
+        description="address of the external network's router, resolved by ARP; needs `address`",
     )
     isolate: bool = Field(default=False, description="whether tenants are kept from each other's networks")
     forwards: tuple[Forward, ...] = Field(
@@ -97,8 +123,13 @@ class RouterOptions(LabSection):
     def stages(self) -> tuple[tuple[str, dict[str, Scalar]], ...]:
         """The functions and their options, inside first."""
         prefixes = [tenant.prefix for tenant in self.tenants]
-        routes = [f"0.0.0.0/0 {self.next_hop or 'default'} {OUTSIDE}"]
-        routes += [f"{tenant.prefix} {tenant.next_hop or 'default'} {INSIDE}" for tenant in self.tenants]
+        outwards = f"via {self.gateway}" if self.gateway else f"{self.next_hop or 'default'} {OUTSIDE}"
+        routes = [f"0.0.0.0/0 {outwards}"]
+        routes += [
+            f"{tenant.prefix} {tenant.next_hop or 'default'} {INSIDE}"
+            for tenant in self.tenants
+            if tenant.next_hop or not tenant.address
+        ]
         nat: dict[str, Scalar] = {
             "external": self.external,
             "untranslated": ", ".join(prefixes),
@@ -107,7 +138,22 @@ class RouterOptions(LabSection):
         if self.forwards:
             nat["forwards"] = ", ".join(self._mapping(forward) for forward in self.forwards)
         l3fwd: dict[str, Scalar] = {"route_list": ", ".join(routes), "inside_output": INSIDE}
+        l3fwd |= self._own_addresses()
         return (*self._walls(prefixes), ("nat", nat), ("l3fwd", l3fwd))
+
+    def _own_addresses(self) -> dict[str, Scalar]:
+        """Options of l3fwd; none: it is no station."""
+        inner = [
+            f"{tenant.address}/{ipaddress.IPv4Network(tenant.prefix).prefixlen}"
+            for tenant in self.tenants
+            if tenant.address
+        ]
+        found: dict[str, Scalar] = {}
+        if inner:
+            found["inbound_addresses"] = ", ".join(inner)
+        if self.address:
+            found |= {"addresses": self.address, "answers_for": self.external}
+        return {**found, "errors_pass_all": True} if found else {}
 
     def inbound(self) -> tuple[int, ...]:
         """Which of `stages` see what comes from outside, in which order: only a translated packet's

@@ -27,7 +27,40 @@ def router_complaints(path: KeyPath, router: RouterOptions) -> Iterator[Complain
         if clash is not None:
             about: tuple[KeyPath, ...] = ((*path, "external"), (*path, "tenants"))
             yield Complaint(at, f"{network} overlaps {clash}", "networks that do not overlap", about=about)
+    yield from _address_complaints(path, router, networks)
     yield from _forward_complaints(path, router, external, networks)
+
+
+def _address_complaints(
+    path: KeyPath, router: RouterOptions, networks: list[ipaddress.IPv4Network]
+) -> Iterator[Complaint]:
+    """Of the router itself, and of its router."""
+    for index, (tenant, network) in enumerate(zip(router.tenants, networks, strict=True)):
+        about: tuple[KeyPath, ...] = ((*path, "tenants", index, "prefix"),)
+        if tenant.address is not None and not _is_host(ipaddress.IPv4Address(tenant.address), network):
+            at: KeyPath = (*path, "tenants", index, "address")
+            yield Complaint(
+                at, f"{tenant.address} is no host of {network}", f"a host of {network}", about=about
+            )
+    interface = ipaddress.IPv4Interface(router.address) if router.address else None
+    clash = next((one for one in networks if interface and one.overlaps(interface.network)), None)
+    if interface is not None and clash is not None:
+        message = f"{interface.network} overlaps {clash}"
+        about = ((*path, "tenants"),)
+        yield Complaint((*path, "address"), message, "a network that is no tenant's", about=about)
+    if router.gateway is None:
+        return
+    if router.next_hop is not None:
+        about = ((*path, "next_hop"),)
+        yield Complaint(
+            (*path, "gateway"), "stands beside next_hop", "one of gateway and next_hop", about=about
+        )
+    if interface is None or ipaddress.IPv4Address(router.gateway) not in interface.network:
+        expected = (
+            f"an address of {interface.network}" if interface else "address: the router's own beside it"
+        )
+        about = ((*path, "address"),)
+        yield Complaint((*path, "gateway"), "is in no network of the router", expected, about=about)
 
 
 def _forward_complaints(
@@ -58,6 +91,11 @@ def _forward_complaints(
         if first & second:
             message = f"has an endpoint of forwards[{one}] too: {_shown(min(first & second))}"
             yield Complaint((*path, "forwards", other), message, "each endpoint once", about=about)
+
+
+def _is_host(address: ipaddress.IPv4Address, network: ipaddress.IPv4Network) -> bool:
+    ends = (network.network_address, network.broadcast_address) if network.prefixlen < 31 else ()
+    return address in network and address not in ends
 
 
 def _shown(endpoint: tuple[str, str, str, int]) -> str:

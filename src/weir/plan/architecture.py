@@ -13,6 +13,7 @@ from typing import Literal
 
 from weir.base.topology import Node, NodeNf, Topology
 from weir.lab.nf import Scalar, network_functions
+from weir.lab.router import INSIDE
 from weir.plan.topology import station, swaps
 from weir.protocol.configuration import (
     ChainArea,
@@ -272,6 +273,8 @@ class _Builder:
         options = native_options(one.options)
         if swaps(one):
             return options
+        if self.node.both_ways and nf.option("inside_output") is not None:
+            options.setdefault("inside_output", INSIDE)
         for prefix, side in sides.items():
             out = self._topology.port(f"{self.node.name}.{side}")
             for key, mac in (("src_mac", out.mac), ("dst_mac", station(self._topology, out).mac)):

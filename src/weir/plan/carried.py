@@ -52,12 +52,15 @@ def _but_ipv6(option: str) -> Callable[[_Given], frozenset[Protocol]]:
 
 
 def _routed(given: _Given) -> frozenset[Protocol]:
-    """Versions of IP that a list in the lab has routes of. A file is not read: both."""
+    """Versions of IP that a list in the lab has routes of, or its own addresses are of. A file is not read:
+    both."""
     versions: frozenset[Protocol] = frozenset({"IPv4", "IPv6"})
+    own = [str(given[option]) for option in ("addresses", "inbound_addresses") if given[option]]
     routes = given["route_list"]
-    if not isinstance(routes, str):
+    if given["routes"] or not (own or isinstance(routes, str)):
         return versions
-    prefixes = [line.split()[0] for line in routes.split(",") if line.split()]
+    lines = ",".join([*own, routes if isinstance(routes, str) else ""]).split(",")
+    prefixes = [line.split()[0] for line in lines if line.split()]
     there = {"IPv6" if ":" in prefix else "IPv4" for prefix in prefixes}
     return frozenset(version for version in versions if version in there)
 

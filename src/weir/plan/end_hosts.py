@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts at the ends of a chain in place of the tester: who they are, whom they know, and what makes them.
 
-Each has one address of each version of IP that the whole chain carries, and one route: by the other end.
+Each has one address of each version of IP that the whole chain carries, and one route: by the nearest router
+that has an address in its network, or else by the other end.
 """
 
 from __future__ import annotations
@@ -205,22 +206,41 @@ def _end_host(topology: Topology, lab: Lab, side: Side) -> EndHost:
     ends = [lab.traffic.addresses(one) for one in versions]
     own, other = (0, 1) if side == "left" else (1, 0)
     end = lab.traffic.left if side == "left" else lab.traffic.right
-    unresolved = [one for one in versions if _RESOLVED_BY[one] not in carries]
-    mac = station(topology, port).mac
+    nearest = station(topology, port)
+    gateways = {one: _gateway(topology, nearest, pair[own]) for one, pair in zip(versions, ends, strict=True)}
+    unresolved = [one for one in versions if _RESOLVED_BY[one] not in carries and gateways[one] is None]
     return EndHost(
         side=side,
         port=port.name,
         addresses=tuple(pair[own] for pair in ends),
-        peers=tuple(pair[other] for pair in ends),
+        peers=tuple(gateways[one] or pair[other] for one, pair in zip(versions, ends, strict=True)),
         reached=tuple(_reached(end.to_address, pair[other]) for pair in ends),
         neighbours=tuple(
-            Neighbour(address=pair[other], mac=mac)
+            Neighbour(address=pair[other], mac=nearest.mac)
             for version, pair in zip(versions, ends, strict=True)
             if version in unresolved
         ),
         neighbours_because=_who_drops(topology, *(_RESOLVED_BY[one] for one in unresolved)),
         no_address_because=_who_drops(topology, *(_CALLED[one] for one in _VERSIONS if one not in versions)),
     )
+
+
+def _gateway(topology: Topology, nearest: Port, address: str) -> str | None:
+    """The address that the router at that port has in the host's network, which nothing keeps the host from
+    resolving; None: it has none."""
+    nodes = topology.functions()
+    at = next((index for index, node in enumerate(nodes) if node.name == nearest.node), None)
+    if at is None:
+        return None
+    between = nodes[:at] if nearest.side == "left" else nodes[at + 1 :]
+    needed = _RESOLVED_BY[_version(address)]
+    if any(needed not in carried(one) for node in between for one in node.chain):
+        return None
+    option = "inbound_addresses" if nearest.side == "left" else "addresses"
+    given = [str(one.options[option]) for one in nodes[at].chain if option in one.options]
+    own = [ipaddress.ip_interface(text.strip()) for text in ",".join(given).split(",") if text.strip()]
+    host = ipaddress.ip_address(address)
+    return next((str(one.ip) for one in own if host in one.network), None)
 
 
 def _reached(to_address: str | None, address: str) -> str:

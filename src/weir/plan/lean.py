@@ -84,7 +84,7 @@ def chain_of_lab(lab: Lab, chain: Chain) -> LeanChain:
         Stage(one.nf, one.nf, dict(one.options)) for function in functions.values() for one in function.nfs()
     ]
     flows = [functions[name].fastpath_flows or DEFAULT_FASTPATH_FLOWS for name in quick]
-    both_ways = any(function.router is not None for function in functions.values())
+    both_ways = any(function.both_ways() for function in functions.values())
     return LeanChain(f"{lab.name} {chain.name}", _numbered(stages), max(flows, default=0), both_ways)
 
 

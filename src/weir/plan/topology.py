@@ -103,7 +103,7 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
         cores=cores[:1] if architecture == "run-to-completion" and not (machine or kernel) else cores,
         chain=tuple(NodeNf(nf=one.nf, options=one.options) for one in nfs),
         inbound=function.inbound(),
-        both_ways=function.router is not None,
+        both_ways=function.both_ways(),
         architecture=architecture,
         workers=workers if architecture in ("dispatch", "separated") else 1,
         state_cores=(function.state_cores or DEFAULT_STATE_CORES) if architecture == "separated" else 1,

@@ -52,13 +52,15 @@ class Announced(Reply):
 
 
 class StageLedger(Reply):
-    """One stage of a path: packets_in = packets_out + Σ drops + held."""
+    """One stage of a path: packets_in + originated = packets_out + Σ drops + held."""
 
     nf: str
     packets_in: int = Field(alias="in")
     packets_out: int = Field(alias="out")
     held: int = 0
     """Kept now, to go on later."""
+    originated: int = 0
+    """Made by the function itself: answers, questions, ICMP errors. Nobody offered them."""
     cycles: int
     long_cycles: int = 0
     """Of these, in batches that took longer than the least of the cores' stall thresholds, the host's time

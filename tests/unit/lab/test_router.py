@@ -29,6 +29,29 @@ def test_tenants_and_an_external_network_make_a_router(way: str) -> None:
         (f"{TENANTS}", "functions.default.router.external", "is missing"),
         (f"tenants: [], {EXTERNAL}", "functions.default.router.tenants", "1 to 64 items"),
         (
+            f"tenants: [{{prefix: 10.1.0.0/24, address: 10.1.0.255}}], {EXTERNAL}",
+            "functions.default.router.tenants[0].address",
+            "no host of 10.1.0.0/24",
+        ),
+        (
+            f"{TENANTS}, {EXTERNAL}, address: 10.2.0.1/16",
+            "functions.default.router.address",
+            "overlaps 10.2.0.0/24",
+        ),
+        (f"{TENANTS}, {EXTERNAL}, address: 192.0.2.1", "functions.default.router.address", "length of its"),
+        (f"{TENANTS}, {EXTERNAL}, gateway: 192.0.2.1", "functions.default.router.gateway", "in no network"),
+        (
+            f"{TENANTS}, {EXTERNAL}, address: 192.0.2.2/24, gateway: 192.0.3.1",
+            "functions.default.router.gateway",
+            "an address of 192.0.2.0/24",
+        ),
+        (
+            f"{TENANTS}, {EXTERNAL}, address: 192.0.2.2/24, gateway: 192.0.2.1,"
+            " next_hop: '02:00:00:00:00:0b'",
+            "functions.default.router.gateway",
+            "stands beside next_hop",
+        ),
+        (
             f"{TENANTS}, {EXTERNAL}, isolated: true",
             "functions.default.router.isolated",
             "did you mean isolate",
@@ -87,3 +110,57 @@ def test_what_comes_in_is_translated_and_then_routed(
     )
     assert [one.nf for one in function.nfs()] == nfs
     assert function.inbound() == inbound
+
+
+def test_a_router_with_addresses_is_a_station_that_translates_its_errors() -> None:
+    function = FunctionOptions.model_validate(
+        {
+            "router": {
+                "tenants": [
+                    {"prefix": "10.1.0.0/24", "address": "10.1.0.1"},
+                    {"prefix": "10.2.0.0/25", "address": "10.2.0.1", "next_hop": "02:00:00:00:00:0b"},
+                    {"prefix": "10.3.0.0/24"},
+                ],
+                "external": "203.0.113.4/32",
+                "address": "203.0.113.2/24",
+                "gateway": "203.0.113.1",
+            }
+        }
+    )
+    options = function.nfs()[-1].options
+    assert options["inbound_addresses"] == "10.1.0.1/24, 10.2.0.1/25"
+    assert options["addresses"] == "203.0.113.2/24"
+    assert options["answers_for"] == "203.0.113.4/32"
+    assert options["errors_pass_all"] is True
+    assert options["route_list"] == (
+        "0.0.0.0/0 via 203.0.113.1, 10.2.0.0/25 02:00:00:00:00:0b 1, 10.3.0.0/24 default 1"
+    )
+
+
+STATION = "nf: l3fwd, options: {addresses: 192.0.2.1/24}"
+
+
+@pytest.mark.parametrize(
+    ("way", "refused"),
+    [
+        ("", False),
+        (", architecture: pipeline", False),
+        (", architecture: separated", False),
+        (", architecture: dispatch, workers: 1", False),
+        (", architecture: dispatch", True),
+        (", architecture: separated, state_cores: 2", True),
+    ],
+)
+def test_a_station_is_not_shared_by_workers(way: str, refused: bool) -> None:
+    text = GOOD + f"functions:\n  default: {{{STATION}{way}}}\n"
+    if not refused:
+        assert not problems(text)
+        return
+    found = problem(text)
+    assert found.key == "functions.default.architecture"
+    assert "hear every neighbour" in found.message
+
+
+def test_of_several_routers_in_a_function_none_is_a_station() -> None:
+    text = GOOD + f"functions:\n  default: {{chain: [{{{STATION}}}, {{nf: l3fwd}}]}}\n"
+    assert "has several l3fwd" in problem(text).message

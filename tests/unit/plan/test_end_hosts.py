@@ -181,3 +181,35 @@ def test_a_chain_that_no_host_can_use_is_refused_with_the_reason(
     with pytest.raises(NoHostsError, match=said) as refused:
         hosts(technology, function, **parts)
     assert refused.value.exit_code == USAGE
+
+
+ADDRESSES = {
+    "inbound_addresses": "198.18.0.254/24, 2001:2:0:1::fe/64",
+    "addresses": "198.19.0.254/24, 2001:2:0:2::fe/64",
+}
+
+
+def test_hosts_route_by_a_router_that_has_an_address_in_their_network_and_resolve_it() -> None:
+    built = hosts("linux-bridge", nf("firewall", not_ipv4="forward"), nf("l3fwd", **ADDRESSES))
+    left, right = built.end_hosts
+    assert (left.peers, left.neighbours) == (("198.18.0.254", "2001:2:0:1::fe"), ())
+    assert (right.peers, right.neighbours) == (("198.19.0.254", "2001:2:0:2::fe"), ())
+    assert left.reached == right.addresses
+
+
+def test_a_router_behind_what_drops_arp_or_of_another_network_is_given_as_before() -> None:
+    left, right = hosts("direct", nf("firewall"), nf("l3fwd", **ADDRESSES)).end_hosts
+    assert (left.peers, [one.address for one in left.neighbours]) == (right.addresses, list(right.addresses))
+    assert (right.peers, right.neighbours) == (("198.19.0.254",), ())
+    elsewhere = nf("l3fwd", addresses="192.0.2.1/24", route_list="198.18.0.0/15 default")
+    left, right = hosts("direct", elsewhere).end_hosts
+    assert (left.peers, right.peers) == ((IPV4[1],), (IPV4[0],))
+
+
+def test_a_router_with_addresses_has_both_ports_on_each_path_and_knows_the_inner_one() -> None:
+    made = lab_of(nf("l3fwd", **ADDRESSES))
+    built = plan.build_topology(made, "direct", made.chains()[0], DEPLOYMENT)
+    (area,) = (one for one in Plan.of(built, made).configure.areas if one.name == "f1")
+    assert isinstance(area, ChainArea)
+    assert [path.outputs for path in area.paths] == [("f1.right", "f1.left")] * 2
+    assert area.paths[0].stages[0].options["inside_output"] == 1

@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of l3fwd: its state, its routes, and what its commands change. */
-#ifndef WEIR_NF_L3FWD_H
-#define WEIR_NF_L3FWD_H
+#ifndef WEIR_NF_L3FWD_FORWARDER_H
+#define WEIR_NF_L3FWD_FORWARDER_H
 
 #include <rte_ether.h>
 #include <rte_hash.h>
 
 #include "engine/flow_cache.h"
 #include "engine/nf.h"
+#include "packet/ip_address.h"
 #include "prefix_table.h"
 
+struct l3fwd_station;
+
 enum l3fwd_family { L3FWD_IPV4, L3FWD_IPV6, L3FWD_FAMILIES };
+
+enum l3fwd_hop_kind {
+	L3FWD_HOP_FIXED,     /* a MAC address that is given */
+	L3FWD_HOP_GATEWAY,   /* a router whose address is given: resolved */
+	L3FWD_HOP_CONNECTED, /* the destination itself, on a link of ours: resolved */
+	L3FWD_HOP_OWN,	     /* nowhere: it is the router's */
+};
 
 /* Where a route leads, and a key: no holes. MAC address zero: the next hop that options name. */
 struct l3fwd_target {
 	struct rte_ether_addr mac;
 	uint8_t egress;
+	uint8_t kind; /* enum l3fwd_hop_kind */
+	struct weir_ip_address gateway;
 	uint8_t zero;
 };
 
@@ -25,6 +37,7 @@ struct l3fwd_next_hop {
 	uint8_t addresses[2][2 * RTE_ETHER_ADDR_LEN];
 	uint8_t egress;
 	bool usable;
+	uint8_t kind;	 /* enum l3fwd_hop_kind; the addresses are those of a fixed one */
 	uint32_t routes; /* that lead there */
 };
 
@@ -47,6 +60,13 @@ struct l3fwd {
 	uint64_t groups_max[L3FWD_FAMILIES];
 	uint64_t next_hops_max;
 	uint64_t inside_output; /* 0: addresses go by direction */
+	/* Of a router that is a station on its links; by enum weir_direction of what leaves there.
+	 */
+	char addresses[2][WEIR_OPTION_TEXT_BYTES], answers_for[2][WEIR_OPTION_TEXT_BYTES];
+	uint64_t mtu_bytes[2];
+	uint64_t neighbours_max, icmp_errors_pps;
+	bool errors_pass_all;
+	struct l3fwd_station *station; /* NULL: no addresses of its own */
 };
 
 struct l3fwd_route {
@@ -66,6 +86,11 @@ enum l3fwd_drop {
 	L3FWD_DROP_SOURCE_ROUTE,
 	L3FWD_DROP_NO_ROUTE,
 	L3FWD_DROP_TTL_EXPIRED,
+	L3FWD_DROP_TOO_BIG,
+	L3FWD_DROP_FOR_ROUTER,
+	L3FWD_DROP_NEIGHBOUR_UNRESOLVED,
+	L3FWD_DROP_NEIGHBOUR_QUEUE_FULL,
+	L3FWD_DROP_NEIGHBOUR_TABLE_FULL,
 	L3FWD_DROPS,
 };
 
@@ -88,11 +113,25 @@ int l3fwd_route_room(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
  * this changes. */
 void l3fwd_route_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
 		     const struct l3fwd_route *route, struct weir_flow_cache *cache);
-void l3fwd_route_delete(struct l3fwd_routing *routing, const struct l3fwd_route *route,
-			struct weir_flow_cache *cache);
+void l3fwd_route_delete(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
+			const struct l3fwd_route *route, struct weir_flow_cache *cache);
+
+/* The next hop of what goes to that address, 4 or 16 bytes, and its number. */
+const struct l3fwd_next_hop *l3fwd_next_hop_to(const struct l3fwd *l3fwd,
+					       const struct weir_ip_address *address,
+					       uint16_t *number);
+/* The target of a next hop that a route leads to. */
+const struct l3fwd_target *l3fwd_target_of(const struct l3fwd_routing *routing, uint16_t number);
 
 /* "10.0.0.0/8", "2001:db8::/32", an address alone; host bits are refused. */
 bool l3fwd_prefix_parse(const char *text, struct l3fwd_route *route);
+/* The target of a route `via` that address; NULL, or what is wrong with it. */
+const char *l3fwd_gateway_parse(const struct l3fwd *l3fwd, const char *text,
+				struct l3fwd_route *route);
+/* Whether the route of that number, which the prefix has, is one to an address or network of the
+ * router's own. */
+bool l3fwd_is_connected(const struct l3fwd_routing *routing, const struct l3fwd_route *route,
+			uint32_t number);
 /* Whether frames can be sent there: not zero, not a group. */
 bool l3fwd_is_station(const struct rte_ether_addr *mac);
 

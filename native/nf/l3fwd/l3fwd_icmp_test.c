@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a router with addresses says by ICMP, to whom, how often, and about what it says nothing. */
+#include "station_fixture_test.h"
+
+#include <string.h>
+
+#define IPV4_AT 14
+#define ERROR_AT (IPV4_AT + 20)
+#define QUOTE_AT (ERROR_AT + 8)
+
+/* An error to 10.0.1.2 from the router's own address on that side, about just that packet. */
+static void
+complains_about(const struct frame *packet, uint8_t type, uint8_t code, uint16_t quoted)
+{
+	struct frame error;
+
+	assert_true(leaves(LEFT, &error));
+	assert_memory_equal(error.bytes, HOST_MAC LEFT_MAC "\x08\0\x45\xc0", 16);
+	assert_int_equal(error.bytes[16] << 8 | error.bytes[17], 28 + quoted);
+	assert_memory_equal(error.bytes + 18, "\0\0\x40\0\x40\1", 6); /* DF, TTL 64, ICMP */
+	assert_memory_equal(error.bytes + 26, "\x0a\0\1\1\x0a\0\1\2", 8);
+	assert_int_equal(error.bytes[ERROR_AT], type);
+	assert_int_equal(error.bytes[ERROR_AT + 1], code);
+	assert_memory_equal(error.bytes + QUOTE_AT, packet->bytes + IPV4_AT, quoted);
+	assert_int_equal(error.size, QUOTE_AT + quoted);
+	all_is_accounted_for();
+}
+
+static void
+a_packet_whose_time_is_up_is_told_to_its_sender(void **state)
+{
+	const struct frame packet = ipv4_to("198.51.100.1", 1, 100);
+
+	(void)state;
+	start_router(NULL, NULL);
+	arrives(LEFT, &packet);
+	complains_about(&packet, 11, 0, 128);
+	nothing_leaves();
+	assert_int_equal(dropped("ttl_expired"), 1);
+	assert_int_equal(router->paths[1].stages[0].ledger.originated, 1);
+}
+
+static void
+of_a_long_packet_as_much_is_told_as_makes_576_bytes(void **state)
+{
+	const struct frame packet = ipv4_to("198.51.100.1", 1, 1400);
+
+	(void)state;
+	start_router(NULL, NULL);
+	arrives(LEFT, &packet);
+	complains_about(&packet, 11, 0, 576 - 28);
+}
+
+static void
+a_destination_without_a_route_is_unreachable(void **state)
+{
+	const struct frame packet = ipv4_to("198.51.100.1", 64, 10);
+
+	(void)state;
+	start_router("route_list", "203.0.113.0/24 via 10.0.2.2");
+	arrives(LEFT, &packet);
+	complains_about(&packet, 3, 0, 38);
+	assert_int_equal(dropped("no_route"), 1);
+}
+
+static void
+a_datagram_to_the_router_itself_finds_no_port(void **state)
+{
+	const struct frame packet = ipv4_to("10.0.2.1", 64, 10);
+
+	(void)state;
+	start_router(NULL, NULL);
+	arrives(LEFT, &packet);
+	complains_about(&packet, 3, 3, 38);
+	assert_int_equal(dropped("for_router"), 1);
+}
+
+static void
+dont_fragment(struct frame *frame)
+{
+	uint32_t sum = 0;
+	uint8_t *ip = frame->bytes + IPV4_AT;
+
+	ip[6] |= 0x40;
+	ip[10] = ip[11] = 0;
+	for (unsigned int i = 0; i < 20; i += 2)
+		sum += (uint32_t)ip[i] << 8 | ip[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~(sum + (sum >> 16));
+	ip[10] = (uint8_t)(sum >> 8);
+	ip[11] = (uint8_t)sum;
+}
+
+static void
+a_packet_longer_than_the_mtu_is_told_with_it_where_it_must_not_be_cut(void **state)
+{
+	struct frame packet = ipv4_to("198.51.100.1", 64, 1000 - 28 + 1), fits;
+
+	(void)state;
+	start_router("mtu_bytes", "1000");
+	arrives(LEFT, &packet); /* may be cut, and is not: no error (RFC 1191) */
+	nothing_leaves();
+	assert_int_equal(dropped("too_big"), 1);
+	dont_fragment(&packet);
+	arrives(LEFT, &packet);
+	complains_about(&packet, 3, 4, 576 - 28);
+	assert_int_equal(dropped("too_big"), 2);
+	fits = ipv4_to("198.51.100.1", 64, 1000 - 28);
+	arrives(LEFT, &fits);
+	assert_int_equal(held(), 1);
+}
+
+static void
+the_mtu_of_a_link_holds_for_later_packets_of_a_flow_too(void **state)
+{
+	struct frame small = ipv4_to("198.51.100.1", 64, 10);
+	struct frame big = ipv4_to("198.51.100.1", 64, 1200), sent;
+
+	(void)state;
+	start_router("mtu_bytes", "1000");
+	arrives(LEFT, &small);
+	assert_true(leaves(RIGHT, &sent));
+	gateway_answers_arp();
+	assert_true(leaves(RIGHT, &sent));
+	for (unsigned int i = 0; i < 3; i++) {
+		arrives(LEFT, &small);
+		assert_true(leaves(RIGHT, &sent));
+	}
+	dont_fragment(&big);
+	arrives(LEFT, &big);
+	complains_about(&big, 3, 4, 576 - 28);
+	nothing_leaves();
+}
+
+static void
+time_that_is_up_is_told_of_known_flows_too(void **state)
+{
+	struct frame packet = ipv4_to("198.51.100.1", 64, 10), sent;
+
+	(void)state;
+	start_router(NULL, NULL);
+	arrives(LEFT, &packet);
+	assert_true(leaves(RIGHT, &sent));
+	gateway_answers_arp();
+	assert_true(leaves(RIGHT, &sent));
+	for (unsigned int i = 0; i < 3; i++) {
+		arrives(LEFT, &packet);
+		assert_true(leaves(RIGHT, &sent));
+	}
+	assert_true(router->paths[0].fastpath.ledger.hits > 0);
+	packet = ipv4_to("198.51.100.1", 1, 10);
+	arrives(LEFT, &packet);
+	complains_about(&packet, 11, 0, 38);
+}
+
+/* The same in IPv6: from 2001:db8:1::1 to 2001:db8:1::2. */
+static void
+complains_about_ipv6(const struct frame *packet, uint8_t type, uint8_t code, uint32_t word,
+		     uint16_t quoted)
+{
+	struct frame error, checked;
+	const uint8_t *icmp = error.bytes + 54;
+
+	assert_true(leaves(LEFT, &error));
+	assert_memory_equal(error.bytes, HOST_MAC LEFT_MAC "\x86\xdd\x6c\0\0\0", 18);
+	assert_int_equal(error.bytes[18] << 8 | error.bytes[19], 8 + quoted);
+	assert_memory_equal(error.bytes + 20, "\x3a\x40", 2); /* ICMPv6, hop limit 64 */
+	assert_memory_equal(error.bytes + 38, packet->bytes + 22, 16);
+	assert_memory_equal(error.bytes + 22, "\x20\1\x0d\xb8\0\1\0\0\0\0\0\0\0\0\0\1", 16);
+	assert_int_equal(icmp[0], type);
+	assert_int_equal(icmp[1], code);
+	assert_int_equal((uint32_t)icmp[4] << 24 | icmp[5] << 16 | icmp[6] << 8 | icmp[7], word);
+	assert_memory_equal(icmp + 8, packet->bytes + 14, quoted);
+	checked = error;
+	set_icmpv6_checksum(&checked);
+	assert_memory_equal(checked.bytes, error.bytes, error.size);
+	all_is_accounted_for();
+}
+
+static void
+ipv6_has_the_same_by_icmpv6(void **state)
+{
+	struct frame packet = ipv6_to("2001:db8:ffff::1", 1, 100);
+
+	(void)state;
+	start_router(NULL, NULL);
+	arrives(LEFT, &packet);
+	complains_about_ipv6(&packet, 3, 0, 0, 148);
+	packet = ipv6_to("2001:db8:ffff::1", 1, 1400);
+	arrives(LEFT, &packet);
+	complains_about_ipv6(&packet, 3, 0, 0, 1280 - 48);
+	packet = ipv6_to("2001:db8:2::1", 64, 10);
+	arrives(LEFT, &packet);
+	complains_about_ipv6(&packet, 1, 4, 0, 58);
+	start_router("mtu_bytes", "1300");
+	packet = ipv6_to("2001:db8:ffff::1", 64, 1300 - 48 + 1);
+	arrives(LEFT, &packet);
+	complains_about_ipv6(&packet, 2, 0, 1300, 1280 - 48);
+	start_router("route_list", "203.0.113.0/24 via 10.0.2.2");
+	packet = ipv6_to("2001:db8:ffff::1", 64, 10);
+	arrives(LEFT, &packet);
+	complains_about_ipv6(&packet, 1, 0, 0, 58);
+	start_router(NULL, NULL);
+	packet = ipv6_to("2001:db8:ffff::1", 64, 10);
+	arrives(LEFT, &packet);
+	pass_ms(3500);
+	complains_about_ipv6(&packet, 1, 3, 0, 58);
+}
+
+/* It is dropped, and nobody told. */
+static void
+says_nothing_about(const struct frame *frame, const char *reason)
+{
+	uint64_t before = dropped(reason);
+
+	arrives(LEFT, frame);
+	nothing_leaves();
+	assert_int_equal(dropped(reason), before + 1);
+	all_is_accounted_for();
+}
+
+static void
+nothing_is_said_about_errors_later_fragments_and_what_was_sent_to_many(void **state)
+{
+	static const uint8_t errors[] = {3, 4, 5, 11, 12};
+	static const char inside[28] = "\x45\0\0\x1c\0\0\0\0\x40\x11";
+	struct frame frame;
+
+	(void)state;
+	start_router(NULL, NULL);
+	for (size_t i = 0; i < RTE_DIM(errors); i++) {
+		frame.size = weir_test_ipv4_frame(
+			&(struct weir_test_ipv4){.src = "10.0.1.2",
+						 .dst = "198.51.100.1",
+						 .protocol = IPPROTO_ICMP,
+						 .icmp_type = errors[i],
+						 .payload = inside,
+						 .payload_bytes = sizeof(inside),
+						 .ttl = 1},
+			frame.bytes);
+		says_nothing_about(&frame, "ttl_expired");
+	}
+	frame.size = weir_test_ipv4_frame(&(struct weir_test_ipv4){.src = "10.0.1.2",
+								   .dst = "198.51.100.1",
+								   .fragment_offset_bytes = 64,
+								   .payload = inside,
+								   .payload_bytes = sizeof(inside),
+								   .ttl = 1},
+					  frame.bytes);
+	says_nothing_about(&frame, "ttl_expired");
+	frame = ipv4_to("198.51.100.1", 1, 10);
+	memset(frame.bytes, 0xff, 6);
+	says_nothing_about(&frame, "link_broadcast");
+	frame = ipv4_to("224.0.0.9", 1, 10);
+	says_nothing_about(&frame, "multicast");
+	frame = ipv4_to("10.0.2.255", 64, 10); /* a directed broadcast: RFC 2644 */
+	says_nothing_about(&frame, "for_router");
+	frame = ipv4_to("198.51.100.1", 1, 10);
+	memset(frame.bytes + 6, 0xff, 6); /* from a group: nobody to tell */
+	says_nothing_about(&frame, "ttl_expired");
+	frame = ipv6_to("2001:db8:ffff::1", 1, 10);
+	frame.bytes[20] = 58; /* an ICMPv6 error: type 4 */
+	says_nothing_about(&frame, "ttl_expired");
+}
+
+static void
+errors_are_ten_at_once_and_then_at_their_rate(void **state)
+{
+	const struct frame packet = ipv4_to("198.51.100.1", 1, 10);
+	struct frame error;
+	unsigned int told = 0;
+
+	(void)state;
+	start_router("icmp_errors_pps", "5");
+	for (unsigned int i = 0; i < 50; i++)
+		arrives(LEFT, &packet);
+	while (leaves(LEFT, &error))
+		told++;
+	assert_int_equal(told, 10);
+	pass_ms(1010);
+	for (unsigned int i = 0; i < 50; i++)
+		arrives(LEFT, &packet);
+	while (leaves(LEFT, &error))
+		told++;
+	assert_int_equal(told, 15);
+	assert_int_equal(dropped("ttl_expired"), 100);
+	all_is_accounted_for();
+	start_router("icmp_errors_pps", "0");
+	arrives(LEFT, &packet);
+	nothing_leaves();
+}
+
+static void
+an_echo_request_to_either_address_is_answered(void **state)
+{
+	static const char *const addresses[] = {"10.0.1.1", "10.0.2.1"};
+	static const char data[] = "are you there?";
+	struct frame request, reply, wanted;
+
+	(void)state;
+	start_router(NULL, NULL);
+	for (size_t i = 0; i < RTE_DIM(addresses); i++) {
+		struct weir_test_ipv4 what = {.src = "10.0.1.2",
+					      .dst = addresses[i],
+					      .protocol = IPPROTO_ICMP,
+					      .src_port = 0x1234,
+					      .payload = data,
+					      .payload_bytes = sizeof(data)};
+
+		request.size = weir_test_ipv4_frame(&what, request.bytes);
+		memcpy(request.bytes, LEFT_MAC HOST_MAC, 12);
+		arrives(LEFT, &request);
+		assert_true(leaves(LEFT, &reply));
+		what.src = addresses[i];
+		what.dst = "10.0.1.2";
+		wanted.size = weir_test_ipv4_frame(&what, wanted.bytes);
+		assert_memory_equal(reply.bytes, HOST_MAC LEFT_MAC, 12);
+		assert_memory_equal(reply.bytes + 14, wanted.bytes + 14, 20);
+		assert_int_equal(reply.bytes[34], 0);
+		assert_memory_equal(reply.bytes + 38, wanted.bytes + 38, wanted.size - 38);
+	}
+	request.bytes[36] ^= 1; /* its checksum */
+	arrives(LEFT, &request);
+	nothing_leaves();
+	all_is_accounted_for();
+}
+
+static void
+an_ipv6_echo_request_is_answered(void **state)
+{
+	struct frame request = ipv6_to("2001:db8:2::1", 64, 24), reply, checked;
+
+	(void)state;
+	start_router(NULL, NULL);
+	request.bytes[20] = 58;
+	memcpy(request.bytes + 54, "\x80\0\0\0\x12\x34\0\1", 8);
+	set_icmpv6_checksum(&request);
+	arrives(LEFT, &request);
+	assert_true(leaves(LEFT, &reply));
+	assert_memory_equal(reply.bytes, HOST_MAC LEFT_MAC, 12);
+	assert_memory_equal(reply.bytes + 22, request.bytes + 38, 16);
+	assert_memory_equal(reply.bytes + 38, request.bytes + 22, 16);
+	assert_int_equal(reply.bytes[54], 129);
+	assert_memory_equal(reply.bytes + 58, request.bytes + 58, request.size - 58);
+	checked = reply;
+	set_icmpv6_checksum(&checked);
+	assert_memory_equal(checked.bytes, reply.bytes, reply.size);
+	assert_int_equal(reply.size, request.size);
+}
+
+static void
+without_addresses_all_is_silent_as_ever(void **state)
+{
+	static const char *const options[][2] = {
+		{"src_mac", SRC_MAC}, {"dst_mac", "02:00:00:00:00:0b"}, {NULL, NULL}};
+	const struct weir_test_ipv4 dying = {.ttl = 1};
+
+	(void)state;
+	start(options);
+	assert_true(weir_nf_l3fwd.idle(l3fwd));
+	assert_string_equal(pass(weir_test_ipv4_packet(&dying)), "ttl_expired");
+	end(NULL);
+	l3fwd = NULL;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_packet_whose_time_is_up_is_told_to_its_sender),
+		cmocka_unit_test(of_a_long_packet_as_much_is_told_as_makes_576_bytes),
+		cmocka_unit_test(a_destination_without_a_route_is_unreachable),
+		cmocka_unit_test(a_datagram_to_the_router_itself_finds_no_port),
+		cmocka_unit_test(
+			a_packet_longer_than_the_mtu_is_told_with_it_where_it_must_not_be_cut),
+		cmocka_unit_test(the_mtu_of_a_link_holds_for_later_packets_of_a_flow_too),
+		cmocka_unit_test(time_that_is_up_is_told_of_known_flows_too),
+		cmocka_unit_test(ipv6_has_the_same_by_icmpv6),
+		cmocka_unit_test(
+			nothing_is_said_about_errors_later_fragments_and_what_was_sent_to_many),
+		cmocka_unit_test(errors_are_ten_at_once_and_then_at_their_rate),
+		cmocka_unit_test(an_echo_request_to_either_address_is_answered),
+		cmocka_unit_test(an_ipv6_echo_request_is_answered),
+		cmocka_unit_test(without_addresses_all_is_silent_as_ever),
+	};
+
+	return cmocka_run_group_tests_name("l3fwd_icmp", tests, weir_test_eal, end_router);
+}
