@@ -10,55 +10,97 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from weir.catalogue.balancer import IP_BATCH
 from weir.catalogue.setup import CatalogueError, Ends, Options, Setup, lines
 
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 _UNIVERSAL = 0x02
-_WITHOUT_OUTPUT, _WITH_OUTPUT = 2, 3
+_WANTED = (
+    "a prefix, then the MAC address of a next hop, `default`, or via and an address, and the output 0 or none"
+)
+_OWN = (("left", "inbound_addresses", "inbound_mtu_bytes"), ("right", "addresses", "mtu_bytes"))
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def routes(options: Options, ends: Ends) -> Setup:
-    """Without routes the namespace's own ones to the tester's two ends do."""
+    """Without routes the namespace's own ones to the tester's two ends do. Addresses and MTUs are those of its
+    interfaces."""
     found: dict[str, None] = {}
+    links: dict[Network, str] = {}
+    for side, own, mtu in _OWN:
+        for where, address in lines(options, own, None):
+            links[_network(where, address)] = side
+            found[f"address replace {address} dev {ends[f'{side}.name']}"] = None
+        if options.get(mtu):
+            found[f"link set dev {ends[f'{side}.name']} mtu {options[mtu]}"] = None
     for where, line in lines(options, "route_list", "routes"):
-        prefix, mac = _route(where, line)
-        side = "left" if _leads_left(prefix, ends) else "right"
-        interface = ends[f"{side}.name"]
-        if mac == "default":
-            via = ends[f"{side}.gateway" if prefix.version == 4 else f"{side}.gateway6"]
-        else:
-            via = _link_local(mac)
-            found[f"neigh replace {via} lladdr {mac} dev {interface} nud permanent"] = None
-        family = "inet6 " if ":" in via else ""
-        found[f"route replace {prefix} via {family}{via} dev {interface}"] = None
+        found |= dict.fromkeys(_commands(where, line, links, ends))
     if not found:
         return Setup()
-    return Setup(((IP_BATCH, "".join(f"{line}\n" for line in sorted(found, key=_neighbours_first))),))
+    ordered = sorted(found, key=lambda line: line.startswith("route"))  # next hops are there first
+    return Setup(((IP_BATCH, "".join(f"{line}\n" for line in ordered)),))
 
 
-def _neighbours_first(line: str) -> bool:
-    return line.startswith("route")
-
-
-def _route(where: str, line: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, str]:
+def _commands(where: str, line: str, links: Mapping[Network, str], ends: Ends) -> Iterator[str]:
     words = line.split()
-    wanted = "a prefix, the MAC address of a next hop or `default`, and the output 0 or none"
-    if len(words) not in (_WITHOUT_OUTPUT, _WITH_OUTPUT):
-        raise CatalogueError(f"{where}: no route: `{line}`", f"expected {wanted}")
-    if words[2:] not in ([], ["0"]):
-        message = f"{where}: output {words[2]}, and Linux has the two interfaces of the chain alone"
-        raise CatalogueError(message, f"expected {wanted}")
+    if words[1:2] == ["via"]:
+        prefix, gateway = _network(where, words[0]), " ".join(words[2:3])
+        side = _side_of(where, gateway, links)
+        yield f"route replace {prefix} via {gateway} dev {ends[f'{side}.name']}"
+        return
+    prefix, mac = _route(where, line, words)
+    side = "left" if _leads_left(prefix, ends) else "right"
+    interface = ends[f"{side}.name"]
+    if mac == "default":
+        via = ends[f"{side}.gateway" if prefix.version == 4 else f"{side}.gateway6"]
+        yield f"route replace {prefix} via {via} dev {interface}"
+        return
+    via = _link_local(mac)
+    yield f"neigh replace {via} lladdr {mac} dev {interface} nud permanent"
+    yield f"route replace {prefix} via inet6 {via} dev {interface}"
+
+
+def _side_of(where: str, gateway: str, links: Mapping[Network, str]) -> str:
+    try:
+        address = ipaddress.ip_address(gateway)
+    except ValueError:
+        raise CatalogueError(f"{where}: {gateway!r} is no next hop", f"expected {_WANTED}") from None
+    for network, side in links.items():
+        if address in network:
+            return side
+    message = f"{where}: next hop {gateway} is on none of the function's links"
+    raise CatalogueError(message, "expected one in a network of addresses or inbound_addresses")
+
+
+def _network(where: str, text: str) -> Network:
+    try:
+        return ipaddress.ip_interface(text).network
+    except ValueError as error:
+        raise CatalogueError(
+            f"{where}: {error}", "expected an address with the length of its prefix"
+        ) from None
+
+
+def _route(where: str, line: str, words: Sequence[str]) -> tuple[Network, str]:
+    if len(words) < 2 or words[2:] not in ([], ["0"]):
+        further = len(words) > 2 and words[2].isdecimal()
+        what = (
+            f"output {words[2]}, and Linux has the chain's two interfaces alone"
+            if further
+            else f"no route: `{line}`"
+        )
+        raise CatalogueError(f"{where}: {what}", f"expected {_WANTED}")
     if words[1] != "default" and _MAC.fullmatch(words[1]) is None:
-        raise CatalogueError(f"{where}: {words[1]} is no next hop", f"expected {wanted}")
+        raise CatalogueError(f"{where}: {words[1]} is no next hop", f"expected {_WANTED}")
     try:
         return ipaddress.ip_network(words[0]), words[1].lower()
     except ValueError as error:
-        raise CatalogueError(f"{where}: {error}", f"expected {wanted}") from None
+        raise CatalogueError(f"{where}: {error}", f"expected {_WANTED}") from None
 
 
-def _leads_left(prefix: ipaddress.IPv4Network | ipaddress.IPv6Network, ends: Ends) -> bool:
+def _leads_left(prefix: Network, ends: Ends) -> bool:
     """Whether all of it is at the left end."""
     return any(
         left.version == prefix.version and int(left[0]) <= int(prefix[0]) and int(prefix[-1]) <= int(left[-1])

@@ -141,14 +141,34 @@ def test_routes_lead_to_next_hops_by_their_mac_addresses_and_to_the_left_what_is
         "route replace 0.0.0.0/0 via 169.254.2.2 dev right",
         "route replace 203.0.113.0/24 via inet6 fe80::57:ff:fe00:9 dev right",
         "route replace 198.18.0.0/28 via 169.254.1.1 dev left",
-        "route replace 2001:db8::/32 via inet6 fd57::2 dev right",
+        "route replace 2001:db8::/32 via fd57::2 dev right",
     ]
     assert linux("l3fwd", {}, ENDS).programs == ()
+
+
+def test_a_router_with_addresses_has_them_on_its_interfaces_and_asks_for_next_hops() -> None:
+    options: dict[str, Scalar] = {
+        "addresses": "10.0.2.1/24, 2001:db8:2::1/64",
+        "inbound_addresses": "10.0.1.1/24",
+        "mtu_bytes": 1400,
+        "route_list": "0.0.0.0/0 via 10.0.2.2, 10.9.0.0/16 via 10.0.1.9, ::/0 via 2001:db8:2::2",
+    }
+    assert lines("l3fwd", options) == [
+        "address replace 10.0.1.1/24 dev left",
+        "address replace 10.0.2.1/24 dev right",
+        "address replace 2001:db8:2::1/64 dev right",
+        "link set dev right mtu 1400",
+        "route replace 0.0.0.0/0 via 10.0.2.2 dev right",
+        "route replace 10.9.0.0/16 via 10.0.1.9 dev left",
+        "route replace ::/0 via 2001:db8:2::2 dev right",
+    ]
 
 
 @pytest.mark.parametrize(
     ("route", "said"),
     [
+        ("0.0.0.0/0 via", "no next hop"),
+        ("0.0.0.0/0 via 10.0.2.2", "none of the function's links"),
         ("0.0.0.0/0", "no route"),
         ("0.0.0.0/0 default 1", "output 1"),
         ("0.0.0.0/0 nobody", "no next hop"),
