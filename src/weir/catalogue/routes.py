@@ -25,7 +25,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def routes(options: Options, ends: Ends) -> Setup:
-    """Without routes the namespace's own ones to the tester's two ends do. Addresses and MTUs are those of its
+    """Without routes the namespace's own ones to the tester's two ends do. Addresses and MTUs are its
     interfaces."""
     found: dict[str, None] = {}
     links: dict[Network, str] = {}
