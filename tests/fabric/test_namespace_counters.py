@@ -49,7 +49,10 @@ def test_what_no_reason_covers_was_not_returned_and_answers_of_the_kernel_are_no
     left = {"rx_packets": 100, "tx_packets": 50, "tx_dropped": 2}
     right = {"rx_packets": 50, "tx_packets": 70, "tx_dropped": 0}
     told = [Counter("f1/kernel/linux", "ip_in_hdr_errors", "drop", 5)]
-    found = {one.reason: one.value for one in lost("f1", PORTS, {"left": left, "right": right}, told, 5)}
+    found = {
+        one.reason: one.value
+        for one in lost("f1/kernel/linux", PORTS, {"left": left, "right": right}, told, 5)
+    }
     assert found["not_returned"] == 150 + 5 - 122 - 5
     assert found["interface_tx_dropped"] == 0  # the last one's: each port has its own
 

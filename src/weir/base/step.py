@@ -29,6 +29,7 @@ StepKind = Literal[
     "static-routes",
     "counterparts",
     "commands",
+    "program",
     "vm-seed",
     "vm",
     "vm-ready",

@@ -127,6 +127,24 @@ class KernelFunction(FixedRecord):
     """The kernel takes what comes in on the node's cores, not on the sender's."""
 
 
+class ProgramFunction(FixedRecord):
+    """The program that a function is, in a network namespace."""
+
+    command: tuple[str, ...]
+    """Its words, with names in braces for what is chosen later; so have `commands` and `files`."""
+    commands: tuple[tuple[str, ...], ...] = ()
+    commands_time_limit_s: float
+    files: dict[str, str] = {}
+    environment: dict[str, str] = {}
+    directory: str
+    ready: str | None
+    ready_time_limit_s: float
+    user: str | None
+    stop_signal: str
+    stop_time_limit_s: float
+    output_mb: int
+
+
 class Node(FixedRecord):
     """The tester or one function."""
 
@@ -152,11 +170,18 @@ class Node(FixedRecord):
     """Where it runs, if not in the tester's own weir-dp; `cores` are then the host's for its virtual CPUs."""
     kernel: KernelFunction | None = None
     """How Linux does its work, in a namespace; `cores` are then those of receive packet steering."""
+    program: ProgramFunction | None = None
+    """What does it, in a namespace, on `cores`."""
 
     @property
     def in_weir_dp(self) -> bool:
         """The tester's own weir-dp runs it, or it is the tester."""
-        return self.machine is None and self.kernel is None
+        return self.machine is None and not self.in_namespace
+
+    @property
+    def in_namespace(self) -> bool:
+        """Linux, or a program, does it between two interfaces of a network namespace of its own."""
+        return self.kernel is not None or self.program is not None
 
 
 class Link(FixedRecord):
@@ -244,8 +269,8 @@ class Topology(FixedRecord):
         return tuple(node for node in self.nodes if node.machine is not None)
 
     def namespaced(self) -> tuple[Node, ...]:
-        """Of these, those that Linux does in a namespace."""
-        return tuple(node for node in self.nodes if node.kernel is not None)
+        """Of these, those that Linux or a program does in a namespace."""
+        return tuple(node for node in self.nodes if node.in_namespace)
 
     def processed(self) -> tuple[Node, ...]:
         """The others, which run in the tester's weir-dp."""

@@ -70,6 +70,13 @@ def fidelity(
 
 def _by_linux(topology: Topology, steered: Sequence[str]) -> Iterator[str]:
     for node in topology.namespaced():
+        if node.kernel is None:
+            cores = f" on core {', '.join(map(str, node.cores))}" if node.cores else ""
+            yield (
+                f"A program, {node.nf}, forwards as {node.name}{cores}, in a network namespace, between veth "
+                "interfaces without offloads."
+            )
+            continue
         where = "the core of whoever sends"
         if node.name in steered:
             where = f"core {', '.join(map(str, node.cores))}"

@@ -278,6 +278,7 @@ _HANDLERS = {
     "static-routes": ("weir.fabric.function.routes", "StaticRoutes"),
     "counterparts": ("weir.fabric.function.counterparts", "Counterparts"),
     "commands": ("weir.fabric.function.commands", "Commands"),
+    "program": ("weir.fabric.function.program", "ProgramRun"),
     "vm-seed": ("weir.fabric.vm.seed", "VmSeed"),
     "vm": ("weir.fabric.vm.machine", "Vm"),
     "vm-ready": ("weir.fabric.vm.machine", "VmReady"),

@@ -27,10 +27,14 @@ def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
                 message = f"there is no file {folder / value}"
                 expected = f"a file; relative ones are looked for in {folder}"
                 yield Complaint(("functions", name, "vm", key), message, expected)
-        directory = function.kernel.directory if function.kernel is not None else None
-        if directory is not None and not (folder / directory).is_dir():
-            message, expected = f"there is no directory {folder / directory}", f"one; relative to {folder}"
-            yield Complaint(("functions", name, "kernel", "directory"), message, expected)
+        for key, section in (("kernel", function.kernel), ("program", function.program)):
+            directory = section.directory if section is not None else None
+            if directory is not None and not (folder / directory).is_dir():
+                message, expected = (
+                    f"there is no directory {folder / directory}",
+                    f"one; relative to {folder}",
+                )
+                yield Complaint(("functions", name, key, "directory"), message, expected)
 
 
 def with_whole_paths(lab: Lab, folder: Path) -> Lab:
@@ -49,10 +53,10 @@ def _with_whole_paths(function: FunctionOptions, folder: Path) -> FunctionOption
         whole = {key: str((folder / value).resolve()) for key, value in _of_machine(function).items()}
         machine = machine.model_copy(update=whole)
     update: dict[str, Any] = {"chain": chain, "options": options, "vm": machine}
-    kernel = function.namespaced()
-    if kernel is not None:
-        whole_directory = str((folder / (kernel.directory or ".")).resolve())
-        update["kernel"] = kernel.model_copy(update={"directory": whole_directory})
+    for key, section in (("kernel", function.namespaced()), ("program", function.program)):
+        if section is not None:
+            whole_directory = str((folder / (section.directory or ".")).resolve())
+            update[key] = section.model_copy(update={"directory": whole_directory})
     return function.model_copy(update=update)
 
 

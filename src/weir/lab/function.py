@@ -10,7 +10,7 @@ from pydantic import AliasChoices, Field
 from weir.base.cores import CpuList
 from weir.base.record import LabSection
 from weir.base.topology import Architecture, Forwarder
-from weir.lab.kernel import KernelOptions
+from weir.lab.kernel import KernelOptions, ProgramOptions
 from weir.lab.nf import Scalar
 from weir.lab.router import RouterOptions
 from weir.lab.vm import VmOptions
@@ -38,14 +38,15 @@ class NfOptions(LabSection):
 class FunctionOptions(LabSection):
     """What chains can name: a network function, or several between two ports, and how they are run."""
 
-    kind: Literal["process", "vm", "kernel"] = Field(
+    kind: Literal["process", "vm", "kernel", "program"] = Field(
         default="process",
         description="process: in the one weir-dp that the tester runs in too; vm: in a virtual machine; "
         "kernel: Linux forwards, in a network namespace; with `nf` or `chain` as those functions do, where "
-        "it has counterparts of them",
+        "it has counterparts of them; program: one of yours, in a network namespace",
     )
     vm: VmOptions | None = Field(default=None, description="the virtual machine; of kind vm")
     kernel: KernelOptions | None = Field(default=None, description="how Linux forwards; of kind kernel")
+    program: ProgramOptions | None = Field(default=None, description="the program; of kind program")
     nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain`, `router`, `vm`, `kernel`")
     options: dict[str, Scalar] = Field(default={}, description="its options")
     chain: tuple[NfOptions, ...] = Field(
@@ -95,8 +96,14 @@ class FunctionOptions(LabSection):
         """How Linux forwards in a namespace of its own; None: something else does."""
         return (self.kernel or KernelOptions()) if self.kind == "kernel" else None
 
+    def in_namespace(self) -> bool:
+        """Whether it stands between two interfaces of a network namespace of its own."""
+        return self.kind in ("kernel", "program")
+
     def forwards_by(self) -> Forwarder | None:
-        """What runs it; None: an image of the user's."""
+        """What runs it; None: an image or a program of the user's."""
+        if self.kind == "program":
+            return None
         if self.kind == "kernel":
             return "kernel"
         machine = self.machine()
@@ -115,7 +122,7 @@ class FunctionOptions(LabSection):
     def cores_max(self) -> int:
         """To how many cores its areas can be laid: the collectors stay with the dispatcher. Of a virtual
         machine: its CPUs. The kernel takes as many as there are."""
-        if self.kind == "kernel":
+        if self.in_namespace():
             return len(self.cores or ())
         machine = self.machine()
         if machine is not None:
@@ -132,7 +139,7 @@ class FunctionOptions(LabSection):
         """The network functions of weir-dp, inside first."""
         if self.router is not None:
             return tuple(NfOptions(nf=nf, options=options) for nf, options in self.router.stages())
-        return () if self.kind == "kernel" else self._named()
+        return () if self.in_namespace() else self._named()
 
     def linux_as(self) -> tuple[NfOptions, ...]:
         """Those that Linux does in their place, likewise."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from weir.lab.complaint import Complaint, show
 from weir.lab.function import FunctionOptions, NfOptions
-from weir.lab.kind_check import kernel_complaints, vm_complaints
+from weir.lab.kind_check import kernel_complaints, program_complaints, vm_complaints
 from weir.lab.nf import Nf, network_functions
 from weir.lab.problem import nearest
 from weir.lab.router_check import router_complaints
@@ -22,6 +22,7 @@ def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Co
         path: KeyPath = ("functions", name)
         yield from vm_complaints(path, function)
         yield from kernel_complaints(path, function)
+        yield from program_complaints(path, function)
         if function.forwards_by() == "weir-dp":
             yield from _none(path, function)
         if function.forwards_by() == "weir-dp" or function.linux_as():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernel` of a function: a network namespace in which Linux forwards; its commands, and the names in braces
-that stand in them for what Weir chooses."""
+"""`kernel` and `program` of a function: a network namespace in which Linux, or a program, forwards; commands,
+and the names in braces that stand in them for what Weir chooses."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ FILTERING = ("acl", "firewall")
 """Linux filters what has its new destination and its old source: beyond one of `REWRITING` in a chain of
 Weir's these see other addresses."""
 PORT_NAMES = tuple(f"{side}.{value}" for side in SIDES for value in PORT_VALUES)
-_NAME = re.compile(r"\{([a-z0-9_]+\.[a-z0-9_]+)\}")
+PROGRAM_NAMES = (*PORT_NAMES, "cores")
+FILE_PREFIX = "file."
+_NAME = re.compile(r"\{([a-z0-9_]+\.[a-zA-Z0-9_-]+|cores)\}")
 
 NftCounter = Annotated[
     str,
@@ -86,6 +88,56 @@ class KernelOptions(LabSection):
     )
 
 
+class ProgramOptions(LabSection):
+    """A program that takes packets from one interface of a network namespace and sends them out of the other,
+    by AF_PACKET, AF_XDP or whatever else it has."""
+
+    command: CommandForm = Field(
+        description="what is started in the namespace, without a shell: a line, or a list of words; names in "
+        "braces such as {left.name} stand for what Weir chose, {cores} for its cores, {file.NAME} for the "
+        "path of one of `files`"
+    )
+    commands: tuple[CommandForm, ...] = Field(
+        default=(), max_length=256, description="run there before it, one after the other, likewise"
+    )
+    commands_time_limit_s: Seconds = Field(
+        default=30.0, gt=0, le=3600, description="longest time that all of them together may take"
+    )
+    files: dict[Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$")], str] = Field(
+        default={},
+        max_length=64,
+        description="written before it starts: texts, in which names stand likewise",
+    )
+    environment: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], Word] = Field(
+        default={}, max_length=256, description="variables that it gets besides Weir's own environment"
+    )
+    directory: str | None = Field(
+        default=None, min_length=1, description="where it runs; absent: the lab file's directory"
+    )
+    ready: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=1024,
+        description="a regular expression: the program is ready when a line that it prints matches; absent: "
+        "when it has run for half a second",
+    )
+    ready_time_limit_s: Seconds = Field(default=30.0, gt=0, le=3600, description="longest time until then")
+    user: str | None = Field(
+        default=None,
+        pattern=r"^[a-z_][a-z0-9_-]{0,31}$",
+        description="whom it runs as, with CAP_NET_RAW and CAP_NET_ADMIN in its namespace; absent: root",
+    )
+    stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] = Field(
+        default="SIGTERM", description="what ends it"
+    )
+    stop_time_limit_s: Seconds = Field(
+        default=5.0, gt=0, le=600, description="how long it may take to end; then it is killed"
+    )
+    output_mb: int = Field(
+        default=64, ge=1, le=4096, description="of its output so much is kept, from the beginning"
+    )
+
+
 def words_of(command: str | Sequence[str]) -> tuple[str, ...]:
     """The words of one command. ValueError for a line with a quote that does not end."""
     return tuple(shlex.split(command)) if isinstance(command, str) else tuple(command)
@@ -99,5 +151,5 @@ def names_in(command: str | Sequence[str]) -> list[str]:
 
 
 def filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
-    """The words with each name replaced by its value, which is never split. KeyError for an unknown one."""
-    return [_NAME.sub(lambda match: values[match[1]], word) for word in words]
+    """The words with each name that is among `values` replaced by its value, which is never split."""
+    return [_NAME.sub(lambda match: values.get(match[1], match[0]), word) for word in words]

@@ -9,7 +9,16 @@ from collections.abc import Iterator, Sequence
 
 from weir.lab.complaint import Complaint
 from weir.lab.function import FunctionOptions
-from weir.lab.kernel import FILTERING, LINUX_AS, PORT_NAMES, REWRITING, names_in, words_of
+from weir.lab.kernel import (
+    FILE_PREFIX,
+    FILTERING,
+    LINUX_AS,
+    PORT_NAMES,
+    PROGRAM_NAMES,
+    REWRITING,
+    names_in,
+    words_of,
+)
 from weir.lab.lab import Lab
 from weir.lab.nf import network_functions
 from weir.lab.problem import nearest
@@ -49,6 +58,8 @@ def _of_weir_dp(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, 
     who, wanted = "the image", "vm.forwarder: weir-dp"
     if function.kind == "kernel":
         who, wanted = "Linux", "kind: process"
+    elif function.kind == "program":
+        who, wanted = "a program of yours", "kind: process"
     elif function.forwards_by() == "kernel":
         who = "the guest's kernel"
     for key in _OF_WEIR_DP:
@@ -116,6 +127,32 @@ def _linux_as(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
         yield Complaint(at, message, "addressing: routed", about=((*path, "nf"),))
 
 
+def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    """What contradicts itself in one function."""
+    at, program = (*path, "program"), function.program
+    if function.kind != "program":
+        if program is not None:
+            about: tuple[KeyPath, ...] = ((*path, "kind"), at)
+            yield Complaint(at, f"means nothing to kind {function.kind}", "kind: program", about=about)
+        return
+    yield from _of_weir_dp(path, function, ((*path, "kind"),))
+    if program is None:
+        yield Complaint(path, "names no program", "program: with its command", about=((*path, "kind"),))
+        return
+    known = (*PROGRAM_NAMES, *(f"{FILE_PREFIX}{name}" for name in program.files))
+    yield from command_complaints((*at, "command"), program.command, known)
+    for index, command in enumerate(program.commands):
+        yield from command_complaints((*at, "commands", index), command, known)
+    for section, texts in (("files", program.files), ("environment", program.environment)):
+        for name, text in texts.items():
+            yield from _unknown_names((*at, section, name), text, known)
+    try:
+        re.compile(program.ready or "")
+    except re.error as error:
+        message = f"is no regular expression: {error}"
+        yield Complaint((*at, "ready"), message, "one as Python's re has them")
+
+
 def command_complaints(
     path: KeyPath, command: str | Sequence[str], known: Sequence[str]
 ) -> Iterator[Complaint]:
@@ -127,7 +164,11 @@ def command_complaints(
         return
     if not words or not words[0]:
         yield Complaint(path, "names no program", "a program and its arguments")
-    for name in names_in(command):
+    yield from _unknown_names(path, command, known)
+
+
+def _unknown_names(path: KeyPath, text: str | Sequence[str], known: Sequence[str]) -> Iterator[Complaint]:
+    for name in names_in(text):
         if name not in known:
             listed = "one of " + ", ".join(known)
             yield Complaint(path, f"has the unknown name {{{name}}}", listed, nearest(name, known))
@@ -137,7 +178,7 @@ def kernel_lab_complaints(lab: Lab) -> Iterator[Complaint]:
     """Functions of this kind where nothing joins them, or where they could not forward what the lab sends."""
     used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions)
     functions = {name: lab.functions[name] for name in used if name in lab.functions}
-    first = next((name for name, one in functions.items() if one.kind == "kernel"), None)
+    first = next((name for name, one in functions.items() if one.in_namespace()), None)
     if first is None:
         return
     for index, technology in enumerate(lab.technology):

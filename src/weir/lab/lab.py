@@ -195,6 +195,12 @@ class Lab(LabSection):
         chain = next(one for one in self.chains() if one.name == chain_name)
         found: dict[Program, None] = {}
         for name in chain.functions:
+            program = self.functions[name].program
+            if program is not None and self.functions[name].kind == "program":
+                directory = program.directory or "."
+                found[Program("ip", name, directory, "iproute2")] = None
+                for one in (*program.commands, program.command):
+                    found[Program(words_of(one)[0], name, directory)] = None
             kernel = self.functions[name].namespaced()
             if kernel is None:
                 continue

@@ -20,7 +20,7 @@ from typing import Literal
 
 from weir.base.si import MS_PER_S
 from weir.base.step import Step
-from weir.base.topology import KernelFunction, Node, Port, Topology
+from weir.base.topology import KernelFunction, Node, Port, ProgramFunction, Topology
 from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
 from weir.lab.traffic import Traffic
@@ -85,9 +85,11 @@ def port_values(topology: Topology, lab: Lab, node: Node) -> dict[str, str]:
 
 def _steps(topology: Topology, lab: Lab, node: Node) -> Iterator[Step]:
     kernel = node.kernel
-    assert kernel is not None
     ports = [topology.port(f"{node.name}.{side}") for side in SIDES]
     netns = ports[0].netns or ""
+    if kernel is None:
+        yield from _program_steps(topology, lab, node, ports)
+        return
     routed = kernel.addressing == "routed"
     if routed:
         yield _settings(f"forwarding:{node.name}", netns, _FORWARDING, f"let Linux forward IP in {netns}")
@@ -102,7 +104,7 @@ def _steps(topology: Topology, lab: Lab, node: Node) -> Iterator[Step]:
         text = f"set {', '.join(own)} in {netns}"
         yield _settings(f"sysctls:{node.name}", netns, own, text, required=True)
     if kernel.commands:
-        yield _commands(topology, lab, node, kernel, netns)
+        yield _commands(topology, lab, node, kernel, port_values(topology, lab, node))
 
 
 def _settings(name: str, netns: str, settings: list[str], text: str, *, required: bool = False) -> Step:
@@ -116,9 +118,8 @@ def _settings(name: str, netns: str, settings: list[str], text: str, *, required
 
 
 def _port(topology: Topology, node: Node, port: Port, *, routed: bool) -> Step:
-    assert node.kernel is not None
     own = [addresses(topology, port).own[version] for version in VERSIONS] if routed else []
-    cores = list(node.cores) if node.kernel.rps else []
+    cores = list(node.cores) if node.kernel is not None and node.kernel.rps else []
     said = ["without offloads", *(f"with {one}" for one in own)]
     said += [f"received on core {', '.join(map(str, cores))}"] if cores else []
     return Step(
@@ -177,8 +178,50 @@ def _counterparts(topology: Topology, lab: Lab, node: Node, kernel: KernelFuncti
     )
 
 
-def _commands(topology: Topology, lab: Lab, node: Node, kernel: KernelFunction, netns: str) -> Step:
-    values = port_values(topology, lab, node)
+def _program_steps(topology: Topology, lab: Lab, node: Node, ports: list[Port]) -> Iterator[Step]:
+    program = node.program
+    assert program is not None
+    netns = ports[0].netns or ""
+    for port in ports:
+        yield _port(topology, node, port, routed=False)
+    cores = ",".join(map(str, node.cores))
+    values = port_values(topology, lab, node) | {"cores": cores}
+    if program.commands:
+        yield _commands(topology, lab, node, program, values)
+    where = f" on core {cores}" if cores else ""
+    yield Step(
+        kind="program",
+        name=f"program:{node.name}",
+        params={
+            "netns": netns,
+            "node": node.name,
+            "function": _function_name(topology, lab, node),
+            "command": filled(program.command, values),
+            "file_names": [*program.files],
+            "file_texts": filled([*program.files.values()], values),
+            "environment": filled([f"{key}={value}" for key, value in program.environment.items()], values),
+            "directory": program.directory,
+            "ready": program.ready or "",
+            "ready_time_limit_ms": round(program.ready_time_limit_s * MS_PER_S),
+            "user": program.user or "",
+            "stop_signal": program.stop_signal,
+            "stop_time_limit_ms": round(program.stop_time_limit_s * MS_PER_S),
+            "output_mb": program.output_mb,
+            "cores": list(node.cores),
+        },
+        text=f"start in {netns}{where}: {shlex.join(filled(program.command, values))}",
+        undo_text=f"end it by {program.stop_signal}, and all else in {netns}",
+    )
+
+
+def _commands(
+    topology: Topology,
+    lab: Lab,
+    node: Node,
+    kernel: KernelFunction | ProgramFunction,
+    values: Mapping[str, str],
+) -> Step:
+    netns = topology.port(f"{node.name}.left").netns or ""
     lines = [shlex.join(filled(command, values)) for command in kernel.commands]
     return Step(
         kind="commands",

@@ -68,7 +68,8 @@ def require_modelled(topology: Topology) -> None:
         )
     if topology.namespaced():
         raise PlanError(
-            f"the cost model does not know what Linux does as {topology.namespaced()[0].name} of the chain; "
+            f"the cost model does not know what {topology.namespaced()[0].nf} does as "
+            f"{topology.namespaced()[0].name} of the chain; "
             "expected functions of kind process"
         )
 

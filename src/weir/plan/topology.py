@@ -4,6 +4,8 @@ whom frames are addressed to in it."""
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from weir.base.error import ChainError
 from weir.base.topology import (
     GUESTS,
@@ -16,6 +18,7 @@ from weir.base.topology import (
     NodeNf,
     Port,
     PortKind,
+    ProgramFunction,
     Side,
     Topology,
     mac,
@@ -91,16 +94,17 @@ def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
 
 def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> Node:
     nfs = function.nfs()
-    machine, kernel = _machine(function), _kernel(function)
+    machine, kernel, program = _machine(function), _kernel(function), _program(function)
+    in_weir_dp = machine is None and kernel is None and program is None
     architecture = function.architecture
     workers = function.workers or DEFAULT_WORKERS
     flows = function.fastpath_flows or DEFAULT_FASTPATH_FLOWS
     return Node(
         name=f"f{index + 1}",
         role="function",
-        nf=_title(function, machine, kernel),
+        nf=_title(function, machine, kernel, program),
         options=nfs[0].options if len(nfs) == 1 else {},
-        cores=cores[:1] if architecture == "run-to-completion" and not (machine or kernel) else cores,
+        cores=cores[:1] if architecture == "run-to-completion" and in_weir_dp else cores,
         chain=tuple(NodeNf(nf=one.nf, options=one.options) for one in nfs),
         inbound=function.inbound(),
         both_ways=function.both_ways(),
@@ -110,11 +114,19 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
         fastpath_flows=flows if function.fastpath else 0,
         machine=machine,
         kernel=kernel,
+        program=program,
     )
 
 
-def _title(function: FunctionOptions, machine: Machine | None, kernel: KernelFunction | None) -> str | None:
+def _title(
+    function: FunctionOptions,
+    machine: Machine | None,
+    kernel: KernelFunction | None,
+    program: ProgramFunction | None,
+) -> str | None:
     """Weir's own functions by their names, all else by what forwards."""
+    if program is not None:
+        return PurePosixPath(program.command[0]).name
     if kernel is not None:
         return f"Linux as {'+'.join(one.nf for one in kernel.does)}" if kernel.does else "Linux"
     return "+".join(one.nf for one in function.nfs()) or (machine.title() if machine else None)
@@ -140,6 +152,19 @@ def _kernel(function: FunctionOptions) -> KernelFunction | None:
         directory=options.directory or ".",
         drop_counters=options.drop_counters,
         rps=options.rps,
+    )
+
+
+def _program(function: FunctionOptions) -> ProgramFunction | None:
+    options = function.program if function.kind == "program" else None
+    if options is None:
+        return None
+    said = options.model_dump(exclude={"command", "commands", "directory"})
+    return ProgramFunction(
+        **said,
+        command=words_of(options.command),
+        commands=tuple(words_of(command) for command in options.commands),
+        directory=options.directory or ".",
     )
 
 
@@ -183,7 +208,7 @@ def _port(
         if described.machine_port is None:
             raise ValueError(f"{described.name} joins no virtual machines, and {node.name} is one")
         kind = described.machine_port
-    if node.kernel is not None:
+    if node.in_namespace:
         if described.no_interface is not None:
             raise ValueError(f"{described.name} joins no interface of {node.name}: {described.no_interface}")
         kind = "veth"

@@ -48,19 +48,27 @@ def namespace_counters(topology: Topology, site: Site) -> list[Counter]:
 def _of(topology: Topology, site: Site, node: Node) -> list[Counter]:
     ports = [port for port in topology.ports if port.node == node.name]
     netns = ports[0].netns or ""
+    statistics = interfaces_of(netns)
+    if node.kernel is None:  # what IP counts is of copies: the program has the packets
+        told = [*_queue_drops(site, netns, ports)]
+        return [*told, *lost(f"{node.name}/program", ports, statistics, told, 0)]
     with namespace.inside(netns):
         tables = [(_NET / name).read_text(encoding="ascii") for name in ("snmp", "netstat", "snmp6")]
-    statistics = interfaces_of(netns)
     told = [
         *ip_drops(node.name, *tables),
         *_queue_drops(site, netns, ports),
         *_nft_drops(node, netns),
     ]
-    return [*told, *lost(node.name, ports, statistics, told, generated(tables[0], tables[2]))]
+    made = generated(tables[0], tables[2])
+    return [*told, *lost(f"{node.name}/kernel/linux", ports, statistics, told, made)]
 
 
 def lost(
-    node: str, ports: Sequence[Port], statistics: Mapping[str, Statistics], told: Sequence[Counter], made: int
+    place: str,
+    ports: Sequence[Port],
+    statistics: Mapping[str, Statistics],
+    told: Sequence[Counter],
+    made: int,
 ) -> Iterator[Counter]:
     """What no reason covers, and what an interface could not send. `made`: packets of the kernel's own.
 
@@ -74,7 +82,7 @@ def lost(
         yield Counter(port.name, "interface_tx_dropped", "drop", found["tx_dropped"])
         yield Counter(f"{port.name} rx", None, "packets", found["rx_packets"])
         rest += found["rx_packets"] - found["tx_packets"] - found["tx_dropped"]
-    yield Counter(f"{node}/kernel/linux", "not_returned", "drop", rest)
+    yield Counter(place, "not_returned", "drop", rest)
 
 
 def ip_drops(node: str, snmp: str, netstat: str, snmp6: str) -> list[Counter]:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network function as a user may have one: what comes in at one interface leaves by the other, with the MAC
+addresses that the next hop expects. `forwarder.py LEFT LEFT_MAC LEFT_HOP RIGHT RIGHT_MAC RIGHT_HOP [OPTION]`.
+
+OPTION drop=N: every N-th frame is lost. stop=N: it ends after N frames. deaf: it ignores SIGTERM.
+"""
+
+from __future__ import annotations
+
+import select
+import signal
+import socket
+import sys
+
+ETH_P_ALL, FRAME_BYTES, MAC_BYTES = 3, 65536, 6
+ANSWER = 7
+
+
+def opened(name: str) -> socket.socket:
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    made.bind((name, ETH_P_ALL))
+    return made
+
+
+def octets(mac: str) -> bytes:
+    return bytes.fromhex(mac.replace(":", ""))
+
+
+def main(words: list[str]) -> int:
+    left, left_mac, left_hop, right, right_mac, right_hop, *options = words
+    said = dict(one.partition("=")[::2] for one in options)
+    if "deaf" in said:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sockets = {name: opened(name) for name in (left, right)}
+    way = {
+        sockets[left]: (sockets[right], octets(right_hop) + octets(right_mac)),
+        sockets[right]: (sockets[left], octets(left_hop) + octets(left_mac)),
+    }
+    own = {sockets[left]: octets(left_mac), sockets[right]: octets(right_mac)}
+    print("forwarding", flush=True)
+    seen = 0
+    while True:
+        for one in select.select([*way], [], [])[0]:
+            frame, (_, _, kind, *_) = one.recvfrom(FRAME_BYTES)
+            if kind == socket.PACKET_OUTGOING or frame[:MAC_BYTES] != own[one]:
+                continue
+            seen += 1
+            if "stop" in said and seen > int(said["stop"]):
+                print("out of licences", flush=True)
+                return ANSWER
+            if "drop" not in said or seen % int(said["drop"]):
+                out, head = way[one]
+                out.send(head + frame[2 * MAC_BYTES :])
+
+
+sys.exit(main(sys.argv[1:]))

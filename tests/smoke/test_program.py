@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that are a user's own programs: every packet is accounted for, a program that fails is a finding
+with its last words, and nothing of it stays."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weir.fabric.errors import FabricError
+from weir.lab import Lab
+from weir.lab.function import FunctionOptions
+from weir.lab.lab import DEFAULT_FUNCTION
+from weir.results.result import Trial
+
+from .tiny import tiny_lab
+from .trials import trials_of
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+]
+
+GENTLE_PPS, DURATION_S, DRAIN_MS = 500, 0.2, 300
+ENDS = [f"{{{side}.{value}}}" for side in ("left", "right") for value in ("name", "mac", "gateway_mac")]
+FORWARDER = [sys.executable, str(Path(__file__).with_name("forwarder.py")), *ENDS]
+TESTPMD = "dpdk-testpmd"
+SLEEP = f"sleep {3600 + secrets.randbelow(10**6)}"
+"""Of this run of the tests alone."""
+
+
+def program_lab(command: list[str], technology: str = "linux-bridge", /, **program: Any) -> Lab:
+    tiny = tiny_lab(technology)
+    options = {"command": command, "ready": "forwarding", **program}
+    function = FunctionOptions.model_validate({"kind": "program", "program": options})
+    traffic = tiny.traffic.model_copy(update={"frames": ("128",)})
+    return tiny.model_copy(update={"functions": {DEFAULT_FUNCTION: function}, "traffic": traffic})
+
+
+def lost(trial: Trial) -> dict[tuple[str, str], int]:
+    return {(drop.place, drop.reason): drop.packets for drop in trial.drops if drop.packets}
+
+
+@pytest.mark.parametrize("technology", ["linux-bridge", pytest.param("ovs", marks=pytest.mark.slow)])
+def test_what_a_program_forwards_and_what_it_loses_is_accounted_for(technology: str, run_root: Path) -> None:
+    (whole,) = trials_of(program_lab(FORWARDER, technology), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+    assert whole.delivered == whole.offered > 0, whole.drops
+    (trial,) = trials_of(
+        program_lab([*FORWARDER, "drop=5"], technology), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS
+    )
+    assert lost(trial) == {("f1/program", "not_returned"): trial.offered - trial.delivered}
+    assert 0 < trial.delivered < trial.offered
+    assert (whole.unaccounted, trial.unaccounted) == (0, 0)
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "program", "said"),
+    [
+        pytest.param(
+            ["sh", "-c", "echo no card found; exit 3"], {}, ("exit code 3", "no card found"), id="exits"
+        ),
+        pytest.param(
+            ["sh", "-c", f"echo waiting; exec {SLEEP}"],
+            {"ready_time_limit_s": 0.3},
+            ("has not said 'forwarding' in 0.3 s", "waiting"),
+            id="is never ready",
+        ),
+        pytest.param(
+            ["sh", "-c", "kill -SEGV $$"], {}, ("ended by SIGSEGV", "it said nothing"), id="crashes"
+        ),
+        pytest.param(
+            ["sh", "-c", "yes"],
+            {"output_mb": 1, "ready_time_limit_s": 0.5},
+            ("has not said", "y | y"),
+            id="babbles",
+        ),
+        pytest.param(
+            ["sh", "-c", f"{SLEEP} & {SLEEP} & env -i {SLEEP} & exit 4"],
+            {},
+            ("exit code 4",),
+            id="leaves others behind",
+        ),
+    ],
+)
+def test_a_program_that_does_not_come_up_is_said_and_leaves_nothing(
+    command: list[str], program: dict[str, Any], said: tuple[str, ...], run_root: Path
+) -> None:
+    with pytest.raises(FabricError, match=r"program f1 \(default\)") as refused:
+        trials_of(program_lab(command, **program), 1, GENTLE_PPS, DURATION_S)
+    for text in said:
+        assert text in str(refused.value)
+    assert [*run_root.iterdir()] == []
+    assert not subprocess.run(["pgrep", "-f", f"^{SLEEP}$"], capture_output=True, check=False).stdout
+
+
+def test_a_program_that_ends_in_the_middle_is_named_with_its_last_words(run_root: Path) -> None:
+    with pytest.raises(FabricError, match="has ended with exit code 7 in the middle") as found:
+        trials_of(program_lab([*FORWARDER, "stop=20"]), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+    assert "forwarding | out of licences" in str(found.value)
+    assert [*run_root.iterdir()] == []
+
+
+def test_one_that_ignores_its_signal_is_killed(run_root: Path) -> None:
+    lab = program_lab([*FORWARDER, "deaf"], stop_time_limit_s=0.2)
+    (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+    assert trial.delivered == trial.offered > 0
+    assert [*run_root.iterdir()] == []
+
+
+def test_it_runs_as_its_user_with_its_files_and_variables(run_root: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    script = f"id -un > said; cat $CONF >> said; echo forwarding; exec {SLEEP}"
+    run_root.chmod(0o711)
+    lab = program_lab(
+        ["sh", "-c", script],
+        user="nobody",
+        files={"conf": "in={left.name} out={right.name} cores={cores}"},
+        environment={"CONF": "{file.conf}"},
+        directory=str(tmp_path),
+    )
+    (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+    cores = ",".join(map(str, lab.cores_for("linux-bridge").functions or ()))
+    assert (tmp_path / "said").read_text() == f"nobody\nin=left out=right cores={cores}"
+    assert lost(trial) == {("f1/program", "not_returned"): trial.offered}
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.skipif(shutil.which(TESTPMD) is None, reason="dpdk-testpmd is not installed")
+def test_testpmd_forwards_by_af_packet(run_root: Path) -> None:
+    devices = [f"--vdev=net_af_packet{at},iface={{{side}.name}}" for at, side in enumerate(("left", "right"))]
+    command = [TESTPMD, "--no-pci", "--no-huge", "-m", "256", "--file-prefix", "weir-test", "-l", "0,1"]
+    command += [*devices, "--", "--forward-mode=mac", "--total-num-mbufs=4096", "--no-lsc-interrupt"]
+    command += ["--eth-peer=0,{left.gateway_mac}", "--eth-peer=1,{right.gateway_mac}", "--no-mlockall"]
+    lab = program_lab(command, ready="Press enter|packet forwarding - ports=2")
+    (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+    assert trial.delivered == trial.offered > 0, trial.drops
+    assert trial.unaccounted == 0
+    assert [*run_root.iterdir()] == []
