@@ -43,13 +43,13 @@ frame_sample_json(const struct weir_frame_sample *sample)
 				   (json_int_t)sample->changed);
 
 	if (sample->changed > 0)
-		json_object_set_new(
-			object, "first",
-			json_pack("{s:s, s:I, s:I, s:I, s:I}", "what", changes[sample->first.what],
-				  "sequence", (json_int_t)sample->first.sequence, "offset_bytes",
-				  (json_int_t)sample->first.offset_bytes, "expected",
-				  (json_int_t)sample->first.expected, "received",
-				  (json_int_t)sample->first.received));
+		json_object_set_new(object, "first",
+				    json_pack("{s:s, s:I, s:I, s:I, s:I}", "what",
+					      changes[sample->first.what], "sequence",
+					      (json_int_t)sample->first.sequence, "offset_bytes",
+					      (json_int_t)sample->first.offset_bytes, "expected",
+					      (json_int_t)sample->first.expected, "received",
+					      (json_int_t)sample->first.received));
 	return object;
 }
 

@@ -12,7 +12,7 @@
 
 #define WHERE "capture.path"
 #define SECONDS_MAX (1ll << 33) /* in nanoseconds it fits 63 bits */
-#define FRAME_BYTES_MIN 14 /* an Ethernet header */
+#define FRAME_BYTES_MIN 14	/* an Ethernet header */
 
 static int
 no_memory(const char *path, struct weir_error *error)
@@ -74,8 +74,8 @@ check_frame(const struct pcap_pkthdr *header, const struct weir_capture *capture
 				 path, header->caplen > header->len ? header->caplen : header->len,
 				 most);
 	if (header->ts.tv_sec < 0 || header->ts.tv_sec > SECONDS_MAX)
-		return weir_fail(error, "bad_argument", WHERE, "seconds since 1970, below 2^33", NULL,
-				 "frame %u of %s has a time that cannot be", number, path);
+		return weir_fail(error, "bad_argument", WHERE, "seconds since 1970, below 2^33",
+				 NULL, "frame %u of %s has a time that cannot be", number, path);
 	if (capture->count == WEIR_CAPTURE_FRAMES_MAX ||
 	    size + header->len > WEIR_CAPTURE_BYTES_MAX)
 		return weir_fail(error, "bad_argument", WHERE,
@@ -222,8 +222,8 @@ weir_capture_read(FILE *file, const char *path, const struct weir_capture_wanted
 		  struct weir_capture *capture, struct weir_error *error)
 {
 	char reason[PCAP_ERRBUF_SIZE];
-	pcap_t *pcap = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO,
-								reason);
+	pcap_t *pcap =
+		pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, reason);
 	int status;
 
 	memset(capture, 0, sizeof(*capture));
@@ -246,6 +246,7 @@ weir_capture_open(const char *path, const struct weir_capture_wanted *wanted,
 {
 	FILE *file = fopen(path, "rb");
 
+	memset(capture, 0, sizeof(*capture));
 	if (file == NULL)
 		return weir_fail(error, "bad_argument", WHERE, "a file that can be read", NULL,
 				 "%s: %s", path, strerror(errno));

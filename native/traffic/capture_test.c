@@ -53,8 +53,8 @@ make_frames(void)
 static void
 write_link(int link, uint32_t more_bytes)
 {
-	pcap_t *file = pcap_open_dead_with_tstamp_precision(link, 262144,
-							    PCAP_TSTAMP_PRECISION_NANO);
+	pcap_t *file =
+		pcap_open_dead_with_tstamp_precision(link, 262144, PCAP_TSTAMP_PRECISION_NANO);
 	pcap_dumper_t *dumper = pcap_dump_open(file, path);
 
 	make_frames();

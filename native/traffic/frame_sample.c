@@ -38,8 +38,8 @@ first_different(const struct rte_mbuf *packet, uint32_t from, uint32_t to, const
 		const uint8_t *data = rte_pktmbuf_mtod(segment, const uint8_t *);
 		uint32_t at = RTE_MAX(from, start), end = RTE_MIN(start + segment->data_len, to);
 
-		if (at < end &&
-		    !same(data + (at - start), sent != NULL ? sent + (at - from) : NULL, end - at)) {
+		if (at < end && !same(data + (at - start), sent != NULL ? sent + (at - from) : NULL,
+				      end - at)) {
 			while (data[at - start] == (sent != NULL ? sent[at - from] : 0))
 				at++;
 			*byte = data[at - start];

@@ -21,7 +21,7 @@
 /* Packets of the stream go to the receiver, that of number `which` through `change`. */
 static void
 send_through(const struct weir_stream_config *config, uint32_t count, uint32_t which,
-     void (*change)(struct rte_mbuf *packet))
+	     void (*change)(struct rte_mbuf *packet))
 {
 	struct weir_sender *sender;
 

@@ -26,7 +26,7 @@ struct weir_pacing {
 	double step_packets;	  /* due by then */
 	double step_packets_per_cycle, step_cycles_per_packet;
 	uint64_t step_sequence; /* the first packet that is due after it; UINT64_MAX: none */
-	bool poisson; /* gaps are drawn: from the process, or from a record */
+	bool poisson;		/* gaps are drawn: from the process, or from a record */
 	uint64_t random;
 	const double *recorded_gaps; /* in any unit, taken in turn; NULL: the process's */
 	uint32_t recorded_count, recorded_at;

@@ -126,8 +126,7 @@ weir_parse(const uint8_t *head, size_t head_length, size_t frame_length, struct 
 
 	if (found != WEIR_PARSED_STAMP)
 		return found;
-	if (payload.end - payload.at < sizeof(*stamp) ||
-	    head_length < payload.at + sizeof(*stamp))
+	if (payload.end - payload.at < sizeof(*stamp) || head_length < payload.at + sizeof(*stamp))
 		return WEIR_PARSED_FOREIGN;
 	memcpy(stamp, head + payload.at, sizeof(*stamp));
 	return weir_stamp_valid(stamp) ? WEIR_PARSED_STAMP : WEIR_PARSED_FOREIGN;

@@ -20,7 +20,7 @@ struct receiver {
 	struct weir_queue queue;
 	uint16_t port_id;
 	struct weir_stream *const *by_id; /* WEIR_STREAMS_MAX entries; NULL before configure */
-	struct weir_stream *unstamped; /* NULL: none */
+	struct weir_stream *unstamped;	  /* NULL: none */
 	struct weir_receiver_count counts;
 	struct weir_arrival_clock clock; /* of poll_stamped() */
 };
@@ -65,7 +65,7 @@ stream_of(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epo
 	enum weir_parsed parsed = head != NULL ? weir_parse(head, length, packet->pkt_len, stamp)
 					       : WEIR_PARSED_MALFORMED;
 
-	if (receiver->unstamped != NULL && parsed != WEIR_PARSED_STAMP) {
+	if (unlikely(parsed != WEIR_PARSED_STAMP && receiver->unstamped != NULL)) {
 		add_unstamped(receiver, epoch, closed);
 		return NULL;
 	}

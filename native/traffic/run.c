@@ -138,18 +138,17 @@ check_step(const struct weir_run_options *options, struct weir_error *error)
 static int
 check_unstamped(const struct weir_run_options *options, struct weir_error *error)
 {
-	const char *wanted = options->slice_ns > 0   ? "slice_ns"
-			     : options->tags	     ? "delay.tag_ns"
-			     : options->first_packets ? "delay.first_packets"
+	const char *wanted = options->slice_ns > 0	? "slice_ns"
+			     : options->tags		? "delay.tag_ns"
+			     : options->first_packets	? "delay.first_packets"
 			     : options->delay_variation ? "delay.variation"
 							: NULL;
 
 	for (unsigned int i = 0; i < weir_stream_count() && wanted != NULL; i++) {
 		if (weir_stream_is_unstamped(weir_stream_at(i)))
-			return weir_fail(error, "bad_argument", wanted,
-					 "absent, or captures with `stamp`", NULL,
-					 "the frames of stream %u carry no stamp",
-					 weir_stream_id(i));
+			return weir_fail(
+				error, "bad_argument", wanted, "absent, or captures with `stamp`",
+				NULL, "the frames of stream %u carry no stamp", weir_stream_id(i));
 	}
 	return 0;
 }

@@ -34,11 +34,11 @@ clear_data(struct rte_mempool *pool, void *argument, void *object, unsigned int 
 
 /*
  * The pool of a stream number, for heads of that size and frames that fit that room: each packet
- * overwrites the whole head of the one before it in its buffer, and nothing else. Frames of captures
- * overwrite more, and have pools of their own. It lives as long
- * as weir-dp: the transmit rings of ports hold its packets until their slots are used again, which
- * may be after the next traffic.configure. So it is neither freed (one made anew at the same place
- * would get them back a second time) nor cleared again (they may not have been read yet).
+ * overwrites the whole head of the one before it in its buffer, and nothing else. Frames of
+ * captures overwrite more, and have pools of their own. It lives as long as weir-dp: the transmit
+ * rings of ports hold its packets until their slots are used again, which may be after the next
+ * traffic.configure. So it is neither freed (one made anew at the same place would get them back a
+ * second time) nor cleared again (they may not have been read yet).
  */
 static struct rte_mempool *
 pool_of(uint16_t stream, bool captured, uint16_t head_bytes, uint16_t room_bytes)
@@ -73,27 +73,6 @@ room_bytes_of(const struct weir_stream_config *config, const struct weir_capture
 	return ROOM_BYTES;
 }
 
-static int
-read_capture(const struct weir_stream_config *config, struct weir_capture *capture,
-	     struct weir_error *error)
-{
-	const struct weir_capture_wanted wanted = {
-		.frame_bytes_max = WEIR_FRAME_BYTES_MAX + RTE_VLAN_HLEN,
-		.stamp = config->stamped,
-		.src_mac = config->template_macs ? &config->template.src_mac : NULL,
-		.dst_mac = config->template_macs ? &config->template.dst_mac : NULL,
-	};
-
-	if (weir_capture_open(config->capture, &wanted, capture, error) < 0)
-		return -1;
-	if (!config->recorded || capture->mean_gap_ns > 0)
-		return 0;
-	weir_capture_free(capture);
-	return weir_fail(error, "bad_argument", "pacing", "frames at different times",
-			 "send them at a constant rate", "%s records no gap between frames",
-			 config->capture);
-}
-
 int
 weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 		    struct weir_error *error)
@@ -106,7 +85,7 @@ weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config 
 	sender->head_bytes = sender->at.stamp + sizeof(struct weir_stamp) <= WEIR_SHORT_HEAD_BYTES
 				     ? WEIR_SHORT_HEAD_BYTES
 				     : WEIR_HEAD_BYTES;
-	if (captured && read_capture(config, &sender->capture, error) < 0)
+	if (captured && weir_captured_read(config, &sender->capture, error) < 0)
 		return -1;
 	if (weir_flows_make(config, &sender->flows, error) < 0) {
 		weir_sender_free(sender);
@@ -294,42 +273,6 @@ fill_burst(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count
 	}
 }
 
-/* The same of a capture's frames. */
-static void
-fill_captured(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count,
-	      uint64_t now_tsc)
-{
-	const struct weir_capture *capture = &sender->capture;
-
-	for (uint16_t i = 0; i < count; i++) {
-		uint64_t sequence = sender->sequence + i;
-		uint32_t at = sender->next_frame;
-		uint16_t length = capture->offset[at + 1] - capture->offset[at];
-		uint8_t *data = rte_pktmbuf_mtod(packets[i], uint8_t *);
-		uint64_t tx_tsc = sender->pacing.poisson
-					  ? weir_pacing_drawn_tsc(&sender->pacing, sequence)
-					  : now_tsc;
-
-		sender->next_frame = at + 1 == capture->count ? 0 : at + 1;
-		packets[i]->data_len = length;
-		packets[i]->pkt_len = length;
-		memcpy(data, capture->bytes + capture->offset[at], length);
-		if (capture->stamp_at != NULL) {
-			struct weir_stamp stamp = {
-				.epoch = sender->epoch,
-				.stream = sender->config->id,
-				.sequence = (uint32_t)sequence,
-				.tx_tsc = tx_tsc,
-			};
-
-			stamp.check = weir_stamp_check(&stamp);
-			memcpy(data + capture->stamp_at[at], &stamp, sizeof(stamp));
-		}
-		if (unlikely(sender->slices.by_time))
-			weir_slices_add(&sender->slices, sequence, tx_tsc, tx_tsc);
-	}
-}
-
 bool
 weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count)
 {
@@ -339,7 +282,7 @@ weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t
 		return false;
 	now_tsc = rte_rdtsc();
 	if (unlikely(sender->capture.count > 0))
-		fill_captured(sender, packets, count, now_tsc);
+		weir_captured_fill(sender, packets, count, now_tsc);
 	else if (sender->pacing.poisson)
 		fill_burst(sender, packets, count, now_tsc, true);
 	else

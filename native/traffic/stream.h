@@ -23,9 +23,9 @@ struct weir_sender {
 	struct weir_offsets at;
 	uint16_t head_bytes; /* written for each packet */
 	struct weir_flows flows;
-	struct weir_frame *frames; /* one a letter of the sequence */
+	struct weir_frame *frames;   /* one a letter of the sequence */
 	struct weir_capture capture; /* in place of them; empty: none */
-	struct rte_mempool *pool;  /* its own: the payload behind the head stays zero */
+	struct rte_mempool *pool;    /* its own: the payload behind the head stays zero */
 	struct weir_pacing pacing;
 	uint16_t epoch;
 	uint64_t deadline_tsc; /* nothing is sent after it: a shortfall */
@@ -33,8 +33,8 @@ struct weir_sender {
 	uint32_t next_order;
 	uint32_t next_frame;
 	uint32_t first_frame; /* of the run's packet 0; set before it begins */
-	uint64_t sequence; /* of the next packet */
-	uint64_t offered;  /* packets: fewer than that where some were skipped */
+	uint64_t sequence;    /* of the next packet */
+	uint64_t offered;     /* packets: fewer than that where some were skipped */
 	uint64_t refused;
 	uint64_t last_tx_tsc;
 	bool done;
@@ -73,8 +73,8 @@ struct weir_stream {
 	struct weir_arrivals arrivals;
 };
 
-/* Whether its frames are a capture's, which carry no stamp: where they are expected, all that is not
- * Weir's own counts for the stream. */
+/* Whether its frames are a capture's, which carry no stamp: where they are expected, all that is
+ * not Weir's own counts for the stream. */
 static inline bool
 weir_stream_is_unstamped(const struct weir_stream *stream)
 {
@@ -159,6 +159,12 @@ weir_sender_room(struct weir_sender *sender)
 int weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 			struct weir_error *error);
 void weir_sender_free(struct weir_sender *sender);
+/* The capture that the stream names. -1 with `error`, and nothing to free. */
+int weir_captured_read(const struct weir_stream_config *config, struct weir_capture *capture,
+		       struct weir_error *error);
+/* Writes the next `count` of the sender's captured frames into packets. */
+void weir_captured_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count,
+			uint64_t now_tsc);
 /* Prepares it for the run of that number; only its pacing's start and its deadline are still to be
  * set, by weir_sender_begin(). */
 void weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing pacing);

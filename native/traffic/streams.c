@@ -108,7 +108,8 @@ replace(const struct weir_stream_config *configs, unsigned int count, struct wei
 			return failed_at(i, error);
 	}
 	for (unsigned int i = 0; i < count; i++) {
-		if (hand_out(configs[i].port_id, i, error) < 0 || take_in(weir_streams[i], error) < 0)
+		if (hand_out(configs[i].port_id, i, error) < 0 ||
+		    take_in(weir_streams[i], error) < 0)
 			return failed_at(i, error);
 	}
 	return 0;
