@@ -18,7 +18,8 @@ struct stream_fields {
 	struct weir_port *port, *to;
 	const char *src_ip, *dst_ip;
 	uint16_t bytes;
-	const char *imix;
+	const char *imix, *capture;
+	unsigned int pacing;
 };
 
 /* --- kinds of values ---------------------------------------------------------------------------
@@ -82,7 +83,8 @@ read_vary(const json_t *value, const char *where, void *target, struct weir_erro
 
 static const char *const transports[] = {"udp", "tcp", NULL};
 static const char *const distributions[] = {"uniform", "zipf", NULL};
-static const char *const pacings[] = {"constant", "poisson", NULL};
+enum { CONSTANT, POISSON, RECORDED };
+static const char *const pacings[] = {"constant", "poisson", "recorded", NULL};
 
 #define INTO(member) WEIR_INTO(struct stream_fields, member)
 
@@ -118,6 +120,13 @@ static const struct weir_field flows_fields[] = {
 	{0},
 };
 
+static const struct weir_field capture_fields[] = {
+	{"path", WEIR_FIELD_STRING, true, INTO(capture)},
+	{"stamp", WEIR_FIELD_BOOL, INTO(config.stamped)},
+	{"template_macs", WEIR_FIELD_BOOL, INTO(config.template_macs)},
+	{0},
+};
+
 static const struct weir_field stream_fields[] = {
 	{"id", WEIR_FIELD_COUNT, true, .max = WEIR_STREAMS_MAX - 1, INTO(config.id)},
 	{"port", WEIR_FIELD_READ, true, .read = weir_read_port, INTO(port)},
@@ -125,7 +134,8 @@ static const struct weir_field stream_fields[] = {
 	{"frame", WEIR_FIELD_OBJECT, true, .fields = frame_fields},
 	{"template", WEIR_FIELD_OBJECT, true, .fields = template_fields},
 	{"flows", WEIR_FIELD_OBJECT, .fields = flows_fields},
-	{"pacing", WEIR_FIELD_CHOICE, .choices = pacings, INTO(config.poisson)},
+	{"pacing", WEIR_FIELD_CHOICE, .choices = pacings, INTO(pacing)},
+	{"capture", WEIR_FIELD_OBJECT, .fields = capture_fields},
 	{0},
 };
 
@@ -191,6 +201,30 @@ complete_frames(const struct stream_fields *fields, const char *where,
 	return 0;
 }
 
+/* A capture takes the place of the frame and the flows. */
+static int
+complete_capture(struct stream_fields *fields, const char *where, struct weir_error *error)
+{
+	struct weir_stream_config *config = &fields->config;
+
+	config->poisson = fields->pacing == POISSON;
+	config->recorded = fields->pacing == RECORDED;
+	if (fields->capture == NULL && config->recorded)
+		return weir_fail(error, "bad_argument", weir_at(where, "pacing").text,
+				 "constant or poisson", "name a capture",
+				 "only a capture has recorded gaps");
+	if (fields->capture == NULL)
+		return 0;
+	if (fields->capture[0] == '\0' || strlen(fields->capture) >= sizeof(config->capture))
+		return weir_fail(error, "bad_argument", weir_at(where, "capture.path").text,
+				 "a path of 1 to 1023 bytes", NULL, "'path' is empty or too long");
+	if (config->flow_count > 1)
+		return weir_fail(error, "bad_argument", weir_at(where, "flows").text,
+				 "absent, or one flow", NULL, "a capture has flows of its own");
+	snprintf(config->capture, sizeof(config->capture), "%s", fields->capture);
+	return 0;
+}
+
 int
 weir_stream_from_json(const json_t *object, const char *where, struct weir_stream_config *config,
 		      struct weir_error *error)
@@ -199,7 +233,8 @@ weir_stream_from_json(const json_t *object, const char *where, struct weir_strea
 
 	if (weir_read(object, where, stream_fields, &fields, error) < 0 ||
 	    complete_template(&fields, weir_at(where, "template").text, error) < 0 ||
-	    complete_frames(&fields, weir_at(where, "frame").text, &fields.config, error) < 0)
+	    complete_frames(&fields, weir_at(where, "frame").text, &fields.config, error) < 0 ||
+	    complete_capture(&fields, where, error) < 0)
 		return -1;
 	*config = fields.config;
 	config->port_id = fields.port->id;

@@ -32,6 +32,28 @@ ipdv_json(const struct weir_variation_ns *variation)
 }
 
 static json_t *
+frame_sample_json(const struct weir_frame_sample *sample)
+{
+	static const char *const changes[] = {
+		[WEIR_CHANGED_LENGTH] = "length",
+		[WEIR_CHANGED_PAYLOAD] = "payload",
+		[WEIR_CHANGED_TRAILER] = "trailer",
+	};
+	json_t *object = json_pack("{s:I, s:I}", "sampled", (json_int_t)sample->sampled, "changed",
+				   (json_int_t)sample->changed);
+
+	if (sample->changed > 0)
+		json_object_set_new(object, "first",
+				    json_pack("{s:s, s:I, s:I, s:I, s:I}", "what",
+					      changes[sample->first.what], "sequence",
+					      (json_int_t)sample->first.sequence, "offset_bytes",
+					      (json_int_t)sample->first.offset_bytes, "expected",
+					      (json_int_t)sample->first.expected, "received",
+					      (json_int_t)sample->first.received));
+	return object;
+}
+
+static json_t *
 stream_json(unsigned int index)
 {
 	struct weir_stream_count c;
@@ -46,6 +68,7 @@ stream_json(unsigned int index)
 			   "late_from_earlier_run", (json_int_t)c.stale, "too_late",
 			   (json_int_t)c.too_late, "negative", (json_int_t)c.negative, "latency",
 			   latency_json(&c.latency));
+	json_object_set_new(stream, "frame_sample", frame_sample_json(&c.frame_sample));
 	if (c.lateness.count > 0)
 		json_object_set_new(stream, "lateness", latency_json(&c.lateness));
 	if (c.has_tagged)

@@ -32,17 +32,6 @@ forget(struct weir_arrivals *arrivals, uint64_t from, uint64_t to)
 	}
 }
 
-/* The sequence number nearest to the highest seen that has these low 32 bits. */
-static inline uint64_t
-unwrap(const struct weir_arrivals *arrivals, uint32_t sequence)
-{
-	int32_t step = (int32_t)(sequence - (uint32_t)arrivals->highest);
-
-	if (step < 0 && (uint64_t)(-(int64_t)step) > arrivals->highest)
-		return sequence;
-	return arrivals->highest + step;
-}
-
 /* Packets before this one are missing. A gap before the first arrival has no length. */
 static void
 note_gap(struct weir_arrivals *arrivals, uint64_t tx_tsc, uint64_t rx_tsc)
@@ -97,7 +86,7 @@ void
 weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t tx_tsc,
 		  uint64_t rx_tsc)
 {
-	uint64_t sequence = unwrap(arrivals, low_sequence);
+	uint64_t sequence = weir_arrivals_unwrap(arrivals, low_sequence);
 
 	if (is_first_arrival(arrivals, sequence, tx_tsc, rx_tsc)) {
 		weir_slices_add(&arrivals->slices, sequence, tx_tsc, rx_tsc);
@@ -109,7 +98,7 @@ void
 weir_arrivals_add_untimed(struct weir_arrivals *arrivals, uint32_t low_sequence, uint64_t tx_tsc,
 			  uint64_t now_tsc)
 {
-	uint64_t sequence = unwrap(arrivals, low_sequence);
+	uint64_t sequence = weir_arrivals_unwrap(arrivals, low_sequence);
 
 	if (is_first_arrival(arrivals, sequence, tx_tsc, now_tsc))
 		weir_slices_add(&arrivals->slices, sequence, tx_tsc, now_tsc);

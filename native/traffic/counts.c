@@ -84,6 +84,8 @@ find_gaps(const struct weir_stream *stream, struct weir_stream_count *count)
 	bool goes_on = weir_epoch != 0 && !weir_run_closed;
 
 	count->gaps = arrivals->gaps;
+	if (weir_stream_is_unstamped(stream))
+		return;
 	if (!goes_on && stream->config.to_port_id != WEIR_NOWHERE &&
 	    stream->sender.sequence > come) {
 		uint64_t from_tsc = arrivals->any ? arrivals->newest_rx_tsc : weir_run_start_tsc();
@@ -171,6 +173,7 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 		.has_tagged = delays->has_tagged,
 		.tagged_ns = (double)delays->tagged_cycles * ns_per_cycle(),
 		.negative = delays->negative,
+		.frame_sample = stream->arrivals.frame_sample,
 	};
 	find_gaps(stream, count);
 	summarise(&stream->sender.lateness_cycles, &count->lateness);

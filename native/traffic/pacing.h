@@ -26,8 +26,11 @@ struct weir_pacing {
 	double step_packets;	  /* due by then */
 	double step_packets_per_cycle, step_cycles_per_packet;
 	uint64_t step_sequence; /* the first packet that is due after it; UINT64_MAX: none */
-	bool poisson;
+	bool poisson;		/* gaps are drawn: from the process, or from a record */
 	uint64_t random;
+	const double *recorded_gaps; /* in any unit, taken in turn; NULL: the process's */
+	uint32_t recorded_count, recorded_at;
+	double recorded_cycles; /* of that unit */
 	double next_due_cycles; /* Poisson: of the first packet not yet drawn as due */
 	uint64_t due;		/* Poisson: packets drawn */
 	/* Poisson: due times of the packets drawn last, by sequence number. Last member: a receiver
@@ -38,6 +41,12 @@ struct weir_pacing {
 static inline double
 weir_pacing_gap_cycles(struct weir_pacing *pacing)
 {
+	if (pacing->recorded_gaps != NULL) {
+		pacing->recorded_at = pacing->recorded_at + 1 == pacing->recorded_count
+					      ? 0
+					      : pacing->recorded_at + 1;
+		return pacing->recorded_gaps[pacing->recorded_at] * pacing->recorded_cycles;
+	}
 	return -log(1 - weir_random_unit(&pacing->random)) / pacing->packets_per_cycle;
 }
 
@@ -77,6 +86,23 @@ weir_pacing_step(struct weir_pacing *pacing, double rate_pps, uint64_t after_ns,
 	pacing->step_cycles_per_packet = (double)tsc_hz / rate_pps;
 	pacing->planned = (uint64_t)(pacing->step_packets +
 				     (duration - step) * pacing->step_packets_per_cycle + 1e-6);
+}
+
+/*
+ * Gaps of a record in place of a process's, from the second one of `gaps` on and round again, for a
+ * rate above 0. The first packet is due at once. `mean_gap`, not 0, is theirs: in the mean the rate
+ * is that of the run. `gaps` outlives the pacing.
+ */
+static inline void
+weir_pacing_record(struct weir_pacing *pacing, const double *gaps, uint32_t count, double mean_gap)
+{
+	pacing->poisson = true;
+	pacing->planned = UINT64_MAX;
+	pacing->recorded_gaps = gaps;
+	pacing->recorded_count = count;
+	pacing->recorded_at = 0;
+	pacing->recorded_cycles = pacing->cycles_per_packet / mean_gap;
+	pacing->next_due_cycles = 0;
 }
 
 /* Ends after that many packets, or with the duration. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
-#include <stdbool.h>
-
 #define ETHER_BYTES 14
 #define IPV6_BYTES 40
 #define UDP_BYTES 8
@@ -18,6 +16,7 @@ read16(const uint8_t *at)
 /* Where the transport header begins, its protocol, and where the packet ends by its own IP length.
  */
 struct network {
+	size_t header; /* where its own begins */
 	size_t at;
 	size_t end;
 	uint8_t protocol;
@@ -39,6 +38,7 @@ parse_ipv4(const uint8_t *head, size_t head_length, size_t frame_length, size_t 
 	network->protocol = head[at + 9];
 	/* More fragments, or an offset: the payload's start is not a stamp. */
 	network->fragment = (read16(head + at + 6) & 0x3fff) != 0;
+	network->header = at;
 	network->at = at + header;
 	network->end = at + total;
 	return WEIR_PARSED_STAMP;
@@ -57,6 +57,7 @@ parse_ipv6(const uint8_t *head, size_t head_length, size_t frame_length, size_t 
 		return WEIR_PARSED_MALFORMED;
 	network->protocol = head[at + 6]; /* an extension header is no protocol of ours: foreign */
 	network->fragment = false;
+	network->header = at;
 	network->at = at + IPV6_BYTES;
 	network->end = network->at + payload;
 	return WEIR_PARSED_STAMP;
@@ -84,8 +85,9 @@ parse_network(const uint8_t *head, size_t head_length, size_t frame_length, stru
 	return WEIR_PARSED_FOREIGN;
 }
 
-enum weir_parsed
-weir_parse(const uint8_t *head, size_t head_length, size_t frame_length, struct weir_stamp *stamp)
+static inline enum weir_parsed
+parse_payload(const uint8_t *head, size_t head_length, size_t frame_length,
+	      struct weir_payload *payload)
 {
 	struct network network = {0};
 	enum weir_parsed found = parse_network(head, head_length, frame_length, &network);
@@ -108,8 +110,31 @@ weir_parse(const uint8_t *head, size_t head_length, size_t frame_length, struct 
 		if (header < 20 || header > left)
 			return WEIR_PARSED_MALFORMED;
 	}
-	if (left - header < sizeof(*stamp) || head_length < network.at + header + sizeof(*stamp))
+	payload->network = network.header;
+	payload->transport = network.at;
+	payload->protocol = network.protocol;
+	payload->at = network.at + header;
+	payload->end = network.end;
+	return WEIR_PARSED_STAMP;
+}
+
+enum weir_parsed
+weir_parse(const uint8_t *head, size_t head_length, size_t frame_length, struct weir_stamp *stamp)
+{
+	struct weir_payload payload;
+	enum weir_parsed found = parse_payload(head, head_length, frame_length, &payload);
+
+	if (found != WEIR_PARSED_STAMP)
+		return found;
+	if (payload.end - payload.at < sizeof(*stamp) || head_length < payload.at + sizeof(*stamp))
 		return WEIR_PARSED_FOREIGN;
-	memcpy(stamp, head + network.at + header, sizeof(*stamp));
+	memcpy(stamp, head + payload.at, sizeof(*stamp));
 	return weir_stamp_valid(stamp) ? WEIR_PARSED_STAMP : WEIR_PARSED_FOREIGN;
+}
+
+bool
+weir_parse_payload(const uint8_t *head, size_t head_length, size_t frame_length,
+		   struct weir_payload *payload)
+{
+	return parse_payload(head, head_length, frame_length, payload) == WEIR_PARSED_STAMP;
 }

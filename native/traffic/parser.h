@@ -7,6 +7,7 @@
 #ifndef WEIR_TRAFFIC_PARSER_H
 #define WEIR_TRAFFIC_PARSER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +28,16 @@ enum weir_parsed {
  */
 enum weir_parsed weir_parse(const uint8_t *head, size_t head_length, size_t frame_length,
 			    struct weir_stamp *stamp);
+
+/* Offsets in a frame: of its IP header, of its UDP or TCP header and of the payload behind it, and
+ * where the IP packet ends by its own length. */
+struct weir_payload {
+	size_t network, transport, at, end;
+	uint8_t protocol; /* 6 or 17 */
+};
+
+/* The same frame's payload; false: malformed, a fragment, or neither UDP nor TCP. */
+bool weir_parse_payload(const uint8_t *head, size_t head_length, size_t frame_length,
+			struct weir_payload *payload);
 
 #endif

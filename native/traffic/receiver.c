@@ -20,6 +20,7 @@ struct receiver {
 	struct weir_queue queue;
 	uint16_t port_id;
 	struct weir_stream *const *by_id; /* WEIR_STREAMS_MAX entries; NULL before configure */
+	struct weir_stream *unstamped;	  /* NULL: none */
 	struct weir_receiver_count counts;
 	struct weir_arrival_clock clock; /* of poll_stamped() */
 };
@@ -36,6 +37,20 @@ head_of(const struct rte_mbuf *packet, uint8_t room[WEIR_PARSER_BYTES], size_t *
 	return rte_pktmbuf_read(packet, 0, *length, room);
 }
 
+/* A frame that is not Weir's own, where those of a capture without stamps are expected. */
+static void
+add_unstamped(struct receiver *receiver, uint16_t epoch, bool closed)
+{
+	struct weir_arrivals *arrivals = &receiver->unstamped->arrivals;
+
+	if (epoch == 0)
+		receiver->counts.foreign++;
+	else if (closed)
+		arrivals->too_late++;
+	else
+		weir_count(&arrivals->delivered, 1);
+}
+
 /* The stream of this run that the packet counts for, and its stamp; NULL: none, which is counted.
  */
 static inline struct weir_stream *
@@ -47,8 +62,14 @@ stream_of(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epo
 	size_t length;
 	const uint8_t *head = head_of(packet, room, &length);
 
-	switch (head != NULL ? weir_parse(head, length, packet->pkt_len, stamp)
-			     : WEIR_PARSED_MALFORMED) {
+	enum weir_parsed parsed = head != NULL ? weir_parse(head, length, packet->pkt_len, stamp)
+					       : WEIR_PARSED_MALFORMED;
+
+	if (unlikely(parsed != WEIR_PARSED_STAMP && receiver->unstamped != NULL)) {
+		add_unstamped(receiver, epoch, closed);
+		return NULL;
+	}
+	switch (parsed) {
 	case WEIR_PARSED_MALFORMED:
 		receiver->counts.malformed++;
 		return NULL;
@@ -134,6 +155,8 @@ take_burst(struct receiver *receiver, const bool stamped)
 			add_stamped(receiver, stream, &stamp, packets[i], now, inexact);
 		else
 			weir_arrivals_add(&stream->arrivals, stamp.sequence, stamp.tx_tsc, now);
+		if (unlikely(stream->arrivals.frame_sample.until_next-- == 0))
+			weir_frame_sample_take(stream, packets[i], stamp.sequence);
 	}
 	rte_pktmbuf_free_bulk(packets, count);
 	return count;
@@ -216,7 +239,23 @@ weir_receiver_destroy(struct weir_area *area)
 void
 weir_receiver_take(struct weir_area *area, struct weir_stream *const *by_id)
 {
-	((struct receiver *)area)->by_id = by_id;
+	struct receiver *receiver = (struct receiver *)area;
+
+	receiver->by_id = by_id;
+	if (by_id == NULL)
+		receiver->unstamped = NULL;
+}
+
+void
+weir_receiver_take_unstamped(struct weir_area *area, struct weir_stream *stream)
+{
+	((struct receiver *)area)->unstamped = stream;
+}
+
+bool
+weir_receiver_has_unstamped(const struct weir_area *area)
+{
+	return ((const struct receiver *)area)->unstamped != NULL;
 }
 
 const char *

@@ -44,11 +44,14 @@ weir_run_stop(void)
 static struct weir_pacing
 pacing_of(const struct weir_run_options *options, unsigned int index, uint64_t seed)
 {
+	const struct weir_capture *capture = &weir_stream_at(index)->sender.capture;
 	uint64_t tsc_hz = rte_get_tsc_hz();
 	struct weir_pacing pacing =
 		weir_pacing_of(options->rates_pps[index], options->duration_ns, tsc_hz,
 			       weir_stream_at(index)->config.poisson, seed);
 
+	if (weir_stream_at(index)->config.recorded && options->rates_pps[index] > 0)
+		weir_pacing_record(&pacing, capture->gap_ns, capture->count, capture->mean_gap_ns);
 	if (options->then_pps != NULL)
 		weir_pacing_step(&pacing, options->then_pps[index], options->then_after_ns, tsc_hz);
 	if (options->packets > 0)
@@ -119,13 +122,33 @@ static int
 check_step(const struct weir_run_options *options, struct weir_error *error)
 {
 	for (unsigned int i = 0; i < weir_stream_count(); i++) {
-		bool poisson = weir_stream_at(i)->config.poisson;
+		const struct weir_stream_config *config = &weir_stream_at(i)->config;
+		bool poisson = config->poisson || config->recorded;
 
 		if (options->rates_pps[i] > 0 && options->then_pps[i] > 0 && !poisson)
 			continue;
 		return weir_fail(error, "bad_argument", "then",
 				 "two constant rates above 0 for each stream", NULL, "stream %u %s",
 				 weir_stream_id(i), poisson ? "draws its gaps" : "has a rate of 0");
+	}
+	return 0;
+}
+
+/* Of frames without a stamp it is known how many arrived, not which and when. */
+static int
+check_unstamped(const struct weir_run_options *options, struct weir_error *error)
+{
+	const char *wanted = options->slice_ns > 0	? "slice_ns"
+			     : options->tags		? "delay.tag_ns"
+			     : options->first_packets	? "delay.first_packets"
+			     : options->delay_variation ? "delay.variation"
+							: NULL;
+
+	for (unsigned int i = 0; i < weir_stream_count() && wanted != NULL; i++) {
+		if (weir_stream_is_unstamped(weir_stream_at(i)))
+			return weir_fail(
+				error, "bad_argument", wanted, "absent, or captures with `stamp`",
+				NULL, "the frames of stream %u carry no stamp", weir_stream_id(i));
 	}
 	return 0;
 }
@@ -142,6 +165,8 @@ weir_run_check(const struct weir_run_options *options, struct weir_error *error)
 	if (weir_run_poll() == WEIR_RUN_RUNNING)
 		return weir_fail(error, "bad_state", NULL, NULL,
 				 "wait for its end with traffic.result", "a run goes on");
+	if (check_unstamped(options, error) < 0)
+		return -1;
 	if (options->first_packets && check_first_packets(error) < 0)
 		return -1;
 	if (options->slice_ns > 0 &&

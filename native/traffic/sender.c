@@ -34,19 +34,20 @@ clear_data(struct rte_mempool *pool, void *argument, void *object, unsigned int 
 
 /*
  * The pool of a stream number, for heads of that size and frames that fit that room: each packet
- * overwrites the whole head of the one before it in its buffer, and nothing else. It lives as long
- * as weir-dp: the transmit rings of ports hold its packets until their slots are used again, which
- * may be after the next traffic.configure. So it is neither freed (one made anew at the same place
- * would get them back a second time) nor cleared again (they may not have been read yet).
+ * overwrites the whole head of the one before it in its buffer, and nothing else. Frames of
+ * captures overwrite more, and have pools of their own. It lives as long as weir-dp: the transmit
+ * rings of ports hold its packets until their slots are used again, which may be after the next
+ * traffic.configure. So it is neither freed (one made anew at the same place would get them back a
+ * second time) nor cleared again (they may not have been read yet).
  */
 static struct rte_mempool *
-pool_of(uint16_t stream, uint16_t head_bytes, uint16_t room_bytes)
+pool_of(uint16_t stream, bool captured, uint16_t head_bytes, uint16_t room_bytes)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct rte_mempool *pool;
 
-	snprintf(name, sizeof(name), "weir-stream-%u-%u%s", stream, head_bytes,
-		 room_bytes > ROOM_BYTES ? "-jumbo" : "");
+	snprintf(name, sizeof(name), "weir-%s-%u-%u%s", captured ? "capture" : "stream", stream,
+		 head_bytes, room_bytes > ROOM_BYTES ? "-jumbo" : "");
 	pool = rte_mempool_lookup(name);
 	if (pool != NULL)
 		return pool;
@@ -59,8 +60,12 @@ pool_of(uint16_t stream, uint16_t head_bytes, uint16_t room_bytes)
 
 /* What the largest frame of the stream needs. */
 static uint16_t
-room_bytes_of(const struct weir_stream_config *config)
+room_bytes_of(const struct weir_stream_config *config, const struct weir_capture *capture)
 {
+	for (uint32_t i = 0; i < capture->count; i++) {
+		if (capture->offset[i + 1] - capture->offset[i] > ROOM_BYTES)
+			return JUMBO_ROOM_BYTES;
+	}
 	for (unsigned int i = 0; i < config->frame_count; i++) {
 		if (config->frame_bytes[i] > ROOM_BYTES)
 			return JUMBO_ROOM_BYTES;
@@ -72,16 +77,23 @@ int
 weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 		    struct weir_error *error)
 {
+	bool captured = config->capture[0] != '\0';
+
 	memset(sender, 0, sizeof(*sender));
 	sender->config = config;
 	sender->at = weir_frame_offsets(&config->template);
 	sender->head_bytes = sender->at.stamp + sizeof(struct weir_stamp) <= WEIR_SHORT_HEAD_BYTES
 				     ? WEIR_SHORT_HEAD_BYTES
 				     : WEIR_HEAD_BYTES;
-	if (weir_flows_make(config, &sender->flows, error) < 0)
+	if (captured && weir_captured_read(config, &sender->capture, error) < 0)
 		return -1;
+	if (weir_flows_make(config, &sender->flows, error) < 0) {
+		weir_sender_free(sender);
+		return -1;
+	}
 	sender->frames = aligned_alloc(32, config->frame_count * sizeof(*sender->frames));
-	sender->pool = pool_of(config->id, sender->head_bytes, room_bytes_of(config));
+	sender->pool = pool_of(config->id, captured, sender->head_bytes,
+			       room_bytes_of(config, &sender->capture));
 	if (sender->frames == NULL || sender->pool == NULL) {
 		weir_sender_free(sender);
 		return weir_fail(error, "no_memory", NULL, NULL,
@@ -97,6 +109,7 @@ weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config 
 void
 weir_sender_free(struct weir_sender *sender)
 {
+	weir_capture_free(&sender->capture);
 	weir_flows_free(&sender->flows);
 	free(sender->frames);
 	memset(sender, 0, sizeof(*sender));
@@ -109,6 +122,9 @@ weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing
 	sender->pacing = pacing;
 	sender->intended = 0;
 	sender->sequence = 0;
+	if (sender->capture.count > 0)
+		sender->next_frame = 0;
+	sender->first_frame = sender->next_frame;
 	sender->skip_to = 0;
 	sender->offered = 0;
 	sender->refused = 0;
@@ -265,7 +281,9 @@ weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t
 	if (unlikely(rte_pktmbuf_alloc_bulk(sender->pool, packets, count) != 0))
 		return false;
 	now_tsc = rte_rdtsc();
-	if (sender->pacing.poisson)
+	if (unlikely(sender->capture.count > 0))
+		weir_captured_fill(sender, packets, count, now_tsc);
+	else if (sender->pacing.poisson)
 		fill_burst(sender, packets, count, now_tsc, true);
 	else
 		fill_burst(sender, packets, count, now_tsc, false);
@@ -285,8 +303,9 @@ jump(struct weir_sender *sender)
 
 	weir_slices_add_range(&sender->slices, sender->sequence, sender->skip_to);
 	sender->next_order = (uint32_t)((sender->next_order + skipped) % sender->flows.order_count);
-	sender->next_frame =
-		(uint32_t)((sender->next_frame + skipped) % sender->config->frame_count);
+	sender->next_frame = (uint32_t)((sender->next_frame + skipped) %
+					(sender->capture.count > 0 ? sender->capture.count
+								   : sender->config->frame_count));
 	sender->sequence = sender->skip_to;
 	sender->skip_to = 0;
 }

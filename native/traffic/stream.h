@@ -5,6 +5,7 @@
 
 #include <rte_mempool.h>
 
+#include "capture.h"
 #include "delays.h"
 #include "flows.h"
 #include "losses.h"
@@ -22,16 +23,18 @@ struct weir_sender {
 	struct weir_offsets at;
 	uint16_t head_bytes; /* written for each packet */
 	struct weir_flows flows;
-	struct weir_frame *frames; /* one a letter of the sequence */
-	struct rte_mempool *pool;  /* its own: the payload behind the head stays zero */
+	struct weir_frame *frames;   /* one a letter of the sequence */
+	struct weir_capture capture; /* in place of them; empty: none */
+	struct rte_mempool *pool;    /* its own: the payload behind the head stays zero */
 	struct weir_pacing pacing;
 	uint16_t epoch;
 	uint64_t deadline_tsc; /* nothing is sent after it: a shortfall */
 	uint64_t intended;     /* set at the end of the run */
 	uint32_t next_order;
 	uint32_t next_frame;
-	uint64_t sequence; /* of the next packet */
-	uint64_t offered;  /* packets: fewer than that where some were skipped */
+	uint32_t first_frame; /* of the run's packet 0; set before it begins */
+	uint64_t sequence;    /* of the next packet */
+	uint64_t offered;     /* packets: fewer than that where some were skipped */
 	uint64_t refused;
 	uint64_t last_tx_tsc;
 	bool done;
@@ -57,6 +60,7 @@ struct weir_arrivals {
 	uint64_t after_gap_tsc;	     /* when the packet behind the last of them was sent */
 	uint64_t longest_gap_cycles; /* between the arrivals on its two sides */
 	uint64_t newest_rx_tsc;	     /* when the highest sequence arrived; 0: none did */
+	struct weir_frame_sample frame_sample;
 	uint64_t window[WEIR_WINDOW_WORDS];
 	struct weir_losses losses;
 	struct weir_slices slices;
@@ -68,6 +72,14 @@ struct weir_stream {
 	struct weir_sender sender;
 	struct weir_arrivals arrivals;
 };
+
+/* Whether its frames are a capture's, which carry no stamp: where they are expected, all that is
+ * not Weir's own counts for the stream. */
+static inline bool
+weir_stream_is_unstamped(const struct weir_stream *stream)
+{
+	return stream->config.capture[0] != '\0' && !stream->config.stamped;
+}
 
 /* Number of the last run, 0 before the first and after one that was stopped: the generators send
  * only in a run. */
@@ -82,6 +94,21 @@ void weir_arrivals_add(struct weir_arrivals *arrivals, uint32_t sequence, uint64
 void weir_arrivals_add_untimed(struct weir_arrivals *arrivals, uint32_t sequence, uint64_t tx_tsc,
 			       uint64_t now_tsc);
 void weir_arrivals_clear(struct weir_arrivals *arrivals);
+
+/* The sequence number nearest to the highest seen that has these low 32 bits. */
+static inline uint64_t
+weir_arrivals_unwrap(const struct weir_arrivals *arrivals, uint32_t sequence)
+{
+	int32_t step = (int32_t)(sequence - (uint32_t)arrivals->highest);
+
+	if (step < 0 && (uint64_t)(-(int64_t)step) > arrivals->highest)
+		return sequence;
+	return arrivals->highest + step;
+}
+
+/* Compares a frame that arrived, and counts for that stream, with what was sent. */
+void weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet,
+			    uint32_t low_sequence);
 
 /* Registers and unregisters an area of the tester. -1 with `error`: the port has one
  * already, or there are too many. */
@@ -106,6 +133,9 @@ void weir_run_forget(void);
  * thread, between runs. */
 void weir_generator_take(struct weir_area *area, struct weir_sender **senders, unsigned int count);
 void weir_receiver_take(struct weir_area *area, struct weir_stream *const *by_id);
+/* The stream whose frames carry no stamp, of which a receiver may have one; NULL: none. */
+void weir_receiver_take_unstamped(struct weir_area *area, struct weir_stream *stream);
+bool weir_receiver_has_unstamped(const struct weir_area *area);
 const char *weir_receiver_port_name(const struct weir_area *area);
 struct weir_receiver_count *weir_receiver_counts(struct weir_area *area);
 
@@ -129,6 +159,12 @@ weir_sender_room(struct weir_sender *sender)
 int weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
 			struct weir_error *error);
 void weir_sender_free(struct weir_sender *sender);
+/* The capture that the stream names. -1 with `error`, and nothing to free. */
+int weir_captured_read(const struct weir_stream_config *config, struct weir_capture *capture,
+		       struct weir_error *error);
+/* Writes the next `count` of the sender's captured frames into packets. */
+void weir_captured_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t count,
+			uint64_t now_tsc);
 /* Prepares it for the run of that number; only its pacing's start and its deadline are still to be
  * set, by weir_sender_begin(). */
 void weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing pacing);

@@ -63,8 +63,9 @@ hand_out(uint16_t port_id, unsigned int index, struct weir_error *error)
 }
 
 static int
-take_in(const struct weir_stream_config *config, struct weir_error *error)
+take_in(struct weir_stream *stream, struct weir_error *error)
 {
+	const struct weir_stream_config *config = &stream->config;
 	struct weir_area *receiver;
 
 	if (config->to_port_id == WEIR_NOWHERE)
@@ -75,6 +76,13 @@ take_in(const struct weir_stream_config *config, struct weir_error *error)
 				 "leave out `to` if nobody shall count what arrives",
 				 "no receiver is at the port where stream %u goes", config->id);
 	weir_receiver_take(receiver, by_id);
+	if (!weir_stream_is_unstamped(stream))
+		return 0;
+	if (weir_receiver_has_unstamped(receiver))
+		return weir_fail(error, "bad_argument", "to",
+				 "a port for each capture without stamps", "stamp them",
+				 "two captures without stamps go to one port");
+	weir_receiver_take_unstamped(receiver, stream);
 	return 0;
 }
 
@@ -100,7 +108,8 @@ replace(const struct weir_stream_config *configs, unsigned int count, struct wei
 			return failed_at(i, error);
 	}
 	for (unsigned int i = 0; i < count; i++) {
-		if (hand_out(configs[i].port_id, i, error) < 0 || take_in(&configs[i], error) < 0)
+		if (hand_out(configs[i].port_id, i, error) < 0 ||
+		    take_in(weir_streams[i], error) < 0)
 			return failed_at(i, error);
 	}
 	return 0;

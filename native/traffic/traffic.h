@@ -26,6 +26,7 @@
 #define WEIR_STREAMS_MAX 64	   /* ids 0 … 63 */
 #define WEIR_FRAME_SEQUENCE_MAX 64 /* sizes in one IMIX genome */
 #define WEIR_FLOWS_MAX 1000000
+#define WEIR_CAPTURE_PATH_BYTES 1024
 /* With FCS, without a VLAN tag; with one 4 more. */
 #define WEIR_FRAME_BYTES_MAX 9216
 #define WEIR_RATE_MAX_PPS 1e10	/* of one stream */
@@ -62,6 +63,14 @@ struct weir_stream_config {
 	double zipf_s;
 	uint64_t seed;
 	bool poisson;
+	/* The frames of that file, in its order and again from its beginning, in place of those of
+	 * the template; each run begins with the first. "": none. */
+	char capture[WEIR_CAPTURE_PATH_BYTES];
+	/* Its frames are stamped; else they are counted where they are expected, and nothing else
+	 * is known of them. */
+	bool stamped;
+	bool template_macs; /* in place of the file's */
+	bool recorded;	    /* the file's gaps, at the rate of the run in the mean */
 };
 
 /*
@@ -145,7 +154,29 @@ struct weir_variation_ns {
 	double jitter_mean, jitter_max, jitter_last;
 };
 
+/* What differed first in a frame that arrived: the length of its payload, in bytes; a byte of the
+ * payload; or bytes behind the IP packet, which a frame of up to 60 bytes may have. */
+enum weir_change { WEIR_CHANGED_LENGTH, WEIR_CHANGED_PAYLOAD, WEIR_CHANGED_TRAILER };
+
+/*
+ * Frames of a stream that the receiver compared with what was sent: one of WEIR_SAMPLE_EVERY, the
+ * first one too. Lengths and bytes of the payload of UDP or TCP alone: functions may change every
+ * header. A prime above the longest IMIX: each of its frames has its turn.
+ */
+#define WEIR_SAMPLE_EVERY 67
+struct weir_frame_sample {
+	uint64_t sampled, changed;
+	struct {
+		enum weir_change what;
+		uint64_t sequence;
+		uint32_t offset_bytes; /* in the payload; of a length the shorter one */
+		uint32_t expected, received;
+	} first; /* of those that changed */
+	uint32_t until_next;
+};
+
 struct weir_stream_count {
+	struct weir_frame_sample frame_sample;
 	uint64_t intended, offered, tx_refused;
 	uint64_t delivered, duplicates, reordered;
 	uint64_t stale;			 /* stamped by an earlier run */

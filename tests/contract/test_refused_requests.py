@@ -256,10 +256,14 @@ def with_key(value: Any, at: Place, key: str) -> Any:
 
 
 def complete() -> Iterator[tuple[str, Request]]:
-    """Requests in which every shape is: those above, and of the architectures that hand packets on."""
+    """Requests in which every shape is: those above, a capture, and of the architectures that hand packets
+    on."""
     yield from ((command, SHAPES[command].model_validate(one)) for command, one in ARGUMENTS.items())
     then = {"after_ns": 1, "rates_pps": {"0": 1}}
     yield "traffic.start", TrafficStart.model_validate({**ARGUMENTS["traffic.start"], "then": then})
+    capture = {"path": "/nowhere.pcap", "stamp": True, "template_macs": True}
+    replayed = {"streams": [stream(capture=capture, pacing="recorded")]}
+    yield "traffic.configure", TrafficConfigure.model_validate(replayed)
     nat = {"nf": "nat", "options": {"external": "203.0.113.0/24"}}
     for architecture in ("dispatch", "separated"):
         yield "configure", Configure.model_validate(configuration([nat], {"architecture": architecture}))

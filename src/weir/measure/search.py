@@ -104,7 +104,7 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         offered, lost = trial.counted_offered, trial.counted_lost
         self._note(intended_load, trial)
         if not trial.valid:
-            believable = not (outcome.has("accounting") or outcome.has("host"))
+            believable = outcome.believable()
             reasons = self.too_fast if believable else self.unbelievable
             reasons[intended_load] = trial.invalid_because[0]
             offered = max(offered, 1)

@@ -61,6 +61,10 @@ class Outcome:
         """Whether a fault of this kind makes the trial invalid."""
         return any(fault.kind == kind for fault in self.faults)
 
+    def believable(self) -> bool:
+        """Whether its counts say something of the system under test, if only that it is too slow."""
+        return not any(fault.kind in ("accounting", "frames_changed", "host") for fault in self.faults)
+
     def doubtful(self) -> bool:
         """Whether it lost packets in a slower state of the machine: in a better one it might not have."""
         return self.trial.slower_times is not None and self.trial.counted_lost > 0

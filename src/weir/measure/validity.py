@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a trial must not be used, and why (rule 3 of docs/design/method.md).
 
-A fault is of one of four kinds, because each asks for something else:
+A fault is of one of five kinds, because each asks for something else:
 
 - *tester*: the tester could not keep up. A search takes the load as too high for the tester, never for the
   system under test, and a throughput bounded by it is tester-bound.
 - *accounting*: packets are missing or too many, so that the counters cannot be believed. A throughput bounded
   by it is irregular.
 - *host*: other programs took a polling core away for much of the trial. Likewise.
+- *frames_changed*: a frame arrived with another payload than it was sent with. Likewise.
 - *gone*: a port disappeared; nothing more can be measured.
 """
 
@@ -34,7 +35,7 @@ STRETCH_FLOOR_S = 0.002
 class Fault:
     """Why a trial is invalid: a sentence with the number and what to do."""
 
-    kind: Literal["tester", "accounting", "host", "gone"]
+    kind: Literal["tester", "accounting", "frames_changed", "host", "gone"]
     sentence: str
 
 
@@ -75,6 +76,7 @@ def faults(
                 " under test.",
             )
         )
+    found += _changed(result, streams)
     if not as_fast_as_possible:
         found += _late(counts, result, duration_s, counted)
     found += _receiver(counts, streams)
@@ -89,6 +91,33 @@ def _unaccounted(counts: Balance) -> Fault:
     else:
         said = f"{-counts.unaccounted} more packets than the {counts.offered} offered were delivered or lost"
     return Fault("accounting", f"{said}: a place that drops is not counted, or other traffic runs there.")
+
+
+def _changed(result: TrafficResult, streams: Sequence[Stream]) -> list[Fault]:
+    """Frames on the wire that are not those that were sent."""
+    to = {stream.id: stream.to for stream in streams}
+    found: list[Fault] = []
+    for stream in result.streams:
+        sample = stream.frame_sample
+        if sample is None or sample.first is None:
+            continue
+        first = sample.first
+        what = {
+            "length": f"a payload of {first.received} bytes, not {first.expected}",
+            "payload": f"{first.received:#04x} in place of {first.expected:#04x} at byte"
+            f" {first.offset_bytes} of its payload",
+            "trailer": f"{first.received} bytes behind its IP packet, from byte {first.offset_bytes} of its"
+            " payload on",
+        }[first.what]
+        found.append(
+            Fault(
+                "frames_changed",
+                f"{sample.changed} of {sample.sampled} sampled frames reached {to[stream.id]} changed (packet"
+                f" {first.sequence}: {what}): look for a function or a driver that pads, cuts, joins or"
+                " rewrites frames.",
+            )
+        )
+    return found
 
 
 def _late(counts: Balance, result: TrafficResult, duration_s: float, counted: Counting | None) -> list[Fault]:

@@ -51,6 +51,20 @@ class FlowConfig(Request):
     """Fields in which flows differ."""
 
 
+class CaptureConfig(Request):
+    """A capture file (pcap, pcapng) whose frames are sent in place of the template's, in its order and
+    again from its beginning; each run begins with the first."""
+
+    path: str = Field(min_length=1, max_length=1023)
+    """As weir-dp can open it."""
+    stamp: bool = False
+    """Weir's stamp over the first 18 bytes of each payload, and the checksum of UDP or TCP made right: every
+    frame must have room for it. Without it frames are counted where they are expected, and their delay and
+    order are not known."""
+    template_macs: bool = False
+    """The template's MAC addresses in place of the file's."""
+
+
 class StreamConfig(Request):
     """One direction of traffic."""
 
@@ -62,7 +76,10 @@ class StreamConfig(Request):
     frame: FrameSize
     template: Template
     flows: FlowConfig | None = None
-    pacing: Literal["constant", "poisson"] = "constant"
+    pacing: Literal["constant", "poisson", "recorded"] = "constant"
+    """Recorded: the gaps of the capture, in the mean at the rate of the run."""
+    capture: CaptureConfig | None = None
+    """In place of `frame` and `flows`, which do not count then."""
 
 
 class TrafficConfigure(Request):

@@ -84,6 +84,29 @@ class GapSummary(Reply):
     """Between the arrivals on the two sides of a gap, at most."""
 
 
+class FrameChange(Reply):
+    """What differed first in a sampled frame."""
+
+    what: Literal["length", "payload", "trailer"]
+    """The length of the payload of UDP or TCP, a byte of it, or bytes behind the IP packet."""
+    sequence: int
+    """Number of the packet in its stream, from 0."""
+    offset_bytes: int
+    """From the start of the payload, where Weir's stamp is; of a length, the shorter one."""
+    expected: int
+    received: int
+    """Bytes of a length or a trailer, or the value of the byte."""
+
+
+class FrameSample(Reply):
+    """Frames that the receiver compared with what was sent: one of 67, the first one too."""
+
+    sampled: int
+    changed: int
+    first: FrameChange | None = None
+    """Of those that changed."""
+
+
 class StreamResult(Reply):
     """One stream in one run.
 
@@ -112,6 +135,7 @@ class StreamResult(Reply):
     """Delay of the tagged packet, where one was asked for and arrived."""
     gaps: GapSummary | None = None
     """None where every packet arrived."""
+    frame_sample: FrameSample | None = None
 
 
 class ReceiverResult(Reply):

@@ -87,7 +87,7 @@ def bisection(bench: Bench, limits: tuple[float, float]) -> GoalResult:
     while carried is None or high - carried > width * high:
         load = low if high <= 2 * low and carried is None else ((carried or 0.0) + high) / 2
         outcome = bench.runner.valid("search", load, duration_s)
-        if outcome.has("accounting") or outcome.has("host"):
+        if not outcome.believable():
             why = f"At {load:,.0f} pps no trial could be believed: {outcome.trial.invalid_because[0]}"
             return GoalResult(goal, lower_pps=carried, upper_pps=high, why=why)
         if _lossless(outcome):

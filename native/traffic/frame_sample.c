@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether frames arrive as they were sent, by sample: a driver or a function that pads, cuts, joins
+ * or overwrites them is found out, though every packet is counted.
+ *
+ * What a generator sends behind its stamp is zero, or a capture's, and a packet's number tells its
+ * size. Headers
+ * are not compared: functions may change every field of them, and how many there are.
+ */
+#include <string.h>
+
+#include <rte_mbuf.h>
+
+#include "parser.h"
+#include "stream.h"
+
+#define STAMP_BYTES (sizeof(struct weir_stamp))
+#define LEAST_FRAME_BYTES (RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN)
+
+/* `count`, one at least, by vectors, as memcmp() goes. */
+static inline bool
+same(const uint8_t *bytes, const uint8_t *sent, uint32_t count)
+{
+	if (sent != NULL)
+		return memcmp(bytes, sent, count) == 0;
+	return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+/* The first byte of the frame from `from` up to but without `to` that is not as it was sent; `to`:
+ * all are. `sent`: those from `from` on; NULL: zero. */
+static uint32_t
+first_different(const struct rte_mbuf *packet, uint32_t from, uint32_t to, const uint8_t *sent,
+		uint8_t *byte)
+{
+	uint32_t start = 0;
+
+	for (const struct rte_mbuf *segment = packet; segment != NULL; segment = segment->next) {
+		const uint8_t *data = rte_pktmbuf_mtod(segment, const uint8_t *);
+		uint32_t at = RTE_MAX(from, start), end = RTE_MIN(start + segment->data_len, to);
+
+		if (at < end && !same(data + (at - start), sent != NULL ? sent + (at - from) : NULL,
+				      end - at)) {
+			while (data[at - start] == (sent != NULL ? sent[at - from] : 0))
+				at++;
+			*byte = data[at - start];
+			return at;
+		}
+		start += segment->data_len;
+	}
+	return to;
+}
+
+static void
+note(struct weir_frame_sample *sample, enum weir_change what, uint64_t sequence, uint32_t offset,
+     uint32_t expected, uint32_t received)
+{
+	if (sample->changed++ > 0)
+		return;
+	sample->first.what = what;
+	sample->first.sequence = sequence;
+	sample->first.offset_bytes = offset;
+	sample->first.expected = expected;
+	sample->first.received = received;
+}
+
+/* The payload that a packet was sent with, and how many bytes follow its IP packet. */
+struct sent {
+	uint32_t bytes, trailer;
+	const uint8_t *payload; /* NULL: zero behind the stamp */
+};
+
+static struct sent
+captured(const struct weir_capture *capture, uint64_t sequence)
+{
+	uint64_t at = sequence % capture->count;
+	const uint8_t *frame = capture->bytes + capture->offset[at];
+	size_t length = capture->offset[at + 1] - capture->offset[at];
+	struct weir_payload payload = {0};
+
+	weir_parse_payload(frame, length, length, &payload); /* so it was stamped */
+	return (struct sent){payload.end - payload.at, length - payload.end, frame + payload.at};
+}
+
+static struct sent
+sent_as(const struct weir_stream *stream, uint64_t sequence)
+{
+	const struct weir_stream_config *config = &stream->config;
+	uint64_t at;
+
+	if (stream->sender.capture.count > 0)
+		return captured(&stream->sender.capture, sequence);
+	at = (stream->sender.first_frame + sequence) % config->frame_count;
+	return (struct sent){
+		.bytes = config->frame_bytes[at] - RTE_ETHER_CRC_LEN - stream->sender.at.stamp,
+	};
+}
+
+void
+weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet,
+		       uint32_t low_sequence)
+{
+	struct weir_frame_sample *sample = &stream->arrivals.frame_sample;
+	uint64_t sequence = weir_arrivals_unwrap(&stream->arrivals, low_sequence);
+	struct sent sent = sent_as(stream, sequence);
+	uint32_t received, trailer, at;
+	uint8_t room[WEIR_PARSER_BYTES], byte = 0;
+	size_t head_bytes = RTE_MIN((size_t)packet->pkt_len, sizeof(room));
+	struct weir_payload payload;
+
+	sample->until_next = WEIR_SAMPLE_EVERY - 1;
+	sample->sampled++;
+	/* It has a stamp: it has a payload. */
+	if (!weir_parse_payload(rte_pktmbuf_read(packet, 0, head_bytes, room), head_bytes,
+				packet->pkt_len, &payload))
+		return;
+	received = payload.end - payload.at;
+	if (received != sent.bytes) {
+		note(sample, WEIR_CHANGED_LENGTH, sequence, RTE_MIN(sent.bytes, received),
+		     sent.bytes, received);
+		return;
+	}
+	at = first_different(packet, payload.at + STAMP_BYTES, payload.end,
+			     sent.payload != NULL ? sent.payload + STAMP_BYTES : NULL, &byte);
+	trailer = packet->pkt_len - payload.end;
+	if (at < payload.end)
+		note(sample, WEIR_CHANGED_PAYLOAD, sequence, at - payload.at,
+		     sent.payload != NULL ? sent.payload[at - payload.at] : 0, byte);
+	else if (trailer != sent.trailer && packet->pkt_len > LEAST_FRAME_BYTES)
+		note(sample, WEIR_CHANGED_TRAILER, sequence, received, sent.trailer, trailer);
+}

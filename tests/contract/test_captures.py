@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Captures that weir-dp sends: asked of a running one, over an in-memory wire."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Packet
+from scapy.utils import PcapNgWriter, wrpcap
+
+from weir.protocol import DataPlaneClient
+
+from .wire import refused, result, started, stream
+
+ETHER = Ether(src="02:00:00:00:00:0a", dst="02:00:00:00:00:0b")
+
+
+def udp(payload: bytes) -> Packet:
+    return ETHER / IP(src="198.18.0.9", dst="198.19.0.9") / UDP(sport=2000, dport=53) / payload
+
+
+def tcp6(payload: bytes) -> Packet:
+    addresses = IPv6(src="2001:2:0:1::9", dst="2001:2:0:2::9")
+    return ETHER / addresses / TCP(sport=2000, dport=80, flags="PA") / payload
+
+
+STAMPABLE = [udp(b"q" * 18), tcp6(bytes(range(200))), udp(b"a" * 900)]
+MIXED = [ETHER / ARP(), *STAMPABLE, ETHER / IP(dst="198.19.0.9") / ICMP() / b"ping"]
+AT_S = [0.0, 0.001, 0.004, 0.0045, 0.007]
+
+
+def written(path: Path, frames: list[Packet]) -> str:
+    for frame, at_s in zip(frames, AT_S, strict=False):
+        frame.time = 1_700_000_000 + at_s
+    wrpcap(str(path), frames)
+    return str(path)
+
+
+@pytest.fixture
+def stampable(tmp_path: Path) -> str:
+    return written(tmp_path / "stampable.pcap", STAMPABLE)
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> str:
+    return written(tmp_path / "mixed.pcap", MIXED)
+
+
+def test_every_stamped_frame_is_counted_with_its_delay_and_sampled_frames_are_as_sent(
+    client: DataPlaneClient, stampable: str
+) -> None:
+    started(client, capture={"path": stampable, "stamp": True})
+    client.start_traffic({0: 20_000}, 5 * 10**7, 10**9)
+    counts = result(client).streams[0]
+    assert counts.intended == 1000
+    assert counts.delivered == counts.offered - counts.tx_refused
+    assert counts.latency.count == counts.delivered
+    assert (counts.frame_sample.sampled, counts.frame_sample.changed) == (-(-counts.delivered // 67), 0)
+
+
+def test_frames_without_a_stamp_are_counted_and_nothing_else(client: DataPlaneClient, mixed: str) -> None:
+    started(client, capture={"path": mixed})
+    client.start_traffic({0: 20_000}, 5 * 10**7, 10**9)
+    found = result(client)
+    counts = found.streams[0]
+    assert counts.intended == 1000
+    assert counts.delivered == counts.offered - counts.tx_refused
+    assert counts.gaps is None
+    assert (counts.latency.count, counts.frame_sample.sampled) == (0, 0)
+    assert (found.receivers[0].foreign, found.receivers[0].malformed) == (0, 0)
+
+
+def test_a_pcapng_file_is_read_too(client: DataPlaneClient, tmp_path: Path) -> None:
+    path = str(tmp_path / "frames.pcapng")
+    with PcapNgWriter(path) as writer:
+        for frame in STAMPABLE:
+            writer.write(frame)
+    started(client, capture={"path": path, "stamp": True})
+    client.start_traffic({0: 20_000}, 10**7, 10**9)
+    counts = result(client).streams[0]
+    assert counts.delivered == counts.offered - counts.tx_refused > 0
+
+
+def test_recorded_gaps_give_the_rate_of_the_run_in_the_mean(client: DataPlaneClient, mixed: str) -> None:
+    started(client, capture={"path": mixed}, pacing="recorded")
+    client.start_traffic({0: 20_000}, 5 * 10**7, 10**9)
+    counts = result(client).streams[0]
+    # The first frame is due at once, and one more with the end.
+    assert 999 <= counts.intended <= 1002
+    assert counts.delivered == counts.offered - counts.tx_refused
+
+
+def test_each_stream_ends_after_the_packets_asked_for(client: DataPlaneClient, mixed: str) -> None:
+    """Two times round."""
+    started(client, capture={"path": mixed}, pacing="recorded")
+    arguments = {"duration_ns": 10**10, "rates_pps": {"0": 20_000}, "packets": 2 * len(MIXED)}
+    client.call("traffic.start", arguments)
+    assert result(client).streams[0].delivered == 2 * len(MIXED)
+
+
+@pytest.mark.parametrize(
+    ("changes", "where", "said"),
+    [
+        ({"capture": {"path": "/nowhere.pcap"}}, "capture.path", "No such file"),
+        ({"capture": {"path": ""}}, "capture.path", "empty"),
+        ({"capture": {"path": "/dev/null"}}, "capture.path", "is no capture"),
+        ({"capture": {}}, "capture.path", ""),
+        ({"pacing": "recorded"}, "pacing", "only a capture"),
+    ],
+)
+def test_a_refused_capture_says_what_is_wrong(
+    client: DataPlaneClient, changes: dict[str, Any], where: str, said: str
+) -> None:
+    error = refused(client, "traffic.configure", {"streams": [stream(**changes)]})
+    assert error.where == f"streams[0].{where}"
+    assert said in str(error)
+
+
+def test_a_frame_without_room_for_a_stamp_is_named(client: DataPlaneClient, mixed: str) -> None:
+    asked = {"streams": [stream(capture={"path": mixed, "stamp": True})]}
+    assert "frame 1 of" in str(refused(client, "traffic.configure", asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "where"),
+    [({"slice_ns": 10**6}, "slice_ns"), ({"delay": {"variation": True}}, "delay.variation")],
+)
+def test_what_needs_stamps_is_refused_without_them(
+    client: DataPlaneClient, mixed: str, asked: dict[str, Any], where: str
+) -> None:
+    started(client, capture={"path": mixed})
+    error = refused(client, "traffic.start", {"duration_ns": 10**7, "rates_pps": {"0": 1000}, **asked})
+    assert error.where == where
+    assert "no stamp" in str(error)
+
+
+def test_a_port_expects_one_capture_without_stamps(client: DataPlaneClient, mixed: str) -> None:
+    both = [stream(id=number, capture={"path": mixed}) for number in (0, 1)]
+    assert "two captures" in str(refused(client, "traffic.configure", {"streams": both}))
