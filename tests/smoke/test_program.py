@@ -31,6 +31,7 @@ pytestmark = [
 GENTLE_PPS, DURATION_S, DRAIN_MS = 500, 0.2, 300
 ENDS = [f"{{{side}.{value}}}" for side in ("left", "right") for value in ("name", "mac", "gateway_mac")]
 FORWARDER = [sys.executable, str(Path(__file__).with_name("forwarder.py")), *ENDS]
+NET_ADMIN, NET_RAW = 12, 13  # capabilities(7)
 TESTPMD = "dpdk-testpmd"
 SLEEP = f"sleep {3600 + secrets.randbelow(10**6)}"
 """Of this run of the tests alone."""
@@ -117,7 +118,8 @@ def test_one_that_ignores_its_signal_is_killed(run_root: Path) -> None:
 
 def test_it_runs_as_its_user_with_its_files_and_variables(run_root: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    script = f"id -un > said; cat $CONF >> said; echo forwarding; exec {SLEEP}"
+    script = "id -un > said; cat $CONF >> said; grep CapEff /proc/self/status > may; "
+    script += f"echo forwarding; exec {SLEEP}"
     run_root.chmod(0o711)
     lab = program_lab(
         ["sh", "-c", script],
@@ -129,6 +131,7 @@ def test_it_runs_as_its_user_with_its_files_and_variables(run_root: Path, tmp_pa
     (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
     cores = ",".join(map(str, lab.cores_for("linux-bridge").functions or ()))
     assert (tmp_path / "said").read_text() == f"nobody\nin=left out=right cores={cores}"
+    assert int((tmp_path / "may").read_text().split()[1], 16) == 1 << NET_ADMIN | 1 << NET_RAW
     assert lost(trial) == {("f1/program", "not_returned"): trial.offered}
     assert [*run_root.iterdir()] == []
 
