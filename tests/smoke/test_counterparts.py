@@ -58,10 +58,11 @@ def both(function: dict[str, Any]) -> tuple[Trial, Trial]:
 @pytest.mark.parametrize(
     "function",
     [
-        pytest.param({"nf": "l2fwd"}, id="l2fwd"),
+        pytest.param({"nf": "l2fwd"}, id="l2fwd", marks=pytest.mark.slow),
         pytest.param(
             {"nf": "l3fwd", "options": {"route_list": "198.18.0.0/16 default, 198.19.0.0/16 default"}},
             id="l3fwd",
+            marks=pytest.mark.slow,
         ),
         pytest.param({"nf": "firewall", "options": {"default": "permit"}}, id="firewall"),
         pytest.param(
@@ -69,7 +70,11 @@ def both(function: dict[str, Any]) -> tuple[Trial, Trial]:
             id="chain",
         ),
         pytest.param({"nf": "lb", "options": {"services": SERVICES}}, id="lb"),
-        pytest.param({"nf": "shaper", "options": {"tenants": "default rate_bps=1000000000"}}, id="shaper"),
+        pytest.param(
+            {"nf": "shaper", "options": {"tenants": "default rate_bps=1000000000"}},
+            id="shaper",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_what_passes_weirs_function_passes_linux_in_its_place(
