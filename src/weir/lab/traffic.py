@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from weir.base.record import LabSection
-from weir.lab.frames import Frame
+from weir.lab.capture import Capture
+from weir.lab.frames import CAPTURE, Frame
 
 MAX_FLOWS = 1_000_000
 # Those set aside for benchmarks: 198.18.0.0/15 (RFC 2544, RFC 6815) and 2001:2::/48 (RFC 5180).
@@ -64,17 +65,35 @@ class Traffic(LabSection):
         max_length=64,
         description="frame sizes in L2 bytes with FCS, at most 9216 (with a VLAN tag 9220); IMIX: 7 of 64, 4 "
         "of 570, 1 of 1518; jumbo: 9018; or mixes as IMIX genomes (RFC 6985), imix:aaaaaaaddddg or, with "
-        "sizes of your own, imix:aaA:A=570; one result each",
+        "sizes of your own, imix:aaA:A=570; capture: the frames of `capture`, and these alone where this is "
+        "absent; one result each",
     )
     ip: IpVersion = Field(default=4, description="version of IP")
     l4: Literal["udp", "tcp"] = Field(default="udp", description="transport protocol")
     flows: Flows = Field(default=Flows(), description="the five-tuples")
     left: End = Field(default=End(), description="the left end: source of what runs left to right")
     right: End = Field(default=End(), description="the right end: its destination")
-    pacing: Literal["constant", "poisson"] = Field(default="constant", description="gaps between packets")
+    pacing: Literal["constant", "poisson", "recorded"] = Field(
+        default="constant",
+        description="gaps between packets; `recorded`: the capture's, in the mean at the rate of the trial",
+    )
+    capture: Capture | None = Field(
+        default=None, description="frames of capture files; absent: all frames are generated"
+    )
     vlan: int | None = Field(
         default=None, ge=1, le=4094, description="802.1Q tag of each frame; absent: none"
     )
+
+    @model_validator(mode="after")
+    def _of_the_capture(self) -> Self:
+        if self.capture is not None and "frames" not in self.model_fields_set:
+            object.__setattr__(self, "frames", (CAPTURE,))  # frozen, and not handed to anybody yet
+        return self
+
+    @property
+    def arrivals(self) -> Literal["constant", "poisson"]:
+        """The pacing of generated frames, which are never `recorded`."""
+        return "poisson" if self.pacing == "poisson" else "constant"
 
     def addresses(self, ip: IpVersion | None = None) -> tuple[str, str]:
         """Of the left end and of the right one; of the other version of IP those set aside for benchmarks."""

@@ -328,6 +328,9 @@ class Trial(Record):
     """Whether the trial may be used."""
     invalid_because: list[str] = []
     """Sentences with numbers; empty for a valid trial."""
+    doubted: list[Literal["accounting", "frames_changed"]] = []
+    """Of these reasons those that a later trial does not answer: packets were made or lost unseen, or frames
+    changed on the way."""
     streams: list[StreamCount] = []
     """The same for each direction."""
     areas: list[AreaLoad] = []

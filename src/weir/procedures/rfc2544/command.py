@@ -11,6 +11,7 @@ import typer
 from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed
 from weir.cli.labfile import Chains, LabPath, Part, Technologies, Variants, Wait, compared_here, own_cores
 from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
+from weir.lab.frames import CAPTURE
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -142,7 +143,12 @@ def chosen_options(
 def _with(lab: Lab, options: Rfc2544Options) -> Lab:
     """Measured once, with the procedures' frame sizes if they have their own."""
     measure = lab.measure.model_copy(update={"rfc2544": options, "rounds": 1})
-    traffic = lab.traffic.model_copy(update={"frames": options.sizes(lab.traffic.frames)})
+    frames = options.sizes(lab.traffic.frames)
+    if CAPTURE in frames:
+        raise CommandError(
+            "RFC 2544 asks for frame sizes, and the lab sends a capture: name sizes with --frame", USAGE
+        )
+    traffic = lab.traffic.model_copy(update={"frames": frames})
     return lab.model_copy(update={"measure": measure, "traffic": traffic})
 
 

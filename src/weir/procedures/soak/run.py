@@ -127,8 +127,10 @@ class SoakCampaign:
             self._store.update_setup(place, setup)
             self._store.update(result)
             on.tester().announce(ANNOUNCE_FRAMES)
+            traffic = on.traffic(case.frame)
+            case.mean_frame_bytes = traffic.mean_frame_bytes
             begin(on)
-            case.clocks = arrival_clocks(on.client.ledger(), on.traffic(case.frame).streams)
+            case.clocks = arrival_clocks(on.client.ledger(), traffic.streams)
             run = SoakRun(self._lab, result, case, place, store=self._store, progress=self._progress)
             result.interrupted = run.segment(on)
 
