@@ -100,6 +100,8 @@ def test_what_weirs_function_refuses_linux_refuses_and_counts(
     weir, linux = both(function)
     for trial in (weir, linux):
         assert 0 < refused(trial, reason) == trial.offered - trial.delivered < trial.offered, trial.drops
+    shares = [refused(trial, reason) / trial.offered for trial in (weir, linux)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)
     assert [*run_root.iterdir()] == []
 
 
