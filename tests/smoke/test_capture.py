@@ -21,8 +21,7 @@ from scapy.utils import wrpcap
 
 from weir.fabric import namespace
 from weir.lab import Lab, load_lab
-from weir.lab.capture import Capture
-from weir.lab.traffic import Traffic
+from weir.lab.traffic import Capture, Traffic
 from weir.report.summary import rows
 from weir.results.result import Result
 

@@ -26,9 +26,8 @@ from weir.lab.host import Host
 from weir.lab.kernel import COUNTERPARTS, PACKAGES, words_of
 from weir.lab.measure import Measure
 from weir.lab.sla import Sla
-from weir.lab.technology import Technologies, TechnologyName
 from weir.lab.traffic import TesterOptions, Traffic
-from weir.lab.variant import Variant, VariantName
+from weir.lab.variant import Technologies, TechnologyName, Variant, VariantName
 from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES, TechnologyOptions
 

@@ -16,8 +16,7 @@ from typing import Any
 from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
 from weir.fabric.errors import FabricError
-from weir.fabric.printable import printable
-from weir.fabric.process import log_end
+from weir.fabric.process import log_end, printable
 from weir.fabric.step_handlers import Facts, Site
 from weir.lab.kernel import FILE_PREFIX, filled
 from weir.plan import Step
