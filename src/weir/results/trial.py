@@ -11,7 +11,8 @@ from weir.results.slices import Counted, LeftOut, TrialSlices
 
 
 class Drop(Record):
-    """Packets lost at one place for one reason, counted there (not inferred)."""
+    """Packets lost at one place for one reason, counted there; of `not_returned` inferred: what went into a
+    function outside weir-dp less what came out and what its own counters tell."""
 
     place: str
     """Where it was counted: "tester.left", "net0:f1.left", "area f1"."""

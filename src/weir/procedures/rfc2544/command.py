@@ -11,7 +11,6 @@ import typer
 from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed
 from weir.cli.labfile import Chains, LabPath, Part, Technologies, Variants, Wait, compared_here, own_cores
 from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
-from weir.lab.frames import CAPTURE
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -143,6 +142,8 @@ def chosen_options(
 def _with(lab: Lab, options: Rfc2544Options) -> Lab:
     """Measured once, with the procedures' frame sizes if they have their own."""
     measure = lab.measure.model_copy(update={"rfc2544": options, "rounds": 1})
+    from weir.lab.frames import CAPTURE
+
     frames = options.sizes(lab.traffic.frames)
     if CAPTURE in frames:
         raise CommandError(
