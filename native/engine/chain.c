@@ -125,10 +125,14 @@ release_due(struct weir_path *path, uint64_t now_tsc, const bool hands_over)
 
 	for (unsigned int i = 0; i < path->stage_count; i++) {
 		struct weir_stage *stage = &path->stages[i];
-		struct weir_batch batch = {.direction = path->direction, .now_tsc = now_tsc};
+		struct weir_batch batch;
 
-		if (stage->nf->release == NULL || weir_nf_is_idle(stage->nf, stage->state))
+		if (stage->nf->release == NULL || weir_nf_is_idle(stage->nf, stage->state) ||
+		    (stage->nf->releases_held_only && stage->ledger.held == 0))
 			continue;
+		batch = (struct weir_batch){.direction = path->direction,
+					    .now_tsc = now_tsc,
+					    .cache = path->fastpath.cache};
 		stage->nf->release(stage->state, &batch, &stage->ledger);
 		if (batch.count == 0)
 			continue;

@@ -87,16 +87,16 @@ number_of_fragment(const struct dispatcher *dispatcher, struct weir_fragments *f
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(packet, const uint8_t *);
 	struct weir_headers whole = *headers;
-	uint32_t number;
+	uint64_t number;
 
 	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0)
 		return weir_fragments_recall(fragments, packet, headers, now_tsc, &number)
-			       ? number
+			       ? (uint32_t)number
 			       : number_of(dispatcher, headers, frame, direction);
 	whole.flags &= ~WEIR_HEADER_FRAGMENT;
 	number = number_of(dispatcher, &whole, frame, direction);
 	weir_fragments_remember(fragments, packet, headers, now_tsc, number);
-	return number;
+	return (uint32_t)number;
 }
 
 static inline uint32_t
@@ -180,7 +180,7 @@ make_fragments(struct dispatcher *dispatcher)
 	if (dispatcher->fragments == NULL)
 		return false;
 	for (unsigned int i = 0; i < count; i++) {
-		dispatcher->fragments[i] = weir_fragments_create(DATAGRAMS);
+		dispatcher->fragments[i] = weir_fragments_create(DATAGRAMS, 0, 0);
 		if (dispatcher->fragments[i] == NULL)
 			return false;
 	}

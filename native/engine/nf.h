@@ -109,6 +109,8 @@ struct weir_nf {
 	 * ledger->originated.
 	 */
 	void (*release)(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);
+	/* release() gives only what was counted in ledger->held: not called while that is 0. */
+	bool releases_held_only;
 	/*
 	 * Decides on each packet of a parsed batch: actions[i] for packet[i], given cleared. What
 	 * actions rewrite it reads from `headers`: in the frame it may not be written yet. The

@@ -87,6 +87,9 @@ has_key(const struct weir_headers *headers)
 	       (headers->flags & (WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT)) == 0;
 }
 
+/* What is remembered of a first fragment: the number of its flow, or this and why it has none. */
+#define DROPPED (1UL << 32)
+
 /* A later fragment gets the verdict of its first one's flow; its payload is not inspected. */
 static void
 decide_later_fragment(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
@@ -95,11 +98,15 @@ decide_later_fragment(struct dpi *dpi, const struct weir_batch *batch, uint16_t 
 	const struct weir_headers *headers = &batch->headers[index];
 	struct weir_tuple key = dpi_key_of(headers, batch->direction);
 	struct dpi_flow *flow;
-	uint32_t number;
+	uint64_t number;
 
 	if (!weir_fragments_recall(dpi->fragments, batch->packet[index], headers, batch->now_tsc,
 				   &number)) {
-		weir_action_drop_once(action, DPI_DROP_FRAGMENT_UNKNOWN);
+		weir_fragment_hold(action, DPI_DROP_FRAGMENTS_FULL);
+		return;
+	}
+	if (number >= DROPPED) {
+		weir_action_drop_once(action, (uint8_t)(number - DROPPED));
 		return;
 	}
 	flow = &dpi->flows[number];
@@ -221,6 +228,9 @@ decide_one(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 	flow = flow_of(dpi, batch, index, key, flow, rule);
 	if (unlikely(flow == NULL)) {
 		weir_action_drop_once(action, DPI_DROP_FLOWS_FULL);
+		if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
+			weir_fragments_remember(dpi->fragments, batch->packet[index], headers,
+						batch->now_tsc, DROPPED + DPI_DROP_FLOWS_FULL);
 		return;
 	}
 	if (likely((flow->flags & DPI_FLOW_DECIDED) != 0))

@@ -22,8 +22,6 @@
 
 #include <rte_cycles.h>
 
-#define FRAGMENTED_DATAGRAMS 4096
-
 static const char *const ipv6_names[] = {"forward", "drop", NULL};
 
 #define NUMBER(title, in, by_default, low, high, text)                                             \
@@ -79,6 +77,7 @@ static const struct weir_option options[] = {
 	NUMBER(charge_timeout_s, "s", "3600", 1, 604800,
 	       "Time without flows after which a subscriber's counters are forgotten: read them "
 	       "more often."),
+	WEIR_FRAGMENT_ROWS(struct dpi),
 };
 
 static const struct weir_drop_reason drop_reasons[] = {
@@ -99,7 +98,9 @@ static const struct weir_drop_reason drop_reasons[] = {
 				   "The flow's verdict came when charges_max pairs of subscriber "
 				   "and rule were counted for."},
 	[DPI_DROP_FRAGMENT_UNKNOWN] = {"fragment_unknown",
-				       "A later fragment whose first one was not seen before it."},
+				       "A later fragment of a flow that has ended."},
+	[DPI_DROP_FRAGMENT_TIMEOUT] = WEIR_FRAGMENT_TIMEOUT_REASON,
+	[DPI_DROP_FRAGMENTS_FULL] = WEIR_FRAGMENTS_FULL_REASON,
 	[DPI_DROP_IPV6] = {"ipv6", "IPv6 is not looked into, and ipv6 is drop."},
 };
 
@@ -159,7 +160,7 @@ init(void *state, const char *where, struct weir_error *error)
 			  "no memory for %lu charges", dpi->charges_max);
 		goto no_charges;
 	}
-	dpi->fragments = weir_fragments_create(FRAGMENTED_DATAGRAMS);
+	dpi->fragments = weir_fragments_of(&dpi->fragment_options);
 	if (dpi->fragments != NULL)
 		return 0;
 	weir_fail(error, "no_memory", where, NULL, NULL, "no memory for fragments");
@@ -179,12 +180,31 @@ tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
 	dpi_flows_sweep(state, now_tsc, cache);
 }
 
+extern const struct weir_nf weir_nf_dpi;
+
+static void
+take(void *state, const struct weir_batch *batch, uint16_t index, const struct weir_action *action,
+     struct weir_stage_ledger *ledger)
+{
+	const struct dpi *dpi = state;
+
+	weir_held_fragments_take(dpi->fragments, batch, index, action, ledger);
+}
+
+static void
+release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
+{
+	const struct dpi *dpi = state;
+
+	weir_held_fragments_release(&weir_nf_dpi, state, dpi->fragments, batch,
+				    DPI_DROP_FRAGMENT_TIMEOUT, ledger);
+}
+
 /*
  * No steer(): a worker needs both directions of a flow, which it gets in any case, and a
  * subscriber's charges are sums, so that each worker may have a part of them. Behind an address
  * translation, whose steer() chooses the worker, nothing else is possible.
  */
-extern const struct weir_nf weir_nf_dpi;
 const struct weir_nf weir_nf_dpi = {
 	.name = "dpi",
 	.summary = "Recognises applications and content, drops by rules, charges subscribers.",
@@ -200,6 +220,9 @@ const struct weir_nf weir_nf_dpi = {
 	.commands = dpi_commands,
 	.command_count = 1,
 	.decide = dpi_decide,
+	.take = take,
+	.release = release,
+	.releases_held_only = true,
 	.tick = tick,
 	.report = dpi_report,
 };

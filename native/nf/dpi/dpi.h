@@ -5,8 +5,8 @@
 
 #include "charges.h"
 #include "engine/flow_cache.h"
-#include "packet/fragments.h"
 #include "engine/nf.h"
+#include "toolkit/held_fragments.h"
 #include "inspections.h"
 #include "rules.h"
 
@@ -19,6 +19,8 @@ enum dpi_drop_reason {
 	DPI_DROP_INSPECTIONS_FULL,
 	DPI_DROP_CHARGES_FULL,
 	DPI_DROP_FRAGMENT_UNKNOWN,
+	DPI_DROP_FRAGMENT_TIMEOUT,
+	DPI_DROP_FRAGMENTS_FULL,
 	DPI_DROP_IPV6,
 };
 
@@ -88,6 +90,7 @@ struct dpi {
 	uint64_t closed_timeout_s;
 	uint64_t inspection_timeout_s;
 	uint64_t charge_timeout_s;
+	struct weir_fragment_options fragment_options;
 	bool applications;
 	char rules_file[WEIR_OPTION_TEXT_BYTES];
 };

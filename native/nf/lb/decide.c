@@ -146,6 +146,21 @@ look_up(const struct lb *lb, const struct weir_batch *batch, struct look_up *loo
 	weir_flow_table_find(lb->index, look_up->keys, look_up->found, look_up->count);
 }
 
+/* For no service, but perhaps to the address of one, which is all that later fragments say. */
+static void
+decide_other(struct lb *lb, const struct weir_batch *batch, uint16_t index,
+	     struct weir_action *action)
+{
+	const struct weir_tuple *tuple = &batch->headers[index].tuple;
+
+	lb_decide_other(lb, action);
+	if (likely((batch->headers[index].flags & WEIR_HEADER_FRAGMENT) == 0))
+		return;
+	action->src_ip = tuple->src_ip;
+	action->dst_ip = tuple->dst_ip;
+	lb_remember_fragment(lb, batch, index, action);
+}
+
 void
 lb_decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
 {
@@ -160,7 +175,7 @@ lb_decide(void *state, const struct weir_batch *batch, struct weir_action *actio
 
 		if (known.number[i] == LB_NONE) {
 			if (has_ports(headers))
-				lb_decide_other(lb, &actions[i]);
+				decide_other(lb, batch, i, &actions[i]);
 			else
 				lb_decide_rare(lb, batch, i, &actions[i]);
 			continue;

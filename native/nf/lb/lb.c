@@ -7,15 +7,15 @@
  * five-tuple and then remembered: it stays when others come and go. Outbound is from clients to
  * services: the destination is rewritten; inbound is from back-ends to clients: the source is.
  * ICMP errors about a connection are rewritten inside and outside (RFC 5508, section 4.2), later
- * fragments follow their first one, and ARP passes. `other` says what becomes of IP packets that
- * are for no service. With more connections than connections_max a new one is forwarded by the hash
- * alone, as Maglev does, or dropped: `when_full`.
+ * fragments follow their first one, for which those wait that come before it, and ARP passes.
+ * `other` says what becomes of IP packets that are for no service. With more connections than
+ * connections_max a new one is forwarded by the hash alone, as Maglev does, or dropped:
+ * `when_full`.
  *
  * Back-ends are added, drained and removed by commands, while packets flow. An idle connection ends
  * between its time-out and two seconds later.
  * Limits: IPv4; VLANs are not distinguished; a back-end's address and port belong to one service of
- * a protocol; all back-ends have equal shares; a fragment that overtakes its first one is dropped;
- * pings of a service's address are other traffic.
+ * a protocol; all back-ends have equal shares; pings of a service's address are other traffic.
  * Example: {"nf": "lb", "options": {"services":
  *   "203.0.113.10:80/tcp 10.0.0.1:8080, 203.0.113.10:80/tcp 10.0.0.2:8080"}}
  */
@@ -25,8 +25,6 @@
 
 #include "toolkit/option_rows.h"
 #include "maglev.h"
-
-#define FRAGMENTED_DATAGRAMS 4096
 
 static const char *const other_names[] = {"forward", "drop", NULL};
 static const char *const when_full_names[] = {"stateless", "drop", NULL};
@@ -89,6 +87,7 @@ static const struct weir_option options[] = {
 	WEIR_TIMEOUT_ROW(struct lb, fin_timeout_s, "120", 86400,
 			 "The same behind both FINs or an RST."),
 	WEIR_TIMEOUT_ROW(struct lb, udp_timeout_s, "300", 86400, "The same for UDP."),
+	WEIR_FRAGMENT_ROWS(struct lb),
 };
 
 static const struct weir_drop_reason drop_reasons[] = {
@@ -104,8 +103,8 @@ static const struct weir_drop_reason drop_reasons[] = {
 				   "one."},
 	[LB_DROP_TABLE_FULL] = {"table_full",
 				"The table of connections is full, and when_full is drop."},
-	[LB_DROP_FRAGMENT_UNKNOWN] = {"fragment_unknown",
-				      "A later fragment whose first one was not seen before it."},
+	[LB_DROP_FRAGMENT_TIMEOUT] = WEIR_FRAGMENT_TIMEOUT_REASON,
+	[LB_DROP_FRAGMENTS_FULL] = WEIR_FRAGMENTS_FULL_REASON,
 };
 
 static int
@@ -136,7 +135,7 @@ init(void *state, const char *where, struct weir_error *error)
 	lb->tsc_hz = rte_get_tsc_hz();
 	if (init_services(lb, where, error) < 0 || lb_connections_init(lb, where, error) < 0)
 		goto failed;
-	lb->fragments = weir_fragments_create(FRAGMENTED_DATAGRAMS);
+	lb->fragments = weir_fragments_of(&lb->fragment_options);
 	if (lb->fragments != NULL)
 		return 0;
 	weir_fail(error, "no_memory", where, NULL, NULL, "no memory for fragments");
@@ -165,6 +164,25 @@ steer(const void *state, const struct weir_headers *headers, enum weir_direction
 }
 
 extern const struct weir_nf weir_nf_lb;
+
+static void
+take(void *state, const struct weir_batch *batch, uint16_t index, const struct weir_action *action,
+     struct weir_stage_ledger *ledger)
+{
+	const struct lb *lb = state;
+
+	weir_held_fragments_take(lb->fragments, batch, index, action, ledger);
+}
+
+static void
+release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
+{
+	const struct lb *lb = state;
+
+	weir_held_fragments_release(&weir_nf_lb, state, lb->fragments, batch,
+				    LB_DROP_FRAGMENT_TIMEOUT, ledger);
+}
+
 const struct weir_nf weir_nf_lb = {
 	.name = "lb",
 	.summary = "Balances TCP and UDP over back-ends: Maglev's hashing, connections stay.",
@@ -182,6 +200,9 @@ const struct weir_nf weir_nf_lb = {
 	.commands = lb_commands,
 	.command_count = 3,
 	.decide = lb_decide,
+	.take = take,
+	.release = release,
+	.releases_held_only = true,
 	.tick = tick,
 	.steer = steer,
 	.report = lb_report,

@@ -5,8 +5,8 @@
 
 #include "engine/flow_cache.h"
 #include "packet/flow_table.h"
-#include "packet/fragments.h"
 #include "engine/nf.h"
+#include "toolkit/held_fragments.h"
 #include "services.h"
 
 enum lb_drop {
@@ -15,7 +15,8 @@ enum lb_drop {
 	LB_DROP_NO_BACKEND,
 	LB_DROP_OTHER_BACKEND,
 	LB_DROP_TABLE_FULL,
-	LB_DROP_FRAGMENT_UNKNOWN,
+	LB_DROP_FRAGMENT_TIMEOUT,
+	LB_DROP_FRAGMENTS_FULL,
 };
 
 enum lb_connection_flag {
@@ -61,6 +62,7 @@ struct lb {
 	uint64_t syn_timeout_s;
 	uint64_t fin_timeout_s;
 	uint64_t udp_timeout_s;
+	struct weir_fragment_options fragment_options;
 	struct weir_counter sent[LB_BACKENDS_MAX]; /* to and from each back-end */
 	char services[WEIR_OPTION_TEXT_BYTES];
 	char services_file[WEIR_OPTION_TEXT_BYTES];
@@ -87,7 +89,7 @@ void lb_decide(void *state, const struct weir_batch *batch, struct weir_action *
 
 void lb_decide_rare(struct lb *lb, const struct weir_batch *batch, uint16_t index,
 		    struct weir_action *action);
-/* For the later fragments of this first one: the address that `action` writes. */
+/* For the later fragments of this first one: the address that `action` writes, or why it drops. */
 void lb_remember_fragment(struct lb *lb, const struct weir_batch *batch, uint16_t index,
 			  struct weir_action *action);
 void lb_decide_other(const struct lb *lb, struct weir_action *action);

@@ -6,6 +6,9 @@
 #include "packet/icmp_error.h"
 #include "lb.h"
 
+/* What is remembered of a first fragment: an address, or this and why it was dropped. */
+#define DROPPED (1UL << 32)
+
 void
 lb_decide_other(const struct lb *lb, struct weir_action *action)
 {
@@ -18,11 +21,13 @@ lb_remember_fragment(struct lb *lb, const struct weir_batch *batch, uint16_t ind
 		     struct weir_action *action)
 {
 	bool outbound = batch->direction == WEIR_OUTBOUND;
+	uint64_t decision = DROPPED | action->drop_reason;
 
 	action->once = true;
 	if (action->verdict == WEIR_FORWARD)
-		weir_fragments_remember(lb->fragments, batch->packet[index], &batch->headers[index],
-					batch->now_tsc, outbound ? action->dst_ip : action->src_ip);
+		decision = outbound ? action->dst_ip : action->src_ip;
+	weir_fragments_remember(lb->fragments, batch->packet[index], &batch->headers[index],
+				batch->now_tsc, decision);
 }
 
 /* A packet without ports, to an address whose services differ by their ports only. */
@@ -33,22 +38,26 @@ decide_portless(const struct lb *lb, const struct weir_batch *batch, uint16_t in
 	const struct weir_headers *headers = &batch->headers[index];
 	bool outbound = batch->direction == WEIR_OUTBOUND;
 	uint32_t ip = outbound ? headers->tuple.dst_ip : headers->tuple.src_ip;
-	uint32_t decision;
+	bool is_later = (headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0;
+	uint64_t decision;
 
 	action->once = true;
-	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0 &&
-	    weir_fragments_recall(lb->fragments, batch->packet[index], headers, batch->now_tsc,
-				  &decision)) {
+	if (is_later && weir_fragments_recall(lb->fragments, batch->packet[index], headers,
+					      batch->now_tsc, &decision)) {
+		if (decision >= DROPPED) {
+			weir_action_drop_once(action, (uint8_t)(decision - DROPPED));
+			return;
+		}
 		action->set = outbound ? WEIR_SET_DST_IP : WEIR_SET_SRC_IP;
-		action->src_ip = decision;
-		action->dst_ip = decision;
+		action->src_ip = (uint32_t)decision;
+		action->dst_ip = (uint32_t)decision;
 		return;
 	}
 	if (!lb_set_has_address(lb->set, ip, headers->tuple.protocol,
 				outbound ? LB_VIP : LB_BACKEND))
 		lb_decide_other(lb, action);
-	else if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0)
-		weir_action_drop_once(action, LB_DROP_FRAGMENT_UNKNOWN);
+	else if (is_later)
+		weir_fragment_hold(action, LB_DROP_FRAGMENTS_FULL);
 	else
 		weir_action_drop_once(action, LB_DROP_MALFORMED);
 }

@@ -10,11 +10,11 @@
  * subscriber (RFC 6888, REQ-4). Which port an endpoint gets: port_pool.h.
  *
  * Ports: outbound is from inside to outside. MAC addresses and TTL are left alone: put l3fwd behind
- * it. Limits: a fragment that comes before its first one is dropped; no application gateways; other
- * protocols, other ICMP and frames that are not IPv4 are dropped. With several workers the
- * dispatcher sees no ports in later fragments and ICMP errors, and hairpinning works within a
- * worker only. Example: {"nf": "nat", "options": {"external": "203.0.113.0/28", "sessions":
- * 1000000}}
+ * it. Fragments follow their first one; those that come before it wait. Limits: no application
+ * gateways; other protocols, other ICMP and frames that are not IPv4 are dropped. With several
+ * workers a fragment that overtakes its first one may wait at another worker in vain, and
+ * hairpinning works within a worker only. Example: {"nf": "nat", "options": {"external":
+ * "203.0.113.0/28", "sessions": 1000000}}
  */
 #include "nat.h"
 
@@ -76,8 +76,7 @@ static const struct weir_option options[] = {
 			"time; 120 bytes each.",
 		.offset = offsetof(struct nat, remote_count),
 	},
-	WEIR_FRAGMENTS_ROW(struct nat,
-			   "Fragmented packets of each direction that are known at a time."),
+	WEIR_FRAGMENT_ROWS(struct nat),
 	{
 		.name = "filtering",
 		.type = WEIR_OPTION_ENUM,
@@ -176,8 +175,9 @@ static const struct weir_drop_reason drop_reasons[] = {
 				       "The inside address has as many ports as "
 				       "`subscriber_ports` says."},
 	[NAT_DROP_FRAGMENT_UNKNOWN] = {"fragment_unknown",
-				       "A later fragment whose first one was not seen, or too long "
-				       "ago."},
+				       "A later fragment of a mapping that has ended."},
+	[NAT_DROP_FRAGMENT_TIMEOUT] = WEIR_FRAGMENT_TIMEOUT_REASON,
+	[NAT_DROP_FRAGMENTS_FULL] = WEIR_FRAGMENTS_FULL_REASON,
 	[NAT_DROP_ICMP] = {"icmp", "ICMP that is neither echo nor an error about a packet of a "
 				   "mapping, or is damaged."},
 	[NAT_DROP_OTHER_WORKER] = {"other_worker",
@@ -209,8 +209,7 @@ fini(void *state)
 {
 	struct nat *nat = state;
 
-	weir_fragments_free(nat->destinations);
-	weir_fragments_free(nat->sources);
+	weir_fragments_free(nat->fragments);
 	nat_remotes_fini(nat);
 	nat_sessions_fini(nat);
 }
@@ -247,10 +246,8 @@ init(void *state, const char *where, struct weir_error *error)
 	nat->lane_bits = __builtin_ctzl(nat->lanes);
 	nat->workers = 1;
 	nat->timeouts = weir_session_timeouts_of_s(&nat->timeouts_s);
-	nat->sources = weir_fragments_create(nat->fragment_count);
-	nat->destinations = weir_fragments_create(nat->fragment_count);
-	if (nat_sessions_init(nat) == 0 && nat_remotes_init(nat) == 0 && nat->sources != NULL &&
-	    nat->destinations != NULL) {
+	nat->fragments = weir_fragments_of(&nat->fragment_options);
+	if (nat_sessions_init(nat) == 0 && nat_remotes_init(nat) == 0 && nat->fragments != NULL) {
 		if (nat_forwards_init(nat, where, error) == 0)
 			return 0;
 		fini(nat);
@@ -314,6 +311,9 @@ const struct weir_nf weir_nf_nat = {
 	.commands = nat_commands,
 	.command_count = NAT_COMMANDS,
 	.decide = nat_decide,
+	.take = nat_take,
+	.release = nat_release,
+	.releases_held_only = true,
 	.tick = nat_tick,
 	.steer = steer,
 	.share = share,

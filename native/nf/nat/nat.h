@@ -15,8 +15,8 @@
 
 #include "engine/flow_cache.h"
 #include "packet/flow_table.h"
-#include "packet/fragments.h"
 #include "packet/mix.h"
+#include "toolkit/held_fragments.h"
 #include "toolkit/session_timeouts.h"
 #include "engine/nf.h"
 
@@ -38,6 +38,8 @@ enum nat_drop {
 	NAT_DROP_REMOTES_EXHAUSTED,
 	NAT_DROP_SUBSCRIBER_LIMIT,
 	NAT_DROP_FRAGMENT_UNKNOWN,
+	NAT_DROP_FRAGMENT_TIMEOUT,
+	NAT_DROP_FRAGMENTS_FULL,
 	NAT_DROP_ICMP,
 	NAT_DROP_OTHER_WORKER,
 };
@@ -122,7 +124,8 @@ struct nat {
 	/* Options. */
 	struct weir_prefix external;
 	uint64_t port_min, port_max;
-	uint64_t session_count, remote_count, fragment_count;
+	uint64_t session_count, remote_count;
+	struct weir_fragment_options fragment_options;
 	struct weir_session_timeouts_s timeouts_s;
 	unsigned int filtering; /* enum nat_filtering */
 	bool inbound_refresh;
@@ -150,8 +153,7 @@ struct nat {
 	struct nat_remote *remotes; /* by position in the index */
 	struct rte_hash *subscriber_index;
 	uint32_t *subscriber_used;
-	/* Of the first fragments: the mapping of their source, or of their destination, or both. */
-	struct weir_fragments *sources, *destinations;
+	struct weir_fragments *fragments;
 
 	uint64_t sessions_used, remotes_used;
 	uint32_t sweep_session, sweep_remote; /* where tick() goes on */
@@ -293,11 +295,15 @@ uint32_t nat_session_timeout(const struct nat *nat, const struct nat_session *se
 
 /* fragments.c */
 
-/* For the later fragments of this first one, which is forwarded. */
-void nat_fragment_remember(struct nat *nat, const struct weir_batch *batch, uint16_t index);
-/* Decides on a later fragment by its first one. */
+/* For the later fragments of this first one, of which `action` was decided. */
+void nat_fragment_remember(struct nat *nat, const struct weir_batch *batch, uint16_t index,
+			   const struct weir_action *action);
+/* Decides on a later fragment by its first one, or holds it until that comes. */
 void nat_fragment_follow(const struct nat *nat, const struct weir_batch *batch, uint16_t index,
 			 struct weir_action *action);
+void nat_take(void *state, const struct weir_batch *batch, uint16_t index,
+	      const struct weir_action *action, struct weir_stage_ledger *ledger);
+void nat_release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);
 
 /* icmp_error.c */
 

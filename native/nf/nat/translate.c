@@ -277,6 +277,8 @@ unusual(const struct work *work, uint16_t index, unsigned int kind, struct weir_
 		break;
 	case KIND_OTHER_ICMP:
 		nat_icmp_error(work->nat, batch->packet[index], headers, batch->direction, action);
+		if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
+			nat_fragment_remember(work->nat, batch, index, action);
 		break;
 	default:
 		nat_drop(action, kind - KIND_DROP);
@@ -322,10 +324,9 @@ decide(struct nat *nat, const struct weir_batch *batch, struct weir_action *acti
 			outbound(&work, session, headers, &actions[i]);
 		else
 			inbound(&work, session, headers, &actions[i]);
-		if (unlikely((headers->flags & WEIR_HEADER_FRAGMENT) != 0) &&
-		    actions[i].verdict == WEIR_FORWARD) {
+		if (unlikely((headers->flags & WEIR_HEADER_FRAGMENT) != 0)) {
 			actions[i].once = true;
-			nat_fragment_remember(nat, batch, i);
+			nat_fragment_remember(nat, batch, i, &actions[i]);
 		}
 	}
 }
