@@ -153,6 +153,10 @@ def test_the_command_measures_a_capture_and_says_what_is_wrong_with_a_file(
     found = next(rows(result))
     assert found.case.frame == "capture"
     assert found.case.mean_frame_bytes == pytest.approx(sum(len(one) + 4 for one in FRAMES) / len(FRAMES))
+    soak = subprocess.run(
+        [*WEIR, "soak", str(lab), "--rate", "5kpps"], capture_output=True, text=True, check=False
+    )
+    assert (soak.returncode, "no stamp" in soak.stderr) == (1, True), soak.stderr
     capture.write_bytes(b"no capture")
     done = subprocess.run(
         [*WEIR, "run", str(lab), "--store", str(tmp_path / "store.db")],

@@ -58,8 +58,9 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     yield "under load", f"{_long(soak.measured_s)} of {_long(soak.duration_s)}"
     yield (
         "packets",
-        f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered, "
-        f"{lost_text(soak.lost)}",
+        f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered, {lost_text(soak.lost)}"
+        if soak.offered
+        else "none were sent",
     )
     drops = _drops(soak)
     if drops:
