@@ -237,18 +237,24 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
             "load is too much: the system or the machine changed its speed",
             f"{rates.mpps(found)} Mpps",
         )
-    best = carried(case)
+    best, most_pps = carried(case), contradicted_pps(found, case)
+    if best is not None and most_pps is not None:
+        mpps, most = rates.mpps(found), numbers.mpps(most_pps)
+        how = f"{best.purpose}, {_counted_s(best):.2f} s"
+        yield (
+            "contradicted",
+            f"found at {mpps} Mpps, but a valid trial carried {most} Mpps without loss ({how})",
+            f"{mpps} Mpps, a trial {most}",
+        )
+
+
+def contradicted_pps(found: Throughput, case: Case) -> float | None:
+    """What a valid trial of the case carried without loss, if the rate is far below it."""
+    ends, best = rates.interval_pps(found), carried(case)
     highest_pps = ends[1] if ends is not None else found.load_pps
-    if best is not None and highest_pps is not None:
-        most_pps = best.intended_load_pps
-        if highest_pps < CONTRADICTED_SHARE * most_pps:
-            mpps, most = rates.mpps(found), numbers.mpps(most_pps)
-            how = f"{best.purpose}, {_counted_s(best):.2f} s"
-            yield (
-                "contradicted",
-                f"found at {mpps} Mpps, but a valid trial carried {most} Mpps without loss ({how})",
-                f"{mpps} Mpps, a trial {most}",
-            )
+    if best is None or highest_pps is None or highest_pps >= CONTRADICTED_SHARE * best.intended_load_pps:
+        return None
+    return best.intended_load_pps
 
 
 def carried(case: Case) -> Trial | None:
