@@ -5,8 +5,8 @@ Three technologies, PVP and PVVP, 64 B, NDR as labs/switching --quick finds it. 
 one built chain: quiet, disturbed, quiet, …; a disturbed one is compared with the mean of its two neighbours.
 Bursts of 1 to 20 ms, 5 to 25 % of the time, on either core, drawn from a seed.
 
-- *ratio*: share of the disturbed searches whose rate is within 5 % of the quiet one, of those that found one
-  in the same state of the machine.
+- *ratio*: share of the disturbed searches whose rate is within 5 % of the quiet one, of those that found one,
+  in whatever state the machine was then.
 - `quiet_near`: the same of each quiet search to the next: what the machine itself allows.
 - `unflagged_off`: rates without a flag that are more than 10 % off. None is allowed.
 - `irregular`: share without an answer; at most 5 %.

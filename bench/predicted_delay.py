@@ -140,7 +140,7 @@ def _visited(one: Visited, model: CostModel, slowing: Slowing) -> Iterator[Point
             here = replace(model, hz=model.hz / slowing.times(piece_cycles))
             if load_pps >= LOAD_MOST * predict(here, execution).pps:
                 continue
-            said = execution_delay(here, execution, load_pps, one.lab.traffic.pacing)
+            said = execution_delay(here, execution, load_pps, one.lab.traffic.arrivals)
             yield Point(
                 name=one.name,
                 share=share,

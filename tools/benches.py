@@ -202,8 +202,8 @@ def _cells(row: Row, ran: Sequence[Row]) -> tuple[str, str, str, str]:
     if build["ours"] != _our_build(ran):
         built += f"; ours: {build['ours']}"
     if generic is not None:
-        missed = row["target"] is not None and generic["ratio"] < row["target"]
-        ratio += f"<br>ours built as the peer: {_spread(generic)}{', **MISSED**' if missed else ''}"
+        missed = ", **MISSED**" if _missed_as_the_peer(row) else ""
+        ratio += f"<br>ours built as the peer: {_spread(generic)}{missed}"
     return ratio, _target(row), row["against"], built
 
 
@@ -245,6 +245,16 @@ def _missed(rows: Sequence[Row]) -> Iterator[str]:
         yield from _wrapped(f"Missed, {len(missed)} of {asked} targets: {said}.")
     else:
         yield f"All {asked} targets are met."
+    alike = [row for row in rows if row.get("met") and _missed_as_the_peer(row)]
+    if alike:
+        said = ", ".join(f"`{row['name']}` ({numbers.times(row['generic']['ratio'])})" for row in alike)
+        yield ""
+        yield from _wrapped(f"Missed by ours built as the peer alone: {said}.")
+
+
+def _missed_as_the_peer(row: Row) -> bool:
+    generic, target = row.get("generic"), row.get("target")
+    return generic is not None and target is not None and bool(generic["ratio"] < target)
 
 
 def _caption(ran: Sequence[Row]) -> str:

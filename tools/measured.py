@@ -161,12 +161,16 @@ def table(result: Result) -> Iterator[str]:
     for row in summary.rows(result):
         if row.throughput.goal == goal:
             place = row.setup.chain, row.setup.name
-            cells.setdefault(place, {})[row.case.frame] = _cell(row)
+            cells.setdefault(place, {})[row.case.frame] = _cell(row) + _contradicted(row)
     for (chain, technology), by_frame in sorted(cells.items(), key=lambda item: item[0][0]):
         yield f"| {chain} | `{technology}` | {' | '.join(by_frame.get(frame, '') for frame in frames)} |"
     yield ""
     used = legend.flags_used(result)
     bounds = "≥, ≤: at least, at most, since the tester was a limit. "
+    if any("; a trial: " in cell for by_frame in cells.values() for cell in by_frame.values()):
+        bounds += "A trial: one of the same case carried that without loss, perhaps in a better state. "
+    if any(" S ×" in cell for by_frame in cells.values() for cell in by_frame.values()):
+        bounds += "S behind a ratio: of rounds in a slower state than the rates. "
     flags = " ".join(f"{letter}: {text.partition(':')[0]}." for letter, text in used.items())
     yield from textwrap.wrap(bounds + flags, WIDTH, break_on_hyphens=False)
 
@@ -184,6 +188,12 @@ def _cell(row: summary.Row) -> str:
         span = f", {row.ratio.span}" if row.ratio.span else ""
         said += f" ({row.ratio_text} ×{span})"
     return f"{said} {row.flags}".rstrip()
+
+
+def _contradicted(row: summary.Row) -> str:
+    """ "; a trial: 2.400": what a valid one of the same case carried without loss, where that is far more."""
+    most_pps = doubts.contradicted_pps(row.throughput, row.case)
+    return "" if most_pps is None else f"; a trial: {numbers.mpps(most_pps)}"
 
 
 def photograph(page: str, picture: Path) -> None:

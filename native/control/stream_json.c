@@ -18,7 +18,8 @@ struct stream_fields {
 	struct weir_port *port, *to;
 	const char *src_ip, *dst_ip;
 	uint16_t bytes;
-	const char *imix, *capture;
+	const char *imix, *capture, *filter;
+	const json_t *addresses;
 	unsigned int pacing;
 };
 
@@ -124,6 +125,18 @@ static const struct weir_field capture_fields[] = {
 	{"path", WEIR_FIELD_STRING, true, INTO(capture)},
 	{"stamp", WEIR_FIELD_BOOL, INTO(config.stamped)},
 	{"template_macs", WEIR_FIELD_BOOL, INTO(config.template_macs)},
+	{"filter", WEIR_FIELD_STRING, INTO(filter)},
+	{"addresses", WEIR_FIELD_LIST, .max = WEIR_ADDRESS_MAPS_MAX, INTO(addresses)},
+	{0},
+};
+
+struct map_fields {
+	const char *from, *to;
+};
+
+static const struct weir_field map_fields[] = {
+	{"from", WEIR_FIELD_STRING, true, WEIR_INTO(struct map_fields, from)},
+	{"to", WEIR_FIELD_STRING, true, WEIR_INTO(struct map_fields, to)},
 	{0},
 };
 
@@ -201,6 +214,54 @@ complete_frames(const struct stream_fields *fields, const char *where,
 	return 0;
 }
 
+/* "192.0.2.0/24", without host bits. */
+static bool
+read_prefix(const char *text, uint8_t *ip_version, uint8_t *address, uint8_t *length)
+{
+	const char *slash = strchr(text, '/');
+	char head[INET6_ADDRSTRLEN];
+	unsigned int most, bits;
+	int used = 0;
+
+	if (slash == NULL || (size_t)(slash - text) >= sizeof(head))
+		return false;
+	snprintf(head, sizeof(head), "%.*s", (int)(slash - text), text);
+	*ip_version = strchr(head, ':') != NULL ? 6 : 4;
+	most = *ip_version == 6 ? 128 : 32;
+	if (inet_pton(*ip_version == 6 ? AF_INET6 : AF_INET, head, address) != 1 ||
+	    strspn(slash + 1, "0123456789") != strlen(slash + 1) || strlen(slash + 1) > 3 ||
+	    sscanf(slash + 1, "%u%n", &bits, &used) != 1 || bits > most)
+		return false;
+	for (unsigned int i = bits; i < most; i++) {
+		if ((address[i / 8] & (0x80 >> i % 8)) != 0)
+			return false;
+	}
+	*length = (uint8_t)bits;
+	return true;
+}
+
+static int
+next_map_from_json(const json_t *object, const char *where, void *target, struct weir_error *error)
+{
+	struct weir_stream_config *config = target;
+	struct weir_address_map *map = &config->maps[config->map_count];
+	struct map_fields fields = {0};
+	uint8_t version, length;
+
+	if (weir_read(object, where, map_fields, &fields, error) < 0)
+		return -1;
+	if (!read_prefix(fields.from, &map->ip_version, map->from, &map->length) ||
+	    !read_prefix(fields.to, &version, map->to, &length) || version != map->ip_version ||
+	    length != map->length)
+		return weir_fail(
+			error, "bad_argument", where,
+			"two prefixes of one family and length, without host bits, such as "
+			"10.0.0.0/8 and 198.0.0.0/8",
+			NULL, "'%s' cannot become '%s'", fields.from, fields.to);
+	config->map_count++;
+	return 0;
+}
+
 /* A capture takes the place of the frame and the flows. */
 static int
 complete_capture(struct stream_fields *fields, const char *where, struct weir_error *error)
@@ -221,8 +282,14 @@ complete_capture(struct stream_fields *fields, const char *where, struct weir_er
 	if (config->flow_count > 1)
 		return weir_fail(error, "bad_argument", weir_at(where, "flows").text,
 				 "absent, or one flow", NULL, "a capture has flows of its own");
+	if (fields->filter != NULL && strlen(fields->filter) >= sizeof(config->capture_filter))
+		return weir_fail(error, "bad_argument", weir_at(where, "capture.filter").text,
+				 "255 bytes at most", NULL, "'filter' is too long");
 	snprintf(config->capture, sizeof(config->capture), "%s", fields->capture);
-	return 0;
+	snprintf(config->capture_filter, sizeof(config->capture_filter), "%s",
+		 fields->filter != NULL ? fields->filter : "");
+	return weir_read_each(fields->addresses, weir_at(where, "capture.addresses").text,
+			      next_map_from_json, config, error);
 }
 
 int

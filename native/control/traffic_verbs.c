@@ -55,17 +55,41 @@ next_stream_from_json(const json_t *object, const char *where, void *target,
 	return 0;
 }
 
+/* By stream. NULL: no memory. */
+static json_t *
+captures_json(void)
+{
+	json_t *captures = json_object();
+
+	for (unsigned int i = 0; i < weir_stream_count(); i++) {
+		struct weir_capture_facts facts;
+		char id[16];
+
+		if (!weir_stream_captured(i, &facts))
+			continue;
+		snprintf(id, sizeof(id), "%u", weir_stream_id(i));
+		json_object_set_new(
+			captures, id,
+			json_pack("{s:I, s:f, s:i, s:f}", "frames", (json_int_t)facts.frames,
+				  "mean_frame_bytes", facts.mean_frame_bytes, "frame_bytes_most",
+				  facts.frame_bytes_most, "recorded_pps", facts.recorded_pps));
+	}
+	return captures;
+}
+
 static int
 traffic_configure(const void *arguments, json_t **result, struct weir_error *error)
 {
 	const struct streams_fields *fields = arguments;
 	static struct streams streams;
 
-	(void)result;
 	streams.count = 0;
-	if (weir_read_each(fields->streams, "streams", next_stream_from_json, &streams, error) < 0)
+	if (weir_read_each(fields->streams, "streams", next_stream_from_json, &streams, error) <
+		    0 ||
+	    weir_streams_configure(streams.configs, streams.count, error) < 0)
 		return -1;
-	return weir_streams_configure(streams.configs, streams.count, error);
+	*result = json_pack("{s:o}", "captures", captures_json());
+	return 0;
 }
 
 const struct weir_verb weir_verb_traffic_configure = {

@@ -25,7 +25,7 @@ gate_init(void *state, const char *where, struct weir_error *error)
 
 	(void)where;
 	(void)error;
-	gate->fragments = weir_fragments_create(1 << 14);
+	gate->fragments = weir_fragments_create(1 << 14, 0, 0);
 	return gate->fragments != NULL ? 0 : -1;
 }
 
@@ -41,21 +41,21 @@ flow_of(struct gate *gate, const struct weir_batch *batch, uint16_t index)
 	const struct weir_headers *headers = &batch->headers[index];
 	const struct rte_mbuf *packet = batch->packet[index];
 	struct weir_icmp_error about;
-	uint32_t flow;
+	uint64_t flow;
 
 	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0)
 		return weir_fragments_recall(gate->fragments, packet, headers, batch->now_tsc,
 					     &flow)
-			       ? flow
+			       ? (uint32_t)flow
 			       : 0;
 	if (weir_icmp_error_parse(packet, headers, &about))
 		return (ntohs(about.tuple.src_port) - 1001) % FLOWS;
 	flow = batch->direction == WEIR_OUTBOUND ? headers->tuple.src_port
 						 : headers->tuple.dst_port;
-	flow = (ntohs(flow) - 1000) % FLOWS;
+	flow = (ntohs((uint16_t)flow) - 1000) % FLOWS;
 	if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
 		weir_fragments_remember(gate->fragments, packet, headers, batch->now_tsc, flow);
-	return flow;
+	return (uint32_t)flow;
 }
 
 static void

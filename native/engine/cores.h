@@ -64,9 +64,10 @@ struct weir_core {
 	struct weir_core_time time; /* the loop's own */
 	uint64_t piece_cycles;	    /* until the next piece of work is timed */
 	uint64_t piece_tsc;	    /* when one was */
-	/* The gap that ends now: whether a long poll in it was looked at, and what the host took.
-	 */
-	bool attributed;
+	/* The gap that ends now: the long polls in it that were looked at, both clocks before the
+	 * first of them, and what the host took. */
+	uint64_t attributed_cycles;
+	struct weir_core_time time_before;
 	uint64_t host_cycles;
 	const char *blamed; /* the area whose poll it was */
 	/* Written by the loop, read by the control thread. */

@@ -53,7 +53,9 @@ keep_speed(struct weir_core *core, uint64_t now_tsc)
 static void
 attribute(struct weir_core *core, struct weir_area *area, uint64_t cycles, bool had_packets)
 {
-	core->attributed = true;
+	if (core->attributed_cycles == 0)
+		core->time_before = core->time;
+	core->attributed_cycles += cycles;
 	if (weir_stall_is_hosts(&core->time, cycles)) {
 		core->host_cycles += cycles;
 	} else if (had_packets) {
@@ -96,15 +98,22 @@ watch_for_stall(struct weir_core *core, uint64_t now, uint64_t gap)
 	weir_count(&core->stalls.total_cycles, gap);
 	if (gap > weir_counted(&core->stalls.longest_cycles))
 		__atomic_store_n(&core->stalls.longest_cycles, gap, __ATOMIC_RELAXED);
-	if (!core->attributed && weir_stall_is_hosts(&core->time, gap))
-		core->host_cycles = gap;
+	if (core->attributed_cycles == 0) {
+		if (weir_stall_is_hosts(&core->time, gap))
+			core->host_cycles = gap;
+	} else if (gap - RTE_MIN(gap, core->attributed_cycles) > core->stall_cycles) {
+		/* Not in the polls that were long, but between them: then it is no area's. */
+		uint64_t away = RTE_MIN(weir_core_away_cycles(&core->time_before), gap);
+
+		core->host_cycles = RTE_MAX(core->host_cycles, away);
+	}
 	if (core->host_cycles > 0) {
 		weir_count(&core->stalls.host_count, 1);
 		weir_count(&core->stalls.host_cycles, core->host_cycles);
 		note_host_gap(core, now, gap);
 	}
 	keep_gap(core, now, gap);
-	core->attributed = false;
+	core->attributed_cycles = 0;
 	core->host_cycles = 0;
 	core->blamed = NULL;
 }
@@ -153,7 +162,7 @@ poll_all(struct weir_core *core, const bool ledger)
 	core->time = weir_core_time_read();
 	core->piece_tsc = now;
 	/* The gap in which the loop stopped was not watched for. */
-	core->attributed = false;
+	core->attributed_cycles = 0;
 	core->host_cycles = 0;
 	core->blamed = NULL;
 	while (!__atomic_load_n(&stop_asked, __ATOMIC_RELAXED)) {

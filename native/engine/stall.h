@@ -39,6 +39,8 @@ struct weir_core_time {
 /* Reads both on the thread that calls; some microseconds in a virtual machine. */
 struct weir_core_time weir_core_time_read(void);
 
+/* For how long the thread has not run since that reading on it. */
+uint64_t weir_core_away_cycles(const struct weir_core_time *since);
 /* Whether a gap of so many cycles that has just ended was the host's. `last`: an earlier reading on
  * this thread, not long before the gap; it is brought up to date. */
 bool weir_stall_is_hosts(struct weir_core_time *last, uint64_t gap_cycles);

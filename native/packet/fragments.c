@@ -60,9 +60,8 @@ weir_fragments_create(uint32_t datagrams, uint32_t waiting_packets, uint64_t wai
 	fragments->mask = places - 1;
 	fragments->waiting_max = waiting_packets;
 	fragments->wait_cycles = wait_ms * (rte_get_tsc_hz() / 1000);
-	fragments->datagrams =
-		rte_zmalloc("datagrams", (size_t)places * WAYS * sizeof(struct datagram),
-			    RTE_CACHE_LINE_SIZE);
+	fragments->datagrams = rte_zmalloc(
+		"datagrams", (size_t)places * WAYS * sizeof(struct datagram), RTE_CACHE_LINE_SIZE);
 	fragments->waiting = rte_zmalloc("waiting fragments",
 					 (waiting_packets + 1UL) * sizeof(struct waiting), 0);
 	if (fragments->datagrams != NULL && fragments->waiting != NULL)
@@ -187,12 +186,20 @@ bool
 weir_fragments_wait(struct weir_fragments *fragments, const struct weir_fragment *fragment,
 		    const struct weir_headers *headers, uint64_t now_tsc)
 {
+	const struct datagram_key key = key_of(fragment->packet, headers);
+	uint64_t decision;
+	bool is_known;
+
 	if (fragments->waiting_count == fragments->waiting_max)
 		return false;
+	/* By now: its first one may have come in the same burst, behind it. */
+	is_known = weir_fragments_recall(fragments, fragment->packet, headers, now_tsc, &decision);
+	fragments->known_count += is_known;
 	fragments->waiting[fragments->waiting_count++] = (struct waiting){
-		.key = key_of(fragment->packet, headers),
+		.key = key,
 		.until_tsc = now_tsc + fragments->wait_cycles,
 		.fragment = *fragment,
+		.is_known = is_known,
 	};
 	return true;
 }

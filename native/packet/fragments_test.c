@@ -21,7 +21,7 @@ static int
 empty(void **state)
 {
 	(void)state;
-	fragments = weir_fragments_create(1024);
+	fragments = weir_fragments_create(1024, 3, 100);
 	now_s = 1000;
 	return fragments != NULL ? 0 : -1;
 }
@@ -65,7 +65,7 @@ recall_at(struct weir_test_ipv4 later, uint16_t offset_bytes)
 {
 	struct weir_headers headers;
 	struct rte_mbuf *packet;
-	uint32_t decision;
+	uint64_t decision;
 
 	later.fragment_offset_bytes = offset_bytes;
 	packet = weir_test_ipv4_packet(&later);
@@ -74,7 +74,7 @@ recall_at(struct weir_test_ipv4 later, uint16_t offset_bytes)
 				   &decision))
 		decision = NOT_KNOWN;
 	rte_pktmbuf_free(packet);
-	return decision;
+	return (uint32_t)decision;
 }
 
 static uint32_t
@@ -183,7 +183,7 @@ a_full_memory_forgets_the_oldest(void **state)
 {
 	(void)state;
 	weir_fragments_free(fragments);
-	fragments = weir_fragments_create(4);
+	fragments = weir_fragments_create(4, 0, 0);
 	for (uint16_t i = 1; i <= 1000; i++) {
 		now_s++;
 		remember(datagram(i), i);
@@ -202,12 +202,96 @@ there_is_room_for_as_many_as_asked_for(void **state)
 
 	(void)state;
 	weir_fragments_free(fragments);
-	fragments = weir_fragments_create(5);
+	fragments = weir_fragments_create(5, 0, 0);
 	for (uint16_t i = 1; i <= 5; i++)
 		remember(datagram(i), i);
 	for (uint16_t i = 1; i <= 5; i++)
 		known += recall(datagram(i)) == i;
 	assert_int_equal(known, 5);
+}
+
+static struct rte_mbuf *
+wait(struct weir_test_ipv4 later, uint8_t direction, bool *waits)
+{
+	struct weir_headers headers;
+	struct weir_fragment fragment = {.direction = direction, .egress = 1};
+
+	later.fragment_offset_bytes = 72;
+	fragment.packet = weir_test_ipv4_packet(&later);
+	weir_headers_parse(fragment.packet, &headers);
+	*waits = weir_fragments_wait(fragments, &fragment, &headers, now_s * rte_get_tsc_hz());
+	return fragment.packet;
+}
+
+/* The next one of that direction that waits no longer, which is freed; NULL: none. */
+static const struct rte_mbuf *
+next(uint8_t direction, uint64_t after_ms, bool *late)
+{
+	uint64_t now_tsc = now_s * rte_get_tsc_hz() + after_ms * (rte_get_tsc_hz() / 1000);
+	struct weir_fragment fragment;
+
+	if (!weir_fragments_next(fragments, direction, now_tsc, &fragment, late))
+		return NULL;
+	assert_int_equal(fragment.egress, 1);
+	rte_pktmbuf_free(fragment.packet);
+	return fragment.packet;
+}
+
+static void
+what_waits_comes_out_behind_its_first_fragment_in_the_order_in_which_it_came(void **state)
+{
+	const struct rte_mbuf *packets[3];
+	bool waits, late;
+
+	(void)state;
+	packets[0] = wait(datagram(7), 0, &waits);
+	packets[1] = wait(datagram(8), 0, &waits);
+	packets[2] = wait(datagram(7), 0, &waits);
+	assert_true(waits);
+	assert_null(next(0, 0, &late));
+	remember(datagram(7), 5);
+	assert_null(next(1, 0, &late)); /* nothing came by the other direction */
+	assert_ptr_equal(next(0, 0, &late), packets[0]);
+	assert_false(late);
+	assert_ptr_equal(next(0, 0, &late), packets[2]);
+	assert_null(next(0, 100, &late));
+	assert_ptr_equal(next(0, 101, &late), packets[1]);
+	assert_true(late);
+	assert_null(next(0, 101, &late));
+}
+
+/* Both came in one burst: what was decided on the first one was remembered before the other waits.
+ */
+static void
+a_first_fragment_that_was_seen_meanwhile_is_waited_for_no_longer(void **state)
+{
+	const struct rte_mbuf *packet;
+	bool waits, late;
+
+	(void)state;
+	remember(datagram(7), 5);
+	packet = wait(datagram(7), 0, &waits);
+	assert_ptr_equal(next(0, 0, &late), packet);
+	assert_false(late);
+}
+
+static void
+no_more_wait_than_there_is_room_for_and_they_are_freed_with_it(void **state)
+{
+	unsigned int free_before = rte_mempool_avail_count(weir_test_pool());
+	bool waits;
+
+	(void)state;
+	for (uint16_t i = 0; i < 4; i++) {
+		struct rte_mbuf *packet = wait(datagram(i), 0, &waits);
+
+		assert_int_equal(waits, i < 3);
+		if (!waits)
+			rte_pktmbuf_free(packet);
+	}
+	weir_fragments_free(fragments);
+	fragments = weir_fragments_create(4, 0, 0);
+	assert_int_equal(rte_mempool_avail_count(weir_test_pool()), free_before);
 }
 
 int
@@ -232,6 +316,15 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_full_memory_forgets_the_oldest, empty, free_it),
 		cmocka_unit_test_setup_teardown(there_is_room_for_as_many_as_asked_for, empty,
 						free_it),
+		cmocka_unit_test_setup_teardown(
+			what_waits_comes_out_behind_its_first_fragment_in_the_order_in_which_it_came,
+			empty, free_it),
+		cmocka_unit_test_setup_teardown(
+			a_first_fragment_that_was_seen_meanwhile_is_waited_for_no_longer, empty,
+			free_it),
+		cmocka_unit_test_setup_teardown(
+			no_more_wait_than_there_is_room_for_and_they_are_freed_with_it, empty,
+			free_it),
 	};
 
 	return cmocka_run_group_tests_name("fragments", tests, weir_test_eal, NULL);

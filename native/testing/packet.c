@@ -229,6 +229,8 @@ weir_test_run(const struct weir_nf *nf, void *state, enum weir_direction directi
 		if (stage.ledger.drops[i] == 1)
 			outcome.drop_reason = nf->drop_reasons[i].symbol;
 	}
+	if (stage.ledger.held == 1)
+		outcome.drop_reason = "held";
 	assert_non_null(outcome.drop_reason); /* a packet went and was not counted */
 	return outcome;
 }

@@ -55,7 +55,7 @@ bool weir_test_checksums_right(const uint8_t *frame, size_t bytes);
 /* What a function did with one packet. A forwarded one is the caller's, to look at and free. */
 struct weir_test_outcome {
 	struct rte_mbuf *packet; /* NULL: dropped */
-	const char *drop_reason; /* its symbol, or NULL */
+	const char *drop_reason; /* its symbol, "held", or NULL */
 	uint8_t egress;
 };
 

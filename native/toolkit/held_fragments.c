@@ -48,7 +48,8 @@ take_due(struct weir_fragments *fragments, struct weir_batch *batch, uint8_t lat
 
 void
 weir_held_fragments_release(const struct weir_nf *nf, void *state, struct weir_fragments *fragments,
-			    struct weir_batch *batch, uint8_t late, struct weir_stage_ledger *ledger)
+			    struct weir_batch *batch, uint8_t late,
+			    struct weir_stage_ledger *ledger)
 {
 	struct weir_stage stage = {.nf = nf, .state = state};
 	struct weir_action actions[WEIR_BURST];

@@ -45,8 +45,12 @@ void weir_held_fragments_release(const struct weir_nf *nf, void *state,
 /* Rows of option tables; `owner` has the options as `fragment_options`. */
 #define WEIR_FRAGMENT_ROWS(owner)                                                                  \
 	{                                                                                          \
-		.name = "fragments", .type = WEIR_OPTION_INT, .default_text = "4096", .min = 4,    \
-		.max = 1048576, .help = "Fragmented packets that are known at a time.",            \
+		.name = "fragments",                                                               \
+		.type = WEIR_OPTION_INT,                                                           \
+		.default_text = "4096",                                                            \
+		.min = 4,                                                                          \
+		.max = 1048576,                                                                    \
+		.help = "Fragmented packets that are known at a time.",                            \
 		.offset = offsetof(owner, fragment_options.datagrams),                             \
 	},                                                                                         \
 		{                                                                                  \
@@ -59,7 +63,7 @@ void weir_held_fragments_release(const struct weir_nf *nf, void *state,
 				"first one of their packet, each in a packet buffer; more are "    \
 				"dropped.",                                                        \
 			.offset = offsetof(owner, fragment_options.held_packets),                  \
-	},                                                                                         \
+		},                                                                                 \
 	{                                                                                          \
 		.name = "fragment_wait_ms", .type = WEIR_OPTION_INT, .unit = "ms",                 \
 		.default_text = "1000", .min = 1, .max = 60000,                                    \

@@ -11,6 +11,7 @@
 #include "parser.h"
 
 #define WHERE "capture.path"
+#define WHERE_FILTER "capture.filter"
 #define SECONDS_MAX (1ll << 33) /* in nanoseconds it fits 63 bits */
 #define FRAME_BYTES_MIN 14	/* an Ethernet header */
 
@@ -58,7 +59,7 @@ static int
 check_frame(const struct pcap_pkthdr *header, const struct weir_capture *capture,
 	    const struct weir_capture_wanted *wanted, const char *path, struct weir_error *error)
 {
-	uint32_t number = capture->count + 1, most = wanted->frame_bytes_max - RTE_ETHER_CRC_LEN;
+	uint32_t number = capture->frames_read, most = wanted->frame_bytes_max - RTE_ETHER_CRC_LEN;
 	uint64_t size = capture->count > 0 ? capture->offset[capture->count] : 0;
 
 	if (header->caplen < header->len)
@@ -96,7 +97,8 @@ ns_of(const struct pcap_pkthdr *header)
  * it. */
 static int
 read_frames(pcap_t *file, const char *path, const struct weir_capture_wanted *wanted,
-	    struct weir_capture *capture, struct weir_error *error)
+	    const struct bpf_program *filter, struct weir_capture *capture,
+	    struct weir_error *error)
 {
 	struct pcap_pkthdr *header;
 	const u_char *data;
@@ -107,6 +109,9 @@ read_frames(pcap_t *file, const char *path, const struct weir_capture_wanted *wa
 		uint64_t at = capture->count > 0 ? capture->offset[capture->count] : 0;
 		int64_t now_ns = ns_of(header);
 
+		capture->frames_read++;
+		if (pcap_offline_filter(filter, header, data) == 0)
+			continue;
 		if (check_frame(header, capture, wanted, path, error) < 0)
 			return -1;
 		if (!grow(capture, header->len))
@@ -122,11 +127,15 @@ read_frames(pcap_t *file, const char *path, const struct weir_capture_wanted *wa
 	}
 	if (status == PCAP_ERROR)
 		return weir_fail(error, "bad_argument", WHERE, "a whole capture file", NULL,
-				 "%s cannot be read behind its frame %u: %s", path, capture->count,
-				 pcap_geterr(file));
-	if (capture->count == 0)
+				 "%s cannot be read behind its frame %u: %s", path,
+				 capture->frames_read, pcap_geterr(file));
+	if (capture->frames_read == 0)
 		return weir_fail(error, "bad_argument", WHERE, "a capture with frames", NULL,
 				 "%s has no frame", path);
+	if (capture->count == 0)
+		return weir_fail(error, "bad_argument", WHERE_FILTER, "a filter that some pass",
+				 NULL, "none of the %u frames of %s passes '%s'",
+				 capture->frames_read, path, wanted->filter);
 	if (capture->count > 1)
 		capture->mean_gap_ns =
 			(double)(latest_ns - first_ns) / (double)(capture->count - 1);
@@ -190,7 +199,7 @@ make_stamps(const char *path, struct weir_capture *capture, struct weir_error *e
 }
 
 static void
-rewrite_macs(const struct weir_capture_wanted *wanted, struct weir_capture *capture)
+rewrite(const struct weir_capture_wanted *wanted, struct weir_capture *capture)
 {
 	for (uint32_t i = 0; i < capture->count; i++) {
 		uint8_t *frame = capture->bytes + capture->offset[i];
@@ -199,6 +208,9 @@ rewrite_macs(const struct weir_capture_wanted *wanted, struct weir_capture *capt
 			memcpy(frame, wanted->dst_mac, RTE_ETHER_ADDR_LEN);
 		if (wanted->src_mac != NULL)
 			memcpy(frame + RTE_ETHER_ADDR_LEN, wanted->src_mac, RTE_ETHER_ADDR_LEN);
+		if (wanted->map_count > 0)
+			weir_address_maps_apply(wanted->maps, wanted->map_count, frame,
+						capture->offset[i + 1] - capture->offset[i]);
 	}
 }
 
@@ -206,14 +218,24 @@ static int
 read_all(pcap_t *file, const char *path, const struct weir_capture_wanted *wanted,
 	 struct weir_capture *capture, struct weir_error *error)
 {
+	const char *filter = wanted->filter != NULL ? wanted->filter : "";
+	struct bpf_program program;
+	int status;
+
 	if (pcap_datalink(file) != DLT_EN10MB)
 		return weir_fail(error, "bad_argument", WHERE, "frames of Ethernet",
 				 "capture on an Ethernet interface, not on `any`",
 				 "%s holds frames of %s", path,
 				 pcap_datalink_val_to_description_or_dlt(pcap_datalink(file)));
-	if (read_frames(file, path, wanted, capture, error) < 0)
+	if (pcap_compile(file, &program, filter, 1, PCAP_NETMASK_UNKNOWN) != 0)
+		return weir_fail(error, "bad_argument", WHERE_FILTER,
+				 "a filter as tcpdump takes it, such as 'src net 192.0.2.0/24'",
+				 NULL, "'%s' is no filter: %s", filter, pcap_geterr(file));
+	status = read_frames(file, path, wanted, &program, capture, error);
+	pcap_freecode(&program);
+	if (status < 0)
 		return -1;
-	rewrite_macs(wanted, capture);
+	rewrite(wanted, capture);
 	return wanted->stamp ? make_stamps(path, capture, error) : 0;
 }
 

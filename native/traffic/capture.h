@@ -12,6 +12,7 @@
 
 #include <rte_ether.h>
 
+#include "address_map.h"
 #include "engine/error.h"
 
 #define WEIR_CAPTURE_BYTES_MAX (512u << 20) /* of all frames of one file */
@@ -25,7 +26,8 @@ struct weir_capture {
 	/* From frame i - 1 to frame i, not below 0; of frame 0, from the last one to it when the
 	 * file begins again: the mean of the others. */
 	double *gap_ns;
-	double mean_gap_ns; /* 0: one frame, or all at one time */
+	double mean_gap_ns;   /* 0: one frame, or all at one time */
+	uint32_t frames_read; /* of the file, those that the filter left out too */
 	/* Where in frame i Weir's stamp goes; NULL: the frames stay as they are. */
 	uint16_t *stamp_at;
 	uint64_t room; /* of `bytes` */
@@ -38,9 +40,13 @@ struct weir_capture_wanted {
 	bool stamp;
 	/* NULL: the file's own. */
 	const struct rte_ether_addr *src_mac, *dst_mac;
+	/* Only the frames that pass, in the language of pcap-filter(7); NULL or "": all. */
+	const char *filter;
+	const struct weir_address_map *maps;
+	unsigned int map_count;
 };
 
-/* -1 with `error`, whose place is "capture.path", and nothing to free. */
+/* -1 with `error`, whose place is "capture.path" or "capture.filter", and nothing to free. */
 int weir_capture_open(const char *path, const struct weir_capture_wanted *wanted,
 		      struct weir_capture *capture, struct weir_error *error);
 /* The same from an open file, which it closes; `path` is for messages. */

@@ -17,6 +17,9 @@ weir_captured_read(const struct weir_stream_config *config, struct weir_capture 
 		.stamp = config->stamped,
 		.src_mac = config->template_macs ? &config->template.src_mac : NULL,
 		.dst_mac = config->template_macs ? &config->template.dst_mac : NULL,
+		.filter = config->capture_filter,
+		.maps = config->maps,
+		.map_count = config->map_count,
 	};
 
 	if (weir_capture_open(config->capture, &wanted, capture, error) < 0)
@@ -27,6 +30,29 @@ weir_captured_read(const struct weir_stream_config *config, struct weir_capture 
 	return weir_fail(error, "bad_argument", "pacing", "frames at different times",
 			 "send them at a constant rate", "%s records no gap between frames",
 			 config->capture);
+}
+
+bool
+weir_stream_captured(unsigned int index, struct weir_capture_facts *facts)
+{
+	const struct weir_capture *capture = &weir_stream_at(index)->sender.capture;
+	uint64_t longest = 0;
+
+	if (capture->count == 0)
+		return false;
+	for (uint32_t i = 0; i < capture->count; i++) {
+		uint64_t length = capture->offset[i + 1] - capture->offset[i];
+
+		longest = length > longest ? length : longest;
+	}
+	*facts = (struct weir_capture_facts){
+		.frames = capture->count,
+		.mean_frame_bytes = (double)capture->offset[capture->count] / capture->count +
+				    RTE_ETHER_CRC_LEN,
+		.frame_bytes_most = (uint16_t)(longest + RTE_ETHER_CRC_LEN),
+		.recorded_pps = capture->mean_gap_ns > 0 ? 1e9 / capture->mean_gap_ns : 0,
+	};
+	return true;
 }
 
 void

@@ -18,6 +18,7 @@
 
 #include <rte_ether.h>
 
+#include "address_map.h"
 #include "engine/area.h"
 #include "engine/arrival_clock.h"
 #include "engine/error.h"
@@ -26,6 +27,7 @@
 #define WEIR_STREAMS_MAX 64	   /* ids 0 … 63 */
 #define WEIR_FRAME_SEQUENCE_MAX 64 /* sizes in one IMIX genome */
 #define WEIR_FLOWS_MAX 1000000
+#define WEIR_CAPTURE_FILTER_BYTES 256
 #define WEIR_CAPTURE_PATH_BYTES 1024
 /* With FCS, without a VLAN tag; with one 4 more. */
 #define WEIR_FRAME_BYTES_MAX 9216
@@ -71,6 +73,9 @@ struct weir_stream_config {
 	bool stamped;
 	bool template_macs; /* in place of the file's */
 	bool recorded;	    /* the file's gaps, at the rate of the run in the mean */
+	char capture_filter[WEIR_CAPTURE_FILTER_BYTES]; /* pcap-filter(7); "": all frames */
+	struct weir_address_map maps[WEIR_ADDRESS_MAPS_MAX];
+	unsigned int map_count;
 };
 
 /*
@@ -91,6 +96,17 @@ int weir_streams_configure(const struct weir_stream_config *configs, unsigned in
 			   struct weir_error *error);
 unsigned int weir_stream_count(void);
 uint16_t weir_stream_id(unsigned int index);
+
+/* What a stream sends of its capture. */
+struct weir_capture_facts {
+	uint32_t frames;
+	double mean_frame_bytes;   /* with FCS */
+	uint16_t frame_bytes_most; /* the same of the longest */
+	double recorded_pps;	   /* 0: one frame, or all at one time */
+};
+
+/* False: its frames are no capture's. */
+bool weir_stream_captured(unsigned int index, struct weir_capture_facts *facts);
 
 struct weir_run_options {
 	/* Stream i (index, not id) at rates_pps[i], WEIR_RATE_MAX_PPS at most, 0 meaning as fast as

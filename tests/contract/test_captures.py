@@ -14,6 +14,7 @@ from scapy.packet import Packet
 from scapy.utils import PcapNgWriter, wrpcap
 
 from weir.protocol import DataPlaneClient
+from weir.protocol.traffic import TrafficConfigure
 
 from .wire import refused, result, started, stream
 
@@ -142,3 +143,46 @@ def test_what_needs_stamps_is_refused_without_them(
 def test_a_port_expects_one_capture_without_stamps(client: DataPlaneClient, mixed: str) -> None:
     both = [stream(id=number, capture={"path": mixed}) for number in (0, 1)]
     assert "two captures" in str(refused(client, "traffic.configure", {"streams": both}))
+
+
+def test_only_frames_that_pass_the_filter_are_sent_with_the_time_between_them(
+    client: DataPlaneClient, mixed: str
+) -> None:
+    asked = {"streams": [stream(capture={"path": mixed, "filter": "udp"}, pacing="recorded")]}
+    facts = client.configure_traffic(TrafficConfigure.model_validate(asked)).captures["0"]
+    sizes = [len(frame) + 4 for frame in (STAMPABLE[0], STAMPABLE[2])]
+    assert (facts.frames, facts.frame_bytes_most) == (2, max(sizes))
+    assert facts.mean_frame_bytes == sum(sizes) / 2
+    assert facts.recorded_pps == pytest.approx(1 / (AT_S[3] - AT_S[1]), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [("no such word", "is no filter"), ("vlan 7", "none of the 5 frames"), ("x" * 256, "")]
+)
+def test_a_filter_that_cannot_be_is_refused(
+    client: DataPlaneClient, mixed: str, words: str, said: str
+) -> None:
+    error = refused(
+        client, "traffic.configure", {"streams": [stream(capture={"path": mixed, "filter": words})]}
+    )
+    assert error.where == "streams[0].capture.filter"
+    assert said in str(error)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("10.0.0.0/8", "10.0.0.0/9"),
+        ("10.0.0.1/8", "11.0.0.0/8"),
+        ("10.0.0.0/8", "2001:db8::/8"),
+        ("10.0.0.0", "11.0.0.0"),
+        ("10.0.0.0/33", "11.0.0.0/33"),
+    ],
+)
+def test_prefixes_that_cannot_be_exchanged_are_refused(
+    client: DataPlaneClient, mixed: str, before: str, after: str
+) -> None:
+    capture = {"path": mixed, "addresses": [{"from": before, "to": after}]}
+    error = refused(client, "traffic.configure", {"streams": [stream(capture=capture)]})
+    assert error.where == "streams[0].capture.addresses[0]"
+    assert before in str(error)

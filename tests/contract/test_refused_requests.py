@@ -261,7 +261,14 @@ def complete() -> Iterator[tuple[str, Request]]:
     yield from ((command, SHAPES[command].model_validate(one)) for command, one in ARGUMENTS.items())
     then = {"after_ns": 1, "rates_pps": {"0": 1}}
     yield "traffic.start", TrafficStart.model_validate({**ARGUMENTS["traffic.start"], "then": then})
-    capture = {"path": "/nowhere.pcap", "stamp": True, "template_macs": True}
+    exchanged = [{"from": "10.0.0.0/8", "to": "11.0.0.0/8"}]
+    capture = {
+        "path": "/nowhere.pcap",
+        "stamp": True,
+        "template_macs": True,
+        "filter": "ip",
+        "addresses": exchanged,
+    }
     replayed = {"streams": [stream(capture=capture, pacing="recorded")]}
     yield "traffic.configure", TrafficConfigure.model_validate(replayed)
     nat = {"nf": "nat", "options": {"external": "203.0.113.0/24"}}

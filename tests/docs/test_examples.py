@@ -26,6 +26,8 @@ def examples() -> Iterator[tuple[str, str]]:
 def test_lab_in_the_documentation_is_valid(tmp_path: Path, name: str, text: str) -> None:
     file = tmp_path / "lab.yml"
     file.write_text(text, encoding="utf-8")
+    for capture in re.findall(r"[\w-]+\.pcap", text):
+        (tmp_path / capture).touch()
     for quick in (False, True) if "\nquick:" in text else (False,):
         assert load_lab(file, quick=quick).name, name
 

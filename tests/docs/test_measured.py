@@ -28,6 +28,8 @@ def test_the_table_is_replaced_and_the_rest_stays() -> None:
 def test_each_chain_and_technology_has_a_line_with_ratios_to_the_baseline() -> None:
     made = result()
     for setup in made.setups:
+        for case in setup.cases:
+            case.curve, case.trials = [], []  # which would contradict these rates
         for found in (one for case in setup.cases for one in case.throughput):
             if found.load_pps is not None:
                 found.load_pps = 0.5e6 if setup.technology == "linux-bridge" else 2e6
@@ -47,7 +49,7 @@ def test_rates_keep_their_flags_and_the_run_its_own_warnings() -> None:
     assert "| PVP | `direct` | ≥ 8.000 ±5% (≥20.0 ×, 19.0–21.0) T |" in lines
     assert "| PVP | `linux-bridge` | 0.400 ±0% |" in lines
     assert "| PVP | `ovs` | 0.100 to 0.250 L |" in lines
-    assert "| PVP | `ovs-dpdk` | 1.200 SD |" in lines
+    assert "| PVP | `ovs-dpdk` | 1.200 SD; a trial: 2.400 |" in lines
     last = " ".join(lines[-2:])
     assert last.startswith(
         "Its machine was noisy: 5% of the time of its trials does not count. [All that this run"

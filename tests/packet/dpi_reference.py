@@ -104,6 +104,10 @@ class Flow:
         return self.reset or len(self.fins) == 2
 
 
+HELD_FRAGMENTS = 256
+"""Option held_fragments, by default."""
+
+
 class Inspector:
     """Flows, verdicts and charges, without limits of memory or time."""
 
@@ -112,6 +116,7 @@ class Inspector:
         self.packets_max, self.payload_bytes_max = packets_max, payload_bytes_max
         self.flows: dict[Tuple, Flow] = {}
         self.fragments: dict[tuple[int, int, int, int], Flow] = {}
+        self.held = 0
         self.packets: Counter[tuple[str, int]] = Counter()
         self.bytes: Counter[tuple[str, int]] = Counter()
 
@@ -136,7 +141,7 @@ class Inspector:
         flow: Flow | None
         if packet.is_later_fragment:
             flow = self.fragments.get(_datagram(packet))
-            return "fragment_unknown" if flow is None else self._count(flow, inside, len(frame))
+            return self._wait() if flow is None else self._count(flow, inside, len(frame))
         if not _has_l4_header(packet):
             return "malformed"
         flow = self._flow(_key(packet, inside, outside, direction), packet)
@@ -151,6 +156,10 @@ class Inspector:
         if packet.is_fragment:
             self.fragments[_datagram(packet)] = flow
         return self._count(flow, inside, len(frame))
+
+    def _wait(self) -> str:
+        self.held += 1
+        return "held" if self.held <= HELD_FRAGMENTS else "fragment_table_full"
 
     def _flow(self, key: Tuple, packet: Packet) -> Flow:
         flow = self.flows.get(key)

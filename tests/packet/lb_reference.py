@@ -60,6 +60,10 @@ class Connection:
         return "rst" in self.ends or {"outbound", "inbound"} <= self.ends
 
 
+HELD_FRAGMENTS = 256
+"""Option held_fragments, by default."""
+
+
 class Balancer:
     """One virtual service for each entry; nothing times out."""
 
@@ -70,7 +74,8 @@ class Balancer:
         self.drops_other = drops_other
         self.tables: dict[Endpoint, list[Endpoint]] = {}
         self.connections: dict[Key, Connection] = {}
-        self.fragments: dict[tuple[int, int, int, int], int] = {}
+        self.fragments: dict[tuple[int, int, int, int], int | str] = {}  # or why the first was dropped
+        self.held = 0
         self._fill()
 
     def _fill(self) -> None:
@@ -108,7 +113,13 @@ class Balancer:
             return Dropped("malformed", "lb")
         packet = Packet(bytearray(frame), at, end)
         if packet.has_ports():
+            before = packet.address("src"), packet.address("dst")
             reason = self._to_service(packet) if direction == "outbound" else self._from_backend(packet)
+            if packet.is_fragment and reason is not None:
+                own = before[1] if direction == "outbound" else before[0]
+                other = "not_for_service" if self.drops_other else own
+                datagram = *before, packet.identification, packet.protocol
+                self.fragments[datagram] = other if reason == "other" else reason
         elif packet.protocol in (TCP, UDP):
             reason = self._without_ports(packet, direction)
         else:
@@ -170,12 +181,18 @@ class Balancer:
     def _without_ports(self, packet: Packet, direction: str) -> str | None:
         which, known = ("dst", self.tables) if direction == "outbound" else ("src", self.service_of)
         datagram = packet.address("src"), packet.address("dst"), packet.identification, packet.protocol
-        if packet.is_later_fragment and datagram in self.fragments:
-            packet.rewrite(which, self.fragments[datagram], None)
+        first = self.fragments.get(datagram) if packet.is_later_fragment else None
+        if isinstance(first, str):
+            return first
+        if first is not None:
+            packet.rewrite(which, first, None)
             return None
         if not any(e[0] == packet.address(which) and e[2] == packet.protocol for e in known):
             return "other"
-        return "fragment_unknown" if packet.is_later_fragment else "malformed"
+        if not packet.is_later_fragment:
+            return "malformed"
+        self.held += 1
+        return "held" if self.held <= HELD_FRAGMENTS else "fragment_table_full"
 
     def _is_error(self, packet: Packet) -> bool:
         inside_at = packet.l4 + 8

@@ -46,6 +46,10 @@ def checksum_right(data: bytes) -> bool:
     return total == 0xFFFF
 
 
+HELD_FRAGMENTS = 256
+"""Option held_fragments, by default."""
+
+
 class RefusedError(Exception):
     """The packet is dropped for this reason."""
 
@@ -68,7 +72,8 @@ class Nat:
         self.lanes, self.ports, self.filtering, self.seed = lanes, ports, filtering, seed
         self.by_inside: dict[Endpoint, Mapping] = {}
         self.by_external: dict[Endpoint, Mapping] = {}
-        self.fragments: dict[tuple[int, int, int, int], tuple[int, int]] = {}
+        self.fragments: dict[tuple[int, int, int, int], tuple[int, int] | str] = {}  # or why it was dropped
+        self.held = 0
 
     def handle(self, frame: bytes, direction: str) -> Forwarded | Dropped:
         """What becomes of a frame."""
@@ -106,11 +111,26 @@ class Nat:
             raise RefusedError("protocol")
         if packet.is_later_fragment:
             self._follow(packet)
-        elif packet.protocol == ICMP and frame[packet.l4] not in ECHOES:
-            self._error(packet, direction)
         else:
-            self._endpoint(packet, direction)
+            self._first(packet, direction)
         return bytes(frame)
+
+    def _first(self, packet: Packet, direction: str) -> None:
+        """Or a whole one."""
+        before = packet.address("src"), packet.address("dst")
+        after: tuple[int, int] | str
+        try:
+            if packet.protocol == ICMP and packet.frame[packet.l4] not in ECHOES:
+                self._error(packet, direction)
+            else:
+                self._endpoint(packet, direction)
+            after = packet.address("src"), packet.address("dst")
+        except RefusedError as refused:
+            after = str(refused)
+            raise
+        finally:
+            if packet.is_fragment:
+                self.fragments[(*before, packet.identification, packet.protocol)] = after
 
     # Which external endpoint: port_pool.h's rule.
 
@@ -169,9 +189,6 @@ class Nat:
             self._inwards(packet, (before[1], dst_port, packet.protocol), before[0], src_port)
         else:
             self._outwards(packet, (before[0], src_port, packet.protocol), before[1], dst_port)
-        if packet.is_fragment:
-            after = packet.address("src"), packet.address("dst")
-            self.fragments[(*before, packet.identification, packet.protocol)] = after
 
     def _inwards(self, packet: Packet, external: Endpoint, address: int, port: int) -> None:
         mapping = self.by_external.get(external)
@@ -198,9 +215,13 @@ class Nat:
 
     def _follow(self, packet: Packet) -> None:
         datagram = packet.address("src"), packet.address("dst"), packet.identification, packet.protocol
-        if datagram not in self.fragments:
-            raise RefusedError("fragment_unknown")
-        source, destination = self.fragments[datagram]
+        known = self.fragments.get(datagram)
+        if known is None:
+            self.held += 1
+            raise RefusedError("held" if self.held <= HELD_FRAGMENTS else "fragment_table_full")
+        if isinstance(known, str):
+            raise RefusedError(known)
+        source, destination = known
         packet.rewrite("src", source, None)
         packet.rewrite("dst", destination, None)
 

@@ -48,6 +48,7 @@ FAST = {f"{name}, fast path": {**way, "fastpath": True, "fastpath_flows": 64} fo
 SHARED = ("dispatch", "separated, 2 state_cores")  # order is of flows; hairpins may need another worker
 
 Drops = Counter[tuple[str, str]]  # function, reason
+HELD = Dropped("held", "nat")
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +111,7 @@ def answers(expected: VirtualRouter) -> Iterator[bytes]:
     for host in (RED, BLUE):
         yield framed(IP(src=REMOTE, dst=host) / UDP(sport=80, dport=5000))
     yield framed(IP(src=REMOTE, dst=HOME) / TCP(sport=9, dport=80, flags="S"))
+    yield from pieces(IP(src=REMOTE, dst=HOME, id=7) / UDP(sport=80, dport=9) / (b"!" * 200))
 
 
 def hairpinned(expected: VirtualRouter) -> Iterator[bytes]:
@@ -152,7 +154,7 @@ def dropped(ledger: Ledger) -> Drops:
     for area in ledger.areas:
         for path in area.paths:
             assert path.rx_packets == path.tx_packets + sum(path.drops.values()) + sum(
-                sum(stage.drops.values()) for stage in path.stages
+                sum(stage.drops.values()) + stage.held for stage in path.stages
             ), f"{area.name}/{path.name}"
             assert not any(path.drops.values()), f"{area.name}/{path.name}"
             for stage in path.stages:
@@ -164,13 +166,29 @@ def dropped(ledger: Ledger) -> Drops:
 
 @dataclass(frozen=True)
 class Step:
-    """Frames of one direction, and what the reference makes of them: by egress, and drops up to here."""
+    """Frames of one direction, and what the reference makes of them: by egress, and drops up to here. `late`:
+    of fragments that waited for their first one, which is later than where they came."""
 
     direction: Direction
     frames: list[bytes]
     wanted: tuple[list[bytes], list[bytes]]
+    late: tuple[list[bytes], list[bytes]]
     drops: Drops
+    late_drops: Drops
     hairpins: bool = False
+
+    def is_as_wanted(self, egress: int, found: list[bytes], *, shared: bool) -> bool:
+        """`shared`: flows are shared out, and what waits may wait at another worker than the first one's."""
+        wanted, late = self.wanted[egress], self.late[egress]
+        if shared:
+            return not Counter(wanted) - Counter(found) and not Counter(found) - Counter(wanted + late)
+        left = iter(found)
+        return all(frame in left for frame in wanted) and sorted(found) == sorted(wanted + late)
+
+    def drops_as_wanted(self, found: Drops, *, shared: bool) -> bool:
+        """Likewise."""
+        every = self.drops + self.late_drops
+        return not self.drops - found and not found - every if shared else found == every
 
 
 @functools.cache
@@ -178,17 +196,32 @@ def script(isolate: bool) -> list[Step]:
     """The reference's answers are the same for every way of running."""
     expected = VirtualRouter({**ROUTER, "isolate": isolate}, macs(areas_of({"router": ROUTER})[1]))
     steps: list[Step] = []
+    waiting: list[tuple[bytes, Direction]] = []
 
     def step(direction: Direction, frames: list[bytes], **more: bool) -> None:
         wanted: tuple[list[bytes], list[bytes]] = ([], [])
+        late: tuple[list[bytes], list[bytes]] = ([], [])
         drops = Counter(steps[-1].drops) if steps else Counter()
+        late_drops = Counter(steps[-1].late_drops) if steps else Counter()
         for frame in frames:
             outcome = expected.handle(frame, direction)
-            if isinstance(outcome, Dropped):
+            if outcome == HELD:
+                waiting.append((frame, direction))
+            elif isinstance(outcome, Dropped):
                 drops[(outcome.at, outcome.reason)] += 1
             else:
                 wanted[outcome.egress].append(outcome.frame)
-        steps.append(Step(direction, frames, wanted, drops, **more))
+        for one in list(waiting):
+            expected.nat.held -= 1
+            outcome = expected.handle(*one)
+            if outcome == HELD:
+                continue
+            waiting.remove(one)
+            if isinstance(outcome, Dropped):
+                late_drops[(outcome.at, outcome.reason)] += 1
+            else:
+                late[outcome.egress].append(outcome.frame)
+        steps.append(Step(direction, frames, wanted, late, drops, late_drops, **more))
 
     step("outbound", list(opening()))
     step("inbound", list(answers(expected)))
@@ -205,6 +238,9 @@ def areas_of(way: Way) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     config = configuration([], way)
     areas = [area for area in config["areas"] if area["kind"] not in ("generator", "receiver")]
     stages = [stage for area in areas for path in area["paths"] for stage in path.get("stages", ())]
+    for stage in stages:
+        if stage["nf"] == "nat" and stage.get("options"):
+            stage["options"]["fragment_wait_ms"] = 60000  # none is up meanwhile
     return {**config, "areas": areas}, stages
 
 
@@ -227,10 +263,10 @@ def test_packets_become_what_the_reference_says(client: DataPlaneClient, name: s
                 continue
             entry = LEFT if step.direction == "outbound" else RIGHT
             arrived = exchange(client, {LEFT: [], RIGHT: [], entry: step.frames})
-            for side, wanted in ((RIGHT, step.wanted[OUTSIDE]), (LEFT, step.wanted[INSIDE])):
-                found = arrived[side]
-                assert (sorted(found) if shared else found) == (sorted(wanted) if shared else wanted), side
-            assert dropped(client.ledger()) == step.drops
+            for side, egress in ((RIGHT, OUTSIDE), (LEFT, INSIDE)):
+                assert step.is_as_wanted(egress, arrived[side], shared=shared), side
+            found = dropped(client.ledger())
+            assert step.drops_as_wanted(found, shared=shared), (found, step.drops, step.late_drops)
 
 
 @pytest.mark.parametrize("isolate", [False, True])
@@ -243,7 +279,9 @@ def test_the_packets_compared_are_of_all_kinds(isolate: bool) -> None:
     assert steps[-1].wanted[INSIDE]  # by their external addresses
     assert (steps[-1].drops[("acl", "denied")] > 50) is isolate
     reasons = {reason for _, reason in steps[-1].drops}
-    assert {"malformed", "truncated", "fragment_unknown", "no_mapping", "ttl_expired"} <= reasons
+    assert {"malformed", "truncated", "no_mapping", "ttl_expired"} <= reasons
+    assert sum(len(step.late[OUTSIDE]) + len(step.late[INSIDE]) for step in steps) > 20
+    assert steps[-1].late_drops
 
 
 def test_a_tenant_next_to_the_router_needs_no_next_hop(client: DataPlaneClient) -> None:

@@ -69,9 +69,11 @@ def found(
     *,
     rounds: tuple[float, ...] = (),
     states: tuple[tuple[float | None, float | None], ...] = (),
+    bounds: tuple[bool, ...] | None = None,
     **fields: Any,
 ) -> Throughput:
-    """Of 64-byte frames. `states`: of the rounds, slower and farther times."""
+    """Of 64-byte frames. `states`: of the rounds, slower and farther times; `bounds`: whether the tester was
+    their limit, which older results do not say."""
     known = (*states, *[(None, None)] * (len(rounds) - len(states)))
     ends = {"load_min_pps": min(rounds), "load_max_pps": max(rounds)} if rounds else {}
     return Throughput.model_validate(
@@ -88,7 +90,13 @@ def found(
             "l2_bps": load_pps * 64 * 8,
             "l1_bps": load_pps * 84 * 8,
             "rounds": [
-                RoundRate(round=number, load_pps=pps, slower_times=slower, farther_times=farther)
+                RoundRate(
+                    round=number,
+                    load_pps=pps,
+                    slower_times=slower,
+                    farther_times=farther,
+                    tester_bound=None if bounds is None else bounds[number],
+                )
                 for number, (pps, (slower, farther)) in enumerate(zip(rounds, known, strict=True))
             ],
         }

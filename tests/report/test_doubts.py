@@ -163,3 +163,15 @@ def test_a_short_report_has_a_sentence_a_kind() -> None:
         "Mpps, a trial 2.400).",
     ]
     assert doubts.grouped(disturbed(), "PDR") == []
+
+
+def test_trials_whose_frames_changed_are_said_though_the_next_ones_were_whole() -> None:
+    made = carrying(1.0)
+    changed = "1 of 373 sampled frames had changed."
+    made.setups[0].cases[0].trials.append(
+        trial(1e6, lost_share=0.0, valid=False, invalid_because=[changed], doubted=["frames_changed"])
+    )
+    assert of(made, "note") == [
+        "direct PVP, frame 64: 1 of 2 trials were set aside and measured again, the first of them since: "
+        + changed
+    ]

@@ -38,16 +38,38 @@ def test_pairs_with_neither_in_a_worse_state_are_preferred() -> None:
 
 
 def test_pairs_that_are_both_as_slow_and_as_far_count_where_there_is_no_better_one() -> None:
-    one = found(4e6, rounds=(4e6,), states=((1.5, 4.0),))
-    base = found(2e6, rounds=(2e6,), states=((1.6, 4.9),))
+    one = found(4e6, rounds=(4e6,), states=((1.5, 4.0),), slower_times=1.5, farther_times=4.0)
+    base = found(2e6, rounds=(2e6,), states=((1.6, 4.9),), slower_times=1.6, farther_times=4.9)
     assert compared(one, base) == Ratio(2.0, 2.0, 2.0)
+
+
+def test_a_ratio_of_a_slower_state_than_the_rates_beside_it_says_so() -> None:
+    """direct and linux-bridge as a README had them: 4.213 over 0.357 Mpps, and 9.70 of the only round in
+    which both had cores as far apart."""
+    one = found(4.213e6, rounds=(3.326e6, 4.213e6), states=((None, 4.8), BEST))
+    base = found(0.357e6, rounds=(0.343e6, 0.357e6), states=((None, 4.8), (None, 4.8)), farther_times=4.8)
+    base = base.model_copy(update={"farther_times": None})
+    ratio = compared(one, base)
+    assert isinstance(ratio, Ratio)
+    assert (ratio.text, ratio.slower) == ("9.70 S", True)
+    both = one.model_copy(update={"farther_times": 4.8}), base.model_copy(update={"farther_times": 4.8})
+    assert not getattr(compared(*both), "slower", True)
+
+
+def test_the_sign_of_a_ratio_is_that_of_the_rounds_it_is_of() -> None:
+    one = found(8e6, rounds=(4e6, 8e6), states=((1.5, None), BEST), bounds=(True, False), tester_bound=True)
+    base = found(2e6, rounds=(2e6, 2e6), bounds=(False, False))
+    assert compared(one, base) == Ratio(4.0, 4.0, 4.0, "=")
+    one = found(8e6, rounds=(8e6,), bounds=(True,))
+    assert compared(one, base) == Ratio(4.0, 4.0, 4.0, ">=")
+    assert compared(one, found(2e6, rounds=(2e6,), bounds=(True,))) is NoRatio.BOTH_BOUND
 
 
 @pytest.mark.parametrize("state", [(1.5, None), (None, 4.0)])
 def test_two_that_were_only_measured_in_different_states_have_no_ratio(
     state: tuple[float | None, float | None],
 ) -> None:
-    fields = dict(zip(("slower_times", "farther_times"), state, strict=True))
+    fields: dict[str, Any] = dict(zip(("slower_times", "farther_times"), state, strict=True))
     one = found(4e6, rounds=(4e6,), states=(state,), **fields)
     base = found(2e6, rounds=(2e6,))
     assert compared(one, base) is NoRatio.OTHER_STATE

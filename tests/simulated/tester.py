@@ -41,6 +41,7 @@ class Misbehaviour:
     """What goes wrong on purpose, in tests; packets in each trial, unless the name says otherwise."""
 
     unaccounted: int = 0
+    unaccounted_in: range = range(10**15)  # the same, where a stream has so many packets
     duplicates: int = 0
     receiver_max_pps: float | None = None  # the tester's receiver loses what comes faster
     malformed: int = 0
@@ -147,7 +148,8 @@ class SimulatedDut:
             wrong = self.wrong
             away_s = min(wrong.reset_s, duration_s - shape.meanwhile_after_s)
             last_lost_s = shape.meanwhile_after_s + away_s if away_s else last_lost_s
-        hidden = (wrong.unaccounted if misbehaves else 0) + math.floor(load_pps * away_s)
+        hides = misbehaves and max(intended) in wrong.unaccounted_in
+        hidden = (wrong.unaccounted if hides else 0) + math.floor(load_pps * away_s)
         denied = math.floor(wrong.denied_share * (sum(offered) - lost))
         self._denied += denied
         absent = lost + missed + malformed + hidden + denied

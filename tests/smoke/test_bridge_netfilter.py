@@ -12,7 +12,7 @@ import pytest
 from weir import fabric, plan
 from weir.base.topology import switch_namespace
 from weir.fabric import namespace, probe
-from weir.lab.technology import Technologies
+from weir.lab.variant import Technologies
 
 from .tiny import tiny_lab
 

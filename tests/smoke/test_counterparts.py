@@ -100,6 +100,23 @@ def test_what_weirs_function_refuses_linux_refuses_and_counts(
     weir, linux = both(function)
     for trial in (weir, linux):
         assert 0 < refused(trial, reason) == trial.offered - trial.delivered < trial.offered, trial.drops
+    shares = [refused(trial, reason) / trial.offered for trial in (weir, linux)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.slow
+def test_what_is_above_a_tenants_rate_passes_neither_weir_nor_linux(run_root: Path) -> None:
+    """Several times the rate, past a short queue, so that the tester's own pace does not matter."""
+    options = {"tenants": "default rate_bps=64000", "queue_packets": 16}
+    delivered = []
+    for kind in ("process", "kernel"):
+        lab = lab_of(kind, {"nf": "shaper", "options": options})
+        (trial,) = trials_of(lab, 1, GENTLE_PPS, 1.0, drain_ms=DRAIN_MS)
+        assert trial.unaccounted == 0, trial.drops
+        assert refused(trial, "queue_full") == trial.offered - trial.delivered > 0, trial.drops
+        delivered.append(trial.delivered)
+    assert delivered[1] == pytest.approx(delivered[0], rel=0.15)
     assert [*run_root.iterdir()] == []
 
 

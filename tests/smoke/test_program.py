@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from weir.fabric import process
 from weir.fabric.errors import FabricError
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
@@ -21,7 +24,7 @@ from weir.lab.lab import DEFAULT_FUNCTION
 from weir.results.result import Trial
 
 from .tiny import tiny_lab
-from .trials import trials_of
+from .trials import standing, trials_of
 
 pytestmark = [
     pytest.mark.root,
@@ -57,8 +60,39 @@ def test_what_a_program_forwards_and_what_it_loses_is_accounted_for(technology: 
         program_lab([*FORWARDER, "drop=5"], technology), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS
     )
     assert lost(trial) == {("f1/program", "not_returned"): trial.offered - trial.delivered}
-    assert 0 < trial.delivered < trial.offered
+    assert trial.offered - trial.delivered == trial.offered // 5
     assert (whole.unaccounted, trial.unaccounted) == (0, 0)
+    assert [*run_root.iterdir()] == []
+
+
+def test_what_a_programs_child_does_is_the_programs_own(run_root: Path) -> None:
+    """A shell that waits for the forwarder: the forwarder's time on the core is no neighbour's."""
+    lab = program_lab(["sh", "-c", f"{shlex.join(FORWARDER)} drop=2 & wait"])
+    trials: list[Trial] = []
+    with standing(lab, trials.append, drain_ms=DRAIN_MS) as (deployment, runner):
+        assert deployment.topology is not None
+        (netns,) = {port.netns for port in deployment.topology.ports if port.node == "f1"}
+        inside = {f"({pid})" for pid in process.inside(netns or "")}
+        with closing(deployment.core_watch()) as watch:
+            watch.begin()
+            runner.run("curve", GENTLE_PPS, DURATION_S)
+            taken = [one for one in watch.end() if one.by.rpartition(" ")[2] in inside]
+            assert watch.refused is not None or taken
+    assert all(one.takes_part for one in taken)
+    (trial,) = trials
+    assert trial.delivered == trial.offered - trial.offered // 2
+    assert any(area.name.startswith("program:f1") for area in trial.areas), trial.areas
+    assert [*run_root.iterdir()] == []
+
+
+def test_the_last_words_of_a_program_that_is_stopped_are_kept(run_root: Path) -> None:
+    """It says them when the signal comes, and by then nobody may have ended who reads them."""
+    last = "trap 'sleep 0.2; echo 20 frames in all >&2; exit 0' TERM"
+    lab = program_lab(["bash", "-c", f"{last}; echo forwarding; while :; do sleep 0.05; done"])
+    with standing(lab, lambda _trial: None) as (deployment, _):
+        log = (deployment.run_dir / "f1.program.log").open()  # its directory goes, and it does not yet
+    with log:
+        assert "20 frames in all" in log.read()
     assert [*run_root.iterdir()] == []
 
 

@@ -76,7 +76,7 @@ COMMANDS = (
     Command("stop", configuration.Nothing, None),
     Command("reset", configuration.Nothing, None),
     Command("announce", configuration.Announce, ledger.Announced),
-    Command("traffic.configure", traffic.TrafficConfigure, None),
+    Command("traffic.configure", traffic.TrafficConfigure, traffic_results.TrafficConfigured),
     Command("traffic.start", traffic.TrafficStart, traffic_results.Started),
     Command("traffic.result", traffic.TrafficWait, traffic_results.RunState),
     Command("traffic.so_far", configuration.Nothing, traffic_results.TrafficSoFar),

@@ -107,16 +107,17 @@ def render(root: Path, target: Path) -> list[str]:
 def _entries(page: _Page) -> Iterator[dict[str, str]]:
     """What the search knows of a page: each heading with the text below it."""
     head, anchor, texts = page.title, "", list[str]()
+    of_page = {"page": page.title, "section": page.section}
     for position, token in enumerate(page.tokens):
         if token.type == "heading_open" and token.tag != "h1":
-            yield {"page": page.title, "to": page.target + anchor, "head": head, "text": " ".join(texts)}
+            yield {**of_page, "to": page.target + anchor, "head": head, "text": " ".join(texts)}
             head, texts = _plain(page.tokens[position + 1]), []
             anchor = f"#{token.attrGet('id')}"
         elif token.type == "inline" and page.tokens[position - 1].type != "heading_open":
             texts.append(_plain(token))
         elif token.type == "fence":
             texts.append(token.content)
-    yield {"page": page.title, "to": page.target + anchor, "head": head, "text": " ".join(texts)}
+    yield {**of_page, "to": page.target + anchor, "head": head, "text": " ".join(texts)}
 
 
 def _pages(root: Path, markdown: MarkdownIt) -> list[_Page]:

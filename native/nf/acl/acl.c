@@ -99,7 +99,7 @@ init(void *state, const char *where, struct weir_error *error)
 			     : weir_rule_set_of_option(acl->path, permits, where, error);
 	if (acl->rules == NULL)
 		return -1;
-	acl->fragments = weir_fragments_create(acl->fragment_count);
+	acl->fragments = weir_fragments_create((uint32_t)acl->fragment_count, 0, 0);
 	if (acl->fragments != NULL)
 		return 0;
 	fini(acl);
@@ -130,7 +130,7 @@ static bool
 follow_fragment(struct acl *acl, const struct weir_batch *batch, uint16_t i, bool permits)
 {
 	const struct weir_headers *headers = &batch->headers[i];
-	uint32_t remembered;
+	uint64_t remembered;
 
 	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) == 0) {
 		weir_fragments_remember(acl->fragments, batch->packet[i], headers, batch->now_tsc,

@@ -58,7 +58,7 @@ test_later_fragments_follow_their_first_one(void **state)
 	START("7 drop /bad/\n", {"packets_max", "1"});
 	later.fragment_offset_bytes = 16;
 	later.more_fragments = false;
-	DROPPED("fragment_unknown", dpi_pass(WEIR_OUTBOUND, &later));
+	DROPPED("held", dpi_pass(WEIR_OUTBOUND, &later));
 	DROPPED("content_rule", dpi_pass(WEIR_OUTBOUND, &what));
 	DROPPED("content_rule", dpi_pass(WEIR_OUTBOUND, &later));
 	what.src_port = 4001;

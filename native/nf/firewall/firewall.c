@@ -94,7 +94,7 @@ init(void *state, const char *where, struct weir_error *error)
 	firewall->rules = weir_rule_set_of_option(firewall->path, permits, where, error);
 	if (firewall->rules == NULL)
 		return -1;
-	firewall->fragments = weir_fragments_create(firewall->fragment_count);
+	firewall->fragments = weir_fragments_create((uint32_t)firewall->fragment_count, 0, 0);
 	if (firewall->fragments != NULL && firewall_sessions_init(firewall) == 0)
 		return 0;
 	fini(firewall);

@@ -33,7 +33,7 @@ decide_on_fragment(struct firewall *firewall, const struct weir_batch *batch, ui
 {
 	const struct weir_headers *headers = &batch->headers[i];
 	struct session *session;
-	uint32_t number;
+	uint64_t number;
 
 	if (!weir_fragments_recall(firewall->fragments, batch->packet[i], headers, batch->now_tsc,
 				   &number)) {
@@ -41,7 +41,7 @@ decide_on_fragment(struct firewall *firewall, const struct weir_batch *batch, ui
 		return;
 	}
 	if (number >= firewall->session_count) {
-		weir_action_drop_once(action, firewall_fragment_dropped(number));
+		weir_action_drop_once(action, firewall_fragment_dropped((uint32_t)number));
 		return;
 	}
 	session = &firewall->sessions[number];

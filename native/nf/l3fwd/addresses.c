@@ -58,6 +58,24 @@ l3fwd_networks_have(const struct l3fwd_networks *networks, const struct weir_ip_
 }
 
 bool
+l3fwd_station_connects(const struct l3fwd_station *station, const struct l3fwd_route *route)
+{
+	const struct weir_ip_address at =
+		weir_ip_address(route->prefix.address, route->family == L3FWD_IPV6);
+
+	for (unsigned int i = 0; i < RTE_DIM(station->links); i++) {
+		const struct l3fwd_networks *own = &station->links[i].own;
+
+		for (unsigned int j = 0; j < own->count; j++) {
+			if (own->network[j].length == route->prefix.length &&
+			    has(&own->network[j], &at))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool
 l3fwd_link_owns(const struct l3fwd_link *link, const struct weir_ip_address *address)
 {
 	for (unsigned int i = 0; i < link->own.count; i++) {

@@ -109,6 +109,10 @@ add_prepare(const void *state, const void *arguments, const char *where, void **
 	} else if (!l3fwd_is_station(&route.target.mac))
 		return weir_fail(error, "bad_argument", where, "the MAC address of a station", NULL,
 				 "next_hop is not given, or is a group address");
+	if (l3fwd_is_own(l3fwd->routing, &route))
+		return weir_fail(error, "bad_argument", where, "a prefix of another route", NULL,
+				 "%s is the router's own: its addresses are options",
+				 ((const struct route_arguments *)arguments)->prefix);
 	if (l3fwd_route_room(l3fwd, l3fwd->routing, &route, "route-add", where, error) < 0)
 		return -1;
 	return keep(&route, where, prepared, error);
@@ -137,7 +141,8 @@ delete_prepare(const void *state, const void *arguments, const char *where, void
 		return weir_fail(error, "bad_argument", where, "a prefix that has a route", NULL,
 				 "there is no route for just %s",
 				 ((const struct route_arguments *)arguments)->prefix);
-	if (l3fwd_is_connected(l3fwd->routing, &route, number))
+	if (l3fwd_is_connected(l3fwd->routing, &route, number) ||
+	    (l3fwd->station != NULL && l3fwd_station_connects(l3fwd->station, &route)))
 		return weir_fail(error, "bad_argument", where, "a prefix of another route", NULL,
 				 "%s is the router's own: its addresses are options",
 				 ((const struct route_arguments *)arguments)->prefix);

@@ -177,7 +177,8 @@ decide(const struct l3fwd *l3fwd, enum l3fwd_family family, const struct weir_ba
 			drop(action, L3FWD_DROP_NO_ROUTE);
 			continue;
 		}
-		if (unlikely(batch->headers[place].ttl <= 1)) {
+		/* What is for the router itself is not forwarded: its TTL does not matter. */
+		if (unlikely(batch->headers[place].ttl <= 1 && hop->kind != L3FWD_HOP_OWN)) {
 			drop(action, L3FWD_DROP_TTL_EXPIRED);
 			continue;
 		}

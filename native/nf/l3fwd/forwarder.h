@@ -132,6 +132,8 @@ const char *l3fwd_gateway_parse(const struct l3fwd *l3fwd, const char *text,
  * router's own. */
 bool l3fwd_is_connected(const struct l3fwd_routing *routing, const struct l3fwd_route *route,
 			uint32_t number);
+/* Whether just that prefix is an address of the router's own, or a broadcast of its networks. */
+bool l3fwd_is_own(const struct l3fwd_routing *routing, const struct l3fwd_route *route);
 /* Whether frames can be sent there: not zero, not a group. */
 bool l3fwd_is_station(const struct rte_ether_addr *mac);
 

@@ -81,6 +81,27 @@ a_solicitation_is_answered_with_all_that_rfc_4861_wants(void **state)
 	all_is_accounted_for();
 }
 
+/* A host that knows the answer's address asks it directly, when that is old (RFC 4861, 7.3.3). */
+static void
+an_address_in_front_of_it_is_answered_for_to_who_asks_it_directly_too(void **state)
+{
+	const struct frame probe = discovery(SOLICITATION, 0, "2001:db8:2::2", "2001:db8:2::8001",
+					     "2001:db8:2::8001", GATEWAY_MAC);
+	const struct frame answer =
+		discovery(ADVERTISEMENT, SOLICITED | OVERRIDE, "2001:db8:2::8001", "2001:db8:2::2",
+			  "2001:db8:2::8001", RIGHT_MAC);
+	struct frame sent;
+
+	(void)state;
+	start_router("answers_for", "2001:db8:2::8000/113");
+	arrives(RIGHT, &probe);
+	assert_true(leaves(RIGHT, &sent));
+	assert_memory_equal(sent.bytes + 8 + 14, answer.bytes + 8 + 14, 32); /* addresses */
+	assert_memory_equal(sent.bytes + 54 + 8, answer.bytes + 54 + 8, 16 + 8);
+	nothing_leaves();
+	all_is_accounted_for();
+}
+
 static void
 duplicate_address_detection_is_answered_to_all_nodes(void **state)
 {
@@ -177,6 +198,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_in_ipv6_by_the_solicited_node_group),
 		cmocka_unit_test(a_solicitation_is_answered_with_all_that_rfc_4861_wants),
+		cmocka_unit_test(
+			an_address_in_front_of_it_is_answered_for_to_who_asks_it_directly_too),
 		cmocka_unit_test(duplicate_address_detection_is_answered_to_all_nodes),
 		cmocka_unit_test(its_link_local_address_is_of_its_mac_address),
 		cmocka_unit_test(discovery_that_is_not_as_it_must_be_is_dropped),

@@ -75,6 +75,20 @@ a_datagram_to_the_router_itself_finds_no_port(void **state)
 	assert_int_equal(dropped("for_router"), 1);
 }
 
+/* It is not forwarded, so that its TTL does not matter (RFC 1812, 5.3.1): the last line of a
+ * traceroute to the router. */
+static void
+a_datagram_to_the_router_itself_may_have_a_ttl_of_one(void **state)
+{
+	const struct frame packet = ipv4_to("10.0.2.1", 1, 10);
+
+	(void)state;
+	start_router(NULL, NULL);
+	arrives(LEFT, &packet);
+	complains_about(&packet, 3, 3, 38);
+	assert_int_equal(dropped("ttl_expired"), 0);
+}
+
 static void
 dont_fragment(struct frame *frame)
 {
@@ -370,6 +384,7 @@ main(void)
 		cmocka_unit_test(a_packet_whose_time_is_up_is_told_to_its_sender),
 		cmocka_unit_test(of_a_long_packet_as_much_is_told_as_makes_576_bytes),
 		cmocka_unit_test(a_destination_without_a_route_is_unreachable),
+		cmocka_unit_test(a_datagram_to_the_router_itself_may_have_a_ttl_of_one),
 		cmocka_unit_test(a_datagram_to_the_router_itself_finds_no_port),
 		cmocka_unit_test(
 			a_packet_longer_than_the_mtu_is_told_with_it_where_it_must_not_be_cut),

@@ -178,6 +178,8 @@ wrong_addresses_are_refused_by_name(void **state)
 		{"route_list", "0.0.0.0/0 via 192.0.2.1", "in no network"},
 		{"route_list", "0.0.0.0/0 via 10.0.1.1", "the router's own"},
 		{"route_list", "0.0.0.0/0 via ::1", "family"},
+		{"route_list", "10.0.1.1/32 02:00:00:00:00:09", "the router's own"},
+		{"route_list", "10.0.1.255/32 02:00:00:00:00:09", "broadcast"},
 		{"inside_output", "0", "by the side that asks"},
 		{"inbound_src_mac", "03:00:00:00:00:01", "inbound_src_mac"},
 	};

@@ -110,6 +110,16 @@ l3fwd_is_connected(const struct l3fwd_routing *routing, const struct l3fwd_route
 	return kind == L3FWD_HOP_CONNECTED || kind == L3FWD_HOP_OWN;
 }
 
+bool
+l3fwd_is_own(const struct l3fwd_routing *routing, const struct l3fwd_route *route)
+{
+	const struct weir_prefix_table *table = &routing->tables[route->family];
+	uint32_t number = weir_prefix_table_find(table, &route->prefix);
+
+	return number != 0 &&
+	       routing->next_hops[weir_prefix_table_next_hop(table, number)].kind == L3FWD_HOP_OWN;
+}
+
 /* What is wrong with the line, or NULL. An empty one has `*empty` set. */
 static const char *
 line_parse(const struct l3fwd *l3fwd, char *line, struct l3fwd_route *route, bool *empty)
@@ -159,6 +169,8 @@ line_add(const struct l3fwd *l3fwd, struct l3fwd_routing *routing, char *line, c
 	/* A station on its own network may be given by its MAC address. */
 	if (before != 0 && !l3fwd_is_connected(routing, &route, before))
 		wrong = "the prefix is there already";
+	if (wrong == NULL && l3fwd_is_own(routing, &route))
+		wrong = "it is an address of the router's own, or its network's broadcast";
 	if (wrong != NULL)
 		return weir_fail(error, "bad_argument", where,
 				 "prefix next-hop-mac [egress], or prefix via address",

@@ -2,6 +2,7 @@
 /* What a station takes of what comes, and what it answers. */
 #include "station.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -13,8 +14,9 @@
 bool
 l3fwd_station_has_room(const struct l3fwd_station *station, enum weir_direction direction)
 {
-	/* Each packet that waits for a neighbour needs a place when that is over. */
-	return station->outgoing[direction].count + weir_neighbours_held(station->neighbours) <
+	/* Each packet that waits for a neighbour needs a place when that is over; one more is for
+	 * the solicitation that goes out before a packet begins to wait. */
+	return station->outgoing[direction].count + weir_neighbours_held(station->neighbours) + 1 <
 	       L3FWD_OUTGOING_MAX;
 }
 
@@ -24,6 +26,7 @@ enqueue(struct l3fwd_station *station, enum weir_direction direction,
 {
 	struct l3fwd_outgoing_queue *queue = &station->outgoing[direction];
 
+	assert(queue->count < L3FWD_OUTGOING_MAX);
 	queue->slot[(queue->first + queue->count++) % L3FWD_OUTGOING_MAX] = *outgoing;
 }
 
@@ -265,8 +268,10 @@ listen_to(struct l3fwd_station *station, const struct weir_batch *batch, uint16_
 			l3fwd_station_echo(station, side, packet, headers);
 			return true;
 		}
+		/* A neighbour asks one that it knows directly (RFC 4861, 7.3.3). */
 		if (headers->network == WEIR_NETWORK_IPV4 ||
-		    (to.bytes[0] != 0xff && !owns(station, side, &to)))
+		    (to.bytes[0] != 0xff && !owns(station, side, &to) &&
+		     !l3fwd_networks_have(&station->links[side].proxied, &to)))
 			return false;
 	}
 	kind = weir_neighbour_message_parse(packet, headers, &message);

@@ -74,6 +74,8 @@ void l3fwd_station_free(struct l3fwd_station *station);
 int l3fwd_station_connect(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
 			  const char *where, struct weir_error *error);
 
+/* Whether just that prefix is a network that one of the links is in. */
+bool l3fwd_station_connects(const struct l3fwd_station *station, const struct l3fwd_route *route);
 /* The link that an address is on; NULL: none. */
 const struct l3fwd_link *l3fwd_link_of(const struct l3fwd_station *station,
 				       const struct weir_ip_address *address);

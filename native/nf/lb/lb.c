@@ -7,9 +7,10 @@
  * five-tuple and then remembered: it stays when others come and go. Outbound is from clients to
  * services: the destination is rewritten; inbound is from back-ends to clients: the source is.
  * ICMP errors about a connection are rewritten inside and outside (RFC 5508, section 4.2), later
- * fragments follow their first one, for which those wait that come before it, and ARP passes. `other` says what becomes of IP packets that
- * are for no service. With more connections than connections_max a new one is forwarded by the hash
- * alone, as Maglev does, or dropped: `when_full`.
+ * fragments follow their first one, for which those wait that come before it, and ARP passes.
+ * `other` says what becomes of IP packets that are for no service. With more connections than
+ * connections_max a new one is forwarded by the hash alone, as Maglev does, or dropped:
+ * `when_full`.
  *
  * Back-ends are added, drained and removed by commands, while packets flow. An idle connection ends
  * between its time-out and two seconds later.

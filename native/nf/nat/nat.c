@@ -10,10 +10,11 @@
  * subscriber (RFC 6888, REQ-4). Which port an endpoint gets: port_pool.h.
  *
  * Ports: outbound is from inside to outside. MAC addresses and TTL are left alone: put l3fwd behind
- * it. Fragments follow their first one, in whatever order they come. Limits: no application
+ * it. Fragments follow their first one; those that come before it wait. Limits: no application
  * gateways; other protocols, other ICMP and frames that are not IPv4 are dropped. With several
- * workers hairpinning works within a worker only. Example: {"nf": "nat", "options": {"external": "203.0.113.0/28", "sessions":
- * 1000000}}
+ * workers a fragment that overtakes its first one may wait at another worker in vain, and
+ * hairpinning works within a worker only. Example: {"nf": "nat", "options": {"external":
+ * "203.0.113.0/28", "sessions": 1000000}}
  */
 #include "nat.h"
 

@@ -37,19 +37,23 @@ test_later_fragments_follow_the_first_in_both_directions(void **state)
 }
 
 static void
-test_a_fragment_before_its_first_is_dropped_and_counted(void **state)
+test_a_fragment_before_its_first_is_held_and_one_of_a_dropped_first_is_dropped(void **state)
 {
 	struct weir_test_ipv4 first = fragment(7, 0), later = fragment(7, 72);
 
 	(void)state;
 	START({"external", EXTERNAL "/32"});
-	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "fragment_unknown");
+	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "held");
 	assert_null(pass(WEIR_OUTBOUND, &first).drop);
 	later.identification = 8;
-	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "fragment_unknown");
+	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "held");
 	later.identification = 7;
 	now_s += 61;
-	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "fragment_unknown");
+	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "held");
+	first.src = later.src = REMOTE;
+	first.dst = later.dst = EXTERNAL;
+	assert_string_equal(pass(WEIR_INBOUND, &first).drop, "no_mapping");
+	assert_string_equal(pass(WEIR_INBOUND, &later).drop, "no_mapping");
 }
 
 static void
@@ -85,7 +89,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_later_fragments_follow_the_first_in_both_directions),
-		cmocka_unit_test(test_a_fragment_before_its_first_is_dropped_and_counted),
+		cmocka_unit_test(
+			test_a_fragment_before_its_first_is_held_and_one_of_a_dropped_first_is_dropped),
 		cmocka_unit_test(test_fragments_of_a_mapping_that_ended_are_not_known),
 		cmocka_unit_test(test_a_flood_of_first_fragments_stays_within_its_memory),
 	};

@@ -272,6 +272,11 @@ class Topology(FixedRecord):
         """Of these, those that Linux or a program does in a namespace."""
         return tuple(node for node in self.nodes if node.in_namespace)
 
+    def outside_cores(self) -> tuple[int, ...]:
+        """On which a switch, Linux, a program or a virtual machine works, each once."""
+        there = (core for node in self.functions() if not node.in_weir_dp for core in node.cores)
+        return tuple(dict.fromkeys((*self.switch_cores, *there)))
+
     def processed(self) -> tuple[Node, ...]:
         """The others, which run in the tester's weir-dp."""
         return tuple(node for node in self.functions() if node.in_weir_dp)

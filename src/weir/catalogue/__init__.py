@@ -16,10 +16,10 @@ from weir.catalogue.nat import nat
 from weir.catalogue.rewrite import rewrite
 from weir.catalogue.routes import routes
 from weir.catalogue.rules import acl, firewall
-from weir.catalogue.setup import CatalogueError, Ends, Options, Setup
+from weir.catalogue.setup import CONNECTION_TRACKING, CatalogueError, Ends, Options, Setup
 from weir.catalogue.shaper import shaper
 
-__all__ = ["CatalogueError", "Ends", "Options", "Setup", "linux"]
+__all__ = ["CONNECTION_TRACKING", "CatalogueError", "Ends", "Options", "Setup", "linux"]
 
 _LINUX: Mapping[str, Callable[[Options, Ends], Setup]] = {
     "acl": acl,

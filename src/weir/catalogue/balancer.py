@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from weir.catalogue.setup import (
-    CONNECTION_TRACKING,
+    IP_BATCH,
     NFT,
     CatalogueError,
     Ends,
@@ -19,6 +19,8 @@ from weir.catalogue.setup import (
     given,
     lines,
     table,
+    timeouts,
+    without_ipv6,
 )
 
 _ENTRY = re.compile(r"([0-9.]+):([0-9]+)/(tcp|udp) +([0-9.]+):([0-9]+)")
@@ -34,7 +36,6 @@ _TIMEOUTS = {
     "udp_timeout": "udp_timeout_s",
     "udp_timeout_stream": "udp_timeout_s",
 }
-IP_BATCH = ("ip", "-batch")
 
 
 def balancer(options: Options, ends: Ends) -> Setup:
@@ -47,13 +48,14 @@ def balancer(options: Options, ends: Ends) -> Setup:
     if given("lb", options, "other") == "drop":
         body += ["chain forward {", "  type filter hook forward priority filter; policy accept;"]
         body += ["  ct status dnat accept", "  counter name other drop", "}"]
-    found = {f"{CONNECTION_TRACKING}{key}": str(given("lb", options, own)) for key, own in _TIMEOUTS.items()}
-    return Setup(((NFT, table("ip", "lb", body)), (IP_BATCH, _routes(services, ends))), found)
+    text = table("ip", "lb", body) + (without_ipv6("lb") if given("lb", options, "other") == "drop" else "")
+    programs = ((NFT, text), (IP_BATCH, _routes(services, ends)))
+    return Setup(programs, timeouts("lb", options, _TIMEOUTS))
 
 
 def _services(options: Options) -> _Backends:
     found: _Backends = {}
-    for where, entry in lines(options, "services", "services_file"):
+    for where, entry in lines(options, "services", "services_file", commas=True):
         match = _ENTRY.fullmatch(entry)
         if match is None:
             wanted = 'expected "VIP:port/protocol BACKEND:port"'

@@ -9,8 +9,19 @@ from __future__ import annotations
 
 import ipaddress
 
-from weir.catalogue.rules import timeouts
-from weir.catalogue.setup import NFT, CatalogueError, Ends, Options, Setup, given, lines, table
+from weir.catalogue.setup import (
+    NAPT_TIMEOUTS,
+    NFT,
+    CatalogueError,
+    Ends,
+    Options,
+    Setup,
+    given,
+    lines,
+    table,
+    timeouts,
+    without_ipv6,
+)
 
 _FORWARD_WORDS = 3
 
@@ -42,11 +53,15 @@ def nat(options: Options, ends: Ends) -> Setup:
         "  ct state new,invalid counter name no_mapping drop",
         "}",
     ]
-    return Setup(((NFT, table("ip", "nat", body)),), timeouts("nat", options))
+    text = table("ip", "nat", body) + without_ipv6("nat")
+    return Setup(((NFT, text),), timeouts("nat", options, NAPT_TIMEOUTS))
 
 
 def _range(prefix: str) -> str:
-    network = ipaddress.IPv4Network(prefix)
+    try:
+        network = ipaddress.IPv4Network(prefix)
+    except ValueError as error:
+        raise CatalogueError(f"external: {error}", "expected an IPv4 address or prefix") from None
     first, last = network[0], network[-1]
     return str(first) if first == last else f"{first}-{last}"
 

@@ -12,11 +12,11 @@ import ipaddress
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from weir.catalogue.balancer import IP_BATCH
-from weir.catalogue.setup import CatalogueError, Ends, Options, Setup, lines
+from weir.catalogue.setup import IP_BATCH, CatalogueError, Ends, Options, Setup, lines
 
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 _UNIVERSAL = 0x02
+_VIA_WORDS = 3
 _WANTED = (
     "a prefix, then the MAC address of a next hop, `default`, or via and an address, and the output 0 or none"
 )
@@ -46,7 +46,9 @@ def routes(options: Options, ends: Ends) -> Setup:
 def _commands(where: str, line: str, links: Mapping[Network, str], ends: Ends) -> Iterator[str]:
     words = line.split()
     if words[1:2] == ["via"]:
-        prefix, gateway = _network(where, words[0]), " ".join(words[2:3])
+        if len(words) != _VIA_WORDS:
+            raise CatalogueError(f"{where}: no route: `{line}`", f"expected {_WANTED}")
+        prefix, gateway = _prefix(where, words[0]), words[2]
         side = _side_of(where, gateway, links)
         yield f"route replace {prefix} via {gateway} dev {ends[f'{side}.name']}"
         return
@@ -94,8 +96,12 @@ def _route(where: str, line: str, words: Sequence[str]) -> tuple[Network, str]:
         raise CatalogueError(f"{where}: {what}", f"expected {_WANTED}")
     if words[1] != "default" and _MAC.fullmatch(words[1]) is None:
         raise CatalogueError(f"{where}: {words[1]} is no next hop", f"expected {_WANTED}")
+    return _prefix(where, words[0]), words[1].lower()
+
+
+def _prefix(where: str, text: str) -> Network:
     try:
-        return ipaddress.ip_network(words[0]), words[1].lower()
+        return ipaddress.ip_network(text)
     except ValueError as error:
         raise CatalogueError(f"{where}: {error}", f"expected {_WANTED}") from None
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from weir.catalogue.setup import (
     CONNECTION_TRACKING,
+    NAPT_TIMEOUTS,
     NFT,
     CatalogueError,
     Ends,
@@ -20,6 +21,7 @@ from weir.catalogue.setup import (
     given,
     lines,
     table,
+    timeouts,
 )
 
 _FORM = "permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS DESTINATION-PORTS]"
@@ -29,18 +31,6 @@ _PORT_MAX, _PROTOCOL_MAX = 65535, 255
 _COUNTERS = ["counter denied { }", "counter ipv6 { }"]
 _DIRECTIONS = {"outbound": "right", "inbound": "left"}
 """The interface that what a direction's rules do not ask comes in by."""
-_TIMEOUTS = {
-    "tcp_timeout_established": "tcp_established_timeout_s",
-    "tcp_timeout_syn_sent": "tcp_transitory_timeout_s",
-    "tcp_timeout_syn_recv": "tcp_transitory_timeout_s",
-    "tcp_timeout_fin_wait": "tcp_transitory_timeout_s",
-    "tcp_timeout_time_wait": "tcp_transitory_timeout_s",
-    "tcp_timeout_close": "tcp_transitory_timeout_s",
-    "udp_timeout": "udp_timeout_s",
-    "udp_timeout_stream": "udp_timeout_s",
-    "icmp_timeout": "icmp_timeout_s",
-    "generic_timeout": "other_timeout_s",
-}
 
 
 def acl(options: Options, ends: Ends) -> Setup:
@@ -59,18 +49,11 @@ def firewall(options: Options, ends: Ends) -> Setup:  # noqa: ARG001
     body += [*_not_ipv4("firewall", options)]
     body += ["  ct state established,related accept", "  ct state invalid counter name no_session drop"]
     body += [*_ruled("firewall", options, None), "}"]
-    return Setup(((NFT, table("inet", "firewall", body)),), timeouts("firewall", options))
-
-
-def timeouts(nf: str, options: Options) -> dict[str, str]:
-    """Of connection tracking, as the function's; TCP begins with a SYN alone, or with any segment."""
-    found = {"tcp_loose": "1"}
-    if nf == "firewall":
-        found["tcp_loose"] = "0" if given(nf, options, "tcp_syn_first") else "1"
-    for setting, key in _TIMEOUTS.items():
-        if nf == "firewall" or key != "other_timeout_s":
-            found[setting] = str(given(nf, options, key))
-    return {f"{CONNECTION_TRACKING}{key}": value for key, value in found.items()}
+    # TCP begins with a SYN alone, or with any segment.
+    begins = "0" if given("firewall", options, "tcp_syn_first") else "1"
+    settings = timeouts("firewall", options, {**NAPT_TIMEOUTS, "generic_timeout": "other_timeout_s"})
+    settings[f"{CONNECTION_TRACKING}tcp_loose"] = begins
+    return Setup(((NFT, table("inet", "firewall", body)),), settings)
 
 
 def _chain() -> list[str]:
@@ -85,6 +68,8 @@ def _not_ipv4(nf: str, options: Options) -> list[str]:
 
 
 def _ruled(nf: str, options: Options, list_key: str | None) -> Iterator[str]:
+    if list_key is not None and options.get(list_key) and options.get("rules"):
+        raise CatalogueError(f"{list_key} stands beside rules", "expected one of the two")
     for where, line in lines(options, list_key, "rules"):
         yield f"  {_nft(where, line)}"
     yield f"  {_VERDICTS[str(given(nf, options, 'default'))]}"

@@ -56,18 +56,25 @@ def given(nf: str, options: Options, key: str) -> Scalar | None:
     return options.get(key, option.default)
 
 
-def lines(options: Options, list_key: str | None, file_key: str | None) -> Iterator[tuple[str, str]]:
-    """(where, line) of a list that stands in the lab, or of a file; neither remarks nor empty lines."""
+def lines(
+    options: Options, list_key: str | None, file_key: str | None, *, commas: bool = False
+) -> Iterator[tuple[str, str]]:
+    """(where, line) of a list that stands in the lab, or of a file; neither remarks nor empty lines.
+
+    `commas`: they part entries of a file, too.
+    """
     if list_key is not None and options.get(list_key):
         for number, entry in enumerate(str(options[list_key]).split(","), 1):
-            if entry.strip():
-                yield f"{list_key}, entry {number}", entry.strip()
+            text = entry.partition("#")[0].strip()
+            if text:
+                yield f"{list_key}, entry {number}", text
     elif file_key is not None and options.get(file_key):
         path = Path(str(options[file_key]))
         for number, line in enumerate(_text(path).splitlines(), 1):
-            text = line.partition("#")[0].strip()
-            if text:
-                yield f"{path}, line {number}", text
+            text = line.partition("#")[0]
+            for entry in text.split(",") if commas else [text]:
+                if entry.strip():
+                    yield f"{path}, line {number}", entry.strip()
 
 
 def _text(path: Path) -> str:
@@ -83,4 +90,32 @@ def table(family: str, nf: str, body: list[str]) -> str:
 
 
 NFT = ("nft", "-f")
+IP_BATCH = ("ip", "-batch")
 CONNECTION_TRACKING = "net.netfilter.nf_conntrack_"
+NAPT_TIMEOUTS = {
+    "tcp_timeout_established": "tcp_established_timeout_s",
+    "tcp_timeout_syn_sent": "tcp_transitory_timeout_s",
+    "tcp_timeout_syn_recv": "tcp_transitory_timeout_s",
+    "tcp_timeout_fin_wait": "tcp_transitory_timeout_s",
+    "tcp_timeout_time_wait": "tcp_transitory_timeout_s",
+    "tcp_timeout_close": "tcp_transitory_timeout_s",
+    "udp_timeout": "udp_timeout_s",
+    "udp_timeout_stream": "udp_timeout_s",
+    "icmp_timeout": "icmp_timeout_s",
+}
+"""Of connection tracking, by the options of Weir's firewall and nat."""
+
+
+def timeouts(nf: str, options: Options, by_setting: Mapping[str, str]) -> dict[str, str]:
+    """Settings of connection tracking, from the function's options or their defaults."""
+    return {f"{CONNECTION_TRACKING}{key}": str(given(nf, options, own)) for key, own in by_setting.items()}
+
+
+def without_ipv6(nf: str) -> str:
+    """A table that drops IPv6, counted, of a function that knows IPv4 alone."""
+    body = [
+        "counter ipv6 { }",
+        "chain forward {",
+        "  type filter hook forward priority filter; policy accept;",
+    ]
+    return table("ip6", nf, [*body, "  counter name ipv6 drop", "}"])

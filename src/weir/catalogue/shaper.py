@@ -21,7 +21,7 @@ _FIRST_CLASS, _OTHERS = 0x10, 0xFFF0
 
 def shaper(options: Options, ends: Ends) -> Setup:
     """The longest prefix counts. CatalogueError for tenants that are VLANs: frames have no tags here."""
-    tenants = [_tenant(where, line) for where, line in lines(options, "tenants", "tenants_file")]
+    tenants = [_tenant(where, line) for where, line in lines(options, "tenants", "tenants_file", commas=True)]
     ordered = sorted(tenants, key=lambda one: -one[0].prefixlen if one[0] is not None else 1)
     overhead = _OVERHEAD_BYTES[str(given("shaper", options, "layer"))]
     limit = given("shaper", options, "queue_packets")

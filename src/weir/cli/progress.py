@@ -16,6 +16,9 @@ from weir.measure.one_case import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.report import rates
 from weir.results.result import Case
 
+LONGER_SHARE = 0.1
+"""Of a case's usual time: what one that takes longer than that is expected to take yet."""
+
 
 class Progress:
     """Shows where a run is. Costs next to nothing: the cores are the measurement's."""
@@ -28,7 +31,7 @@ class Progress:
         self._what = ""
         self._trials = 0
         self._cases = self._finished = 0
-        self._began_s = 0.0
+        self._began_s = self._last_s = 0.0
 
     def __enter__(self) -> Self:
         if self._status is not None:
@@ -48,7 +51,7 @@ class Progress:
     def planned(self, cases: int) -> None:
         """A run of so many begins, each round's counted by itself."""
         self._cases = cases
-        self._began_s = self._clock()
+        self._began_s = self._last_s = self._clock()
 
     def skipped(self, cases: int) -> None:
         """So many of them will not be measured."""
@@ -72,6 +75,7 @@ class Progress:
     def case(self, case: Case) -> None:
         """A finished case."""
         self._finished += 1
+        self._last_s = self._clock()
         found = ", ".join(
             f"{one.goal} {rates.mpps(one, ' to ')}" if one.load_pps else f"{one.goal} {one.status}"
             for one in case.throughput
@@ -90,14 +94,17 @@ class Progress:
 
     def _place(self, number: int) -> str:
         """ "3/32, ~5 min left": no estimate before the first is finished; nothing of those that are measured
-        again in the end."""
+        again in the end. The case under way takes as long as those before it, or a little longer than it took
+        so far."""
         if number > self._cases:
             return ""
         said = f"{number}/{self._cases}"
         left = self._cases - self._finished
         if not self._finished or not left:
             return said
-        return f"{said}, ~{rough((self._clock() - self._began_s) / self._finished * left)} left"
+        each_s = (self._last_s - self._began_s) / self._finished
+        this_s = max(each_s - (self._clock() - self._last_s), LONGER_SHARE * each_s)
+        return f"{said}, ~{rough((left - 1) * each_s + this_s)} left"
 
 
 def rough(seconds: float) -> str:

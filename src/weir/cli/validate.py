@@ -55,6 +55,7 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         f"ratios to {lab.baseline}",
         f"  frames        {frames}; IPv{lab.traffic.ip}, {lab.traffic.l4.upper()}, {lab.tester.direction}",
         f"  addresses     {'; '.join(_sent(lab))}",
+        *(f"  captures      {one}" for one in _captures(lab)),
         f"  goals         {goals}",
     ]
     for way in compared:
@@ -77,6 +78,14 @@ def _sent(lab: Lab) -> list[str]:
     both = lab.tester.direction == "bidirectional" and ways[1] != ways[0][::-1]
     said = [(f"{source} port {port}", f"{other} port {peer}") for (source, port), (other, peer) in ways]
     return [f"{source} → {other}" for source, other in (said if both else said[:1])]
+
+
+def _captures(lab: Lab) -> list[str]:
+    capture = lab.traffic.capture
+    return [
+        f"{side} sends {sent.file}{f', what passes {sent.filter!r}' if sent.filter else ''}"
+        for side, sent in (capture.files() if capture is not None else {}).items()
+    ]
 
 
 def _listed(cores: tuple[int, ...] | None) -> str:

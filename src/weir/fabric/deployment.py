@@ -222,17 +222,32 @@ class Deployment:
     def watch(self, *, sample_stacks: bool = False) -> Watch:
         """For areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""
         assert self.topology is not None
-        pids = {entry.step.name: int(entry.facts["pid"]) for entry in self._processes}
-        return Watch(self.topology, self._counting, pids, self._require_alive, sample=sample_stacks)
+        return Watch(self.topology, self._counting, self._working, self._require_alive, sample=sample_stacks)
 
     def core_watch(self) -> TakenWatch:
         """For times in which others have the cores of what stands here; close it."""
         assert self.topology is not None
-        pids = {int(entry.facts["pid"]): entry.step.kind for entry in self._processes}
-        loops = [pid for pid, kind in pids.items() if kind == "weir-dp"]
+        loops = [int(entry.facts["pid"]) for entry in self._processes if entry.step.kind == "weir-dp"]
         return TakenWatch(
-            taking_part(self.topology), partial(_threads_of, tuple(pids)), partial(_threads_of, loops)
+            taking_part(self.topology),
+            lambda: _threads_of(pid for pids in self._working().values() for pid in pids),
+            partial(_threads_of, loops),
+            ended_take_part=any(node.in_namespace for node in self.topology.nodes),
         )
+
+    def _working(self) -> dict[str, list[int]]:
+        """Processes that do its work now, by step: those it started, and whatever runs in the namespace of a
+        function, which is the function's: a program's children among them."""
+        assert self.topology is not None
+        found = {entry.step.name: [int(entry.facts["pid"])] for entry in self._processes}
+        for node in self.topology.nodes:
+            if not node.in_namespace:
+                continue
+            netns = next(port.netns for port in self.topology.ports if port.node == node.name)
+            name = f"{'program' if node.program is not None else 'kernel'}:{node.name}"
+            own = found.setdefault(name, [])
+            own += [pid for pid in process.inside(netns or "") if pid not in own]
+        return found
 
     def resets(self) -> list[Reset]:
         """What can be reset while traffic runs, all of one kind at once; empty where nothing can be."""

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from weir.base.error import ChainError
 from weir.fabric.journal import root
-from weir.fabric.printable import printable
-from weir.fabric.process import LAST_LINES
+from weir.fabric.process import LAST_LINES, printable
 
 KEPT = 10
 """Deployments whose logs are kept: the last ones."""

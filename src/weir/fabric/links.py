@@ -70,11 +70,16 @@ class Sysctl:
         """Nothing: they are gone with the namespace."""
 
 
-def set_in_namespace(netns: str, settings: Mapping[str, str]) -> None:
-    """Settings of that namespace alone. One that the kernel lacks, or has for all of them, is passed over."""
+def set_in_namespace(netns: str, settings: Mapping[str, str], required: str | None = None) -> None:
+    """Settings of that namespace alone. One that the kernel has for all of them is passed over, and one that
+    it lacks, unless its name begins with `required`: FabricError."""
     with namespace.inside(netns):
         for key, value in settings.items():
             path = Path("/proc/sys") / key.replace(".", "/")
+            if not path.exists() and required is not None and key.startswith(required):
+                raise FabricError(
+                    f"there is no setting {key} in {netns}", "load the kernel's module nf_conntrack"
+                )
             if path.exists() and path.stat().st_mode & stat.S_IWUSR:
                 _write(path, key, value)
 

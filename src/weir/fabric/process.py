@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import select
 import signal
 import socket
@@ -27,6 +28,7 @@ from weir.fabric.host import isolated
 MARKER = "WEIR_RESOURCE"
 TERM_S = 5.0
 KILL_ROUNDS = 5
+_CONTROLS = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[()].|.)")
 _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <linux/prctl.h>
 
 
@@ -293,6 +295,12 @@ def wait_for(name: str, path: Path, pid: int, log: Path) -> None:
         stop_signals.check()
         time.sleep(0.01)
     raise FabricError(f"{name} does not start: {log_end(log)}", f"its log: {log}")
+
+
+def printable(line: str) -> str:
+    """One line of a log as it may be shown, without blanks at its ends: a guest or a program could send
+    controls of a terminal to whoever reads it."""
+    return "".join(one for one in _CONTROLS.sub("", line) if one.isprintable()).strip()
 
 
 def log_end(log: Path, lines: int = LAST_LINES) -> str:

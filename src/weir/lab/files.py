@@ -12,6 +12,7 @@ from weir.lab.function import FunctionOptions
 from weir.lab.lab import Lab
 from weir.lab.nf import Scalar, network_functions
 from weir.lab.source import KeyPath
+from weir.lab.traffic import Traffic
 
 
 def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
@@ -35,12 +36,30 @@ def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
                     f"one; relative to {folder}",
                 )
                 yield Complaint(("functions", name, key, "directory"), message, expected)
+    capture = lab.traffic.capture
+    for side, sent in capture.files().items() if capture is not None else ():
+        if not (folder / sent.file).is_file():
+            message = f"there is no file {folder / sent.file}"
+            expected = f"a capture; relative ones are looked for in {folder}"
+            yield Complaint(("traffic", "capture", side), message, expected)
 
 
 def with_whole_paths(lab: Lab, folder: Path) -> Lab:
     """The lab with every relative file where it lies."""
     functions = {name: _with_whole_paths(function, folder) for name, function in lab.functions.items()}
-    return lab.model_copy(update={"functions": functions})
+    return lab.model_copy(
+        update={"functions": functions, "traffic": _with_whole_captures(lab.traffic, folder)}
+    )
+
+
+def _with_whole_captures(traffic: Traffic, folder: Path) -> Traffic:
+    if traffic.capture is None:
+        return traffic
+    whole: dict[str, Any] = {
+        side: sent.model_copy(update={"file": str((folder / sent.file).resolve())})
+        for side, sent in traffic.capture.files().items()
+    }
+    return traffic.model_copy(update={"capture": traffic.capture.model_copy(update=whole)})
 
 
 def _with_whole_paths(function: FunctionOptions, folder: Path) -> FunctionOptions:

@@ -30,7 +30,9 @@ SIMPLE_IMIX = "imix:aaaaaaaAAAAg:A=570"
 """7 : 4 : 1 of 64, 570 and 1518 bytes, as FD.io CSIT's IMIX_v4_1."""
 JUMBO = "9018"
 """Of an MTU of 9000 bytes: Ethernet's header is 14 bytes, the FCS 4."""
-NAMED = {"imix": SIMPLE_IMIX, "jumbo": JUMBO}
+CAPTURE = "capture"
+"""The frames of traffic.capture."""
+NAMED = {"imix": SIMPLE_IMIX, "jumbo": JUMBO, CAPTURE: CAPTURE}
 _MIN_FRAME_BYTES = {(4, "udp"): 64, (4, "tcp"): 76, (6, "udp"): 84, (6, "tcp"): 96}
 
 
@@ -52,7 +54,10 @@ def untagged_max_bytes(frames: Iterable[str], *, vlan: bool) -> int:
 
 
 def frame_sizes_bytes(frame: str) -> tuple[int, ...]:
-    """The sizes that `frame` ("64" or "imix:aaaaaaaddddg") sends, in order."""
+    """The sizes that `frame` ("64" or "imix:aaaaaaaddddg") sends, in order. Of a capture, whose file no lab
+    reads, the largest that it may have."""
+    if frame == CAPTURE:
+        return (STANDARD_FRAME_BYTES,)
     if not frame.startswith(IMIX_PREFIX):
         return (int(frame),)
     letters, *custom = frame.removeprefix(IMIX_PREFIX).split(":")
@@ -129,8 +134,8 @@ def _frame(value: Any) -> str:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
         return str(_size(int(value)))
     raise ValueError(
-        f"is {value!r}; expected a frame size in bytes, such as 64, a name (IMIX, jumbo), or a mix, such as "
-        '"imix:aaaaaaaddddg"'
+        f"is {value!r}; expected a frame size in bytes, such as 64, a name (IMIX, jumbo, capture), or a mix, "
+        'such as "imix:aaaaaaaddddg"'
     )
 
 
@@ -154,7 +159,8 @@ Frame = Annotated[
                 {
                     "type": "string",
                     "pattern": f"^(imix:{_GENOME}(:{_CUSTOM})*"
-                    f"|[Ii][Mm][Ii][Xx](\\({_GENOME}(, *{_CUSTOM})*\\))?|[Jj][Uu][Mm][Bb][Oo]|[0-9]+)$",
+                    f"|[Ii][Mm][Ii][Xx](\\({_GENOME}(, *{_CUSTOM})*\\))?"
+                    f"|[Jj][Uu][Mm][Bb][Oo]|{CAPTURE}|[0-9]+)$",
                 },
             ]
         }

@@ -25,7 +25,7 @@ def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Co
         yield from program_complaints(path, function)
         if function.forwards_by() == "weir-dp":
             yield from _none(path, function)
-        if function.forwards_by() == "weir-dp" or function.linux_as():
+        if function.forwards_by() == "weir-dp" or function.kind == "kernel":
             yield from _one_or_several(path, function)
         if function.router is not None:
             yield from router_complaints((*path, "router"), function.router)
@@ -124,8 +124,15 @@ def _station(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...
             f"cannot be {function.architecture} here: l3fwd has addresses, and each worker would have to hear"
             " every neighbour"
         )
-        wanted = "run-to-completion, pipeline, or a single one of what has the state"
+        wanted = "run-to-completion, or a single one of what has the state"
         yield Complaint((*path, "architecture"), message, wanted, about=(*about, (*path, "workers")))
+    if function.architecture == "pipeline" and len(function.nfs()) > 1:
+        message = (
+            "cannot be pipeline here: l3fwd has addresses, and chooses the side that a packet leaves by, "
+            "which no ring between functions carries"
+        )
+        wanted = "run-to-completion, or l3fwd in a function of its own"
+        yield Complaint((*path, "architecture"), message, wanted, about=about)
     if [one.nf for one in function.nfs()].count("l3fwd") > 1:
         message = (
             "has several l3fwd, of which one has addresses: the others would not know which way is inside"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -30,14 +31,36 @@ PORT_VALUES: Mapping[str, str] = {
 }
 """What there is of each port, `left` and `right`."""
 SIDES = ("left", "right")
-LINUX_AS = ("acl", "firewall", "l2fwd", "l3fwd", "lb", "nat", "shaper")
-"""Weir's functions that Linux has a counterpart of, which is set up from the same options."""
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """What a lab must know of Linux in the place of one of Weir's functions."""
+
+    programs: tuple[str, ...] = ("nft",)
+    """That set it up."""
+    needs: tuple[str, ...] = ()
+    """Options of which it must have one."""
+    rewrites: bool = False
+    filters: bool = False
+    """Linux filters what has its new destination and its old source: beyond one that rewrites in a chain of
+    Weir's it sees other addresses."""
+
+
+COUNTERPARTS: Mapping[str, Counterpart] = {
+    "acl": Counterpart(filters=True),
+    "firewall": Counterpart(filters=True),
+    "l2fwd": Counterpart(),
+    "l3fwd": Counterpart(programs=("ip",)),
+    "lb": Counterpart(needs=("services", "services_file"), rewrites=True),
+    "nat": Counterpart(needs=("external",), rewrites=True),
+    "shaper": Counterpart(programs=("tc",), needs=("tenants", "tenants_file")),
+}
+"""By the names of Weir's functions, whose options they are set up from (`weir.catalogue`)."""
+PACKAGES = {"ip": "iproute2", "nft": "nftables", "tc": "iproute2"}
+"""Debian's, which have those programs."""
 TABLE_PREFIX = "weir_"
 """Of the counterparts' tables in nftables, whose named counters count packets that were dropped."""
-REWRITING = ("nat", "lb")
-FILTERING = ("acl", "firewall")
-"""Linux filters what has its new destination and its old source: beyond one of `REWRITING` in a chain of
-Weir's these see other addresses."""
 PORT_NAMES = tuple(f"{side}.{value}" for side in SIDES for value in PORT_VALUES)
 PROGRAM_NAMES = (*PORT_NAMES, "cores")
 FILE_PREFIX = "file."
@@ -144,7 +167,7 @@ def words_of(command: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def names_in(command: str | Sequence[str]) -> list[str]:
-    """The names in braces, in their order. Braces around anything without a dot are the command's own."""
+    """What stands in braces as names do, in its order: some may be the command's own."""
     return [
         name for word in ([command] if isinstance(command, str) else command) for name in _NAME.findall(word)
     ]

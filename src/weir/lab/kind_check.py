@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from weir.lab.complaint import Complaint
 from weir.lab.function import FunctionOptions
 from weir.lab.kernel import (
+    COUNTERPARTS,
     FILE_PREFIX,
-    FILTERING,
-    LINUX_AS,
     PORT_NAMES,
     PROGRAM_NAMES,
-    REWRITING,
+    SIDES,
     names_in,
     words_of,
 )
@@ -27,6 +27,8 @@ from weir.technology import TECHNOLOGIES
 
 _SETTING = re.compile(r"net(\.[a-zA-Z0-9_-]+)+")
 _OF_WEIR_DP = ("nf", "chain", "router", "options", "fastpath")
+_HEADS = (*SIDES, FILE_PREFIX.rstrip("."))
+"""What names in braces begin with."""
 _OF_LINUX_TOO = ("nf", "chain", "options")
 
 
@@ -113,13 +115,19 @@ def _linux_as(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
     for index, one in enumerate(function.linux_as()):
         at: KeyPath = (*path, "nf") if function.nf is not None else (*path, "chain", index, "nf")
         about: tuple[KeyPath, ...] = ((*path, "kind"),)
-        if one.nf in network_functions() and one.nf not in LINUX_AS:
-            message = f"Linux has no counterpart of {one.nf}"
-            yield Complaint(at, message, "one of " + ", ".join(LINUX_AS), about=about)
-        if one.nf in FILTERING and rewriting is not None:
+        known = COUNTERPARTS.get(one.nf)
+        if known is None:
+            if one.nf in network_functions():
+                message = f"Linux has no counterpart of {one.nf}"
+                yield Complaint(at, message, "one of " + ", ".join(COUNTERPARTS), about=about)
+            continue
+        if known.needs and not any(one.options.get(key) for key in known.needs):
+            message = f"has no {' and no '.join(known.needs)}, of which Linux is set up"
+            yield Complaint((*at[:-1], "options"), message, " or ".join(known.needs), about=(at,))
+        if known.filters and rewriting is not None:
             message = f"stands beyond {rewriting}, and Linux filters before that has translated all addresses"
             yield Complaint(at, message, f"{one.nf} before {rewriting}", about=about)
-        rewriting = one.nf if one.nf in REWRITING else rewriting
+        rewriting = one.nf if known.rewrites else rewriting
     options = function.namespaced()
     if function.linux_as() and options is not None and options.addressing != "routed":
         message = f"is {options.addressing}, and the counterparts of Weir's functions are of a router"
@@ -141,6 +149,9 @@ def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Com
         return
     known = (*PROGRAM_NAMES, *(f"{FILE_PREFIX}{name}" for name in program.files))
     yield from command_complaints((*at, "command"), program.command, known)
+    if names_in(words[:1] if (words := _split(program.command)) else ()):
+        message, expected = "begins with a name that is only known later", "a program's name or path"
+        yield Complaint((*at, "command"), message, expected)
     for index, command in enumerate(program.commands):
         yield from command_complaints((*at, "commands", index), command, known)
     for section, texts in (("files", program.files), ("environment", program.environment)):
@@ -151,6 +162,12 @@ def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Com
     except re.error as error:
         message = f"is no regular expression: {error}"
         yield Complaint((*at, "ready"), message, "one as Python's re has them")
+
+
+def _split(command: str | Sequence[str]) -> tuple[str, ...]:
+    with suppress(ValueError):  # which is a complaint of its own
+        return words_of(command)
+    return ()
 
 
 def command_complaints(
@@ -169,7 +186,9 @@ def command_complaints(
 
 def _unknown_names(path: KeyPath, text: str | Sequence[str], known: Sequence[str]) -> Iterator[Complaint]:
     for name in names_in(text):
-        if name not in known:
+        head, dot, _ = name.partition(".")
+        ours = head in _HEADS or nearest(head, _HEADS) is not None  # {env.HOME} is the command's own
+        if name not in known and dot and ours:
             listed = "one of " + ", ".join(known)
             yield Complaint(path, f"has the unknown name {{{name}}}", listed, nearest(name, known))
 

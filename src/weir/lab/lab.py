@@ -23,12 +23,11 @@ from weir.base.cores import Cores, default_cores
 from weir.base.record import LabSection
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
-from weir.lab.kernel import words_of
+from weir.lab.kernel import COUNTERPARTS, PACKAGES, words_of
 from weir.lab.measure import Measure
 from weir.lab.sla import Sla
-from weir.lab.technology import Technologies, TechnologyName
 from weir.lab.traffic import TesterOptions, Traffic
-from weir.lab.variant import Variant, VariantName
+from weir.lab.variant import Technologies, TechnologyName, Variant, VariantName
 from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES, TechnologyOptions
 
@@ -206,11 +205,12 @@ class Lab(LabSection):
                 continue
             directory = kernel.directory or "."
             found[Program("ip", name, directory, "iproute2")] = None
-            done = {one.nf for one in self.functions[name].linux_as()}
-            if "shaper" in done:
-                found[Program("tc", name, directory, "iproute2")] = None
-            if kernel.drop_counters or done - {"l3fwd", "shaper"}:
-                found[Program("nft", name, directory, "nftables")] = None
+            needed = {
+                one for done in self.functions[name].linux_as() for one in COUNTERPARTS[done.nf].programs
+            }
+            if kernel.drop_counters:
+                needed.add("nft")
+            found |= {Program(one, name, directory, PACKAGES[one]): None for one in sorted(needed)}
             found |= {Program(words_of(one)[0], name, directory): None for one in kernel.commands}
         return tuple(found)
 

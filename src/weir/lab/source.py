@@ -201,7 +201,9 @@ class _Reader:
             values[key] = self.value(value_node, (*path, key))
         return values
 
-    def _merged(self, node: MappingNode, path: KeyPath) -> list[tuple[Node, Node]]:
+    def _merged(
+        self, node: MappingNode, path: KeyPath, within: tuple[Node, ...] = ()
+    ) -> list[tuple[Node, Node]]:
         """What merge keys add: keys of other mappings that this one does not have, the first one's first
         (https://yaml.org/type/merge.html)."""
         own = {str(key.value) for key, _ in node.value}
@@ -211,7 +213,7 @@ class _Reader:
                 continue
             others = value_node.value if isinstance(value_node, SequenceNode) else [value_node]
             for other in others:
-                if not isinstance(other, MappingNode) or other is node:
+                if not isinstance(other, MappingNode) or other in (node, *within):
                     self._note((*path, _MERGE), key_node)
                     self.source.complain(
                         (*path, _MERGE), "merges what is no mapping", "<<: *NAME of a mapping"
@@ -219,7 +221,7 @@ class _Reader:
                     continue
                 self.count += len(other.value)
                 self._refuse_too_much(path)
-                pairs = [*other.value, *self._merged(other, path)]
+                pairs = [*other.value, *self._merged(other, path, (node, *within))]
                 found += [(key, value) for key, value in pairs if str(key.value) not in own]
                 own |= {str(key.value) for key, _ in pairs}
         return found

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`traffic` and `tester` of a lab: which frames, in which flows, in which direction."""
+"""`traffic` and `tester` of a lab: which frames, generated or captured, in which flows and direction."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import ipaddress
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, field_validator, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from weir.base.record import LabSection
-from weir.lab.frames import Frame
+from weir.lab.frames import CAPTURE, Frame
 
 MAX_FLOWS = 1_000_000
+MAX_CAPTURE_ADDRESSES = 16
+Side = Literal["left", "right"]
+SIDES: tuple[Side, ...] = ("left", "right")
 # Those set aside for benchmarks: 198.18.0.0/15 (RFC 2544, RFC 6815) and 2001:2::/48 (RFC 5180).
 _ADDRESSES = {4: ("198.18.0.1", "198.19.0.1"), 6: ("2001:2:0:1::1", "2001:2:0:2::1")}
 IpVersion = Literal[4, 6]
@@ -55,6 +61,88 @@ class End(LabSection):
     to_port: L4Port | None = Field(default=None, description="likewise, the port")
 
 
+class CaptureFile(LabSection):
+    """What one end sends."""
+
+    file: str = Field(
+        min_length=1,
+        max_length=1023,
+        description="pcap or pcapng of Ethernet frames, captured whole; relative to the lab file",
+    )
+    filter: str = Field(
+        default="",
+        max_length=255,
+        pattern=r"^[^\x00-\x1f\x7f]*$",
+        description="only the frames that pass, as tcpdump says it (pcap-filter(7)): `src net 192.0.2.0/24` "
+        "takes one direction out of a capture of both",
+    )
+    addresses: dict[str, str] = Field(
+        default={},
+        max_length=MAX_CAPTURE_ADDRESSES,
+        description="prefixes of IP addresses and what to write in their place, of the same length; the "
+        "first that has an address counts. Checksums follow. Absent: addresses as captured",
+    )
+
+    @field_validator("addresses")
+    @classmethod
+    def _exchangeable(cls, value: dict[str, str]) -> dict[str, str]:
+        return dict(_exchange(one, other) for one, other in value.items())
+
+
+def _exchange(one: str, other: str) -> tuple[str, str]:
+    networks = []
+    for text in (one, other):
+        try:
+            networks.append(ipaddress.ip_network(text))
+        except ValueError:
+            raise ValueError(
+                f"{text!r} is no prefix; expected one without host bits, such as 192.0.2.0/24"
+            ) from None
+    before, after = networks
+    if before.version != after.version or before.prefixlen != after.prefixlen:
+        raise ValueError(f"{one} cannot become {other}; expected prefixes of one IP version and length")
+    return str(before), str(after)
+
+
+def _said(value: Any) -> Any:
+    return {"file": value} if isinstance(value, str) else value
+
+
+class _OrItsName:
+    """A file of which the lab may also just say the name."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string"}, handler(core)]}
+
+
+_Sent = Annotated[CaptureFile, _OrItsName, BeforeValidator(_said)]
+
+
+class Capture(LabSection):
+    """Frames of files, each in its order, and again from its beginning until the trial ends. A trial begins
+    with the first."""
+
+    left: _Sent | None = Field(default=None, description="what the left end sends: a file, or its options")
+    right: _Sent | None = Field(
+        default=None, description="likewise the right end, where traffic is bidirectional"
+    )
+    macs: Literal["chain", "file"] = Field(
+        default="chain",
+        description="MAC addresses: `chain`, those of the ports, as a switch needs them; `file`, as captured",
+    )
+    stamp: bool = Field(
+        default=False,
+        description="Weir's stamp over the first 18 bytes of each payload, for delays, order and when frames "
+        "were lost: every frame needs room for it. Without it frames stay whole, and are just counted",
+    )
+
+    def files(self) -> dict[Side, CaptureFile]:
+        """By the end that sends it."""
+        found = {"left": self.left, "right": self.right}
+        return {side: one for side in SIDES if (one := found[side]) is not None}
+
+
 class Traffic(LabSection):
     """What the tester sends."""
 
@@ -64,17 +152,35 @@ class Traffic(LabSection):
         max_length=64,
         description="frame sizes in L2 bytes with FCS, at most 9216 (with a VLAN tag 9220); IMIX: 7 of 64, 4 "
         "of 570, 1 of 1518; jumbo: 9018; or mixes as IMIX genomes (RFC 6985), imix:aaaaaaaddddg or, with "
-        "sizes of your own, imix:aaA:A=570; one result each",
+        "sizes of your own, imix:aaA:A=570; capture: the frames of `capture`, and these alone where this is "
+        "absent; one result each",
     )
     ip: IpVersion = Field(default=4, description="version of IP")
     l4: Literal["udp", "tcp"] = Field(default="udp", description="transport protocol")
     flows: Flows = Field(default=Flows(), description="the five-tuples")
     left: End = Field(default=End(), description="the left end: source of what runs left to right")
     right: End = Field(default=End(), description="the right end: its destination")
-    pacing: Literal["constant", "poisson"] = Field(default="constant", description="gaps between packets")
+    pacing: Literal["constant", "poisson", "recorded"] = Field(
+        default="constant",
+        description="gaps between packets; `recorded`: the capture's, in the mean at the rate of the trial",
+    )
+    capture: Capture | None = Field(
+        default=None, description="frames of capture files; absent: all frames are generated"
+    )
     vlan: int | None = Field(
         default=None, ge=1, le=4094, description="802.1Q tag of each frame; absent: none"
     )
+
+    @model_validator(mode="after")
+    def _of_the_capture(self) -> Self:
+        if self.capture is not None and "frames" not in self.model_fields_set:
+            object.__setattr__(self, "frames", (CAPTURE,))  # frozen, and not handed to anybody yet
+        return self
+
+    @property
+    def arrivals(self) -> Literal["constant", "poisson"]:
+        """The pacing of generated frames, which are never `recorded`."""
+        return "poisson" if self.pacing == "poisson" else "constant"
 
     def addresses(self, ip: IpVersion | None = None) -> tuple[str, str]:
         """Of the left end and of the right one; of the other version of IP those set aside for benchmarks."""

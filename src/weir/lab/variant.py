@@ -1,18 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`variants` of a lab: other ways to run it, measured beside each other: an untuned host and a tuned one."""
+"""`technologies` of a lab: the options of each, as its descriptor has them. And `variants`: other ways to run
+it, measured beside each other: an untuned host and a tuned one."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from weir.base.cores import Cores
 from weir.base.record import LabSection
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
-from weir.lab.technology import Technologies, TechnologyName
-from weir.technology import TechnologyOptions
+from weir.technology import TECHNOLOGIES, TechnologyOptions
+
+if TYPE_CHECKING:
+    TechnologyName = str
+
+    class Technologies(LabSection):
+        """Options by technology."""
+
+else:
+    TechnologyName = Literal[tuple(TECHNOLOGIES)]
+    Technologies = create_model(
+        "Technologies",
+        __base__=LabSection,
+        __doc__="Options by technology.",
+        **{
+            one.field: (one.options, Field(default=one.options(), alias=one.name))
+            for one in TECHNOLOGIES.values()
+        },
+    )
 
 VariantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]{0,31}$", examples=["tuned", "2v-4+4"])]
 

@@ -268,6 +268,11 @@ class TrialRunner:
             stalls=stalls,
             valid=not found,
             invalid_because=[fault.sentence for fault in found],
+            doubted=[
+                kind
+                for kind in ("accounting", "frames_changed")
+                if any(fault.kind == kind for fault in found)
+            ],
             slower_times=counted.slower_times if counted is not None else None,
             counted=counted.record if counted is not None else None,
             left_out=list(counted.left_out) if counted is not None else [],

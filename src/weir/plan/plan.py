@@ -9,10 +9,16 @@ from pathlib import PurePosixPath
 from typing import Literal, Self
 
 from weir.base.step import Step
-from weir.base.topology import KERNEL_PORT_KINDS, UNOPENED_PORT_KINDS, Port, Topology
-from weir.lab.frames import IMIX_PREFIX
+from weir.base.topology import (
+    KERNEL_PORT_KINDS,
+    STANDARD_FRAME_BYTES,
+    UNOPENED_PORT_KINDS,
+    Port,
+    Topology,
+)
+from weir.lab.frames import CAPTURE, IMIX_PREFIX
 from weir.lab.lab import Lab
-from weir.lab.traffic import Traffic
+from weir.lab.traffic import SIDES, Capture, Traffic
 from weir.plan.architecture import function_areas
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
@@ -21,7 +27,15 @@ from weir.plan.tuning import deployment_steps, hugepages
 from weir.plan.vm_steps import vm_steps
 from weir.protocol.configuration import AreaConfig, Configure, NativePortKind, PortConfig, TesterArea
 from weir.protocol.errors import refusing
-from weir.protocol.traffic import FlowConfig, FrameSize, StreamConfig, Template, TrafficConfigure
+from weir.protocol.traffic import (
+    AddressMap,
+    CaptureConfig,
+    FlowConfig,
+    FrameSize,
+    StreamConfig,
+    Template,
+    TrafficConfigure,
+)
 from weir.technology import TECHNOLOGIES
 from weir.technology.kernel_links import kernel_wires
 
@@ -188,15 +202,34 @@ def streams(topology: Topology, lab: Lab, frame: str) -> TrafficConfigure:
                 to=destination,
                 frame=frame_size(frame),
                 template=headers,
-                flows=flows(lab.traffic, lab.measure.seed + number),
+                flows=flows(lab.traffic, lab.measure.seed + number) if frame != CAPTURE else None,
                 pacing=lab.traffic.pacing,
+                capture=_captured(lab.traffic.capture, number) if frame == CAPTURE else None,
             )
         )
     return TrafficConfigure(streams=tuple(made))
 
 
+def _captured(capture: Capture | None, number: int) -> CaptureConfig:
+    """What the stream of that number sends. PlanError where the lab names no file for it."""
+    sent = None if capture is None else capture.files().get(SIDES[number])
+    if capture is None or sent is None:
+        raise PlanError(
+            f"no capture is named for the {SIDES[number]} end; expected traffic.capture.{SIDES[number]}"
+        )
+    return CaptureConfig(
+        path=sent.file,
+        stamp=capture.stamp,
+        template_macs=capture.macs == "chain",
+        filter=sent.filter,
+        addresses=tuple(AddressMap(from_=one, to=other) for one, other in sent.addresses.items()),
+    )
+
+
 def frame_size(frame: str) -> FrameSize:
-    """ "64", or a mix, "imix:aaaaaaaddddg"."""
+    """ "64", or a mix, "imix:aaaaaaaddddg"; of a capture a size that no frame has to have."""
+    if frame == CAPTURE:
+        return FrameSize(bytes=STANDARD_FRAME_BYTES)
     if frame.startswith(IMIX_PREFIX):
         return FrameSize(imix=frame.removeprefix(IMIX_PREFIX))
     return FrameSize(bytes=int(frame))

@@ -14,7 +14,7 @@ from weir.lab.frames import frame_sizes_bytes
 from weir.lab.function import ARCHITECTURES, FunctionOptions, NfOptions
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import network_functions
-from weir.lab.technology import TechnologyName
+from weir.lab.variant import TechnologyName
 from weir.plan.memory import with_room
 from weir.technology import TECHNOLOGIES
 

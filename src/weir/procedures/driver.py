@@ -19,7 +19,7 @@ from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.outside import TakenWatch
 from weir.lab import Chain, Lab
-from weir.lab.frames import mean_frame_bytes
+from weir.lab.frames import CAPTURE, mean_frame_bytes
 from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.plan import SOCKET, Plan
@@ -50,7 +50,7 @@ class RunningChain:
         """Sends and receives on this chain."""
         # The kernel forwards in the system call of whoever sends.
         shares_cores = self.deployment.kernel_forwards()
-        return DataPlaneTester(self.client, self.topology.switch_cores, shares_cores=shares_cores)
+        return DataPlaneTester(self.client, self.topology.outside_cores(), shares_cores=shares_cores)
 
     def counters(self) -> Sequence[fabric.Counter]:
         """What switch and kernel count now."""
@@ -58,8 +58,18 @@ class RunningChain:
         return self.deployment.counters({port.name: port.rx_packets for port in ports})
 
     def traffic(self, frame: str) -> Traffic:
-        """The lab's, with frames of that size."""
-        return Traffic.from_config(frame, mean_frame_bytes(frame), self.plan.streams[frame])
+        """The lab's, with frames of that size, or of its captures, which weir-dp reads.
+
+        DataPlaneError says what is wrong with a file.
+        """
+        config = self.plan.streams[frame]
+        if frame != CAPTURE:
+            return Traffic.from_config(frame, mean_frame_bytes(frame), config)
+        found = self.client.configure_traffic(config).captures.values()
+        mean_bytes = sum(one.mean_frame_bytes for one in found) / len(
+            found
+        )  # each stream has its share of the rate
+        return Traffic.from_config(frame, mean_bytes, config)
 
     def versions(self) -> dict[str, str]:
         """Of the software that takes part."""

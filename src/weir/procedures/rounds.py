@@ -135,6 +135,7 @@ def _rate(number: int, found: Throughput) -> RoundRate:
         load_pps=found.load_pps or 0.0,
         slower_times=found.slower_times,
         farther_times=found.farther_times,
+        tester_bound=found.tester_bound,
     )
 
 

@@ -31,7 +31,14 @@ from weir.protocol.traffic import (
     TrafficStart,
     TrafficWait,
 )
-from weir.protocol.traffic_results import DelayHistogram, RunState, Started, TrafficInterval, TrafficResult
+from weir.protocol.traffic_results import (
+    DelayHistogram,
+    RunState,
+    Started,
+    TrafficConfigured,
+    TrafficInterval,
+    TrafficResult,
+)
 
 PROTOCOL_VERSION = 3
 """One more whenever an older weir-dp would no longer do: native/control/describe.h has the same."""
@@ -107,9 +114,9 @@ class DataPlaneClient:
         """Each port sends `count` frames from its own address, so that switches learn it."""
         self.call("announce", Announce(count=count).arguments())
 
-    def configure_traffic(self, config: TrafficConfigure) -> None:
-        """Sets the streams of the runs that follow."""
-        self.call("traffic.configure", config.arguments())
+    def configure_traffic(self, config: TrafficConfigure) -> TrafficConfigured:
+        """Sets the streams of the runs that follow; what their captures are."""
+        return self.ask("traffic.configure", TrafficConfigured, config)
 
     @refusing()
     def start_traffic(

@@ -51,6 +51,13 @@ class FlowConfig(Request):
     """Fields in which flows differ."""
 
 
+class AddressMap(Request):
+    """A prefix, and what is written in its place: of the same family and length, without host bits."""
+
+    from_: str = Field(validation_alias="from", serialization_alias="from")
+    to: str
+
+
 class CaptureConfig(Request):
     """A capture file (pcap, pcapng) whose frames are sent in place of the template's, in its order and
     again from its beginning; each run begins with the first."""
@@ -63,6 +70,10 @@ class CaptureConfig(Request):
     order are not known."""
     template_macs: bool = False
     """The template's MAC addresses in place of the file's."""
+    filter: str = Field(default="", max_length=255)
+    """Only the frames that pass, in the language of pcap-filter(7)."""
+    addresses: tuple[AddressMap, ...] = Field(default=(), max_length=16)
+    """Of IP and ARP, by the first map that has them; checksums follow."""
 
 
 class StreamConfig(Request):

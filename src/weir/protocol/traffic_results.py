@@ -15,6 +15,26 @@ class Started(Reply):
     run: int
 
 
+class CaptureFacts(Reply):
+    """What a stream sends of its capture."""
+
+    frames: int
+    """Those that pass the filter."""
+    mean_frame_bytes: float
+    """With FCS."""
+    frame_bytes_most: int
+    """The same of the longest."""
+    recorded_pps: float
+    """The file's own rate; 0: one frame, or all at one time."""
+
+
+class TrafficConfigured(Reply):
+    """The streams are set."""
+
+    captures: dict[str, CaptureFacts]
+    """By stream, of those that send a capture."""
+
+
 class RunState(Reply):
     """Still running, stopped by `stop` before its end, or done with the counts of `TrafficResult`."""
 

@@ -45,6 +45,7 @@ COUNTED: dict[Kind | Literal["T"], tuple[str, str]] = {
 }
 """Where a report only counts them, of letters and what has none: a name, and what it says."""
 EXPLAIN = "`weir explain RUN` names what limits each case, with its evidence"
+SET_ASIDE = {"accounting": "with unaccounted packets", "frames_changed": "with changed frames"}
 NAMED = 2
 """Cases without a letter in the table that are named there."""
 
@@ -157,6 +158,11 @@ def doubts(result: Result) -> list[Doubt]:
         for setup, case in result.cases()
         if case.problem is None and (said := _always_dropped(case)) is not None
     ]
+    found += [
+        Doubt("note", _place(setup.name, setup.chain, case), (), *words)
+        for setup, case in result.cases()
+        if (words := _set_aside(case)) is not None
+    ]
     same: dict[tuple[str, Kind, str, str], list[str]] = {}
     for row in summary.rows(result):
         place = _place(row.setup.name, row.setup.chain, row.case)
@@ -177,6 +183,22 @@ def _always_dropped(case: Case) -> str | None:
         return None
     where = ", ".join(f"{drop.decided_by} ({drop.reason})" for drop in decided)
     return f"{sum(drop.packets for drop in decided) / light.offered:.1%} of the packets are dropped: {where}"
+
+
+def _set_aside(case: Case) -> tuple[str, str] | None:
+    """Trials that were measured again since packets could not be accounted for, or had changed: that the next
+    one was whole does not mend it. In words, and in few."""
+    doubted = [trial for trial in (*case.curve, *case.trials) if trial.doubted]
+    if not doubted:
+        return None
+    count = f"{len(doubted)} of {len(case.curve) + len(case.trials)} trials"
+    why = Counter(kind for trial in doubted for kind in trial.doubted).most_common(1)[0][0]
+    first = next(trial for trial in doubted if why in trial.doubted)
+    because = " ".join(first.invalid_because)
+    return (
+        f"{count} were set aside and measured again, the first of them since: {because}",
+        f"{count} {SET_ASIDE[why]}",
+    )
 
 
 def _place(name: str, chain: str, case: Case) -> str:
@@ -215,18 +237,24 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
             "load is too much: the system or the machine changed its speed",
             f"{rates.mpps(found)} Mpps",
         )
-    best = carried(case)
+    best, most_pps = carried(case), contradicted_pps(found, case)
+    if best is not None and most_pps is not None:
+        mpps, most = rates.mpps(found), numbers.mpps(most_pps)
+        how = f"{best.purpose}, {_counted_s(best):.2f} s"
+        yield (
+            "contradicted",
+            f"found at {mpps} Mpps, but a valid trial carried {most} Mpps without loss ({how})",
+            f"{mpps} Mpps, a trial {most}",
+        )
+
+
+def contradicted_pps(found: Throughput, case: Case) -> float | None:
+    """What a valid trial of the case carried without loss, if the rate is far below it."""
+    ends, best = rates.interval_pps(found), carried(case)
     highest_pps = ends[1] if ends is not None else found.load_pps
-    if best is not None and highest_pps is not None:
-        most_pps = best.intended_load_pps
-        if highest_pps < CONTRADICTED_SHARE * most_pps:
-            mpps, most = rates.mpps(found), numbers.mpps(most_pps)
-            how = f"{best.purpose}, {_counted_s(best):.2f} s"
-            yield (
-                "contradicted",
-                f"found at {mpps} Mpps, but a valid trial carried {most} Mpps without loss ({how})",
-                f"{mpps} Mpps, a trial {most}",
-            )
+    if best is None or highest_pps is None or highest_pps >= CONTRADICTED_SHARE * best.intended_load_pps:
+        return None
+    return best.intended_load_pps
 
 
 def carried(case: Case) -> Trial | None:

@@ -112,6 +112,11 @@ def _ratios(result: Result) -> Iterator[str]:
     bounds = {row.ratio.bound for row in summary.rows(result) if row.ratio is not None}
     if bounds - {"="}:
         yield "≥ and ≤: the tester was the limit of one of the two; the ratio may be more, or less."
+    if any(row.ratio is not None and row.ratio.slower for row in summary.rows(result)):
+        yield (
+            "S behind a ratio: of rounds in a slower state than the rates beside it, since in no other were "
+            "both measured in the same state; it is not the ratio of those rates."
+        )
     none = {row.no_ratio for row in summary.rows(result) if row.no_ratio is not None}
     if none:
         why = [str(reason) for reason in NoRatio if reason in none]

@@ -10,7 +10,7 @@ reason.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -156,11 +156,13 @@ class Ratio:
     low: float
     high: float
     bound: Bound = "="
+    slower: bool = False
+    """Of rounds in a slower state than the rates beside it, since in no other were both measured alike."""
 
     @property
     def text(self) -> str:
-        """ "6.42", "≥24.4"."""
-        return SIGNS[self.bound] + numbers.times(self.value)
+        """ "6.42", "≥24.4", "9.69 S"."""
+        return SIGNS[self.bound] + numbers.times(self.value) + (" S" if self.slower else "")
 
     @property
     def span(self) -> str:
@@ -180,15 +182,41 @@ def compared(found: Throughput, base: Throughput | None) -> Ratio | NoRatio:
         return NoRatio.OUT_OF_TIME
     if found is base:
         return ITSELF
-    return NoRatio.BOTH_BOUND if found.tester_bound and base.tester_bound else _ratio(found, base)
+    pairs = _best_pairs(found, base)
+    return _of_pairs(found, base, pairs) if pairs else _of_rates(found, base)
 
 
-def _ratio(found: Throughput, base: Throughput) -> Ratio | NoRatio:
+def _of_pairs(
+    found: Throughput, base: Throughput, pairs: Sequence[tuple[RoundRate, RoundRate]]
+) -> Ratio | NoRatio:
+    """Of rounds, with the bound and the state of just those."""
+    sign = _sign(any(_bound(one, found) for one, _ in pairs), any(_bound(other, base) for _, other in pairs))
+    if sign is None:
+        return NoRatio.BOTH_BOUND
+    values = [one.load_pps / other.load_pps for one, other in pairs]
+    worse = any(rate.worse_state for pair in pairs for rate in pair)
+    quoted_worse = found.worse_state or base.worse_state
+    return Ratio(
+        statistics.median(values), min(values), max(values), sign, slower=bool(worse and not quoted_worse)
+    )
+
+
+def _bound(one: RoundRate, whole: Throughput) -> bool:
+    return whole.tester_bound if one.tester_bound is None else one.tester_bound
+
+
+def _sign(found_bound: bool, base_bound: bool) -> Bound | None:
+    """None: either may be more."""
+    if found_bound and base_bound:
+        return None
+    return ">=" if found_bound else "<=" if base_bound else "="
+
+
+def _of_rates(found: Throughput, base: Throughput) -> Ratio | NoRatio:
     """Of two single rates, one of which may be a bound."""
-    bound: Bound = ">=" if found.tester_bound else "<=" if base.tester_bound else "="
-    pairs = _of_pairs(found, base)
-    if pairs:
-        return Ratio(statistics.median(pairs), min(pairs), max(pairs), bound)
+    sign = _sign(found.tester_bound, base.tester_bound)
+    if sign is None:
+        return NoRatio.BOTH_BOUND
     if not _same_state(found, base):
         return NoRatio.OTHER_STATE
     found_pps, base_pps = found.load_pps or 0.0, base.load_pps or 1.0
@@ -196,7 +224,7 @@ def _ratio(found: Throughput, base: Throughput) -> Ratio | NoRatio:
     # As far apart as the repeats allow.
     low = (found.load_min_pps or found_pps) / (base.load_max_pps or base_pps)
     high = (found.load_max_pps or found_pps) / (base.load_min_pps or base_pps)
-    return Ratio(value, min(low, value), max(high, value), bound)
+    return Ratio(value, min(low, value), max(high, value), sign)
 
 
 def exceeds(found: Throughput, other: Throughput) -> bool:
@@ -219,11 +247,10 @@ def exceeds(found: Throughput, other: Throughput) -> bool:
     return ratio.value > 1 and (least_pps is None or most_pps is None or least_pps > most_pps)
 
 
-def _of_pairs(found: Throughput, base: Throughput) -> list[float]:
-    """Of rounds in which both were found in the same state; of those with neither in a worse one, if any."""
+def _best_pairs(found: Throughput, base: Throughput) -> list[tuple[RoundRate, RoundRate]]:
+    """Rounds in which both were found in the same state; those with neither in a worse one, if any."""
     pairs = list(_pairs(found, base))
-    best = [pair for pair in pairs if not any(one.worse_state for one in pair)] or pairs
-    return [one.load_pps / other.load_pps for one, other in best]
+    return [pair for pair in pairs if not any(one.worse_state for one in pair)] or pairs
 
 
 def _pairs(found: Throughput, base: Throughput) -> Iterator[tuple[RoundRate, RoundRate]]:

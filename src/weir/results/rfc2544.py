@@ -90,6 +90,8 @@ class BurstTest(Record):
     """Longest burst tried."""
     at_limit: int = 0
     """Searches whose longest burst was the longest tried: the buffer may be larger."""
+    unproven: int = 0
+    """Searches in which the next longer burst could not be believed, rather than lost frames: likewise."""
     verifications: int = 0
     """Times that a burst with loss was sent again."""
     max_frame_rate_pps: float | None = None

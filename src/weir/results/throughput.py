@@ -31,6 +31,8 @@ class RoundRate(Record, InState):
     slower_times: float | None = None
     """As of the throughput, like the next one."""
     farther_times: float | None = None
+    tester_bound: bool | None = None
+    """As of the throughput; absent in results of older versions."""
 
 
 class Throughput(Record, InState):

@@ -11,7 +11,8 @@ from weir.results.slices import Counted, LeftOut, TrialSlices
 
 
 class Drop(Record):
-    """Packets lost at one place for one reason, counted there (not inferred)."""
+    """Packets lost at one place for one reason, counted there; of `not_returned` inferred: what went into a
+    function outside weir-dp less what came out and what its own counters tell."""
 
     place: str
     """Where it was counted: "tester.left", "net0:f1.left", "area f1"."""
@@ -328,6 +329,9 @@ class Trial(Record):
     """Whether the trial may be used."""
     invalid_because: list[str] = []
     """Sentences with numbers; empty for a valid trial."""
+    doubted: list[Literal["accounting", "frames_changed"]] = []
+    """Of these reasons those that a later trial does not answer: packets were made or lost unseen, or frames
+    changed on the way."""
     streams: list[StreamCount] = []
     """The same for each direction."""
     areas: list[AreaLoad] = []

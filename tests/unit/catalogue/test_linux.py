@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from weir.catalogue import CatalogueError, Ends, linux, names
-from weir.lab.kernel import LINUX_AS, PORT_VALUES, SIDES
+from weir.lab.kernel import COUNTERPARTS, PORT_VALUES, SIDES
 from weir.lab.nf import Scalar, network_functions
 
 VALUES = {
@@ -24,6 +24,7 @@ VALUES = {
     "right.gateway6": "fd57::2",
     "right.gateway_mac": "02:00:00:00:00:02",
 }
+SERVICE = "203.0.113.10:80/tcp 10.0.0.1:8080"
 ENDS = Ends(VALUES, ("198.18.0.0/24", "2001:2::/64"))
 
 
@@ -36,7 +37,7 @@ def lines(nf: str, options: dict[str, Scalar], program: int = 0) -> list[str]:
 
 
 def test_a_lab_may_name_exactly_what_the_catalogue_has() -> None:
-    assert set(names()) == set(LINUX_AS) <= set(network_functions())
+    assert set(names()) == set(COUNTERPARTS) <= set(network_functions())
     assert {name.partition(".")[2] for name in VALUES} <= set(PORT_VALUES)
     assert {name.partition(".")[0] for name in VALUES} == set(SIDES)
 
@@ -167,7 +168,10 @@ def test_a_router_with_addresses_has_them_on_its_interfaces_and_asks_for_next_ho
 @pytest.mark.parametrize(
     ("route", "said"),
     [
-        ("0.0.0.0/0 via", "no next hop"),
+        ("0.0.0.0/0 via", "no route"),
+        ("0.0.0.0/0 via nobody", "no next hop"),
+        ("0.0.0.0/0 via 10.0.0.2 junk", "no route"),
+        ("10.0.0.5/8 via 10.0.0.2", "host bits"),
         ("0.0.0.0/0 via 10.0.2.2", "none of the function's links"),
         ("0.0.0.0/0", "no route"),
         ("0.0.0.0/0 default 1", "output 1"),
@@ -226,3 +230,44 @@ def test_nftables_reads_what_it_is_given(nf: str, tmp_path: Path) -> None:
     if "Operation not permitted" in done.stderr:
         pytest.skip("makes a network namespace: run as root")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_function_of_ipv4_alone_lets_no_ipv6_past() -> None:
+    every: dict[str, dict[str, Scalar]] = {
+        "nat": {"external": "203.0.113.1"},
+        "lb": {"services": SERVICE, "other": "drop"},
+    }
+    for nf, options in every.items():
+        made = lines(nf, options)
+        assert f"table ip6 weir_{nf} {{" in made
+        assert "counter name ipv6 drop" in made
+    assert not any("ip6" in line for line in lines("lb", {"services": SERVICE, "other": "forward"}))
+
+
+def test_nat_leaves_to_a_firewall_what_a_connection_may_begin_with() -> None:
+    options: dict[str, dict[str, Scalar]] = {"firewall": {}, "nat": {"external": "203.0.113.1"}}
+    both = {nf: linux(nf, said, ENDS).settings for nf, said in options.items()}
+    shared = set(both["firewall"]) & set(both["nat"])
+    assert {key: both["nat"][key] for key in shared} == {key: both["firewall"][key] for key in shared}
+    assert set(both["firewall"]) - shared == {
+        "net.netfilter.nf_conntrack_tcp_loose",
+        "net.netfilter.nf_conntrack_generic_timeout",
+    }
+
+
+def test_entries_of_a_file_may_share_a_line_as_weirs_may(tmp_path: Path) -> None:
+    path = tmp_path / "services"
+    path.write_text("203.0.113.10:80/tcp 10.0.0.1:8080, 203.0.113.10:80/tcp 10.0.0.2:8080 # two\n")
+    assert "0 : 10.0.0.1 . 8080, 1 : 10.0.0.2 . 8080" in text("lb", {"services_file": str(path)})
+
+
+@pytest.mark.parametrize(
+    ("nf", "options", "said"),
+    [
+        ("nat", {"external": "203.0.113.1/8"}, "external: "),
+        ("acl", {"rule_list": "permit any any any", "rules": "/dev/null"}, "rule_list stands beside rules"),
+    ],
+)
+def test_options_that_weir_would_refuse_are_refused(nf: str, options: dict[str, Scalar], said: str) -> None:
+    with pytest.raises(CatalogueError, match=said):
+        linux(nf, options, ENDS)

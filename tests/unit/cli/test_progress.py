@@ -66,6 +66,17 @@ def test_the_estimate_is_by_what_the_finished_cases_took_with_all_that_was_built
     assert one.finish(took_s=60.0).startswith("[2/32, ~30 min left] ")
 
 
+def test_what_is_left_goes_down_while_a_case_is_under_way_and_never_to_nothing() -> None:
+    one = Watched(terminal=True)
+    one.progress.skipped(29)
+    one.finish(took_s=120.0)
+    assert one.showing(trial_finished()).endswith("2/3, ~4 min left)")
+    one.now_s += 60.0
+    assert one.showing(trial_finished()).endswith("2/3, ~3 min left)")
+    one.now_s += 600.0
+    assert one.showing(trial_finished()).endswith("2/3, ~2 min left)")
+
+
 def test_cases_that_are_not_measured_are_not_waited_for() -> None:
     one = Watched()
     one.progress.skipped(29)

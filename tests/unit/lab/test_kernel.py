@@ -57,6 +57,9 @@ def test_commands_run_where_the_lab_file_lies(tmp_path: Path) -> None:
             "stands beyond nat",
             "acl before nat",
         ),
+        ("nf: nat", "functions.default.options", "has no external", "external"),
+        ("nf: lb", "functions.default.options", "has no services and no services_file", "services_file"),
+        ("options: {default: permit}", "functions.default.options", "belong to no function", "within chain"),
         (
             "nf: acl, chain: [{nf: l3fwd}]",
             "functions.default.chain",

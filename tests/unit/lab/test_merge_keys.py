@@ -54,3 +54,7 @@ def test_merges_that_multiply_are_refused_quickly(tmp_path: Path) -> None:
     (tmp_path / "lab.yml").write_text("\n".join(rows))
     with pytest.raises(LabFileError):
         read_source(tmp_path / "lab.yml")
+
+
+def test_mappings_that_merge_each_other_are_refused(tmp_path: Path) -> None:
+    assert values(tmp_path, "a: &a {<<: &b {<<: *a}}\n") == ["merges what is no mapping"]

@@ -40,6 +40,12 @@ def test_it_runs_where_the_lab_file_lies(tmp_path: Path) -> None:
         ("cores: [1]", "functions.default", "names no program", "program: with its command"),
         ("program: {command: ''}", "functions.default.program.command", "names no program", "a program"),
         (
+            "program: {command: '{file.run}', files: {run: x}}",
+            "functions.default.program.command",
+            "begins with a name that is only known later",
+            "name or path",
+        ),
+        (
             "program: {command: 'nf {left.nmae}'}",
             "functions.default.program.command",
             "unknown name {left.nmae}",
@@ -105,3 +111,10 @@ def test_what_belongs_to_a_program_means_nothing_to_others() -> None:
         BRIDGE.replace("{technology}", "ovs") + "functions:\n  default: {nf: l2fwd, program: {command: x}}\n"
     )
     assert (found.key, found.expected) == ("functions.default.program", "kind: program")
+
+
+def test_braces_of_the_programs_own_stay() -> None:
+    files = "files: {conf: '{env.HOME} ${x.y} {cores.all}'}"
+    program = load(function(f"program: {{command: nf, {files}}}")).functions["default"].program
+    assert program is not None
+    assert program.files["conf"] == "{env.HOME} ${x.y} {cores.all}"

@@ -14,7 +14,7 @@ from tests.unit.planning.costly import HZ, MEMORY, TRUTH, cycles
 from weir import plan
 from weir.lab.execution import Area, Execution
 from weir.lab.lab import Lab
-from weir.lab.technology import TechnologyName
+from weir.lab.variant import TechnologyName
 from weir.measure.costs import AreaCost, Costs, PathCost, StageCost
 from weir.plan.execution import execution
 from weir.plan.trials import bundled, trial_chain, trial_lab

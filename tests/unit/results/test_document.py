@@ -46,8 +46,11 @@ def test_an_older_result_is_read_with_all_that_was_in_it() -> None:
             del case["records"]
             for trial in (*case["trials"], *case["curve"]):
                 trial["paces"] = trial.pop("core_speeds")
+                assert trial.pop("doubted") == []
             for found in case["throughput"]:
                 assert (found.pop("searches"), found.pop("unmeasured")) == (0, False)  # not known then
+                for one in found["rounds"]:
+                    assert one.pop("tester_bound") is None
     assert again == older()
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weir.base.si import MS_PER_S
-from weir.catalogue import CatalogueError, Ends, linux
+from weir.catalogue import CONNECTION_TRACKING, CatalogueError, Ends, Setup, linux
 from weir.fabric.errors import FabricError
 from weir.fabric.function.commands import run
 from weir.fabric.links import set_in_namespace
@@ -30,25 +30,44 @@ class Counterparts:
         ends = Ends(values, tuple(map(str, _list(params["left_prefixes"]))))
         limit_s = int(str(params["time_limit_ms"])) / MS_PER_S
         deadline = time.monotonic() + limit_s
-        for number, entry in enumerate(map(str, _list(params["does"])), 1):
+        every: list[tuple[str, Setup]] = []
+        for entry in map(str, _list(params["does"])):
             one = json.loads(entry)
             try:
-                made = linux(one["nf"], one["options"], ends)
+                every.append((one["nf"], linux(one["nf"], one["options"], ends)))
             except CatalogueError as error:
                 what = f"{params['function']} cannot be Linux as {one['nf']}: {error.message}"
                 raise FabricError(what, error.fix) from error
-            set_in_namespace(str(params["netns"]), made.settings)
+        settings = _settings(str(params["function"]), every)
+        for number, (nf, made) in enumerate(every, 1):
             for words, text in made.programs:
-                file = site.directory / f"{params['node']}.{number}-{one['nf']}.{words[0]}"
+                file = site.directory / f"{params['node']}.{number}-{nf}.{words[0]}"
                 file.write_text(text, encoding="utf-8")
                 what = f"`{' '.join(words)} {file}` of {params['function']}"
                 started = run(params, site, [*words, str(file)], f"{file.name}.log")
                 started.wait(what, deadline, limit_s, _MEND)
+        # Behind the programs: rules that track connections bring the kernel's module, and with it settings.
+        set_in_namespace(str(params["netns"]), settings, required=CONNECTION_TRACKING)
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends what is left of them; all else goes with the namespace and the deployment's directory."""
         site.end()
+
+
+def _settings(function: str, every: Sequence[tuple[str, Setup]]) -> dict[str, str]:
+    """Of all of them. FabricError where two want one of the namespace's settings to be different things."""
+    found: dict[str, tuple[str, str]] = {}
+    for nf, made in every:
+        for key, value in made.settings.items():
+            other, before = found.setdefault(key, (nf, value))
+            if before != value:
+                raise FabricError(
+                    f"{function} cannot be Linux: {other} wants {key} to be {before}, and {nf} {value}; a "
+                    "namespace has one connection tracking",
+                    "give both the same time-outs, or make them functions of their own in the chain",
+                )
+    return {key: value for key, (_, value) in found.items()}
 
 
 def _list(param: object) -> list[Any]:

@@ -18,7 +18,7 @@ from weir.fabric import namespace
 from weir.fabric.counters import Counter, Statistics, interfaces_of
 from weir.fabric.errors import FabricError
 from weir.fabric.step_handlers import Site
-from weir.lab.kernel import TABLE_PREFIX
+from weir.lab.kernel import COUNTERPARTS, TABLE_PREFIX
 
 _NET = Path("/proc/thread-self/net")
 _CALL_S = 10.0
@@ -129,7 +129,8 @@ def _queue_drops(site: Site, netns: str, ports: Sequence[Port]) -> Iterator[Coun
 
 def _nft_drops(node: Node, netns: str) -> Iterator[Counter]:
     assert node.kernel is not None
-    if not (node.kernel.drop_counters or node.kernel.does):
+    tables = any("nft" in COUNTERPARTS[one.nf].programs for one in node.kernel.does)
+    if not (node.kernel.drop_counters or tables):
         return
     argv = ["ip", "netns", "exec", netns, "nft", "--json", "list", "counters"]
     try:

@@ -16,8 +16,7 @@ from typing import Any
 from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
 from weir.fabric.errors import FabricError
-from weir.fabric.printable import printable
-from weir.fabric.process import log_end
+from weir.fabric.process import log_end, printable
 from weir.fabric.step_handlers import Facts, Site
 from weir.lab.kernel import FILE_PREFIX, filled
 from weir.plan import Step
@@ -28,6 +27,7 @@ _LIVES_S = 0.5
 _LAST_LINES = 6
 _BYTES_PER_MB = 1 << 20
 _PASSED_THROUGH = 0o711
+_READ_BY_ALL, _ENTERED_BY_ALL = 0o644, 0o755
 # Its lines when it says them, not when a buffer is full: readiness is told from them, and last words are.
 _BY_LINES = ("stdbuf", "--output=L", "--error=L")
 _CAPABILITIES = "+net_raw,+net_admin"
@@ -56,10 +56,17 @@ class ProgramRun:
         _wait(pid, params, site.directory / _log(params))
         return {"pid": pid}
 
-    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
-        """By its own signal; what is left after its time, by SIGKILL."""
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """By its own signal, itself first: who reads its output hears its last words. What is left after its
+        time, by SIGKILL."""
         deadline = time.monotonic() + params["stop_time_limit_ms"] / MS_PER_S
-        _signal_all(params["netns"], signal.Signals[params["stop_signal"]])
+        number, pid = signal.Signals[params["stop_signal"]], facts.get("pid")
+        if pid in process.inside(params["netns"]):
+            with suppress(ProcessLookupError):
+                os.kill(int(str(pid)), number)
+        while pid in process.inside(params["netns"]) and time.monotonic() < deadline:
+            time.sleep(_LOOK_S)
+        _signal_all(params["netns"], number)
         while process.inside(params["netns"]) and time.monotonic() < deadline:
             time.sleep(_LOOK_S)
         _signal_all(params["netns"], signal.SIGKILL)
@@ -92,6 +99,8 @@ def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
     values = {f"{FILE_PREFIX}{name}": str(folder / name) for name in names}
     for name, text in zip(names, filled([*map(str, _list(params["file_texts"]))], values), strict=True):
         (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(_READ_BY_ALL)  # whatever the umask: its user reads them
+    folder.chmod(_ENTERED_BY_ALL)
     return values
 
 
@@ -116,8 +125,9 @@ def _wait(pid: int, params: Mapping[str, Any], log: Path) -> None:
     limit_s = params["ready_time_limit_ms"] / MS_PER_S
     wanted = re.compile(str(params["ready"])) if params["ready"] else None
     began = time.monotonic()
+    said = _Said(log)
     while True:
-        ready = time.monotonic() - began > _LIVES_S if wanted is None else _says(log, wanted)
+        ready = time.monotonic() - began > _LIVES_S if wanted is None else said.matches(wanted)
         if process.exit_code(pid) is not None:
             raise FabricError(
                 f"{_who(params)} {_ended(pid)} before it was ready: {_words(log)}",
@@ -138,14 +148,30 @@ def _who(params: Mapping[str, Any]) -> str:
     return f"program {params['node']} ({params['function']})"
 
 
-def _says(log: Path, wanted: re.Pattern[str]) -> bool:
-    return any(wanted.search(line) for line in log.read_text(errors="replace").splitlines())
+class _Said:
+    """What it has said, read once as it grows."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._at = 0
+        self._last = ""
+        """A line that has not ended."""
+
+    def matches(self, wanted: re.Pattern[str]) -> bool:
+        """Whether one of the lines that are new does, or the one that has not ended."""
+        with self._log.open("rb") as file:
+            file.seek(self._at)
+            new = file.read()
+        self._at += len(new)
+        *whole, self._last = (self._last + new.decode(errors="replace")).split("\n")
+        return any(wanted.search(line) for line in (*whole, self._last))
 
 
 def _ended(pid: int) -> str:
     code = process.exit_code(pid)
     if code is not None and code < 0:
-        return f"was ended by {signal.Signals(-code).name}"
+        named = -code in {one.value for one in signal.Signals}
+        return f"was ended by {signal.Signals(-code).name if named else f'signal {-code}'}"
     return "has ended" if code is None else f"has ended with exit code {code}"
 
 

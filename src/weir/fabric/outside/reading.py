@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -205,18 +205,24 @@ class Reading:
     """By process."""
 
 
-def read(site: Site, processes: Mapping[str, int], *, openvswitch: bool, asks_first: bool) -> Reading:
-    """`processes`: pid by name. FabricError if Open vSwitch does not answer.
+def read(
+    site: Site, processes: Mapping[str, Sequence[int]], *, openvswitch: bool, asks_first: bool
+) -> Reading:
+    """`processes`: pids by name. FabricError if Open vSwitch does not answer.
 
     Asking it takes some of its main thread's time. `asks_first`: before times are read, so that this is not
     in what follows; else after, so that it is not in what was. Its threads are read right beside.
     """
     said = [appctl(site, command) for command in reversed(_PMD)][::-1] if openvswitch and asks_first else []
-    found = {name: threads(pid) for name, pid in processes.items()} if asks_first else {}
+    found = _threads_of(processes) if asks_first else {}
     at_s = time.monotonic()
     cpu = cpu_times(Path("/proc/stat").read_text())
     received = backlogs(Path("/proc/net/softnet_stat").read_text())
-    found = found or {name: threads(pid) for name, pid in processes.items()}
+    found = found or _threads_of(processes)
     if openvswitch and not asks_first:
         said = [appctl(site, command) for command in _PMD]
     return Reading(at_s, cpu, received, parse(*said) if said else {}, found)
+
+
+def _threads_of(processes: Mapping[str, Sequence[int]]) -> dict[str, list[Thread]]:
+    return {name: [thread for pid in pids for thread in threads(pid)] for name, pids in processes.items()}

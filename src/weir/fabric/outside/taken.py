@@ -118,6 +118,7 @@ def _open(core: int) -> int:
 
 
 _NOBODY = 0
+ENDED = "ended program"
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ class Taken:
 
 class TakenWatch:
     """Looks at some cores. `ours`: the threads that take part now, by number; `loops`: of these, those of
-    weir-dp."""
+    weir-dp. `ended_take_part`: the system under test may start threads of its own, and nobody knows whose
+    those were that have ended."""
 
     def __init__(
         self,
@@ -145,12 +147,15 @@ class TakenWatch:
         loops: Callable[[], Collection[int]] = frozenset,
         opened: Callable[[int], CoreSwitches] = CoreSwitches,
         proc: Path = Path("/proc"),
+        *,
+        ended_take_part: bool = False,
     ) -> None:
         self._wanted = sorted(cores)
         self._opened = opened
         self._ours = ours
         self._loops = loops
         self._proc = proc
+        self._ended_take_part = ended_take_part
         self._before: frozenset[int] = frozenset()
         self._began_ns = 0
         self._known: dict[int, str] = {}
@@ -183,7 +188,7 @@ class TakenWatch:
                     from_ns,
                     to_ns,
                     self._said(tid, of_others=tid not in ours),
-                    tid in ours or self._carries_packets(core.core, tid),
+                    tid in ours or self._takes_part(core.core, tid),
                 )
                 for from_ns, to_ns, tid in spans(switches, self._began_ns, ended_ns)
                 if tid != _NOBODY and tid not in loops
@@ -203,10 +208,12 @@ class TakenWatch:
             self.close()
             self.refused = f"perf_event_open: {error.strerror}"
 
-    def _carries_packets(self, core: int, tid: int) -> bool:
-        """Threads of the kernel that carry packets."""
+    def _takes_part(self, core: int, tid: int) -> bool:
+        """Threads of the kernel that carry packets; and who came and went, where that may be a child of the
+        system under test: what that does itself is never forgiven."""
         name = self._name(tid)
-        return name == f"ksoftirqd/{core}" or name.startswith("vhost-")
+        carries = name == f"ksoftirqd/{core}" or name.startswith("vhost-")
+        return carries or (self._ended_take_part and name == ENDED)
 
     def _said(self, tid: int, *, of_others: bool) -> str:
         """For people: the step of another deployment that started it, or the program with its number."""
@@ -220,7 +227,7 @@ class TakenWatch:
 
     def _name(self, tid: int) -> str:
         if tid not in self._known:
-            self._known[tid] = "ended program"
+            self._known[tid] = ENDED
             with suppress(OSError):
                 self._known[tid] = (self._proc / str(tid) / "comm").read_text().strip()
         return self._known[tid]

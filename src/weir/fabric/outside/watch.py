@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from weir.base.topology import KERNEL_PORT_KINDS, Topology
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
@@ -27,21 +27,22 @@ def taking_part(topology: Topology) -> frozenset[int]:
 class Watch:
     """Looks before and after a trial. With `sample`, stacks are sampled in between, which costs some time.
 
-    `require_alive` raises FabricError if a process has ended, which tells more than that it does not answer.
+    `processes`: pids by name, as they are now. `require_alive` raises FabricError if a process has ended,
+    which tells more than that it does not answer.
     """
 
     def __init__(
         self,
         topology: Topology,
         site: Site,
-        processes: Mapping[str, int],
+        processes: Callable[[], Mapping[str, Sequence[int]]],
         require_alive: Callable[[], None],
         *,
         sample: bool,
     ) -> None:
         self._topology, self._site = topology, site
         self._require_alive = require_alive
-        self._processes = dict(processes)
+        self._processes = processes
         self._sample = sample
         self._switched = TECHNOLOGIES[topology.technology].own_core and any(
             link.network for link in topology.links
@@ -81,13 +82,14 @@ class Watch:
 
     def _read(self, *, asks_first: bool) -> Reading:
         self._require_alive()
-        others = {name: pid for name, pid in self._processes.items() if name != _POLLED}
+        others = {name: pids for name, pids in self._processes().items() if name != _POLLED}
         return read(self._site, others, openvswitch=self._switched, asks_first=asks_first)
 
     def _stacks(self) -> dict[int, Sampled] | None:
         if self._perf is None:
             return None
-        ours = {number for pid in self._processes.values() for number in thread_numbers(pid)}
+        pids = [pid for each in self._processes().values() for pid in each]
+        ours = {number for pid in pids for number in thread_numbers(pid)}
         script = self._perf.end()
         self._perf = None
         return sampled(script, ours)

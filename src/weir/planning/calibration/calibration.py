@@ -16,7 +16,7 @@ from weir.fabric.built import built
 from weir.lab import Lab
 from weir.lab.execution import Execution
 from weir.lab.function import ARCHITECTURES
-from weir.lab.technology import TechnologyName
+from weir.lab.variant import TechnologyName
 from weir.measure.windows import limiting
 from weir.plan.random_labs import drawn
 from weir.plan.trials import (

@@ -17,7 +17,7 @@ from weir.cli.model import ModelFile, load_model, require_technology
 
 if TYPE_CHECKING:
     from weir.lab import Lab
-    from weir.lab.technology import TechnologyName
+    from weir.lab.variant import TechnologyName
     from weir.results.model import ModelDocument, ModelValidation
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from weir.base.error import WeirError
 from weir.fabric import stop_signals
 from weir.lab import Lab
-from weir.lab.technology import TechnologyName
+from weir.lab.variant import TechnologyName
 from weir.measure.windows import entered, stage_drops
 from weir.plan import PlanError
 from weir.plan.execution import list_entries

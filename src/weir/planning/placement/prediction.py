@@ -82,7 +82,7 @@ def _delay(
         return None, (f"No delay at {load}: what waits in a switch is not in the model.",)
     if rate_pps >= carried_pps:
         return None, (f"No delay at {load}: it carries {carried_pps / 1e6:.3f} Mpps.",)
-    found = execution_delay(model, one, rate_pps / sets, lab.traffic.pacing)
+    found = execution_delay(model, one, rate_pps / sets, lab.traffic.arrivals)
     return _document(found), (
         f"Delays at {load}, {lab.traffic.pacing} pacing, are of queues and bursts: what the host takes away "
         "comes on top, at P99 above all.",

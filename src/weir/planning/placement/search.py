@@ -226,7 +226,7 @@ class Search:
             slow = replace(self.model, hz=self.model.hz * one.low_pps / one.pps)
             try:
                 found.append(
-                    execution_delay(slow, execution, self.question.rate_pps or 0.0, self.lab.traffic.pacing)
+                    execution_delay(slow, execution, self.question.rate_pps or 0.0, self.lab.traffic.arrivals)
                 )
             except ValueError:
                 return ()

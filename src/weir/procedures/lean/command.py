@@ -111,6 +111,8 @@ def lean(
     else:
         assert target is not None
         known, traffic = _chain(target, chain, fastpath)
+        if pcap is None and flows is None and frame is None:
+            pcap = _captured(traffic)
         run = _run(known, _sent(traffic, pcap, flows, frame), cpu=cpu, pcap=pcap)
         _measure(_with(run, frequency_ghz, cur, launches, inject), baseline, as_json)
 
@@ -160,6 +162,22 @@ def _chain(target: str, name: str | None, fastpath: bool) -> tuple[LeanChain, Tr
         lab = load_lab(Path(target), cpus=machine_cpus())
         return chain_of_lab(lab, chosen_chain(lab, name)), lab.traffic
     return chain_of_text(target, fastpath=fastpath), Traffic(flows=Flows(count=FLOWS))
+
+
+def _captured(traffic: Traffic) -> Path | None:
+    """The capture that the lab sends from the left, before frames of a size; None: it sends none."""
+    from weir.lab.frames import CAPTURE
+
+    sent = None if traffic.capture is None else traffic.capture.left
+    if sent is None or traffic.frames[0] != CAPTURE:
+        return None
+    if sent.filter or sent.addresses:
+        raise CommandError(
+            "weir lean takes a capture as it is, and the lab's has a filter or other addresses: "
+            "write a file of just those frames, and give it with --pcap",
+            USAGE,
+        )
+    return Path(sent.file)
 
 
 def _sent(traffic: Traffic, pcap: Path | None, flows: int | None, frame: str | None) -> Traffic:

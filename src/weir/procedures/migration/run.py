@@ -14,6 +14,7 @@ from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
 from weir.fabric.vm.migration import Migration as Machine
 from weir.lab import Chain, Lab
+from weir.lab.frames import CAPTURE
 from weir.measure.tester import ANNOUNCE_FRAMES
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running
@@ -67,6 +68,11 @@ class MigrationRun:
         """Ctrl-C ends it with what is there. MigrationError: this machine, or this guest, cannot do it."""
         result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-migration")
         lacking = refusal(self._lab, settings.technology, settings.chain)
+        capture = self._lab.traffic.capture
+        if settings.frame == CAPTURE and capture is not None and not capture.stamp:
+            raise MigrationError(
+                "frames without a stamp do not tell when one was lost: traffic.capture.stamp"
+            )
         missing = lacking_failover() if lacking is None else (lacking.missing, lacking.fix)
         if missing is not None:
             raise MigrationError(f"this machine cannot do it: {': '.join(missing)}")

@@ -142,7 +142,14 @@ def chosen_options(
 def _with(lab: Lab, options: Rfc2544Options) -> Lab:
     """Measured once, with the procedures' frame sizes if they have their own."""
     measure = lab.measure.model_copy(update={"rfc2544": options, "rounds": 1})
-    traffic = lab.traffic.model_copy(update={"frames": options.sizes(lab.traffic.frames)})
+    from weir.lab.frames import CAPTURE
+
+    frames = options.sizes(lab.traffic.frames)
+    if CAPTURE in frames:
+        raise CommandError(
+            "RFC 2544 asks for frame sizes, and the lab sends a capture: name sizes with --frame", USAGE
+        )
+    traffic = lab.traffic.model_copy(update={"frames": frames})
     return lab.model_copy(update={"measure": measure, "traffic": traffic})
 
 

@@ -81,10 +81,11 @@ def measure_bursts(bench: Bench, throughput_pps: float | None) -> BurstTest:
     bursts = _Bursts(bench)
     for number in range(options.burst_repeats):
         bench.phase("back-to-back", number + 1, options.burst_repeats)
-        longest = bursts.longest(report.limit_frames)
+        longest, believed = bursts.longest(report.limit_frames)
         if longest is not None:
             report.longest_frames.append(longest)
             report.at_limit += longest == report.limit_frames
+            report.unproven += not believed
     _summarise(report, bursts, each_pps if bench.maximum.of == "medium" else bursts.rate_pps)
     return report
 
@@ -114,6 +115,11 @@ def _summarise(report: BurstTest, bursts: _Bursts, max_rate_pps: float | None) -
             f"{report.at_limit} of {report.repeats} searches ended at the longest burst allowed: the buffer "
             "may be larger; raise burst_s."
         )
+    elif report.unproven:
+        report.why = (
+            f"{report.unproven} of {report.repeats} searches ended below a burst that could not be believed "
+            f"({bursts.why}), not below one that lost frames: the buffer may be larger."
+        )
 
 
 def step_frames(bench: Bench, frames: int) -> int:
@@ -134,27 +140,36 @@ class _Bursts:
         """Median rate of the bursts, in one direction."""
         return statistics.median(self._sent) if self._sent else None
 
-    def longest(self, limit: int) -> int | None:
-        """The longest burst without loss, within `burst_step` of it; None if no burst could be believed."""
+    def longest(self, limit: int) -> tuple[int | None, bool]:
+        """The longest burst without loss, within `burst_step` of it, None if there is none; and whether the
+        shortest that did not pass lost frames: else it could not be believed."""
         passed, failed = 0, limit
-        if self._passes(limit):
-            return limit
+        whole = self._passes(limit)
+        if whole:
+            return limit, True
         while failed - passed > step_frames(self.bench, failed):
             middle = (passed + failed) // 2
-            if self._passes(middle):
+            passes = self._passes(middle)
+            if passes:
                 passed = middle
             else:
-                failed = middle
-        return passed or None
+                failed, whole = middle, passes
+        return passed or None, whole is not None
 
-    def _passes(self, frames: int) -> bool:
-        return any(self._whole(frames) for _ in range(1 + self.bench.options.burst_verifications))
+    def _passes(self, frames: int) -> bool | None:
+        """Whether one of some such bursts arrives whole; None: none did, and not all can be believed."""
+        found = []
+        for _ in range(1 + self.bench.options.burst_verifications):
+            found.append(self._whole(frames))
+            if found[-1]:
+                return True
+        return None if None in found else False
 
-    def _whole(self, frames: int) -> bool:
+    def _whole(self, frames: int) -> bool | None:
         trial = self._send(frames)
         if not trial.valid:
             self.why = trial.invalid_because[0]
-            return False
+            return None
         if trial.offered == trial.intended and trial.duration_s > 0:
             self._sent.append(frames / trial.duration_s)
         return trial.delivered == trial.offered == trial.intended

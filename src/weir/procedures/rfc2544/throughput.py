@@ -78,6 +78,8 @@ def bisection(bench: Bench, limits: tuple[float, float]) -> GoalResult:
     goal, duration_s, width = GOALS["bisection"], bench.options.trial_s, bench.options.width
     low, high = limits
     highest = bench.runner.valid("search", high, duration_s)
+    if not highest.believable():
+        return GoalResult(goal, upper_pps=high, why=_unbelievable(high, highest))
     if _lossless(highest):
         return GoalResult(
             goal, load_pps=high, lower_pps=high, why=f"It carries the highest load tried, {high:,.0f} pps."
@@ -88,8 +90,7 @@ def bisection(bench: Bench, limits: tuple[float, float]) -> GoalResult:
         load = low if high <= 2 * low and carried is None else ((carried or 0.0) + high) / 2
         outcome = bench.runner.valid("search", load, duration_s)
         if not outcome.believable():
-            why = f"At {load:,.0f} pps no trial could be believed: {outcome.trial.invalid_because[0]}"
-            return GoalResult(goal, lower_pps=carried, upper_pps=high, why=why)
+            return GoalResult(goal, lower_pps=carried, upper_pps=high, why=_unbelievable(load, outcome))
         if _lossless(outcome):
             carried = load
         elif load <= low:
@@ -99,6 +100,10 @@ def bisection(bench: Bench, limits: tuple[float, float]) -> GoalResult:
         else:
             high, too_fast = load, outcome.has("tester")
     return GoalResult(goal, load_pps=carried, lower_pps=carried, upper_pps=high, tester_limited=too_fast)
+
+
+def _unbelievable(load_pps: float, outcome: Outcome) -> str:
+    return f"At {load_pps:,.0f} pps no trial could be believed: {outcome.trial.invalid_because[0]}"
 
 
 def _lossless(outcome: Outcome) -> bool:

@@ -13,6 +13,7 @@ from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.lab import Chain, Lab
 from weir.lab.delay import load_of
+from weir.lab.frames import CAPTURE
 from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
 from weir.measure.delay import load_pps
@@ -61,6 +62,11 @@ class SoakCampaign:
         missing = refusal(self._lab, settings.technology, settings.chain)
         if missing is not None:
             raise SoakError(f"{settings.technology} cannot run here: {missing.missing}: {missing.fix}")
+        capture = self._lab.traffic.capture
+        if settings.frame == CAPTURE and capture is not None and not capture.stamp:
+            raise SoakError(
+                "a soak looks at delays, and these frames carry no stamp: set traffic.capture.stamp"
+            )
         result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-soak")
         one = StoredCase.begun(
             self._store,
@@ -127,8 +133,10 @@ class SoakCampaign:
             self._store.update_setup(place, setup)
             self._store.update(result)
             on.tester().announce(ANNOUNCE_FRAMES)
+            traffic = on.traffic(case.frame)
+            case.mean_frame_bytes = traffic.mean_frame_bytes
             begin(on)
-            case.clocks = arrival_clocks(on.client.ledger(), on.traffic(case.frame).streams)
+            case.clocks = arrival_clocks(on.client.ledger(), traffic.streams)
             run = SoakRun(self._lab, result, case, place, store=self._store, progress=self._progress)
             result.interrupted = run.segment(on)
 

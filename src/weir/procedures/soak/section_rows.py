@@ -56,11 +56,8 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     """Name and value, most important first."""
     yield "load", f"{numbers.mpps(soak.load_pps)} Mpps ({soak.load})"
     yield "under load", f"{_long(soak.measured_s)} of {_long(soak.duration_s)}"
-    yield (
-        "packets",
-        f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered, "
-        f"{lost_text(soak.lost)}",
-    )
+    counts = f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered"
+    yield "packets", f"{counts}, {lost_text(soak.lost)}" if soak.offered else "none were sent"
     drops = _drops(soak)
     if drops:
         yield "dropped", drops

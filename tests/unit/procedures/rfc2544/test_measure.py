@@ -174,6 +174,25 @@ def test_a_burst_that_never_loses_says_that_the_buffer_may_be_larger() -> None:
     assert burst.longest_frames == [burst.limit_frames] * 2
 
 
+def test_a_burst_that_cannot_be_believed_bounds_no_buffer() -> None:
+    wide = SimulatedDut(Response(1e6, 1e6, buffer_packets=10**7), tester_max_pps=TESTER_PPS)
+    wide.wrong = Misbehaviour(unaccounted=3, unaccounted_in=range(3000, 10**7))
+    options = Rfc2544Options(tests=("back-to-back",), burst_repeats=2, burst_step=0.001)
+    burst = report_of(measured(options, wide)).back_to_back
+    assert burst is not None
+    assert (burst.unproven, burst.repeats) == (2, 2)
+    assert burst.longest_frames == [pytest.approx(2998, abs=4)] * 2
+    assert "the buffer may be larger" in (burst.why or "")
+
+
+def test_bisection_takes_no_highest_load_for_too_high_that_it_cannot_believe() -> None:
+    dut = SimulatedDut(Response(1e7, 1e7), tester_max_pps=TESTER_PPS)
+    dut.wrong = Misbehaviour(unaccounted=3, unaccounted_in=range(59_000_000, 10**9))
+    (found,) = measured(Rfc2544Options(tests=("throughput",), search=("bisection",)), dut).throughput
+    assert found.load_pps is None
+    assert "no trial could be believed" in (found.why or "")
+
+
 def test_frame_sizes_that_pass_at_the_maximum_have_no_burst_test() -> None:
     dut = SimulatedDut(Response(1e7, 1e7), tester_max_pps=TESTER_PPS)
     burst = report_of(measured(Rfc2544Options(tests=("back-to-back",)), dut)).back_to_back
