@@ -214,10 +214,9 @@ weir_classifier_classify(const struct weir_classifier *classifier, const struct 
 		for (unsigned int i = 0; i < lookup.probe_count; i++) {
 			const struct probe *probe = &lookup.probes[i];
 
-			lookup.best[probe->packet] =
-				rule_lists_search(classifier->nodes, classifier->records,
-						  probe->reference, &lookup.fields[probe->packet],
-						  lookup.best[probe->packet]);
+			lookup.best[probe->packet] = rule_lists_search(
+				classifier->nodes, classifier->records, probe->reference,
+				&lookup.fields[probe->packet], lookup.best[probe->packet]);
 		}
 	}
 	memcpy(rule, lookup.best, count * sizeof(*rule));

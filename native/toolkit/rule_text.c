@@ -105,8 +105,8 @@ read_prefix(struct weir_rule_fault *fault, const char *word, struct prefix *pref
 	address[bytes] = '\0';
 	prefix->is_ipv6 = strchr(address, ':') != NULL;
 	length_max = prefix->length = prefix->is_ipv6 ? 128 : 32;
-	if ((slash != NULL && !weir_rule_read_number(slash + 1, word + strlen(word), length_max,
-						     &prefix->length)) ||
+	if ((slash != NULL &&
+	     !weir_rule_read_number(slash + 1, word + strlen(word), length_max, &prefix->length)) ||
 	    inet_pton(prefix->is_ipv6 ? AF_INET6 : AF_INET, address, prefix->address) != 1)
 		return refuse_word(fault, "an address", word, expected);
 	if (has_host_bits(prefix))
@@ -169,9 +169,8 @@ read_ports(struct weir_rule_fault *fault, const char *word, uint16_t *low, uint1
 	if (strcmp(word, "any") == 0)
 		return true;
 	if (!read_range(word, UINT16_MAX, low, high))
-		return refuse_word(fault,
-				   strchr(word, '-') != NULL ? "a range of ports" : "a port", word,
-				   expected);
+		return refuse_word(fault, strchr(word, '-') != NULL ? "a range of ports" : "a port",
+				   word, expected);
 	if (*high < *low)
 		return refuse_word(fault, "a range of ports", word, "the lower port first");
 	return true;
@@ -205,8 +204,9 @@ static const struct {
 };
 
 static bool
-read_types(struct weir_rule_fault *fault, const char *word, struct weir_rule *rule)
+read_types(struct weir_rule_fault *fault, const char *word, struct weir_written_rule *written)
 {
+	struct weir_rule *rule = &written->ipv4;
 	static const char expected[] =
 		"a type of message up to 255, a range such as 133-137, or a name such as "
 		"echo-request";
@@ -214,6 +214,11 @@ read_types(struct weir_rule_fault *fault, const char *word, struct weir_rule *ru
 	if (rule->any_protocol || !weir_protocol_is_icmp(rule->protocol))
 		return refuse(fault, "icmp or icmpv6, or two words for ports",
 			      "only icmp and icmpv6 have types of messages");
+	written->is_ipv4 &= rule->protocol == IPPROTO_ICMP;
+	written->is_ipv6 &= rule->protocol == IPPROTO_ICMPV6;
+	if (!written->is_ipv4 && !written->is_ipv6)
+		return refuse(fault, "icmp of IPv4 or icmpv6 of IPv6",
+			      "the types are of the other family's ICMP");
 	for (unsigned int i = 0; i < RTE_DIM(type_names); i++) {
 		if (type_names[i].protocol == rule->protocol &&
 		    strcmp(type_names[i].name, word) == 0) {
@@ -230,10 +235,12 @@ read_types(struct weir_rule_fault *fault, const char *word, struct weir_rule *ru
 /* The last words: none, types, or both sides' ports. */
 static bool
 read_last(struct weir_rule_fault *fault, const char *const words[], unsigned int count,
-	  struct weir_rule *rule)
+	  struct weir_written_rule *written)
 {
+	struct weir_rule *rule = &written->ipv4;
+
 	if (count == 1)
-		return read_types(fault, words[0], rule);
+		return read_types(fault, words[0], written);
 	if (count == 2 &&
 	    (!read_ports(fault, words[0], &rule->src_port_low, &rule->src_port_high) ||
 	     !read_ports(fault, words[1], &rule->dst_port_low, &rule->dst_port_high)))
@@ -255,14 +262,15 @@ weir_rule_read(const char *const words[], unsigned int count, struct weir_writte
 	rule->is_ipv4 = rule->is_ipv6 = true;
 	ipv4->src_port_high = ipv4->dst_port_high = UINT16_MAX;
 	if (count < 3 || count > 5)
-		return refuse(fault,
-			      "PROTOCOL SOURCE DESTINATION [SOURCE-PORTS DESTINATION-PORTS | TYPES]",
-			      "a rule has a protocol and two addresses, and perhaps two ports, or "
-			      "types of ICMP");
+		return refuse(
+			fault,
+			"PROTOCOL SOURCE DESTINATION [SOURCE-PORTS DESTINATION-PORTS | TYPES]",
+			"a rule has a protocol and two addresses, and perhaps two ports, or "
+			"types of ICMP");
 	if (!read_protocol(fault, words[0], rule) ||
 	    !read_side(fault, words[1], rule, &ipv4->src_ip, &ipv4->src_mask, &ipv6->src) ||
 	    !read_side(fault, words[2], rule, &ipv4->dst_ip, &ipv4->dst_mask, &ipv6->dst) ||
-	    !read_last(fault, words + 3, count - 3, ipv4))
+	    !read_last(fault, words + 3, count - 3, rule))
 		return false;
 	ipv6->rest = *ipv4;
 	ipv6->rest.src_ip = ipv6->rest.src_mask = ipv6->rest.dst_ip = ipv6->rest.dst_mask = 0;
