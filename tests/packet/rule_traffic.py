@@ -137,10 +137,8 @@ def hand_made_ipv6() -> Iterator[Sent]:
                 yield "inbound", framed(IPv6(src="2001:db8:ffff::1", dst=INSIDE6) / about)
             yield "inbound", framed(IPv6(src="2001:db8:ffff::1", dst="2001:db8::9") / error / Raw(inside))
     for number, sport in ((21, 4000), (22, 4011)):
-        header = IPv6ExtHdrFragment(id=number)
-        pieces = [
-            framed(one) for one in fragment6(there / header / UDP(sport=sport, dport=53) / (b"?" * 200), 120)
-        ]
+        whole = there / IPv6ExtHdrFragment(id=number) / UDP(sport=sport, dport=53) / (b"?" * 200)
+        pieces = [framed(one) for one in fragment6(whole, 120)]  # type: ignore[no-untyped-call]
         for piece in pieces[1:] + pieces:
             yield "outbound", piece
 
