@@ -67,8 +67,7 @@ parse_l4(struct view view, uint32_t offset, uint32_t end, struct weir_headers *h
 			goto cut;
 		headers->l4_offset = offset;
 		headers->payload_offset = offset + header_bytes;
-		if (view.data[offset] == RTE_IP_ICMP_ECHO_REQUEST ||
-		    view.data[offset] == RTE_IP_ICMP_ECHO_REPLY) {
+		if (weir_icmp_is_echo(headers->tuple.protocol, view.data[offset])) {
 			headers->tuple.src_port = word_at(view, offset + 4);
 			headers->tuple.dst_port = headers->tuple.src_port;
 		}

@@ -10,8 +10,15 @@
 #include <assert.h>
 #include <stdint.h>
 
+#include <netinet/in.h>
+
+#include <rte_icmp.h>
 #include <rte_mbuf.h>
 #include <rte_tcp.h>
+
+/* RFC 4443, section 4. */
+#define WEIR_ICMPV6_ECHO_REQUEST 128
+#define WEIR_ICMPV6_ECHO_REPLY 129
 
 /* Segments with one of these change the state of a connection. */
 #define WEIR_TCP_EVENTS (RTE_TCP_SYN_FLAG | RTE_TCP_FIN_FLAG | RTE_TCP_RST_FLAG)
@@ -37,8 +44,8 @@ enum weir_header_flag {
 
 /*
  * The five-tuple of an IPv4 packet, in network byte order; a key to hash and compare as bytes. For
- * ICMP echo both ports are the identifier; for other ICMP, and without an L4 header, 0. For IPv6
- * addresses are 0: read them in the packet.
+ * ICMP and ICMPv6 echo both ports are the identifier; for other ICMP, and without an L4 header, 0.
+ * For IPv6 addresses are 0: read them in the packet.
  */
 struct weir_tuple {
 	uint32_t src_ip;
@@ -64,6 +71,15 @@ struct weir_headers {
 	uint16_t zero;
 };
 static_assert(sizeof(struct weir_headers) == 32, "two packets' headers a cache line");
+
+/* Whether that type of ICMP or ICMPv6 is an echo request or reply, which have identifiers. */
+static inline bool
+weir_icmp_is_echo(uint8_t protocol, uint8_t type)
+{
+	if (protocol == IPPROTO_ICMP)
+		return type == RTE_IP_ICMP_ECHO_REQUEST || type == RTE_IP_ICMP_ECHO_REPLY;
+	return type == WEIR_ICMPV6_ECHO_REQUEST || type == WEIR_ICMPV6_ECHO_REPLY;
+}
 
 /* Where the payload of the Ethernet frame begins, behind up to two VLAN tags; 0: the frame is cut
  * in front of it. `vlan`: the identifier of the outermost tag; 0: none. */

@@ -12,8 +12,6 @@
 #define TTL 64
 #define INTERNETWORK_CONTROL 0xc0 /* RFC 1812, 4.3.2.5 */
 #define DONT_FRAGMENT 0x4000
-#define ICMPV6_ECHO_REQUEST 128
-#define ICMPV6_ECHO_REPLY 129
 #define ICMPV6_REDIRECT 137
 
 /* Type, code, checksum, and a word that depends on them. */
@@ -82,7 +80,7 @@ is_query(const uint8_t *frame, const struct weir_headers *headers)
 		return false;
 	type = frame[headers->l4_offset];
 	if (headers->network == WEIR_NETWORK_IPV6)
-		return type >= ICMPV6_ECHO_REQUEST && type != ICMPV6_REDIRECT;
+		return type >= WEIR_ICMPV6_ECHO_REQUEST && type != ICMPV6_REDIRECT;
 	switch (type) {
 	case 3:	 /* destination unreachable */
 	case 4:	 /* source quench */
@@ -213,7 +211,7 @@ weir_icmp_is_echo_request(const struct rte_mbuf *packet, const struct weir_heade
 		       rte_raw_cksum(l4, bytes) == 0xffff;
 	return headers->network == WEIR_NETWORK_IPV6 && headers->tuple.protocol == IPPROTO_ICMPV6 &&
 	       headers->l4_offset == headers->l3_offset + sizeof(struct rte_ipv6_hdr) &&
-	       l4[0] == ICMPV6_ECHO_REQUEST && l4[1] == 0 &&
+	       l4[0] == WEIR_ICMPV6_ECHO_REQUEST && l4[1] == 0 &&
 	       weir_icmpv6_checksum_right((const void *)(frame + headers->l3_offset));
 }
 
@@ -232,7 +230,7 @@ weir_icmp_echo_reply(struct rte_mbuf *packet, const struct weir_headers *headers
 		memcpy(ip->src_addr, ip->dst_addr, sizeof(other));
 		memcpy(ip->dst_addr, other, sizeof(other));
 		ip->hop_limits = TTL;
-		icmp->type = ICMPV6_ECHO_REPLY;
+		icmp->type = WEIR_ICMPV6_ECHO_REPLY;
 		weir_icmpv6_checksum_set(ip);
 	} else {
 		struct rte_ipv4_hdr *ip = (void *)(frame + headers->l3_offset);

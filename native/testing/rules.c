@@ -302,7 +302,8 @@ weir_test_tuple_in(const struct weir_rule *rule, uint64_t *random)
 		tuple.protocol = below(random, 2) == 0 ? IPPROTO_TCP : IPPROTO_UDP;
 	if (tuple.protocol != IPPROTO_TCP && tuple.protocol != IPPROTO_UDP) {
 		tuple.src_port = 0;
-		tuple.dst_port = 0;
+		if (!weir_rule_names_types(rule))
+			tuple.dst_port = 0;
 		tuple.zero[0] = WEIR_TUPLE_PORTLESS;
 	}
 	return tuple;
@@ -324,7 +325,7 @@ weir_test_first_rule(const struct weir_rule *rules, uint32_t count, const struct
 		    (tuple->dst_ip & rule->dst_mask) == rule->dst_ip &&
 		    (rule->any_protocol || tuple->protocol == rule->protocol) &&
 		    (!weir_rule_names_ports(rule) ||
-		     (tuple->zero[0] != WEIR_TUPLE_PORTLESS &&
+		     ((tuple->zero[0] != WEIR_TUPLE_PORTLESS || weir_rule_names_types(rule)) &&
 		      in_range(tuple->src_port, rule->src_port_low, rule->src_port_high) &&
 		      in_range(tuple->dst_port, rule->dst_port_low, rule->dst_port_high))))
 			return i;

@@ -15,6 +15,9 @@
 
 #include <netinet/in.h>
 
+#include <rte_byteorder.h>
+#include <rte_mbuf.h>
+
 #include "engine/error.h"
 #include "packet/headers.h"
 
@@ -25,7 +28,8 @@
 /*
  * A packet matches if all five say so. Addresses and masks in network byte order, masks of
  * contiguous bits, addresses without host bits; ports in host byte order, both ends included. A
- * rule names ports if one of its ranges is not 0 to 65535.
+ * rule names ports if one of its ranges is not 0 to 65535; one of ICMP or ICMPv6 names types of
+ * messages then, as its destination's ports.
  */
 struct weir_rule {
 	uint32_t src_ip, src_mask;
@@ -43,11 +47,25 @@ weir_rule_names_ports(const struct weir_rule *rule)
 	       rule->dst_port_low != 0 || rule->dst_port_high != UINT16_MAX;
 }
 
+static inline bool
+weir_protocol_is_icmp(uint8_t protocol)
+{
+	return protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6;
+}
+
+static inline bool
+weir_rule_names_types(const struct weir_rule *rule)
+{
+	return !rule->any_protocol && weir_protocol_is_icmp(rule->protocol) &&
+	       weir_rule_names_ports(rule);
+}
+
 /*
  * tuple->zero[0] of a packet without ports: neither TCP nor UDP, a later fragment, a cut header.
- * Rules that name ports do not match it.
+ * Rules that name ports do not match it; those that name types of ICMP do, by dst_port.
  */
 #define WEIR_TUPLE_PORTLESS 1
+#define WEIR_TUPLE_NO_TYPE UINT16_MAX /* dst_port of ICMP whose header is not there */
 
 /* A flow's tuple as the classifier wants it; none of its packets is cut, or a later fragment. */
 static inline struct weir_tuple
@@ -69,6 +87,22 @@ weir_classifier_tuple(const struct weir_headers *headers)
 
 	if (headers->l4_offset == 0)
 		tuple.zero[0] = WEIR_TUPLE_PORTLESS;
+	return tuple;
+}
+
+/* The same with its type, if it is ICMP or ICMPv6. */
+static inline struct weir_tuple
+weir_classifier_packet_tuple(const struct rte_mbuf *packet, const struct weir_headers *headers)
+{
+	struct weir_tuple tuple = weir_classifier_tuple(headers);
+
+	if (weir_protocol_is_icmp(tuple.protocol)) {
+		tuple.src_port = 0;
+		tuple.dst_port = WEIR_TUPLE_NO_TYPE;
+		if (headers->l4_offset != 0)
+			tuple.dst_port = rte_cpu_to_be_16(*rte_pktmbuf_mtod_offset(
+				packet, const uint8_t *, headers->l4_offset));
+	}
 	return tuple;
 }
 

@@ -186,44 +186,6 @@ probe_tables(const struct weir_classifier *classifier, struct lookup *lookup)
 	lookup->probe_count = kept;
 }
 
-static inline uint32_t
-field_value(const struct rule_fields *fields, uint32_t field)
-{
-	switch (field) {
-	case TREE_SRC_IP:
-		return rte_be_to_cpu_32(fields->src_ip);
-	case TREE_DST_IP:
-		return rte_be_to_cpu_32(fields->dst_ip);
-	case TREE_SRC_PORT:
-		return fields->src_port;
-	case TREE_DST_PORT:
-		return fields->dst_port;
-	default:
-		return fields->protocol;
-	}
-}
-
-static inline uint32_t
-search(const struct weir_classifier *classifier, uint32_t reference,
-       const struct rule_fields *fields, uint32_t best)
-{
-	while ((reference & REFERENCE_NODE) != 0 && reference != REFERENCE_NONE) {
-		const struct tree_node *node = &classifier->nodes[reference & ~REFERENCE_NODE];
-
-		reference = node->next[field_value(fields, node->field) >= node->value];
-	}
-	if (reference == REFERENCE_NONE)
-		return best;
-	for (const struct rule_record *record = &classifier->records[reference];; record++) {
-		uint32_t index = record->index & ~RECORD_LAST;
-		bool better = (index < best) & rule_record_matches(record, fields);
-
-		best = better ? index : best;
-		if ((record->index & RECORD_LAST) != 0 || index >= best)
-			return best;
-	}
-}
-
 void
 weir_classifier_classify(const struct weir_classifier *classifier, const struct weir_tuple *tuples,
 			 uint32_t *rule, unsigned int count)
@@ -252,9 +214,9 @@ weir_classifier_classify(const struct weir_classifier *classifier, const struct 
 		for (unsigned int i = 0; i < lookup.probe_count; i++) {
 			const struct probe *probe = &lookup.probes[i];
 
-			lookup.best[probe->packet] =
-				search(classifier, probe->reference, &lookup.fields[probe->packet],
-				       lookup.best[probe->packet]);
+			lookup.best[probe->packet] = rule_lists_search(
+				classifier->nodes, classifier->records, probe->reference,
+				&lookup.fields[probe->packet], lookup.best[probe->packet]);
 		}
 	}
 	memcpy(rule, lookup.best, count * sizeof(*rule));

@@ -130,6 +130,45 @@ struct rule_lists {
 bool rule_lists_add(struct rule_lists *lists, const struct weir_rule *rules,
 		    const uint32_t *indexes, uint32_t count, uint32_t *reference);
 
+static inline uint32_t
+tree_field_value(const struct rule_fields *fields, uint32_t field)
+{
+	switch (field) {
+	case TREE_SRC_IP:
+		return rte_be_to_cpu_32(fields->src_ip);
+	case TREE_DST_IP:
+		return rte_be_to_cpu_32(fields->dst_ip);
+	case TREE_SRC_PORT:
+		return fields->src_port;
+	case TREE_DST_PORT:
+		return fields->dst_port;
+	default:
+		return fields->protocol;
+	}
+}
+
+/* The first rule there before `best` that matches, or `best`. */
+static inline uint32_t
+rule_lists_search(const struct tree_node *nodes, const struct rule_record *records,
+		  uint32_t reference, const struct rule_fields *fields, uint32_t best)
+{
+	while ((reference & REFERENCE_NODE) != 0 && reference != REFERENCE_NONE) {
+		const struct tree_node *node = &nodes[reference & ~REFERENCE_NODE];
+
+		reference = node->next[tree_field_value(fields, node->field) >= node->value];
+	}
+	if (reference == REFERENCE_NONE)
+		return best;
+	for (const struct rule_record *record = &records[reference];; record++) {
+		uint32_t index = record->index & ~RECORD_LAST;
+		bool better = (index < best) & rule_record_matches(record, fields);
+
+		best = better ? index : best;
+		if ((record->index & RECORD_LAST) != 0 || index >= best)
+			return best;
+	}
+}
+
 /* --- tables and the whole ----------------------------------------------------------------------
  */
 

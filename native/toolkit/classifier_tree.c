@@ -54,7 +54,7 @@ rule_record_of(const struct weir_rule *rule, uint32_t index)
 		.src_port_span = rule->src_port_high - rule->src_port_low,
 		.dst_port_low = rule->dst_port_low,
 		.dst_port_span = rule->dst_port_high - rule->dst_port_low,
-		.protocol = (uint16_t)(rule->protocol << 1),
+		.protocol = (uint16_t)(rule->protocol << 1 | weir_rule_names_types(rule)),
 		.protocol_mask = (rule->any_protocol ? 0 : 0x1fe) |
 				 (weir_rule_names_ports(rule) ? WEIR_TUPLE_PORTLESS : 0),
 		.index = index,
@@ -64,18 +64,18 @@ rule_record_of(const struct weir_rule *rule, uint32_t index)
 static struct ruled_box
 box_of(const struct weir_rule *rule, uint32_t index)
 {
-	bool ports = weir_rule_names_ports(rule);
+	bool ports = weir_rule_names_ports(rule), types = weir_rule_names_types(rule);
 	uint32_t src = rte_be_to_cpu_32(rule->src_ip);
 	uint32_t dst = rte_be_to_cpu_32(rule->dst_ip);
 	uint32_t protocol = (uint32_t)rule->protocol << 1;
 
 	return (struct ruled_box){
 		.box.low = {src, dst, rule->src_port_low, rule->dst_port_low,
-			    rule->any_protocol ? 0 : protocol},
+			    rule->any_protocol ? 0 : protocol + types},
 		.box.high = {src | ~rte_be_to_cpu_32(rule->src_mask),
 			     dst | ~rte_be_to_cpu_32(rule->dst_mask), rule->src_port_high,
 			     rule->dst_port_high,
-			     rule->any_protocol ? 0x1ff : protocol + (ports ? 0 : 1)},
+			     rule->any_protocol ? 0x1ff : protocol + (!ports || types)},
 		.index = index,
 		.exact = !(rule->any_protocol && ports),
 	};

@@ -46,6 +46,10 @@ extern const char *const weir_default_names[];
 	}
 
 /* Of weir_drop_reason. */
+#define WEIR_NOT_IPV4_REASON                                                                       \
+	{                                                                                          \
+		"not_ipv4", "The frame is not an IPv4 packet."                                     \
+	}
 #define WEIR_MALFORMED_REASON                                                                      \
 	{                                                                                          \
 		"malformed", "The IP header contradicts itself or is cut."                         \

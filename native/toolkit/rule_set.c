@@ -43,7 +43,7 @@ refuse_word(const struct line *line, const char *what, const char *word, const c
 }
 
 static bool
-read_rule(const struct line *line, struct weir_rule *rule, bool *permits)
+read_rule(const struct line *line, struct weir_written_rule *rule, bool *permits)
 {
 	const char *words[WORDS_MAX];
 	struct weir_rule_fault fault;
@@ -51,11 +51,11 @@ read_rule(const struct line *line, struct weir_rule *rule, bool *permits)
 	*permits = strcmp(line->words[0], "permit") == 0;
 	if (!*permits && strcmp(line->words[0], "deny") != 0)
 		return refuse_word(line, "an action", line->words[0], "permit or deny");
-	if (line->word_count != 4 && line->word_count != 6)
+	if (line->word_count < 4)
 		return refuse(line,
 			      "permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS "
-			      "DESTINATION-PORTS]",
-			      "a rule has four words, or six with ports");
+			      "DESTINATION-PORTS | TYPES]",
+			      "a rule has four words, five with types of ICMP, or six with ports");
 	for (unsigned int i = 1; i < line->word_count; i++)
 		words[i - 1] = line->words[i];
 	return weir_rule_read(words, line->word_count - 1, rule, &fault) ||
@@ -88,9 +88,26 @@ split(struct line *line, const char *text, const char *end)
 	return true;
 }
 
+static void
+add(struct weir_rule_set *set, const struct weir_written_rule *rule, bool permits)
+{
+	set->count++;
+	if (rule->is_ipv4) {
+		set->ipv4_permits[set->ipv4_count] = permits;
+		set->ipv4_rules[set->ipv4_count++] = rule->ipv4;
+	}
+	if (rule->is_ipv6) {
+		set->ipv6_permits[set->ipv6_count] = permits;
+		set->ipv6_rules[set->ipv6_count++] = rule->ipv6;
+	}
+}
+
 static bool
 read_all(struct weir_rule_set *set, struct line *line, const char *text, const char *end)
 {
+	struct weir_written_rule rule;
+	bool permits;
+
 	for (const char *next; text < end; text = next + 1) {
 		next = memchr(text, '\n', end - text);
 		if (next == NULL)
@@ -100,9 +117,9 @@ read_all(struct weir_rule_set *set, struct line *line, const char *text, const c
 			return false;
 		if (line->word_count == 0)
 			continue;
-		if (!read_rule(line, &set->rules[set->count], &set->permits[set->count]))
+		if (!read_rule(line, &rule, &permits))
 			return false;
-		set->count++;
+		add(set, &rule, permits);
 	}
 	return true;
 }
@@ -130,14 +147,20 @@ weir_rule_set_parse(const char *text, size_t bytes, const char *name, bool defau
 	if (set == NULL)
 		goto no_memory;
 	set->default_permits = default_permits;
-	set->rules = malloc(lines * sizeof(*set->rules));
-	set->permits = malloc(lines * sizeof(*set->permits));
-	if (set->rules == NULL || set->permits == NULL)
+	set->ipv4_rules = malloc(lines * sizeof(*set->ipv4_rules));
+	set->ipv6_rules = malloc(lines * sizeof(*set->ipv6_rules));
+	set->ipv4_permits = malloc(lines * sizeof(*set->ipv4_permits));
+	set->ipv6_permits = malloc(lines * sizeof(*set->ipv6_permits));
+	if (set->ipv4_rules == NULL || set->ipv6_rules == NULL || set->ipv4_permits == NULL ||
+	    set->ipv6_permits == NULL)
 		goto no_memory;
 	if (!read_all(set, &line, text, text + bytes))
 		goto failed;
-	set->classifier = weir_classifier_build(set->rules, set->count, where, error);
-	if (set->classifier == NULL)
+	set->ipv4 = weir_classifier_build(set->ipv4_rules, set->ipv4_count, where, error);
+	if (set->ipv4 == NULL)
+		goto failed;
+	set->ipv6 = weir_ipv6_classifier_build(set->ipv6_rules, set->ipv6_count, where, error);
+	if (set->ipv6 == NULL)
 		goto failed;
 	return set;
 no_memory:
@@ -176,9 +199,12 @@ weir_rule_set_free(struct weir_rule_set *set)
 {
 	if (set == NULL)
 		return;
-	weir_classifier_free(set->classifier);
-	free(set->permits);
-	free(set->rules);
+	weir_classifier_free(set->ipv4);
+	weir_ipv6_classifier_free(set->ipv6);
+	free(set->ipv4_permits);
+	free(set->ipv6_permits);
+	free(set->ipv4_rules);
+	free(set->ipv6_rules);
 	free(set);
 }
 
@@ -188,8 +214,17 @@ weir_rule_set_permits(const struct weir_rule_set *set, const struct weir_tuple *
 {
 	uint32_t rule[WEIR_CLASSIFIER_BULK];
 
-	weir_classifier_classify(set->classifier, tuples, rule, count);
+	weir_classifier_classify(set->ipv4, tuples, rule, count);
 	for (unsigned int i = 0; i < count; i++)
-		permits[i] =
-			rule[i] != WEIR_RULE_NONE ? set->permits[rule[i]] : set->default_permits;
+		permits[i] = rule[i] != WEIR_RULE_NONE ? set->ipv4_permits[rule[i]]
+						       : set->default_permits;
+}
+
+bool
+weir_rule_set_permits_ipv6(const struct weir_rule_set *set, const struct weir_ipv6_tuple *tuple)
+{
+	uint32_t rule;
+
+	weir_ipv6_classifier_classify(set->ipv6, tuple, &rule, 1);
+	return rule != WEIR_RULE_NONE ? set->ipv6_permits[rule] : set->default_permits;
 }

@@ -44,11 +44,11 @@ static void
 a_rule_is_an_action_a_protocol_two_prefixes_and_ports(void **state)
 {
 	struct weir_rule_set *set = parsed("permit tcp 10.0.0.0/8 192.0.2.1 1024-65535 80\n");
-	const struct weir_rule *rule = &set->rules[0];
+	const struct weir_rule *rule = &set->ipv4_rules[0];
 
 	(void)state;
 	assert_int_equal(set->count, 1);
-	assert_true(set->permits[0]);
+	assert_true(set->ipv4_permits[0]);
 	assert_int_equal(rule->src_ip, htonl(0x0a000000));
 	assert_int_equal(rule->src_mask, htonl(0xff000000));
 	assert_int_equal(rule->dst_ip, htonl(0xc0000201));
@@ -59,6 +59,39 @@ a_rule_is_an_action_a_protocol_two_prefixes_and_ports(void **state)
 	assert_int_equal(rule->dst_port_high, 80);
 	assert_int_equal(rule->protocol, IPPROTO_TCP);
 	assert_false(rule->any_protocol);
+	weir_rule_set_free(set);
+}
+
+static bool
+permits_ipv6(const struct weir_rule_set *set, const char *src, const char *dst, uint8_t protocol,
+	     uint16_t dst_port)
+{
+	struct weir_tuple rest = {
+		.src_port = htons(1024), .dst_port = htons(dst_port), .protocol = protocol};
+	struct weir_ipv6_tuple tuple = {.rest = weir_classifier_flow_tuple(&rest)};
+
+	inet_pton(AF_INET6, src, tuple.src_ip);
+	inet_pton(AF_INET6, dst, tuple.dst_ip);
+	return weir_rule_set_permits_ipv6(set, &tuple);
+}
+
+static void
+a_rule_without_addresses_is_for_both_families_and_one_with_them_for_its_own(void **state)
+{
+	struct weir_rule_set *set = parsed("deny tcp any 2001:db8:1::/48 any 22\n"
+					   "deny tcp 10.0.0.0/8 any any 23\n"
+					   "permit tcp any any\n");
+
+	(void)state;
+	assert_int_equal(set->count, 3);
+	assert_int_equal(set->ipv4_count, 2);
+	assert_int_equal(set->ipv6_count, 2);
+	assert_false(permits_ipv6(set, "::1", "2001:db8:1::9", IPPROTO_TCP, 22));
+	assert_true(permits_ipv6(set, "::1", "2001:db8:2::9", IPPROTO_TCP, 22));
+	assert_true(permits_ipv6(set, "::1", "2001:db8:1::9", IPPROTO_TCP, 23));
+	assert_true(permits(set, "10.0.0.1", "192.0.2.1", IPPROTO_TCP, 22));
+	assert_false(permits(set, "10.0.0.1", "192.0.2.1", IPPROTO_TCP, 23));
+	assert_false(permits_ipv6(set, "::1", "2001:db8:1::9", IPPROTO_UDP, 22)); /* default */
 	weir_rule_set_free(set);
 }
 
@@ -114,8 +147,8 @@ comments_empty_lines_tabs_and_carriage_returns_are_no_rules(void **state)
 
 	(void)state;
 	assert_int_equal(set->count, 2);
-	assert_int_equal(set->rules[0].dst_port_low, 53);
-	assert_int_equal(set->rules[1].protocol, 47);
+	assert_int_equal(set->ipv4_rules[0].dst_port_low, 53);
+	assert_int_equal(set->ipv4_rules[1].protocol, 47);
 	weir_rule_set_free(set);
 }
 
@@ -128,18 +161,45 @@ an_error_names_file_and_line_and_what_was_expected(void **state)
 		{"\n\nallow tcp any any", "test.rules:3: 'allow' is not an action",
 		 "permit or deny"},
 		{"permit tpc any any", "test.rules:1: 'tpc' is not a protocol",
-		 "any, tcp, udp, icmp or a number up to 255"},
+		 "any, tcp, udp, icmp, icmpv6 or a number up to 255"},
 		{"permit 256 any any", "test.rules:1: '256' is not a protocol",
-		 "any, tcp, udp, icmp or a number up to 255"},
+		 "any, tcp, udp, icmp, icmpv6 or a number up to 255"},
 		{"permit tcp 10.0.0 any", "test.rules:1: '10.0.0' is not an address",
-		 "any, an address, or a prefix such as 192.0.2.0/24"},
+		 "any, an address, or a prefix such as 192.0.2.0/24 or 2001:db8::/32"},
 		{"permit tcp any 10.0.0.0/33", "test.rules:1: '10.0.0.0/33' is not an address",
-		 "any, an address, or a prefix such as 192.0.2.0/24"},
+		 "any, an address, or a prefix such as 192.0.2.0/24 or 2001:db8::/32"},
 		{"permit tcp any 10.0.0.1/8",
 		 "test.rules:1: '10.0.0.1/8' is not a prefix: it has host bits",
 		 "an address whose bits behind the prefix are 0"},
-		{"permit tcp any any 80", "test.rules:1: a rule has four words, or six with ports",
-		 "permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS DESTINATION-PORTS]"},
+		{"permit tcp any",
+		 "test.rules:1: a rule has four words, five with types of ICMP, or six with ports",
+		 "permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS DESTINATION-PORTS | "
+		 "TYPES]"},
+		{"permit tcp any any 80",
+		 "test.rules:1: only icmp and icmpv6 have types of messages",
+		 "icmp or icmpv6, or two words for ports"},
+		{"permit icmp any any packet-too-big",
+		 "test.rules:1: 'packet-too-big' is not a type",
+		 "a type of message up to 255, a range such as 133-137, or a name such as "
+		 "echo-request"},
+		{"permit icmpv6 any any 137-133", "test.rules:1: '137-133' is not a type",
+		 "a type of message up to 255, a range such as 133-137, or a name such as "
+		 "echo-request"},
+		{"permit 58 10.0.0.0/8 any 128",
+		 "test.rules:1: the types are of the other family's ICMP",
+		 "icmp of IPv4 or icmpv6 of IPv6"},
+		{"permit tcp 10.0.0.0/8 2001:db8::/32",
+		 "test.rules:1: '2001:db8::/32' is not of the family of the words before it",
+		 "both addresses, and icmp or icmpv6, of one family"},
+		{"permit icmp any 2001:db8::1",
+		 "test.rules:1: '2001:db8::1' is not of the family of the words before it",
+		 "both addresses, and icmp or icmpv6, of one family"},
+		{"permit any 2001:db8::/129 any",
+		 "test.rules:1: '2001:db8::/129' is not an address",
+		 "any, an address, or a prefix such as 192.0.2.0/24 or 2001:db8::/32"},
+		{"permit any 2001:db8::1/64 any",
+		 "test.rules:1: '2001:db8::1/64' is not a prefix: it has host bits",
+		 "an address whose bits behind the prefix are 0"},
 		{"permit tcp any any any 65536", "test.rules:1: '65536' is not a port",
 		 "any, a port up to 65535, or a range such as 1024-65535"},
 		{"permit tcp any any any 90-80", "test.rules:1: '90-80' is not a range of ports",
@@ -201,6 +261,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rule_is_an_action_a_protocol_two_prefixes_and_ports),
+		cmocka_unit_test(
+			a_rule_without_addresses_is_for_both_families_and_one_with_them_for_its_own),
 		cmocka_unit_test(the_first_rule_that_matches_decides),
 		cmocka_unit_test(what_matches_no_rule_is_as_the_default_says),
 		cmocka_unit_test(a_rule_for_any_protocol_that_names_ports_is_about_tcp_and_udp),

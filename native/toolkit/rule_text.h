@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Five-tuple rules as people write them: PROTOCOL SOURCE DESTINATION [SOURCE-PORTS
- * DESTINATION-PORTS].
+ * DESTINATION-PORTS | TYPES].
  *
- * PROTOCOL: any, tcp, udp, icmp or a number. SOURCE, DESTINATION: any, an address, or a prefix
- * without host bits. Ports: any, a number, or two with a hyphen; with tcp, udp or any. A rule that
- * names ports matches TCP and UDP packets alone.
+ * PROTOCOL: any, tcp, udp, icmp (of IPv4), icmpv6 (of IPv6) or a number. SOURCE, DESTINATION: any,
+ * an address of IPv4 or IPv6, or a prefix without host bits. Ports: any, a number, or two with a
+ * hyphen; with tcp, udp or any. A rule that names ports matches TCP and UDP packets alone. Types of
+ * messages: a number, two with a hyphen, or a name as nftables has it; with icmp and icmpv6. A rule
+ * whose addresses are both `any` is for both families.
  */
 #ifndef WEIR_TOOLKIT_RULE_TEXT_H
 #define WEIR_TOOLKIT_RULE_TEXT_H
 
-#include "classifier.h"
+#include "ipv6_classifier.h"
 
 /* What is wrong with a rule, and what was expected in its place. */
 struct weir_rule_fault {
@@ -22,8 +24,15 @@ struct weir_rule_fault {
 bool weir_rule_read_number(const char *text, const char *end, unsigned long max,
 			   unsigned long *number);
 
+/* What was read: a rule of each family that it is for. */
+struct weir_written_rule {
+	bool is_ipv4, is_ipv6;
+	struct weir_rule ipv4;
+	struct weir_ipv6_rule ipv6;
+};
+
 /* Reads those words into `rule`, all of whose bytes are written. False: `fault` says why. */
-bool weir_rule_read(const char *const words[], unsigned int count, struct weir_rule *rule,
+bool weir_rule_read(const char *const words[], unsigned int count, struct weir_written_rule *rule,
 		    struct weir_rule_fault *fault);
 
 #endif

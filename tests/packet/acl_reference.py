@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .replay import Dropped, Forwarded
-from .rules_reference import Rules, flow_of, parsed
+from .rules_reference import Rules, datagram_of, flow_of, parsed
 
 
 class Acl:
@@ -12,7 +12,7 @@ class Acl:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.fragments: dict[tuple[int, int, int, int], bool] = {}
+        self.fragments: dict[tuple[int, ...], bool] = {}
 
     def handle(self, frame: bytes, _direction: str = "outbound") -> Forwarded | Dropped:
         """What becomes of a frame, whichever way it goes."""
@@ -21,12 +21,7 @@ class Acl:
             return Dropped(packet, "acl")
         permits = self.rules.permit(flow_of(packet))
         if packet.is_fragment:
-            datagram = (
-                packet.address("src"),
-                packet.address("dst"),
-                packet.protocol,
-                packet.identification,
-            )
+            datagram = datagram_of(packet)
             if packet.is_later_fragment:
                 permits = self.fragments.get(datagram, permits)
             else:

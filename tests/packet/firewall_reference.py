@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .ipv4 import ICMP, TCP, UDP, Packet
+from .ipv4 import TCP, UDP, Packet
+from .ipv6 import Packet6
 from .replay import Dropped, Forwarded
-from .rules_reference import Flow, Rules, flow_of, parsed
+from .rules_reference import Flow, Rules, datagram_of, family_of, flow_of, icmp_of, parsed
 
 FIN, SYN, RST, ACK = 1, 2, 4, 16
-ECHO_REPLY, ECHO_REQUEST = 0, 8
-ERRORS = (3, 4, 11, 12)
+ECHO_REPLY, ECHO_REQUEST = (0, 129), (8, 128)
+ERRORS = {4: (3, 4, 11, 12), 6: (1, 2, 3, 4)}
 
+AnyPacket = Packet | Packet6
 Endpoint = tuple[int, int]  # address, port; of an ICMP echo its identifier
-# Protocol and both ends; of an ICMP echo who asks, then who answers.
-Key = tuple[int, frozenset[Endpoint] | tuple[Endpoint, Endpoint]]
+# Family, protocol and both ends; of an ICMP echo who asks, then who answers.
+Key = tuple[int, int, frozenset[Endpoint] | tuple[Endpoint, Endpoint]]
 
 
 @dataclass
@@ -38,7 +40,7 @@ class Firewall:
         self.rules = rules
         self.syn_first = syn_first
         self.sessions: dict[Key, Session] = {}
-        self.fragments: dict[tuple[int, int, int, int], Session | str] = {}  # or why the first was dropped
+        self.fragments: dict[tuple[int, ...], Session | str] = {}  # or why the first was dropped
 
     def reload(self, rules: Rules) -> None:
         """Sessions that the new rules refuse end."""
@@ -53,21 +55,21 @@ class Firewall:
         reason = self._reason(packet)
         return Dropped(reason, "firewall") if reason else Forwarded(frame)
 
-    def _reason(self, packet: Packet) -> str | None:
+    def _reason(self, packet: AnyPacket) -> str | None:
         if packet.is_later_fragment:
             return self._later_fragment(packet)
-        kind = packet.frame[packet.l4] if packet.protocol == ICMP else None
-        if kind not in (None, ECHO_REQUEST, ECHO_REPLY):
+        kind = packet.frame[packet.l4] if icmp_of(packet) else None
+        if kind is not None and kind not in (*ECHO_REQUEST, *ECHO_REPLY):
             return None if self._is_related(packet) else self._by_rules(packet)
         reason = self._of_session(packet, kind)
         if reason is not None and packet.is_fragment:
-            self.fragments[_datagram(packet)] = reason
+            self.fragments[datagram_of(packet)] = reason
         return reason
 
-    def _by_rules(self, packet: Packet) -> str | None:
+    def _by_rules(self, packet: AnyPacket) -> str | None:
         return None if self.rules.permit(flow_of(packet)) else "denied"
 
-    def _of_session(self, packet: Packet, kind: int | None) -> str | None:
+    def _of_session(self, packet: AnyPacket, kind: int | None) -> str | None:
         src, _ = _ends(packet)
         key = _key(packet, kind)
         flags = packet.frame[packet.l4 + 13] if packet.protocol == TCP else 0
@@ -86,53 +88,63 @@ class Firewall:
         elif flags & FIN:
             session.ends.add(src)
         if packet.is_fragment:
-            self.fragments[_datagram(packet)] = session
+            self.fragments[datagram_of(packet)] = session
         return None
 
     def _may_begin(self, protocol: int, flags: int, kind: int | None) -> bool:
         if protocol == TCP:
             return flags & (SYN | ACK | RST | FIN) == SYN if self.syn_first else not flags & RST
-        return kind != ECHO_REPLY
+        return kind not in ECHO_REPLY
 
-    def _later_fragment(self, packet: Packet) -> str | None:
-        session = self.fragments.get(_datagram(packet))
+    def _later_fragment(self, packet: AnyPacket) -> str | None:
+        session = self.fragments.get(datagram_of(packet))
         if session is None:
             return self._by_rules(packet)
         if isinstance(session, str):
             return session
         return None if session in self.sessions.values() else "no_session"
 
-    def _is_related(self, packet: Packet) -> bool:
+    def _is_related(self, packet: AnyPacket) -> bool:
         """An ICMP error about a packet of a session, to who sent it."""
-        at = packet.l4 + 8
-        if packet.is_fragment or packet.frame[packet.l4] not in ERRORS or at + 20 > packet.end:
+        if packet.is_fragment or packet.frame[packet.l4] not in ERRORS[family_of(packet)]:
             return False
-        header = (packet.frame[at] & 0xF) * 4
-        if packet.frame[at] >> 4 != 4 or header < 20 or at + header + 8 > packet.end:
+        inside = _inside(packet)
+        if inside is None or inside.is_later_fragment or inside.address("src") != packet.address("dst"):
             return False
-        inside = Packet(packet.frame, at, packet.end)
-        if inside.is_later_fragment or inside.address("src") != packet.address("dst"):
-            return False
-        kind = packet.frame[inside.l4] if inside.protocol == ICMP else None
-        return kind in (None, ECHO_REQUEST, ECHO_REPLY) and _key(inside, kind) in self.sessions
+        kind = packet.frame[inside.l4] if icmp_of(inside) else None
+        echo = kind is None or kind in (*ECHO_REQUEST, *ECHO_REPLY)
+        return echo and _key(inside, kind) in self.sessions
 
 
-def _key(packet: Packet, kind: int | None) -> Key:
+def _inside(packet: AnyPacket) -> AnyPacket | None:
+    """What an error is about, with eight bytes behind its headers."""
+    at = packet.l4 + 8
+    if isinstance(packet, Packet6):
+        if at + 40 > packet.end or packet.frame[at] >> 4 != 6:
+            return None
+        inside6 = Packet6(packet.frame, at, packet.end)
+        return inside6 if inside6.headers_whole and inside6.l4 + 8 <= packet.end else None
+    if at + 20 > packet.end:
+        return None
+    header = (packet.frame[at] & 0xF) * 4
+    if packet.frame[at] >> 4 != 4 or header < 20 or at + header + 8 > packet.end:
+        return None
+    return Packet(packet.frame, at, packet.end)
+
+
+def _key(packet: AnyPacket, kind: int | None) -> Key:
     src, dst = _ends(packet)
+    family = family_of(packet)
     if kind is None:
-        return packet.protocol, frozenset((src, dst))
-    return packet.protocol, (dst, src) if kind == ECHO_REPLY else (src, dst)
+        return family, packet.protocol, frozenset((src, dst))
+    return family, packet.protocol, (dst, src) if kind in ECHO_REPLY else (src, dst)
 
 
-def _ends(packet: Packet) -> tuple[Endpoint, Endpoint]:
+def _ends(packet: AnyPacket) -> tuple[Endpoint, Endpoint]:
     if packet.protocol in (TCP, UDP):
         ports = packet.word(packet.l4), packet.word(packet.l4 + 2)
-    elif packet.protocol == ICMP:
+    elif icmp_of(packet):
         ports = (packet.word(packet.l4 + 4),) * 2
     else:
         ports = 0, 0
     return (packet.address("src"), ports[0]), (packet.address("dst"), ports[1])
-
-
-def _datagram(packet: Packet) -> tuple[int, int, int, int]:
-    return packet.address("src"), packet.address("dst"), packet.protocol, packet.identification

@@ -7,7 +7,19 @@ import random
 from collections.abc import Iterator
 
 from scapy.layers.inet import ICMP, IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
+from scapy.layers.inet6 import (
+    ICMPv6DestUnreach,
+    ICMPv6EchoReply,
+    ICMPv6EchoRequest,
+    ICMPv6ND_NS,
+    ICMPv6PacketTooBig,
+    ICMPv6TimeExceeded,
+    IPv6,
+    IPv6ExtHdrDestOpt,
+    IPv6ExtHdrFragment,
+    IPv6ExtHdrHopByHop,
+    fragment6,
+)
 from scapy.layers.l2 import ARP
 from scapy.packet import Packet as ScapyPacket
 from scapy.packet import Raw
@@ -16,6 +28,9 @@ from .frames import Sent, cut, framed
 from .replay import Direction
 
 INSIDE, OUTSIDE = "10.0.0.1", "192.0.2.1"
+INSIDE6, OUTSIDE6 = "2001:db8::1", "2001:db8:f::1"
+PREFIXES6 = ("any", "2001:db8::/48", "2001:db8::/126", "2001:db8::1", "2001:db8:f::/64", "::/1")
+TYPES = ("echo-request", "echo-reply", "0-255", "3")
 PREFIXES = ("any", "10.0.0.0/8", "10.0.0.0/30", "10.0.0.1", "192.0.2.0/24", "192.0.2.1", "0.0.0.0/1")
 PORTS = ("any", "80", "53", "0-1023", "1024-65535", "4000-4002", "79-81")
 
@@ -25,10 +40,14 @@ def random_rules(count: int, seed: int) -> str:
     dice = random.Random(seed)
     lines = ["# random rules"]
     for _ in range(count):
-        protocol = dice.choice(("any", "tcp", "tcp", "udp", "udp", "icmp", "47"))
-        line = f"{dice.choice(('permit', 'deny'))} {protocol} {dice.choice(PREFIXES)} {dice.choice(PREFIXES)}"
+        protocol = dice.choice(("any", "tcp", "tcp", "udp", "udp", "icmp", "icmpv6", "47"))
+        sixes = {"icmp": False, "icmpv6": True}.get(protocol, dice.random() < 0.4)
+        prefixes = PREFIXES6 if sixes else PREFIXES
+        line = f"{dice.choice(('permit', 'deny'))} {protocol} {dice.choice(prefixes)} {dice.choice(prefixes)}"
         if protocol in ("any", "tcp", "udp") and dice.random() < 0.7:
             line += f" {dice.choice(PORTS)} {dice.choice(PORTS)}"
+        if protocol.startswith("icmp") and dice.random() < 0.5:
+            line += f" {dice.choice(TYPES)}"
         lines.append(line)
     return "\n".join(lines) + "\n"
 
@@ -72,10 +91,56 @@ def hand_made() -> Iterator[Sent]:
     yield "outbound", framed(ARP(pdst=OUTSIDE))
     yield from fragments()
     yield from icmp_errors()
+    yield from hand_made_ipv6()
     yield from cut(framed(there / TCP(sport=4005, dport=80, flags="S"), padded=False))
     yield from cut(framed(there / UDP(sport=4005, dport=53), padded=False))
     yield from cut(framed(there / ICMP(id=6), padded=False))
     yield from cut(framed(IPv6(dst="2001:db8::1") / UDP()))
+    yield from cut(framed(IPv6(src=INSIDE6, dst=OUTSIDE6) / IPv6ExtHdrDestOpt() / TCP(flags="S")))
+
+
+def hand_made_ipv6() -> Iterator[Sent]:
+    """Connections, echoes, errors and fragments."""
+    there, back = IPv6(src=INSIDE6, dst=OUTSIDE6), IPv6(src=OUTSIDE6, dst=INSIDE6)
+    for out, answer in (
+        ("S", "SA"),
+        ("A", "PA"),
+        ("FA", "A"),
+        ("A", "FA"),
+        ("S", "SA"),
+        ("R", "A"),
+        ("S", "RA"),
+    ):
+        yield "outbound", framed(there / TCP(sport=4000, dport=80, flags=out))
+        yield "inbound", framed(back / TCP(sport=80, dport=4000, flags=answer))
+    yield "inbound", framed(back / TCP(sport=80, dport=4007, flags="SA"))
+    for vlans in (0, 1, 2):
+        yield "outbound", framed(there / UDP(sport=4000, dport=53), vlans=vlans)
+        yield "inbound", framed(back / UDP(sport=53, dport=4000), vlans=vlans)
+    yield "inbound", framed(back / ICMPv6EchoReply(id=5))
+    yield "outbound", framed(there / ICMPv6EchoRequest(id=5))
+    yield "inbound", framed(back / ICMPv6EchoReply(id=5))
+    yield "inbound", framed(back / ICMPv6EchoRequest(id=5))  # who answered asks
+    yield "outbound", framed(IPv6(src=INSIDE6, dst="ff02::1:ff00:1", hlim=255) / ICMPv6ND_NS(tgt=OUTSIDE6))
+    for extension in (IPv6ExtHdrHopByHop(), IPv6ExtHdrDestOpt()):
+        yield "outbound", framed(there / extension / UDP(sport=4000, dport=53))
+        yield "outbound", framed(there / extension / extension / TCP(sport=4009, dport=80, flags="S"))
+    for protocol in (47, 50, 1, 59):
+        yield "outbound", framed(IPv6(src=INSIDE6, dst=OUTSIDE6, nh=protocol) / Raw(b"payload of 20 bytes."))
+        yield "inbound", framed(IPv6(src=OUTSIDE6, dst=INSIDE6, nh=protocol) / Raw(b"payload of 20 bytes."))
+    yield "outbound", framed(there / UDP(sport=4004, dport=53))
+    for error in (ICMPv6DestUnreach(code=4), ICMPv6PacketTooBig(mtu=1280), ICMPv6TimeExceeded()):
+        for sport, layer in ((4004, UDP), (4999, UDP), (4004, TCP)):
+            inside = bytes(there / layer(sport=sport, dport=53) / b"data")
+            for size in (60, 48, 47, 40, 8):
+                about = error / Raw(inside[:size])
+                yield "inbound", framed(IPv6(src="2001:db8:ffff::1", dst=INSIDE6) / about)
+            yield "inbound", framed(IPv6(src="2001:db8:ffff::1", dst="2001:db8::9") / error / Raw(inside))
+    for number, sport in ((21, 4000), (22, 4011)):
+        whole = there / IPv6ExtHdrFragment(id=number) / UDP(sport=sport, dport=53) / (b"?" * 200)
+        pieces = [framed(one) for one in fragment6(whole, 120)]  # type: ignore[no-untyped-call]
+        for piece in pieces[1:] + pieces:
+            yield "outbound", piece
 
 
 def fragments() -> Iterator[Sent]:
@@ -111,22 +176,29 @@ def icmp_errors() -> Iterator[Sent]:
 def generated(count: int, seed: int) -> Iterator[Sent]:
     """Random traffic between a few hosts; one packet in eight has a random bit of its headers changed."""
     dice = random.Random(seed)
-    inside, outside = ("10.0.0.1", "10.0.0.2", "10.9.0.1"), ("192.0.2.1", "192.0.2.2", "203.0.113.9")
+    hosts = (
+        (("10.0.0.1", "10.0.0.2", "10.9.0.1"), ("192.0.2.1", "192.0.2.2", "203.0.113.9")),
+        (("2001:db8::1", "2001:db8::2", "2001:db8:9::1"), ("2001:db8:f::1", "2001:db8:f::2", "2001:db9::9")),
+    )
     for _ in range(count):
+        sixes = dice.random() < 0.4
+        inside, outside = hosts[sixes]
         src, dst = dice.choice(inside), dice.choice(outside)
         sport, dport = dice.choice((1000, 4000, 4001)), dice.choice((80, 53, 8080))
         direction: Direction = "outbound"
         if dice.random() < 0.5:
             direction, src, dst, sport, dport = "inbound", dst, src, dport, sport
         flags = dice.choice(("S", "S", "SA", "A", "A", "FA", "R"))
+        echo = (ICMPv6EchoReply(id=sport), ICMPv6EchoRequest(id=sport))
         layer = dice.choice(
             (
                 TCP(sport=sport, dport=dport, flags=flags),
                 UDP(sport=sport, dport=dport),
-                ICMP(type=dice.choice((0, 8)), id=sport),
+                dice.choice(echo) if sixes else ICMP(type=dice.choice((0, 8)), id=sport),
             )
         )
-        frame = bytearray(framed(IP(src=src, dst=dst) / layer / dice.randbytes(dice.randrange(40))))
+        packet = (IPv6 if sixes else IP)(src=src, dst=dst) / layer / dice.randbytes(dice.randrange(40))
+        frame = bytearray(framed(packet))
         if dice.random() < 1 / 8:
             frame[dice.randrange(14, 54)] ^= 1 << dice.randrange(8)
         yield direction, bytes(frame)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * acl: permits or denies each IPv4 packet by ordered rules over addresses, ports and protocol; the
+ * acl: permits or denies each IP packet by ordered rules over addresses, ports and protocol; the
  * first that matches decides, and `default` if none does.
  *
  * It has no sessions: an answer needs a rule of its own (firewall has them). Rules are of a file
  * (syntax: toolkit/rule_set.h) and apply to both directions, or to one. Packets are not changed.
  * Fragments: later ones, which have no ports, follow the first; if that was not seen, rules that
  * name ports do not match them. A packet whose TCP, UDP or ICMP header is not all there is dropped
- * (RFC 1858, section 4). Limits: no rules for IPv6; what is not IPv4 is dropped or forwarded as
- * `arp`, `ipv6`, `other` and `not_ipv4` say. Command: reload. Example: {"nf": "acl", "options":
+ * (RFC 1858, section 4). IPv6 has its own rules in the same file; `ipv6` and `neighbor_discovery`
+ * let it pass or not without them. What is not IP is dropped or forwarded as `arp`, `other` and
+ * `not_ipv4` say. Command: reload. Example: {"nf": "acl", "options":
  * {"rules": "edge.rules"}}
  */
 #include <assert.h>
@@ -17,10 +18,10 @@
 
 #include "engine/flow_cache.h"
 #include "packet/fragments.h"
-#include "toolkit/not_ipv4.h"
 #include "toolkit/option_rows.h"
 #include "engine/report.h"
 #include "toolkit/rule_reload.h"
+#include "toolkit/ruled_frames.h"
 
 enum scope { SCOPE_BOTH, SCOPE_OUTBOUND, SCOPE_INBOUND };
 static const char *const scope_names[] = {"both", "outbound", "inbound", NULL};
@@ -30,7 +31,7 @@ struct acl {
 	struct weir_fragments *fragments;
 	unsigned int default_verdict; /* enum weir_default */
 	unsigned int scope;	      /* enum scope */
-	struct weir_not_ipv4_options not_ipv4;
+	struct weir_ruled_frames frames;
 	uint64_t fragment_count;
 	char path[WEIR_OPTION_TEXT_BYTES], rule_list[WEIR_OPTION_TEXT_BYTES];
 };
@@ -53,7 +54,7 @@ static const struct weir_option options[] = {
 		.help = "Which packets the rules are for; all others are forwarded.",
 		.offset = offsetof(struct acl, scope),
 	},
-	WEIR_NOT_IPV4_ROWS(struct acl),
+	WEIR_RULED_FRAMES_ROWS(struct acl),
 	WEIR_FRAGMENTS_ROW(struct acl, "Fragmented packets known at a time."),
 };
 
@@ -107,24 +108,6 @@ init(void *state, const char *where, struct weir_error *error)
 			 "no memory for %lu fragmented packets", acl->fragment_count);
 }
 
-/* False: what becomes of the packet needs no rule. */
-static inline bool
-needs_rules(const struct acl *acl, const struct rte_mbuf *packet,
-	    const struct weir_headers *headers, struct weir_action *action)
-{
-	if (likely(headers->network == WEIR_NETWORK_IPV4 &&
-		   (headers->flags & WEIR_HEADER_L4_CUT) == 0))
-		return true;
-	if (headers->network == WEIR_NETWORK_MALFORMED)
-		weir_action_drop(action, DROP_MALFORMED);
-	else if (headers->network == WEIR_NETWORK_IPV4)
-		weir_action_drop(action, DROP_TRUNCATED);
-	else if (!weir_not_ipv4_forwards(&acl->not_ipv4, packet, headers))
-		weir_action_drop(action, DROP_NOT_IPV4);
-	action->once = true;
-	return false;
-}
-
 /* The verdict of a first fragment is remembered; later fragments get the same. */
 static bool
 follow_fragment(struct acl *acl, const struct weir_batch *batch, uint16_t i, bool permits)
@@ -143,6 +126,36 @@ follow_fragment(struct acl *acl, const struct weir_batch *batch, uint16_t i, boo
 	return permits;
 }
 
+/* What is not IPv4 with its headers whole: IPv6 by its rules, others as the options say. */
+static void
+decide_rare(struct acl *acl, const struct weir_batch *batch, uint16_t i, struct weir_action *action)
+{
+	const struct weir_headers *headers = &batch->headers[i];
+	const struct rte_mbuf *packet = batch->packet[i];
+	enum weir_ruled ruled = WEIR_RULED;
+
+	if (headers->network == WEIR_NETWORK_MALFORMED) {
+		weir_action_drop_once(action, DROP_MALFORMED);
+		return;
+	}
+	if (headers->network != WEIR_NETWORK_IPV4)
+		ruled = weir_ruled_frame(&acl->frames, packet, headers);
+	if (ruled == WEIR_UNRULED_DROP) {
+		weir_action_drop_once(action, DROP_NOT_IPV4);
+	} else if (ruled == WEIR_RULED && (headers->flags & WEIR_HEADER_L4_CUT) != 0) {
+		weir_action_drop_once(action, DROP_TRUNCATED);
+	} else if (ruled == WEIR_RULED) {
+		const struct weir_ipv6_tuple tuple = weir_ipv6_packet_tuple(packet, headers);
+		bool permits = weir_rule_set_permits_ipv6(acl->rules, &tuple);
+
+		if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
+			permits = follow_fragment(acl, batch, i, permits);
+		if (!permits)
+			weir_action_drop_once(action, DROP_DENIED);
+	}
+	action->once = true;
+}
+
 static void
 decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
 {
@@ -156,9 +169,14 @@ decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
 	    (acl->scope == SCOPE_INBOUND && batch->direction != WEIR_INBOUND))
 		return;
 	for (uint16_t i = 0; i < batch->count; i++) {
-		if (likely(needs_rules(acl, batch->packet[i], &batch->headers[i], &actions[i]))) {
-			tuples[count] = weir_classifier_tuple(&batch->headers[i]);
+		const struct weir_headers *headers = &batch->headers[i];
+
+		if (likely(headers->network == WEIR_NETWORK_IPV4 &&
+			   (headers->flags & WEIR_HEADER_L4_CUT) == 0)) {
+			tuples[count] = weir_classifier_packet_tuple(batch->packet[i], headers);
 			packet[count++] = i;
+		} else {
+			decide_rare(acl, batch, i, &actions[i]);
 		}
 	}
 	if (count == 0)
@@ -171,6 +189,9 @@ decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
 			permits[i] = follow_fragment(acl, batch, packet[i], permits[i]);
 			action->once = true;
 		}
+		/* The fast path does not tell types of messages apart, which rules may name. */
+		if (unlikely(tuples[i].protocol == IPPROTO_ICMP))
+			action->once = true;
 		action->verdict = permits[i] ? WEIR_FORWARD : WEIR_DROP;
 		action->drop_reason = DROP_DENIED;
 	}
@@ -191,8 +212,8 @@ struct change {
 	const struct weir_rule_set *before, *after;
 };
 
-/* Whether the flow was permitted and is not any more, or the other way round. Fragments and cut
- * headers are not in the cache. */
+/* Whether the flow was permitted and is not any more, or the other way round. Fragments, cut
+ * headers, ICMP and IPv6 are not in the cache. */
 static bool
 is_changed(const struct weir_tuple *tuple, enum weir_direction direction, void *argument)
 {

@@ -11,6 +11,7 @@
 
 #include "testing/eal.h"
 #include "testing/file.h"
+#include "testing/ipv6_packet.h"
 #include "testing/packet.h"
 
 extern const struct weir_nf weir_nf_acl;
@@ -38,6 +39,69 @@ send_to(void *acl, enum weir_direction direction, struct weir_test_ipv4 what)
 #define OUT(...) send_to(acl, WEIR_OUTBOUND, (struct weir_test_ipv4){__VA_ARGS__})
 #define IN(...) send_to(acl, WEIR_INBOUND, (struct weir_test_ipv4){__VA_ARGS__})
 #define ends(acl) weir_nf_destroy(&weir_nf_acl, acl)
+
+static const char *
+send_ipv6_to(void *acl, enum weir_direction direction, struct weir_test_ipv6 what)
+{
+	struct weir_test_outcome outcome = weir_test_run(
+		&weir_nf_acl, acl, direction, weir_test_ipv6_packet(&what), rte_get_tsc_hz());
+
+	rte_pktmbuf_free(outcome.packet);
+	return outcome.drop_reason;
+}
+
+#define OUT6(...) send_ipv6_to(acl, WEIR_OUTBOUND, (struct weir_test_ipv6){__VA_ARGS__})
+
+static void
+rules_of_ipv6_decide_on_ipv6_and_those_without_addresses_on_both(void **state)
+{
+	void *acl = acl_with("permit tcp any 2001:db8:1::/48 any 443\n"
+			     "deny any 2001:db8::/48 any\n"
+			     "permit udp any any any 53\n",
+			     "default", "deny");
+
+	(void)state;
+	assert_null(OUT6(.protocol = IPPROTO_TCP, .dst_port = 443));
+	assert_string_equal(OUT6(.protocol = IPPROTO_TCP, .dst_port = 80), "denied");
+	assert_string_equal(OUT6(.dst_port = 53), "denied");
+	assert_null(OUT6(.src = "2001:db8:f::1", .dst_port = 53));
+	assert_null(OUT(.dst_port = 53));
+	assert_string_equal(OUT(.dst_port = 54), "denied");
+	ends(acl);
+}
+
+static void
+types_of_icmp_can_be_named_in_both_families(void **state)
+{
+	void *acl = acl_with("permit icmpv6 any any packet-too-big\n"
+			     "permit icmpv6 any any 128-129\n"
+			     "permit icmp any any echo-request\n",
+			     "default", "deny");
+
+	(void)state;
+	assert_null(OUT6(.protocol = IPPROTO_ICMPV6, .icmp_type = 2));
+	assert_null(OUT6(.protocol = IPPROTO_ICMPV6, .icmp_type = 128));
+	assert_null(OUT6(.protocol = IPPROTO_ICMPV6, .icmp_type = 129));
+	assert_string_equal(OUT6(.protocol = IPPROTO_ICMPV6, .icmp_type = 135), "denied");
+	assert_null(OUT(.protocol = IPPROTO_ICMP));
+	assert_string_equal(OUT(.protocol = IPPROTO_ICMP, .icmp_type = 3), "denied");
+	ends(acl);
+}
+
+static void
+later_fragments_of_ipv6_follow_the_first_one(void **state)
+{
+	void *acl = acl_with("permit udp any any any 53\n", "default", "deny");
+
+	(void)state;
+	assert_string_equal(
+		OUT6(.identification = 9, .fragment_offset_bytes = 24, .payload_bytes = 8),
+		"denied");
+	assert_null(OUT6(.identification = 9, .dst_port = 53, .more_fragments = true,
+			 .payload_bytes = 16));
+	assert_null(OUT6(.identification = 9, .fragment_offset_bytes = 24, .payload_bytes = 8));
+	ends(acl);
+}
 
 static void
 the_first_rule_that_matches_decides_in_both_directions(void **state)
@@ -152,10 +216,10 @@ frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says(void **stat
 }
 
 static void
-arp_may_pass_while_ipv6_may_not(void **state)
+arp_may_pass_while_rules_deny_ipv6(void **state)
 {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
-	static const uint8_t ipv6[60] = {[12] = 0x86, [13] = 0xdd, [14] = 0x60};
+	static const uint8_t ipv6[60] = {[12] = 0x86, [13] = 0xdd, [14] = 0x60, [20] = 59};
 	struct weir_test_outcome outcome;
 	void *acl = acl_with("deny any any any", "arp", "forward");
 
@@ -164,7 +228,7 @@ arp_may_pass_while_ipv6_may_not(void **state)
 	assert_non_null(outcome.packet);
 	rte_pktmbuf_free(outcome.packet);
 	outcome = weir_test_run(&weir_nf_acl, acl, WEIR_OUTBOUND, weir_test_packet(ipv6, 60), 0);
-	assert_string_equal(outcome.drop_reason, "not_ipv4");
+	assert_string_equal(outcome.drop_reason, "denied");
 	ends(acl);
 }
 
@@ -222,6 +286,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_of_ipv6_decide_on_ipv6_and_those_without_addresses_on_both),
+		cmocka_unit_test(types_of_icmp_can_be_named_in_both_families),
+		cmocka_unit_test(later_fragments_of_ipv6_follow_the_first_one),
 		cmocka_unit_test(the_first_rule_that_matches_decides_in_both_directions),
 		cmocka_unit_test(an_answer_needs_a_rule_of_its_own),
 		cmocka_unit_test(without_rules_the_default_decides),
@@ -231,7 +298,7 @@ main(void)
 		cmocka_unit_test(a_cut_header_is_dropped_though_rules_permit_all),
 		cmocka_unit_test(
 			frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says),
-		cmocka_unit_test(arp_may_pass_while_ipv6_may_not),
+		cmocka_unit_test(arp_may_pass_while_rules_deny_ipv6),
 		cmocka_unit_test(a_reload_puts_new_rules_in_place),
 		cmocka_unit_test(a_reload_of_an_acl_without_a_file_asks_which),
 		cmocka_unit_test(rules_come_as_a_list_too_whose_mistakes_are_named),

@@ -18,13 +18,24 @@ static bool
 read_flow(char *rest, struct weir_rule *flow, struct weir_rule_fault *fault)
 {
 	const char *words[6];
+	struct weir_written_rule rule;
 	char *place = NULL;
 	unsigned int count = 0;
 
 	for (char *word = strtok_r(rest, SPACE, &place); word != NULL && count < RTE_DIM(words);
 	     word = strtok_r(NULL, SPACE, &place))
 		words[count++] = word;
-	return weir_rule_read(words, count, flow, fault);
+	if (!weir_rule_read(words, count, &rule, fault))
+		return false;
+	if (!rule.is_ipv4 || weir_rule_names_types(&rule.ipv4)) {
+		*fault = (struct weir_rule_fault){
+			.text = "dpi has no rules for IPv6, or for types of ICMP",
+			.expected = "a rule for IPv4 without types",
+		};
+		return false;
+	}
+	*flow = rule.ipv4;
+	return true;
 }
 
 /* "/…/i": up to the last slash, so that those within need no escape. */

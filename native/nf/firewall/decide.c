@@ -2,7 +2,7 @@
 /*
  * Decides on a batch in passes, so that the memory's latencies overlap: all keys, all sessions, all
  * rules that are needed. Then packet by packet, in their order, since one may begin or end the
- * session of the next.
+ * session of the next. Those of IPv6 are asked about there, one by one.
  */
 #include "firewall.h"
 
@@ -28,11 +28,12 @@ same_key(const struct weir_tuple *left, const struct weir_tuple *right)
 }
 
 static inline bool
-key_of(const struct rte_mbuf *packet, const struct weir_headers *headers, struct weir_tuple *key)
+key_of(const struct rte_mbuf *packet, const struct weir_headers *headers,
+       const struct weir_tuple *tuple, struct weir_tuple *key)
 {
 	const uint8_t *l4 = rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l4_offset);
 
-	return firewall_key(&headers->tuple, firewall_is_echo_reply(&headers->tuple, l4), key);
+	return firewall_key(tuple, firewall_is_echo_reply(tuple, l4), key);
 }
 
 static inline bool
@@ -52,9 +53,12 @@ may_begin(const struct passing *passing, uint16_t i)
 
 	if (headers->tuple.protocol == IPPROTO_TCP)
 		return is_first_tcp(passing->firewall, headers->tcp_flags);
-	if (headers->tuple.protocol == IPPROTO_ICMP)
-		return *rte_pktmbuf_mtod_offset(passing->batch->packet[i], const uint8_t *,
-						headers->l4_offset) == RTE_IP_ICMP_ECHO_REQUEST;
+	if (firewall_packet_is_icmp(headers)) {
+		const uint8_t type = *rte_pktmbuf_mtod_offset(passing->batch->packet[i],
+							      const uint8_t *, headers->l4_offset);
+
+		return type == RTE_IP_ICMP_ECHO_REQUEST || type == WEIR_ICMPV6_ECHO_REQUEST;
+	}
 	return true;
 }
 
@@ -82,7 +86,8 @@ ask_rules(struct passing *passing, const uint16_t *packets, unsigned int count)
 
 		passing->is_asked[i] = false;
 		if (session == NULL && may_begin(passing, i))
-			tuples[asked_count] = weir_classifier_tuple(&passing->batch->headers[i]);
+			tuples[asked_count] = weir_classifier_packet_tuple(
+				passing->batch->packet[i], &passing->batch->headers[i]);
 		else if (session != NULL && session->generation != passing->firewall->generation)
 			tuples[asked_count] = firewall_session_tuple(session);
 		else
@@ -154,6 +159,28 @@ refuse(struct passing *passing, uint16_t i, enum firewall_drop reason, struct we
 					firewall_fragment_dropped(reason));
 }
 
+/* NULL: no room. The key of IPv6 was not known before there was a session of these addresses. */
+static struct session *
+begin_permitted(struct passing *passing, uint16_t i)
+{
+	struct firewall *firewall = passing->firewall;
+	const struct rte_mbuf *packet = passing->batch->packet[i];
+	const struct weir_headers *headers = &passing->batch->headers[i];
+	struct session *session;
+	struct weir_tuple tuple;
+
+	if (unlikely(headers->network == WEIR_NETWORK_IPV6)) {
+		if (!firewall_hold_addresses(firewall, packet, headers, &tuple))
+			return NULL;
+		passing->reversed[i] = key_of(packet, headers, &tuple, &passing->keys[i]);
+	}
+	session = firewall_session_begin(firewall, &passing->keys[i], passing->reversed[i],
+					 passing->now);
+	if (session == NULL)
+		firewall_let_addresses_go(firewall, &passing->keys[i]);
+	return session;
+}
+
 /* Begins a session, or drops. */
 static struct session *
 begin(struct passing *passing, uint16_t i, struct weir_action *action)
@@ -166,17 +193,14 @@ begin(struct passing *passing, uint16_t i, struct weir_action *action)
 		refuse(passing, i, FIREWALL_DROP_NO_SESSION, action);
 		return NULL;
 	}
-	if (unlikely(!passing->is_asked[i])) {
-		const struct weir_tuple tuple = weir_classifier_tuple(headers);
-
-		weir_rule_set_permits(firewall->rules, &tuple, &passing->permits[i], 1);
-	}
+	if (unlikely(!passing->is_asked[i]))
+		passing->permits[i] =
+			firewall_permits(firewall, passing->batch->packet[i], headers);
 	if (!passing->permits[i]) {
 		refuse(passing, i, FIREWALL_DROP_DENIED, action);
 		return NULL;
 	}
-	session = firewall_session_begin(firewall, &passing->keys[i], passing->reversed[i],
-					 passing->now);
+	session = begin_permitted(passing, i);
 	if (session == NULL) {
 		refuse(passing, i, FIREWALL_DROP_TABLE_FULL, action);
 		return NULL;
@@ -195,8 +219,9 @@ follow(struct passing *passing, uint16_t i, struct session *session, struct weir
 
 	action->counters[0] = &session->counter;
 	action->invalidation = &session->invalidation;
-	/* The fast path does not tell requests from replies. */
-	if (unlikely(headers->tuple.protocol == IPPROTO_ICMP))
+	/* The fast path does not tell requests from replies, and has no IPv6. */
+	if (unlikely(headers->tuple.protocol == IPPROTO_ICMP ||
+		     headers->network == WEIR_NETWORK_IPV6))
 		action->once = true;
 	if (unlikely((headers->tcp_flags & WEIR_TCP_EVENTS) != 0)) {
 		bool from_beginner =
@@ -216,6 +241,26 @@ follow(struct passing *passing, uint16_t i, struct session *session, struct weir
 	}
 }
 
+/* What the passes find out of IPv4 before the first packet is decided on. */
+static void
+look_up_ipv6(struct passing *passing, uint16_t i)
+{
+	struct firewall *firewall = passing->firewall;
+	const struct rte_mbuf *packet = passing->batch->packet[i];
+	const struct weir_headers *headers = &passing->batch->headers[i];
+	const struct weir_tuple tuple = firewall_tuple(firewall, packet, headers);
+	const struct session *session;
+
+	passing->reversed[i] = key_of(packet, headers, &tuple, &passing->keys[i]);
+	session = firewall_session_find(firewall, &passing->keys[i]);
+	passing->numbers[i] =
+		session != NULL ? (uint32_t)(session - firewall->sessions) : WEIR_FLOW_NONE;
+	passing->is_asked[i] = session != NULL && session->generation != firewall->generation;
+	if (passing->is_asked[i])
+		passing->permits[i] =
+			firewall_session_permitted(firewall, session, firewall->rules);
+}
+
 void
 firewall_decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
 {
@@ -231,11 +276,13 @@ firewall_decide(void *state, const struct weir_batch *batch, struct weir_action 
 	passing.now = weir_session_time(batch->now_tsc);
 	passing.changed = false;
 	for (uint16_t i = 0; i < batch->count; i++) {
-		is_rare[i] = firewall_is_rare(batch->packet[i], &batch->headers[i]);
-		if (unlikely(is_rare[i]))
+		const struct weir_headers *headers = &batch->headers[i];
+
+		is_rare[i] = firewall_is_rare(passing.firewall, batch->packet[i], headers);
+		if (unlikely(is_rare[i] || headers->network == WEIR_NETWORK_IPV6))
 			continue;
 		passing.reversed[i] =
-			key_of(batch->packet[i], &batch->headers[i], &passing.keys[i]);
+			key_of(batch->packet[i], headers, &headers->tuple, &passing.keys[i]);
 		keys[count] = &passing.keys[i];
 		packets[count++] = i;
 	}
@@ -252,6 +299,8 @@ firewall_decide(void *state, const struct weir_batch *batch, struct weir_action 
 			passing.changed = true;
 			continue;
 		}
+		if (unlikely(batch->headers[i].network == WEIR_NETWORK_IPV6))
+			look_up_ipv6(&passing, i);
 		session = current_session(&passing, i);
 		if (unlikely(session == NULL))
 			session = begin(&passing, i, &actions[i]);

@@ -8,14 +8,14 @@
  * `default` if none does. A permitted one begins a session, which ends when it was idle for so long
  * as RFC 4787, 5382, 5508 and 7857 have it, or at once when rules are reloaded that refuse it. ICMP
  * errors about a packet of a session pass to who sent that packet. Rules are of a file (syntax:
- * toolkit/rule_set.h). Packets are not changed.
+ * toolkit/rule_set.h) and for both families. Packets are not changed.
  *
  * Fragments: later ones follow the first; if that was not seen, the rules that name no ports
  * decide. Headers of TCP, UDP and ICMP that are not all there are dropped (RFC 1858, section 4).
- * Limits: no rules for IPv6; what is not IPv4 is dropped or forwarded as `arp`, `ipv6`, `other` and
- * `not_ipv4` say. TCP sequence numbers are not followed. A refused packet is decided on each time.
- * Command: reload. Example: {"nf": "firewall", "options": {"rules": "edge.rules", "sessions":
- * 1000000}}
+ * What is not IP is dropped or forwarded as `arp`, `other` and `not_ipv4` say, IPv6 too where
+ * `ipv6` or `neighbor_discovery` say so. Limits: IPv6 has no fast path. TCP sequence numbers are
+ * not followed. A refused packet is decided on each time. Command: reload. Example: {"nf":
+ * "firewall", "options": {"rules": "edge.rules", "sessions": 1000000}}
  */
 #include "firewall.h"
 
@@ -36,6 +36,17 @@ static const struct weir_option options[] = {
 		.offset = offsetof(struct firewall, session_count),
 	},
 	{
+		.name = "ipv6_addresses",
+		.type = WEIR_OPTION_INT,
+		.unit = "addresses",
+		.default_text = "16384",
+		.min = 2,
+		.max = 16000000,
+		.help = "Addresses that sessions of IPv6 can have at a time, 40 bytes each; of "
+			"each worker.",
+		.offset = offsetof(struct firewall, ipv6_address_count),
+	},
+	{
 		.name = "tcp_syn_first",
 		.type = WEIR_OPTION_BOOL,
 		.default_text = "true",
@@ -50,7 +61,7 @@ static const struct weir_option options[] = {
 	WEIR_ICMP_TIMEOUT_ROW(struct firewall, timeouts_s, "session"),
 	WEIR_TIMEOUT_ROW(struct firewall, other_timeout_s, "600", 86400,
 			 "Idle time of a session of any other protocol."),
-	WEIR_NOT_IPV4_ROWS(struct firewall),
+	WEIR_RULED_FRAMES_ROWS(struct firewall),
 	WEIR_FRAGMENTS_ROW(struct firewall, "Fragmented packets known at a time."),
 };
 
@@ -61,7 +72,8 @@ static const struct weir_drop_reason drop_reasons[] = {
 				      "segment that is no SYN, an ICMP echo reply, a fragment of a "
 				      "session that ended."},
 	[FIREWALL_DROP_TABLE_FULL] = {"session_table_full",
-				      "There are as many sessions as `sessions` says."},
+				      "There are as many sessions as `sessions` says, or as "
+				      "many addresses as `ipv6_addresses`."},
 	[FIREWALL_DROP_NOT_IPV4] = WEIR_NOT_IPV4_REASON,
 	[FIREWALL_DROP_MALFORMED] = WEIR_MALFORMED_REASON,
 	[FIREWALL_DROP_TRUNCATED] = WEIR_TRUNCATED_REASON,
@@ -79,6 +91,7 @@ fini(void *state)
 	struct firewall *firewall = state;
 
 	weir_fragments_free(firewall->fragments);
+	weir_ipv6_numbers_free(firewall->addresses);
 	firewall_sessions_fini(firewall);
 	weir_rule_set_free(firewall->rules);
 }
@@ -95,7 +108,9 @@ init(void *state, const char *where, struct weir_error *error)
 	if (firewall->rules == NULL)
 		return -1;
 	firewall->fragments = weir_fragments_create((uint32_t)firewall->fragment_count, 0, 0);
-	if (firewall->fragments != NULL && firewall_sessions_init(firewall) == 0)
+	firewall->addresses = weir_ipv6_numbers_create((uint32_t)firewall->ipv6_address_count);
+	if (firewall->fragments != NULL && firewall->addresses != NULL &&
+	    firewall_sessions_init(firewall) == 0)
 		return 0;
 	fini(firewall);
 	return weir_fail(error, "no_memory", where, NULL,
@@ -142,6 +157,8 @@ report(const void *state, struct weir_report *report)
 
 	report->figure(report, "sessions", weir_counted(&firewall->sessions_used));
 	report->figure(report, "sessions_max", firewall->session_count);
+	report->figure(report, "ipv6_addresses", weir_ipv6_numbers_used(firewall->addresses));
+	report->figure(report, "ipv6_addresses_max", firewall->ipv6_address_count);
 	report->figure(report, "rules", firewall->rules->count);
 }
 

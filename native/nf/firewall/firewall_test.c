@@ -250,10 +250,10 @@ frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says(void **stat
 }
 
 static void
-arp_may_pass_while_ipv6_may_not(void **state)
+arp_may_pass_while_rules_deny_ipv6(void **state)
 {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
-	static const uint8_t ipv6[60] = {[12] = 0x86, [13] = 0xdd, [14] = 0x60};
+	static const uint8_t ipv6[60] = {[12] = 0x86, [13] = 0xdd, [14] = 0x60, [20] = 59};
 	struct weir_test_outcome outcome;
 	void *firewall = firewall_test_with("deny any any any", "arp", "forward");
 
@@ -264,7 +264,7 @@ arp_may_pass_while_ipv6_may_not(void **state)
 	rte_pktmbuf_free(outcome.packet);
 	outcome = weir_test_run(&weir_nf_firewall, firewall, WEIR_OUTBOUND,
 				weir_test_packet(ipv6, 60), 0);
-	assert_string_equal(outcome.drop_reason, "not_ipv4");
+	assert_string_equal(outcome.drop_reason, "denied");
 	ends(firewall);
 }
 
@@ -322,7 +322,7 @@ main(void)
 		cmocka_unit_test(rules_that_cannot_be_read_leave_all_as_it_is),
 		cmocka_unit_test(
 			frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says),
-		cmocka_unit_test(arp_may_pass_while_ipv6_may_not),
+		cmocka_unit_test(arp_may_pass_while_rules_deny_ipv6),
 		cmocka_unit_test(packets_of_one_batch_are_decided_on_in_their_order),
 	};
 

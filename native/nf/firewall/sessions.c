@@ -92,6 +92,7 @@ firewall_session_end(struct firewall *firewall, struct session *session,
 
 	weir_flow_cache_forget(cache, &session->invalidation);
 	weir_flow_table_take(firewall->table, slot);
+	firewall_let_addresses_go(firewall, &session->key);
 	give_slot(firewall, slot);
 	weir_count(&firewall->sessions_used, -1);
 }
@@ -117,19 +118,45 @@ firewall_session_tuple(const struct session *session)
 		tuple.src_port = session->key.dst_port;
 		tuple.dst_port = session->key.src_port;
 	}
-	return weir_classifier_flow_tuple(&tuple);
+	if (session->key.zero[0] == SESSION_KEY_IPV6)
+		tuple.src_ip = tuple.dst_ip = 0;
+	tuple = weir_classifier_flow_tuple(&tuple);
+	if (firewall_is_icmp(&session->key)) {
+		tuple.src_port = 0;
+		tuple.dst_port =
+			rte_cpu_to_be_16(tuple.protocol == IPPROTO_ICMP ? RTE_IP_ICMP_ECHO_REQUEST
+									: WEIR_ICMPV6_ECHO_REQUEST);
+	}
+	return tuple;
+}
+
+bool
+firewall_session_permitted(const struct firewall *firewall, const struct session *session,
+			   const struct weir_rule_set *rules)
+{
+	bool permits;
+
+	if (session->key.zero[0] == SESSION_KEY_IPV6) {
+		const struct weir_ipv6_tuple tuple = firewall_session_ipv6_tuple(firewall, session);
+
+		permits = weir_rule_set_permits_ipv6(rules, &tuple);
+	} else {
+		const struct weir_tuple tuple = firewall_session_tuple(session);
+
+		weir_rule_set_permits(rules, &tuple, &permits, 1);
+	}
+	return permits;
 }
 
 bool
 firewall_session_holds(struct firewall *firewall, struct session *session,
 		       struct weir_flow_cache *cache)
 {
-	const struct weir_tuple tuple = firewall_session_tuple(session);
 	bool permits;
 
 	if (session->generation == firewall->generation)
 		return true;
-	weir_rule_set_permits(firewall->rules, &tuple, &permits, 1);
+	permits = firewall_session_permitted(firewall, session, firewall->rules);
 	if (permits)
 		session->generation = firewall->generation;
 	else
@@ -168,6 +195,7 @@ timeout_of(const struct firewall *firewall, const struct session *session)
 	case IPPROTO_UDP:
 		return firewall->timeouts.udp;
 	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
 		return firewall->timeouts.icmp;
 	default:
 		return firewall->other_timeout;
@@ -237,6 +265,8 @@ firewall_tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
 			continue;
 		if (is_over(firewall, session, now)) {
 			firewall_session_end(firewall, session, cache);
+		} else if (session->key.zero[0] == SESSION_KEY_IPV6) {
+			firewall_session_holds(firewall, session, cache);
 		} else if (session->generation != firewall->generation) {
 			stale.sessions[stale.count++] = session;
 			if (stale.count == WEIR_CLASSIFIER_BULK)
@@ -255,10 +285,11 @@ firewall_is_refused(const struct weir_tuple *tuple, enum weir_direction directio
 	bool permits;
 
 	(void)direction;
-	firewall_key(tuple, false, &key); /* no ICMP is in a fast path */
+	firewall_key(tuple, false, &key); /* neither ICMP nor IPv6 is in a fast path */
 	session = firewall_session_find(judged->firewall, &key);
-	asked = session != NULL ? firewall_session_tuple(session)
-				: weir_classifier_flow_tuple(tuple);
+	if (session != NULL)
+		return !firewall_session_permitted(judged->firewall, session, judged->rules);
+	asked = weir_classifier_flow_tuple(tuple);
 	weir_rule_set_permits(judged->rules, &asked, &permits, 1);
 	return !permits;
 }

@@ -18,7 +18,6 @@
  */
 #include "nat.h"
 
-#include "toolkit/not_ipv4.h"
 #include "toolkit/option_rows.h"
 
 #define PREFIX_LENGTH_MIN 22

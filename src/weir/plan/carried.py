@@ -14,8 +14,7 @@ _ALL: frozenset[Protocol] = frozenset({"IPv4", "ARP", "IPv6", "Neighbor Discover
 _IPV4: frozenset[Protocol] = frozenset({"IPv4"})
 _IPV6: frozenset[Protocol] = frozenset({"IPv6", "Neighbor Discovery"})
 _ARP: frozenset[Protocol] = frozenset({"ARP"})
-_NOT_IPV4: Mapping[str, frozenset[Protocol]] = {"arp": _ARP, "ipv6": _IPV6, "other": frozenset()}
-"""By option of native/toolkit/not_ipv4.h: the protocols that it decides on. `other` is about none of them."""
+_DISCOVERY: frozenset[Protocol] = frozenset({"Neighbor Discovery"})
 
 
 def carried(one: NodeNf) -> frozenset[Protocol]:
@@ -38,13 +37,21 @@ def _everything(_given: _Given) -> frozenset[Protocol]:
     return _ALL
 
 
-def _by_not_ipv4(given: _Given) -> frozenset[Protocol]:
-    """Each kind of frame by its own option, unless that leaves it to `not_ipv4`."""
+def _by_rules(given: _Given) -> frozenset[Protocol]:
+    """Of a function with the options of native/toolkit/ruled_frames.h: what its rules are asked about, and
+    what is forwarded without them."""
     found = _IPV4
-    for option, protocols in _NOT_IPV4.items():
-        said = given["not_ipv4"] if given[option] == "not_ipv4" else given[option]
-        found |= protocols if said == "forward" else frozenset()
+    if _said(given, "arp") == "forward":
+        found |= _ARP
+    if _said(given, "ipv6") in ("rules", "forward"):
+        found |= _IPV6
+    if given["neighbor_discovery"] != "ipv6":
+        found = found | _DISCOVERY if given["neighbor_discovery"] == "forward" else found - _DISCOVERY
     return found
+
+
+def _said(given: _Given, option: str) -> Scalar | None:
+    return given["not_ipv4"] if given[option] == "not_ipv4" else given[option]
 
 
 def _but_ipv6(option: str) -> Callable[[_Given], frozenset[Protocol]]:
@@ -66,9 +73,9 @@ def _routed(given: _Given) -> frozenset[Protocol]:
 
 
 _CARRIED: Mapping[str, Callable[[_Given], frozenset[Protocol]]] = {
-    "acl": _by_not_ipv4,
+    "acl": _by_rules,
     "dpi": _but_ipv6("ipv6"),
-    "firewall": _by_not_ipv4,
+    "firewall": _by_rules,
     "impair": _everything,
     "l2fwd": _everything,
     "l3fwd": _routed,

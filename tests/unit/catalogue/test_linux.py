@@ -55,7 +55,34 @@ def test_rules_keep_their_order_and_what_they_name() -> None:
         "meta l4proto 47 accept",
         "counter name denied drop",
     ]
-    assert "meta nfproto ipv6 counter name ipv6 drop" in found
+    assert not any("nfproto" in line for line in found)
+
+
+def test_rules_of_both_families_and_types_of_icmp_are_nftables_own() -> None:
+    rules = (
+        "permit tcp any 2001:db8::/32 any 443, permit icmpv6 any any nd-neighbor-solicit,"
+        "permit icmp 10.0.0.0/8 any 3-5, deny icmpv6 any any"
+    )
+    found = lines("acl", {"rule_list": rules})
+    first = found.index("meta l4proto tcp ip6 daddr 2001:db8::/32 th dport 443 accept")
+    assert found[first + 1 : first + 4] == [
+        "meta nfproto ipv6 meta l4proto icmpv6 icmpv6 type nd-neighbor-solicit accept",
+        "meta nfproto ipv4 meta l4proto icmp ip saddr 10.0.0.0/8 icmp type 3-5 accept",
+        "meta nfproto ipv6 meta l4proto icmpv6 counter name denied drop",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"ipv6": "drop"}, "meta nfproto ipv6 counter name ipv6 drop"),
+        ({"ipv6": "forward"}, "meta nfproto ipv6 accept"),
+        ({"ipv6": "not_ipv4"}, "meta nfproto ipv6 counter name ipv6 drop"),
+    ],
+)
+def test_what_an_option_says_of_ipv6_goes_before_the_rules(options: dict[str, Scalar], line: str) -> None:
+    found = lines("firewall", options)
+    assert found.index(line) < found.index("ct state established,related accept")
 
 
 def test_rules_of_one_direction_are_not_asked_about_the_other() -> None:
@@ -75,6 +102,11 @@ def test_rules_of_one_direction_are_not_asked_about_the_other() -> None:
         ("permit icmp any any 1 2", "only tcp and udp have ports"),
         ("permit tcp any any 9-1 any", "names no ports"),
         ("permit tcp any any 65536 any", "names no ports"),
+        ("permit tcp any any 80", "only icmp and icmpv6 have types"),
+        ("permit icmp any any packet-too-big", "packet-too-big is no type"),
+        ("permit icmpv6 any any 256", "256 is no type"),
+        ("permit icmp any 2001:db8::/32", "two families"),
+        ("permit tcp 10.0.0.0/8 2001:db8::/32", "two families"),
     ],
 )
 def test_a_rule_that_weir_would_not_read_is_refused_with_its_line(

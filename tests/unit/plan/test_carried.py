@@ -8,6 +8,7 @@ import itertools
 import pytest
 
 from weir.base.topology import NodeNf
+from weir.lab.nf import Scalar
 from weir.plan.carried import carried
 
 KINDS = ("not_ipv4", "drop", "forward")
@@ -15,22 +16,25 @@ KINDS = ("not_ipv4", "drop", "forward")
 
 @pytest.mark.parametrize("nf", ["acl", "firewall"])
 @pytest.mark.parametrize(
-    ("not_ipv4", "arp", "ipv6", "other"),
-    list(itertools.product(("drop", "forward"), KINDS, KINDS, KINDS)),
+    ("not_ipv4", "arp", "ipv6", "neighbor_discovery"),
+    list(itertools.product(("drop", "forward"), KINDS, (*KINDS, "rules"), ("ipv6", "drop", "forward"))),
 )
 def test_each_kind_of_frame_is_as_its_option_says_or_else_as_not_ipv4_does(
-    nf: str, not_ipv4: str, arp: str, ipv6: str, other: str
+    nf: str, not_ipv4: str, arp: str, ipv6: str, neighbor_discovery: str
 ) -> None:
-    one = NodeNf(nf=nf, options={"not_ipv4": not_ipv4, "arp": arp, "ipv6": ipv6, "other": other})
+    options: dict[str, Scalar] = {"not_ipv4": not_ipv4, "arp": arp, "ipv6": ipv6, "neighbor_discovery": neighbor_discovery}
+    one = NodeNf(nf=nf, options=options)
     found = carried(one)
     assert "IPv4" in found
     arp_passes = arp == "forward" or (arp == "not_ipv4" and not_ipv4 == "forward")
-    ipv6_passes = ipv6 == "forward" or (ipv6 == "not_ipv4" and not_ipv4 == "forward")
+    ipv6_passes = ipv6 in ("forward", "rules") or (ipv6 == "not_ipv4" and not_ipv4 == "forward")
     assert ("ARP" in found) == arp_passes
-    assert ("IPv6" in found) == ("Neighbor Discovery" in found) == ipv6_passes
+    assert ("IPv6" in found) == ipv6_passes
+    discovery_passes = {"ipv6": ipv6_passes, "drop": False, "forward": True}[neighbor_discovery]
+    assert ("Neighbor Discovery" in found) == discovery_passes
 
 
 @pytest.mark.parametrize("nf", ["acl", "firewall"])
 def test_what_is_not_given_is_the_functions_own_default(nf: str) -> None:
-    assert carried(NodeNf(nf=nf, options={})) == {"IPv4"}
-    assert carried(NodeNf(nf=nf, options={"arp": "forward"})) == {"IPv4", "ARP"}
+    assert carried(NodeNf(nf=nf, options={})) == {"IPv4", "IPv6", "Neighbor Discovery"}
+    assert carried(NodeNf(nf=nf, options={"arp": "forward", "ipv6": "drop"})) == {"IPv4", "ARP"}

@@ -57,11 +57,13 @@ def options_of(area: str, planned: Plan) -> Mapping[str, object]:
         (nf("dpi", ipv6="drop"), IPV4[:1], []),
         (nf("lb", services="203.0.113.1:80/tcp 198.19.0.1:80"), (IPV4[0], IPV6[0]), []),
         (nf("lb", services="203.0.113.1:80/tcp 198.19.0.1:80", other="drop"), IPV4[:1], []),
-        (nf("acl"), IPV4[:1], [IPV4[1]]),
+        (nf("acl"), (IPV4[0], IPV6[0]), [IPV4[1]]),
+        (nf("acl", ipv6="drop"), IPV4[:1], [IPV4[1]]),
+        (nf("acl", neighbor_discovery="drop"), (IPV4[0], IPV6[0]), [IPV4[1], IPV6[1]]),
         (nf("acl", not_ipv4="forward"), (IPV4[0], IPV6[0]), []),
-        (nf("firewall"), IPV4[:1], [IPV4[1]]),
+        (nf("firewall"), (IPV4[0], IPV6[0]), [IPV4[1]]),
         (nf("firewall", not_ipv4="forward"), (IPV4[0], IPV6[0]), []),
-        (nf("firewall", arp="forward"), IPV4[:1], []),
+        (nf("firewall", arp="forward"), (IPV4[0], IPV6[0]), []),
         (nf("firewall", not_ipv4="forward", ipv6="drop"), IPV4[:1], []),
         (nf("acl", not_ipv4="forward", arp="drop"), (IPV4[0], IPV6[0]), [IPV4[1]]),
         (nf("nat", external="203.0.113.0/28"), IPV4[:1], [IPV4[1]]),
@@ -198,9 +200,11 @@ def test_hosts_route_by_a_router_that_has_an_address_in_their_network_and_resolv
 
 
 def test_a_router_behind_what_drops_arp_or_of_another_network_is_given_as_before() -> None:
-    left, right = hosts("direct", nf("firewall"), nf("l3fwd", **ADDRESSES)).end_hosts
+    left, right = hosts(
+        "direct", nf("firewall", neighbor_discovery="drop"), nf("l3fwd", **ADDRESSES)
+    ).end_hosts
     assert (left.peers, [one.address for one in left.neighbours]) == (right.addresses, list(right.addresses))
-    assert (right.peers, right.neighbours) == (("198.19.0.254",), ())
+    assert (right.peers, right.neighbours) == (("198.19.0.254", "2001:2:0:2::fe"), ())
     elsewhere = nf("l3fwd", addresses="192.0.2.1/24", route_list="198.18.0.0/15 default")
     left, right = hosts("direct", elsewhere).end_hosts
     assert (left.peers, right.peers) == ((IPV4[1],), (IPV4[0],))
