@@ -22,7 +22,8 @@ KINDS = ("not_ipv4", "drop", "forward")
 def test_each_kind_of_frame_is_as_its_option_says_or_else_as_not_ipv4_does(
     nf: str, not_ipv4: str, arp: str, ipv6: str, neighbor_discovery: str
 ) -> None:
-    options: dict[str, Scalar] = {"not_ipv4": not_ipv4, "arp": arp, "ipv6": ipv6, "neighbor_discovery": neighbor_discovery}
+    options: dict[str, Scalar] = {"not_ipv4": not_ipv4, "arp": arp, "ipv6": ipv6}
+    options["neighbor_discovery"] = neighbor_discovery
     one = NodeNf(nf=nf, options=options)
     found = carried(one)
     assert "IPv4" in found
