@@ -55,7 +55,7 @@ class RefusedError(Exception):
 
 
 class Nat:
-    """`external`: a prefix. `filtering`, `lanes`, ports, `seed` and `untranslated` as the options."""
+    """`external`: a prefix. `filtering`, `lanes`, ports, `seed`, `untranslated` and `ipv6` as the options."""
 
     def __init__(
         self,
@@ -66,6 +66,7 @@ class Nat:
         filtering: str = "endpoint-independent",
         seed: int = 1,
         untranslated: Sequence[str] = (),
+        ipv6: str = "drop",
     ) -> None:
         self.untranslated = [ipaddress.IPv4Network(prefix) for prefix in untranslated]
         self.addresses = [int(address) for address in ipaddress.IPv4Network(external)]
@@ -74,6 +75,7 @@ class Nat:
         self.by_external: dict[Endpoint, Mapping] = {}
         self.fragments: dict[tuple[int, int, int, int], tuple[int, int] | str] = {}  # or why it was dropped
         self.held = 0
+        self.forwards_ipv6 = ipv6 == "forward"
 
     def handle(self, frame: bytes, direction: str) -> Forwarded | Dropped:
         """What becomes of a frame."""
@@ -97,6 +99,8 @@ class Nat:
         ethertype, at = ip_at(bytes(frame))
         if ethertype != 0x0800:
             is_broken_v6 = ethertype == 0x86DD and not _ipv6_sound(bytes(frame), at)
+            if ethertype == 0x86DD and not is_broken_v6 and self.forwards_ipv6:
+                return bytes(frame)
             raise RefusedError("malformed" if is_broken_v6 else "not_ipv4")
         end = ipv4_end(bytes(frame), at)
         if end is None:

@@ -25,7 +25,12 @@ class VirtualRouter:
         assert isinstance(tenants, Sequence)
         assert isinstance(forwards, Sequence)
         self.tenants = [ipaddress.IPv4Network(tenant["prefix"]) for tenant in tenants]
-        self.nat = Nat(str(router["external"]), untranslated=[str(network) for network in self.tenants])
+        self.tenants6 = [tenant["prefix6"] for tenant in tenants if "prefix6" in tenant]
+        self.nat = Nat(
+            str(router["external"]),
+            untranslated=[str(network) for network in self.tenants],
+            ipv6="forward" if self.tenants6 else "drop",
+        )
         for forward in forwards:
             external = int(ipaddress.IPv4Address(forward.get("external", self.nat.addresses[0])))
             inside = int(ipaddress.IPv4Address(forward["to"]))
@@ -33,17 +38,20 @@ class VirtualRouter:
             to = (inside, forward.get("to_port", port), protocol)
             self.nat.add_static(to, (external, port, protocol))
         self.forwarding = Forwarding(macs["src_mac"], src_macs={INSIDE: macs["inbound_src_mac"]})
-        self.forwarding.add("0.0.0.0/0", str(router.get("next_hop", macs["dst_mac"])), OUTSIDE)
+        for everywhere in ("0.0.0.0/0", "::/0") if self.tenants6 else ("0.0.0.0/0",):
+            self.forwarding.add(everywhere, str(router.get("next_hop", macs["dst_mac"])), OUTSIDE)
         for tenant in tenants:
             next_hop = tenant.get("next_hop", macs["inbound_dst_mac"])
-            self.forwarding.add(tenant["prefix"], next_hop, INSIDE)
+            for key in ("prefix", "prefix6"):
+                if key in tenant:
+                    self.forwarding.add(tenant[key], next_hop, INSIDE)
         self.walls = self._walls() if router.get("isolate") else None
 
     def handle(self, frame: bytes, direction: str) -> Forwarded | Dropped:
         """What becomes of a frame; `egress` is the side that it leaves by, whichever it came from."""
         if direction == "outbound" and self.walls is not None:
             kept = self.walls.handle(frame)
-            # What is no IPv4 packet is left to those behind.
+            # What is no IP packet is left to those behind.
             if isinstance(kept, Dropped) and kept.reason != "not_ipv4":
                 return kept
         translated = self.nat.handle(frame, direction)
@@ -53,6 +61,7 @@ class VirtualRouter:
 
     def _walls(self) -> Acl:
         """Everybody may send to his own network, and to none of the others'."""
-        lines = [f"permit any {network} {network}" for network in self.tenants]
-        lines += [f"deny any any {network}" for network in self.tenants]
+        networks = [*map(str, self.tenants), *self.tenants6]
+        lines = [f"permit any {network} {network}" for network in networks]
+        lines += [f"deny any any {network}" for network in networks]
         return Acl(Rules("\n".join(lines), "permit"))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from scapy.layers.inet import ICMP, IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
+from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6, IPv6ExtHdrFragment, fragment6
 from scapy.layers.l2 import ARP
 from scapy.packet import Packet as ScapyPacket
 from scapy.packet import Raw
@@ -30,9 +30,13 @@ from .router_reference import INSIDE, OUTSIDE, VirtualRouter
 
 LEFT, RIGHT = "tester.left", "tester.right"
 RED, BLUE, REMOTE = "10.1.0.5", "10.2.0.7", "198.51.100.1"
+RED6, BLUE6, REMOTE6 = "2001:db8:1::5", "2001:db8:2::7", "2001:db8:ff::1"
 HOME = "203.0.113.1"
 ROUTER: dict[str, Any] = {
-    "tenants": [{"prefix": "10.1.0.0/24"}, {"prefix": "10.2.0.0/24", "next_hop": "02:00:00:00:0b:01"}],
+    "tenants": [
+        {"prefix": "10.1.0.0/24", "prefix6": "2001:db8:1::/64"},
+        {"prefix": "10.2.0.0/24", "prefix6": "2001:db8:2::/64", "next_hop": "02:00:00:00:0b:01"},
+    ],
     "external": "203.0.113.0/30",
     "next_hop": "02:00:00:00:0e:01",
     "forwards": [
@@ -87,10 +91,23 @@ def opening() -> Iterator[bytes]:
             for kind, size in ((3, 33), (11, 28), (12, 27), (5, 33)):
                 yield framed(IP(src=host, dst=to) / ICMP(type=kind, code=1) / Raw(inside[:size]))
     yield framed(IP(src=RED, dst="224.0.0.5") / UDP())
-    yield framed(IPv6(dst="2001:db8::1") / UDP(dport=53))
+    yield from routed_ipv6((RED6, BLUE6), (REMOTE6, BLUE6, RED6, "2001:db8:1::99"))
     yield framed(ARP(pdst=REMOTE))
     for to in (REMOTE, BLUE):
         yield from (frame for _, frame in cut(framed(IP(src=RED, dst=to) / TCP(sport=5000, dport=80))))
+
+
+def routed_ipv6(hosts: tuple[str, ...], others: tuple[str, ...]) -> Iterator[bytes]:
+    """Neither translated nor, where tenants are apart, from one to the other."""
+    for host in hosts:
+        for to in others:
+            yield framed(IPv6(src=host, dst=to) / UDP(sport=5000, dport=80) / b"?")
+            yield framed(IPv6(src=host, dst=to) / TCP(sport=5001, dport=80, flags="S"))
+            yield framed(IPv6(src=host, dst=to) / ICMPv6EchoRequest(id=7) / b"ping")
+            yield framed(IPv6(src=host, dst=to, hlim=1) / UDP(sport=5000, dport=80))
+            yield framed(IPv6(src=host, dst=to, nh=47) / Raw(b"GRE, or so"))
+            whole = IPv6(src=host, dst=to) / IPv6ExtHdrFragment(id=9) / UDP(sport=5000) / (b"?" * 200)
+            yield from map(framed, fragment6(whole, 120))  # type: ignore[no-untyped-call]
 
 
 def answers(expected: VirtualRouter) -> Iterator[bytes]:
@@ -110,6 +127,7 @@ def answers(expected: VirtualRouter) -> Iterator[bytes]:
             yield framed(IP(src="192.0.2.9", dst=to.dst) / ICMP(type=kind) / Raw(sent[:28]))
     for host in (RED, BLUE):
         yield framed(IP(src=REMOTE, dst=host) / UDP(sport=80, dport=5000))
+    yield from routed_ipv6((REMOTE6,), (RED6, BLUE6, "2001:db8:3::1"))
     yield framed(IP(src=REMOTE, dst=HOME) / TCP(sport=9, dport=80, flags="S"))
     yield from pieces(IP(src=REMOTE, dst=HOME, id=7) / UDP(sport=80, dport=9) / (b"!" * 200))
 
@@ -293,3 +311,12 @@ def test_a_tenant_next_to_the_router_needs_no_next_hop(client: DataPlaneClient) 
         out = exchange(client, {LEFT: [framed(IP(src=RED, dst=REMOTE) / UDP())], RIGHT: []})[RIGHT]
     assert across[0][:12].hex(":") == f"{mac['tester.left']}:{mac['f1.left']}"
     assert out[0][:12].hex(":") == f"{mac['tester.right']}:{mac['f1.right']}"
+
+
+def test_ipv6_is_dropped_where_no_tenant_has_any(client: DataPlaneClient) -> None:
+    router = {"tenants": [{"prefix": "10.1.0.0/24"}], "external": "203.0.113.1/32"}
+    config, _ = areas_of({"router": router})
+    with running(client, config):
+        sent = list(routed_ipv6((RED6,), (REMOTE6,)))
+        assert not any(exchange(client, {LEFT: sent, RIGHT: []}).values())
+        assert dropped(client.ledger()) == {("nat", "not_ipv4"): len(sent)}

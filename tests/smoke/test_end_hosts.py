@@ -156,6 +156,20 @@ def test_a_translated_host_is_reached_by_what_the_lab_forwards() -> None:
 
 
 @pytest.mark.usefixtures("run_root")
+def test_a_router_translates_ipv4_and_routes_ipv6_which_reaches_both_hosts() -> None:
+    tenant = {"prefix": "198.18.0.0/24", "address": "198.18.0.254"}
+    tenant |= {"prefix6": "2001:2:0:1::/64", "address6": "2001:2:0:1::fe"}
+    outside = {"external": "203.0.113.1/32", "address": "198.19.0.254/24", "address6": "2001:2:0:2::fe/64"}
+    topology = topology_of(lab := lab_of("direct", {"router": {"router": {"tenants": [tenant], **outside}}}))
+    with forwarding(lab, topology):
+        translated, routed = host_traffic.pairs(topology)
+        assert ":" in routed.to_right
+        everything_arrives(translated)
+        everything_arrives(routed)
+        everything_arrives(routed.turned())
+
+
+@pytest.mark.usefixtures("run_root")
 def test_a_balanced_service_is_reached_by_its_own_address() -> None:
     lb = {"nf": "lb", "options": {"services": SERVICE}}
     lab = lab_of("direct", {"lb": lb}, left={"to_address": "203.0.113.10"})

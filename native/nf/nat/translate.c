@@ -37,8 +37,10 @@ stays_inside(const struct nat *nat, const struct weir_headers *headers,
 }
 
 static inline unsigned int
-kind_of(const struct rte_mbuf *packet, const struct weir_headers *headers)
+kind_of(const struct nat *nat, const struct rte_mbuf *packet, const struct weir_headers *headers)
 {
+	if (unlikely(headers->network == WEIR_NETWORK_IPV6) && nat->ipv6 == NAT_IPV6_FORWARD)
+		return KIND_UNTRANSLATED;
 	if (unlikely(headers->network != WEIR_NETWORK_IPV4))
 		return KIND_DROP + (headers->network == WEIR_NETWORK_MALFORMED ? NAT_DROP_MALFORMED
 									       : NAT_DROP_NOT_IPV4);
@@ -301,7 +303,7 @@ decide(struct nat *nat, const struct weir_batch *batch, struct weir_action *acti
 
 		kinds[i] = stays_inside(nat, &batch->headers[i], direction)
 				   ? KIND_UNTRANSLATED
-				   : kind_of(batch->packet[i], &batch->headers[i]);
+				   : kind_of(nat, batch->packet[i], &batch->headers[i]);
 		endpoints[i] = (struct nat_endpoint){
 			.ip = direction == WEIR_OUTBOUND ? tuple->src_ip : tuple->dst_ip,
 			.port = direction == WEIR_OUTBOUND ? tuple->src_port : tuple->dst_port,

@@ -53,7 +53,7 @@ def nat(options: Options, ends: Ends) -> Setup:
         "  ct state new,invalid counter name no_mapping drop",
         "}",
     ]
-    text = table("ip", "nat", body) + without_ipv6("nat")
+    text = table("ip", "nat", body) + (without_ipv6("nat") if given("nat", options, "ipv6") == "drop" else "")
     return Setup(((NFT, text),), timeouts("nat", options, NAPT_TIMEOUTS))
 
 

@@ -29,6 +29,14 @@ def _prefix(text: str) -> str:
         raise ValueError(message) from None
 
 
+def _prefix6(text: str) -> str:
+    try:
+        return str(ipaddress.IPv6Network(text))
+    except ValueError:
+        message = f"is {text!r}; expected an IPv6 prefix without host bits such as 2001:db8:1::/64"
+        raise ValueError(message) from None
+
+
 def _address(text: str) -> str:
     try:
         return str(ipaddress.IPv4Address(text))
@@ -46,6 +54,23 @@ def _interface(text: str) -> str:
     return str(interface)
 
 
+def _address6(text: str) -> str:
+    try:
+        return str(ipaddress.IPv6Address(text))
+    except ValueError:
+        raise ValueError(f"is {text!r}; expected an IPv6 address such as 2001:db8:1::5") from None
+
+
+def _interface6(text: str) -> str:
+    try:
+        interface = ipaddress.IPv6Interface(text)
+    except ValueError:
+        interface = ipaddress.IPv6Interface("::/128")
+    if interface.network.prefixlen > 127:
+        raise ValueError(f"is {text!r}; expected an IPv6 address with the length of its network's prefix")
+    return str(interface)
+
+
 def _station(text: str) -> str:
     octets = bytes.fromhex(text.replace(":", ""))
     if octets[0] & 1 or not any(octets):
@@ -56,6 +81,9 @@ def _station(text: str) -> str:
 _Prefix = Annotated[str, AfterValidator(_prefix), Field(examples=["10.1.0.0/24"])]
 _Address = Annotated[str, AfterValidator(_address), Field(examples=["10.1.0.5"])]
 _Interface = Annotated[str, AfterValidator(_interface), Field(examples=["192.0.2.2/24"])]
+_Prefix6 = Annotated[str, AfterValidator(_prefix6), Field(examples=["2001:db8:1::/64"])]
+_Address6 = Annotated[str, AfterValidator(_address6), Field(examples=["2001:db8:1::1"])]
+_Interface6 = Annotated[str, AfterValidator(_interface6), Field(examples=["2001:db8::2/64"])]
 _Station = Annotated[
     str,
     AfterValidator(_station),
@@ -76,6 +104,16 @@ class Tenant(LabSection):
     address: _Address | None = Field(
         default=None,
         description="the router's own address in it, for which it answers ARP; absent: it has none there",
+    )
+    prefix6: _Prefix6 | None = Field(
+        default=None,
+        description="its addresses of IPv6, which are routed and not translated; absent: IPv6 is dropped for "
+        "all tenants if none has any",
+    )
+    address6: _Address6 | None = Field(
+        default=None,
+        description="the router's own address in `prefix6`, which neighbor discovery finds; absent: it has "
+        "none there",
     )
 
 
@@ -112,6 +150,16 @@ class RouterOptions(LabSection):
         default=None,
         description="address of the external network's router, resolved by ARP; needs `address`",
     )
+    address6: _Interface6 | None = Field(
+        default=None,
+        description="the router's own IPv6 address in the external network, with the length of that "
+        "network's prefix",
+    )
+    gateway6: _Address6 | None = Field(
+        default=None,
+        description="IPv6 address of the external network's router, resolved by neighbor discovery; needs "
+        "`address6`",
+    )
     isolate: bool = Field(default=False, description="whether tenants are kept from each other's networks")
     forwards: tuple[Forward, ...] = Field(
         default=(), max_length=FORWARDS_MAX, description="external ports that lead inside"
@@ -123,36 +171,49 @@ class RouterOptions(LabSection):
     def stages(self) -> tuple[tuple[str, dict[str, Scalar]], ...]:
         """The functions and their options, inside first."""
         prefixes = [tenant.prefix for tenant in self.tenants]
-        outwards = f"via {self.gateway}" if self.gateway else f"{self.next_hop or 'default'} {OUTSIDE}"
-        routes = [f"0.0.0.0/0 {outwards}"]
-        routes += [
-            f"{tenant.prefix} {tenant.next_hop or 'default'} {INSIDE}"
-            for tenant in self.tenants
-            if tenant.next_hop or not tenant.address
-        ]
+        prefixes6 = [tenant.prefix6 for tenant in self.tenants if tenant.prefix6]
         nat: dict[str, Scalar] = {
             "external": self.external,
             "untranslated": ", ".join(prefixes),
             "sessions": self.sessions,
         }
+        if prefixes6:
+            nat["ipv6"] = "forward"
         if self.forwards:
             nat["forwards"] = ", ".join(self._mapping(forward) for forward in self.forwards)
+        routes = self._routes(with_ipv6=bool(prefixes6))
         l3fwd: dict[str, Scalar] = {"route_list": ", ".join(routes), "inside_output": INSIDE}
         l3fwd |= self._own_addresses()
-        return (*self._walls(prefixes), ("nat", nat), ("l3fwd", l3fwd))
+        return (*self._walls([*prefixes, *prefixes6]), ("nat", nat), ("l3fwd", l3fwd))
+
+    def _routes(self, *, with_ipv6: bool) -> list[str]:
+        """Outwards by default, and to each tenant that hosts are not asked for one by one."""
+        outwards = f"{self.next_hop or 'default'} {OUTSIDE}"
+        routes = [f"0.0.0.0/0 {f'via {self.gateway}' if self.gateway else outwards}"]
+        if with_ipv6:
+            routes.append(f"::/0 {f'via {self.gateway6}' if self.gateway6 else outwards}")
+        for tenant in self.tenants:
+            for prefix, address in ((tenant.prefix, tenant.address), (tenant.prefix6, tenant.address6)):
+                if prefix and (tenant.next_hop or not address):
+                    routes.append(f"{prefix} {tenant.next_hop or 'default'} {INSIDE}")
+        return routes
 
     def _own_addresses(self) -> dict[str, Scalar]:
         """Options of l3fwd; none: it is no station."""
         inner = [
-            f"{tenant.address}/{ipaddress.IPv4Network(tenant.prefix).prefixlen}"
+            f"{address}/{ipaddress.ip_network(prefix).prefixlen}"
             for tenant in self.tenants
-            if tenant.address
+            for prefix, address in ((tenant.prefix, tenant.address), (tenant.prefix6, tenant.address6))
+            if prefix and address
         ]
+        outer = [address for address in (self.address, self.address6) if address]
         found: dict[str, Scalar] = {}
         if inner:
             found["inbound_addresses"] = ", ".join(inner)
+        if outer:
+            found["addresses"] = ", ".join(outer)
         if self.address:
-            found |= {"addresses": self.address, "answers_for": self.external}
+            found["answers_for"] = self.external
         return {**found, "errors_pass_all": True} if found else {}
 
     def inbound(self) -> tuple[int, ...]:

@@ -58,6 +58,10 @@ def _but_ipv6(option: str) -> Callable[[_Given], frozenset[Protocol]]:
     return lambda given: _ALL if given[option] == "forward" else _ALL - _IPV6
 
 
+def _translated(given: _Given) -> frozenset[Protocol]:
+    return _IPV4 | _IPV6 if given["ipv6"] == "forward" else _IPV4
+
+
 def _routed(given: _Given) -> frozenset[Protocol]:
     """Versions of IP that a list in the lab has routes of, or its own addresses are of. A file is not read:
     both."""
@@ -80,6 +84,7 @@ _CARRIED: Mapping[str, Callable[[_Given], frozenset[Protocol]]] = {
     "l2fwd": _everything,
     "l3fwd": _routed,
     "lb": _but_ipv6("other"),
+    "nat": _translated,
     "policer": _everything,
     "shaper": _everything,
 }

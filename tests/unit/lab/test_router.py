@@ -52,6 +52,33 @@ def test_tenants_and_an_external_network_make_a_router(way: str) -> None:
             "stands beside next_hop",
         ),
         (
+            f"tenants: [{{prefix: 10.1.0.0/24, prefix6: 2001:db8::1/64}}], {EXTERNAL}",
+            "functions.default.router.tenants[0].prefix6",
+            "without host bits",
+        ),
+        (
+            f"tenants: [{{prefix: 10.1.0.0/24, address6: '2001:db8::1'}}], {EXTERNAL}",
+            "functions.default.router.tenants[0].address6",
+            "stands without prefix6",
+        ),
+        (
+            "tenants: [{prefix: 10.1.0.0/24, prefix6: '2001:db8::/64', address6: '2001:db8::'}],"
+            f" {EXTERNAL}",
+            "functions.default.router.tenants[0].address6",
+            "no host of 2001:db8::/64",
+        ),
+        (
+            "tenants: [{prefix: 10.1.0.0/24, prefix6: '2001:db8::/64'},"
+            f" {{prefix: 10.2.0.0/24, prefix6: '2001:db8::/48'}}], {EXTERNAL}",
+            "functions.default.router.tenants[1].prefix6",
+            "2001:db8::/48 overlaps 2001:db8::/64",
+        ),
+        (
+            f"{TENANTS}, {EXTERNAL}, address6: '2001:db8::1/64', gateway6: '2001:db8:1::1'",
+            "functions.default.router.gateway6",
+            "an address of 2001:db8::/64",
+        ),
+        (
             f"{TENANTS}, {EXTERNAL}, isolated: true",
             "functions.default.router.isolated",
             "did you mean isolate",
