@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from weir.base.topology import Topology
 from weir.fabric import namespace
 
 from . import host_traffic
@@ -61,3 +65,102 @@ def test_curl_gets_a_file_as_it_was(technology: str, tmp_path: Path) -> None:
             server.terminate()
             server.communicate()
             assert got == data
+
+
+@contextmanager
+def serving(netns: str, argv: Sequence[str]) -> Iterator[None]:
+    """While it runs in that host; its own last words are a failing test's."""
+    with namespace.inside(netns):
+        server = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+    try:
+        yield
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def said(netns: str, argv: Sequence[str], *, in_vain: str | None = None) -> str:
+    """What a program that must succeed prints in that host; asked again while its server begins. `in_vain`:
+    what it prints where it did not succeed, whatever its exit code."""
+    end = time.monotonic() + host_traffic.PATIENCE_S
+    while True:
+        with namespace.inside(netns):
+            done = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120
+            )
+        if done.returncode == 0 and (in_vain is None or in_vain not in done.stdout):
+            return done.stdout
+        if time.monotonic() > end:
+            pytest.fail(f"{' '.join(argv)}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+        time.sleep(0.2)
+
+
+def own_address(topology: Topology, pair: host_traffic.Pair) -> str:
+    """The left host's, of that version of IP, whatever it is translated to."""
+    six = ":" in pair.to_right
+    return next(one for one in topology.end_hosts[0].addresses if (":" in one) == six)
+
+
+def ping_must_not_be_cut(pair: host_traffic.Pair) -> None:
+    largest = 1500 - (48 if ":" in pair.to_right else 28)
+    words = [needed("ping"), "-c", "3", "-i", "0.2", "-W", "5", "-M", "do", "-s", str(largest), pair.to_right]
+    assert " 0% packet loss" in said(pair.left, words)
+
+
+def traceroute_ends_at_the_other_host(pair: host_traffic.Pair) -> None:
+    words = [needed("traceroute"), "-n", "-q", "1", "-w", "5", "-m", "4", pair.to_right]
+    assert said(pair.left, words).splitlines()[-1].split()[1] == pair.to_right
+
+
+def names_are_asked_for(pair: host_traffic.Pair) -> None:
+    """By UDP and by TCP; a long answer comes in fragments."""
+    dig = needed("dig")
+    long = [f"--txt-record=long.weir.example,{','.join(chr(97 + n) * 250 for n in range(12))}"]
+    words = [needed("dnsmasq"), "--no-daemon", "--conf-file=/dev/null", "--no-resolv", "--no-hosts"]
+    words += ["--bind-interfaces", f"--listen-address={pair.to_right}", "--user=root", "--pid-file="]
+    words += ["--address=/weir.example/192.0.2.7", "--edns-packet-max=4096"]
+    with serving(pair.right, [*words, *long]):
+        ask = [dig, f"@{pair.to_right}", "+time=5", "+tries=3", "+short"]
+        assert said(pair.left, [*ask, "a.weir.example", "A"]).split() == ["192.0.2.7"]
+        assert said(pair.left, [*ask, "+tcp", "b.weir.example", "A"]).split() == ["192.0.2.7"]
+        told = said(pair.left, [*ask, "+bufsize=4096", "+ignore", "long.weir.example", "TXT"])
+        assert told.count('"') == 24
+
+
+def iperf3_measures_both_ways(pair: host_traffic.Pair) -> None:
+    iperf3 = needed("iperf3")
+    with serving(pair.right, [iperf3, "-s", "-B", pair.to_right]):
+        for more in ([], ["-R"], ["-u", "-b", "2M", "-l", "1200"], ["-u", "-b", "2M", "-l", "4000", "-R"]):
+            words = [iperf3, "-c", pair.to_right, "-t", "1", "-J", *more]
+            ended = json.loads(said(pair.left, words, in_vain='"error"'))["end"]
+            received = ended["sum"] if "-u" in more else ended["sum_received"]
+            assert received["bytes"] > 0, more
+
+
+def calls_are_made(pair: host_traffic.Pair, own: str, folder: Path) -> None:
+    """Each with INVITE, 180, 200, ACK, BYE and 200; SIPp's exit code is 0 where all were."""
+    sipp = needed("sipp")
+    server = [sipp, "-sn", "uas", "-i", bracketed(pair.to_right), "-p", "5060", "-nostdin"]
+    caller = [sipp, "-sn", "uac", "-i", bracketed(own), "-p", "5070", "-m", "20", "-r", "20", "-nostdin"]
+    caller += ["-timeout", "60", "-timeout_error", f"{bracketed(pair.to_right)}:5060"]
+    with serving(pair.right, server):
+        time.sleep(1)
+        said(pair.left, ["env", "TERM=dumb", f"--chdir={folder}", *caller])
+
+
+AND_LINUX = {**FUNCTIONS, "linux": {"kind": "kernel"}}
+
+
+@pytest.mark.parametrize("function", AND_LINUX)
+@pytest.mark.usefixtures("run_root")
+def test_programs_of_others_talk_through_each_function(function: str, tmp_path: Path) -> None:
+    topology = topology_of(lab := lab_of("linux-bridge", {function: AND_LINUX[function]}))
+    with forwarding(lab, topology):
+        for pair in host_traffic.pairs(topology):
+            ping_must_not_be_cut(pair)
+            traceroute_ends_at_the_other_host(pair)
+            names_are_asked_for(pair)
+            iperf3_measures_both_ways(pair)
+            calls_are_made(pair, own_address(topology, pair), tmp_path)

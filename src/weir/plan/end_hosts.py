@@ -155,10 +155,11 @@ def _require_possible(topology: Topology, lab: Lab) -> None:
             f"traffic.vlan is {lab.traffic.vlan}, and hosts at the ends send no tags; leave traffic.vlan out"
         )
     for node in topology.functions():
-        if not node.in_weir_dp:
+        if not node.in_weir_dp and node.kernel is None:
+            kind = "vm" if node.machine is not None else "program"
             raise NoHostsError(
-                f"{node.name} is of kind {'vm' if node.machine is not None else 'kernel'}, and set up for the"
-                " tester's addresses alone; expected functions of kind process between hosts"
+                f"{node.name} is of kind {kind}, and set up for the tester's addresses alone; expected"
+                " functions of kind process or kernel between hosts"
             )
         for one in node.chain:
             if swaps(one):
@@ -256,15 +257,25 @@ def _version(address: str) -> IpVersion:
 
 def _carried(topology: Topology) -> frozenset[Protocol]:
     """By every function of the chain."""
-    each = [carried(one) for node in topology.functions() for one in node.chain]
-    return frozenset(get_args(Protocol)).intersection(*each)
+    return frozenset(get_args(Protocol)).intersection(*(through for _, through in _let_through(topology)))
+
+
+def _let_through(topology: Topology) -> Iterator[tuple[str, frozenset[Protocol]]]:
+    """Each function and what it lets through, in the order of the chain. Linux that routes resolves no
+    address for others."""
+    for node in topology.functions():
+        chain = list(node.chain)
+        if node.kernel is not None:
+            chain += node.kernel.does
+            if node.kernel.addressing == "routed":
+                yield f"Linux in {node.name}", frozenset(_CALLED.values())
+        yield from ((f"{one.nf} in {node.name}", carried(one)) for one in chain)
 
 
 def _who_drops(topology: Topology, *protocols: Protocol) -> str:
     """ "l3fwd in f1 drops ARP, Neighbor Discovery": the first one of the chain that does so."""
     found: dict[str, list[str]] = {}
     for protocol in protocols:
-        nodes = [(node.name, one) for node in topology.functions() for one in node.chain]
-        who = next(f"{one.nf} in {name}" for name, one in nodes if protocol not in carried(one))
+        who = next(who for who, through in _let_through(topology) if protocol not in through)
         found.setdefault(who, []).append(protocol)
     return "; ".join(f"{who} drops {' and '.join(dropped)}" for who, dropped in found.items())

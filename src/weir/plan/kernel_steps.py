@@ -24,7 +24,7 @@ from weir.base.topology import KernelFunction, Node, Port, ProgramFunction, Topo
 from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
 from weir.lab.traffic import Traffic
-from weir.plan.topology import PlanError, next_hop
+from weir.plan.topology import PlanError, station
 
 Prefix = ipaddress.IPv4Network | ipaddress.IPv6Network
 Version = Literal[4, 6]
@@ -262,7 +262,7 @@ def addresses(topology: Topology, port: Port) -> Addresses:
     return Addresses(
         own={version: f"{_host(version, port.link, own)}/{_LENGTH[version]}" for version in VERSIONS},
         gateway={version: _host(version, port.link, other) for version in VERSIONS},
-        gateway_mac=next_hop(topology, port).mac,
+        gateway_mac=station(topology, port).mac,
     )
 
 

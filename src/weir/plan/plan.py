@@ -295,6 +295,9 @@ def _run_directory(topology: Topology) -> Step:
 
 def _weir_dp(topology: Topology, lab: Lab) -> Step:
     cores = sorted({core for node in topology.nodes if node.in_weir_dp for core in node.cores})
+    polls = "polling on" if cores else "which has nothing to do, on"
+    # Between hosts Linux may do it all: weir-dp still says what there is.
+    cores = cores or [topology.functions()[0].cores[0]]
     listed = ", ".join(map(str, cores))
     return Step(
         kind="weir-dp",
@@ -309,7 +312,7 @@ def _weir_dp(topology: Topology, lab: Lab) -> Step:
             "pinned": lab.host.pinning,
             "rt": lab.host.rt is not False,
         },
-        text=f"start weir-dp, polling on core{'s' if len(cores) > 1 else ''} {listed}" + _how(lab),
+        text=f"start weir-dp, {polls} core{'s' if len(cores) > 1 else ''} {listed}" + _how(lab),
         undo_text="end weir-dp",
     )
 

@@ -276,6 +276,8 @@ def swaps(one: NodeNf) -> bool:
 
 def _writes(topology: Topology, port: Port) -> bool:
     node = next(one for one in topology.nodes if one.name == port.node)
+    if node.kernel is not None and node.kernel.addressing == "routed":
+        return True
     return any(
         network_functions()[one.nf].option("dst_mac") is not None and not swaps(one) for one in node.chain
     )

@@ -82,6 +82,28 @@ def test_a_host_has_what_the_chain_carries_and_is_told_what_it_cannot_resolve(
     assert bool(left.no_address_because) == (len(addresses) == 1)
 
 
+def test_linux_between_hosts_routes_and_resolves_nothing_for_them() -> None:
+    left = hosts("linux-bridge", {"kind": "kernel"}).end_hosts[0]
+    assert left.addresses == (IPV4[0], IPV6[0])
+    assert [one.address for one in left.neighbours] == [IPV4[1], IPV6[1]]
+    assert left.neighbours_because == "Linux in f1 drops ARP and Neighbor Discovery"
+    translating = {"kind": "kernel", "nf": "nat", "options": {"external": "203.0.113.1/32"}}
+    assert hosts("linux-bridge", translating).end_hosts[0].no_address_because == "nat in f1 drops IPv6"
+
+
+def test_frames_between_linux_and_a_host_are_addressed_to_each_other() -> None:
+    made = lab_of({"kind": "kernel"}, technology="linux-bridge")
+    built = hosts("linux-bridge", {"kind": "kernel"})
+    left, right = built.end_hosts
+    assert {one.mac for one in left.neighbours} == {built.port("f1.left").mac}
+    assert {one.mac for one in right.neighbours} == {built.port("f1.right").mac}
+    (routes,) = (one for one in end_hosts.planned(built, made).steps if one.kind == "static-routes")
+    neighbours = routes.params["neighbours"]
+    assert isinstance(neighbours, list)
+    macs = {str(one).split()[2] for one in neighbours}
+    assert macs == {built.port("hosts.left").mac, built.port("hosts.right").mac}
+
+
 def test_the_chain_carries_what_all_its_functions_do() -> None:
     built = hosts("linux-bridge", nf("l2fwd"), nf("firewall", not_ipv4="forward"), nf("l3fwd"))
     left = built.end_hosts[0]
@@ -174,7 +196,6 @@ def test_cores_of_the_tester_are_left_to_what_runs_in_the_hosts(technology: str)
         ("direct", nf("l2fwd", mode="mac-swap"), {}, "expected mode: mac-rewrite"),
         ("direct", nf("sink"), {}, "sink in f1 drops IPv4 and IPv6"),
         ("linux-bridge", {"kind": "vm", "nf": "l2fwd"}, {}, "f1 is of kind vm"),
-        ("linux-bridge", {"kind": "kernel"}, {}, "f1 is of kind kernel"),
     ],
 )
 def test_a_chain_that_no_host_can_use_is_refused_with_the_reason(
