@@ -16,16 +16,10 @@
 
 static_assert(WEIR_HISTOGRAM_BUCKETS == WEIR_DELAY_BUCKETS_MAX, "room for all of them");
 
-static double
-ns_per_cycle(void)
-{
-	return 1e9 / (double)rte_get_tsc_hz();
-}
-
 static void
 summarise(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
 {
-	double ns = ns_per_cycle();
+	double ns = weir_ns_per_cycle();
 
 	memset(latency, 0, sizeof(*latency));
 	latency->count = cycles->count;
@@ -44,7 +38,7 @@ summarise(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
 static void
 summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *variation)
 {
-	double ns = ns_per_cycle();
+	double ns = weir_ns_per_cycle();
 	struct weir_latency_ns size;
 
 	summarise(&delays->ipdv_cycles, &size);
@@ -96,8 +90,8 @@ find_gaps(const struct weir_stream *stream, struct weir_stream_count *count)
 			longest = last_tsc - from_tsc;
 	}
 	if (count->gaps > 0)
-		count->last_lost_ns = (double)(last_tsc - weir_run_start_tsc()) * ns_per_cycle();
-	count->longest_gap_ns = (double)longest * ns_per_cycle();
+		count->last_lost_ns = (double)(last_tsc - weir_run_start_tsc()) * weir_ns_per_cycle();
+	count->longest_gap_ns = (double)longest * weir_ns_per_cycle();
 }
 
 /* The stream looked at last. Of its arrays only the histograms are ever filled. */
@@ -171,7 +165,7 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 		.too_late = stream->arrivals.too_late,
 		.has_variation = delays->wanted.variation,
 		.has_tagged = delays->has_tagged,
-		.tagged_ns = (double)delays->tagged_cycles * ns_per_cycle(),
+		.tagged_ns = (double)delays->tagged_cycles * weir_ns_per_cycle(),
 		.negative = delays->negative,
 		.frame_sample = stream->arrivals.frame_sample,
 	};
@@ -220,9 +214,9 @@ weir_stream_slice(unsigned int index, unsigned int slice, struct weir_slice_coun
 	due_cycles = (double)weir_slices_first(slices, slice) + (double)arrived->keys / packets;
 	if (!slices->by_time)
 		due_cycles = (due_cycles + 1) / stream->sender.pacing.packets_per_cycle;
-	count->delay_ns = ((double)arrived->arrivals / packets - due_cycles) * ns_per_cycle();
+	count->delay_ns = ((double)arrived->arrivals / packets - due_cycles) * weir_ns_per_cycle();
 	if (!slices->by_time)
-		count->late_ns = ((double)arrived->stamps / packets - due_cycles) * ns_per_cycle();
+		count->late_ns = ((double)arrived->stamps / packets - due_cycles) * weir_ns_per_cycle();
 }
 
 unsigned int
@@ -232,7 +226,7 @@ weir_stream_buckets(unsigned int index, enum weir_delay_histogram which,
 	const struct weir_delays *delays = &taken.arrivals.delays;
 	const struct weir_histogram *histogram =
 		which == WEIR_DELAY_LATENCY ? &delays->latency_cycles : &delays->ipdv_cycles;
-	double ns = ns_per_cycle();
+	double ns = weir_ns_per_cycle();
 	unsigned int found = 0;
 
 	ask_receiver(weir_stream_at(index));

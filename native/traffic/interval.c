@@ -19,7 +19,7 @@ struct taking {
 static double
 ns(double cycles)
 {
-	return cycles * 1e9 / (double)rte_get_tsc_hz();
+	return cycles * weir_ns_per_cycle();
 }
 
 static void

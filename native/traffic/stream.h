@@ -3,6 +3,7 @@
 #ifndef WEIR_TRAFFIC_STREAM_H
 #define WEIR_TRAFFIC_STREAM_H
 
+#include <rte_cycles.h>
 #include <rte_mempool.h>
 
 #include "capture.h"
@@ -72,6 +73,14 @@ struct weir_stream {
 	struct weir_sender sender;
 	struct weir_arrivals arrivals;
 };
+
+/* One conversion for all that is told of a stream: figures of parts are those of the whole, to the
+ * last bit. */
+static inline double
+weir_ns_per_cycle(void)
+{
+	return 1e9 / (double)rte_get_tsc_hz();
+}
 
 /* Whether its frames are a capture's, which carry no stamp: where they are expected, all that is
  * not Weir's own counts for the stream. */
