@@ -11,6 +11,7 @@
 
 #include <rte_mbuf.h>
 
+#include "packet/mix.h"
 #include "parser.h"
 #include "stream.h"
 
@@ -95,6 +96,14 @@ sent_as(const struct weir_stream *stream, uint64_t sequence)
 	};
 }
 
+/* Drawn anew each time, WEIR_SAMPLE_EVERY - 1 on average: at a fixed distance the frames of a list
+ * of flows, or sizes, with that period would be compared at the same places alone. */
+static uint32_t
+frames_between(uint64_t sequence)
+{
+	return weir_mix(sequence << 8 ^ weir_epoch) % (2 * WEIR_SAMPLE_EVERY - 1);
+}
+
 void
 weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet,
 		       uint32_t low_sequence)
@@ -107,7 +116,7 @@ weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet
 	size_t head_bytes = RTE_MIN((size_t)packet->pkt_len, sizeof(room));
 	struct weir_payload payload;
 
-	sample->until_next = WEIR_SAMPLE_EVERY - 1;
+	sample->until_next = frames_between(sequence);
 	sample->sampled++;
 	/* It has a stamp: it has a payload. */
 	if (!weir_parse_payload(rte_pktmbuf_read(packet, 0, head_bytes, room), head_bytes,

@@ -175,9 +175,9 @@ struct weir_variation_ns {
 enum weir_change { WEIR_CHANGED_LENGTH, WEIR_CHANGED_PAYLOAD, WEIR_CHANGED_TRAILER };
 
 /*
- * Frames of a stream that the receiver compared with what was sent: one of WEIR_SAMPLE_EVERY, the
- * first one too. Lengths and bytes of the payload of UDP or TCP alone: functions may change every
- * header. A prime above the longest IMIX: each of its frames has its turn.
+ * Frames of a stream that the receiver compared with what was sent: one of WEIR_SAMPLE_EVERY, drawn
+ * at random, and the first one. Lengths and bytes of the payload of UDP or TCP alone: functions may
+ * change every header.
  */
 #define WEIR_SAMPLE_EVERY 67
 struct weir_frame_sample {
