@@ -131,7 +131,7 @@ class Deploy(Scene):
         kept = [one for one in self.mine() if one.state() == "kept"]
         if ended.code == OK:
             (one,) = kept
-            one._require_alive()
+            one.require_alive()
         elif ended.code == INTERRUPTED:
             assert kept == [], told
 

@@ -16,6 +16,7 @@ from weir.lab.frames import mean_frame_bytes
 from weir.measure import Traffic
 from weir.measure.trial import TrialRunner
 from weir.plan import SOCKET
+from weir.procedures.driver import configured, counted_outside
 from weir.protocol import DataPlaneClient, DataPlaneTester
 from weir.results.result import Trial
 
@@ -40,8 +41,7 @@ def standing(
     deployment = fabric.Deployment.deploy([*made.steps], topology)
     try:
         with DataPlaneClient(Path(deployment.run_dir) / SOCKET) as client:
-            client.configure(made.opened(str(deployment.run_dir), deployment.devices))
-            client.start()
+            configured(client, made, deployment)
             tester = DataPlaneTester(client)
             tester.announce(3)
             tester.configure_traffic(traffic.config)
@@ -49,9 +49,7 @@ def standing(
                 deployment,
                 TrialRunner(
                     tester,
-                    lambda: deployment.counters(
-                        {port.name: port.rx_packets for port in client.ledger().ports}
-                    ),
+                    lambda: counted_outside(client, deployment),
                     traffic,
                     options=lab.measure.trial.model_copy(update={"drain_ms": drain_ms}),
                     on_trial=on_trial,

@@ -11,6 +11,7 @@ Names of what a deployment makes all have its token, so that nothing else is eve
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,11 +36,15 @@ PortKind = Literal[
     "af_xdp",
     "tap",
     "memory",
+    "memif",
     "physical",
     "vm-tap",
     "vm-vhost-user",
     "host",
     "veth",
+    "program-virtio-user",
+    "program-vhost-user",
+    "program-memif",
 ]
 KERNEL_PORT_KINDS: frozenset[PortKind] = frozenset({"packet_socket", "af_packet", "af_xdp", "tap"})
 VM_PORT_KINDS: frozenset[PortKind] = frozenset({"vm-tap", "vm-vhost-user"})
@@ -48,8 +53,18 @@ GUESTS = "guests"
 """In the run directory: the sockets of virtual machines, which are QEMU's to make."""
 HOST_PORT: PortKind = "host"
 """An interface of an end host's kernel."""
-UNOPENED_PORT_KINDS: frozenset[PortKind] = VM_PORT_KINDS | {HOST_PORT, "veth"}
+PROGRAM_PEERS: Mapping[PortKind, PortKind] = {
+    "program-virtio-user": "vhost",
+    "program-vhost-user": "virtio-user",
+    "program-memif": "memif",
+}
+"""Ports that a user's program opens at a socket; and what weir-dp opens at the other end of a wire."""
+UNOPENED_PORT_KINDS: frozenset[PortKind] = VM_PORT_KINDS | {HOST_PORT, "veth"} | PROGRAM_PEERS.keys()
 """Ports that weir-dp outside never opens: those, and interfaces between which Linux forwards."""
+ProgramPorts = Literal["interface", "virtio-user", "vhost-user", "memif", "any"]
+"""How a user's program has its ports."""
+FunctionKind = Literal["process", "vm", "kernel", "program"]
+"""What a function is: in the tester's weir-dp, a virtual machine, Linux, a user's program."""
 WireClass = Literal["virtual", "physical"]
 
 
@@ -71,7 +86,7 @@ class Port(FixedRecord):
     interface: str | None = None
     """Kernel interface (packet_socket, af_packet, af_xdp, tap, physical, vm-tap, host, veth)."""
     socket: str | None = None
-    """The vhost-user socket, relative to the run directory."""
+    """The vhost-user or memif socket, relative to the run directory."""
 
 
 class NodeNf(FixedRecord):
@@ -143,6 +158,14 @@ class ProgramFunction(FixedRecord):
     stop_signal: str
     stop_time_limit_s: float
     output_mb: int
+    ports: ProgramPorts = "interface"
+    memory_mb: int = 0
+    """Of the environment that DPDK makes for it, where its command names that."""
+    ready_socket: str | None = None
+    counterpart: str | None = None
+    """The program that it is as one of Weir's functions: then `command` is made when it is planned."""
+    does: tuple[NodeNf, ...] = ()
+    """That function, and its options."""
 
 
 class Node(FixedRecord):
@@ -174,14 +197,23 @@ class Node(FixedRecord):
     """What does it, in a namespace, on `cores`."""
 
     @property
+    def kind(self) -> FunctionKind:
+        """What it is; the tester is a process."""
+        if self.machine is not None:
+            return "vm"
+        if self.kernel is not None:
+            return "kernel"
+        return "process" if self.program is None else "program"
+
+    @property
     def in_weir_dp(self) -> bool:
         """The tester's own weir-dp runs it, or it is the tester."""
-        return self.machine is None and not self.in_namespace
+        return self.kind == "process"
 
     @property
     def in_namespace(self) -> bool:
-        """Linux, or a program, does it between two interfaces of a network namespace of its own."""
-        return self.kernel is not None or self.program is not None
+        """Linux, or a program, does it in a network namespace of its own."""
+        return self.kind in ("kernel", "program")
 
 
 class Link(FixedRecord):
@@ -271,6 +303,14 @@ class Topology(FixedRecord):
     def namespaced(self) -> tuple[Node, ...]:
         """Of these, those that Linux or a program does in a namespace."""
         return tuple(node for node in self.nodes if node.in_namespace)
+
+    def namespace_of(self, node: Node) -> str:
+        """The network namespace of a function that has one of its own."""
+        return namespace(token_of(self.deployment), node.name)
+
+    def by_socket(self, node: Node) -> bool:
+        """Whether its ports are a program's at sockets."""
+        return any(port.kind in PROGRAM_PEERS for port in self.ports if port.node == node.name)
 
     def outside_cores(self) -> tuple[int, ...]:
         """On which a switch, Linux, a program or a virtual machine works, each once."""

@@ -52,8 +52,8 @@ def _commands(where: str, line: str, links: Mapping[Network, str], ends: Ends) -
         side = _side_of(where, gateway, links)
         yield f"route replace {prefix} via {gateway} dev {ends[f'{side}.name']}"
         return
-    prefix, mac = _route(where, line, words)
-    side = "left" if _leads_left(prefix, ends) else "right"
+    prefix, mac = route(where, line, words)
+    side = "left" if leads_left(prefix, ends) else "right"
     interface = ends[f"{side}.name"]
     if mac == "default":
         via = ends[f"{side}.gateway" if prefix.version == 4 else f"{side}.gateway6"]
@@ -85,7 +85,7 @@ def _network(where: str, text: str) -> Network:
         ) from None
 
 
-def _route(where: str, line: str, words: Sequence[str]) -> tuple[Network, str]:
+def route(where: str, line: str, words: Sequence[str]) -> tuple[Network, str]:
     if len(words) < 2 or words[2:] not in ([], ["0"]):
         further = len(words) > 2 and words[2].isdecimal()
         what = (
@@ -106,7 +106,7 @@ def _prefix(where: str, text: str) -> Network:
         raise CatalogueError(f"{where}: {error}", f"expected {_WANTED}") from None
 
 
-def _leads_left(prefix: Network, ends: Ends) -> bool:
+def leads_left(prefix: Network, ends: Ends) -> bool:
     """Whether all of it is at the left end."""
     return any(
         left.version == prefix.version and int(left[0]) <= int(prefix[0]) and int(prefix[-1]) <= int(left[-1])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,11 +22,21 @@ from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
 from weir.fabric.reset import WAYS, Reset
-from weir.fabric.step_handlers import Counting, Facts, Logging, Running, Site, Switching, step_handler
+from weir.fabric.step_handlers import (
+    Counting,
+    Facts,
+    Logging,
+    Running,
+    Settling,
+    Site,
+    Switching,
+    step_handler,
+)
 from weir.plan import Step, Tuning
 
 # A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
 EXEC_S = 2.0
+_ENDING_S, _LOOK_S = 1.0, 0.01
 
 
 @dataclass(frozen=True)
@@ -204,25 +215,42 @@ class Deployment:
                 found.append(f"{entry.step.text}: the kernel keeps /{paths[0]}{more} as it is")
         return found
 
-    def counters(self, delivered: Mapping[str, int]) -> list[Counter]:
-        """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports.
+    def settle(self) -> None:
+        """Waits for what comes up only when weir-dp has opened its ports. FabricError if it does not."""
+        for entry in self._journal.standing():
+            handler = step_handler(entry.step.kind)
+            if isinstance(handler, Settling):
+                handler.settle(entry.step.params, entry.facts, self._counting)
+
+    def counters(self, delivered: Mapping[str, int], sent: Mapping[str, int] | None = None) -> list[Counter]:
+        """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports;
+        `sent`: those that it gave to each.
 
         Ctrl-C waits for its end: pyroute2 has handlers for errors of every kind, which would swallow it.
         """
         assert self.topology is not None
-        self._require_alive()
+        self.require_alive()
         site = self._counting
         with stop_signals.held():
             counters = kernel_counters(self.topology, site, delivered)
+            for way, ports in (("rx", delivered), ("tx", sent or {})):
+                counters += [
+                    Counter(f"weir-dp:{port} {way}_packets", None, "packets", packets)
+                    for port, packets in ports.items()
+                ]
             if self._openvswitch() and len(self.topology.nodes) > 1:
                 counters += openvswitch_counters(self.topology, site)
-            inside = [handler.counters(self.topology, site, counters) for handler in self._counters]
+            try:
+                inside = [handler.counters(self.topology, site, counters) for handler in self._counters]
+            except FabricError:
+                self._require_lasting()
+                raise
             return [*counters, *(counter for one in inside for counter in one)]
 
     def watch(self, *, sample_stacks: bool = False) -> Watch:
         """For areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""
         assert self.topology is not None
-        return Watch(self.topology, self._counting, self._working, self._require_alive, sample=sample_stacks)
+        return Watch(self.topology, self._counting, self._working, self.require_alive, sample=sample_stacks)
 
     def core_watch(self) -> TakenWatch:
         """For times in which others have the cores of what stands here; close it."""
@@ -243,10 +271,8 @@ class Deployment:
         for node in self.topology.nodes:
             if not node.in_namespace:
                 continue
-            netns = next(port.netns for port in self.topology.ports if port.node == node.name)
-            name = f"{'program' if node.program is not None else 'kernel'}:{node.name}"
-            own = found.setdefault(name, [])
-            own += [pid for pid in process.inside(netns or "") if pid not in own]
+            own = found.setdefault(f"{node.kind}:{node.name}", [])
+            own += [pid for pid in process.inside(self.topology.namespace_of(node)) if pid not in own]
         return found
 
     def resets(self) -> list[Reset]:
@@ -278,7 +304,8 @@ class Deployment:
                 site.close()
                 self.__dict__.pop("_processes", None)
 
-    def _require_alive(self) -> None:
+    def require_alive(self) -> None:
+        """FabricError with what happened to a process that it started, if that has ended."""
         for entry in self._processes:
             handler = step_handler(entry.step.kind)
             if isinstance(handler, Running):
@@ -288,6 +315,13 @@ class Deployment:
                     f"{entry.step.name} has ended in the middle of the measurement",
                     f"its logs: {self.run_dir}",
                 )
+
+    def _require_lasting(self) -> None:
+        """The same of one that does not answer: that it is about to end tells more than that."""
+        deadline = time.monotonic() + _ENDING_S
+        while time.monotonic() < deadline:
+            self.require_alive()
+            time.sleep(_LOOK_S)
 
     @cached_property
     def _processes(self) -> list[Entry]:

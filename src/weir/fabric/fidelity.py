@@ -70,11 +70,15 @@ def fidelity(
 
 def _by_linux(topology: Topology, steered: Sequence[str]) -> Iterator[str]:
     for node in topology.namespaced():
-        if node.kernel is None:
+        if node.program is not None:
             cores = f" on core {', '.join(map(str, node.cores))}" if node.cores else ""
+            between = "veth interfaces without offloads"
+            if topology.by_socket(node):
+                kinds = {port.kind for port in topology.ports if port.node == node.name}
+                between = f"{kinds.pop().removeprefix('program-')} ports"
             yield (
-                f"A program, {node.nf}, forwards as {node.name}{cores}, in a network namespace, between veth "
-                "interfaces without offloads."
+                f"A program, {node.nf}, forwards as {node.name}{cores}, in a network namespace, between"
+                f" {between}."
             )
             continue
         where = "the core of whoever sends"
@@ -99,6 +103,8 @@ def _sharing(topology: Topology, placed: Mapping[int, list[str]], steered: Seque
     polled = {*placed, *(topology.switch_cores if _polls(topology) else ())}
     outside = {node.name: f"Virtual CPUs of {node.name} take turns" for node in topology.machines()}
     outside |= {name: f"Linux as {name} takes turns" for name in steered}
+    programs = [node.name for node in topology.functions() if node.kind == "program"]
+    outside |= {name: f"Program {name} takes turns" for name in programs}
     for node in topology.nodes:
         shared = sorted(polled.intersection(node.cores)) if node.name in outside else []
         if shared:

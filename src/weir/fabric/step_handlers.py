@@ -254,6 +254,15 @@ class Running(Protocol):
 
 
 @runtime_checkable
+class Settling(Protocol):
+    """One whose step may end before all of it works: what it waits for is weir-dp, which opens its ports when
+    every step is done."""
+
+    def settle(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """Returns when it does. FabricError if it does not."""
+
+
+@runtime_checkable
 class Logging(Protocol):
     """One that keeps the logs of all steps: those in the run directory, and in the directory that a step has
     noted as LOGS. No log has the same path below two of them."""

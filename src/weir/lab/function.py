@@ -145,6 +145,10 @@ class FunctionOptions(LabSection):
         """Those that Linux does in their place, likewise."""
         return self._named() if self.kind == "kernel" else ()
 
+    def stands_for(self) -> tuple[NfOptions, ...]:
+        """Those that a program of the user's is a counterpart of."""
+        return self._named() if self.kind == "program" else ()
+
     def _named(self) -> tuple[NfOptions, ...]:
         return self.chain if self.nf is None else (NfOptions(nf=self.nf, options=self.options),)
 

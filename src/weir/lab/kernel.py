@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from weir.base.record import LabSection
+from weir.base.topology import ProgramPorts
 from weir.lab.units import Seconds
 
 Word = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00]*$")]
@@ -57,14 +58,42 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
     "shaper": Counterpart(programs=("tc",), needs=("tenants", "tenants_file")),
 }
 """By the names of Weir's functions, whose options they are set up from (`weir.catalogue`)."""
+
+
+@dataclass(frozen=True)
+class DpdkProgram:
+    """What a lab must know of a DPDK program in the place of one of Weir's functions."""
+
+    stands_for: str
+    """The function."""
+    program: str
+    """Under which it is installed."""
+    package: str = ""
+    """Debian's, which has it; none: it is built from the examples of dpdk-doc."""
+
+
+DPDK_PROGRAMS: Mapping[str, DpdkProgram] = {
+    "testpmd": DpdkProgram("l2fwd", "dpdk-testpmd", "dpdk"),
+    "dpdk-l2fwd": DpdkProgram("l2fwd", "dpdk-l2fwd"),
+    "dpdk-l3fwd": DpdkProgram("l3fwd", "dpdk-l3fwd"),
+}
+"""By the names of counterparts that are programs (`weir.catalogue.dpdk`)."""
 PACKAGES = {"ip": "iproute2", "nft": "nftables", "tc": "iproute2"}
 """Debian's, which have those programs."""
 TABLE_PREFIX = "weir_"
 """Of the counterparts' tables in nftables, whose named counters count packets that were dropped."""
 PORT_NAMES = tuple(f"{side}.{value}" for side in SIDES for value in PORT_VALUES)
-PROGRAM_NAMES = (*PORT_NAMES, "cores")
+SOCKET_VALUES: Mapping[str, str] = {
+    "vdev": "what --vdev of a DPDK program makes the port of",
+    "socket": "path of its socket",
+}
+"""What there is besides of each port of a program."""
+EAL = "eal"
+"""Stands alone as a word, for all arguments of DPDK's environment (EAL): cores, memory, ports."""
+_OF_DPDK = ("cores", "memory_mb", "file_prefix", EAL)
+PROGRAM_NAMES = (*PORT_NAMES, *(f"{side}.{value}" for side in SIDES for value in SOCKET_VALUES), *_OF_DPDK)
 FILE_PREFIX = "file."
-_NAME = re.compile(r"\{([a-z0-9_]+\.[a-zA-Z0-9_-]+|cores)\}")
+_NAME = re.compile(rf"\{{([a-z0-9_]+\.[a-zA-Z0-9_-]+|{'|'.join(_OF_DPDK)})\}}")
 
 NftCounter = Annotated[
     str,
@@ -112,13 +141,35 @@ class KernelOptions(LabSection):
 
 
 class ProgramOptions(LabSection):
-    """A program that takes packets from one interface of a network namespace and sends them out of the other,
-    by AF_PACKET, AF_XDP or whatever else it has."""
+    """A program that takes packets from one port and sends them out of the other: interfaces of a network
+    namespace, by AF_PACKET, AF_XDP or whatever else it has, or ports of DPDK at sockets."""
 
-    command: CommandForm = Field(
+    command: CommandForm | None = Field(
+        default=None,
         description="what is started in the namespace, without a shell: a line, or a list of words; names in "
         "braces such as {left.name} stand for what Weir chose, {cores} for its cores, {file.NAME} for the "
-        "path of one of `files`"
+        "path of one of `files`, the word {eal} for what DPDK's environment is told: cores, memory, ports",
+    )
+    counterpart: Literal["testpmd", "dpdk-l2fwd", "dpdk-l3fwd"] | None = Field(
+        default=None,
+        description="instead of `command`: a program that is set up to do what `nf` and its `options` say",
+    )
+    path: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=4096,
+        description="of `counterpart`: the program, such as an example of DPDK's that was built; absent: the "
+        "one that is installed by that name",
+    )
+    ports: ProgramPorts = Field(
+        default="interface",
+        description="interface: of the kernel, by veth pairs; virtio-user: ports of DPDK at sockets that the "
+        "program makes, and to which vhost-user connects; vhost-user: sockets that it makes, to which "
+        "virtio-user connects; memif: likewise; any: interfaces where the technology joins them, else "
+        "virtio-user",
+    )
+    memory_mb: int = Field(
+        default=512, ge=64, le=65536, description="of {eal}: in hugepages where enough are free"
     )
     commands: tuple[CommandForm, ...] = Field(
         default=(), max_length=256, description="run there before it, one after the other, likewise"
@@ -144,6 +195,12 @@ class ProgramOptions(LabSection):
         description="a regular expression: the program is ready when a line that it prints matches; absent: "
         "when it has run for half a second",
     )
+    ready_socket: Word | None = Field(
+        default=None,
+        min_length=1,
+        description="path of a Unix socket, in which names stand likewise: the program is ready when that "
+        "takes connections, and when `ready` matches, if both are there",
+    )
     ready_time_limit_s: Seconds = Field(default=30.0, gt=0, le=3600, description="longest time until then")
     user: str | None = Field(
         default=None,
@@ -159,6 +216,12 @@ class ProgramOptions(LabSection):
     output_mb: int = Field(
         default=64, ge=1, le=4096, description="of its output so much is kept, from the beginning"
     )
+
+    def started(self) -> str:
+        """What is executed: a path, or a name."""
+        if self.command is not None:
+            return words_of(self.command)[0]
+        return self.path or DPDK_PROGRAMS[self.counterpart or "testpmd"].program
 
 
 def words_of(command: str | Sequence[str]) -> tuple[str, ...]:

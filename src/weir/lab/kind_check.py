@@ -4,6 +4,7 @@ impossible."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -12,10 +13,12 @@ from weir.lab.complaint import Complaint
 from weir.lab.function import FunctionOptions
 from weir.lab.kernel import (
     COUNTERPARTS,
+    DPDK_PROGRAMS,
     FILE_PREFIX,
     PORT_NAMES,
     PROGRAM_NAMES,
     SIDES,
+    ProgramOptions,
     names_in,
     words_of,
 )
@@ -30,6 +33,9 @@ _OF_WEIR_DP = ("nf", "chain", "router", "options", "fastpath")
 _HEADS = (*SIDES, FILE_PREFIX.rstrip("."))
 """What names in braces begin with."""
 _OF_LINUX_TOO = ("nf", "chain", "options")
+_OF_COUNTERPARTS_TOO = ("nf", "options")
+_FORWARDS = {"kernel": "Linux", "program": "a program of yours", "vm": "the image"}
+"""What does, by kind of function, where weir-dp does not."""
 
 
 def vm_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
@@ -57,15 +63,15 @@ def vm_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complain
 
 def _of_weir_dp(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...]) -> Iterator[Complaint]:
     """Keys that only weir-dp understands, where something else forwards."""
-    who, wanted = "the image", "vm.forwarder: weir-dp"
-    if function.kind == "kernel":
-        who, wanted = "Linux", "kind: process"
-    elif function.kind == "program":
-        who, wanted = "a program of yours", "kind: process"
-    elif function.forwards_by() == "kernel":
+    who = _FORWARDS[function.kind]
+    wanted = "vm.forwarder: weir-dp" if function.kind == "vm" else "kind: process"
+    if function.kind == "vm" and function.forwards_by() == "kernel":
         who = "the guest's kernel"
+    understood: tuple[str, ...] = _OF_LINUX_TOO if function.kind == "kernel" else ()
+    if function.kind == "program" and function.program is not None and function.program.counterpart:
+        understood = _OF_COUNTERPARTS_TOO
     for key in _OF_WEIR_DP:
-        if getattr(function, key) and not (function.kind == "kernel" and key in _OF_LINUX_TOO):
+        if getattr(function, key) and key not in understood:
             yield Complaint((*path, key), f"means nothing to {who}", wanted, about=about)
     if function.architecture != "run-to-completion":
         yield Complaint((*path, "architecture"), f"means nothing to {who}", wanted, about=about)
@@ -147,11 +153,15 @@ def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Com
     if program is None:
         yield Complaint(path, "names no program", "program: with its command", about=((*path, "kind"),))
         return
-    known = (*PROGRAM_NAMES, *(f"{FILE_PREFIX}{name}" for name in program.files))
-    yield from command_complaints((*at, "command"), program.command, known)
-    if names_in(words[:1] if (words := _split(program.command)) else ()):
-        message, expected = "begins with a name that is only known later", "a program's name or path"
-        yield Complaint((*at, "command"), message, expected)
+    yield from _one_program(path, function, program)
+    known = tuple(_known_names(program))
+    if program.command is not None:
+        yield from command_complaints((*at, "command"), program.command, known)
+        if names_in(words[:1] if (words := _split(program.command)) else ()):
+            message, expected = "begins with a name that is only known later", "a program's name or path"
+            yield Complaint((*at, "command"), message, expected)
+    if program.ready_socket is not None:
+        yield from _unknown_names((*at, "ready_socket"), program.ready_socket, known)
     for index, command in enumerate(program.commands):
         yield from command_complaints((*at, "commands", index), command, known)
     for section, texts in (("files", program.files), ("environment", program.environment)):
@@ -162,6 +172,34 @@ def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Com
     except re.error as error:
         message = f"is no regular expression: {error}"
         yield Complaint((*at, "ready"), message, "one as Python's re has them")
+
+
+def _one_program(path: KeyPath, function: FunctionOptions, program: ProgramOptions) -> Iterator[Complaint]:
+    """Either a command, or a program that is known, in the place of the function that it can stand for."""
+    at: KeyPath = (*path, "program")
+    if program.counterpart is None:
+        if program.command is None:
+            wanted = "program.command, or program.counterpart and nf"
+            yield Complaint(at, "names no program", wanted, about=((*path, "kind"),))
+        if program.path is not None:
+            message = "is of a counterpart, and there is none"
+            yield Complaint((*at, "path"), message, "program.counterpart, or no path")
+        return
+    if program.command is not None:
+        message = "stands beside counterpart"
+        yield Complaint((*at, "command"), message, "one of command and counterpart")
+    wanted_nf = DPDK_PROGRAMS[program.counterpart].stands_for
+    if function.nf != wanted_nf:
+        found = f"nf: {function.nf}" if function.nf is not None else "no nf"
+        message = f"{program.counterpart} does what {wanted_nf} does, and the function has {found}"
+        yield Complaint((*at, "counterpart"), message, f"nf: {wanted_nf}", about=((*path, "nf"),))
+
+
+def _known_names(program: ProgramOptions) -> Iterator[str]:
+    """What may stand in braces: of a program at sockets no interface, of another one no socket."""
+    lacks = {"interface": "socket", "any": ""}.get(program.ports, "name")
+    yield from (name for name in PROGRAM_NAMES if name.partition(".")[2] != lacks or "." not in name)
+    yield from (f"{FILE_PREFIX}{name}" for name in program.files)
 
 
 def _split(command: str | Sequence[str]) -> tuple[str, ...]:
@@ -193,20 +231,52 @@ def _unknown_names(path: KeyPath, text: str | Sequence[str], known: Sequence[str
             yield Complaint(path, f"has the unknown name {{{name}}}", listed, nearest(name, known))
 
 
+_INTERFACE = "interface of the kernel"
+
+
+def _joins(technology: str, function: FunctionOptions) -> bool:
+    """Whether that has ports for the function; one in weir-dp or a virtual machine is another matter."""
+    if not function.in_namespace():
+        return True
+    ports = function.program.ports if function.program is not None else "interface"
+    return TECHNOLOGIES[technology].program_port(ports) is not None
+
+
+def _ports_of(function: FunctionOptions) -> str:
+    ports = function.program.ports if function.program is not None else "interface"
+    return _INTERFACE if ports == "interface" else f"{'virtio-user' if ports == 'any' else ports} port"
+
+
+def _beside_each_other(lab: Lab) -> tuple[str, ...]:
+    """The first two functions that are programs and neighbours in a chain; none."""
+    for chain in lab.chains():
+        named = [name for name in chain.functions if name in lab.functions]
+        for pair in itertools.pairwise(named):
+            if all(lab.functions[name].kind == "program" for name in pair):
+                return pair
+    return ()
+
+
 def kernel_lab_complaints(lab: Lab) -> Iterator[Complaint]:
     """Functions of this kind where nothing joins them, or where they could not forward what the lab sends."""
     used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions)
     functions = {name: lab.functions[name] for name in used if name in lab.functions}
-    first = next((name for name, one in functions.items() if one.in_namespace()), None)
-    if first is None:
-        return
+    about: tuple[KeyPath, ...] = (("functions",), ("chain",))
     for index, technology in enumerate(lab.technology):
-        why = TECHNOLOGIES[technology].no_interface
-        if why is not None:
-            able = ", ".join(name for name, one in TECHNOLOGIES.items() if one.no_interface is None)
-            message = f"{technology} joins no interface of the kernel, which {first} needs: {why}"
-            about: tuple[KeyPath, ...] = (("functions",), ("chain",))
+        refusing = next((one for one in functions if not _joins(technology, functions[one])), None)
+        if refusing is not None:
+            message = f"{technology} joins no {_ports_of(functions[refusing])}, which {refusing} needs"
+            why = TECHNOLOGIES[technology].no_interface
+            message += f": {why}" if why is not None and _ports_of(functions[refusing]) == _INTERFACE else ""
+            able = ", ".join(name for name in TECHNOLOGIES if _joins(name, functions[refusing]))
             yield Complaint(("technology", index), message, f"one of {able}", about=about)
+        elif not TECHNOLOGIES[technology].network and (pair := _beside_each_other(lab)):
+            message = (
+                f"{technology} has wires, and {' and '.join(pair)} are programs beside each other: nothing"
+                " counts what passes between them"
+            )
+            wanted = "a function of weir-dp between them, or a technology with a switch"
+            yield Complaint(("technology", index), message, wanted, about=about)
     for name, function in functions.items():
         options = function.namespaced()
         if options is not None and options.addressing == "routed" and lab.traffic.vlan is not None:

@@ -23,7 +23,7 @@ from weir.base.cores import Cores, default_cores
 from weir.base.record import LabSection
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
-from weir.lab.kernel import COUNTERPARTS, PACKAGES, words_of
+from weir.lab.kernel import COUNTERPARTS, DPDK_PROGRAMS, PACKAGES, words_of
 from weir.lab.measure import Measure
 from weir.lab.sla import Sla
 from weir.lab.traffic import TesterOptions, Traffic
@@ -198,8 +198,10 @@ class Lab(LabSection):
             if program is not None and self.functions[name].kind == "program":
                 directory = program.directory or "."
                 found[Program("ip", name, directory, "iproute2")] = None
-                for one in (*program.commands, program.command):
-                    found[Program(words_of(one)[0], name, directory)] = None
+                found |= {Program(words_of(one)[0], name, directory): None for one in program.commands}
+                known = DPDK_PROGRAMS.get(program.counterpart or "")
+                package = known.package if known is not None and program.path is None else ""
+                found[Program(program.started(), name, directory, package)] = None
             kernel = self.functions[name].namespaced()
             if kernel is None:
                 continue

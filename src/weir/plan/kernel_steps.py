@@ -24,7 +24,9 @@ from weir.base.topology import KernelFunction, Node, Port, ProgramFunction, Topo
 from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
 from weir.lab.traffic import Traffic
+from weir.plan.memory import memory_mb, programs_memory_mb, queue_size
 from weir.plan.topology import PlanError, station
+from weir.technology.kernel_links import silent_namespace
 
 Prefix = ipaddress.IPv4Network | ipaddress.IPv6Network
 Version = Literal[4, 6]
@@ -86,9 +88,10 @@ def port_values(topology: Topology, lab: Lab, node: Node) -> dict[str, str]:
 def _steps(topology: Topology, lab: Lab, node: Node) -> Iterator[Step]:
     kernel = node.kernel
     ports = [topology.port(f"{node.name}.{side}") for side in SIDES]
-    netns = ports[0].netns or ""
+    netns = topology.namespace_of(node)
+    if node.program is not None:
+        yield from _program_steps(topology, lab, node, node.program, ports)
     if kernel is None:
-        yield from _program_steps(topology, lab, node, ports)
         return
     routed = kernel.addressing == "routed"
     if routed:
@@ -158,7 +161,6 @@ def _routes(topology: Topology, lab: Lab, node: Node, netns: str) -> Step:
 
 def _counterparts(topology: Topology, lab: Lab, node: Node, kernel: KernelFunction, netns: str) -> Step:
     """`does`: a JSON object each, with `nf` and `options`; `values`: NAME=VALUE of `port_values`."""
-    prefixes_left = [str(one) for version in VERSIONS for one in prefixes(lab.traffic, version)[0]]
     names = ", ".join(one.nf for one in kernel.does)
     return Step(
         kind="counterparts",
@@ -169,7 +171,7 @@ def _counterparts(topology: Topology, lab: Lab, node: Node, kernel: KernelFuncti
             "function": _function_name(topology, lab, node),
             "does": [one.model_dump_json() for one in kernel.does],
             "values": [f"{key}={value}" for key, value in port_values(topology, lab, node).items()],
-            "left_prefixes": prefixes_left,
+            "left_prefixes": _left_prefixes(lab),
             "directory": kernel.directory,
             "time_limit_ms": round(kernel.commands_time_limit_s * MS_PER_S),
         },
@@ -178,14 +180,34 @@ def _counterparts(topology: Topology, lab: Lab, node: Node, kernel: KernelFuncti
     )
 
 
-def _program_steps(topology: Topology, lab: Lab, node: Node, ports: list[Port]) -> Iterator[Step]:
-    program = node.program
-    assert program is not None
-    netns = ports[0].netns or ""
-    for port in ports:
-        yield _port(topology, node, port, routed=False)
+def _left_prefixes(lab: Lab) -> list[str]:
+    """What is at the left end, of both versions of IP."""
+    return [str(one) for version in VERSIONS for one in prefixes(lab.traffic, version)[0]]
+
+
+def _behind(topology: Topology, node: Node) -> Topology:
+    """With the functions beyond that one alone, which come up after it."""
+    return topology.model_copy(update={"nodes": topology.nodes[topology.nodes.index(node) + 1 :]})
+
+
+def _started(program: ProgramFunction, values: Mapping[str, str]) -> str:
+    if program.counterpart is None:
+        return shlex.join(filled(program.command, values))
+    return f"{program.command[0]} as {program.does[0].nf}, set up from its options"
+
+
+def _program_steps(
+    topology: Topology, lab: Lab, node: Node, program: ProgramFunction, ports: list[Port]
+) -> Iterator[Step]:
+    netns = topology.namespace_of(node)
+    if topology.by_socket(node):
+        yield from silent_namespace(netns)  # in which nothing is but the program, and ends with it
+    else:
+        for port in ports:
+            yield _port(topology, node, port, routed=False)
     cores = ",".join(map(str, node.cores))
-    values = port_values(topology, lab, node) | {"cores": cores}
+    values = port_values(topology, lab, node)
+    values |= {"cores": cores, "memory_mb": str(program.memory_mb), "file_prefix": node.name}
     if program.commands:
         yield _commands(topology, lab, node, program, values)
     where = f" on core {cores}" if cores else ""
@@ -197,6 +219,10 @@ def _program_steps(topology: Topology, lab: Lab, node: Node, ports: list[Port]) 
             "node": node.name,
             "function": _function_name(topology, lab, node),
             "command": filled(program.command, values),
+            "counterpart": program.counterpart or "",
+            "does": program.does[0].model_dump_json() if program.does else "",
+            "values": [f"{key}={value}" for key, value in values.items()],
+            "left_prefixes": _left_prefixes(lab) if program.counterpart else [],
             "file_names": [*program.files],
             "file_texts": filled([*program.files.values()], values),
             "environment": filled([f"{key}={value}" for key, value in program.environment.items()], values),
@@ -208,10 +234,38 @@ def _program_steps(topology: Topology, lab: Lab, node: Node, ports: list[Port]) 
             "stop_time_limit_ms": round(program.stop_time_limit_s * MS_PER_S),
             "output_mb": program.output_mb,
             "cores": list(node.cores),
+            "ready_socket": filled([program.ready_socket or ""], values)[0],
+            "vdevs": [_vdev(topology, lab, port) for port in ports],
+            "sockets": [port.socket or "" for port in ports],
+            "waits_for_peer": _waits(topology, ports),
+            "memory_mb": program.memory_mb,
+            "later_memory_mb": memory_mb(topology, lab) + programs_memory_mb(_behind(topology, node)),
         },
-        text=f"start in {netns}{where}: {shlex.join(filled(program.command, values))}",
+        text=f"start in {netns}{where}: {_started(program, values)}",
         undo_text=f"end it by {program.stop_signal}, and all else in {netns}",
     )
+
+
+def _vdev(topology: Topology, lab: Lab, port: Port) -> str:
+    """What --vdev of a DPDK program makes the port of; {} stands for the path of its socket."""
+    number, size = SIDES.index(port.side), queue_size(topology, lab, port)
+    match port.kind:
+        case "program-virtio-user":
+            # The program makes the socket: so it may be there before its peer is, as every peer of ours may.
+            own = f"queues=1,queue_size={size},packed_vq=1,speed=100000,mac={port.mac}"
+            return f"net_virtio_user{number},path={{}},server=1,{own}"
+        case "program-vhost-user":
+            return f"net_vhost{number},iface={{}},queues=1"
+        case "program-memif":
+            own = f"rsize={size.bit_length() - 1},mac={port.mac}"
+            return f"net_memif{number},role=server,id=0,socket={{}},socket-abstract=no,{own}"
+    return f"net_af_packet{number},iface={port.interface}"
+
+
+def _waits(topology: Topology, ports: list[Port]) -> bool:
+    """Whether it comes up only when weir-dp has connected, which it does when all else is there: DPDK's
+    virtio-user waits for its peer before anything else."""
+    return any(port.kind == "program-virtio-user" and not topology.links[port.link].network for port in ports)
 
 
 def _commands(
@@ -221,7 +275,7 @@ def _commands(
     kernel: KernelFunction | ProgramFunction,
     values: Mapping[str, str],
 ) -> Step:
-    netns = topology.port(f"{node.name}.left").netns or ""
+    netns = topology.namespace_of(node)
     lines = [shlex.join(filled(command, values)) for command in kernel.commands]
     return Step(
         kind="commands",
@@ -230,6 +284,7 @@ def _commands(
             "netns": netns,
             "node": node.name,
             "function": _function_name(topology, lab, node),
+            "key": f"{node.kind}.commands",
             "commands": lines,
             "directory": kernel.directory,
             "time_limit_ms": round(kernel.commands_time_limit_s * MS_PER_S),

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from weir.base.topology import KERNEL_PORT_KINDS, Node, Port, Topology
+from weir.base.topology import KERNEL_PORT_KINDS, Node, Port, ProgramFunction, Topology
 from weir.lab.function import NfOptions
+from weir.lab.kernel import EAL
 from weir.lab.lab import Lab
 from weir.lab.nf import Scalar, network_functions
 from weir.plan.architecture import RING_PACKETS, ring_count
@@ -82,6 +83,16 @@ def machines_memory_mb(topology: Topology) -> int:
     """Hugepage memory of virtual machines in MiB; one that is migrated has it twice."""
     machines = (node.machine for node in topology.machines())
     return sum(one.memory_mb * (1 + one.failover) for one in machines if one is not None and one.hugepages)
+
+
+def programs_memory_mb(topology: Topology) -> int:
+    """Hugepage memory of programs whose environment of DPDK Weir makes, in MiB."""
+    programs = (node.program for node in topology.functions())
+    return sum(one.memory_mb for one in programs if one is not None and _made_for(one))
+
+
+def _made_for(program: ProgramFunction) -> bool:
+    return program.counterpart is not None or f"{{{EAL}}}" in program.command
 
 
 def switch_memory_mb(topology: Topology, lab: Lab) -> int:

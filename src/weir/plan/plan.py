@@ -11,6 +11,7 @@ from typing import Literal, Self
 from weir.base.step import Step
 from weir.base.topology import (
     KERNEL_PORT_KINDS,
+    PROGRAM_PEERS,
     STANDARD_FRAME_BYTES,
     UNOPENED_PORT_KINDS,
     Port,
@@ -93,7 +94,7 @@ class Plan:
                     f"no device is known for port {port.name}; expected the address of its function"
                 )
             return address
-        if port.kind not in ("virtio-user", "vhost"):
+        if port.kind not in ("virtio-user", "vhost", "memif"):
             return None
         path = str(PurePosixPath(run_dir) / (port.socket or ""))
         if len(path.encode()) > _UNIX_PATH_MAX or "," in path:
@@ -102,9 +103,16 @@ class Plan:
                 " comma: set WEIR_RUN_DIR to a shorter directory"
             )
         if port.kind == "vhost":
-            return f"net_vhost{port.link},iface={path},queues=1"
+            # A program that waits for its peer before it does anything else has made the socket, or will.
+            client = ",client=1" if next_hop(self.topology, port).kind in PROGRAM_PEERS else ""
+            return f"net_vhost{port.link},iface={path},queues=1{client}"
         size = next(one.rx_queue_size for one in self.configure.ports if one.name == port.name)
         index = next(index for index, other in enumerate(self.topology.ports) if other.name == port.name)
+        if port.kind == "memif":
+            return (
+                f"net_memif{index},role=client,id=0,socket={path},socket-abstract=no,"
+                f"rsize={size.bit_length() - 1},mac={port.mac}"
+            )
         # speed: generators that send at the link's must not take the default of 10 Gbit/s for the limit.
         devargs = (
             f"net_virtio_user{index},path={path},queues=1,queue_size={size},"

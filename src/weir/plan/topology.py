@@ -11,6 +11,7 @@ from weir.base.topology import (
     GUESTS,
     HOST_PORT,
     KERNEL_PORT_KINDS,
+    PROGRAM_PEERS,
     KernelFunction,
     Link,
     Machine,
@@ -62,9 +63,12 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         # outwards: its left side feeds the chain's left end.
         near: Side = "left" if left is tester else "right"
         far: Side = "right" if right is tester else "left"
+        met = (_kind(described, left, kinds[0]), _kind(described, right, kinds[1]))
+        if not described.network:  # weir-dp itself is at the other end of a program's socket
+            met = (PROGRAM_PEERS.get(met[1], met[0]), PROGRAM_PEERS.get(met[0], met[1]))
         pair = (
-            _port(lab, described, token, link=index, node=left, side=near, kind=kinds[0]),
-            _port(lab, described, token, link=index, node=right, side=far, kind=kinds[1]),
+            _port(lab, described, token, link=index, node=left, side=near, kind=met[0]),
+            _port(lab, described, token, link=index, node=right, side=far, kind=met[1]),
         )
         ports.extend(pair)
         name = f"net{index}" if described.network else f"wire{index}"
@@ -95,7 +99,6 @@ def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
 def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> Node:
     nfs = function.nfs()
     machine, kernel, program = _machine(function), _kernel(function), _program(function)
-    in_weir_dp = machine is None and kernel is None and program is None
     architecture = function.architecture
     workers = function.workers or DEFAULT_WORKERS
     flows = function.fastpath_flows or DEFAULT_FASTPATH_FLOWS
@@ -104,7 +107,7 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
         role="function",
         nf=_title(function, machine, kernel, program),
         options=nfs[0].options if len(nfs) == 1 else {},
-        cores=cores[:1] if architecture == "run-to-completion" and in_weir_dp else cores,
+        cores=cores[:1] if architecture == "run-to-completion" and function.kind == "process" else cores,
         chain=tuple(NodeNf(nf=one.nf, options=one.options) for one in nfs),
         inbound=function.inbound(),
         both_ways=function.both_ways(),
@@ -159,10 +162,11 @@ def _program(function: FunctionOptions) -> ProgramFunction | None:
     options = function.program if function.kind == "program" else None
     if options is None:
         return None
-    said = options.model_dump(exclude={"command", "commands", "directory"})
+    said = options.model_dump(exclude={"command", "commands", "directory", "path"})
     return ProgramFunction(
         **said,
-        command=words_of(options.command),
+        command=words_of(options.command) if options.command else (options.started(),),
+        does=tuple(NodeNf(nf=one.nf, options=one.options) for one in function.stands_for()),
         commands=tuple(words_of(command) for command in options.commands),
         directory=options.directory or ".",
     )
@@ -176,13 +180,15 @@ def loopback(topology: Topology, deployment: str) -> Topology:
     """
     token = token_of(deployment)
     first, last = topology.port("tester.left"), topology.port("tester.right")
-    virtio = first.kind in ("virtio-user", "vhost")
+    sockets = ("virtio-user", "vhost", *PROGRAM_PEERS.values())
+    virtio = first.kind in sockets or last.kind in sockets
     update = {"link": 0, "socket": "wire0.sock" if virtio else None}
     if first.netns is not None:
         update["netns"] = namespace(token, "t")
     left = first.model_copy(update={**update, "mac": mac(token, 0, "left")})
     right = last.model_copy(update={**update, "mac": mac(token, 0, "right")})
     if virtio:
+        left = left.model_copy(update={"kind": "virtio-user"})
         right = right.model_copy(update={"kind": "vhost"})
     network = topology.wire == "physical"
     name = "net0" if network else "wire0"
@@ -199,19 +205,25 @@ def loopback(topology: Topology, deployment: str) -> Topology:
     )
 
 
+def _kind(described: Technology, node: Node, otherwise: PortKind) -> PortKind:
+    """Of a node's port. ValueError for one that the technology does not join, which a lab is refused for."""
+    if node.machine is not None:
+        if described.machine_port is None:
+            raise ValueError(f"{described.name} joins no virtual machines, and {node.name} is one")
+        return described.machine_port
+    if not node.in_namespace:
+        return otherwise
+    found = described.program_port(node.program.ports if node.program is not None else "interface")
+    if found is None:
+        raise ValueError(f"{described.name} joins no port of {node.name}: {described.no_interface}")
+    return found
+
+
 def _port(
     lab: Lab, described: Technology, token: str, *, link: int, node: Node, side: Side, kind: PortKind
 ) -> Port:
     number = 0 if node.role == "tester" else int(node.name[1:])
     name = f"{node.name}.{side}"
-    if node.machine is not None:
-        if described.machine_port is None:
-            raise ValueError(f"{described.name} joins no virtual machines, and {node.name} is one")
-        kind = described.machine_port
-    if node.in_namespace:
-        if described.no_interface is not None:
-            raise ValueError(f"{described.name} joins no interface of {node.name}: {described.no_interface}")
-        kind = "veth"
     netns: str | None = None
     interface: str | None = None
     socket: str | None = None
@@ -222,7 +234,7 @@ def _port(
         interface = side
     elif kind == "vm-vhost-user":
         socket = f"{GUESTS}/{name}.sock"
-    elif kind in ("virtio-user", "vhost"):
+    elif kind in ("virtio-user", "vhost", *PROGRAM_PEERS, *PROGRAM_PEERS.values()):
         socket = f"{name}.sock" if described.network else f"wire{link}.sock"
     elif kind == "physical" and node.role == "tester" and lab.tester.ports is not None:
         interface = lab.tester.ports[0 if side == "left" else 1]

@@ -12,7 +12,7 @@ from weir.base.step import Param, Step, StepKind
 from weir.base.topology import Topology, deployment_id
 from weir.lab.host import Host
 from weir.lab.lab import Lab
-from weir.plan.memory import machines_memory_mb, memory_mb, switch_memory_mb
+from weir.plan.memory import machines_memory_mb, memory_mb, programs_memory_mb, switch_memory_mb
 from weir.plan.topology import build_topology
 
 
@@ -61,6 +61,7 @@ def hugepages(topology: Topology, lab: Lab) -> list[Step]:
     if lab.host.hugepages == "none":
         return []
     total_mb = memory_mb(topology, lab) + switch_memory_mb(topology, lab) + machines_memory_mb(topology)
+    total_mb += programs_memory_mb(topology)
     cpus = list(lab.polling_cpus(topology.technology))
     return [
         Step(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from weir import fabric, plan
 from weir.base.error import ChainError
-from weir.base.topology import Topology
+from weir.base.topology import PROGRAM_PEERS, Node, Topology
 from weir.fabric import stop_signals
 from weir.fabric.outside import TakenWatch
 from weir.lab import Chain, Lab
@@ -23,9 +23,12 @@ from weir.lab.frames import CAPTURE, mean_frame_bytes
 from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.plan import SOCKET, Plan
+from weir.plan.topology import next_hop
 from weir.protocol import DataPlaneClient, DataPlaneTester
 from weir.protocol.ledger import Hello
 from weir.results.result import Fingerprint, Setup
+
+_LOOK_S = 0.01
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,7 @@ class RunningChain:
 
     def counters(self) -> Sequence[fabric.Counter]:
         """What switch and kernel count now."""
-        ports = self.client.ledger().ports
-        return self.deployment.counters({port.name: port.rx_packets for port in ports})
+        return counted_outside(self.client, self.deployment)
 
     def traffic(self, frame: str) -> Traffic:
         """The lab's, with frames of that size, or of its captures, which weir-dp reads.
@@ -164,14 +166,46 @@ def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
 
 
 def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deployment) -> Hello:
-    """Opens the ports of a deployment that stands, and lets the loops poll.
+    """Opens the ports of a deployment that stands, waits for what comes up then, and lets the loops poll.
 
-    DataPlaneError.
+    DataPlaneError, FabricError.
     """
     hello = client.hello()
     client.configure(made.opened(str(deployment.run_dir), deployment.devices))
+    deployment.settle()
+    for program in made.topology.functions():
+        if program.program is not None:
+            _wait_for_links(client, deployment, made.topology, program)
     client.start()
     return hello
+
+
+def _wait_for_links(
+    client: DataPlaneClient, deployment: fabric.Deployment, topology: Topology, node: Node
+) -> None:
+    """Between weir-dp and a program's sockets. FabricError if one is not up within the program's time."""
+    ports = [port for port in topology.ports if port.node == node.name and port.kind in PROGRAM_PEERS]
+    peers = {next_hop(topology, port).name for port in ports if not topology.links[port.link].network}
+    limit_s = node.program.ready_time_limit_s if node.program is not None else 0.0
+    deadline = time.monotonic() + limit_s
+    while down := [port.name for port in client.ledger().ports if port.name in peers and port.gone]:
+        deployment.require_alive()
+        if time.monotonic() > deadline:
+            raise fabric.FabricError(
+                f"the link of {down[0]} to {node.name} is not up in {limit_s:g} s: nobody is at the other end"
+                " of its socket",
+                f"see what it says: {deployment.run_dir}; or raise program.ready_time_limit_s",
+            )
+        stop_signals.check()
+        time.sleep(_LOOK_S)
+
+
+def counted_outside(client: DataPlaneClient, deployment: fabric.Deployment) -> Sequence[fabric.Counter]:
+    """What switch and kernel count now, and what functions outside weir-dp lost."""
+    ports = client.ledger().ports
+    return deployment.counters(
+        {port.name: port.rx_packets for port in ports}, {port.name: port.tx_packets for port in ports}
+    )
 
 
 def take_down_leftovers(say: Callable[[str], None]) -> None:

@@ -14,7 +14,7 @@ from weir.base.cores import Cores
 from weir.base.error import WeirError
 from weir.base.record import LabSection
 from weir.base.step import Step
-from weir.base.topology import PortKind, Topology
+from weir.base.topology import PortKind, ProgramPorts, Topology
 
 QueueSize = Literal[256, 512, 1024, 2048, 4096, 8192]
 QUEUE = "descriptors of each virtio ring; small rings lose packets when the host stalls a core"
@@ -114,6 +114,8 @@ class Technology:
     are wires, those to hosts are veth pairs."""
     no_interface: str | None = "its ports are no interfaces of the kernel"
     """Why it cannot join an interface in another network namespace; None: it can, by a veth pair."""
+    program_ports: tuple[PortKind, ...] = ()
+    """Of sockets by which it joins programs of the user's, or weir-dp does where links are wires."""
     functions_apart: bool = False
     """On two CPUs the functions have the second one to themselves."""
     cpu_options: tuple[str, ...] = ()
@@ -131,6 +133,13 @@ class Technology:
     def field(self) -> str:
         """Its name in Python."""
         return self.name.replace("-", "_")
+
+    def program_port(self, ports: ProgramPorts) -> PortKind | None:
+        """What joins a program that has its ports in this way; None: nothing here does."""
+        if ports in ("interface", "any") and self.no_interface is None:
+            return "veth"
+        wanted = "program-virtio-user" if ports == "any" else f"program-{ports}"
+        return next((kind for kind in self.program_ports if kind == wanted), None)
 
     @property
     def own_core(self) -> bool:

@@ -33,6 +33,7 @@ TECHNOLOGY = Technology(
     network=False,
     no_interface="its wires are memory that weir-dp shares with itself",
     forwarding=lambda _options: Forwarding("wire"),
+    program_ports=("program-virtio-user", "program-vhost-user", "program-memif"),
     functions_apart=True,
     joins_hosts=True,
 )

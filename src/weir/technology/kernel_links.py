@@ -52,27 +52,28 @@ def _wire(topology: Topology, link: Link, left: Port, right: Port) -> Step:
 def namespaces(topology: Topology, *, with_switch: bool) -> list[Step]:
     """The switch's namespace and those of the nodes, quiet."""
     nodes = dict.fromkeys(port.netns for port in topology.ports if port.netns is not None)
-    plan = []
-    for netns in [*([switch_namespace(topology)] if with_switch else []), *nodes]:
-        plan.append(
-            Step(
-                kind="netns",
-                name=f"netns:{netns}",
-                params={"netns": netns},
-                text=f"make network namespace {netns}",
-                undo_text=f"delete network namespace {netns}",
-            )
-        )
-        plan.append(
-            Step(
-                kind="sysctl",
-                name=f"sysctl:{netns}",
-                params={"netns": netns, "settings": _QUIET},
-                text=f"silence IPv6 and ARP in {netns}",
-                undo_text="",
-            )
-        )
-    return plan
+    every = [*([switch_namespace(topology)] if with_switch else []), *nodes]
+    return [step for netns in every for step in silent_namespace(netns)]
+
+
+def silent_namespace(netns: str) -> list[Step]:
+    """One of them."""
+    return [
+        Step(
+            kind="netns",
+            name=f"netns:{netns}",
+            params={"netns": netns},
+            text=f"make network namespace {netns}",
+            undo_text=f"delete network namespace {netns}",
+        ),
+        Step(
+            kind="sysctl",
+            name=f"sysctl:{netns}",
+            params={"netns": netns, "settings": _QUIET},
+            text=f"silence IPv6 and ARP in {netns}",
+            undo_text="",
+        ),
+    ]
 
 
 def veth(topology: Topology, port: Port) -> Step:

@@ -70,6 +70,7 @@ TECHNOLOGY = Technology(
     forwarding=lambda _options: Forwarding("polling"),
     machine_port="vm-vhost-user",
     no_interface="its polling threads take packets from vhost-user ports",
+    program_ports=("program-virtio-user",),
     cpu_options=("pmd_cores", "lcores"),
     hugepages=True,
     memory_mb=_memory_mb,

@@ -106,6 +106,84 @@ def test_technologies_that_join_no_interface_say_why(technology: str) -> None:
     assert "joins no interface of the kernel, which default needs" in found.message
 
 
+@pytest.mark.parametrize(
+    ("ports", "technology"),
+    [
+        ("virtio-user", "direct"),
+        ("virtio-user", "ovs-dpdk"),
+        ("vhost-user", "direct"),
+        ("memif", "direct"),
+        ("any", "[direct, linux-bridge, ovs, ovs-dpdk]"),
+    ],
+)
+def test_technologies_with_sockets_join_a_dpdk_program(ports: str, technology: str) -> None:
+    command = "'nf {eal} -- {left.gateway_mac} {memory_mb} {file_prefix} {right.vdev}'"
+    lab = load(function(f"program: {{command: {command}, ports: {ports}}}", technology))
+    program = lab.functions["default"].program
+    assert program is not None
+    assert program.ports == ports
+
+
+@pytest.mark.parametrize(
+    ("ports", "technology", "lacks"),
+    [
+        ("virtio-user", "linux-bridge", "linux-bridge joins no virtio-user port, which default needs"),
+        ("vhost-user", "ovs-dpdk", "ovs-dpdk joins no vhost-user port, which default needs"),
+        ("memif", "ovs", "ovs joins no memif port, which default needs"),
+        ("any", "sr-iov", "sr-iov joins no virtio-user port, which default needs"),
+    ],
+)
+def test_technologies_that_cannot_carry_its_ports_are_named(ports: str, technology: str, lacks: str) -> None:
+    found = problem(function(f"program: {{command: nf, ports: {ports}}}", technology))
+    assert (found.key, found.message) == ("technology", lacks)
+
+
+def test_two_programs_on_one_wire_are_refused_since_nothing_counts_between_them() -> None:
+    lab = function("program: {command: nf, ports: any}", "direct").replace("PVP", "PVVP")
+    found = problem(lab)
+    assert found.key == "technology"
+    assert "default and default are programs beside each other" in found.message
+    load(lab.replace("direct", "ovs-dpdk"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("command: 'nf {left.name}', ports: virtio-user", "left.name"),
+        ("command: 'nf {right.socket}'", "right.socket"),
+        ("command: nf, ports: memif, ready_socket: '{lft.socket}'", "lft.socket"),
+    ],
+)
+def test_a_name_that_its_ports_do_not_have_is_refused(text: str, name: str) -> None:
+    technology = "direct" if "ports" in text else "ovs"
+    found = problem(function(f"program: {{{text}}}", technology))
+    assert f"unknown name {{{name}}}" in found.message
+
+
+def test_a_counterpart_stands_in_the_place_of_its_function() -> None:
+    text = "nf: l2fwd, options: {mode: mac-swap}, program: {counterpart: testpmd, ports: any}"
+    lab = load(function(text, "direct"))
+    assert [(one.nf, one.options) for one in lab.functions["default"].stands_for()] == [
+        ("l2fwd", {"mode": "mac-swap"})
+    ]
+    assert [(one.name, one.package) for one in lab.programs("PVP")][1:] == [("dpdk-testpmd", "dpdk")]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "message"),
+    [
+        ("nf: l3fwd, program: {counterpart: testpmd}", "counterpart", "does what l2fwd does"),
+        ("program: {counterpart: dpdk-l3fwd}", "counterpart", "the function has no nf"),
+        ("nf: l2fwd, program: {counterpart: testpmd, command: nf}", "command", "beside counterpart"),
+        ("program: {command: nf, path: ./l3fwd}", "path", "is of a counterpart"),
+    ],
+)
+def test_a_counterpart_of_something_else_is_refused(text: str, key: str, message: str) -> None:
+    found = problem(function(text))
+    assert found.key == f"functions.default.program.{key}"
+    assert message in found.message
+
+
 def test_what_belongs_to_a_program_means_nothing_to_others() -> None:
     found = problem(
         BRIDGE.replace("{technology}", "ovs") + "functions:\n  default: {nf: l2fwd, program: {command: x}}\n"

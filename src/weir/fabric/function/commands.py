@@ -19,7 +19,7 @@ from weir.plan import Step
 
 _LOOK_S = 0.005
 _LAST_LINES = 6
-_MEND = "mend it in kernel.commands; it runs in the function's network namespace, without a shell"
+_MEND = "mend it in {}; it runs in the function's network namespace, without a shell"
 
 
 class Commands:
@@ -35,7 +35,7 @@ class Commands:
         for number, line in enumerate(map(str, commands), 1):
             log = f"{params['node']}.command-{number}.log"
             what = f"command {number} of {params['function']}, `{line}`,"
-            run(params, site, shlex.split(line), log).wait(what, deadline, limit_s)
+            run(params, site, shlex.split(line), log).wait(what, deadline, limit_s, str(params["key"]))
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
@@ -50,21 +50,22 @@ class Running:
     pid: int
     log: Path
 
-    def wait(self, what: str, deadline: float, limit_s: float, mend: str = _MEND) -> None:
+    def wait(self, what: str, deadline: float, limit_s: float, key: str, mend: str = _MEND) -> None:
         """Returns when it has ended well. FabricError if it fails, or is not done by `deadline`; `limit_s`:
-        what was given to all of them."""
+        what was given to all of them, `key`: where the lab names them."""
         while (code := process.exit_code(self.pid)) is None:
             if time.monotonic() > deadline:
                 raise FabricError(
                     f"{what} has not come to its end, and all commands may take {limit_s:g} s: "
                     f"{log_end(self.log, _LAST_LINES)}",
-                    "raise kernel.commands_time_limit_s, or mend the command",
+                    f"raise {key}_time_limit_s, or mend the command",
                 )
             stop_signals.check()
             time.sleep(_LOOK_S)
         if code != 0:
             how = f"exit code {code}" if code > 0 else f"signal {-code}"
-            raise FabricError(f"{what} failed with {how}: {log_end(self.log, _LAST_LINES)}", mend)
+            said = log_end(self.log, _LAST_LINES)
+            raise FabricError(f"{what} failed with {how}: {said}", mend.format(key))
 
 
 def run(params: Mapping[str, Any], site: Site, words: Sequence[str], log: str) -> Running:

@@ -45,7 +45,7 @@ class Counterparts:
                 file.write_text(text, encoding="utf-8")
                 what = f"`{' '.join(words)} {file}` of {params['function']}"
                 started = run(params, site, [*words, str(file)], f"{file.name}.log")
-                started.wait(what, deadline, limit_s, _MEND)
+                started.wait(what, deadline, limit_s, "kernel.commands", _MEND)
         # Behind the programs: rules that track connections bring the kernel's module, and with it settings.
         set_in_namespace(str(params["netns"]), settings, required=CONNECTION_TRACKING)
         return {}

@@ -17,6 +17,7 @@ from weir.base.topology import Node, Port, Topology
 from weir.fabric import namespace
 from weir.fabric.counters import Counter, Statistics, interfaces_of
 from weir.fabric.errors import FabricError
+from weir.fabric.function.dpdk import telemetry
 from weir.fabric.step_handlers import Site
 from weir.lab.kernel import COUNTERPARTS, TABLE_PREFIX
 
@@ -42,14 +43,43 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 def namespace_counters(topology: Topology, site: Site) -> list[Counter]:
     """Of every function that Linux does. FabricError if nftables does not tell what the lab asks of it."""
-    return [counter for node in topology.namespaced() for counter in _of(topology, site, node)]
+    nodes = [node for node in topology.namespaced() if not topology.by_socket(node)]
+    return [counter for node in nodes for counter in _of(topology, site, node)]
+
+
+def socket_counters(
+    topology: Topology, site: Site, node: Node, outside: Sequence[Counter]
+) -> Iterator[Counter]:
+    """Of a program with ports at sockets: what its peers gave and did not get back. `outside`: what these
+    counted just before."""
+    packets = {one.place: one.value for one in outside if one.kind == "packets"}
+    ports = [port for port in topology.ports if port.node == node.name]
+    rest = 0
+    for port in ports:
+        link = topology.links[port.link]
+        peer = link.left if port.name == link.right else link.right
+        place = f"switch:{port.name}" if link.network else f"weir-dp:{peer}"
+        rest += packets.get(f"{place} tx_packets", 0) - packets.get(f"{place} rx_packets", 0)
+    told = [*_told(site, node, rest)]
+    yield from told
+    yield Counter(f"{node.name}/program", "not_returned", "drop", rest - sum(one.value for one in told))
+
+
+def _told(site: Site, node: Node, lost_packets: int) -> Iterator[Counter]:
+    """What a DPDK program's ports lost, as its telemetry has it, and no more than was lost: some drivers
+    count a packet that waits as often as it does."""
+    source = telemetry(site, node.name, f"program {node.name}")
+    for one in source.lost() if source is not None else ():
+        counted = max(0, min(one.packets, lost_packets))
+        lost_packets -= counted
+        yield Counter(f"{node.name}.{one.side}", one.reason, "drop", counted)
 
 
 def _of(topology: Topology, site: Site, node: Node) -> list[Counter]:
     ports = [port for port in topology.ports if port.node == node.name]
-    netns = ports[0].netns or ""
+    netns = topology.namespace_of(node)
     statistics = interfaces_of(netns)
-    if node.kernel is None:  # what IP counts is of copies: the program has the packets
+    if node.kind == "program":  # what IP counts is of copies: the program has the packets
         told = [*_queue_drops(site, netns, ports)]
         return [*told, *lost(f"{node.name}/program", ports, statistics, told, 0)]
     with namespace.inside(netns):

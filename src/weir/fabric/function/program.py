@@ -5,25 +5,28 @@ from __future__ import annotations
 
 import os
 import pwd
-import re
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from weir.base.si import MS_PER_S
+from weir.base.topology import Topology
+from weir.catalogue.dpdk import Launch
 from weir.fabric import process, stop_signals
+from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
+from weir.fabric.function import dpdk
+from weir.fabric.function.counters import socket_counters
+from weir.fabric.function.readiness import Readiness
 from weir.fabric.process import log_end, printable
 from weir.fabric.step_handlers import Facts, Site
-from weir.lab.kernel import FILE_PREFIX, filled
+from weir.lab.kernel import FILE_PREFIX, SIDES, filled
 from weir.plan import Step
 
 _LOOK_S = 0.01
-_LIVES_S = 0.5
-"""So long it must have run where nothing tells that it is ready."""
 _LAST_LINES = 6
 _BYTES_PER_MB = 1 << 20
 _PASSED_THROUGH = 0o711
@@ -41,20 +44,42 @@ class ProgramRun:
 
     def do(self, step: Step, site: Site) -> Facts:
         """FabricError if it ends before it is ready, or is not ready in time: with its last words."""
-        params = step.params
+        params = dict(step.params)
+        made = dpdk.started_as(params, step.numbers("cores")) if params["counterpart"] else None
+        if made is not None:
+            params["command"] = [*_list(params["command"]), *made.words]
+            params["file_names"], params["file_texts"] = [*made.files], [*made.files.values()]
         values = _written(params, site)
         variables = filled([*map(str, _list(params["environment"]))], values)
-        environment = {"PYTHONUNBUFFERED": "1"} | dict(one.split("=", 1) for one in variables)
+        environment = {
+            "PYTHONUNBUFFERED": "1",
+            "RUNTIME_DIRECTORY": str(dpdk.runtime(site, str(params["node"]))),
+        }
+        environment |= dict(one.split("=", 1) for one in variables)
         pid = site.spawn(
-            [*_around(params), *filled([*map(str, _list(params["command"]))], values)],
+            [*_around(params), *_command(params, step.numbers("cores"), values, made)],
             netns=None,
             env=environment,
             cores=step.numbers("cores"),
             log=_log(params),
             directory=Path(str(params["directory"])),
         )
-        _wait(pid, params, site.directory / _log(params))
-        return {"pid": pid}
+        facts: Facts = {"pid": pid, "socket": filled([str(params["ready_socket"])], values)[0]}
+        facts["ready"] = str(params["ready"]) or (made.ready if made is not None else "")
+        facts["makes"] = [values[f"{side}.socket"] for side in SIDES if values[f"{side}.socket"]]
+        if not params["waits_for_peer"]:
+            _wait(facts, params, site.directory / _log(params))
+        return facts
+
+    def settle(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """Likewise, of one that comes up when weir-dp has connected to it."""
+        if params["waits_for_peer"]:
+            _wait(facts, params, site.directory / _log(params))
+
+    def counters(self, topology: Topology, site: Site, outside: Sequence[Counter]) -> list[Counter]:
+        """What was lost in programs with ports at sockets; of others their interfaces tell."""
+        nodes = [node for node in topology.namespaced() if topology.by_socket(node)]
+        return [one for node in nodes for one in socket_counters(topology, site, node, outside)]
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """By its own signal, itself first: who reads its output hears its last words. What is left after its
@@ -93,10 +118,17 @@ def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
     """Its files; where each is, by the name that stands for it."""
     folder = site.directory / f"{params['node']}.files"
     folder.mkdir(exist_ok=True)
+    runtime = dpdk.runtime(site, params["node"])
+    runtime.mkdir(exist_ok=True)
     if params["user"]:
         site.directory.chmod(_PASSED_THROUGH)  # its files are below; what else is there cannot be listed
+        user = _user(params)
+        os.chown(runtime, user.pw_uid, user.pw_gid)
     names = [*map(str, _list(params["file_names"]))]
     values = {f"{FILE_PREFIX}{name}": str(folder / name) for name in names}
+    for side, vdev, path in zip(SIDES, _list(params["vdevs"]), _list(params["sockets"]), strict=True):
+        whole = str(site.directory / path)
+        values |= {f"{side}.vdev": vdev.replace("{}", whole), f"{side}.socket": whole if path else ""}
     for name, text in zip(names, filled([*map(str, _list(params["file_texts"]))], values), strict=True):
         (folder / name).write_text(text, encoding="utf-8")
         (folder / name).chmod(_READ_BY_ALL)  # whatever the umask: its user reads them
@@ -112,33 +144,43 @@ def _around(params: Mapping[str, Any]) -> list[str]:
     argv += ["bash", "-c", _LIMITED.format(bytes=limit_bytes), "weir"]
     if not params["user"]:
         return [*argv, *_BY_LINES]
-    try:
-        user = pwd.getpwnam(str(params["user"]))
-    except KeyError:
-        message = f"{_who(params)} is to run as {params['user']}, and there is no such user"
-        raise FabricError(message, "name another one in program.user") from None
+    user = _user(params)
     argv += ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--init-groups"]
     return [*argv, f"--inh-caps={_CAPABILITIES}", f"--ambient-caps={_CAPABILITIES}", *_BY_LINES]
 
 
-def _wait(pid: int, params: Mapping[str, Any], log: Path) -> None:
+def _user(params: Mapping[str, Any]) -> pwd.struct_passwd:
+    try:
+        return pwd.getpwnam(str(params["user"]))
+    except KeyError:
+        message = f"{_who(params)} is to run as {params['user']}, and there is no such user"
+        raise FabricError(message, "name another one in program.user") from None
+
+
+def _command(
+    params: Mapping[str, Any], cores: list[int], values: Mapping[str, str], made: Launch | None
+) -> list[str]:
+    main_forwards = made is not None and made.main_forwards
+    words = dpdk.environment_words(params, cores, values, main_forwards=main_forwards)
+    return dpdk.expanded(filled([*map(str, _list(params["command"]))], values), words)
+
+
+def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], log: Path) -> None:
     limit_s = params["ready_time_limit_ms"] / MS_PER_S
-    wanted = re.compile(str(params["ready"])) if params["ready"] else None
-    began = time.monotonic()
-    said = _Said(log)
+    began, readiness = time.monotonic(), Readiness(params, facts, log)
     while True:
-        ready = time.monotonic() - began > _LIVES_S if wanted is None else said.matches(wanted)
-        if process.exit_code(pid) is not None:
+        lacks = readiness.lacks()
+        if process.exit_code(facts["pid"]) is not None:
             raise FabricError(
-                f"{_who(params)} {_ended(pid)} before it was ready: {_words(log)}",
+                f"{_who(params)} {_ended(facts['pid'])} before it was ready: {_words(log)}",
                 "mend program.command; it runs in the function's network namespace, without a shell",
             )
-        if ready:
+        if lacks is None:
             return
         if time.monotonic() - began > limit_s:
             raise FabricError(
-                f"{_who(params)} has not said {params['ready']!r} in {limit_s:g} s: {_words(log)}",
-                "mend program.ready, or raise program.ready_time_limit_s",
+                f"{_who(params)} {lacks[0]} in {limit_s:g} s: {_words(log)}",
+                f"mend {lacks[1]}, or raise program.ready_time_limit_s",
             )
         stop_signals.check()
         time.sleep(_LOOK_S)
@@ -146,25 +188,6 @@ def _wait(pid: int, params: Mapping[str, Any], log: Path) -> None:
 
 def _who(params: Mapping[str, Any]) -> str:
     return f"program {params['node']} ({params['function']})"
-
-
-class _Said:
-    """What it has said, read once as it grows."""
-
-    def __init__(self, log: Path) -> None:
-        self._log = log
-        self._at = 0
-        self._last = ""
-        """A line that has not ended."""
-
-    def matches(self, wanted: re.Pattern[str]) -> bool:
-        """Whether one of the lines that are new does, or the one that has not ended."""
-        with self._log.open("rb") as file:
-            file.seek(self._at)
-            new = file.read()
-        self._at += len(new)
-        *whole, self._last = (self._last + new.decode(errors="replace")).split("\n")
-        return any(wanted.search(line) for line in (*whole, self._last))
 
 
 def _ended(pid: int) -> str:
