@@ -155,10 +155,9 @@ def _require_possible(topology: Topology, lab: Lab) -> None:
             f"traffic.vlan is {lab.traffic.vlan}, and hosts at the ends send no tags; leave traffic.vlan out"
         )
     for node in topology.functions():
-        if not node.in_weir_dp and node.kernel is None:
-            kind = "vm" if node.machine is not None else "program"
+        if node.kind not in ("process", "kernel"):
             raise NoHostsError(
-                f"{node.name} is of kind {kind}, and set up for the tester's addresses alone; expected"
+                f"{node.name} is of kind {node.kind}, and set up for the tester's addresses alone; expected"
                 " functions of kind process or kernel between hosts"
             )
         for one in node.chain:
