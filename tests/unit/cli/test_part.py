@@ -121,7 +121,11 @@ def test_the_time_expected_is_that_of_earlier_runs_of_the_same_lab_here(
             other = known.model_copy(update={"measure": measure})
             ended = {"seconds": seconds, "interrupted": interrupted, "finished_at": "2026-11-23T08:00:00Z"}
             store.begin(new_result(other, quick=True, baseline="direct").model_copy(update=ended))
+    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 9.0, 9.0))
     last = runner.invoke(app, [*words, "--dry-run"]).stdout.splitlines()[-1]
     assert last.endswith("expected to take 1 to 3 min, by the last 2 runs of this lab here")
+    monkeypatch.setattr("os.getloadavg", lambda: (1.24, 0.0, 0.0))
+    last = runner.invoke(app, [*words, "--dry-run"]).stdout.splitlines()[-1]
+    assert re.search(r"; longer beside the programs that run here now \(load 1\.2 on \d+ CPUs\)$", last)
     planned = json.loads(runner.invoke(app, [*words, "--dry-run", "--json"]).stdout)
     assert planned["expected_range_s"] == [round(100 / 1.3), round(120 * 1.3)]

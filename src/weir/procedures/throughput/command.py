@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,8 @@ SPREAD = 1.3
 """By how much a run may take longer, or shorter, than one before it."""
 SHORTEST = 0.45
 """Of what all trials would take if none were spared: searches that end early, few trials repeated."""
+BUSY = 0.5
+"""Load average from which others' programs are named beside the time that is expected."""
 
 
 def run(
@@ -171,7 +174,15 @@ def _expected(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str
     said = f"{what}: expected to take {span(*_range_s(lab, compared, before))}"
     if before:
         runs = "run" if len(before) == 1 else f"{len(before)} runs"
-        return f"{said}, by the last {runs} of this lab here"
+        return f"{said}, by the last {runs} of this lab here{_beside()}"
     again = lab.measure.revisit_s
     more = f", and up to {rough(again)} more for what the machine was in a worse state for" if again else ""
-    return f"{said}{more}"
+    return f"{said}{more}{_beside()}"
+
+
+def _beside() -> str:
+    """What is known beforehand of others that will make it longer, by the load of the last minute."""
+    load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    if load < BUSY:
+        return ""
+    return f"; longer beside the programs that run here now (load {load:.1f} on {cpus} CPUs)"
