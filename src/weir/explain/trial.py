@@ -47,6 +47,8 @@ def _merit(trial: Trial) -> tuple[bool, bool, bool, int, float]:
 
 
 SWITCH = "switch"
+PROGRAM = "program:"
+"""Begins the names of a program's areas, before its node's."""
 _NO_ROOM = frozenset({"tx_queue_full"})
 _NOT_TAKEN = frozenset({"rx_missed", "rx_nombuf", "rx_ring_full"})
 _BACKLOG_FULL = frozenset({"interface_tx_dropped", "interface_rx_dropped"})
@@ -62,7 +64,8 @@ class Overflow:
     reason: str
     packets: int
     emptied_by: tuple[str, ...]
-    """Names of areas, or "switch" where its threads are not in the result; none: not known."""
+    """Names of areas, or "switch" where its threads are not in the result, or of a program's node behind
+    PROGRAM; none: not known."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,10 @@ class _Queues:
             for path in area.paths:
                 self._filled[f"{area.name}/{path.name}"] = path.outputs
                 self._emptied_by |= dict.fromkeys(path.inputs, area.name)
+        for node in topology.functions() if topology is not None else ():
+            if node.kind == "program" and topology is not None:
+                own = (port.name for port in topology.ports if port.node == node.name)
+                self._emptied_by |= dict.fromkeys(own, f"{PROGRAM}{node.name}")
 
     def overflow(self, drop: Drop) -> Overflow:
         """The queue behind a drop."""

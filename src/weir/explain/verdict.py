@@ -16,7 +16,7 @@ from weir.base.si import US_PER_S
 from weir.explain.cores import Core, CostItem
 from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
 from weir.explain.taken_away import taken_away
-from weir.explain.trial import LOST_SHARE, SWITCH, Analysis, Overflow, balanced, lossy
+from weir.explain.trial import LOST_SHARE, PROGRAM, SWITCH, Analysis, Overflow, balanced, lossy
 from weir.lab.frames import l1_bps
 from weir.results.explanation import Evidence, Limit
 
@@ -89,7 +89,8 @@ def _overflowing(one: Analysis) -> Verdict:
         return link
     if not counted:
         return _unknown("packets were lost where no queue of the chain says so.")
-    return _no_core_full(one, counted[0])
+    of_program = any(each.startswith(PROGRAM) for each in counted[0].emptied_by)
+    return (_program if of_program else _no_core_full)(one, counted[0])
 
 
 def _needed(one: Analysis, core: Core) -> float:
@@ -165,6 +166,27 @@ def _outside_says(one: Analysis, core: Core, part: CostItem, overflows: str) -> 
     gives_up = sum(each.dropped for each in one.trial.cores if each.core == core.number)
     full = f"; its backlog was full {gives_up} times" if gives_up else ""
     return f"Core {core.number} is full{overflows}; {most} go to {path}{full}."
+
+
+def _program(one: Analysis, worst: Overflow) -> Verdict:
+    """A program of the user's: how much of a core it had says little, as one that polls takes all of it."""
+    name = worst.emptied_by[0]
+    nodes = one.topology.functions() if one.topology is not None else ()
+    title = next((node.nf for node in nodes if f"{PROGRAM}{node.name}" == name), None) or "a program"
+    threads = [area for area in one.trial.areas if area.name.split(".")[0] == name]
+    available = one.trial.duration_s * one.hz
+    evidence = [
+        share(f"{area.name} on core {area.core}", min(1.0, area.own_cycles / available), "by CPU time")
+        for area in threads
+    ]
+    cycles = sum(area.own_cycles for area in threads)
+    if cycles and one.trial.delivered:
+        note = "by CPU time, idle polls among it: at most"
+        per_packet = cycles / one.trial.delivered
+        evidence.append(Evidence(what=name, value=per_packet, unit="cycles/packet", note=note))
+    says = f"{worst.queue} overflows, and {title} ({name}) should empty it: it is too slow, or away."
+    limit = Limit(kind="program", name=name, sentence=says)
+    return Verdict(limit, (*lost(one, [worst]), *evidence, *busy(one)))
 
 
 def _no_core_full(one: Analysis, worst: Overflow) -> Verdict:

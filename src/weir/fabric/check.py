@@ -26,6 +26,7 @@ from weir.technology import TECHNOLOGIES, TechnologyOptions
 from weir.technology.descriptor import Need
 from weir.technology.sriov import SrIovOptions
 
+_INSTALL = "install it, or make it executable"
 _OVS_PACKAGE = "openvswitch-switch-dpdk"
 _NEEDS_OF_HOSTS = (Need("namespaces"), Need("link", "veth"), Need("packet-sockets"))
 _OVS_PROGRAMS = ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovsdb-tool")
@@ -86,7 +87,7 @@ def _not_installed(program: Program) -> Refusal:
     else:
         missing = f"{program.name} not installed"
     package = program.package
-    fix = f"install the Debian package {package}" if package else "install it, or make it executable"
+    fix = f"install the Debian package {package}" if package else program.mend or _INSTALL
     return Refusal(f"{missing}, which function {program.function} needs", fix)
 
 

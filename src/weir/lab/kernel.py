@@ -69,7 +69,18 @@ class DpdkProgram:
     program: str
     """Under which it is installed."""
     package: str = ""
-    """Debian's, which has it; none: it is built from the examples of dpdk-doc."""
+    """Debian's, which has it."""
+
+    @property
+    def mend(self) -> str:
+        """What to do where it is missing."""
+        if self.package:
+            return ""
+        example = self.program.removeprefix("dpdk-")
+        return (
+            f"build /usr/share/dpdk/examples/{example} of the Debian package dpdk-doc, and name it in"
+            " program.path"
+        )
 
 
 DPDK_PROGRAMS: Mapping[str, DpdkProgram] = {

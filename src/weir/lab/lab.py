@@ -56,6 +56,8 @@ class Program:
     directory: str
     package: str = ""
     """Debian's, which has it; empty: not known."""
+    mend: str = ""
+    """What to do where it is missing, if that is more than to install a package."""
 
 
 def _chain_form(value: Any) -> ChainForm:
@@ -200,8 +202,9 @@ class Lab(LabSection):
                 found[Program("ip", name, directory, "iproute2")] = None
                 found |= {Program(words_of(one)[0], name, directory): None for one in program.commands}
                 known = DPDK_PROGRAMS.get(program.counterpart or "")
-                package = known.package if known is not None and program.path is None else ""
-                found[Program(program.started(), name, directory, package)] = None
+                known = known if program.path is None else None
+                package, mend = (known.package, known.mend) if known is not None else ("", "")
+                found[Program(program.started(), name, directory, package, mend)] = None
             kernel = self.functions[name].namespaced()
             if kernel is None:
                 continue

@@ -17,6 +17,7 @@ LimitKind = Literal[
     "kernel",
     "tester",
     "link",
+    "program",
     "own-stall",
     "host-stall",
     "oversubscription",
@@ -33,9 +34,10 @@ class Limit(Record):
     kind: LimitKind
     """stage: a function on a full core. ports: what its area needs to receive and send. queue: too short for
     bursts, no core is full. switch: its thread, or the way there. kernel: its receive path, on a full core.
-    tester, link. own-stall: a function lets packets wait, now and then. host-stall: the host took a core away
-    for a moment; oversubscription: for a good part of the time. decision: a function drops by its rules.
-    nothing: all was carried. unknown: the evidence does not do."""
+    program: one of the user's does not take what waits for it. tester, link. own-stall: a function lets
+    packets wait, now and then. host-stall: the host took a core away for a moment; oversubscription: for a
+    good part of the time. decision: a function drops by its rules. nothing: all was carried. unknown: the
+    evidence does not do."""
     name: str
     """The stage as "f1/nat", the queue, the core, "pmd.1", "softirq.0", "generator.left" …"""
     core: int | None = None

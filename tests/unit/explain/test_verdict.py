@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from weir.base.topology import KernelFunction, Topology
+from weir.base.topology import KernelFunction, ProgramFunction, Topology
 from weir.results.result import Ceiling
 from weir.results.slices import LeftOut
 
@@ -249,3 +249,26 @@ def test_what_rules_of_linux_drop_is_its_decision_and_no_full_queue() -> None:
     dropped = trial([*the_tester(), area("f1", HALF, NAT)], {("f2/kernel/nft", "refused"): OFFERED // 4})
     found = explained(dropped, built=built.model_copy(update={"nodes": nodes}))
     assert verdict(found) == ("decision", "f2/nft")
+
+
+@pytest.mark.parametrize(
+    ("network", "place"), [(False, "tester.left"), (True, "switch:f1.left")], ids=["wire", "switch"]
+)
+def test_a_program_of_the_users_that_does_not_take_what_waits_for_it(network: bool, place: str) -> None:
+    program = ProgramFunction(
+        command=("./nf",), commands_time_limit_s=1, directory=".", ready=None, ready_time_limit_s=1,
+        user=None, stop_signal="SIGTERM", stop_time_limit_s=1, output_mb=1, ports="virtio-user",
+    )  # fmt: skip
+    built = topology(network=network)
+    nodes = tuple(
+        node.model_copy(update={"program": program, "chain": (), "nf": "nf"}) if node.name == "f1" else node
+        for node in built.nodes
+    )
+    polls = area("program:f1.worker", 1.0, kind="guest", core=1, packets=0)
+    lost = trial([*the_tester(), polls, area("f2", 0.2, ACL)], {(place, "tx_queue_full"): OFFERED // 4})
+    found = explained(lost, built=built.model_copy(update={"nodes": nodes}))
+    assert verdict(found) == ("program", "program:f1")
+    assert "nf (program:f1) should empty it" in found.limit.sentence
+    shown = {row.what: row.value for row in found.evidence}
+    assert shown["program:f1.worker on core 1"] == pytest.approx(1.0)
+    assert shown["program:f1"] > 0
