@@ -22,8 +22,8 @@ ns_per_cycle(void)
 	return 1e9 / (double)rte_get_tsc_hz();
 }
 
-static void
-summarise(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
+void
+weir_latency_of(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
 {
 	double ns = ns_per_cycle();
 
@@ -47,7 +47,7 @@ summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *
 	double ns = ns_per_cycle();
 	struct weir_latency_ns size;
 
-	summarise(&delays->ipdv_cycles, &size);
+	weir_latency_of(&delays->ipdv_cycles, &size);
 	*variation = (struct weir_variation_ns){
 		.pairs = size.count,
 		.mean_size = size.mean,
@@ -176,8 +176,8 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 		.frame_sample = stream->arrivals.frame_sample,
 	};
 	find_gaps(stream, count);
-	summarise(&stream->sender.lateness_cycles, &count->lateness);
-	summarise(&delays->latency_cycles, &count->latency);
+	weir_latency_of(&stream->sender.lateness_cycles, &count->lateness);
+	weir_latency_of(&delays->latency_cycles, &count->latency);
 	if (delays->wanted.variation)
 		summarise_variation(delays, &count->variation);
 }
