@@ -188,11 +188,11 @@ class HopArea(Request):
 
 
 class TesterArea(Request):
-    """An area that generates or receives at one port."""
+    """An area that generates or receives at one port; or clients or servers of connections, one of each."""
 
     name: str
     core: CoreNumber
-    kind: Literal["generator", "receiver"]
+    kind: Literal["generator", "receiver", "clients", "servers"]
     port: str
 
 
