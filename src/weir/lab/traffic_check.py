@@ -88,6 +88,9 @@ def connection_complaints(lab: Lab) -> Iterator[Complaint]:
         message = "is of packets with a stamp, and connections have none"
         expected = "none: the times of connections and transactions are told without it"
         yield Complaint(("measure", "latency"), message, expected, about=(_CONNECTIONS,))
+    if lab.measure.rounds > 1:
+        message = f"is {lab.measure.rounds}, and connections are measured in one round"
+        yield Complaint(("measure", "rounds"), message, "1; searches are repeated by measure.repeats")
     if lab.sla is not None:
         message = "limits rates and delays of packets, and the tester makes connections"
         yield Complaint(("sla",), message, "none", about=(_CONNECTIONS,))

@@ -95,7 +95,9 @@ class ConnectionsCampaign(Campaign):
                 PhaseStarted(CONNECTIONS, "calibrate" if phase == "calibrate" else "search", step, steps)
             )
 
-        return ConnectionMeasurer(way.lab, chain.client, chain.counters if counted else no_counters, on_phase)
+        return ConnectionMeasurer(
+            way.lab, chain.client, chain.counters if counted else no_counters, chain.cores, on_phase
+        )
 
 
 def said(found: ConnectionsFound) -> str:

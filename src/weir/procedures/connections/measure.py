@@ -17,7 +17,7 @@ from weir.lab.measure import Goal
 from weir.lab.traffic import ConnectionGoal, Service
 from weir.lab.traffic import Connections as Wanted
 from weir.measure.search import GoalResult, search
-from weir.measure.tester import SutCounters
+from weir.measure.tester import CoreWatch, SutCounters
 from weir.procedures.connections.trial import ConnectionRunner
 from weir.protocol.client import DataPlaneClient
 from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial
@@ -41,13 +41,16 @@ Phase = Callable[[int, int], None]
 class ConnectionMeasurer:
     """Of one chain that is deployed and configured, its loops polling."""
 
-    def __init__(self, lab: Lab, client: DataPlaneClient, counters: SutCounters, phase: Phase) -> None:
+    def __init__(
+        self, lab: Lab, client: DataPlaneClient, counters: SutCounters, cores: CoreWatch, phase: Phase
+    ) -> None:
         wanted = lab.traffic.connections
         assert wanted is not None
         self._wanted: Wanted = wanted
         self._lab = lab
         self._client = client
         self._counters = counters
+        self._cores = cores
         self._phase = phase
         self.record = Connections(
             services=[described(one) for one in wanted.services], sources=wanted.sources
@@ -71,7 +74,7 @@ class ConnectionMeasurer:
         return good or None
 
     def _carries(self, runner: ConnectionRunner, rate: float) -> bool:
-        trial = runner.run("calibration", rate, PROBE_S).trial
+        trial = runner.valid("calibration", rate, PROBE_S).trial
         return trial.valid and trial.delivered == trial.offered
 
     def _runner(self, goal: ConnectionGoal) -> ConnectionRunner:
@@ -82,6 +85,7 @@ class ConnectionMeasurer:
             goal,
             poisson=self._lab.traffic.arrivals == "poisson",
             retries=self._lab.measure.trial.retries,
+            cores=self._cores,
             on_trial=self.record.trials.append,
         )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rich.console import JustifyMethod, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from weir.report import blocks, numbers
@@ -40,7 +40,7 @@ COLUMNS = (
 )  # fmt: skip
 MEANING = (
     "found: the highest load whose connections were completed in the share asked for: new ones a second, or "
-    "so many open at the same time. A connection is completed when all its answers were received whole and it "
+    "so many open at once. A connection is completed when all its answers were received whole and it "
     "was closed.",
     "Goodput: payload of requests and answers, in order, each byte once. Answer: from the beginning of a "
     "request to the last byte of its answer, what had to be sent again in it.",

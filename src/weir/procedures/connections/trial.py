@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from weir.base.si import NS_PER_S
 from weir.lab.traffic import ConnectionGoal, Connections
 from weir.measure.accounting import RECEIVER_REASONS, Counts, counted
 from weir.measure.delay_figures import latency
-from weir.measure.tester import SutCounters
+from weir.measure.tester import CoreWatch, SutCounters, Taken
 from weir.measure.trial import Outcome, PortGoneError
 from weir.measure.validity import Fault
 from weir.protocol.client import DataPlaneClient
@@ -24,6 +24,8 @@ LATE_S = 10.0
 """How long after its planned end a run may still be under way."""
 SHORT_RATIO = 0.001
 """Of the connections: with more than that opened too late the tester is too slow."""
+TAKEN_SHARE = 0.02
+"""Of a trial's time: with others on a core for longer, its connections say nothing of the chain."""
 RAMP_SHARE = 0.5
 """Of a trial of concurrent connections, in which they are opened."""
 
@@ -40,6 +42,7 @@ class ConnectionRunner:
         *,
         poisson: bool,
         retries: int,
+        cores: CoreWatch,
         on_trial: Callable[[ConnectionTrial], None],
     ) -> None:
         self._client = client
@@ -48,6 +51,7 @@ class ConnectionRunner:
         self._goal = goal
         self._poisson = poisson
         self._retries = retries
+        self._cores = cores
         self._on_trial = on_trial
 
     def valid(self, purpose: Purpose, load: float, duration_s: float) -> Outcome:
@@ -64,9 +68,11 @@ class ConnectionRunner:
     def run(self, purpose: Purpose, load: float, duration_s: float) -> Outcome:
         """One trial. PortGoneError after it was handed on, when a port disappeared during it."""
         before = self._counted()
+        self._cores.begin()
         result = self._made(load, duration_s)
+        taken = self._cores.end()
         after = self._counted()
-        found = self._faults(result, before, after)
+        found = self._faults(result, before, after, taken)
         trial = ConnectionTrial(
             goal=self._goal,
             load=load,
@@ -117,14 +123,20 @@ class ConnectionRunner:
     def _counted(self) -> Counts:
         return counted(self._client.ledger(), self._counters())
 
-    def _faults(self, result: ConnectionsResult, before: Counts, after: Counts) -> list[Fault]:
+    def _faults(
+        self, result: ConnectionsResult, before: Counts, after: Counts, taken: Sequence[Taken]
+    ) -> list[Fault]:
         clients = result.clients
         found = [Fault("gone", f"Nothing is behind port {port} any more.") for port in result.gone_ports]
         for name, side in (("clients", result.clients), ("servers", result.servers)):
             if not _ledger(side).balanced:
                 found.append(Fault("accounting", f"The {name}' connections do not add up: {side}."))
         short = result.intended - clients.opened
-        if short > SHORT_RATIO * result.intended:
+        away_s = _away_s(taken)
+        disturbed = clients.completed < clients.opened or short > 0
+        if disturbed and away_s > TAKEN_SHARE * result.duration_ns / NS_PER_S:
+            found.append(Fault("host", f"Others had the cores for {away_s * 1e3:.0f} ms of it."))
+        elif short > SHORT_RATIO * result.intended:
             found.append(
                 Fault(
                     "tester",
@@ -148,6 +160,15 @@ class ConnectionRunner:
         if missed > 0:
             found.append(Fault("tester", f"The tester's ports lost {missed} packets before they were read."))
         return found
+
+
+def _away_s(taken: Sequence[Taken]) -> float:
+    """Of the core that others had for longest."""
+    by_core: dict[int, float] = {}
+    for one in taken:
+        if not one.takes_part:
+            by_core[one.core] = by_core.get(one.core, 0.0) + (one.to_raw_ns - one.from_raw_ns) / NS_PER_S
+    return max(by_core.values(), default=0.0)
 
 
 def _ledger(side: SideResult) -> ConnectionLedger:
