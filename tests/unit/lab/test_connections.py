@@ -66,9 +66,7 @@ def test_areas_of_clients_and_servers_take_the_place_of_generators(tmp_path: Pat
 
 def test_more_clients_need_more_memory(tmp_path: Path) -> None:
     few, many = (loaded(tmp_path, f"connections: {{clients: {count}}}") for count in (1, 200))
-    needed = [
-        plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000") for lab in (few, many)
-    ]
+    needed = [plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000") for lab in (few, many)]
     from weir.plan.memory import memory_mb
 
     assert memory_mb(needed[1], many) - memory_mb(needed[0], few) > 400
