@@ -18,7 +18,7 @@ static const struct weir_area_kind *const lists[] = {
 static const struct weir_area_kind *
 kind_named(const char *name, const char *where, struct weir_error *error)
 {
-	char expected[160];
+	char expected[192];
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "port/open.h"
+#include "traffic/connections/connections.h"
 #include "traffic/traffic.h"
 
 struct weir_dataplane weir_dataplane;
@@ -79,6 +80,7 @@ weir_dataplane_reset(void)
 
 	weir_loops_stop();
 	weir_streams_clear();
+	weir_connections_clear();
 	weir_areas_clear();
 	while (plane->area_count > 0) {
 		const struct weir_placed_area *placed = &plane->areas[--plane->area_count];

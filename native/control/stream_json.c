@@ -26,8 +26,8 @@ struct stream_fields {
 /* --- kinds of values ---------------------------------------------------------------------------
  */
 
-static int
-read_mac(const json_t *value, const char *where, void *target, struct weir_error *error)
+int
+weir_read_mac(const json_t *value, const char *where, void *target, struct weir_error *error)
 {
 	const char *text = json_string_value(value);
 
@@ -93,8 +93,8 @@ static const struct weir_field template_fields[] = {
 	{"ip", WEIR_FIELD_COUNT, .min = 4, .max = 6, .default_value = 4,
 	 INTO(config.template.ip_version)},
 	{"l4", WEIR_FIELD_CHOICE, .choices = transports, INTO(config.template.tcp)},
-	{"src_mac", WEIR_FIELD_READ, true, .read = read_mac, INTO(config.template.src_mac)},
-	{"dst_mac", WEIR_FIELD_READ, true, .read = read_mac, INTO(config.template.dst_mac)},
+	{"src_mac", WEIR_FIELD_READ, true, .read = weir_read_mac, INTO(config.template.src_mac)},
+	{"dst_mac", WEIR_FIELD_READ, true, .read = weir_read_mac, INTO(config.template.dst_mac)},
 	{"vlan", WEIR_FIELD_COUNT, .min = 1, .max = 4094, INTO(config.template.vlan)},
 	{"src_ip", WEIR_FIELD_STRING, true, INTO(src_ip)},
 	{"dst_ip", WEIR_FIELD_STRING, true, INTO(dst_ip)},

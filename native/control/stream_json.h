@@ -11,4 +11,7 @@
 int weir_stream_from_json(const json_t *object, const char *where,
 			  struct weir_stream_config *config, struct weir_error *error);
 
+/* A weir_read_fn: a MAC address into a struct rte_ether_addr. */
+int weir_read_mac(const json_t *value, const char *where, void *target, struct weir_error *error);
+
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tester's areas, `generator` and `receiver`, from JSON. */
+/* The tester's areas, from JSON: `generator` and `receiver`, `clients` and `servers`. */
 #include "areas.h"
 #include "dataplane.h"
 #include "path_json.h"
 #include "port/port.h"
-#include "traffic/traffic.h"
+#include "traffic/connections/connections.h"
 
 struct tester_fields {
 	struct weir_area_head head; /* first */
@@ -46,8 +46,22 @@ receiver_from_json(const json_t *object, const char *where, struct weir_error *e
 	return from_json(object, where, weir_receiver_create, error);
 }
 
+static struct weir_area *
+clients_from_json(const json_t *object, const char *where, struct weir_error *error)
+{
+	return from_json(object, where, weir_clients_create, error);
+}
+
+static struct weir_area *
+servers_from_json(const json_t *object, const char *where, struct weir_error *error)
+{
+	return from_json(object, where, weir_servers_create, error);
+}
+
 const struct weir_area_kind weir_tester_kinds[] = {
 	{"generator", generator_from_json, weir_generator_destroy},
 	{"receiver", receiver_from_json, weir_receiver_destroy},
+	{"clients", clients_from_json, weir_clients_destroy},
+	{"servers", servers_from_json, weir_servers_destroy},
 	{0},
 };

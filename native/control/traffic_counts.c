@@ -10,8 +10,8 @@
 #include "slices_json.h"
 #include "traffic/traffic.h"
 
-static json_t *
-latency_json(const struct weir_latency_ns *latency)
+json_t *
+weir_latency_json(const struct weir_latency_ns *latency)
 {
 	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "count",
 			 (json_int_t)latency->count, "min_ns", latency->min, "mean_ns",
@@ -67,10 +67,10 @@ stream_json(unsigned int index)
 			   (json_int_t)c.duplicates, "reordered", (json_int_t)c.reordered,
 			   "late_from_earlier_run", (json_int_t)c.stale, "too_late",
 			   (json_int_t)c.too_late, "negative", (json_int_t)c.negative, "latency",
-			   latency_json(&c.latency));
+			   weir_latency_json(&c.latency));
 	json_object_set_new(stream, "frame_sample", frame_sample_json(&c.frame_sample));
 	if (c.lateness.count > 0)
-		json_object_set_new(stream, "lateness", latency_json(&c.lateness));
+		json_object_set_new(stream, "lateness", weir_latency_json(&c.lateness));
 	if (c.has_tagged)
 		json_object_set_new(stream, "tagged_ns", json_real(c.tagged_ns));
 	if (c.gaps > 0)

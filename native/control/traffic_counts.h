@@ -16,6 +16,7 @@ json_t *weir_streams_counted(void);
 void weir_stalls_begin(const struct weir_stalls *before);
 /* Of each core, since the start of the last run. */
 json_t *weir_stalls_since_start(void);
+json_t *weir_latency_json(const struct weir_latency_ns *latency);
 /* Names of the ports behind which nothing is any more. */
 json_t *weir_gone_ports(void);
 

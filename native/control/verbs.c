@@ -11,6 +11,7 @@
 #include "dataplane.h"
 #include "describe.h"
 #include "ledger.h"
+#include "traffic/connections/connections.h"
 #include "traffic/traffic.h"
 
 bool weir_quit_asked;
@@ -56,6 +57,7 @@ stop(const void *arguments, json_t **result, struct weir_error *error)
 	(void)arguments, (void)result, (void)error;
 	weir_loops_stop();
 	weir_run_stop();
+	weir_connections_stop();
 	return 0;
 }
 
@@ -108,6 +110,9 @@ static const struct weir_verb *const verbs[] = {
 	&weir_verb_traffic_interval,
 	&weir_verb_traffic_finish,
 	&weir_verb_traffic_delays,
+	&weir_verb_connections_configure,
+	&weir_verb_connections_start,
+	&weir_verb_connections_result,
 	OWN("ledger", "All counters of ports, areas and stages.", ledger),
 	OWN("quit", "Ends this process.", quit),
 	NULL,

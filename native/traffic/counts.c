@@ -16,8 +16,8 @@
 
 static_assert(WEIR_HISTOGRAM_BUCKETS == WEIR_DELAY_BUCKETS_MAX, "room for all of them");
 
-static void
-summarise(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
+void
+weir_latency_of(const struct weir_histogram *cycles, struct weir_latency_ns *latency)
 {
 	double ns = weir_ns_per_cycle();
 
@@ -41,7 +41,7 @@ summarise_variation(const struct weir_delays *delays, struct weir_variation_ns *
 	double ns = weir_ns_per_cycle();
 	struct weir_latency_ns size;
 
-	summarise(&delays->ipdv_cycles, &size);
+	weir_latency_of(&delays->ipdv_cycles, &size);
 	*variation = (struct weir_variation_ns){
 		.pairs = size.count,
 		.mean_size = size.mean,
@@ -170,8 +170,8 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 		.frame_sample = stream->arrivals.frame_sample,
 	};
 	find_gaps(stream, count);
-	summarise(&stream->sender.lateness_cycles, &count->lateness);
-	summarise(&delays->latency_cycles, &count->latency);
+	weir_latency_of(&stream->sender.lateness_cycles, &count->lateness);
+	weir_latency_of(&delays->latency_cycles, &count->latency);
 	if (delays->wanted.variation)
 		summarise_variation(delays, &count->variation);
 }

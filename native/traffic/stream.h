@@ -115,6 +115,9 @@ weir_arrivals_unwrap(const struct weir_arrivals *arrivals, uint32_t sequence)
 	return arrivals->highest + step;
 }
 
+/* In nanoseconds, what a histogram has in cycles. */
+void weir_latency_of(const struct weir_histogram *cycles, struct weir_latency_ns *latency);
+
 /* Compares a frame that arrived, and counts for that stream, with what was sent. */
 void weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet,
 			    uint32_t low_sequence);

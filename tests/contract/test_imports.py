@@ -25,7 +25,15 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "technology": frozenset(),
     "lab": frozenset({"technology"}),
     "catalogue": frozenset(),
-    "plan": frozenset({"technology", "protocol.configuration", "protocol.traffic", "protocol.errors"}),
+    "plan": frozenset(
+        {
+            "technology",
+            "protocol.configuration",
+            "protocol.connections",
+            "protocol.errors",
+            "protocol.traffic",
+        }
+    ),
     "planning": frozenset(),
     "planning.model": frozenset({"results"}),
     "planning.queueing": frozenset({"planning.model"}),

@@ -18,6 +18,7 @@ from tests.private_data_plane import private_data_plane
 from tools.docs.dataplane_schema import COMMANDS, Answer, Failure
 from weir.protocol import DataPlaneClient
 from weir.protocol import configuration as configuration_shapes
+from weir.protocol import connections as connections_shapes
 from weir.protocol import traffic as traffic_shapes
 from weir.protocol.configuration import Configure, HopPath, Nothing, Request
 from weir.protocol.traffic import TrafficConfigure, TrafficStart
@@ -26,6 +27,7 @@ from .wire import PORTS, area_of, stream
 
 Place = tuple[str | int, ...]
 CODES = get_args(Failure.model_fields["code"].annotation)
+SHAPE_MODULES = (configuration_shapes, connections_shapes, traffic_shapes)
 SHAPES = {command.name: command.arguments for command in COMMANDS}
 CHAIN = {
     "name": "functions",
@@ -48,13 +50,27 @@ CONFIGURATION = {
         {"name": "near", "kind": "memory", "peer": "far", "rx_queue_size": 64, "tx_queue_size": 64},
         {"name": "far", "kind": "memory", "peer": "near", "wire": "virtual"},
         {"name": "taught", "kind": "null", "mac": "02:00:00:00:00:09"},
+        {"name": "asking", "kind": "memory", "peer": "answering"},
+        {"name": "answering", "kind": "memory", "peer": "asking"},
     ],
     "rings": [{"name": "between", "size": 64}],
-    "areas": [area_of("generator", "left"), area_of("receiver", "right"), CHAIN],
+    "areas": [
+        area_of("generator", "left"),
+        area_of("receiver", "right"),
+        area_of("clients", "asking"),
+        area_of("servers", "answering"),
+        CHAIN,
+    ],
     "stall_threshold_us": {str(CORE): 100},
     "ledger": True,
     "mbufs": 4096,
 }
+
+
+def connecting(port: str) -> dict[str, str]:
+    return {"port": port, "src_mac": "02:00:00:00:00:01", "dst_mac": "02:00:00:00:00:02"}
+
+
 STAGE = {"area": "functions", "stage": "first"}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "configure": CONFIGURATION,
@@ -79,6 +95,26 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "traffic.delays": {"stream": 0, "of": "ipdv"},
     "traffic.result": {"wait_ms": 0},
+    "connections.configure": {
+        "clients": {**connecting("asking"), "address": "198.18.0.1", "last_port": 2000},
+        "servers": {**connecting("answering"), "address": "198.19.0.1", "addresses": 2},
+        "mss": 1400,
+        "retries": 2,
+        "retransmit_ns": 10**8,
+        "services": [
+            {"port": 80, "request_bytes": 16, "answer_bytes": 1, "close": "reset"},
+            {"l4": "udp", "port": 53, "weight": 2, "request_bytes": 64, "answer_bytes": 200, "think_ns": 5},
+        ],
+    },
+    "connections.start": {
+        "rate": 1.5,
+        "arrivals": "poisson",
+        "duration_ns": 10**6,
+        "connections": 1,
+        "hold": True,
+        "drain_ns": 0,
+    },
+    "connections.result": {"wait_ms": 0},
 }
 WRONG: dict[type, list[Any]] = {
     bool: [1, "nonsense"],
@@ -284,7 +320,7 @@ EXAMPLES = {
 
 
 def test_every_shape_of_a_request_has_an_example() -> None:
-    found = [one for module in (configuration_shapes, traffic_shapes) for one in vars(module).values()]
+    found = [one for module in SHAPE_MODULES for one in vars(module).values()]
     shapes = {one for one in found if isinstance(one, type) and issubclass(one, Request)}
     parts = {one for one in shapes if not one.__name__.startswith("_")}
     assert parts - {Request, Nothing} == set(EXAMPLES)

@@ -19,11 +19,11 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import models_json_schema
 
 from weir.base.document_schema import SCHEMA_ID
-from weir.protocol import configuration, ledger, traffic, traffic_results
+from weir.protocol import configuration, connections, ledger, traffic, traffic_results
 from weir.protocol.client import PROTOCOL_VERSION
 from weir.protocol.configuration import Request
 
-MODULES = (configuration, traffic, ledger, traffic_results)
+MODULES = (configuration, traffic, connections, ledger, traffic_results)
 
 
 class _Shape(BaseModel):
@@ -83,6 +83,9 @@ COMMANDS = (
     Command("traffic.interval", configuration.Nothing, traffic_results.TrafficInterval),
     Command("traffic.finish", configuration.Nothing, None),
     Command("traffic.delays", traffic.DelaysAsked, traffic_results.DelayHistogram),
+    Command("connections.configure", connections.ConnectionsConfigure, None),
+    Command("connections.start", connections.ConnectionsStart, None),
+    Command("connections.result", connections.ConnectionsWait, connections.ConnectionsResult),
     Command("ledger", configuration.Nothing, ledger.Ledger),
     Command("quit", configuration.Nothing, None),
 )

@@ -155,6 +155,16 @@ class Part:
         return narrowed, tuple(dataclasses.replace(way, lab=part(way.lab)) for way in left)
 
 
+def require_packets(lab: Lab, command: str) -> None:
+    """CommandError for a lab whose tester makes connections: what the command sends are single packets."""
+    if lab.traffic.connections is not None:
+        raise CommandError(
+            f"{command} sends frames of given sizes, and the lab makes connections: measure these with "
+            "`weir run`, or take traffic.connections out",
+            USAGE,
+        )
+
+
 def chosen_technology(lab: Lab, name: str | None) -> str:
     """The technology of that name in the lab, or its first. CommandError lists those that there are."""
     return _chosen("technology", name, lab.technology)

@@ -14,6 +14,8 @@ from typing import Literal
 AreaKind = Literal[
     "generator",
     "receiver",
+    "clients",
+    "servers",
     "chain",
     "dispatcher",
     "state_core",
@@ -23,7 +25,7 @@ AreaKind = Literal[
     "thread",
     "softirq",
 ]
-TESTER_KINDS: frozenset[AreaKind] = frozenset({"generator", "receiver"})
+TESTER_KINDS: frozenset[AreaKind] = frozenset({"generator", "receiver", "clients", "servers"})
 SWITCH_THREAD_KINDS: frozenset[AreaKind] = frozenset({"pmd", "thread"})
 """Open vSwitch's polling thread; its main one, which forwards where none polls."""
 SWITCH_KINDS: frozenset[AreaKind] = SWITCH_THREAD_KINDS | {"softirq"}

@@ -32,7 +32,9 @@ JUMBO = "9018"
 """Of an MTU of 9000 bytes: Ethernet's header is 14 bytes, the FCS 4."""
 CAPTURE = "capture"
 """The frames of traffic.capture."""
-NAMED = {"imix": SIMPLE_IMIX, "jumbo": JUMBO, CAPTURE: CAPTURE}
+CONNECTIONS = "connections"
+"""The packets of traffic.connections."""
+NAMED = {"imix": SIMPLE_IMIX, "jumbo": JUMBO, CAPTURE: CAPTURE, CONNECTIONS: CONNECTIONS}
 _MIN_FRAME_BYTES = {(4, "udp"): 64, (4, "tcp"): 76, (6, "udp"): 84, (6, "tcp"): 96}
 
 
@@ -55,8 +57,8 @@ def untagged_max_bytes(frames: Iterable[str], *, vlan: bool) -> int:
 
 def frame_sizes_bytes(frame: str) -> tuple[int, ...]:
     """The sizes that `frame` ("64" or "imix:aaaaaaaddddg") sends, in order. Of a capture, whose file no lab
-    reads, the largest that it may have."""
-    if frame == CAPTURE:
+    reads, and of connections, the largest that it may have."""
+    if frame in (CAPTURE, CONNECTIONS):
         return (STANDARD_FRAME_BYTES,)
     if not frame.startswith(IMIX_PREFIX):
         return (int(frame),)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from MLRsearch import (  # type: ignore[import-untyped]
     AbstractMeasurer,
@@ -22,8 +23,9 @@ from MLRsearch import (  # type: ignore[import-untyped]
 )
 
 from weir.lab.measure import Goal, Measure
-from weir.measure.trial import TrialRunner
+from weir.measure.trial import Outcome
 from weir.results.result import Trial
+from weir.results.trial import Purpose
 
 # Trials count as this much longer than they are, so that five trials of 0.2 s are never a rounding error
 # short of 1 s: the library would take the missing 1e-16 s for a trial that lost everything.
@@ -59,6 +61,12 @@ class GoalResult:
     much, as the lower one was carried."""
 
 
+class Runner(Protocol):
+    """What makes trials: `weir.measure.trial.TrialRunner`, or one that counts something else than packets."""
+
+    def valid(self, purpose: Purpose, load_pps: float, duration_s: float, /) -> Outcome: ...
+
+
 class _TimeUpError(Exception):
     """The deadline passed."""
 
@@ -67,8 +75,14 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
     """The library's measurer. Remembers what the library cannot: which loads failed for which reason."""
 
     def __init__(
-        self, runner: TrialRunner, measure: Measure, clock: Callable[[], float], deadline: float
+        self,
+        runner: Runner,
+        measure: Measure,
+        clock: Callable[[], float],
+        deadline: float,
+        unit: str,
     ) -> None:
+        self.unit = unit
         self._runner = runner
         self._worst_goal = max(goal.loss_ratio for goal in measure.goals)
         self._clock = clock
@@ -163,20 +177,22 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         if not self.unbelievable:
             return said + "."
         load_pps, why = list(self.unbelievable.items())[-1]
-        return f"{said}; at {load_pps:,.0f} pps no trial could be believed: {why}"
+        return f"{said}; at {load_pps:,.0f} {self.unit} no trial could be believed: {why}"
 
 
 def search(
-    runner: TrialRunner,
+    runner: Runner,
     measure: Measure,
     limits_pps: tuple[float, float],
     *,
     clock: Callable[[], float],
     deadline: float,
+    unit: str = "pps",
 ) -> list[GoalResult]:
     """One search for all goals, between two loads. One GoalResult a goal, in the goals' order.
 
-    Ends at `deadline` (of `clock`, seconds) with what is known then. Raises what the runner raises.
+    Ends at `deadline` (of `clock`, seconds) with what is known then. `unit`: of loads, in words.
+    Raises what the runner raises.
     """
     low, high = limits_pps
     wanted = {goal: _library_goal(goal, measure) for goal in measure.goals}
@@ -185,7 +201,7 @@ def search(
     config.min_load, config.max_load = low, high  # in this order: a high below the default low is refused
     config.search_duration_max = 1e9  # our deadline runs on our clock
     config.warmup_duration = None
-    measurer = _Measurer(runner, measure, clock, deadline)
+    measurer = _Measurer(runner, measure, clock, deadline, unit)
     library = MultipleLossRatioSearch(config)
     time_up = False
     try:
@@ -224,10 +240,12 @@ def _judge(
         unmeasured = time_up or upper_pps in measurer.unbelievable
         return GoalResult(goal, upper_pps=upper_pps, why=why, unmeasured=unmeasured)
     if upper_pps is None and time_up:
-        why = f"The time limit came before a load was found too high for it; it carries {lower_pps:,.0f} pps."
+        carried = f"{lower_pps:,.0f} {measurer.unit}"
+        why = f"The time limit came before a load was found too high for it; it carries {carried}."
         return GoalResult(goal, lower_pps=lower_pps, why=why + measurer.disturbed(), unmeasured=True)
     if upper_pps in measurer.unbelievable:
-        why = f"Above {lower_pps:,.0f} pps no trial could be believed: {measurer.unbelievable[upper_pps]}"
+        reason = measurer.unbelievable[upper_pps]
+        why = f"Above {lower_pps:,.0f} {measurer.unit} no trial could be believed: {reason}"
         return GoalResult(goal, lower_pps=lower_pps, upper_pps=upper_pps, why=why, unmeasured=True)
     deciding = measurer.deciding(lower_pps, upper_pps)
     loss = bounds.clo.target_to_stat[target].pessimistic_loss_ratio
@@ -260,16 +278,14 @@ def _nothing_carried(
     lowest_pps: float, upper_pps: float | None, measurer: _Measurer, *, time_up: bool
 ) -> str:
     """Why there is no lower bound."""
+    lowest = f"Even at {lowest_pps:,.0f} {measurer.unit}"
     if time_up:
         return "The time limit came before any load was found that it carries." + measurer.disturbed()
     if upper_pps in measurer.unbelievable:
-        return f"Even at {lowest_pps:,.0f} pps no trial could be believed: {measurer.unbelievable[upper_pps]}"
+        return f"{lowest} no trial could be believed: {measurer.unbelievable[upper_pps]}"
     if upper_pps in measurer.too_fast:
-        return f"Even at {lowest_pps:,.0f} pps the tester was too slow: {measurer.too_fast[upper_pps]}"
-    return (
-        f"Even at {lowest_pps:,.0f} pps, the lowest load tried, "
-        "more was lost or left in a queue than the goal allows."
-    )
+        return f"{lowest} the tester was too slow: {measurer.too_fast[upper_pps]}"
+    return f"{lowest}, the lowest load tried, more was lost or left in a queue than the goal allows."
 
 
 def _remark(
@@ -277,7 +293,7 @@ def _remark(
 ) -> str | None:
     """What a reader must know of a throughput that was found but not bracketed as asked."""
     if upper_pps is None:
-        return f"It carries the highest load tried, {lower_pps:,.0f} pps."
+        return f"It carries the highest load tried, {lower_pps:,.0f} {measurer.unit}."
     if upper_pps in measurer.too_fast:
         return measurer.too_fast[upper_pps]
     if _apart(lower_pps, upper_pps, width_allowed):

@@ -15,7 +15,7 @@ from typing import Literal
 
 from weir.base.topology import KERNEL_PORT_KINDS, Topology
 from weir.lab.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
-from weir.lab.frames import CAPTURE, mean_frame_bytes
+from weir.lab.frames import CAPTURE, CONNECTIONS, mean_frame_bytes
 from weir.lab.function import NfOptions
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import NfOption, Scalar, network_functions
@@ -59,8 +59,10 @@ def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Executi
     """The areas of `topology`, which is of `chain`, and of its switch. PlanError if something forwards there
     whose areas are not known."""
     require_modelled(topology)
-    if frame == CAPTURE:
-        raise PlanError("a capture's frames are not modelled; expected a lab with frame sizes or mixes")
+    if frame in (CAPTURE, CONNECTIONS):
+        raise PlanError(
+            f"packets of a lab's {frame} are not modelled; expected a lab with frame sizes or mixes"
+        )
     config = configure(topology, lab)
     between = switched(topology, lab, config.areas)
     queues = _queues(topology, config, between)

@@ -356,6 +356,8 @@ def _range(first: str, traffic: Traffic) -> tuple[_Address, _Address]:
     Of two varied addresses the second one goes up by three from flow to flow (native/traffic/flows.c).
     """
     address = ipaddress.ip_address(first)
+    if traffic.connections is not None:
+        return address, address + max(traffic.connections.clients, traffic.connections.servers) - 1
     varied = len({"src_ip", "dst_ip"} & set(traffic.flows.vary))
     step = {0: 0, 1: 1, 2: 3}[varied]
     return address, address + min(_RADIX - 1, step * (traffic.flows.count - 1))

@@ -25,6 +25,7 @@ _JUMBO_MBUF_BYTES = 10752  # likewise, with 10 KiB of data
 _STREAM_JUMBO_MB = 128  # what the pool of a stream with jumbo frames takes beyond that of another
 _BASE_MB = 128
 _FLOW_BYTES = 128
+_CONNECTION_BYTES = 40  # of the servers' index; the connections themselves are in other memory
 _STATE_MB = 48  # tables of one function with its default options
 _TABLE_ROOM = 2  # tables are of powers of two
 _FLOW_ENTRY_BYTES = 256
@@ -61,6 +62,8 @@ def mbufs(topology: Topology, lab: Lab) -> int:
 def memory_mb(topology: Topology, lab: Lab) -> int:
     """Memory of weir-dp in MiB."""
     flows = 2 * lab.traffic.flows.count * _FLOW_BYTES
+    if lab.traffic.connections is not None:
+        flows = lab.traffic.connections.sources * _CONNECTION_BYTES
     mbuf_bytes = _JUMBO_MBUF_BYTES if topology.jumbo else _MBUF_BYTES
     needed_mb = _BASE_MB + (mbufs(topology, lab) * mbuf_bytes + flows) // (1 << 20)
     needed_mb += 2 * _STREAM_JUMBO_MB if topology.jumbo else 0

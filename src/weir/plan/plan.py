@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal, Self
+from typing import Self
 
 from weir.base.step import Step
 from weir.base.topology import (
@@ -26,7 +26,14 @@ from weir.plan.memory import mbufs, memory_mb, queue_size
 from weir.plan.topology import PlanError, next_hop
 from weir.plan.tuning import deployment_steps, hugepages
 from weir.plan.vm_steps import vm_steps
-from weir.protocol.configuration import AreaConfig, Configure, NativePortKind, PortConfig, TesterArea
+from weir.protocol.configuration import (
+    AreaConfig,
+    Configure,
+    NativePortKind,
+    PortConfig,
+    TesterArea,
+    TesterKind,
+)
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import (
     AddressMap,
@@ -58,7 +65,8 @@ class Plan:
     configure: Configure
     """Of weir-dp, but for devices that are not there before the steps are done."""
     streams: Mapping[str, TrafficConfigure]
-    """What the tester sends, by frame of the lab; nothing where hosts are in its place."""
+    """What the tester sends, by frame of the lab; nothing where it makes connections, or hosts are in its
+    place."""
 
     @classmethod
     def of(cls, topology: Topology, lab: Lab) -> Self:
@@ -68,7 +76,7 @@ class Plan:
             steps=tuple(steps(topology, lab)),
             configure=configure(topology, lab),
             streams={}
-            if topology.end_hosts
+            if topology.end_hosts or lab.traffic.connections is not None
             else {str(frame): streams(topology, lab, str(frame)) for frame in lab.traffic.frames},
         )
 
@@ -127,7 +135,13 @@ def configure(topology: Topology, lab: Lab) -> Configure:
     functions = [function_areas(topology, node) for node in topology.processed()]
     sides = ("left", "right") if lab.tester.direction == "bidirectional" else ("left",)
     areas: list[AreaConfig] = [area for function in functions for area in function.areas]
-    if not topology.end_hosts:
+    if lab.traffic.connections is not None and not topology.end_hosts:
+        areas = [
+            _tester_area(topology, "clients", "left"),
+            *areas,
+            _tester_area(topology, "servers", "right"),
+        ]
+    elif not topology.end_hosts:
         areas = [
             *(_tester_area(topology, "generator", side) for side in sides),
             *areas,
@@ -176,7 +190,7 @@ def _port(topology: Topology, lab: Lab, port: Port) -> PortConfig:
     return made.model_copy(update={"timestamps": lab.tester.timestamps})
 
 
-def _tester_area(topology: Topology, kind: Literal["generator", "receiver"], side: str) -> TesterArea:
+def _tester_area(topology: Topology, kind: TesterKind, side: str) -> TesterArea:
     cores = topology.nodes[0].cores
     core = cores[0] if side == "left" else cores[-1]
     return TesterArea(name=f"{kind}.{side}", core=core, kind=kind, port=f"tester.{side}")

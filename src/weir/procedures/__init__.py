@@ -32,5 +32,6 @@ PROCEDURES = (
     Procedure("rfc2544", "rfc2544"),
     Procedure("latency", every_run=True),
     Procedure("lean", "lean"),
+    Procedure("connections"),
 )
 """In the order of the command line's help, and of reports."""

@@ -187,12 +187,15 @@ class HopArea(Request):
     paths: Annotated[tuple[HopPath, ...], Field(min_length=1, max_length=64)]
 
 
+TesterKind = Literal["generator", "receiver", "clients", "servers"]
+
+
 class TesterArea(Request):
-    """An area that generates or receives at one port."""
+    """An area that generates or receives at one port; or clients or servers of connections, one of each."""
 
     name: str
     core: CoreNumber
-    kind: Literal["generator", "receiver"]
+    kind: TesterKind
     port: str
 
 

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import USAGE, CommandError
-from weir.cli.labfile import LabPath, Wait, machine_cpus, own_cores, own_cpus, require_possible
+from weir.cli.labfile import (
+    LabPath,
+    Wait,
+    machine_cpus,
+    own_cores,
+    own_cpus,
+    require_packets,
+    require_possible,
+)
 from weir.cli.model import ModelFile, load_model, require_technology
 
 if TYPE_CHECKING:
@@ -61,6 +69,7 @@ def calibrate(
 
     cpus = machine_cpus()
     lab = load_lab(lab_path, cpus=cpus)
+    require_packets(lab, "a calibration")
     chosen = calibrated(lab, technology)
     if dry_run:
         planned = calibration(lab, cpus, trials, chosen, random)

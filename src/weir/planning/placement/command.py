@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import FAILED, USAGE, CommandError
-from weir.cli.labfile import LabPath, chosen_chain, machine_cpus
+from weir.cli.labfile import LabPath, chosen_chain, machine_cpus, require_packets
 from weir.cli.model import (
     AsJson,
     Cores,
@@ -82,6 +82,7 @@ def predict(
 
     cpus = machine_cpus() if cores is None else tuple(range(cores))
     lab = load_lab(lab_path, cpus=cpus)
+    require_packets(lab, "a prediction")
     asked = _Asked(
         scale_factor=scale_factor,
         cores=len(cpus),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import USAGE, CommandError, failed
-from weir.cli.labfile import chosen_chain, machine_cpus
+from weir.cli.labfile import chosen_chain, machine_cpus, require_packets
 
 if TYPE_CHECKING:
     from weir.lab.traffic import Traffic
@@ -160,6 +160,7 @@ def _chain(target: str, name: str | None, fastpath: bool) -> tuple[LeanChain, Tr
 
     if Path(target).exists():
         lab = load_lab(Path(target), cpus=machine_cpus())
+        require_packets(lab, "weir lean")
         return chain_of_lab(lab, chosen_chain(lab, name)), lab.traffic
     return chain_of_text(target, fastpath=fastpath), Traffic(flows=Flows(count=FLOWS))
 

@@ -19,6 +19,7 @@ from weir.cli.labfile import (
     chosen_frame,
     here,
     own_cores,
+    require_packets,
 )
 from weir.cli.quantities import bandwidth_bps, rate_pps, seconds
 from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
@@ -77,6 +78,7 @@ def migrate(
     from weir.store.store import Store
 
     lab = here(lab_path, quick=quick)
+    require_packets(lab, "weir migrate")
     chosen = chosen_chain(lab, chain)
     settings = _settings(
         lab,

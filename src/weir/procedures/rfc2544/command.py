@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed
-from weir.cli.labfile import Chains, LabPath, Part, Technologies, Variants, Wait, compared_here, own_cores
+from weir.cli.labfile import (
+    Chains,
+    LabPath,
+    Part,
+    Technologies,
+    Variants,
+    Wait,
+    compared_here,
+    own_cores,
+    require_packets,
+)
 from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
 
 if TYPE_CHECKING:
@@ -70,6 +80,7 @@ def rfc2544(
     from weir.technology import TECHNOLOGIES
 
     lab, compared = Part(technology, variant, chain).of(*compared_here(lab_path, quick=quick))
+    require_packets(lab, "weir rfc2544")
     options = chosen_options(lab, test, frame, quick=quick)
     lab, compared = (
         _with(lab, options),

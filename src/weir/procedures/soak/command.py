@@ -20,6 +20,7 @@ from weir.cli.labfile import (
     chosen_technology,
     here,
     own_cores,
+    require_packets,
 )
 from weir.cli.quantities import seconds
 from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, stored, write_reports
@@ -92,6 +93,7 @@ def soak(
         raise CommandError("expected a LAB, or --resume RUN", USAGE)
     else:
         lab = here(lab_path, quick=quick)
+        require_packets(lab, "weir soak")
     if earlier is not None:
         soaked = [one for one in earlier.setups if soak_of(earlier) in one.cases]
         topologies = [planned(lab, one.technology, chosen_chain(lab, one.chain)) for one in soaked]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 SPREAD = 1.3
 """By how much a run may take longer, or shorter, than one before it."""
+CONNECTION_TRIALS = 15
+"""Of a search for a goal of connections, about."""
 SHORTEST = 0.45
 """Of what all trials would take if none were spared: searches that end early, few trials repeated."""
 BUSY = 0.5
@@ -79,13 +82,20 @@ def run(
         Progress(console) as progress,
     ):
         progress.say(_expected(lab, compared, seconds_before(database, lab)))
-        campaign = Campaign(lab, compared, quick=quick, store=database, progress=progress)
-        result = campaign.run()
+        makes = Campaign
+        if lab.traffic.connections is not None:
+            makes = import_module("weir.procedures.connections.campaign").ConnectionsCampaign
+        result = makes(lab, compared, quick=quick, store=database, progress=progress).run()
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
     write_reports(result, output, stems, console, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     cases = [case for _, case in result.cases()]
+    if lab.traffic.connections is not None:
+        records = [case.records.get("connections", {}) for case in cases]
+        if not any(one["load"] is not None for record in records for one in record.get("found", ())):
+            failed("no goal of the connections was reached")
+        return
     found = any(one.status == "found" for case in cases for one in case.throughput)
     timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
     if not found and (lab.measure.goals or not timed):
@@ -150,6 +160,9 @@ def _expected_s(lab: Lab, compared: Sequence[Way]) -> float:
     from weir.measure.experiment import expected_s
 
     cases = len(lab.chains()) * len(lab.traffic.frames) * lab.measure.rounds
+    if (wanted := lab.traffic.connections) is not None:
+        each_s = lab.measure.repeats * len(wanted.goals) * CONNECTION_TRIALS * wanted.trial_s
+        return each_s * cases * sum(way.refused is None for way in compared)
     return sum(expected_s(way.lab.measure) for way in compared if way.refused is None) * cases
 
 

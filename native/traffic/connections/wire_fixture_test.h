@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For the tests of this folder: clients and servers at the two ends of a wire in memory that loses,
+ * doubles and swaps packets on demand, in a time of its own. */
+#ifndef WEIR_TRAFFIC_CONNECTIONS_WIRE_FIXTURE_TEST_H
+#define WEIR_TRAFFIC_CONNECTIONS_WIRE_FIXTURE_TEST_H
+
+#include <rte_mbuf.h>
+
+#include "segment.h"
+#include "traffic/connections/connections.h"
+
+#define WIRE_PACKETS 65536
+#define TRACE_MOST 64
+
+/* What was put on the wire, before anything happened to it. */
+struct seen {
+	bool from_client;
+	struct weir_segment segment;
+	uint8_t payload[64]; /* its beginning */
+};
+
+extern struct wire {
+	double lost, doubled, swapped; /* of the packets, by chance */
+	uint64_t random;
+	/* Sees and may change each packet, or return false: it is lost. NULL: none. */
+	bool (*pass)(bool from_client, struct rte_mbuf *packet);
+	struct seen trace[TRACE_MOST];
+	unsigned int seen;
+} wire;
+
+int start_wire(void **state); /* group set-up */
+int make_ends(void **state);  /* set-up: a clean wire, areas, nothing configured */
+int free_ends(void **state);
+
+/* 16 addresses of 1,000 ports each, to one server; one service: 100 bytes and 3,000 back. */
+struct weir_connections_config plain_config(void);
+void configure_ends(const struct weir_connections_config *config);
+/* Lets both ends work until nothing is open or so much time has passed; gives the counts, which
+ * must add up. */
+struct weir_connections_count make_connections(const struct weir_connections_run *run,
+					       uint64_t most_ns);
+/* Without configuration: the checksums again. */
+void set_checksums(struct rte_mbuf *packet);
+/* Puts a packet on the wire, to the client, as if the server had sent it. */
+void send_to_client(const struct weir_segment *segment);
+
+#endif

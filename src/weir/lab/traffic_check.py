@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is impossible about the captures of a lab, but for the files themselves, which weir-dp reads; and
+about its connections."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from weir.lab.complaint import Complaint
+from weir.lab.frames import CAPTURE, CONNECTIONS
+from weir.lab.lab import Lab
+from weir.lab.source import KeyPath
+
+_HERE: KeyPath = ("traffic", "capture")
+_FRAMES: KeyPath = ("traffic", "frames")
+
+
+def capture_complaints(lab: Lab) -> Iterator[Complaint]:
+    """Of the whole lab."""
+    traffic, capture = lab.traffic, lab.traffic.capture
+    sizes = [frame for frame in traffic.frames if frame != CAPTURE]
+    if capture is None:
+        if len(sizes) < len(traffic.frames) and traffic.connections is None:
+            expected = "the files there, or sizes alone"
+            yield Complaint(
+                _FRAMES, "names `capture`, and traffic.capture is absent", expected, about=(_HERE,)
+            )
+        if traffic.pacing == "recorded":
+            message, expected = "is `recorded`, and no capture is sent", "constant or poisson"
+            yield Complaint(("traffic", "pacing"), message, expected, about=(_HERE,))
+        return
+    if len(sizes) == len(traffic.frames):
+        message, expected = "is not sent: traffic.frames has sizes alone", "`capture` among the frames"
+        yield Complaint(_HERE, message, expected, about=(_FRAMES,))
+    if traffic.pacing == "recorded" and sizes:
+        message = f"is `recorded`, and frames of {sizes[0]} were not captured"
+        expected = "constant or poisson, or the capture alone"
+        yield Complaint(("traffic", "pacing"), message, expected, about=(_FRAMES,))
+    yield from _ends(lab)
+    if lab.measure.latency is not None and not capture.stamp:
+        message, expected = (
+            "is not known of frames without a stamp",
+            "`stamp: true` in traffic.capture, or none",
+        )
+        yield Complaint(("measure", "latency"), message, expected, about=(_HERE,))
+
+
+def _ends(lab: Lab) -> Iterator[Complaint]:
+    capture, both = lab.traffic.capture, lab.tester.direction == "bidirectional"
+    assert capture is not None
+    about: tuple[KeyPath, ...] = (("tester", "direction"), _HERE)
+    if capture.left is None:
+        yield Complaint((*_HERE, "left"), "is absent", "a file for the left end", about=about)
+    if capture.right is None and both:
+        message = "is absent, and traffic is bidirectional"
+        expected = "a file for the right end, or `tester: {direction: left-to-right}`"
+        yield Complaint((*_HERE, "right"), message, expected, about=about)
+    if capture.right is not None and not both:
+        message = "is never sent: traffic runs left to right alone"
+        yield Complaint((*_HERE, "right"), message, "tester.direction bidirectional, or none", about=about)
+
+
+_CONNECTIONS: KeyPath = ("traffic", "connections")
+
+
+def connection_complaints(lab: Lab) -> Iterator[Complaint]:
+    """Of the whole lab."""
+    traffic, wanted = lab.traffic, lab.traffic.connections
+    if wanted is None:
+        if CONNECTIONS in traffic.frames:
+            message = "names `connections`, and traffic.connections is absent"
+            yield Complaint(_FRAMES, message, "these, or sizes alone", about=(_CONNECTIONS,))
+        return
+    if traffic.frames != (CONNECTIONS,):
+        message = f"has {traffic.frames[0]}, and connections have packets of their own sizes"
+        yield Complaint(_FRAMES, message, "none: connections are measured alone", about=(_CONNECTIONS,))
+    if traffic.capture is not None:
+        message = "is not sent where connections are made"
+        yield Complaint(_HERE, message, "one of the two", about=(_CONNECTIONS,))
+    if traffic.ip != 4:
+        message, expected = "is 6, and connections are made by IPv4 alone", "4, or no connections"
+        yield Complaint(("traffic", "ip"), message, expected, about=(_CONNECTIONS,))
+    if traffic.pacing == "recorded":
+        message = "is `recorded`, and connections were not captured"
+        yield Complaint(("traffic", "pacing"), message, "constant or poisson", about=(_CONNECTIONS,))
+    if lab.measure.latency is not None:
+        message = "is of packets with a stamp, and connections have none"
+        expected = "none: the times of connections and transactions are told without it"
+        yield Complaint(("measure", "latency"), message, expected, about=(_CONNECTIONS,))
+    if lab.measure.rounds > 1:
+        message = f"is {lab.measure.rounds}, and connections are measured in one round"
+        yield Complaint(("measure", "rounds"), message, "1; searches are repeated by measure.repeats")
+    if lab.sla is not None:
+        message = "limits rates and delays of packets, and the tester makes connections"
+        yield Complaint(("sla",), message, "none", about=(_CONNECTIONS,))
+    yield from _addresses(lab)
+
+
+def _addresses(lab: Lab) -> Iterator[Complaint]:
+    """Ranges that reach beyond the last address, or into each other."""
+    traffic, wanted = lab.traffic, lab.traffic.connections
+    assert wanted is not None
+    try:
+        (source, _), (destination, _) = traffic.sent()
+        first, to = int(ipaddress.IPv4Address(source)), int(ipaddress.IPv4Address(destination))
+    except ValueError:
+        return  # which is said of the address itself
+    for key, begin, count in (("clients", first, wanted.clients), ("servers", to, wanted.servers)):
+        if begin + count > 1 << 32:
+            message = (
+                f"is {count}, and there are not so many addresses from {ipaddress.IPv4Address(begin)} on"
+            )
+            yield Complaint((*_CONNECTIONS, key), message, "fewer")
+    if first < to + wanted.servers and to < first + wanted.clients:
+        message = f"reaches the servers' addresses, which begin at {destination}"
+        expected = "fewer, or ends whose addresses are further apart"
+        yield Complaint(
+            (*_CONNECTIONS, "clients"), message, expected, about=(("traffic", "right", "address"),)
+        )

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir run` of a lab with connections: the same set-ups, stores and ends, another measurement."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Container, Sequence
+
+from weir import plan
+from weir.base.topology import Topology
+from weir.lab import Lab
+from weir.lab.frames import CONNECTIONS, mean_frame_bytes
+from weir.lab.ways import Way
+from weir.measure.one_case import PhaseStarted
+from weir.measure.tester import ANNOUNCE_FRAMES, no_counters
+from weir.measure.trial import PortGoneError
+from weir.plan.connections import connections
+from weir.procedures.campaign import Campaign, CampaignProgress
+from weir.procedures.connections.measure import UNITS, ConnectionMeasurer
+from weir.procedures.driver import RunningChain, new_id, running
+from weir.procedures.rounds import MeasuredSetup
+from weir.results.connections import ConnectionsFound
+from weir.results.result import Case, Ceiling, Result
+from weir.store.store import Store
+
+NAME = "connections"
+
+
+class ConnectionsCampaign(Campaign):
+    """One run of such a lab."""
+
+    def __init__(
+        self, lab: Lab, compared: Sequence[Way], *, quick: bool, store: Store, progress: CampaignProgress
+    ) -> None:
+        super().__init__(lab, compared, quick=quick, store=store, progress=progress)
+        # By port kind, and by variant.
+        self._alone: dict[tuple[str, str | None], float | None] = {}
+
+    def _calibrated(self, way: Way, topology: Topology) -> dict[str, Ceiling]:
+        """None of packets. What the tester can do is measured once a run, kind of port and variant."""
+        kind = topology.ports[0].kind, way.variant
+        if kind not in self._alone:
+            with running(way.lab, plan.loopback(topology, new_id(way.lab))) as loop:
+                measurer = self._measurer(way, loop, "calibrate", counted=False)
+                self._alone[kind] = measurer.ceiling_per_s()
+        return {}
+
+    def _measure(
+        self,
+        result: Result,
+        visited: MeasuredSetup,
+        topology: Topology,
+        found: dict[str, Ceiling],  # noqa: ARG002 - of packets
+        frames: Container[str] | None,  # noqa: ARG002 - there is one case
+    ) -> None:
+        way = visited.way
+        with running(way.lab, topology) as chain:
+            self._record(result, visited, chain)
+            began = time.monotonic()
+            measurer = self._measurer(way, chain, "search")
+            problem: str | None = "Interrupted before it was finished."
+            try:
+                measurer.measure(self._alone[topology.ports[0].kind, way.variant])
+                problem = None
+            except PortGoneError as gone:
+                chain.deployment.keep_logs(gone)
+                problem = str(gone)
+            except Exception as error:
+                chain.deployment.keep_logs(error)
+                problem = str(error)
+                raise
+            finally:
+                case = Case(
+                    frame=CONNECTIONS,
+                    mean_frame_bytes=mean_frame_bytes(CONNECTIONS),
+                    records={NAME: measurer.record.model_dump(mode="json")},
+                    problem=problem,
+                    seconds=time.monotonic() - began,
+                )
+                self._store.add_case(visited.number, visited.add(case, None, self._state))
+            self._finished += 1
+            self._progress.case(case)
+            for one in measurer.record.found:
+                self._progress.say(f"  {said(one)}")
+
+    def _measurer(
+        self, way: Way, chain: RunningChain, phase: str, *, counted: bool = True
+    ) -> ConnectionMeasurer:
+        """Its connections are configured."""
+        chain.client.announce(ANNOUNCE_FRAMES)
+        chain.client.call("connections.configure", connections(chain.topology, way.lab).arguments())
+
+        def on_phase(step: int, steps: int) -> None:
+            self._progress.event(
+                PhaseStarted(CONNECTIONS, "calibrate" if phase == "calibrate" else "search", step, steps)
+            )
+
+        return ConnectionMeasurer(
+            way.lab, chain.client, chain.counters if counted else no_counters, chain.cores, on_phase
+        )
+
+
+def said(found: ConnectionsFound) -> str:
+    """ "new-connections: 12,345 connections a second"; or why there is none."""
+    unit = UNITS["concurrent-connections" if found.goal == "concurrent-connections" else "new-connections"]
+    if found.load is None:
+        return f"{found.goal}: irregular: {found.why}"
+    return f"{found.goal}: {found.load:,.0f} {unit}" + (" (tester-bound)" if found.tester_bound else "")

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The goals of RFC 9411 on one built chain: for each the highest load whose connections are completed.
+
+MLRsearch, as for NDR: its loss ratio is 1 less the success ratio. Throughput, transactions and their times
+are those of a trial at what was found.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+from weir.lab.frames import BITS_PER_BYTE
+from weir.lab.lab import Lab
+from weir.lab.measure import Goal
+from weir.lab.traffic import ConnectionGoal, Service
+from weir.lab.traffic import Connections as Wanted
+from weir.measure.search import GoalResult, search
+from weir.measure.tester import CoreWatch, SutCounters
+from weir.procedures.connections.trial import ConnectionRunner
+from weir.protocol.client import DataPlaneClient
+from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial
+
+UNITS: dict[ConnectionGoal, str] = {
+    "new-connections": "connections a second",
+    "concurrent-connections": "connections",
+}
+INITIAL_SHARE = 0.25
+"""Of a trial: what the search looks for the region with."""
+TESTER_BOUND_SHARE = 0.9
+"""Of what the tester can do: with more found, it may be the limit."""
+LOWEST = 100.0
+"""New connections a second that a tester is tried with first."""
+PROBE_S = 0.3
+HALVINGS = 3
+
+Phase = Callable[[int, int], None]
+
+
+class ConnectionMeasurer:
+    """Of one chain that is deployed and configured, its loops polling."""
+
+    def __init__(
+        self, lab: Lab, client: DataPlaneClient, counters: SutCounters, cores: CoreWatch, phase: Phase
+    ) -> None:
+        wanted = lab.traffic.connections
+        assert wanted is not None
+        self._wanted: Wanted = wanted
+        self._lab = lab
+        self._client = client
+        self._counters = counters
+        self._cores = cores
+        self._phase = phase
+        self.record = Connections(
+            services=[described(one) for one in wanted.services], sources=wanted.sources
+        )
+
+    def measure(self, ceiling_per_s: float | None) -> None:
+        """Fills the record, goal by goal: what is finished is there when this raises."""
+        self.record.tester_per_s = ceiling_per_s
+        for goal in self._wanted.goals:
+            self.record.found.append(self._found(goal, self._highest(goal, ceiling_per_s)))
+
+    def ceiling_per_s(self) -> float | None:
+        """New connections a second that all are completed, up to a tenth more; None: not even few are."""
+        runner = self._runner("new-connections")
+        good, tried = 0.0, LOWEST
+        while tried <= 1e8 and self._carries(runner, tried):
+            good, tried = tried, 2 * tried
+        for _ in range(HALVINGS if good else 0):
+            middle = (good + tried) / 2
+            good, tried = (middle, tried) if self._carries(runner, middle) else (good, middle)
+        return good or None
+
+    def _carries(self, runner: ConnectionRunner, rate: float) -> bool:
+        trial = runner.valid("calibration", rate, PROBE_S).trial
+        return trial.valid and trial.delivered == trial.offered
+
+    def _runner(self, goal: ConnectionGoal) -> ConnectionRunner:
+        return ConnectionRunner(
+            self._client,
+            self._counters,
+            self._wanted,
+            goal,
+            poisson=self._lab.traffic.arrivals == "poisson",
+            retries=self._lab.measure.trial.retries,
+            cores=self._cores,
+            on_trial=self.record.trials.append,
+        )
+
+    def _highest(self, goal: ConnectionGoal, ceiling_per_s: float | None) -> float:
+        if goal == "concurrent-connections":
+            return float(self._wanted.sources)
+        return self._wanted.max_rate or ceiling_per_s or LOWEST
+
+    def _found(self, goal: ConnectionGoal, highest: float) -> ConnectionsFound:
+        runner, results = self._runner(goal), []
+        repeats = self._lab.measure.repeats
+        for number in range(repeats):
+            self._phase(number + 1, repeats)
+            results.append(self._searched(runner, goal, highest))
+        loads = [one.load_pps for one in results if one.load_pps is not None]
+        found = ConnectionsFound(
+            goal=goal,
+            success_ratio=self._wanted.success_ratio,
+            searches=len(results),
+            why=_why(results, loads),
+        )
+        if 2 * len(loads) <= len(results):
+            return found
+        found.load, found.load_min, found.load_max = statistics.median(loads), min(loads), max(loads)
+        found.tester_bound = any(one.tester_limited for one in results) or (
+            found.load >= TESTER_BOUND_SHARE * highest and self._wanted.max_rate is None
+        )
+        runner.valid("confirm", found.load, self._wanted.trial_s)
+        _describe(found, self.record.trials[-1])
+        return found
+
+    def _searched(self, runner: ConnectionRunner, goal: ConnectionGoal, highest: float) -> GoalResult:
+        options, trial_s = self._lab.measure, self._wanted.trial_s
+        trial = options.trial.model_copy(
+            update={
+                "initial_duration_s": INITIAL_SHARE * trial_s,
+                "duration_s": trial_s,
+                "duration_sum_s": trial_s,
+            }
+        )
+        wanted = options.model_copy(
+            update={
+                "goals": (Goal(name=goal, loss_ratio=1 - self._wanted.success_ratio),),
+                "trial": trial,
+            }
+        )
+        lowest = max(1.0, options.min_load * highest)
+        return search(
+            runner,
+            wanted,
+            (min(lowest, highest / 2), highest),
+            clock=time.monotonic,
+            deadline=time.monotonic() + options.time_limit_s,
+            unit=UNITS[goal],
+        )[0]
+
+
+def described(service: Service) -> str:
+    """ "TCP 80: 1 transaction of 200 and 1024 B"."""
+    several = "" if service.transactions == 1 else "s"
+    think = f", {service.think_ms:g} ms to think" if service.think_ms else ""
+    close = ", closed by reset" if service.close == "reset" and service.l4 == "tcp" else ""
+    return (
+        f"{service.l4.upper()} {service.port}: {service.transactions} transaction{several} of "
+        f"{service.request_bytes} and {service.answer_bytes} B{think}{close}"
+    )
+
+
+def _why(results: Sequence[GoalResult], loads: Sequence[float]) -> str | None:
+    """Of the first search without a load where there is one, else what the first one remarks."""
+    said = [one.why for one in results if one.load_pps is None] or [results[0].why]
+    missing = len(results) - len(loads)
+    more = f" ({missing} of {len(results)} searches)" if missing and loads else ""
+    return f"{said[0]}{more}" if said[0] else None
+
+
+def _describe(found: ConnectionsFound, trial: ConnectionTrial) -> None:
+    """What a trial at the load came to."""
+    clients, servers = trial.clients, trial.servers
+    seconds = trial.intended_duration_s
+    sent = clients.tx_packets + servers.tx_packets
+    found.connections_per_s = clients.opened / seconds
+    found.transactions_per_s = clients.transactions / seconds
+    found.goodput_bps = (clients.payload_bytes + servers.payload_bytes) * BITS_PER_BYTE / seconds
+    found.l2_bps = (clients.tx_bytes + clients.rx_bytes) * BITS_PER_BYTE / seconds
+    found.open_most = trial.open_most
+    found.connect, found.first_byte, found.transaction = trial.connect, trial.first_byte, trial.transaction
+    found.retransmission_ratio = (clients.retransmissions + servers.retransmissions) / sent if sent else None

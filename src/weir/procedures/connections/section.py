@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections in reports: for each chain what was found for each goal, and where its connections went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from weir.report import blocks, numbers
+from weir.report.page.markup import Child, sheet, tag
+from weir.report.sections import (
+    HOW_TO_READ,
+    TESTER_ALONE,
+    Cell,
+    CsvTable,
+    Note,
+    PagePart,
+    PlainTable,
+    Section,
+)
+from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial
+from weir.results.result import Case, Result, Setup
+from weir.results.trial import Latency
+
+NAME = "connections"
+HEAD = (
+    "Chain", "Goal", "found", "min–max", "transactions/s", "goodput, Gbit/s", "sent again",
+    "SYN to SYN-ACK, p50", "answer, p50", "answer, p99",
+)  # fmt: skip
+WORDS = 2
+LEDGER_HEAD = ("Chain", "Goal", "at", "opened", "completed", "failed", "open", "drops of packets")
+COLUMNS = (
+    "run", "lab", "technology", "variant", "chain", "goal", "success_ratio", "status", "load", "load_min",
+    "load_max", "searches", "tester_bound", "why", "connections_per_s", "transactions_per_s", "goodput_bps",
+    "l2_bps", "open_most", "retransmission_ratio", "connect_p50_us", "connect_p99_us", "first_byte_p50_us",
+    "first_byte_p99_us", "transaction_p50_us", "transaction_p99_us", "tester_per_s",
+)  # fmt: skip
+MEANING = (
+    "found: the highest load whose connections were completed in the share asked for: new ones a second, or "
+    "so many open at once. A connection is completed when all its answers were received whole and it "
+    "was closed.",
+    "Goodput: payload of requests and answers, in order, each byte once. Answer: from the beginning of a "
+    "request to the last byte of its answer, what had to be sent again in it.",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The connections of one built chain."""
+
+    setup: Setup
+    case: Case
+    record: Connections
+
+    @property
+    def title(self) -> str:
+        """ "linux-bridge PVP"."""
+        return f"{self.setup.name} {self.setup.chain}"
+
+    def confirming(self, found: ConnectionsFound) -> ConnectionTrial | None:
+        """The last trial at what was found."""
+        alike = (
+            one for one in reversed(self.record.trials) if one.goal == found.goal and one.load == found.load
+        )
+        return next(alike, None)
+
+
+def rows(result: Result) -> list[Row]:
+    """All, in stored order."""
+    return [
+        Row(setup, case, Connections.model_validate(case.records[NAME]))
+        for setup, case in result.cases()
+        if NAME in case.records
+    ]
+
+
+def amount(found: ConnectionsFound) -> str:
+    """ "12,345 /s", "irregular"."""
+    if found.load is None:
+        return "irregular"
+    least = "≥ " if found.tester_bound else ""
+    return f"{least}{found.load:,.0f}{' /s' if found.goal == 'new-connections' else ''}"
+
+
+def _p(times: Latency | None, quantile: str) -> str:
+    return numbers.us(getattr(times, f"{quantile}_us") if times is not None else None)
+
+
+def _line(row: Row, found: ConnectionsFound) -> list[str]:
+    known = found.load_min is not None and found.load_max is not None
+    return [
+        row.title,
+        found.goal,
+        amount(found),
+        f"{found.load_min:,.0f}–{found.load_max:,.0f}" if known else numbers.NONE,
+        f"{found.transactions_per_s:,.0f}" if found.transactions_per_s is not None else numbers.NONE,
+        numbers.gbps(found.goodput_bps),
+        numbers.share(found.retransmission_ratio),
+        _p(found.connect, "p50"),
+        _p(found.transaction, "p50"),
+        _p(found.transaction, "p99"),
+    ]
+
+
+def lines(result: Result) -> list[list[str]]:
+    """In the order of HEAD: one for each chain and goal."""
+    return [_line(row, found) for row in rows(result) for found in row.record.found]
+
+
+def ledger_lines(result: Result) -> list[list[str]]:
+    """In the order of LEDGER_HEAD: where the clients' connections went, in the last trial at it."""
+    listed = []
+    for row in rows(result):
+        for found in row.record.found:
+            trial = row.confirming(found)
+            if trial is None:
+                continue
+            clients = trial.clients
+            why = ", ".join(f"{count:,} {reason}" for reason, count in clients.failed.items() if count)
+            drops = ", ".join(f"{one.packets:,} at {one.place} ({one.reason})" for one in trial.drops)
+            listed.append(
+                [
+                    row.title,
+                    found.goal,
+                    amount(found),
+                    f"{clients.opened:,}",
+                    f"{clients.completed:,}",
+                    why or "0",
+                    f"{clients.open:,}",
+                    drops or "none",
+                ]
+            )
+    return listed
+
+
+def _remarks(result: Result) -> list[str]:
+    found = [(row, one) for row in rows(result) for one in row.record.found]
+    return [f"{row.title}, {one.goal}: {one.why}" for row, one in found if one.why]
+
+
+def terminal(result: Result) -> Iterator[RenderableType]:
+    """Two tables, goal by goal; remarks below."""
+    if not rows(result):
+        return
+    for title, head, cells in (
+        ("Connections", HEAD, lines(result)),
+        ("Every connection", LEDGER_HEAD, ledger_lines(result)),
+    ):
+        table = blocks.table(f"\n{title}")
+        for index, name in enumerate(head):
+            table.add_column(
+                name.replace(", ", ",\n"), justify="left" if index < WORDS else "right", overflow="fold"
+            )
+        for line in cells:
+            table.add_row(*line)
+        if cells:
+            yield table
+    for remark in _remarks(result):
+        yield Text(remark, style="dim")
+
+
+def plain(result: Result) -> Iterator[PlainTable]:
+    """The same."""
+    if rows(result):
+        yield PlainTable("Connections", HEAD, lines(result), WORDS, " ".join(_remarks(result)))
+        yield PlainTable("Every connection", LEDGER_HEAD, ledger_lines(result), WORDS)
+
+
+def findings(result: Result) -> Iterator[str]:
+    """What each chain carries, by its first goal."""
+    for row in rows(result):
+        for found in row.record.found[:1]:
+            if found.load is None:
+                yield f"{row.title}: no load was found for {found.goal}: {found.why}"
+                continue
+            what = (
+                f"{found.load:,.0f} new connections a second"
+                if found.goal == "new-connections"
+                else f"{found.load:,.0f} connections at the same time"
+            )
+            least = "at least " if found.tester_bound else ""
+            share = f"{100 * found.success_ratio:.6f}".rstrip("0").rstrip(".")
+            yield f"{row.title} carries {least}{what}, {share} % of them completed."
+
+
+def notes(result: Result) -> Iterator[Note]:
+    """What was asked of the tester, and what it can do."""
+    known = rows(result)
+    if not known:
+        return
+    first = known[0].record
+    yield Note(HOW_TO_READ, [*MEANING, f"Each connection is one of: {'; '.join(first.services)}."])
+    alone = [one for row in known if (one := row.record.tester_per_s) is not None]
+    if alone:
+        said = " to ".join(f"{one:,.0f}" for one in sorted({min(alone), max(alone)}))
+        yield Note(TESTER_ALONE, [f"{said} new connections a second, in loopback; ≥: it may be the limit."])
+
+
+def page(result: Result) -> Iterator[PagePart]:
+    """Both tables."""
+    if rows(result):
+        remarks = [tag("li", one) for one in _remarks(result)]
+        content: tuple[Child, ...] = (
+            sheet("What was found", HEAD, lines(result), WORDS),
+            sheet("Every connection", LEDGER_HEAD, ledger_lines(result), WORDS),
+            tag("ul", remarks, class_="plain why") if remarks else None,
+        )
+        yield PagePart("Connections", "Connections", " ".join(MEANING), content)
+
+
+def csv(result: Result) -> CsvTable | None:
+    """A row for each chain and goal."""
+    return CsvTable(COLUMNS, _csv_rows(result)) if rows(result) else None
+
+
+def _csv_rows(result: Result) -> Iterator[dict[str, Cell]]:
+    for row in rows(result):
+        for found in row.record.found:
+            times: dict[str, Cell] = {
+                f"{name}_{quantile}_us": getattr(one, f"{quantile}_us")
+                for name in ("connect", "first_byte", "transaction")
+                if (one := getattr(found, name)) is not None
+                for quantile in ("p50", "p99")
+            }
+            yield {
+                "run": result.id,
+                "lab": result.lab,
+                "technology": row.setup.technology,
+                "variant": row.setup.variant,
+                "chain": row.setup.chain,
+                "status": "found" if found.load is not None else "irregular",
+                "tester_per_s": row.record.tester_per_s,
+                **found.model_dump(exclude={"connect", "first_byte", "transaction"}),
+                **times,
+            }
+
+
+SECTION = Section(
+    kind=lambda result: NAME if rows(result) else None,
+    findings=findings,
+    tables=plain,
+    terminal=terminal,
+    notes=notes,
+    page=page,
+    csv=csv,
+    leads=True,
+)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial of connections: a load for a time, every connection accounted for; and as a search asks it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from weir.base.si import NS_PER_S
+from weir.lab.traffic import ConnectionGoal, Connections
+from weir.measure.accounting import RECEIVER_REASONS, Counts, counted
+from weir.measure.delay_figures import latency
+from weir.measure.tester import CoreWatch, SutCounters, Taken
+from weir.measure.trial import Outcome, PortGoneError
+from weir.measure.validity import Fault
+from weir.protocol.client import DataPlaneClient
+from weir.protocol.connections import ConnectionsResult, ConnectionsStart, ConnectionsWait, SideResult
+from weir.protocol.errors import DataPlaneTimeoutError
+from weir.results.connections import ConnectionLedger, ConnectionTrial
+from weir.results.trial import Drop, Purpose, Trial
+
+WAIT_MS = 100
+LATE_S = 10.0
+"""How long after its planned end a run may still be under way."""
+SHORT_RATIO = 0.001
+"""Of the connections: with more than that opened too late the tester is too slow."""
+TAKEN_SHARE = 0.02
+"""Of a trial's time: with others on a core for longer, its connections say nothing of the chain."""
+RAMP_SHARE = 0.5
+"""Of a trial of concurrent connections, in which they are opened."""
+
+
+class ConnectionRunner:
+    """Trials of one goal on one built chain; each is handed to `on_trial`, valid or not."""
+
+    def __init__(
+        self,
+        client: DataPlaneClient,
+        counters: SutCounters,
+        options: Connections,
+        goal: ConnectionGoal,
+        *,
+        poisson: bool,
+        retries: int,
+        cores: CoreWatch,
+        on_trial: Callable[[ConnectionTrial], None],
+    ) -> None:
+        self._client = client
+        self._counters = counters
+        self._options = options
+        self._goal = goal
+        self._poisson = poisson
+        self._retries = retries
+        self._cores = cores
+        self._on_trial = on_trial
+
+    def valid(self, purpose: Purpose, load: float, duration_s: float) -> Outcome:
+        """A trial repeated while it is invalid, as often as the lab says; connections in place of packets.
+
+        Once is enough where the tester was too slow.
+        """
+        for _ in range(self._retries + 1):
+            outcome = self.run(purpose, load, duration_s)
+            if outcome.trial.valid or outcome.has("tester"):
+                break
+        return outcome
+
+    def run(self, purpose: Purpose, load: float, duration_s: float) -> Outcome:
+        """One trial. PortGoneError after it was handed on, when a port disappeared during it."""
+        before = self._counted()
+        self._cores.begin()
+        result = self._made(load, duration_s)
+        taken = self._cores.end()
+        after = self._counted()
+        found = self._faults(result, before, after, taken)
+        trial = ConnectionTrial(
+            goal=self._goal,
+            load=load,
+            intended_duration_s=duration_s,
+            duration_s=result.duration_ns / NS_PER_S,
+            intended=result.intended,
+            open_most=result.open_most,
+            clients=_ledger(result.clients),
+            servers=_ledger(result.servers),
+            connect=latency(result.connect),
+            first_byte=latency(result.first_byte),
+            transaction=latency(result.transaction),
+            drops=_drops(before, after),
+            valid=not found,
+            invalid_because=[fault.sentence for fault in found],
+        )
+        self._on_trial(trial)
+        gone = [fault for fault in found if fault.kind == "gone"]
+        if gone:
+            raise PortGoneError(gone[0].sentence)
+        return Outcome(_as_searched(purpose, trial), tuple(found))
+
+    def _made(self, load: float, duration_s: float) -> ConnectionsResult:
+        """Asleep meanwhile: weir-dp polls on the same cores."""
+        drain_s = self._options.drain_s
+        concurrent = self._goal == "concurrent-connections"
+        number = max(1, round(load))
+        run = ConnectionsStart(
+            rate=number / (RAMP_SHARE * duration_s) if concurrent else load,
+            arrivals="poisson" if self._poisson else "constant",
+            duration_ns=round(duration_s * NS_PER_S),
+            connections=number if concurrent else None,
+            hold=concurrent,
+            drain_ns=round(drain_s * NS_PER_S),
+        )
+        self._client.call("connections.start", run.arguments())
+        ends = time.monotonic() + duration_s + drain_s
+        self._client.wait(duration_s)
+        while time.monotonic() < ends + LATE_S:
+            wait = ConnectionsWait(wait_ms=WAIT_MS)
+            result = self._client.ask("connections.result", ConnectionsResult, wait)
+            if result.state != "running":
+                return result
+        raise DataPlaneTimeoutError(
+            "timeout", f"connections did not end {LATE_S:.0f} s late", fix=self._client.log_hint
+        )
+
+    def _counted(self) -> Counts:
+        return counted(self._client.ledger(), self._counters())
+
+    def _faults(
+        self, result: ConnectionsResult, before: Counts, after: Counts, taken: Sequence[Taken]
+    ) -> list[Fault]:
+        clients = result.clients
+        found = [Fault("gone", f"Nothing is behind port {port} any more.") for port in result.gone_ports]
+        for name, side in (("clients", result.clients), ("servers", result.servers)):
+            if not _ledger(side).balanced:
+                found.append(Fault("accounting", f"The {name}' connections do not add up: {side}."))
+        short = result.intended - clients.opened
+        away_s = _away_s(taken)
+        disturbed = clients.completed < clients.opened or short > 0
+        if disturbed and away_s > TAKEN_SHARE * result.duration_ns / NS_PER_S:
+            found.append(Fault("host", f"Others had the cores for {away_s * 1e3:.0f} ms of it."))
+        elif short > SHORT_RATIO * result.intended:
+            found.append(
+                Fault(
+                    "tester",
+                    f"The tester opened {short} of {result.intended} connections too late to count: lower "
+                    "the load, or give it cores of its own.",
+                )
+            )
+        if clients.failed.out_of_ports and clients.completed + clients.failed.out_of_ports == clients.opened:
+            found.append(
+                Fault(
+                    "tester",
+                    f"{clients.failed.out_of_ports} connections had no free port, and all others were "
+                    "completed: more traffic.connections.clients, or less time to think.",
+                )
+            )
+        missed = sum(
+            after[place] - before.get(place, 0)
+            for place in after
+            if place[0].startswith("tester.") and place[1] in RECEIVER_REASONS
+        )
+        if missed > 0:
+            found.append(Fault("tester", f"The tester's ports lost {missed} packets before they were read."))
+        return found
+
+
+def _away_s(taken: Sequence[Taken]) -> float:
+    """Of the core that others had for longest."""
+    by_core: dict[int, float] = {}
+    for one in taken:
+        if not one.takes_part:
+            by_core[one.core] = by_core.get(one.core, 0.0) + (one.to_raw_ns - one.from_raw_ns) / NS_PER_S
+    return max(by_core.values(), default=0.0)
+
+
+def _ledger(side: SideResult) -> ConnectionLedger:
+    said = side.model_dump(exclude={"no_room"})
+    return ConnectionLedger.model_validate(said)
+
+
+def _drops(before: Counts, after: Counts) -> list[Drop]:
+    lost = {key: value - before.get(key, 0) for key, value in after.items()}
+    return [
+        Drop(place=place, reason=reason, packets=packets)
+        for (place, reason), packets in sorted(lost.items())
+        if packets > 0
+    ]
+
+
+def _as_searched(purpose: Purpose, trial: ConnectionTrial) -> Trial:
+    """Connections in place of packets: what was not completed is lost."""
+    opened, completed = trial.clients.opened, trial.clients.completed
+    return Trial(
+        purpose=purpose,
+        intended_load_pps=trial.load,
+        intended_duration_s=trial.intended_duration_s,
+        duration_s=trial.duration_s,
+        intended=trial.intended,
+        offered=opened,
+        delivered=completed,
+        loss_ratio=1 - completed / opened if opened else 0.0,
+        valid=trial.valid,
+        invalid_because=trial.invalid_because,
+    )

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What connections through a chain came to: every one accounted for, goals of RFC 9411, times.
+
+A load is new connections a second, or connections that are open at the same time, as its goal says.
+"""
+
+from __future__ import annotations
+
+from weir.base.record import Record
+from weir.results.trial import Drop, Latency
+
+
+class ConnectionLedger(Record):
+    """The connections of one end in one trial. `opened` = `completed` + Σ `failed` + `open`."""
+
+    opened: int
+    """Of the clients: begun, or due without a free port. Of the servers: first SYNs that came."""
+    established: int
+    """TCP handshakes."""
+    completed: int
+    """All answers received, and closed."""
+    failed: dict[str, int]
+    """By reason: no_answer, reset, closed_early, bad_payload, out_of_ports."""
+    open: int
+    """Still, when the trial's drain was over."""
+    transactions: int
+    retransmissions: int
+    """Packets sent again."""
+    tx_packets: int
+    tx_bytes: int
+    """L2 with FCS."""
+    rx_packets: int
+    rx_bytes: int
+    payload_bytes: int
+    """Received in order, each once."""
+    out_of_order: int
+    bad_checksum: int
+    not_ours: int
+    """Packets of no connection."""
+    tx_refused: int
+    """Packets that the port did not take."""
+
+    @property
+    def balanced(self) -> bool:
+        """Whether every connection is accounted for."""
+        return self.opened == self.completed + sum(self.failed.values()) + self.open
+
+
+class ConnectionTrial(Record):
+    """One load for one time."""
+
+    goal: str
+    load: float
+    intended_duration_s: float
+    duration_s: float
+    """From the start until the last connection was opened."""
+    intended: int
+    """Connections that the load asks for in the time."""
+    open_most: int
+    """At the same time."""
+    clients: ConnectionLedger
+    servers: ConnectionLedger
+    connect: Latency | None = None
+    """From the first SYN to the SYN-ACK; in `packets` how many of them."""
+    first_byte: Latency | None = None
+    """From the beginning of a request to the first byte of its answer (RFC 9411: TTFB)."""
+    transaction: Latency | None = None
+    """To the last byte (TTLB)."""
+    drops: list[Drop] = []
+    """Packets that functions, ports, switch and kernel counted as dropped; they were sent again."""
+    valid: bool = True
+    invalid_because: list[str] = []
+
+    @property
+    def success_ratio(self) -> float:
+        """Completed of those opened; 1 of none."""
+        return self.clients.completed / self.clients.opened if self.clients.opened else 1.0
+
+
+class ConnectionsFound(Record):
+    """What the searches for one goal found: medians, as the rates beside them."""
+
+    goal: str
+    """Either "new-connections" or "concurrent-connections"."""
+    success_ratio: float
+    """That was asked for."""
+    load: float | None = None
+    """The highest that had it; None: irregular."""
+    load_min: float | None = None
+    """Over the repeats, as load_max."""
+    load_max: float | None = None
+    searches: int = 1
+    tester_bound: bool = False
+    """The tester can do little more: the chain may carry more than this."""
+    why: str | None = None
+    """Why there is none, or what to bear in mind."""
+    connections_per_s: float | None = None
+    """New ones, in the trial of the highest load, as all that follows."""
+    transactions_per_s: float | None = None
+    goodput_bps: float | None = None
+    """Payload of requests and answers, received in order, each byte once."""
+    l2_bps: float | None = None
+    """Of all packets, both ways, as the clients sent and received them."""
+    open_most: int | None = None
+    connect: Latency | None = None
+    first_byte: Latency | None = None
+    transaction: Latency | None = None
+    retransmission_ratio: float | None = None
+    """Packets sent again, of all that clients and servers sent."""
+
+
+class Connections(Record):
+    """The connections of one built chain."""
+
+    services: list[str]
+    """In words."""
+    tester_per_s: float | None = None
+    """New connections a second that the tester alone makes and completes, in loopback; None: not measured."""
+    sources: int
+    """Addresses and ports of the clients."""
+    found: list[ConnectionsFound] = []
+    trials: list[ConnectionTrial] = []

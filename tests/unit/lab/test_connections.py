@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections as a lab's traffic: what is accepted, what the tester is told, what is refused and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir import plan
+from weir.lab import Lab, load_lab
+from weir.lab.problem import LabFileError
+from weir.plan.connections import connections
+from weir.plan.execution import execution
+from weir.plan.topology import PlanError
+
+SMALL = "weir: 1\nname: small\nchain: PVP\ntechnology: direct\n"
+
+
+def loaded(folder: Path, traffic: str, more: str = "") -> Lab:
+    (folder / "lab.yml").write_text(f"{SMALL}traffic: {{{traffic}}}\n{more}")
+    return load_lab(folder, cpus=[0, 1])
+
+
+def test_without_more_words_a_lab_has_tcp_sessions_of_one_request(tmp_path: Path) -> None:
+    traffic = loaded(tmp_path, "connections: {}").traffic
+    assert traffic.frames == ("connections",)
+    assert traffic.connections is not None
+    (service,) = traffic.connections.services
+    assert (service.l4, service.port, service.transactions, service.close) == ("tcp", 80, 1, "fin")
+    assert traffic.connections.goals == ("new-connections",)
+    assert traffic.connections.sources == 16 * (65_535 - 1024 + 1)
+
+
+def test_clients_are_at_the_left_end_and_servers_at_the_right_one(tmp_path: Path) -> None:
+    lab = loaded(
+        tmp_path,
+        "left: {address: 10.0.0.1, to_address: 203.0.113.80}, right: {address: 10.1.0.1}, vlan: 7, "
+        "connections: {clients: 4, client_ports: [2000, 2999], servers: 2, retransmit_ms: 300, "
+        "services: [{port: 443, think_ms: 5}, {l4: udp, port: 53, weight: 3, answer_bytes: 100}]}",
+    )
+    topology = plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000")
+    told = connections(topology, lab)
+    assert (told.clients.address, told.clients.addresses) == ("10.0.0.1", 4)
+    assert (told.clients.first_port, told.clients.last_port) == (2000, 2999)
+    assert (told.servers.address, told.servers.addresses, told.vlan) == ("203.0.113.80", 2, 7)
+    assert told.clients.src_mac == topology.port("tester.left").mac
+    assert told.servers.src_mac == topology.port("tester.right").mac
+    assert told.retransmit_ns == 300_000_000
+    assert [(one.l4, one.port, one.weight, one.think_ns) for one in told.services] == [
+        ("tcp", 443, 1, 5_000_000),
+        ("udp", 53, 3, 0),
+    ]
+
+
+def test_areas_of_clients_and_servers_take_the_place_of_generators(tmp_path: Path) -> None:
+    lab = loaded(tmp_path, "connections: {}")
+    topology = plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000")
+    kinds = {area.name: area.kind for area in plan.configure(topology, lab).areas}
+    assert (kinds["clients.left"], kinds["servers.right"]) == ("clients", "servers")
+    assert not {"generator", "receiver"} & set(kinds.values())
+    assert plan.Plan.of(topology, lab).streams == {}
+    with pytest.raises(PlanError, match="connections are not modelled"):
+        execution(topology, lab, lab.chains()[0], "connections")
+
+
+def test_more_clients_need_more_memory(tmp_path: Path) -> None:
+    few, many = (loaded(tmp_path, f"connections: {{clients: {count}}}") for count in (1, 200))
+    needed = [plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000") for lab in (few, many)]
+    from weir.plan.memory import memory_mb
+
+    assert memory_mb(needed[1], many) - memory_mb(needed[0], few) > 400
+
+
+@pytest.mark.parametrize(
+    ("traffic", "more", "said"),
+    [
+        ("frames: [64], connections: {}", "", "connections are measured alone"),
+        ("frames: [connections]", "", "traffic.connections is absent"),
+        ("ip: 6, connections: {}", "", "connections are made by IPv4 alone"),
+        ("pacing: recorded, connections: {}", "", "connections were not captured"),
+        ("connections: {clients: 65536, client_ports: [1, 60000]}", "", "at most 16,777,216 of both"),
+        ("connections: {client_ports: [2000, 1000]}", "", "expected the first one first"),
+        ("connections: {goals: [new-connections, new-connections]}", "", "each once"),
+        ("connections: {services: [{l4: udp, answer_bytes: 2000}]}", "", "a datagram of 2000 bytes"),
+        ("connections: {services: []}", "", "services"),
+        ("connections: {success_ratio: 0}", "", "success_ratio"),
+        ("left: {address: 255.255.255.250}, connections: {}", "", "there are not so many addresses"),
+        ("left: {address: 198.18.255.255}, connections: {}", "", "reaches the servers' addresses"),
+        ("connections: {}", "measure: {latency: {}}\n", "connections have none"),
+        ("connections: {}", "measure: {rounds: 2}\n", "one round"),
+        ("capture: {left: lab.yml}, connections: {}", "", "where connections are made"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_the_labs_words(
+    tmp_path: Path, traffic: str, more: str, said: str
+) -> None:
+    with pytest.raises(LabFileError) as refused:
+        loaded(tmp_path, traffic, more)
+    assert said in str(refused.value)
