@@ -90,7 +90,8 @@ find_gaps(const struct weir_stream *stream, struct weir_stream_count *count)
 			longest = last_tsc - from_tsc;
 	}
 	if (count->gaps > 0)
-		count->last_lost_ns = (double)(last_tsc - weir_run_start_tsc()) * weir_ns_per_cycle();
+		count->last_lost_ns =
+			(double)(last_tsc - weir_run_start_tsc()) * weir_ns_per_cycle();
 	count->longest_gap_ns = (double)longest * weir_ns_per_cycle();
 }
 
@@ -216,7 +217,8 @@ weir_stream_slice(unsigned int index, unsigned int slice, struct weir_slice_coun
 		due_cycles = (due_cycles + 1) / stream->sender.pacing.packets_per_cycle;
 	count->delay_ns = ((double)arrived->arrivals / packets - due_cycles) * weir_ns_per_cycle();
 	if (!slices->by_time)
-		count->late_ns = ((double)arrived->stamps / packets - due_cycles) * weir_ns_per_cycle();
+		count->late_ns =
+			((double)arrived->stamps / packets - due_cycles) * weir_ns_per_cycle();
 }
 
 unsigned int
