@@ -27,7 +27,7 @@ from weir.lab.kernel import FILE_PREFIX, SIDES, filled
 from weir.plan import Step
 
 _LOOK_S = 0.01
-_LAST_LINES = 6
+_LAST_LINES, _LAST_WORDS_S = 6, 1.0
 _BYTES_PER_MB = 1 << 20
 _PASSED_THROUGH = 0o711
 _READ_BY_ALL, _ENTERED_BY_ALL = 0o644, 0o755
@@ -101,6 +101,7 @@ class ProgramRun:
     def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """FabricError with how it ended, and its last words."""
         if not process.alive(facts["pid"]):
+            _wait_for_last_words(params)
             raise FabricError(
                 f"{_who(params)} {_ended(facts['pid'])} in the middle of the"
                 f" measurement: {_words(site.directory / _log(params))}",
@@ -171,6 +172,7 @@ def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], log: Path) -> Non
     while True:
         lacks = readiness.lacks()
         if process.exit_code(facts["pid"]) is not None:
+            _wait_for_last_words(params)
             raise FabricError(
                 f"{_who(params)} {_ended(facts['pid'])} before it was ready: {_words(log)}",
                 "mend program.command; it runs in the function's network namespace, without a shell",
@@ -183,6 +185,14 @@ def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], log: Path) -> Non
                 f"mend {lacks[1]}, or raise program.ready_time_limit_s",
             )
         stop_signals.check()
+        time.sleep(_LOOK_S)
+
+
+def _wait_for_last_words(params: Mapping[str, Any]) -> None:
+    """Who reads its output, in its namespace, ends when it has written all of it. What it has started may
+    keep that open, and is not waited for."""
+    deadline = time.monotonic() + _LAST_WORDS_S
+    while process.inside(str(params["netns"])) and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
 
 
