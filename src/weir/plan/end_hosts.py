@@ -157,7 +157,7 @@ def _require_possible(topology: Topology, lab: Lab) -> None:
     for node in topology.functions():
         if not node.in_weir_dp:
             raise NoHostsError(
-                f"{node.name} is of kind {'vm' if node.machine is not None else 'kernel'}, and set up for the"
+                f"{node.name} is of kind {node.kind}, and set up for the"
                 " tester's addresses alone; expected functions of kind process between hosts"
             )
         for one in node.chain:
