@@ -92,7 +92,10 @@ def test_the_environment_has_cores_memory_and_ports(monkeypatch: pytest.MonkeyPa
         "--vdev=net_virtio_user1,path=/b",
     ]
     monkeypatch.setattr(hugepages, "free_mb", lambda: 768)
-    assert dpdk.memory_words(params) == ["--in-memory", "--single-file-segments", "-m", "512"]
+    assert dpdk.memory_words(params) == [
+        *("--in-memory", "--single-file-segments"),
+        *("-m", "512", "--socket-limit=512"),
+    ]
     assert dpdk.memory_words(params | {"huge": False})[0] == "--no-huge"
 
 

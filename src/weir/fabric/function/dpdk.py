@@ -66,7 +66,8 @@ def memory_words(params: Mapping[str, Any]) -> list[str]:
     memory_mb, later_mb = int(params["memory_mb"]), int(params["later_memory_mb"])
     if params["huge"] and hugepages.free_mb() >= memory_mb + later_mb:
         # No file outlives it; few segments: vhost-user hands over eight at the most.
-        return ["--in-memory", "--single-file-segments", "-m", str(memory_mb)]
+        own = str(memory_mb)
+        return ["--in-memory", "--single-file-segments", "-m", own, f"--socket-limit={own}"]
     return ["--no-huge", "--no-shconf", "-m", str(memory_mb)]
 
 
