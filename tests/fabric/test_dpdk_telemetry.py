@@ -81,7 +81,7 @@ VALUES = {"left.vdev": "net_virtio_user0,path=/a", "right.vdev": "net_virtio_use
 
 
 def test_the_environment_has_cores_memory_and_ports(monkeypatch: pytest.MonkeyPatch) -> None:
-    params = {"node": "f1", "memory_mb": 512, "later_memory_mb": 256}
+    params = {"node": "f1", "memory_mb": 512, "later_memory_mb": 256, "huge": True}
     monkeypatch.setattr(hugepages, "free_mb", lambda: 767)
     assert dpdk.environment_words(params, [2, 4], VALUES) == [
         "--lcores=0@(2,4),1@2,2@4",
@@ -92,7 +92,11 @@ def test_the_environment_has_cores_memory_and_ports(monkeypatch: pytest.MonkeyPa
         "--vdev=net_virtio_user1,path=/b",
     ]
     monkeypatch.setattr(hugepages, "free_mb", lambda: 768)
-    assert dpdk.memory_words(params) == ["--in-memory", "--single-file-segments", "-m", "512"]
+    assert dpdk.memory_words(params) == [
+        *("--in-memory", "--single-file-segments"),
+        *("-m", "512", "--socket-limit=512"),
+    ]
+    assert dpdk.memory_words(params | {"huge": False})[0] == "--no-huge"
 
 
 def test_it_stands_where_the_command_says() -> None:

@@ -136,6 +136,13 @@ def test_a_program_that_does_not_come_up_is_said_and_leaves_nothing(
     assert not subprocess.run(["pgrep", "-f", f"^{SLEEP}$"], capture_output=True, check=False).stdout
 
 
+def test_a_command_before_it_that_fails_is_mended_where_the_lab_has_it(run_root: Path) -> None:
+    with pytest.raises(FabricError, match="failed with exit code 1") as refused:
+        trials_of(program_lab(FORWARDER, commands=["false"]), 1, GENTLE_PPS, DURATION_S)
+    assert "mend it in program.commands" in str(refused.value)
+    assert [*run_root.iterdir()] == []
+
+
 def test_a_program_that_ends_in_the_middle_is_named_with_its_last_words(run_root: Path) -> None:
     with pytest.raises(FabricError, match="has ended with exit code 7 in the middle") as found:
         trials_of(program_lab([*FORWARDER, "stop=20"]), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)

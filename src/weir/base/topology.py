@@ -59,6 +59,8 @@ PROGRAM_PEERS: Mapping[PortKind, PortKind] = {
     "program-memif": "memif",
 }
 """Ports that a user's program opens at a socket; and what weir-dp opens at the other end of a wire."""
+PROGRAM_DIRECTORY = "{}.run"
+"""In the run directory, by node: what is a program's to make, its sockets among it."""
 UNOPENED_PORT_KINDS: frozenset[PortKind] = VM_PORT_KINDS | {HOST_PORT, "veth"} | PROGRAM_PEERS.keys()
 """Ports that weir-dp outside never opens: those, and interfaces between which Linux forwards."""
 ProgramPorts = Literal["interface", "virtio-user", "vhost-user", "memif", "any"]

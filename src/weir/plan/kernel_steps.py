@@ -239,6 +239,7 @@ def _program_steps(
             "sockets": [port.socket or "" for port in ports],
             "waits_for_peer": _waits(topology, ports),
             "memory_mb": program.memory_mb,
+            "huge": lab.host.hugepages != "none",
             "later_memory_mb": memory_mb(topology, lab) + programs_memory_mb(_behind(topology, node)),
         },
         text=f"start in {netns}{where}: {_started(program, values)}",

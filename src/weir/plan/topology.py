@@ -11,6 +11,7 @@ from weir.base.topology import (
     GUESTS,
     HOST_PORT,
     KERNEL_PORT_KINDS,
+    PROGRAM_DIRECTORY,
     PROGRAM_PEERS,
     KernelFunction,
     Link,
@@ -70,7 +71,7 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
             _port(lab, described, token, link=index, node=left, side=near, kind=met[0]),
             _port(lab, described, token, link=index, node=right, side=far, kind=met[1]),
         )
-        ports.extend(pair)
+        ports.extend(pair if described.network else _at_one_socket(*pair))
         name = f"net{index}" if described.network else f"wire{index}"
         links.append(
             Link(index=index, name=name, network=described.network, left=pair[0].name, right=pair[1].name)
@@ -88,6 +89,13 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         frame_bytes_max=untagged_max_bytes(lab.traffic.frames, vlan=lab.traffic.vlan is not None),
         bridge_netfilter=getattr(lab.options(technology), "netfilter", None),
     )
+
+
+def _at_one_socket(left: Port, right: Port) -> tuple[Port, Port]:
+    """Ends of a wire: a program makes the socket where it may."""
+    made = next((port.socket for port in (left, right) if port.kind in PROGRAM_PEERS), None)
+    update = {"socket": made} if made is not None else {}
+    return left.model_copy(update=update), right.model_copy(update=update)
 
 
 def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
@@ -234,7 +242,9 @@ def _port(
         interface = side
     elif kind == "vm-vhost-user":
         socket = f"{GUESTS}/{name}.sock"
-    elif kind in ("virtio-user", "vhost", *PROGRAM_PEERS, *PROGRAM_PEERS.values()):
+    elif kind in PROGRAM_PEERS:
+        socket = f"{PROGRAM_DIRECTORY.format(node.name)}/{side}.sock"
+    elif kind in ("virtio-user", "vhost", "memif"):
         socket = f"{name}.sock" if described.network else f"wire{link}.sock"
     elif kind == "physical" and node.role == "tester" and lab.tester.ports is not None:
         interface = lab.tester.ports[0 if side == "left" else 1]

@@ -80,8 +80,11 @@ def _of(topology: Topology, site: Site, node: Node) -> list[Counter]:
     netns = topology.namespace_of(node)
     statistics = interfaces_of(netns)
     if node.kind == "program":  # what IP counts is of copies: the program has the packets
-        told = [*_queue_drops(site, netns, ports)]
-        return [*told, *lost(f"{node.name}/program", ports, statistics, told, 0)]
+        queues = [*_queue_drops(site, netns, ports)]
+        *known, rest = lost(f"{node.name}/program", ports, statistics, queues, 0)
+        told = [*_told(site, node, rest.value)]
+        own = rest.value - sum(one.value for one in told)
+        return [*queues, *known, *told, Counter(rest.place, rest.reason, rest.kind, own)]
     with namespace.inside(netns):
         tables = [(_NET / name).read_text(encoding="ascii") for name in ("snmp", "netstat", "snmp6")]
     told = [

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weir.base.topology import PROGRAM_DIRECTORY
 from weir.catalogue import CatalogueError, Ends
 from weir.catalogue.dpdk import Launch, launch
 from weir.fabric import hugepages
@@ -25,7 +26,6 @@ from weir.lab.kernel import EAL, SIDES
 
 _ANSWER_S = 5.0
 _ANSWER_BYTES = 1 << 20
-_RUNTIME = "{}.run"
 _SOCKETS = "dpdk/*/dpdk_telemetry.v2*"
 _COUNT_REFUSALS = ("net_vhost", "net_af_xdp", "net_tap")
 """Drivers that count in `oerrors` what they had no room for: the program may have sent it again."""
@@ -38,7 +38,7 @@ _DROPS = re.compile(r"(^|_)(dropped|drops?|discards?|discarded)(_|$)")
 
 def runtime(site: Site, node: str) -> Path:
     """The program's runtime directory (RUNTIME_DIRECTORY of its environment)."""
-    return site.directory / _RUNTIME.format(node)
+    return site.directory / PROGRAM_DIRECTORY.format(node)
 
 
 def environment_words(
@@ -64,9 +64,10 @@ def environment_words(
 def memory_words(params: Mapping[str, Any]) -> list[str]:
     """Hugepages, where enough are free for it and for what comes up after it; ordinary pages otherwise."""
     memory_mb, later_mb = int(params["memory_mb"]), int(params["later_memory_mb"])
-    if hugepages.free_mb() >= memory_mb + later_mb:
+    if params["huge"] and hugepages.free_mb() >= memory_mb + later_mb:
         # No file outlives it; few segments: vhost-user hands over eight at the most.
-        return ["--in-memory", "--single-file-segments", "-m", str(memory_mb)]
+        own = str(memory_mb)
+        return ["--in-memory", "--single-file-segments", "-m", own, f"--socket-limit={own}"]
     return ["--no-huge", "--no-shconf", "-m", str(memory_mb)]
 
 

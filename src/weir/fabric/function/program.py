@@ -27,8 +27,7 @@ from weir.lab.kernel import FILE_PREFIX, SIDES, filled
 from weir.plan import Step
 
 _LOOK_S = 0.01
-_ON_THE_WAY_S = 2.0
-_LAST_LINES = 6
+_LAST_LINES, _LAST_WORDS_S = 6, 1.0
 _BYTES_PER_MB = 1 << 20
 _PASSED_THROUGH = 0o711
 _READ_BY_ALL, _ENTERED_BY_ALL = 0o644, 0o755
@@ -102,9 +101,10 @@ class ProgramRun:
     def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """FabricError with how it ended, and its last words."""
         if not process.alive(facts["pid"]):
+            _wait_for_last_words(params)
             raise FabricError(
                 f"{_who(params)} {_ended(facts['pid'])} in the middle of the"
-                f" measurement: {_last_words(params, site.directory / _log(params))}",
+                f" measurement: {_words(site.directory / _log(params))}",
                 f"see what it says: {site.directory / _log(params)}",
             )
 
@@ -172,8 +172,9 @@ def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], log: Path) -> Non
     while True:
         lacks = readiness.lacks()
         if process.exit_code(facts["pid"]) is not None:
+            _wait_for_last_words(params)
             raise FabricError(
-                f"{_who(params)} {_ended(facts['pid'])} before it was ready: {_last_words(params, log)}",
+                f"{_who(params)} {_ended(facts['pid'])} before it was ready: {_words(log)}",
                 "mend program.command; it runs in the function's network namespace, without a shell",
             )
         if lacks is None:
@@ -187,6 +188,14 @@ def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], log: Path) -> Non
         time.sleep(_LOOK_S)
 
 
+def _wait_for_last_words(params: Mapping[str, Any]) -> None:
+    """Who reads its output, in its namespace, ends when it has written all of it. What it has started may
+    keep that open, and is not waited for."""
+    deadline = time.monotonic() + _LAST_WORDS_S
+    while process.inside(str(params["netns"])) and time.monotonic() < deadline:
+        time.sleep(_LOOK_S)
+
+
 def _who(params: Mapping[str, Any]) -> str:
     return f"program {params['node']} ({params['function']})"
 
@@ -197,21 +206,6 @@ def _ended(pid: int) -> str:
         named = -code in {one.value for one in signal.Signals}
         return f"was ended by {signal.Signals(-code).name if named else f'signal {-code}'}"
     return "has ended" if code is None else f"has ended with exit code {code}"
-
-
-def _last_words(params: Mapping[str, Any], log: Path) -> str:
-    """Of one that has ended: what it said may still be on its way through the pipe to the log."""
-    until = time.monotonic() + _ON_THE_WAY_S
-    while any(_writes(pid, log) for pid in process.inside(params["netns"])) and time.monotonic() < until:
-        time.sleep(_LOOK_S)
-    return _words(log)
-
-
-def _writes(pid: int, log: Path) -> bool:
-    try:
-        return Path(f"/proc/{pid}/fd/1").readlink() == log
-    except OSError:  # it has ended
-        return False
 
 
 def _words(log: Path) -> str:
