@@ -88,6 +88,7 @@ def measured(lab: Lab, chain: Any, ceiling_per_s: float | None = 50_000) -> Conn
 def test_the_highest_rate_that_is_completed_is_found(tmp_path: Path) -> None:
     record = measured(lab_of(tmp_path), Chain(12_345, 1))
     (found,) = record.found
+    assert found.load is not None
     assert found.load == pytest.approx(12_345, rel=0.01)
     assert (found.searches, found.tester_bound) == (3, False)
     assert found.transactions_per_s == pytest.approx(found.load, rel=0.001)
