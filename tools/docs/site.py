@@ -31,6 +31,7 @@ HOW_TO = {
         "write-a-lab",
         "choose-a-technology",
         "measure-latency",
+        "measure-connections",
         "run-rfc2544",
         "run-a-soak",
         "measure-without-a-tester",

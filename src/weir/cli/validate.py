@@ -46,17 +46,12 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
     from weir.technology import TECHNOLOGIES
 
     chains = ", ".join(chain.name for chain in lab.chains())
-    frames = ", ".join(lab.traffic.frames)
-    goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in lab.measure.goals) or "none"
     lines = [
         f"{lab.name}: valid",
         f"  chains        {chains}",
         f"  {'variants    ' if lab.variants else 'technologies'}  {', '.join(lab.compared())}; "
         f"ratios to {lab.baseline}",
-        f"  frames        {frames}; IPv{lab.traffic.ip}, {lab.traffic.l4.upper()}, {lab.tester.direction}",
-        f"  addresses     {'; '.join(_sent(lab))}",
-        *(f"  captures      {one}" for one in _captures(lab)),
-        f"  goals         {goals}",
+        *(_connections(lab) or _framed(lab)),
     ]
     for way in compared:
         if way.refused is not None:
@@ -70,6 +65,32 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         under = f" ({way.technology})" if way.variant is not None else ""
         lines.append(f"  cores         {way.name}{under}: {', '.join(said)}")
     return lines
+
+
+def _framed(lab: Lab) -> list[str]:
+    frames = ", ".join(lab.traffic.frames)
+    goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in lab.measure.goals) or "none"
+    return [
+        f"  frames        {frames}; IPv{lab.traffic.ip}, {lab.traffic.l4.upper()}, {lab.tester.direction}",
+        f"  addresses     {'; '.join(_sent(lab))}",
+        *(f"  captures      {one}" for one in _captures(lab)),
+        f"  goals         {goals}",
+    ]
+
+
+def _connections(lab: Lab) -> list[str]:
+    """Clients, services and goals; nothing of a lab without."""
+    wanted = lab.traffic.connections
+    if wanted is None:
+        return []
+    (source, _), (destination, _) = lab.traffic.sent()
+    first, last = wanted.client_ports
+    services = ", ".join(f"{one.l4.upper()} {one.port}" for one in wanted.services)
+    return [
+        f"  connections   {wanted.clients} clients from {source} on, ports {first} to {last} → "
+        f"{wanted.servers} from {destination} on: {services}",
+        f"  goals         {', '.join(wanted.goals)} (success ratio {wanted.success_ratio:g})",
+    ]
 
 
 def _sent(lab: Lab) -> list[str]:

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search for connections on a chain that is made up: what is found, what is the tester's fault, and what
+the section says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.synthetic import result as synthetic
+from weir.base.si import NS_PER_S
+from weir.lab import Lab, load_lab
+from weir.measure.tester import Unwatched, no_counters
+from weir.procedures.connections.measure import ConnectionMeasurer
+from weir.procedures.connections.section import SECTION
+from weir.protocol.connections import ConnectionsResult, SideResult
+from weir.protocol.ledger import Ledger
+from weir.results.connections import Connections
+
+TIMES = dict.fromkeys(
+    ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"), 5_000.0
+)
+
+COUNTERS = [name for name in SideResult.model_fields if name != "failed"]
+
+
+class Chain:
+    """In place of weir-dp: completes so many connections a second, and so many at once."""
+
+    log_hint = ""
+
+    def __init__(self, per_s: float, at_once: int, able_per_s: float = 1e9) -> None:
+        self._per_s, self._at_once, self._able_per_s = per_s, at_once, able_per_s
+        self._run: Mapping[str, Any] = {}
+
+    def call(self, command: str, args: Mapping[str, Any]) -> None:
+        assert command == "connections.start"
+        self._run = args
+
+    def wait(self, seconds: float) -> None:
+        assert seconds > 0
+
+    def ledger(self) -> Ledger:
+        return Ledger(tsc=0, tsc_hz=1)
+
+    def ask(self, _command: str, answer: type[ConnectionsResult], _request: object) -> ConnectionsResult:
+        seconds = self._run["duration_ns"] / NS_PER_S
+        intended = self._run.get("connections") or round(self._run["rate"] * seconds)
+        opened = min(intended, round(self._able_per_s * seconds))
+        limit = self._at_once if self._run.get("hold") else round(self._per_s * seconds)
+        completed = min(opened, limit)
+        failed = dict.fromkeys(("reset", "closed_early", "bad_payload", "out_of_ports"), 0)
+        failed["no_answer"] = opened - completed
+        side: dict[str, Any] = dict.fromkeys(COUNTERS, 0)
+        side |= {"opened": opened, "established": completed, "completed": completed, "failed": failed}
+        side |= {"transactions": completed, "payload_bytes": 1000 * completed, "tx_packets": 10 * opened}
+        return answer.model_validate(
+            {
+                "state": "done",
+                "intended": intended,
+                "duration_ns": self._run["duration_ns"],
+                "open_most": opened,
+                "clients": side,
+                "servers": side,
+                "services": [],
+                **{name: {"count": completed, **TIMES} for name in ("connect", "first_byte", "transaction")},
+            }
+        )
+
+
+def lab_of(folder: Path, more: str = "") -> Lab:
+    (folder / "lab.yml").write_text(
+        "weir: 1\nname: made\nchain: PVP\ntechnology: direct\n"
+        f"traffic: {{connections: {{clients: 1, {more}trial_s: 1}}}}\nmeasure: {{relative_width: 0.01}}\n"
+    )
+    return load_lab(folder, cpus=[0, 1])
+
+
+def measured(lab: Lab, chain: Any, ceiling_per_s: float | None = 50_000) -> Connections:
+    measurer = ConnectionMeasurer(lab, chain, no_counters, Unwatched(), lambda _step, _steps: None)
+    measurer.measure(ceiling_per_s)
+    return measurer.record
+
+
+def test_the_highest_rate_that_is_completed_is_found(tmp_path: Path) -> None:
+    record = measured(lab_of(tmp_path), Chain(12_345, 1))
+    (found,) = record.found
+    assert found.load is not None
+    assert found.load == pytest.approx(12_345, rel=0.01)
+    assert (found.searches, found.tester_bound) == (3, False)
+    assert found.transactions_per_s == pytest.approx(found.load, rel=0.001)
+    assert found.goodput_bps == pytest.approx(2 * 1000 * 8 * found.load, rel=0.001)
+    assert found.transaction is not None
+    assert found.transaction.p50_us == 5
+
+
+def test_as_many_as_can_be_open_at_once_are_found(tmp_path: Path) -> None:
+    record = measured(lab_of(tmp_path, "goals: [concurrent-connections], "), Chain(1, 20_000))
+    (found,) = record.found
+    assert found.load == pytest.approx(20_000, rel=0.01)
+
+
+def test_a_tester_that_opens_too_few_is_not_the_chains_limit(tmp_path: Path) -> None:
+    (found,) = measured(lab_of(tmp_path), Chain(1e9, 1, able_per_s=8_000)).found
+    assert found.load == pytest.approx(8_000, rel=0.02)
+    assert found.tester_bound
+    assert found.why is not None
+    assert "opened" in found.why
+
+
+def test_what_the_tester_alone_can_do_is_found_by_doubling(tmp_path: Path) -> None:
+    chain: Any = Chain(30_000, 1)
+    measurer = ConnectionMeasurer(lab_of(tmp_path), chain, no_counters, Unwatched(), lambda _a, _b: None)
+    alone = measurer.ceiling_per_s()
+    assert alone is not None
+    assert 0.85 * 30_000 <= alone <= 30_000
+
+
+def test_a_chain_that_completes_nothing_is_irregular_in_its_own_words(tmp_path: Path) -> None:
+    (found,) = measured(lab_of(tmp_path), Chain(0, 1)).found
+    assert found.load is None
+    assert found.why is not None
+    assert found.why.startswith("Even at 500 connections a second, the lowest load tried")
+
+
+def test_the_section_says_what_was_found_and_where_connections_went(tmp_path: Path) -> None:
+    run = synthetic()
+    case = run.setups[0].cases[0]
+    case.records["connections"] = measured(lab_of(tmp_path), Chain(12_345, 1)).model_dump(mode="json")
+    (said,) = SECTION.findings(run)
+    assert "new connections a second, 99.999 % of them completed." in said
+    found, ledger = SECTION.tables(run)
+    assert found.lines[0][1] == "new-connections"
+    (line,) = ledger.lines
+    assert line[3].replace(",", "").isdigit()
+    assert line[4] == line[3]
+    table = SECTION.csv(run)
+    assert table is not None
+    (row,) = table.rows
+    assert (row["status"], row["transaction_p50_us"]) == ("found", 5)
+    assert set(row) <= set(table.columns)
+    assert [part.name for part in SECTION.page(run)] == ["Connections"]
+    assert SECTION.kind(run) == "connections"
