@@ -123,6 +123,7 @@ BENCHES = {
     "prefix-table": Bench(
         "prefix_table", "rte_fib, 1,000,000 IPv4 routes, 32 look-ups at once", builds.dpdk, both_builds=True
     ),
+    "connections": Bench("connections", "1,000,000 new connections a second of one core"),
     "planted-delay": Bench("planted_delay", "the delay that was planted"),
     "delay-cost": Bench("delay_cost", "a receiver that only counts", _same),
     "self-loop-floor": Bench("self_loop_floor", "2 µs of median latency, tester and wire alone"),
