@@ -12,6 +12,7 @@
 #include <rte_mbuf.h>
 
 #include "parser.h"
+#include "random.h"
 #include "stream.h"
 
 #define STAMP_BYTES (sizeof(struct weir_stamp))
@@ -95,6 +96,17 @@ sent_as(const struct weir_stream *stream, uint64_t sequence)
 	};
 }
 
+/* How many frames go by before the next one that is compared: 0 to 2 x 66, each as likely, so that
+ * no period of flows, sizes or fields hides from it. */
+static uint32_t
+draw_until_next(const struct weir_stream *stream, struct weir_frame_sample *sample)
+{
+	if (sample->sampled == 1)
+		sample->random = stream->config.seed + stream->sender.epoch;
+	return (uint32_t)((weir_random_next(&sample->random) >> 32) * (2 * WEIR_SAMPLE_EVERY - 1) >>
+			  32);
+}
+
 void
 weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet,
 		       uint32_t low_sequence)
@@ -107,8 +119,8 @@ weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet
 	size_t head_bytes = RTE_MIN((size_t)packet->pkt_len, sizeof(room));
 	struct weir_payload payload;
 
-	sample->until_next = WEIR_SAMPLE_EVERY - 1;
 	sample->sampled++;
+	sample->until_next = draw_until_next(stream, sample);
 	/* It has a stamp: it has a payload. */
 	if (!weir_parse_payload(rte_pktmbuf_read(packet, 0, head_bytes, room), head_bytes,
 				packet->pkt_len, &payload))

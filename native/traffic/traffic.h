@@ -175,9 +175,9 @@ struct weir_variation_ns {
 enum weir_change { WEIR_CHANGED_LENGTH, WEIR_CHANGED_PAYLOAD, WEIR_CHANGED_TRAILER };
 
 /*
- * Frames of a stream that the receiver compared with what was sent: one of WEIR_SAMPLE_EVERY, the
- * first one too. Lengths and bytes of the payload of UDP or TCP alone: functions may change every
- * header. A prime above the longest IMIX: each of its frames has its turn.
+ * Frames of a stream that the receiver compared with what was sent: one of WEIR_SAMPLE_EVERY in the
+ * mean, at drawn gaps (seeded: the stream's seed and the run's number), the first one too. Lengths
+ * and bytes of the payload of UDP or TCP alone: functions may change every header.
  */
 #define WEIR_SAMPLE_EVERY 67
 struct weir_frame_sample {
@@ -189,6 +189,7 @@ struct weir_frame_sample {
 		uint32_t expected, received;
 	} first; /* of those that changed */
 	uint32_t until_next;
+	uint64_t random;
 };
 
 struct weir_stream_count {
