@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from weir.base.cores import cpus_text
 from weir.base.topology import STANDARD_FRAME_BYTES, is_jumbo
-from weir.lab.capture_check import capture_complaints
 from weir.lab.complaint import Complaint, show
 from weir.lab.delay import load_of
 from weir.lab.frames import (
@@ -27,6 +26,7 @@ from weir.lab.nf import network_functions
 from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
 from weir.lab.traffic import Traffic
+from weir.lab.traffic_check import traffic_complaints
 from weir.technology import TECHNOLOGIES
 
 AREAS_MAX = 256  # WEIR_AREAS_MAX
@@ -37,7 +37,7 @@ DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's packages
 def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None) -> Iterator[Complaint]:
     """Everything impossible in `lab`, on a machine with these CPUs and nodes (None: whatever machine)."""
     yield from _frames(lab)
-    yield from capture_complaints(lab)
+    yield from traffic_complaints(lab)
     yield from _ends(lab)
     yield from function_complaints(lab.functions)
     yield from _chains(lab)

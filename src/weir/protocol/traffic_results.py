@@ -119,7 +119,7 @@ class FrameChange(Reply):
 
 
 class FrameSample(Reply):
-    """Frames that the receiver compared with what was sent: one of 67 in the mean, at random, the first one too."""
+    """Frames that the receiver compared with what was sent: one of 67, at drawn gaps, the first one too."""
 
     sampled: int
     changed: int
