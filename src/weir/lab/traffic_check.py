@@ -27,9 +27,18 @@ def _fields(lab: Lab) -> Iterator[Complaint]:
     if said and set(traffic.frames) == {CAPTURE}:
         message = "are not sent: a capture's frames have fields of their own"
         yield Complaint(("traffic", "fields"), message, "sizes among the frames, or none", about=(_FRAMES,))
+    latency = lab.measure.latency
+    if (
+        latency is not None
+        and latency.first_packets
+        and said.keys() & {"src_ip", "dst_ip", "src_port", "dst_port"}
+    ):
+        message = "is not known of packets whose addresses or ports change: each may begin a flow"
+        path: KeyPath = ("measure", "latency", "first_packets")
+        yield Complaint(path, message, "false, or flows alone", about=(("traffic", "fields"),))
     source, destination = (address for address, _ in traffic.sent())
     for name, field in said.items():
-        path: KeyPath = ("traffic", "fields", name)
+        path = ("traffic", "fields", name)
         if name in ("vlan", "priority") and traffic.vlan is None:
             yield Complaint(
                 path, "is of a tag, and frames have none", "traffic.vlan too", about=(("traffic", "vlan"),)

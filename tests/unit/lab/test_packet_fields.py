@@ -114,3 +114,10 @@ def test_fields_that_this_traffic_cannot_have_are_refused(
 def test_fields_of_tagged_frames_of_either_version_are_taken() -> None:
     assert complaints(vlan=7, fields={"vlan": {"first": 1, "last": 9}, "priority": 3}) == []
     assert complaints(ip=6, fields={"src_ip": {"prefix": "2001:2:0:1::/96"}}) == []
+
+
+def test_first_packets_of_flows_are_not_known_where_each_packet_has_its_own() -> None:
+    measure = {"latency": {"first_packets": True}}
+    for fields, found in (({"src_port": {"first": 1, "last": 9}}, 1), ({"ttl": 9}, 0)):
+        lab = Lab.model_validate({**LAB, "traffic": {"fields": fields}, "measure": measure})
+        assert len([one for one in traffic_complaints(lab) if "begin a flow" in one.message]) == found
