@@ -61,6 +61,11 @@ BENCHES = {
         both_builds=True,
         headline=True,
     ),
+    "generator-fields": Bench(
+        "generator_fields",
+        "Weir's generator without `fields`: a random five-tuple a packet beside 1,024 flows, 64 B, null "
+        "port, one core",
+    ),
     "generator-pktgen": Bench(
         "generator_pktgen",
         "Pktgen-DPDK 23.06.1 in range mode, virtio-user/vhost wire, counted where packets arrive",

@@ -8,6 +8,7 @@
 #include <rte_common.h>
 
 #include "fields.h"
+#include "packet_fields_json.h"
 #include "path_json.h"
 #include "port/port.h"
 #include "traffic/frame.h"
@@ -19,7 +20,7 @@ struct stream_fields {
 	const char *src_ip, *dst_ip;
 	uint16_t bytes;
 	const char *imix, *capture, *filter;
-	const json_t *addresses;
+	const json_t *addresses, *packet_fields;
 	unsigned int pacing;
 };
 
@@ -149,6 +150,7 @@ static const struct weir_field stream_fields[] = {
 	{"flows", WEIR_FIELD_OBJECT, .fields = flows_fields},
 	{"pacing", WEIR_FIELD_CHOICE, .choices = pacings, INTO(pacing)},
 	{"capture", WEIR_FIELD_OBJECT, .fields = capture_fields},
+	{"fields", WEIR_FIELD_LIST, .max = WEIR_PACKET_FIELDS, INTO(packet_fields)},
 	{0},
 };
 
@@ -301,7 +303,9 @@ weir_stream_from_json(const json_t *object, const char *where, struct weir_strea
 	if (weir_read(object, where, stream_fields, &fields, error) < 0 ||
 	    complete_template(&fields, weir_at(where, "template").text, error) < 0 ||
 	    complete_frames(&fields, weir_at(where, "frame").text, &fields.config, error) < 0 ||
-	    complete_capture(&fields, where, error) < 0)
+	    complete_capture(&fields, where, error) < 0 ||
+	    weir_packet_fields_from_json(fields.packet_fields, weir_at(where, "fields").text,
+					 &fields.config, error) < 0)
 		return -1;
 	*config = fields.config;
 	config->port_id = fields.port->id;

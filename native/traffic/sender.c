@@ -35,19 +35,19 @@ clear_data(struct rte_mempool *pool, void *argument, void *object, unsigned int 
 /*
  * The pool of a stream number, for heads of that size and frames that fit that room: each packet
  * overwrites the whole head of the one before it in its buffer, and nothing else. Frames of
- * captures overwrite more, and have pools of their own. It lives as long as weir-dp: the transmit
- * rings of ports hold its packets until their slots are used again, which may be after the next
- * traffic.configure. So it is neither freed (one made anew at the same place would get them back a
- * second time) nor cleared again (they may not have been read yet).
+ * captures, and payloads that change, overwrite more, and have pools of their own. It lives as long
+ * as weir-dp: the transmit rings of ports hold its packets until their slots are used again, which
+ * may be after the next traffic.configure. So it is neither freed (one made anew at the same place
+ * would get them back a second time) nor cleared again (they may not have been read yet).
  */
 static struct rte_mempool *
-pool_of(uint16_t stream, bool captured, uint16_t head_bytes, uint16_t room_bytes)
+pool_of(uint16_t stream, const char *kind, uint16_t head_bytes, uint16_t room_bytes)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct rte_mempool *pool;
 
-	snprintf(name, sizeof(name), "weir-%s-%u-%u%s", captured ? "capture" : "stream", stream,
-		 head_bytes, room_bytes > ROOM_BYTES ? "-jumbo" : "");
+	snprintf(name, sizeof(name), "weir-%s-%u-%u%s", kind, stream, head_bytes,
+		 room_bytes > ROOM_BYTES ? "-jumbo" : "");
 	pool = rte_mempool_lookup(name);
 	if (pool != NULL)
 		return pool;
@@ -78,6 +78,9 @@ weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config 
 		    struct weir_error *error)
 {
 	bool captured = config->capture[0] != '\0';
+	const char *kind = captured						? "capture"
+			   : config->fields[WEIR_PACKET_PAYLOAD_BYTE].count > 0 ? "payload"
+										: "stream";
 
 	memset(sender, 0, sizeof(*sender));
 	sender->config = config;
@@ -87,12 +90,13 @@ weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config 
 				     : WEIR_HEAD_BYTES;
 	if (captured && weir_captured_read(config, &sender->capture, error) < 0)
 		return -1;
-	if (weir_flows_make(config, &sender->flows, error) < 0) {
+	if (weir_packet_fields_make(config, &sender->fields, error) < 0 ||
+	    weir_flows_make(config, &sender->flows, error) < 0) {
 		weir_sender_free(sender);
 		return -1;
 	}
 	sender->frames = aligned_alloc(32, config->frame_count * sizeof(*sender->frames));
-	sender->pool = pool_of(config->id, captured, sender->head_bytes,
+	sender->pool = pool_of(config->id, kind, sender->head_bytes,
 			       room_bytes_of(config, &sender->capture));
 	if (sender->frames == NULL || sender->pool == NULL) {
 		weir_sender_free(sender);
@@ -111,6 +115,7 @@ weir_sender_free(struct weir_sender *sender)
 {
 	weir_capture_free(&sender->capture);
 	weir_flows_free(&sender->flows);
+	free(sender->fields);
 	free(sender->frames);
 	memset(sender, 0, sizeof(*sender));
 }
@@ -287,6 +292,8 @@ weir_sender_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16_t
 		fill_burst(sender, packets, count, now_tsc, true);
 	else
 		fill_burst(sender, packets, count, now_tsc, false);
+	if (sender->fields != NULL)
+		weir_packet_fields_write(sender->fields, sender->sequence, packets, count);
 	count_lateness(sender, sender->sequence, count, now_tsc);
 	sender->last_tx_tsc = now_tsc;
 	sender->sequence += count;

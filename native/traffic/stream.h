@@ -10,6 +10,7 @@
 #include "delays.h"
 #include "flows.h"
 #include "losses.h"
+#include "packet_fields.h"
 #include "pacing.h"
 #include "slices.h"
 
@@ -24,9 +25,10 @@ struct weir_sender {
 	struct weir_offsets at;
 	uint16_t head_bytes; /* written for each packet */
 	struct weir_flows flows;
-	struct weir_frame *frames;   /* one a letter of the sequence */
-	struct weir_capture capture; /* in place of them; empty: none */
-	struct rte_mempool *pool;    /* its own: the payload behind the head stays zero */
+	struct weir_frame *frames;	   /* one a letter of the sequence */
+	struct weir_packet_fields *fields; /* NULL: none */
+	struct weir_capture capture;	   /* in place of them; empty: none */
+	struct rte_mempool *pool;	   /* its own: the payload behind the head stays zero */
 	struct weir_pacing pacing;
 	uint16_t epoch;
 	uint64_t deadline_tsc; /* nothing is sent after it: a shortfall */

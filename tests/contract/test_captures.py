@@ -61,7 +61,8 @@ def test_every_stamped_frame_is_counted_with_its_delay_and_sampled_frames_are_as
     assert counts.intended == 1000
     assert counts.delivered == counts.offered - counts.tx_refused
     assert counts.latency.count == counts.delivered
-    assert (counts.frame_sample.sampled, counts.frame_sample.changed) == (-(-counts.delivered // 67), 0)
+    assert 1 <= counts.frame_sample.sampled <= counts.delivered // 10  # one of 67, drawn
+    assert counts.frame_sample.changed == 0
 
 
 def test_frames_without_a_stamp_are_counted_and_nothing_else(client: DataPlaneClient, mixed: str) -> None:

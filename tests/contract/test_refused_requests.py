@@ -84,6 +84,16 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
             stream(
                 pacing="poisson",
                 flows={"count": 2, "distribution": "zipf", "zipf_s": 1.5, "seed": 3, "vary": ["src_ip"]},
+                fields=[
+                    {"field": "src_ip", "order": "random", "from": 7, "count": 9, "step": 2, "seed": 5},
+                    {
+                        "field": "dst_port",
+                        "order": "random",
+                        "values": [53, 80],
+                        "weights": [1, 2],
+                        "seed": 5,
+                    },
+                ],
             )
         ]
     },

@@ -5,11 +5,8 @@ the addresses that were asked for, and every frame is accounted for."""
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -19,12 +16,12 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import wrpcap
 
-from weir.fabric import namespace
 from weir.lab import Lab, load_lab
 from weir.lab.traffic import Capture, Traffic
 from weir.report.summary import rows
 from weir.results.result import Result
 
+from .sniffing import Sniffing
 from .tiny import LAB, tiny_lab
 from .trials import standing, trials_of
 
@@ -95,41 +92,6 @@ def rewritten(frame: Packet) -> Packet:
             if layer in made:
                 del made[layer].chksum
     return Ether(bytes(made))
-
-
-class Sniffing:
-    """What comes in at an interface of a namespace during the body."""
-
-    def __init__(self, netns: str, interface: str, seen: list[bytes]) -> None:
-        self._netns, self._interface, self._seen = netns, interface, seen
-        self._ends = threading.Event()
-        self._ready = threading.Event()
-
-    def __enter__(self) -> None:
-        self._thread = threading.Thread(target=self._look)
-        self._thread.start()
-        assert self._ready.wait(5)
-
-    def __exit__(self, *_: object) -> None:
-        time.sleep(0.1)
-        self._ends.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        with (
-            namespace.inside(self._netns),
-            socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as ear,
-        ):
-            ear.bind((self._interface, 3))
-            ear.settimeout(0.05)
-            self._ready.set()
-            while not self._ends.is_set():
-                try:
-                    frame, (_, _, kind, *_) = ear.recvfrom(65536)
-                except TimeoutError:
-                    continue
-                if kind != socket.PACKET_OUTGOING:
-                    self._seen.append(frame)
 
 
 def test_the_command_measures_a_capture_and_says_what_is_wrong_with_a_file(

@@ -26,7 +26,7 @@ from weir.lab.nf import network_functions
 from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
 from weir.lab.traffic import Traffic
-from weir.lab.traffic_check import capture_complaints, connection_complaints
+from weir.lab.traffic_check import traffic_complaints
 from weir.technology import TECHNOLOGIES
 
 AREAS_MAX = 256  # WEIR_AREAS_MAX
@@ -37,8 +37,7 @@ DPDK_MAX_PORTS = 32  # RTE_MAX_ETHPORTS of Debian's packages
 def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None) -> Iterator[Complaint]:
     """Everything impossible in `lab`, on a machine with these CPUs and nodes (None: whatever machine)."""
     yield from _frames(lab)
-    yield from capture_complaints(lab)
-    yield from connection_complaints(lab)
+    yield from traffic_complaints(lab)
     yield from _ends(lab)
     yield from function_complaints(lab.functions)
     yield from _chains(lab)

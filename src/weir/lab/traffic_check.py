@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is impossible about the captures of a lab, but for the files themselves, which weir-dp reads; and
-about its connections."""
+"""What is impossible about the captures, fields and connections of a lab, but for the files, which weir-dp
+reads."""
 
 from __future__ import annotations
 
@@ -11,13 +11,62 @@ from weir.lab.complaint import Complaint
 from weir.lab.frames import CAPTURE, CONNECTIONS
 from weir.lab.lab import Lab
 from weir.lab.source import KeyPath
+from weir.lab.traffic import AddressField
 
 _HERE: KeyPath = ("traffic", "capture")
 _FRAMES: KeyPath = ("traffic", "frames")
 
 
-def capture_complaints(lab: Lab) -> Iterator[Complaint]:
+def traffic_complaints(lab: Lab) -> Iterator[Complaint]:
     """Of the whole lab."""
+    yield from _fields(lab)
+    yield from _captures(lab)
+    yield from _connections(lab)
+
+
+def _fields(lab: Lab) -> Iterator[Complaint]:
+    traffic, said = lab.traffic, lab.traffic.fields.said()
+    if said and set(traffic.frames) <= {CAPTURE, CONNECTIONS}:
+        message = f"are not sent: packets of {traffic.frames[0]} have fields of their own"
+        yield Complaint(("traffic", "fields"), message, "sizes among the frames, or none", about=(_FRAMES,))
+    latency = lab.measure.latency
+    if (
+        latency is not None
+        and latency.first_packets
+        and said.keys() & {"src_ip", "dst_ip", "src_port", "dst_port"}
+    ):
+        message = "is not known of packets whose addresses or ports change: each may begin a flow"
+        path: KeyPath = ("measure", "latency", "first_packets")
+        yield Complaint(path, message, "false, or flows alone", about=(("traffic", "fields"),))
+    source, destination = (address for address, _ in traffic.sent())
+    for name, field in said.items():
+        path = ("traffic", "fields", name)
+        if name in ("vlan", "priority") and traffic.vlan is None:
+            yield Complaint(
+                path, "is of a tag, and frames have none", "traffic.vlan too", about=(("traffic", "vlan"),)
+            )
+        if isinstance(field, AddressField):
+            yield from _addresses(path, field, source if name == "src_ip" else destination, traffic.ip)
+
+
+def _addresses(path: KeyPath, field: AddressField, end: str, version: int) -> Iterator[Complaint]:
+    about: tuple[KeyPath, ...] = (("traffic", "ip"), ("traffic", "left"), ("traffic", "right"))
+    found = field.addresses()
+    if found[0].version != version:
+        expected = f"IPv{version} addresses, as traffic.ip says"
+        yield Complaint(path, f"is of IPv{found[0].version}", expected, about=about)
+        return
+    if any(one.is_multicast or one.is_unspecified or one.is_loopback for one in found):
+        yield Complaint(path, "has an address that is no other host's", "unicast addresses")
+    try:
+        base = int(ipaddress.ip_address(end))
+    except ValueError:  # said elsewhere
+        return
+    if version == 6 and base >> 32 != int(found[0]) >> 32:
+        yield Complaint(path, f"is not of {end}'s /96", "addresses of it, or another end", about=about)
+
+
+def _captures(lab: Lab) -> Iterator[Complaint]:
     traffic, capture = lab.traffic, lab.traffic.capture
     sizes = [frame for frame in traffic.frames if frame != CAPTURE]
     if capture is None:
@@ -64,8 +113,7 @@ def _ends(lab: Lab) -> Iterator[Complaint]:
 _CONNECTIONS: KeyPath = ("traffic", "connections")
 
 
-def connection_complaints(lab: Lab) -> Iterator[Complaint]:
-    """Of the whole lab."""
+def _connections(lab: Lab) -> Iterator[Complaint]:
     traffic, wanted = lab.traffic, lab.traffic.connections
     if wanted is None:
         if CONNECTIONS in traffic.frames:
@@ -94,10 +142,10 @@ def connection_complaints(lab: Lab) -> Iterator[Complaint]:
     if lab.sla is not None:
         message = "limits rates and delays of packets, and the tester makes connections"
         yield Complaint(("sla",), message, "none", about=(_CONNECTIONS,))
-    yield from _addresses(lab)
+    yield from _ranges(lab)
 
 
-def _addresses(lab: Lab) -> Iterator[Complaint]:
+def _ranges(lab: Lab) -> Iterator[Complaint]:
     """Ranges that reach beyond the last address, or into each other."""
     traffic, wanted = lab.traffic, lab.traffic.connections
     assert wanted is not None

@@ -23,7 +23,7 @@ from weir.base.step import Step
 from weir.base.topology import KernelFunction, Node, Port, ProgramFunction, Topology
 from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
-from weir.lab.traffic import Traffic
+from weir.lab.traffic import PacketFields, Traffic
 from weir.plan.memory import memory_mb, programs_memory_mb, queue_size
 from weir.plan.topology import PlanError, station
 from weir.technology.kernel_links import silent_namespace
@@ -337,7 +337,11 @@ def prefixes(traffic: Traffic, version: Version) -> tuple[tuple[Prefix, ...], tu
 
     PlanError if both ends share addresses: no route could tell them apart.
     """
-    ranges = [_range(first, traffic) for first in ends(traffic, version)]
+    fields = traffic.fields if traffic.ip == version else PacketFields()
+    ranges = [
+        (min(said.addresses(), key=int), max(said.addresses(), key=int)) if said else _range(first, traffic)
+        for first, said in zip(ends(traffic, version), (fields.src_ip, fields.dst_ip), strict=True)
+    ]
     covering = [_covering(*one) for one in ranges]
     if not covering[0].overlaps(covering[1]):
         return (covering[0],), (covering[1],)

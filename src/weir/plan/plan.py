@@ -19,7 +19,7 @@ from weir.base.topology import (
 )
 from weir.lab.frames import CAPTURE, IMIX_PREFIX
 from weir.lab.lab import Lab
-from weir.lab.traffic import SIDES, Capture, Traffic
+from weir.lab.traffic import PACKET_FIELDS, SIDES, Capture, PacketFieldName, Traffic
 from weir.plan.architecture import function_areas
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
@@ -40,6 +40,7 @@ from weir.protocol.traffic import (
     CaptureConfig,
     FlowConfig,
     FrameSize,
+    PacketFieldConfig,
     StreamConfig,
     Template,
     TrafficConfigure,
@@ -227,6 +228,9 @@ def streams(topology: Topology, lab: Lab, frame: str) -> TrafficConfigure:
                 flows=flows(lab.traffic, lab.measure.seed + number) if frame != CAPTURE else None,
                 pacing=lab.traffic.pacing,
                 capture=_captured(lab.traffic.capture, number) if frame == CAPTURE else None,
+                fields=packet_fields(lab.traffic, lab.measure.seed, back=number == 1)
+                if frame != CAPTURE
+                else (),
             )
         )
     return TrafficConfigure(streams=tuple(made))
@@ -267,6 +271,39 @@ def flows(traffic: Traffic, seed: int) -> FlowConfig:
         seed=seed,
         vary=wanted.vary,
     )
+
+
+_EXCHANGED: dict[PacketFieldName, PacketFieldName] = {
+    "src_ip": "dst_ip",
+    "dst_ip": "src_ip",
+    "src_port": "dst_port",
+    "dst_port": "src_port",
+}
+
+
+def packet_fields(traffic: Traffic, seed: int, *, back: bool = False) -> tuple[PacketFieldConfig, ...]:
+    """Fields of a stream that change from packet to packet. Those of what runs back are exchanged and drawn
+    alike: its packet n answers packet n. Whom an end sends to by `to_address` or `to_port` stays."""
+    end = traffic.right if back else traffic.left
+    fixed = {"dst_ip": end.to_address, "dst_port": end.to_port}
+    made = []
+    for name, field in traffic.fields.said().items():
+        place = _EXCHANGED.get(name, name) if back else name
+        if fixed.get(place) is not None:
+            continue
+        numbers = field.numbers()
+        made.append(
+            PacketFieldConfig(
+                field=place,
+                order=field.order,
+                seed=seed * len(PACKET_FIELDS) + PACKET_FIELDS.index(name),
+                from_=0 if field.values else numbers[0],
+                count=1 if field.values else numbers[1] - numbers[0] + 1,
+                values=numbers if field.values else None,
+                weights=field.weights or None,
+            )
+        )
+    return tuple(made)
 
 
 def template(traffic: Traffic, src_mac: str, dst_mac: str, *, back: bool = False) -> Template:

@@ -76,6 +76,31 @@ class CaptureConfig(Request):
     """Of IP and ARP, by the first map that has them; checksums follow."""
 
 
+class PacketFieldConfig(Request):
+    """A field that changes from packet to packet, over what template and flows say. Packet n of every run has
+    the same value; checksums follow."""
+
+    field: Literal[
+        "src_ip", "dst_ip", "src_port", "dst_port", "vlan", "priority", "dscp", "ttl", "payload_byte"
+    ]
+    """Of IPv6 addresses the last 32 bits; of IPv6 the hop limit; of a tag its VLAN and its priority; every
+    byte of the payload behind the stamp."""
+    order: Literal["in-turn", "random"] = "in-turn"
+    from_: int = Field(default=0, ge=0, le=0xFFFFFFFF, validation_alias="from", serialization_alias="from")
+    count: int = Field(default=1, ge=1, le=1 << 32)
+    step: int = Field(default=1, ge=1, le=0xFFFFFFFF)
+    """Values are from, from + step, … : `count` of them."""
+    values: Annotated[tuple[Annotated[int, Field(ge=0, le=0xFFFFFFFF)], ...], Field(max_length=64)] | None = (
+        None
+    )
+    """In place of a range."""
+    weights: (
+        Annotated[tuple[Annotated[int, Field(ge=0, le=0xFFFFFFFF)], ...], Field(max_length=64)] | None
+    ) = None
+    """One for each of `values`, in random order: how often each comes."""
+    seed: int = Field(default=1, ge=0)
+
+
 class StreamConfig(Request):
     """One direction of traffic."""
 
@@ -91,6 +116,8 @@ class StreamConfig(Request):
     """Recorded: the gaps of the capture, in the mean at the rate of the run."""
     capture: CaptureConfig | None = None
     """In place of `frame` and `flows`, which do not count then."""
+    fields: Annotated[tuple[PacketFieldConfig, ...], Field(max_length=9)] = ()
+    """Each once; not with a capture."""
 
 
 class TrafficConfigure(Request):

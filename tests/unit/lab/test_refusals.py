@@ -18,7 +18,7 @@ def test_an_unknown_key_is_refused_at_its_line_with_the_nearest_key() -> None:
     found = problem(GOOD + "traffic:\n  pacng: constant\n")
     assert (found.line, found.column, found.key) == (6, 3, "traffic.pacng")
     assert found.nearest == "pacing"
-    assert "one of capture, connections, flows, frames, ip, l4, left, pacing, right, vlan" in (
+    assert "one of capture, connections, fields, flows, frames, ip, l4, left, pacing, right, vlan" in (
         found.expected or ""
     )
 
