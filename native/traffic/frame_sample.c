@@ -3,16 +3,16 @@
  * Whether frames arrive as they were sent, by sample: a driver or a function that pads, cuts, joins
  * or overwrites them is found out, though every packet is counted.
  *
- * What a generator sends behind its stamp is zero, or a capture's, and a packet's number tells its
- * size. Headers
- * are not compared: functions may change every field of them, and how many there are.
+ * What a generator sends behind its stamp is one byte over and over, or a capture's, and a packet's
+ * number tells it, and its size. Headers are not compared: functions may change every field of
+ * them, and how many there are.
  */
 #include <string.h>
 
 #include <rte_mbuf.h>
 
-#include "packet/mix.h"
 #include "parser.h"
+#include "random.h"
 #include "stream.h"
 
 #define STAMP_BYTES (sizeof(struct weir_stamp))
@@ -20,18 +20,18 @@
 
 /* `count`, one at least, by vectors, as memcmp() goes. */
 static inline bool
-same(const uint8_t *bytes, const uint8_t *sent, uint32_t count)
+same(const uint8_t *bytes, const uint8_t *sent, uint8_t fill, uint32_t count)
 {
 	if (sent != NULL)
 		return memcmp(bytes, sent, count) == 0;
-	return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+	return bytes[0] == fill && memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
 /* The first byte of the frame from `from` up to but without `to` that is not as it was sent; `to`:
- * all are. `sent`: those from `from` on; NULL: zero. */
+ * all are. `sent`: those from `from` on; NULL: all are `fill`. */
 static uint32_t
 first_different(const struct rte_mbuf *packet, uint32_t from, uint32_t to, const uint8_t *sent,
-		uint8_t *byte)
+		uint8_t fill, uint8_t *byte)
 {
 	uint32_t start = 0;
 
@@ -40,8 +40,8 @@ first_different(const struct rte_mbuf *packet, uint32_t from, uint32_t to, const
 		uint32_t at = RTE_MAX(from, start), end = RTE_MIN(start + segment->data_len, to);
 
 		if (at < end && !same(data + (at - start), sent != NULL ? sent + (at - from) : NULL,
-				      end - at)) {
-			while (data[at - start] == (sent != NULL ? sent[at - from] : 0))
+				      fill, end - at)) {
+			while (data[at - start] == (sent != NULL ? sent[at - from] : fill))
 				at++;
 			*byte = data[at - start];
 			return at;
@@ -67,7 +67,8 @@ note(struct weir_frame_sample *sample, enum weir_change what, uint64_t sequence,
 /* The payload that a packet was sent with, and how many bytes follow its IP packet. */
 struct sent {
 	uint32_t bytes, trailer;
-	const uint8_t *payload; /* NULL: zero behind the stamp */
+	const uint8_t *payload; /* NULL: `fill` behind the stamp */
+	uint8_t fill;
 };
 
 static struct sent
@@ -79,7 +80,11 @@ captured(const struct weir_capture *capture, uint64_t sequence)
 	struct weir_payload payload = {0};
 
 	weir_parse_payload(frame, length, length, &payload); /* so it was stamped */
-	return (struct sent){payload.end - payload.at, length - payload.end, frame + payload.at};
+	return (struct sent){
+		.bytes = payload.end - payload.at,
+		.trailer = length - payload.end,
+		.payload = frame + payload.at,
+	};
 }
 
 static struct sent
@@ -93,15 +98,19 @@ sent_as(const struct weir_stream *stream, uint64_t sequence)
 	at = (stream->sender.first_frame + sequence) % config->frame_count;
 	return (struct sent){
 		.bytes = config->frame_bytes[at] - RTE_ETHER_CRC_LEN - stream->sender.at.stamp,
+		.fill = weir_packet_fields_payload(stream->sender.fields, sequence),
 	};
 }
 
-/* Drawn anew each time, WEIR_SAMPLE_EVERY - 1 on average: at a fixed distance the frames of a list
- * of flows, or sizes, with that period would be compared at the same places alone. */
+/* How many frames go by before the next one that is compared: 0 to 2 x 66, each as likely, so that
+ * no period of flows, sizes or fields hides from it. */
 static uint32_t
-frames_between(uint64_t sequence)
+draw_until_next(const struct weir_stream *stream, struct weir_frame_sample *sample)
 {
-	return weir_mix(sequence << 8 ^ weir_epoch) % (2 * WEIR_SAMPLE_EVERY - 1);
+	if (sample->sampled == 1)
+		sample->random = stream->config.seed + stream->sender.epoch;
+	return (uint32_t)((weir_random_next(&sample->random) >> 32) * (2 * WEIR_SAMPLE_EVERY - 1) >>
+			  32);
 }
 
 void
@@ -116,8 +125,8 @@ weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet
 	size_t head_bytes = RTE_MIN((size_t)packet->pkt_len, sizeof(room));
 	struct weir_payload payload;
 
-	sample->until_next = frames_between(sequence);
 	sample->sampled++;
+	sample->until_next = draw_until_next(stream, sample);
 	/* It has a stamp: it has a payload. */
 	if (!weir_parse_payload(rte_pktmbuf_read(packet, 0, head_bytes, room), head_bytes,
 				packet->pkt_len, &payload))
@@ -129,11 +138,12 @@ weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet
 		return;
 	}
 	at = first_different(packet, payload.at + STAMP_BYTES, payload.end,
-			     sent.payload != NULL ? sent.payload + STAMP_BYTES : NULL, &byte);
+			     sent.payload != NULL ? sent.payload + STAMP_BYTES : NULL, sent.fill,
+			     &byte);
 	trailer = packet->pkt_len - payload.end;
 	if (at < payload.end)
 		note(sample, WEIR_CHANGED_PAYLOAD, sequence, at - payload.at,
-		     sent.payload != NULL ? sent.payload[at - payload.at] : 0, byte);
+		     sent.payload != NULL ? sent.payload[at - payload.at] : sent.fill, byte);
 	else if (trailer != sent.trailer && packet->pkt_len > LEAST_FRAME_BYTES)
 		note(sample, WEIR_CHANGED_TRAILER, sequence, received, sent.trailer, trailer);
 }

@@ -52,6 +52,34 @@ struct weir_template {
 	uint16_t src_port, dst_port;
 };
 
+/* What may change from packet to packet, in the order in which it is written. */
+enum weir_packet_field {
+	WEIR_PACKET_SRC_IP, /* of IPv6 the last four bytes */
+	WEIR_PACKET_DST_IP,
+	WEIR_PACKET_SRC_PORT,
+	WEIR_PACKET_DST_PORT,
+	WEIR_PACKET_VLAN,
+	WEIR_PACKET_PRIORITY, /* of the tag */
+	WEIR_PACKET_DSCP,
+	WEIR_PACKET_TTL,	  /* of IPv6 the hop limit */
+	WEIR_PACKET_PAYLOAD_BYTE, /* each one behind the stamp */
+	WEIR_PACKET_FIELDS
+};
+/* As requests name them; NULL behind the last. */
+extern const char *const weir_packet_field_names[];
+
+#define WEIR_PACKET_VALUES_MAX 64
+/* The values of one field: from, from + step, …, `count` of them, or those listed. */
+struct weir_packet_values {
+	uint64_t count; /* 2^32 at most; 0: the field is as flows and template say */
+	uint32_t from, step;
+	bool random; /* else in turn, packet n of a run with value n mod count */
+	uint64_t seed;
+	uint16_t listed; /* in place of the range, if not 0 */
+	uint32_t value[WEIR_PACKET_VALUES_MAX];
+	uint32_t weight[WEIR_PACKET_VALUES_MAX]; /* at random: how often, to each other */
+};
+
 struct weir_stream_config {
 	uint16_t id;
 	uint16_t port_id;    /* sends here */
@@ -76,6 +104,7 @@ struct weir_stream_config {
 	char capture_filter[WEIR_CAPTURE_FILTER_BYTES]; /* pcap-filter(7); "": all frames */
 	struct weir_address_map maps[WEIR_ADDRESS_MAPS_MAX];
 	unsigned int map_count;
+	struct weir_packet_values fields[WEIR_PACKET_FIELDS]; /* over what flows say */
 };
 
 /*
@@ -175,9 +204,9 @@ struct weir_variation_ns {
 enum weir_change { WEIR_CHANGED_LENGTH, WEIR_CHANGED_PAYLOAD, WEIR_CHANGED_TRAILER };
 
 /*
- * Frames of a stream that the receiver compared with what was sent: one of WEIR_SAMPLE_EVERY, drawn
- * at random, and the first one. Lengths and bytes of the payload of UDP or TCP alone: functions may
- * change every header.
+ * Frames of a stream that the receiver compared with what was sent: one of WEIR_SAMPLE_EVERY in the
+ * mean, at drawn gaps (seeded: the stream's seed and the run's number), the first one too. Lengths
+ * and bytes of the payload of UDP or TCP alone: functions may change every header.
  */
 #define WEIR_SAMPLE_EVERY 67
 struct weir_frame_sample {
@@ -189,6 +218,7 @@ struct weir_frame_sample {
 		uint32_t expected, received;
 	} first; /* of those that changed */
 	uint32_t until_next;
+	uint64_t random;
 };
 
 struct weir_stream_count {

@@ -158,7 +158,11 @@ class AddressField(_FieldValues):
 
 
 def _constant(value: Any) -> Any:
-    return {"values": [value]} if isinstance(value, int | str) and not isinstance(value, bool) else value
+    if isinstance(
+        value, dict
+    ):  # a validator that runs before takes JSON's lists for Python's, which are strict
+        return {key: tuple(one) if isinstance(one, list) else one for key, one in value.items()}
+    return {"values": (value,)} if isinstance(value, int | str) and not isinstance(value, bool) else value
 
 
 class _OrConstant:
