@@ -4,7 +4,7 @@
  * made of the packet itself, and the time for that is taken off. A connection is SYN to FIN with
  * one request of 100 bytes and one answer of as many.
  *
- *   connections-bench [MILLIONS]     of connections; prints one line of JSON
+ *   connections-bench MILLIONS     of connections; prints one line of JSON
  */
 #include <stdio.h>
 #include <stdlib.h>
