@@ -116,11 +116,11 @@ measure(double seconds)
 	const struct weir_connections_config config = {
 		.clients = {.port_id = 0},
 		.servers = {.port_id = 1},
-		.source = RTE_IPV4(198, 18, 0, 1),
+		.source = 0xc6120001 /* 198.18.0.1 */,
 		.source_count = 16,
 		.source_port_first = 1024,
 		.source_port_last = UINT16_MAX,
-		.destination = RTE_IPV4(198, 19, 0, 1),
+		.destination = 0xc6130001 /* 198.19.0.1 */,
 		.destination_count = 1,
 		.mss = 1460,
 		.retries = 3,

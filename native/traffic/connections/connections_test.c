@@ -211,7 +211,10 @@ what_is_lost_doubled_or_swapped_comes_again(void **state)
 	assert_int_equal(count.clients.payload_bytes,
 			 50000 * count.services[0].completed +
 				 3 * 1472 * count.services[1].completed);
-	assert_int_equal(count.servers.completed, count.services[0].completed);
+	/* It ends with the last client: a server whose last acknowledgement was lost then still
+	 * waits. */
+	assert_int_equal(count.servers.completed + count.servers.open, count.services[0].completed);
+	assert_in_range(count.servers.open, 0, 20);
 	assert_true(count.clients.retransmissions > 0);
 	assert_true(count.servers.retransmissions > 0);
 	assert_true(count.clients.out_of_order > 0);
@@ -355,16 +358,16 @@ translate(bool from_client, struct rte_mbuf *packet)
 	uint32_t *address = (uint32_t *)(void *)ip + (from_client ? 3 : 4);
 
 	if (from_client) {
-		assert_int_not_equal(*address, rte_cpu_to_be_32(RTE_IPV4(203, 0, 113, 1)));
+		assert_int_not_equal(*address, rte_cpu_to_be_32(0xcb007101 /* 203.0.113.1 */));
 		*port = rte_cpu_to_be_16((uint16_t)(20000 + (rte_be_to_cpu_16(*port) - 1024) * 16 +
 						    rte_be_to_cpu_32(*address) -
-						    RTE_IPV4(198, 18, 0, 1)));
-		*address = rte_cpu_to_be_32(RTE_IPV4(203, 0, 113, 1));
+						    0xc6120001 /* 198.18.0.1 */));
+		*address = rte_cpu_to_be_32(0xcb007101 /* 203.0.113.1 */);
 	} else {
 		uint16_t known = rte_be_to_cpu_16(*port) - 20000;
 
 		*port = rte_cpu_to_be_16((uint16_t)(1024 + known / 16));
-		*address = rte_cpu_to_be_32(RTE_IPV4(198, 18, 0, 1) + known % 16);
+		*address = rte_cpu_to_be_32(0xc6120001 /* 198.18.0.1 */ + known % 16);
 	}
 	set_checksums(packet);
 	return true;
