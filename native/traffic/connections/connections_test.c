@@ -354,8 +354,9 @@ static bool
 translate(bool from_client, struct rte_mbuf *packet)
 {
 	struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(packet, struct rte_ipv4_hdr *, 14);
-	uint16_t *ports = (uint16_t *)(void *)(ip + 1), *port = &ports[from_client ? 0 : 1];
-	uint32_t *address = (uint32_t *)(void *)ip + (from_client ? 3 : 4);
+	unaligned_uint16_t *port = (unaligned_uint16_t *)(ip + 1) + (from_client ? 0 : 1);
+	unaligned_uint32_t *address =
+		(unaligned_uint32_t *)((uint8_t *)ip + (from_client ? 12 : 16));
 
 	if (from_client) {
 		assert_int_not_equal(*address, rte_cpu_to_be_32(0xcb007101 /* 203.0.113.1 */));
