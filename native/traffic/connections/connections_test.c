@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <rte_udp.h>
 #include <rte_byteorder.h>
 #include <rte_ip.h>
 #include <rte_tcp.h>
@@ -349,26 +350,29 @@ who_has_no_port_left_opens_nothing(void **state)
 	assert_int_equal(count.clients.failed[WEIR_FAILED_OUT_OF_PORTS], 400);
 }
 
+#define TRANSLATED_ADDRESS 0xcb007101u /* 203.0.113.1 */
+#define CLIENTS_ADDRESS 0xc6120001u    /* 198.18.0.1 */
+
 /* Sources become one address, each with a port of its own, as NAT does it. */
 static bool
 translate(bool from_client, struct rte_mbuf *packet)
 {
 	struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(packet, struct rte_ipv4_hdr *, 14);
-	unaligned_uint16_t *port = (unaligned_uint16_t *)(ip + 1) + (from_client ? 0 : 1);
-	unaligned_uint32_t *address =
-		(unaligned_uint32_t *)((uint8_t *)ip + (from_client ? 12 : 16));
+	struct rte_udp_hdr *ports = (struct rte_udp_hdr *)(ip + 1); /* TCP's are where UDP's are */
 
 	if (from_client) {
-		assert_int_not_equal(*address, rte_cpu_to_be_32(0xcb007101 /* 203.0.113.1 */));
-		*port = rte_cpu_to_be_16((uint16_t)(20000 + (rte_be_to_cpu_16(*port) - 1024) * 16 +
-						    rte_be_to_cpu_32(*address) -
-						    0xc6120001 /* 198.18.0.1 */));
-		*address = rte_cpu_to_be_32(0xcb007101 /* 203.0.113.1 */);
-	} else {
-		uint16_t known = rte_be_to_cpu_16(*port) - 20000;
+		uint32_t address = rte_be_to_cpu_32(ip->src_addr);
+		uint16_t port = rte_be_to_cpu_16(ports->src_port);
 
-		*port = rte_cpu_to_be_16((uint16_t)(1024 + known / 16));
-		*address = rte_cpu_to_be_32(0xc6120001 /* 198.18.0.1 */ + known % 16);
+		assert_int_not_equal(address, TRANSLATED_ADDRESS);
+		ports->src_port = rte_cpu_to_be_16(
+			(uint16_t)(20000 + (port - 1024) * 16 + address - CLIENTS_ADDRESS));
+		ip->src_addr = rte_cpu_to_be_32(TRANSLATED_ADDRESS);
+	} else {
+		uint16_t known = rte_be_to_cpu_16(ports->dst_port) - 20000;
+
+		ports->dst_port = rte_cpu_to_be_16((uint16_t)(1024 + known / 16));
+		ip->dst_addr = rte_cpu_to_be_32(CLIENTS_ADDRESS + known % 16);
 	}
 	set_checksums(packet);
 	return true;
