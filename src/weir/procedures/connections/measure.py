@@ -33,6 +33,7 @@ TESTER_BOUND_SHARE = 0.9
 LOWEST = 100.0
 """New connections a second that a tester is tried with first."""
 PROBE_S = 0.3
+PROBES = 3
 HALVINGS = 3
 
 Phase = Callable[[int, int], None]
@@ -74,8 +75,12 @@ class ConnectionMeasurer:
         return good or None
 
     def _carries(self, runner: ConnectionRunner, rate: float) -> bool:
-        trial = runner.valid("calibration", rate, PROBE_S).trial
-        return trial.valid and trial.delivered == trial.offered
+        """In one of a few tries: a moment in which somebody had the core is no limit of the tester's."""
+        for _ in range(PROBES):
+            trial = runner.valid("calibration", rate, PROBE_S).trial
+            if trial.valid and trial.delivered == trial.offered:
+                return True
+        return False
 
     def _runner(self, goal: ConnectionGoal) -> ConnectionRunner:
         return ConnectionRunner(

@@ -32,13 +32,16 @@ class Chain:
 
     log_hint = ""
 
-    def __init__(self, per_s: float, at_once: int, able_per_s: float = 1e9) -> None:
+    def __init__(self, per_s: float, at_once: int, able_per_s: float = 1e9, stalls: int = 0) -> None:
         self._per_s, self._at_once, self._able_per_s = per_s, at_once, able_per_s
         self._run: Mapping[str, Any] = {}
+        self._stalls, self._runs = stalls, 0
+        """Of one run in so many nothing is completed; 0: of none."""
 
     def call(self, command: str, args: Mapping[str, Any]) -> None:
         assert command == "connections.start"
         self._run = args
+        self._runs += 1
 
     def wait(self, seconds: float) -> None:
         assert seconds > 0
@@ -51,7 +54,8 @@ class Chain:
         intended = self._run.get("connections") or round(self._run["rate"] * seconds)
         opened = min(intended, round(self._able_per_s * seconds))
         limit = self._at_once if self._run.get("hold") else round(self._per_s * seconds)
-        completed = min(opened, limit)
+        stalled = self._stalls and self._runs % self._stalls == 0
+        completed = 0 if stalled else min(opened, limit)
         failed = dict.fromkeys(("reset", "closed_early", "bad_payload", "out_of_ports"), 0)
         failed["no_answer"] = opened - completed
         side: dict[str, Any] = dict.fromkeys(COUNTERS, 0)
@@ -113,6 +117,14 @@ def test_a_tester_that_opens_too_few_is_not_the_chains_limit(tmp_path: Path) -> 
 
 def test_what_the_tester_alone_can_do_is_found_by_doubling(tmp_path: Path) -> None:
     chain: Any = Chain(30_000, 1)
+    measurer = ConnectionMeasurer(lab_of(tmp_path), chain, no_counters, Unwatched(), lambda _a, _b: None)
+    alone = measurer.ceiling_per_s()
+    assert alone is not None
+    assert 0.85 * 30_000 <= alone <= 30_000
+
+
+def test_a_stall_is_not_taken_for_what_the_tester_alone_can_do(tmp_path: Path) -> None:
+    chain: Any = Chain(30_000, 1, stalls=3)
     measurer = ConnectionMeasurer(lab_of(tmp_path), chain, no_counters, Unwatched(), lambda _a, _b: None)
     alone = measurer.ceiling_per_s()
     assert alone is not None
