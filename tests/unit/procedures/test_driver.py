@@ -32,6 +32,9 @@ class Fabric:
         self.done.append("deploy")
         return self
 
+    def settle(self) -> None:
+        self.done.append("settle")
+
     def keep_logs(self, error: BaseException) -> None:
         self.done.append(f"keep logs of {error}")
 
@@ -105,7 +108,7 @@ def test_a_setup_says_what_was_deployed_and_what_was_emulated(lab: Lab, nothing_
     assert setup.bring_up_s is not None
     assert setup.topology == chain.topology
     assert any(sentence.startswith("Emulated: the processor of f1") for sentence in setup.fidelity)
-    assert nothing_deployed.done == ["deploy", "close watch", "destroy"]
+    assert nothing_deployed.done == ["deploy", "settle", "close watch", "destroy"]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +123,7 @@ def test_whatever_ends_the_measurement_all_is_taken_down(
 ) -> None:
     with pytest.raises(type(error)), running(lab, planned(lab, "direct", lab.chains()[0])):
         raise error
-    assert nothing_deployed.done == ["deploy", "close watch", *kept, "destroy"]
+    assert nothing_deployed.done == ["deploy", "settle", "close watch", *kept, "destroy"]
 
 
 def test_deployments_of_one_lab_have_names_of_their_own(lab: Lab) -> None:
