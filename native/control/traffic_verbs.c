@@ -11,6 +11,7 @@
 #include "slices_json.h"
 #include "stream_json.h"
 #include "timestamps.h"
+#include "traffic/schedule.h"
 #include "traffic_counts.h"
 #include "verbs.h"
 
@@ -101,18 +102,11 @@ const struct weir_verb weir_verb_traffic_configure = {
 
 struct start_fields {
 	struct weir_run_options options;
-	const json_t *rates_pps, *then_pps, *others;
+	const json_t *rates_pps, *then, *others;
 };
 
 #define INTO(member) WEIR_INTO(struct start_fields, member)
 #define ABSENT UINT64_MAX /* a time that cannot be given */
-
-/* The rates from some time on. */
-static const struct weir_field then_fields[] = {
-	{"after_ns", WEIR_FIELD_COUNT, true, 1, DURATION_MAX_NS, INTO(options.then_after_ns)},
-	{"rates_pps", WEIR_FIELD_JSON, true, INTO(then_pps)},
-	{0},
-};
 
 /* Whose delays are measured. */
 static const struct weir_field delay_fields[] = {
@@ -131,7 +125,7 @@ static const struct weir_field start_fields[] = {
 	{"drain_ns", WEIR_FIELD_COUNT, .max = DURATION_MAX_NS, .default_value = 100000000,
 	 INTO(options.drain_ns)},
 	{"packets", WEIR_FIELD_COUNT, .min = 1, .max = PACKETS_MAX, INTO(options.packets)},
-	{"then", WEIR_FIELD_OBJECT, .fields = then_fields},
+	{"then", WEIR_FIELD_LIST, .max = WEIR_SCHEDULE_PARTS - 1, INTO(then)},
 	{"delay", WEIR_FIELD_OBJECT, .fields = delay_fields},
 	{"slice_ns", WEIR_FIELD_COUNT, .min = SLICE_MIN_NS, .max = DURATION_MAX_NS,
 	 INTO(options.slice_ns)},
@@ -139,6 +133,40 @@ static const struct weir_field start_fields[] = {
 	{"switch_cpus", WEIR_FIELD_LIST, INTO(others)},
 	{0},
 };
+
+static int
+read_factor(const json_t *value, const char *where, void *target, struct weir_error *error)
+{
+	double factor = json_number_value(value);
+
+	if (!json_is_number(value) || factor < 0 || factor > WEIR_RATE_MAX_PPS)
+		return weir_fail(error, "bad_argument", where, "a number from 0 to 10^10", NULL,
+				 "no such factor");
+	*(double *)target = factor;
+	return 0;
+}
+
+/* Another rate from some time on. */
+static const struct weir_field change_fields[] = {
+	{"after_ns", WEIR_FIELD_COUNT, true, 0, DURATION_MAX_NS,
+	 WEIR_INTO(struct weir_rate_change, after_ns)},
+	{"factor", WEIR_FIELD_READ, true, .read = read_factor,
+	 WEIR_INTO(struct weir_rate_change, factor)},
+	{0},
+};
+
+struct changes {
+	struct weir_rate_change change[WEIR_SCHEDULE_PARTS - 1];
+	uint32_t count;
+};
+
+static int
+next_change(const json_t *object, const char *where, void *target, struct weir_error *error)
+{
+	struct changes *changes = target;
+
+	return weir_read(object, where, change_fields, &changes->change[changes->count++], error);
+}
 
 static int
 rate_of(const json_t *rate, const char *where, const char *id, double *rate_pps,
@@ -216,24 +244,26 @@ static int
 traffic_start(const void *arguments, json_t **result, struct weir_error *error)
 {
 	const struct start_fields *fields = arguments;
-	double rates_pps[WEIR_STREAMS_MAX], then_pps[WEIR_STREAMS_MAX];
+	double rates_pps[WEIR_STREAMS_MAX];
+	struct changes changes = {0};
 	struct weir_run_options options = fields->options;
 	struct weir_stalls stalls[WEIR_CORES_MAX];
 	unsigned int others[WEIR_OTHERS_MAX], other_count = 0;
 	int number;
 
 	options.rates_pps = rates_pps;
-	options.then_pps = fields->then_pps != NULL ? then_pps : NULL;
 	options.tags = options.tag_ns != ABSENT;
 	if (options.settle_ns > 0 && options.first_packets)
 		return weir_fail(
 			error, "bad_argument", "delay", "one of the two", NULL,
 			"the first packets are sent in the time that settle_ns leaves out");
 	if (rates_of(fields->rates_pps, "rates_pps", rates_pps, error) < 0 ||
-	    (fields->then_pps != NULL &&
-	     rates_of(fields->then_pps, "then.rates_pps", then_pps, error) < 0) ||
-	    others_of(fields->others, others, &other_count, error) < 0 ||
-	    weir_run_check(&options, error) < 0)
+	    weir_read_each(fields->then, "then", next_change, &changes, error) < 0 ||
+	    others_of(fields->others, others, &other_count, error) < 0)
+		return -1;
+	options.then = changes.change;
+	options.then_count = changes.count;
+	if (weir_run_check(&options, error) < 0)
 		return -1;
 	weir_others_set(others, other_count);
 	for (unsigned int i = 0; i < weir_core_count(); i++)

@@ -241,7 +241,7 @@ begin(const struct weir_stream_config *config)
 	weir_epoch = EPOCH;
 	weir_run_closed = false;
 	sender = &weir_stream_at(0)->sender;
-	weir_sender_ready(sender, EPOCH, (struct weir_pacing){0});
+	weir_sender_ready(sender, EPOCH, weir_pacing_of(0, 1000000, rte_get_tsc_hz(), false, 1));
 	return sender;
 }
 

@@ -214,7 +214,8 @@ weir_stream_slice(unsigned int index, unsigned int slice, struct weir_slice_coun
 		return;
 	due_cycles = (double)weir_slices_first(slices, slice) + (double)arrived->keys / packets;
 	if (!slices->by_time)
-		due_cycles = (due_cycles + 1) / stream->sender.pacing.packets_per_cycle;
+		due_cycles = (due_cycles + 1) *
+			     stream->sender.pacing.schedule.parts[0].cycles_per_packet;
 	count->delay_ns = ((double)arrived->arrivals / packets - due_cycles) * weir_ns_per_cycle();
 	if (!slices->by_time)
 		count->late_ns =

@@ -234,7 +234,7 @@ a_burst_of_a_constant_rate_counts_each_packet_from_its_own_due_time(void **state
 			weir_pacing_of(rates_pps[i], 1000000000000ull, TSC_HZ, false, 1);
 		uint64_t random = 7, sequence = 0, sum = 0;
 
-		weir_pacing_step(&pacing, rates_pps[i] / 3, 5000000, TSC_HZ);
+		weir_pacing_then(&pacing, 1 / 3.0, 5000000, TSC_HZ);
 		weir_histogram_clear(&singly);
 		begin(NULL);
 		delays.pacing = &pacing;

@@ -2,8 +2,9 @@
 /*
  * When packets are due, by the time-stamp counter. Constant: packet n (from 0) at (n + 1) / rate,
  * rate x duration of them in all, rounded down. Poisson (RFC 2330 section 11.1.1): exponential
- * gaps; as many packets as the process draws within the duration, rate x duration in the mean. A
- * constant rate may change once; and any sender may end after a number of packets (a burst).
+ * gaps; as many packets as the process draws within the duration, rate x duration in the mean. Any
+ * rate may change with time, by a schedule; and any sender may end after a number of packets (a
+ * burst).
  */
 #ifndef WEIR_TRAFFIC_PACING_H
 #define WEIR_TRAFFIC_PACING_H
@@ -13,41 +14,50 @@
 #include <stdint.h>
 
 #include "random.h"
+#include "schedule.h"
 
 #define WEIR_PACING_DRAWN 32 /* Poisson: no more than these are due and not yet sent */
 
 struct weir_pacing {
 	uint64_t start_tsc;
 	uint64_t duration_cycles;
-	double packets_per_cycle; /* 0: no limit */
-	double cycles_per_packet; /* its inverse */
-	uint64_t planned;	  /* no more than these; UINT64_MAX: the duration decides */
-	uint64_t step_cycles;	  /* constant: when the rate changes; UINT64_MAX: never */
-	double step_packets;	  /* due by then */
-	double step_packets_per_cycle, step_cycles_per_packet;
-	uint64_t step_sequence; /* the first packet that is due after it; UINT64_MAX: none */
-	bool poisson;		/* gaps are drawn: from the process, or from a record */
+	bool limited;	  /* else as fast as can be */
+	uint64_t planned; /* no more than these; UINT64_MAX: the duration decides */
+	bool poisson;	  /* gaps are drawn: from the process, or from a record */
 	uint64_t random;
 	const double *recorded_gaps; /* in any unit, taken in turn; NULL: the process's */
 	uint32_t recorded_count, recorded_at;
-	double recorded_cycles; /* of that unit */
-	double next_due_cycles; /* Poisson: of the first packet not yet drawn as due */
+	double recorded_mean; /* in that unit */
+	double next_due; /* Poisson: packets of the schedule by the first one not yet drawn as due
+			  */
+	double next_due_cycles; /* when that is */
 	uint64_t due;		/* Poisson: packets drawn */
+	struct weir_schedule schedule;
 	/* Poisson: due times of the packets drawn last, by sequence number. Last member: a receiver
 	 * reads those above while a generator writes the following. */
 	uint64_t drawn_cycles[WEIR_PACING_DRAWN];
 };
 
+/* As a share of the mean one. */
 static inline double
-weir_pacing_gap_cycles(struct weir_pacing *pacing)
+weir_pacing_gap(struct weir_pacing *pacing)
 {
 	if (pacing->recorded_gaps != NULL) {
 		pacing->recorded_at = pacing->recorded_at + 1 == pacing->recorded_count
 					      ? 0
 					      : pacing->recorded_at + 1;
-		return pacing->recorded_gaps[pacing->recorded_at] * pacing->recorded_cycles;
+		return pacing->recorded_gaps[pacing->recorded_at] / pacing->recorded_mean;
 	}
-	return -log(1 - weir_random_unit(&pacing->random)) / pacing->packets_per_cycle;
+	return -log(1 - weir_random_unit(&pacing->random));
+}
+
+/* A gap is as long as the rate of its time makes it. */
+static inline void
+weir_pacing_draw(struct weir_pacing *pacing, double gap)
+{
+	pacing->next_due += gap;
+	pacing->next_due_cycles = weir_schedule_part_cycles(
+		weir_schedule_part_of(&pacing->schedule, pacing->next_due), pacing->next_due);
 }
 
 /* `rate_pps` 0: no limit. The start is still to be set. */
@@ -56,36 +66,35 @@ weir_pacing_of(double rate_pps, uint64_t duration_ns, uint64_t tsc_hz, bool pois
 {
 	struct weir_pacing pacing = {
 		.duration_cycles = (uint64_t)ceil((double)duration_ns * 1e-9 * (double)tsc_hz),
-		.packets_per_cycle = rate_pps / (double)tsc_hz,
-		.cycles_per_packet = rate_pps > 0 ? (double)tsc_hz / rate_pps : 0,
+		.limited = rate_pps > 0,
 		.planned = UINT64_MAX,
-		.step_cycles = UINT64_MAX,
-		.step_sequence = UINT64_MAX,
 		.poisson = poisson && rate_pps > 0,
 		.random = seed,
 	};
 
+	weir_schedule_begin(&pacing.schedule, rate_pps / (double)tsc_hz);
 	if (pacing.poisson)
-		pacing.next_due_cycles = weir_pacing_gap_cycles(&pacing);
+		weir_pacing_draw(&pacing, weir_pacing_gap(&pacing));
 	else if (rate_pps > 0) /* the little more is for decimal fractions that binary cuts */
 		pacing.planned = (uint64_t)(rate_pps * (double)duration_ns / 1e9 + 1e-6);
 	return pacing;
 }
 
-/* Another constant rate, not 0, from `after_ns` on. */
+/* From `after_ns` on the rate is `factor` x the first one, which has a limit; 0: a pause. Times go
+ * up from change to change; WEIR_SCHEDULE_PARTS - 1 of them at most. */
 static inline void
-weir_pacing_step(struct weir_pacing *pacing, double rate_pps, uint64_t after_ns, uint64_t tsc_hz)
+weir_pacing_then(struct weir_pacing *pacing, double factor, uint64_t after_ns, uint64_t tsc_hz)
 {
+	struct weir_schedule *schedule = &pacing->schedule;
 	double duration = (double)pacing->duration_cycles;
-	double step = fmin((double)after_ns * 1e-9 * (double)tsc_hz, duration);
+	double from = fmin((double)after_ns * 1e-9 * (double)tsc_hz, duration);
 
-	pacing->step_cycles = (uint64_t)step;
-	pacing->step_packets = step * pacing->packets_per_cycle;
-	pacing->step_sequence = (uint64_t)pacing->step_packets;
-	pacing->step_packets_per_cycle = rate_pps / (double)tsc_hz;
-	pacing->step_cycles_per_packet = (double)tsc_hz / rate_pps;
-	pacing->planned = (uint64_t)(pacing->step_packets +
-				     (duration - step) * pacing->step_packets_per_cycle + 1e-6);
+	weir_schedule_then(schedule, from, factor * schedule->parts[0].packets_per_cycle);
+	if (pacing->poisson)
+		weir_pacing_draw(pacing, 0);
+	else
+		pacing->planned =
+			(uint64_t)(weir_schedule_packets(schedule, pacing->duration_cycles) + 1e-6);
 }
 
 /*
@@ -101,8 +110,8 @@ weir_pacing_record(struct weir_pacing *pacing, const double *gaps, uint32_t coun
 	pacing->recorded_gaps = gaps;
 	pacing->recorded_count = count;
 	pacing->recorded_at = 0;
-	pacing->recorded_cycles = pacing->cycles_per_packet / mean_gap;
-	pacing->next_due_cycles = 0;
+	pacing->recorded_mean = mean_gap;
+	pacing->next_due = pacing->next_due_cycles = 0;
 }
 
 /* Ends after that many packets, or with the duration. */
@@ -117,17 +126,14 @@ weir_pacing_limit(struct weir_pacing *pacing, uint64_t packets)
 static inline uint64_t
 weir_pacing_constant_due(const struct weir_pacing *pacing, uint64_t elapsed)
 {
-	if (elapsed <= pacing->step_cycles)
-		return (uint64_t)((double)elapsed * pacing->packets_per_cycle);
-	return (uint64_t)(pacing->step_packets +
-			  (double)(elapsed - pacing->step_cycles) * pacing->step_packets_per_cycle);
+	return (uint64_t)weir_schedule_packets(&pacing->schedule, elapsed);
 }
 
 /* Whether the sequence number of a packet tells when it was due. */
 static inline bool
 weir_pacing_is_constant(const struct weir_pacing *pacing)
 {
-	return pacing->packets_per_cycle > 0 && !pacing->poisson;
+	return pacing->limited && !pacing->poisson;
 }
 
 /* Constant rates alone: when packet `sequence`, from 0, is due after the start, not rounded. */
@@ -136,10 +142,8 @@ weir_pacing_due_cycles(const struct weir_pacing *pacing, uint64_t sequence)
 {
 	double packets = (double)sequence + 1;
 
-	if (sequence < pacing->step_sequence)
-		return packets * pacing->cycles_per_packet;
-	return (double)pacing->step_cycles +
-	       (packets - pacing->step_packets) * pacing->step_cycles_per_packet;
+	return weir_schedule_part_cycles(weir_schedule_part_of(&pacing->schedule, packets),
+					 packets);
 }
 
 /*
@@ -177,7 +181,7 @@ weir_pacing_due(struct weir_pacing *pacing, uint64_t now_tsc, uint64_t bound)
 
 	if (now_tsc <= pacing->start_tsc)
 		return 0;
-	if (pacing->packets_per_cycle == 0)
+	if (!pacing->limited)
 		return bound < pacing->planned ? bound : pacing->planned;
 	elapsed = now_tsc - pacing->start_tsc;
 	if (elapsed > pacing->duration_cycles)
@@ -190,7 +194,7 @@ weir_pacing_due(struct weir_pacing *pacing, uint64_t now_tsc, uint64_t bound)
 	while (pacing->next_due_cycles <= (double)elapsed && pacing->due < bound) {
 		pacing->drawn_cycles[pacing->due++ % WEIR_PACING_DRAWN] =
 			(uint64_t)ceil(pacing->next_due_cycles);
-		pacing->next_due_cycles += weir_pacing_gap_cycles(pacing);
+		weir_pacing_draw(pacing, weir_pacing_gap(pacing));
 	}
 	return pacing->due < pacing->planned ? pacing->due : pacing->planned;
 }
@@ -212,7 +216,7 @@ weir_pacing_cut(struct weir_pacing *pacing, uint64_t now_tsc)
 
 	if (elapsed >= pacing->duration_cycles)
 		return;
-	if (!pacing->poisson && pacing->packets_per_cycle > 0)
+	if (weir_pacing_is_constant(pacing))
 		weir_pacing_limit(pacing, weir_pacing_constant_due(pacing, elapsed));
 	pacing->duration_cycles = elapsed;
 }
@@ -225,16 +229,17 @@ weir_pacing_cut(struct weir_pacing *pacing, uint64_t now_tsc)
 static inline uint64_t
 weir_pacing_intended(const struct weir_pacing *pacing, uint64_t sent)
 {
-	double rest_cycles = (double)pacing->duration_cycles - pacing->next_due_cycles;
+	double rest = weir_schedule_packets(&pacing->schedule, pacing->duration_cycles) -
+		      pacing->next_due;
 	uint64_t intended = pacing->due;
 
-	if (pacing->packets_per_cycle == 0)
+	if (!pacing->limited)
 		return pacing->planned != UINT64_MAX ? pacing->planned : sent;
 	if (!pacing->poisson)
 		return pacing->planned;
 	/* The packet at next_due_cycles is known, those after it are not. */
-	if (rest_cycles >= 0)
-		intended += 1 + (uint64_t)llround(rest_cycles * pacing->packets_per_cycle);
+	if (rest >= 0)
+		intended += 1 + (uint64_t)llround(rest);
 	return intended < pacing->planned ? intended : pacing->planned;
 }
 

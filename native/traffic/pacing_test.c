@@ -82,21 +82,19 @@ poisson_gaps_have_the_mean_and_variance_of_an_exponential(void **state)
 {
 	struct weir_pacing pacing = weir_pacing_of(1e6, SECOND_NS, TSC_HZ, true, 1);
 	const unsigned int count = 400000;
-	const double mean = TSC_HZ / 1e6;
 	double sum = 0, squares = 0;
 
 	(void)state;
 	for (unsigned int i = 0; i < count; i++) {
-		double gap = weir_pacing_gap_cycles(&pacing);
+		double gap = weir_pacing_gap(&pacing);
 
 		assert_true(gap >= 0);
 		sum += gap;
 		squares += gap * gap;
 	}
 	/* Standard errors: 1 / √n of the mean, √(8 / n) of the variance; four of them. */
-	assert_float_equal(sum / count / mean, 1, 4 / sqrt(count));
-	assert_float_equal((squares / count - sum / count * (sum / count)) / mean / mean, 1,
-			   4 * sqrt(8.0 / count));
+	assert_float_equal(sum / count, 1, 4 / sqrt(count));
+	assert_float_equal(squares / count - sum / count * (sum / count), 1, 4 * sqrt(8.0 / count));
 }
 
 static void
@@ -213,8 +211,8 @@ a_step_changes_the_rate_once_and_loses_no_packet(void **state)
 	uint64_t step, end = pacing.duration_cycles;
 
 	(void)state;
-	weir_pacing_step(&pacing, 55000, SECOND_NS * 6 / 10, TSC_HZ);
-	step = pacing.step_cycles;
+	weir_pacing_then(&pacing, 0.5, SECOND_NS * 6 / 10, TSC_HZ);
+	step = pacing.schedule.parts[0].end_cycles;
 	assert_in_range(step, TSC_HZ * 6 / 10 - 1, TSC_HZ * 6 / 10 + 1);
 	assert_in_range(weir_pacing_due(&pacing, step / 2, UINT64_MAX), 32999, 33000);
 	assert_in_range(weir_pacing_due(&pacing, step, UINT64_MAX), 65999, 66000);
@@ -276,7 +274,7 @@ due_times_follow_a_step_of_the_rate(void **state)
 
 	(void)state;
 	pacing.start_tsc = 7;
-	weir_pacing_step(&pacing, 55000, SECOND_NS * 6 / 10, TSC_HZ);
+	weir_pacing_then(&pacing, 0.5, SECOND_NS * 6 / 10, TSC_HZ);
 	for (uint64_t n = 7; n < 88000; n += 13)
 		assert_due(&pacing, n);
 	for (uint64_t n = 65990; n < 66010; n++)
@@ -327,6 +325,96 @@ drawn_gaps_and_no_rate_tell_no_due_time(void **state)
 	assert_false(weir_pacing_is_constant(&unlimited));
 }
 
+/* 0.25 s each: 100,000 packets a second, none, 40,000 and 200,000. */
+static struct weir_pacing
+schedule_of(bool poisson, uint64_t seed)
+{
+	struct weir_pacing pacing = weir_pacing_of(100000, SECOND_NS, TSC_HZ, poisson, seed);
+
+	weir_pacing_then(&pacing, 0, SECOND_NS / 4, TSC_HZ);
+	weir_pacing_then(&pacing, 0.4, SECOND_NS / 2, TSC_HZ);
+	weir_pacing_then(&pacing, 2, SECOND_NS * 3 / 4, TSC_HZ);
+	return pacing;
+}
+
+static void
+a_schedule_asks_for_the_rate_of_each_part_and_for_none_in_a_pause(void **state)
+{
+	static const uint64_t due_by_quarter[] = {25000, 25000, 35000, 85000};
+	struct weir_pacing pacing = schedule_of(false, 1);
+
+	(void)state;
+	pacing.start_tsc = 7;
+	assert_int_equal(weir_pacing_intended(&pacing, 85000), 85000);
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t now = 7 + pacing.duration_cycles * (i + 1) / 4;
+
+		assert_in_range(weir_pacing_due(&pacing, now, UINT64_MAX), due_by_quarter[i] - 1,
+				due_by_quarter[i]);
+	}
+	for (uint64_t n = 0; n < 85000; n += n < 100 || (n > 24900 && n < 25100) ? 1 : 11)
+		assert_due(&pacing, n);
+	assert_in_range(weir_pacing_due_tsc(&pacing, 25000) - weir_pacing_due_tsc(&pacing, 24999),
+			TSC_HZ / 4, TSC_HZ / 4 + TSC_HZ / 40000 + 2);
+	assert_due(&pacing, 84999);
+}
+
+static void
+a_schedule_may_begin_and_end_with_a_pause(void **state)
+{
+	struct weir_pacing pacing = weir_pacing_of(1000, SECOND_NS, TSC_HZ, false, 1);
+	struct weir_pacing drawn = weir_pacing_of(1000, SECOND_NS, TSC_HZ, true, 1);
+	uint64_t due;
+
+	(void)state;
+	weir_pacing_then(&pacing, 0, SECOND_NS / 2, TSC_HZ);
+	weir_pacing_then(&drawn, 0, SECOND_NS / 2, TSC_HZ);
+	assert_int_equal(weir_pacing_due(&pacing, pacing.duration_cycles / 2 + 9, UINT64_MAX), 500);
+	assert_true(weir_pacing_ended(&pacing, 500));
+	due = weir_pacing_due(&drawn, drawn.duration_cycles, UINT64_MAX);
+	assert_in_range(due, 400, 600);
+	assert_int_equal(weir_pacing_due(&drawn, drawn.duration_cycles / 2 + 9, UINT64_MAX), due);
+	assert_true(weir_pacing_ended(&drawn, due));
+	assert_int_equal(weir_pacing_intended(&drawn, due), due);
+}
+
+static void
+a_poisson_process_has_the_mean_of_each_part_of_its_schedule(void **state)
+{
+	static const double expected[] = {25000, 0, 10000, 50000};
+	const unsigned int runs = 40;
+	double sums[4] = {0};
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= runs; seed++) {
+		struct weir_pacing pacing = schedule_of(true, seed);
+		uint64_t before = 0;
+
+		for (uint64_t i = 0; i < 4; i++) {
+			uint64_t now = pacing.duration_cycles * (i + 1) / 4;
+			uint64_t due = weir_pacing_due(&pacing, now, UINT64_MAX);
+
+			sums[i] += (double)(due - before);
+			before = due;
+		}
+	}
+	for (unsigned int i = 0; i < 4; i++)
+		assert_float_equal(sums[i] / runs, expected[i], 1 + 4 * sqrt(expected[i] / runs));
+}
+
+static void
+a_schedule_has_as_many_parts_as_it_may_have(void **state)
+{
+	struct weir_pacing pacing = weir_pacing_of(1e6, SECOND_NS, TSC_HZ, false, 1);
+
+	(void)state;
+	for (uint64_t i = 1; i < WEIR_SCHEDULE_PARTS; i++)
+		weir_pacing_then(&pacing, 1 + (double)(i % 7) / 7, i * SECOND_NS / 256, TSC_HZ);
+	for (uint64_t n = 0; n < pacing.planned; n += 101)
+		assert_due(&pacing, n);
+	assert_due(&pacing, pacing.planned - 1);
+}
+
 int
 main(void)
 {
@@ -346,6 +434,10 @@ main(void)
 		cmocka_unit_test(a_constant_packet_is_due_when_the_pacing_first_counts_it),
 		cmocka_unit_test(due_times_of_a_constant_rate_are_its_gaps_apart),
 		cmocka_unit_test(due_times_follow_a_step_of_the_rate),
+		cmocka_unit_test(a_schedule_asks_for_the_rate_of_each_part_and_for_none_in_a_pause),
+		cmocka_unit_test(a_schedule_may_begin_and_end_with_a_pause),
+		cmocka_unit_test(a_poisson_process_has_the_mean_of_each_part_of_its_schedule),
+		cmocka_unit_test(a_schedule_has_as_many_parts_as_it_may_have),
 		cmocka_unit_test(drawn_packets_are_due_when_the_process_first_counts_them),
 		cmocka_unit_test(drawn_gaps_and_no_rate_tell_no_due_time),
 	};

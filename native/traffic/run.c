@@ -52,8 +52,9 @@ pacing_of(const struct weir_run_options *options, unsigned int index, uint64_t s
 
 	if (weir_stream_at(index)->config.recorded && options->rates_pps[index] > 0)
 		weir_pacing_record(&pacing, capture->gap_ns, capture->count, capture->mean_gap_ns);
-	if (options->then_pps != NULL)
-		weir_pacing_step(&pacing, options->then_pps[index], options->then_after_ns, tsc_hz);
+	for (unsigned int i = 0; i < options->then_count; i++)
+		weir_pacing_then(&pacing, options->then[i].factor, options->then[i].after_ns,
+				 tsc_hz);
 	if (options->packets > 0)
 		weir_pacing_limit(&pacing, options->packets);
 	return pacing;
@@ -64,8 +65,8 @@ static void
 ready_slices(struct weir_stream *stream, uint64_t tsc_hz, bool skips)
 {
 	const struct weir_pacing *pacing = &stream->sender.pacing;
-	bool by_time = pacing->poisson || pacing->step_cycles != UINT64_MAX;
-	double packets_per_cycle = by_time ? 0 : pacing->packets_per_cycle;
+	bool by_time = pacing->poisson || pacing->schedule.count > 1;
+	double packets_per_cycle = by_time ? 0 : pacing->schedule.parts[0].packets_per_cycle;
 	uint64_t width_cycles = (uint64_t)((double)run.slice_ns * 1e-9 * (double)tsc_hz);
 
 	weir_slices_begin(&stream->arrivals.slices, run.slice_count, width_cycles,
@@ -117,19 +118,20 @@ check_first_packets(struct weir_error *error)
 	return 0;
 }
 
-/* A step is from one constant rate to another. */
+/* What changes is a rate, and ever later. */
 static int
-check_step(const struct weir_run_options *options, struct weir_error *error)
+check_schedule(const struct weir_run_options *options, struct weir_error *error)
 {
-	for (unsigned int i = 0; i < weir_stream_count(); i++) {
-		const struct weir_stream_config *config = &weir_stream_at(i)->config;
-		bool poisson = config->poisson || config->recorded;
-
-		if (options->rates_pps[i] > 0 && options->then_pps[i] > 0 && !poisson)
-			continue;
-		return weir_fail(error, "bad_argument", "then",
-				 "two constant rates above 0 for each stream", NULL, "stream %u %s",
-				 weir_stream_id(i), poisson ? "draws its gaps" : "has a rate of 0");
+	for (unsigned int i = 0; i < weir_stream_count() && options->then_count > 0; i++) {
+		if (options->rates_pps[i] == 0)
+			return weir_fail(error, "bad_argument", "then",
+					 "a first rate above 0 for each stream", NULL,
+					 "stream %u is sent as fast as can be", weir_stream_id(i));
+	}
+	for (unsigned int i = 0; i < options->then_count; i++) {
+		if (i > 0 && options->then[i].after_ns <= options->then[i - 1].after_ns)
+			return weir_fail(error, "bad_argument", "then", "times that go up", NULL,
+					 "change %u is not behind the one before it", i + 1);
 	}
 	return 0;
 }
@@ -174,7 +176,7 @@ weir_run_check(const struct weir_run_options *options, struct weir_error *error)
 		return weir_fail(error, "bad_argument", "slice_ns", "at most 16,384 slices",
 				 "ask for longer slices, or for a shorter run",
 				 "the run would have more slices");
-	return options->then_pps != NULL ? check_step(options, error) : 0;
+	return check_schedule(options, error);
 }
 
 int

@@ -65,15 +65,16 @@ a_burst_sends_exactly_its_packets_as_fast_as_it_can(void **state)
 }
 
 static void
-a_step_is_refused_from_or_to_no_rate(void **state)
+a_schedule_is_refused_of_no_rate_and_of_times_that_do_not_go_up(void **state)
 {
 	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
 	const double none = 0, some = 1000;
-	struct weir_run_options step = {
+	const struct weir_rate_change changes[] = {{MS_NS / 2, 2}, {MS_NS / 2, 1}};
+	struct weir_run_options run = {
 		.rates_pps = &none,
 		.duration_ns = MS_NS,
-		.then_pps = &some,
-		.then_after_ns = MS_NS / 2,
+		.then = changes,
+		.then_count = 1,
 	};
 	struct weir_error error;
 
@@ -81,12 +82,54 @@ a_step_is_refused_from_or_to_no_rate(void **state)
 	place(generator);
 	configure(&config);
 	weir_loops_start(&options);
-	assert_int_equal(weir_run_start(&step, &error), -1);
+	assert_int_equal(weir_run_start(&run, &error), -1);
 	assert_string_equal(error.where, "then");
-	step.rates_pps = &some;
-	step.then_pps = &none;
-	assert_int_equal(weir_run_start(&step, &error), -1);
-	assert_string_equal(error.where, "then");
+	run.rates_pps = &some;
+	run.then_count = 2;
+	assert_int_equal(weir_run_start(&run, &error), -1);
+	assert_string_equal(error.message, "change 2 is not behind the one before it");
+}
+
+/* 10 ms at 20,000 packets a second, 10 ms of nothing, 10 ms at 60,000, then 10 ms at 10,000. */
+static struct weir_stream_count
+run_of_a_schedule(bool poisson)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	const double rate_pps = 20000;
+	const struct weir_rate_change changes[] = {
+		{10 * MS_NS, 0}, {20 * MS_NS, 3}, {30 * MS_NS, 0.5}};
+	const struct weir_run_options scheduled = {
+		.rates_pps = &rate_pps,
+		.duration_ns = 40 * MS_NS,
+		.drain_ns = 100 * MS_NS,
+		.then = changes,
+		.then_count = 3,
+	};
+	struct weir_stream_count count;
+	struct weir_error error;
+
+	config.poisson = poisson;
+	stand(&config);
+	assert_int_not_equal(weir_run_start(&scheduled, &error), -1);
+	count = wait_for_end();
+	/* Without the core at the end the last of them may be missing. */
+	assert_in_range(count.offered, 0, count.intended);
+	assert_int_equal(count.delivered + count.tx_refused, count.offered);
+	return count;
+}
+
+static void
+a_run_sends_what_its_schedule_asks_for(void **state)
+{
+	(void)state;
+	assert_int_equal(run_of_a_schedule(false).intended, 900);
+}
+
+static void
+a_poisson_run_follows_its_schedule_in_the_mean(void **state)
+{
+	(void)state;
+	assert_in_range(run_of_a_schedule(true).intended, 900 - 5 * 30, 900 + 5 * 30);
 }
 
 static void
@@ -343,7 +386,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TESTER(all_that_a_run_sends_arrives_once_and_in_order),
 		TESTER(a_burst_sends_exactly_its_packets_as_fast_as_it_can),
-		TESTER(a_step_is_refused_from_or_to_no_rate),
+		TESTER(a_schedule_is_refused_of_no_rate_and_of_times_that_do_not_go_up),
+		TESTER(a_run_sends_what_its_schedule_asks_for),
+		TESTER(a_poisson_run_follows_its_schedule_in_the_mean),
 		TESTER(a_poisson_run_intends_what_its_process_draws),
 		TESTER(the_clock_starts_when_the_loops_run),
 		TESTER(a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency),

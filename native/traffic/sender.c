@@ -143,7 +143,7 @@ grace_cycles(const struct weir_sender *sender)
 {
 	const struct weir_pacing *pacing = &sender->pacing;
 
-	return pacing->packets_per_cycle == 0 ? 0 : pacing->duration_cycles / 1000 + 100000;
+	return !pacing->limited ? 0 : pacing->duration_cycles / 1000 + 100000;
 }
 
 void

@@ -20,18 +20,18 @@ struct weir_since_due {
 static inline struct weir_since_due
 weir_since_due(const struct weir_pacing *pacing, uint64_t sequence, uint64_t now_tsc)
 {
-	double due_cycles = weir_pacing_due_cycles(pacing, sequence);
+	const double packets = (double)sequence + 1;
+	const struct weir_schedule_part *part = weir_schedule_part_of(&pacing->schedule, packets);
+	double due_cycles = weir_schedule_part_cycles(part, packets);
 	uint64_t whole = (uint64_t)due_cycles;
-	uint64_t part = (uint64_t)((due_cycles - (double)whole) * WEIR_RAMP_ONE);
-	uint64_t since = ((now_tsc - pacing->start_tsc - whole) << WEIR_RAMP_PLACES) - part;
-	bool stepped = sequence >= pacing->step_sequence;
-	double gap = stepped ? pacing->step_cycles_per_packet : pacing->cycles_per_packet;
+	uint64_t rest = (uint64_t)((due_cycles - (double)whole) * WEIR_RAMP_ONE);
+	uint64_t since = ((now_tsc - pacing->start_tsc - whole) << WEIR_RAMP_PLACES) - rest;
 
 	return (struct weir_since_due){
 		/* Less than none is the last digit of a product. */
 		.first = (int64_t)since > 0 ? since : 0,
-		.step = (uint64_t)(gap * WEIR_RAMP_ONE),
-		.end = stepped ? UINT64_MAX : pacing->step_sequence,
+		.step = (uint64_t)(part->cycles_per_packet * WEIR_RAMP_ONE),
+		.end = part->end_packets < 0x1p64 ? (uint64_t)part->end_packets : UINT64_MAX,
 	};
 }
 

@@ -137,6 +137,13 @@ struct weir_capture_facts {
 /* False: its frames are no capture's. */
 bool weir_stream_captured(unsigned int index, struct weir_capture_facts *facts);
 
+/* From `after_ns` on every stream has `factor` x the rate that it is given, which is not 0; 0: a
+ * pause. */
+struct weir_rate_change {
+	uint64_t after_ns;
+	double factor;
+};
+
 struct weir_run_options {
 	/* Stream i (index, not id) at rates_pps[i], WEIR_RATE_MAX_PPS at most, 0 meaning as fast as
 	 * its core can. */
@@ -145,9 +152,9 @@ struct weir_run_options {
 	uint64_t drain_ns;
 	/* Each stream ends after that many packets, or with the duration; 0: with the duration. */
 	uint64_t packets;
-	/* From then_after_ns on, another constant rate of each stream, not 0; NULL: none. */
-	const double *then_pps;
-	uint64_t then_after_ns;
+	/* Other rates, from time to time; WEIR_SCHEDULE_PARTS - 1 of them at most. */
+	const struct weir_rate_change *then;
+	uint32_t then_count;
 	/* Packets whose delay is measured: packets sent from this time on; or of these the first of
 	 * each flow alone, where flows are sent in turn. */
 	uint64_t settle_ns;

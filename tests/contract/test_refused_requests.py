@@ -305,7 +305,7 @@ def complete() -> Iterator[tuple[str, Request]]:
     """Requests in which every shape is: those above, a capture, and of the architectures that hand packets
     on."""
     yield from ((command, SHAPES[command].model_validate(one)) for command, one in ARGUMENTS.items())
-    then = {"after_ns": 1, "rates_pps": {"0": 1}}
+    then = ({"after_ns": 1, "factor": 0.5},)
     yield "traffic.start", TrafficStart.model_validate({**ARGUMENTS["traffic.start"], "then": then})
     exchanged = [{"from": "10.0.0.0/8", "to": "11.0.0.0/8"}]
     capture = {

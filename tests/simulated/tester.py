@@ -122,12 +122,12 @@ class SimulatedDut:
             duration_s = min(duration_s, sum(intended) / load_pps)
         share = load_pps / wanted_pps if wanted_pps and shape.packets is None else 1.0
         offered = [math.floor(count * share) for count in intended]
-        first_s = duration_s if shape.then_pps is None else shape.then_after_s
+        first_s = shape.then[0][0] if shape.then else duration_s
         inside = passage(self.response, load_pps, first_s, self._random)
         self._inside = inside
         last_lost_s = first_s if inside.dropped else None
-        if shape.then_pps is not None:
-            later = [math.floor(rate * (duration_s - first_s)) for rate in shape.then_pps.values()]
+        for _, factor in shape.then:
+            later = [math.floor(factor * rate * (duration_s - first_s)) for rate in rates_pps.values()]
             intended = [
                 math.floor(rate * first_s) + more
                 for rate, more in zip(rates_pps.values(), later, strict=True)

@@ -154,6 +154,31 @@ def test_the_load_is_searched_for_before_the_soak(tmp_path: Path, run_root: Path
     assert not list(run_root.iterdir())
 
 
+def test_a_schedule_of_loads_is_sent_load_by_load_and_what_each_had_is_told(
+    tmp_path: Path, run_root: Path
+) -> None:
+    soaks = Soaks(tmp_path)
+    lab = tmp_path / "lab.yml"
+    steps = "[{load: 2kpps, duration_s: 0.6}, {load: pause, duration_s: 0.6}, {load: 8kpps, duration_s: 0.6}]"
+    lab.write_text(lab.read_text().replace("measure:\n", f"measure:\n  soak: {{schedule: {steps}}}\n", 1))
+    process = soaks.start(str(tmp_path), "--duration", "3.6s", "--interval", "300ms")
+    said, _ = process.communicate(timeout=SOON_S)
+    soak = soaks.case().soak
+    assert soak is not None, said
+    (segment,) = soak.segments
+    assert segment.trial is not None, said
+    # Twice 0.6 s at each rate: (2,000 + 8,000) packets a second.
+    assert segment.trial.intended == 12_000
+    assert (soak.unaccounted, soak.load) == (0, "schedule")
+    few, none, many = soak.schedule
+    sent = [sum(stream.offered for stream in step.streams) for step in (few, none, many)]
+    assert sum(sent) == soak.offered
+    assert sent[1] < sent[0] < sent[2], said
+    assert "Loads of the schedule" in said
+    assert "0 to 0.008 Mpps (a schedule of 3 loads" in said
+    assert not list(run_root.iterdir())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("technology", ["linux-bridge", "ovs", "ovs-dpdk"])
 def test_every_packet_of_a_soak_behind_a_switch_is_counted(

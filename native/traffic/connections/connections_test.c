@@ -4,13 +4,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-#include <rte_udp.h>
 #include <rte_byteorder.h>
 #include <rte_ip.h>
 #include <rte_tcp.h>
+#include <rte_udp.h>
 
 #include "side.h"
 #include "wire_fixture_test.h"
@@ -421,6 +422,28 @@ timers_expire_once_in_their_own_round(void **state)
 	assert_int_equal(numbers[0], 2);
 }
 
+static void
+a_piece_longer_than_any_that_is_sent_is_compared_whole(void **state)
+{
+	enum { BYTES = 9000, OFFSET = 77, SALT = 9 };
+	uint8_t *piece = malloc(BYTES); /* nothing behind it may be read */
+
+	(void)state;
+	assert_non_null(piece);
+	for (uint32_t i = 0; i < BYTES; i++)
+		piece[i] = *weir_pattern_at(OFFSET + i, SALT);
+	assert_true(weir_pattern_matches(piece, BYTES, OFFSET, SALT));
+	assert_true(weir_pattern_matches(piece, 0, OFFSET, SALT));
+	for (uint32_t i = 0; i < BYTES; i += 499) {
+		piece[i] ^= 1;
+		assert_false(weir_pattern_matches(piece, BYTES, OFFSET, SALT));
+		piece[i] ^= 1;
+	}
+	piece[BYTES - 1] ^= 1;
+	assert_false(weir_pattern_matches(piece, BYTES, OFFSET, SALT));
+	free(piece);
+}
+
 int
 main(void)
 {
@@ -440,6 +463,7 @@ main(void)
 		TEST(who_has_no_port_left_opens_nothing),
 		TEST(addresses_may_be_translated_on_the_way),
 		cmocka_unit_test(timers_expire_once_in_their_own_round),
+		TEST(a_piece_longer_than_any_that_is_sent_is_compared_whole),
 	};
 
 	return cmocka_run_group_tests_name("connections", tests, start_wire, NULL);

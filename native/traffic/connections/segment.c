@@ -15,7 +15,7 @@
 #define MSS_OPTION_BYTES 4
 #define WINDOW 65535
 
-uint8_t weir_pattern[WEIR_PATTERN_PERIOD + 2048];
+uint8_t weir_pattern[WEIR_PATTERN_PERIOD + WEIR_PATTERN_AHEAD];
 
 void
 weir_pattern_make(void)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_ether.h>
 #include <rte_mbuf.h>
@@ -15,14 +16,30 @@
 /* Payloads are pieces of one pattern that repeats after a prime number of bytes, so that a piece
  * out of place does not look like the one that belongs there. */
 #define WEIR_PATTERN_PERIOD 251
-extern uint8_t weir_pattern[WEIR_PATTERN_PERIOD + 2048];
+#define WEIR_PATTERN_AHEAD 2048 /* so much of it is at each place */
+extern uint8_t weir_pattern[WEIR_PATTERN_PERIOD + WEIR_PATTERN_AHEAD];
 void weir_pattern_make(void);
 
-/* The payload at `offset` of a message with that salt. */
+/* The payload at `offset` of a message with that salt, WEIR_PATTERN_AHEAD bytes of it. */
 static inline const uint8_t *
 weir_pattern_at(uint32_t offset, uint8_t salt)
 {
 	return &weir_pattern[(offset + salt) % WEIR_PATTERN_PERIOD];
+}
+
+/* Whether a received piece is the one that belongs there; it may be longer than any that is sent,
+ * as what is on the way may join segments. */
+static inline bool
+weir_pattern_matches(const uint8_t *piece, uint32_t bytes, uint32_t offset, uint8_t salt)
+{
+	while (bytes > WEIR_PATTERN_AHEAD) {
+		if (memcmp(piece, weir_pattern_at(offset, salt), WEIR_PATTERN_AHEAD) != 0)
+			return false;
+		piece += WEIR_PATTERN_AHEAD;
+		offset += WEIR_PATTERN_AHEAD;
+		bytes -= WEIR_PATTERN_AHEAD;
+	}
+	return memcmp(piece, weir_pattern_at(offset, salt), bytes) == 0;
 }
 
 struct weir_segment {

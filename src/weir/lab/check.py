@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from weir.base.cores import cpus_text
 from weir.base.topology import STANDARD_FRAME_BYTES, is_jumbo
 from weir.lab.complaint import Complaint, show
-from weir.lab.delay import load_of
+from weir.lab.delay import Load, load_of
 from weir.lab.frames import (
     IMIX_PREFIX,
     VLAN_TAG_BYTES,
@@ -281,16 +281,18 @@ def _loads_of_goals(lab: Lab) -> Iterator[Complaint]:
     names = [goal.name for goal in lab.measure.goals]
     wanted = f"a share of one of {', '.join(names)}, or a rate" if names else "a rate: there are no goals"
     about: tuple[KeyPath, ...] = (("measure", "goals"),)
-    if latency is None:
-        return
-    for index, text in enumerate(latency.loads):
-        goal = load_of(text).goal
-        if goal is not None and goal not in names:
-            path: KeyPath = ("measure", "latency", "loads", index)
-            yield Complaint(
-                path, f"{show(text)} is of no goal of the lab", wanted, nearest(goal, names), about=about
-            )
-    if latency.sweep is not None and latency.sweep.goal not in names:
+    loads: list[tuple[KeyPath, Load]] = [
+        (("measure", "soak", "schedule", index, "load"), step.asked)
+        for index, step in enumerate(lab.measure.soak.schedule)
+        if step.asked is not None
+    ]
+    for index, text in enumerate(latency.loads if latency is not None else ()):
+        loads.append((("measure", "latency", "loads", index), load_of(text)))
+    for path, load in loads:
+        if load.goal is not None and load.goal not in names:
+            message = f"{show(load.text)} is of no goal of the lab"
+            yield Complaint(path, message, wanted, nearest(load.goal, names), about=about)
+    if latency is not None and latency.sweep is not None and latency.sweep.goal not in names:
         goal = latency.sweep.goal
         listed = ("one of " if len(names) > 1 else "") + ", ".join(names) if names else "no sweep"
         path = ("measure", "latency", "sweep", "goal")

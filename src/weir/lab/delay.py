@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`measure.latency` of a lab: at which loads delay and its variation are measured, and for how long."""
+"""Loads of a lab that are offered and not searched for, and how long: `measure.latency`, `measure.soak`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, field_validator, model_validator
 
 from weir.base.record import LabSection
 from weir.lab.units import BPS, IN_SECONDS, PPS, quantity
@@ -118,3 +118,49 @@ class LatencyOptions(LabSection):
         if len(set(self.loads)) < len(self.loads):
             raise ValueError("names a load twice; expected each of them once")
         return self
+
+
+PAUSE = "pause"
+STEPS_MAX = 255
+
+
+def _step_load(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f'is {value!r}; expected {EXPECTED}, or "{PAUSE}"')
+    return value if value == PAUSE else load_of(value).text
+
+
+StepLoad = Annotated[
+    str,
+    PlainValidator(_step_load),
+    WithJsonSchema({"type": "string", "examples": ["50% PDR", "1.5Mpps", PAUSE]}),
+]
+
+
+class ScheduleStep(LabSection):
+    """One load, for some time."""
+
+    load: StepLoad = Field(description='a share of a goal\'s throughput, a rate, or "pause"')
+    duration_s: MeasuredTime = Field(description="how long, each time that its turn comes")
+
+    @property
+    def asked(self) -> Load | None:
+        """None: a pause."""
+        return None if self.load == PAUSE else load_of(self.load)
+
+
+class SoakOptions(LabSection):
+    """What `weir soak` offers where neither --rate nor --load says it."""
+
+    schedule: tuple[ScheduleStep, ...] = Field(
+        default=(),
+        max_length=STEPS_MAX,
+        description="loads one after the other, and again from the first until the soak ends; none: one load",
+    )
+
+    @field_validator("schedule")
+    @classmethod
+    def _loaded(cls, steps: Any) -> Any:
+        if steps and all(step.load == PAUSE for step in steps):
+            raise ValueError("has pauses alone; expected a load among them")
+        return steps

@@ -12,7 +12,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from weir.base.record import LabSection
-from weir.lab.delay import LatencyOptions
+from weir.lab.delay import LatencyOptions, SoakOptions
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.lab.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Seconds
 
@@ -130,6 +130,7 @@ class Measure(LabSection):
         default=None, description="delay and its variation at given loads; absent: not measured"
     )
     rfc2544: Rfc2544Options = Rfc2544Options()
+    soak: SoakOptions = SoakOptions()
     stall_threshold_us: Microseconds = Field(
         default=50,
         gt=0,

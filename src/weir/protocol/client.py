@@ -11,7 +11,7 @@ import json
 import select
 import socket
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -26,7 +26,7 @@ from weir.protocol.ledger import Configured, ConfiguredPort, Hello, Ledger, NfRe
 from weir.protocol.traffic import (
     DelaysAsked,
     DelayWanted,
-    LaterRates,
+    RateChange,
     TrafficConfigure,
     TrafficStart,
     TrafficWait,
@@ -127,7 +127,7 @@ class DataPlaneClient:
         delay: DelayWanted | None = None,
         *,
         packets: int | None = None,
-        then: LaterRates | None = None,
+        then: Sequence[RateChange] = (),
         slice_ns: int | None = None,
         skip: bool = False,
         switch_cpus: Collection[int] = (),
@@ -138,7 +138,7 @@ class DataPlaneClient:
             rates_pps={str(stream): rate for stream, rate in rates_pps.items()},
             drain_ns=drain_ns,
             packets=packets,
-            then=then,
+            then=tuple(then),
             slice_ns=slice_ns,
             skip=skip,
             switch_cpus=tuple(sorted(switch_cpus)),

@@ -10,7 +10,7 @@ from weir.base.si import NS_PER_S
 from weir.protocol.client import DataPlaneClient
 from weir.protocol.errors import DataPlaneTimeoutError
 from weir.protocol.ledger import Ledger
-from weir.protocol.traffic import DelayWanted, LaterRates, Shape, TrafficConfigure
+from weir.protocol.traffic import DelayWanted, RateChange, Shape, TrafficConfigure
 from weir.protocol.traffic_results import DelayHistogram, TrafficResult
 
 WAIT_MS = 100
@@ -80,7 +80,7 @@ class DataPlaneTester:
             round(drain_s * NS_PER_S),
             delay,
             packets=shape.packets,
-            then=_later(shape),
+            then=_changes(shape),
             slice_ns=slice_ns,
             skip=skip,
             switch_cpus=self._switch_cpus,
@@ -124,15 +124,20 @@ class LookingTester(DataPlaneTester):
         duration_s: float,
         drain_s: float,
         delay: DelayWanted | None = None,
-        shape: object = None,  # noqa: ARG002 - the load is constant
+        shape: Shape | None = None,
     ) -> TrafficResult:
-        """One run, asleep between two looks; the last look is after the last packet.
+        """One run, asleep between two looks; the last look is after the last packet. Of a shape only rates
+        that change.
 
         DataPlaneTimeoutError when the run does not end in time.
         """
         self.ended_early = False
         run = self._client.start_traffic(
-            rates_pps, round(duration_s * NS_PER_S), round(drain_s * NS_PER_S), delay
+            rates_pps,
+            round(duration_s * NS_PER_S),
+            round(drain_s * NS_PER_S),
+            delay,
+            then=_changes(shape or Shape()),
         )
         began = time.monotonic()
         looks = 0
@@ -158,8 +163,7 @@ def _slice_ns(duration_ns: int) -> int | None:
     return slice_ns if slice_ns <= SLICE_LONGEST_NS else None
 
 
-def _later(shape: Shape) -> LaterRates | None:
-    if shape.then_pps is None:
-        return None
-    rates = {str(stream): rate for stream, rate in shape.then_pps.items()}
-    return LaterRates(after_ns=round(shape.then_after_s * NS_PER_S), rates_pps=rates)
+def _changes(shape: Shape) -> tuple[RateChange, ...]:
+    return tuple(
+        RateChange(after_ns=round(after_s * NS_PER_S), factor=factor) for after_s, factor in shape.then
+    )

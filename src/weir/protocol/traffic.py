@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -139,12 +139,16 @@ class DelayWanted(Request):
     """The first packet that each stream sends from then on is tagged: the result has its own delay, too."""
 
 
-class LaterRates(Request):
-    """Other rates from some time on."""
+RATE_CHANGES_MAX = 255
 
-    after_ns: int = Field(ge=1, le=NANOSECONDS_MAX)
-    rates_pps: dict[str, Annotated[float, Field(gt=0, le=RATE_MAX_PPS)]]
-    """Stream → packets a second, for each stream; constant pacing, before and after."""
+
+class RateChange(Request):
+    """Another rate from some time on."""
+
+    after_ns: int = Field(ge=0, le=NANOSECONDS_MAX)
+    """Behind that of the change before it."""
+    factor: float = Field(ge=0, le=RATE_MAX_PPS)
+    """Of each stream's first rate, which has a limit; 0: a pause."""
 
 
 class TrafficStart(Request):
@@ -157,8 +161,8 @@ class TrafficStart(Request):
     """Longest wait for the last packets."""
     packets: int | None = Field(default=None, ge=1, le=PACKETS_MAX)
     """Each stream ends after that many packets, or with the duration; absent: with the duration."""
-    then: LaterRates | None = None
-    """Absent: the same rates to the end."""
+    then: Annotated[tuple[RateChange, ...], Field(max_length=RATE_CHANGES_MAX)] = ()
+    """None: the same rates to the end."""
     slice_ns: int | None = Field(default=None, ge=10_000, le=NANOSECONDS_MAX)
     """Length of the slices of time that the result has, 16,384 at most; absent: none."""
     skip: bool = False
@@ -190,9 +194,8 @@ class Shape:
 
     packets: int | None = None
     """Each stream ends after that many, or with the duration."""
-    then_pps: Mapping[int, float] | None = None
-    """Stream → its rate from `then_after_s` on."""
-    then_after_s: float = 0.0
+    then: Sequence[tuple[float, float]] = ()
+    """From when on, in s, every stream has which share of its first rate; 0: a pause."""
     meanwhile: Callable[[], None] | None = None
     """What happens to the system under test, once, `meanwhile_after_s` after the start."""
     meanwhile_after_s: float = 0.0

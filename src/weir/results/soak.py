@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A soak: constant load for hours, looked at every interval. Units are in the names.
+"""A soak: a load for hours, looked at every interval. Units are in the names.
 
 Offsets are seconds of wall clock since the soak began, so that the gap of an interruption is part of the
 time axis. Counts of an interval are differences of counters that are never reset: no packet falls between
@@ -119,6 +119,8 @@ class SoakInterval(Record):
     """Wall clock at its end, RFC 3339, UTC."""
     from_s: float
     to_s: float
+    step: int | None = None
+    """Of the schedule, from 1, in which its middle lies; absent: one load."""
     streams: list[SoakStream]
     drops: list[Drop] = []
     """Counted in it, by place and reason."""
@@ -180,6 +182,21 @@ class SoakPrefix(Record):
     max_us_most: float | None = None
 
 
+class SoakStep(Record):
+    """One load of a schedule, and what happened to it whenever its turn came."""
+
+    load: str
+    """As it was asked for: "50% PDR", "pause"."""
+    load_pps: float
+    """Both directions together; 0: a pause."""
+    duration_s: float
+    """Each time."""
+    seconds: float = 0.0
+    """Of its intervals."""
+    streams: list[SoakStream] = []
+    """All of its intervals."""
+
+
 class Drift(Record):
     """A straight line through the intervals of the longest segment, by least squares."""
 
@@ -219,12 +236,14 @@ class BrokenLimit(Record):
 
 
 class Soak(Record):
-    """Constant load on one built chain."""
+    """Load on one built chain: one, or a schedule of them."""
 
     load: str
-    """As it was asked for: "50% PDR", "1Mpps"."""
+    """As it was asked for: "50% PDR", "1Mpps", "schedule"."""
     load_pps: float
-    """Both directions together."""
+    """Both directions together; of a schedule the highest."""
+    schedule: list[SoakStep] = []
+    """Loads one after the other, and again from the first; none: one load."""
     duration_s: float
     """Asked for."""
     interval_s: float

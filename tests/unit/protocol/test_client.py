@@ -118,6 +118,7 @@ def test_an_answer_in_pieces_is_put_together(peer: Peer, client: DataPlaneClient
         "duration_ns": 10**6,
         "rates_pps": {"0": 1.5, "1": 0},
         "drain_ns": 10,
+        "then": [],
         "skip": False,
         "switch_cpus": [],
     }

@@ -41,7 +41,7 @@ def measure_recovery(bench: Bench, throughput_pps: float) -> RecoveryTest:
     report = RecoveryTest(
         overload_pps=overload_pps, overload_s=options.overload_s, recovery_pps=CUT_SHARE * overload_pps
     )
-    shape = Shape(then_pps=bench.each(report.recovery_pps), then_after_s=options.overload_s)
+    shape = Shape(then=((options.overload_s, CUT_SHARE),))
     whole_s = options.overload_s + options.recovery_s
     overloaded = False
     for number in range(options.recovery_repeats):

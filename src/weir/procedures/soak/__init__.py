@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Soaks: constant load for hours, looked at every interval, gone on with after an interruption."""
+"""Soaks: load for hours, looked at every interval, gone on with after an interruption."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir soak`: constant load on one chain for hours, looked at every interval."""
+"""`weir soak`: load on one chain for hours, looked at every interval."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def soak(
     load: Annotated[
         str | None,
         typer.Option(
-            metavar="LOAD", help=f'Load as a share of a goal, searched for first; absent: "{LOAD}".'
+            metavar="LOAD",
+            help=f'Share of a goal, which is searched for first; absent: measure.soak.schedule, or "{LOAD}".',
         ),
     ] = None,
     technology: TechnologyName = None,
@@ -71,7 +72,7 @@ def soak(
     output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
-    """Keep one chain under constant load for hours: losses, stalls, delays and memory over time."""
+    """Keep one chain under load for hours: losses, stalls, delays and memory over time."""
     from rich.console import Console
 
     from weir import fabric
@@ -153,8 +154,12 @@ def _same(lab: Lab, lab_path: Path | None, *, quick: bool) -> None:
         )
 
 
-def _load(lab: Lab, rate: str | None, load: str | None) -> str:
+def _load(lab: Lab, rate: str | None, load: str | None) -> str | None:
+    """None: the lab's schedule."""
     from weir.lab.delay import load_of
+
+    if rate is None and load is None and lab.measure.soak.schedule:
+        return None
 
     if rate is not None and load is not None:
         raise CommandError("--rate and --load are two ways to say one thing; give one of them", USAGE)
@@ -179,13 +184,19 @@ def _settings(
     technology: str | None,
     chain: str | None,
     frame: str | None,
-    load: str,
+    load: str | None,
     times: tuple[str, str],
 ) -> SoakSettings:
     from weir.procedures.soak.run import SoakSettings
+    from weir.procedures.soak.schedule import complaint
 
     interval_s = seconds("--interval", times[1], SHORTEST_INTERVAL_S, 3600.0)
     duration_s = seconds("--duration", times[0], 3 * interval_s, LONGEST_S)
+    wrong = complaint(lab.measure.soak.schedule, duration_s, interval_s) if load is None else None
+    if wrong is not None:
+        raise CommandError(
+            f"measure.soak.schedule: {wrong}; change its steps, --duration or --interval", USAGE
+        )
     return SoakSettings(
         technology=chosen_technology(lab, technology),
         chain=chosen_chain(lab, chain),

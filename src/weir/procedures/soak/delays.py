@@ -184,6 +184,27 @@ class _Windows:
             self.filled_s, self.max_us = 0.0, 0.0
 
 
+class Summed:
+    """Counts and delays of some intervals together, stream by stream."""
+
+    def __init__(self, stored: Sequence[SoakStream] = ()) -> None:
+        """Goes on from such records."""
+        self._streams = {stream.stream: stream for stream in stored}
+        self._delays = {stream.stream: of_record(stream) for stream in stored}
+
+    def add(self, record: SoakInterval, delays: Mapping[int, Delays]) -> None:
+        """The next interval."""
+        for stream in record.streams:
+            at = stream.stream
+            self._delays[at] = self._delays.get(at, Delays()).plus(delays[at])
+            known = self._streams.get(at)
+            self._streams[at] = summed(known, stream) if known else _bare(stream)
+
+    def streams(self) -> list[SoakStream]:
+        """With the whole of their histograms."""
+        return [self._delays[at].into(stream, coarse=False) for at, stream in self._streams.items()]
+
+
 class Prefixes:
     """Grows by one interval at a time."""
 
@@ -191,8 +212,7 @@ class Prefixes:
         self._windows = {name: _Windows(seconds) for name, seconds in LENGTHS_S.items()}
         self._kept: dict[str, SoakPrefix] = {}
         self._seconds = 0.0
-        self._streams: dict[int, SoakStream] = {}
-        self._delays: dict[int, Delays] = {}
+        self._sum = Summed()
 
     @classmethod
     def resumed(cls, stored: Sequence[SoakPrefix], intervals: Sequence[SoakInterval]) -> Prefixes:
@@ -203,18 +223,12 @@ class Prefixes:
         made._kept = {one.name: one for one in stored if one.name != ALL}
         for one in stored:
             if one.name == ALL:
-                made._streams = {stream.stream: stream for stream in one.streams}
-                made._delays = {stream.stream: of_record(stream) for stream in one.streams}
+                made._sum = Summed(one.streams)
         return made
 
     def add(self, record: SoakInterval, delays: Mapping[int, Delays]) -> None:
         """The next interval."""
-        for stream in record.streams:
-            self._delays[stream.stream] = self._delays.get(stream.stream, Delays()).plus(
-                delays[stream.stream]
-            )
-            known = self._streams.get(stream.stream)
-            self._streams[stream.stream] = summed(known, stream) if known else _bare(stream)
+        self._sum.add(record, delays)
         self._time(record)
         for name, seconds in LENGTHS_S.items():
             if self._seconds >= seconds and name not in self._kept:
@@ -235,8 +249,7 @@ class Prefixes:
             window.add(seconds, max(latency.max_us for latency in latencies))
 
     def _now(self, name: str) -> SoakPrefix:
-        streams = [self._delays[at].into(stream, coarse=False) for at, stream in self._streams.items()]
-        return SoakPrefix(name=name, seconds=self._seconds, streams=streams)
+        return SoakPrefix(name=name, seconds=self._seconds, streams=self._sum.streams())
 
 
 def summed(one: SoakStream, other: SoakStream) -> SoakStream:

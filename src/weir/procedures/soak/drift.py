@@ -18,8 +18,11 @@ POINTS_MIN = 3
 Series = list[tuple[float, float]]  # (seconds, value)
 
 
-def drifts(intervals: Sequence[SoakInterval]) -> list[Drift]:
-    """Of processes, pools, tables and latencies, in that order; none of what has too few intervals."""
+def drifts(intervals: Sequence[SoakInterval], *, one_load: bool) -> list[Drift]:
+    """Of processes, pools, tables and latencies, in that order; none of what has too few intervals.
+
+    Without `one_load` none of what moves with it: latencies, switches, CPU time.
+    """
     segments: dict[int, list[SoakInterval]] = {}
     for one in intervals:
         if any(stream.latency is not None for stream in one.streams):
@@ -28,7 +31,7 @@ def drifts(intervals: Sequence[SoakInterval]) -> list[Drift]:
         return []
     longest = max(segments.values(), key=lambda some: some[-1].to_s - some[0].from_s)
     series: dict[tuple[str, str, str], Series] = {}
-    for key, point in _points(longest):
+    for key, point in itertools.chain(_points(longest), _load_points(longest) if one_load else ()):
         series.setdefault(key, []).append(point)
     return [fitted(*key, points) for key, points in series.items() if len(points) >= POINTS_MIN]
 
@@ -74,6 +77,12 @@ def _points(intervals: Sequence[SoakInterval]) -> Iterator[tuple[tuple[str, str,
             yield (f"pool {pool.name}", "in use", "buffers"), (one.to_s, pool.size - pool.free)
         for table in one.tables:
             yield (table.place, table.name, ""), (one.to_s, table.value)
+
+
+def _load_points(
+    intervals: Sequence[SoakInterval],
+) -> Iterator[tuple[tuple[str, str, str], tuple[float, float]]]:
+    for one in intervals:
         for stream in one.streams:
             if stream.latency is not None:
                 yield (stream.direction, "latency P50", "us"), (one.to_s, stream.latency.p50_us)

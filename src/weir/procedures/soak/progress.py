@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from rich.console import Console
 
 from weir.cli.progress import Progress
-from weir.procedures.soak.section_rows import event_text, greatest_us, lost_text
+from weir.procedures.soak.section_rows import event_text, greatest_us, load_text, lost_text
 from weir.results.soak import Soak, SoakInterval
 
 LOGGED_EVERY_S = 60.0
@@ -31,7 +31,7 @@ class SoakProgress(Progress):
         """After each interval; None: a segment begins."""
         if interval is None:
             self.say(
-                f"{self._setup}: {soak.load_pps / 1e6:.3f} Mpps ({soak.load}) until about {_end(soak)},"
+                f"{self._setup}: {load_text(soak)} until about {_end(soak)},"
                 f" an interval every {soak.interval_s:g} s"
             )
             return

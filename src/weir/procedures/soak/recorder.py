@@ -14,6 +14,7 @@ from weir.procedures.soak.delays import Prefixes
 from weir.procedures.soak.drift import drifts
 from weir.procedures.soak.intervals import Snapshot, interval, rfc3339
 from weir.procedures.soak.limits import broken, verdicts
+from weir.procedures.soak.schedule import Steps
 from weir.results.result import Verdict
 from weir.results.soak import Drift, PoolFigures, Soak, SoakInterval, SoakSegment
 from weir.results.trial import Trial
@@ -57,6 +58,7 @@ class Recorder:
         self.soak = soak
         self._streams = streams
         self._prefixes = Prefixes.resumed(soak.prefixes, soak.intervals)
+        self._steps = Steps(soak)
         self._finished = 0
         self._sums: dict[int, _Sums] = {}
         for one in soak.intervals:
@@ -106,6 +108,8 @@ class Recorder:
             drops_before=self._counts,
         )
         self._last, self._counts, self._began_s = seen, seen.counts, seen.wall_s
+        record.step = self._steps.at(self.soak.measured_s + (record.to_s - record.from_s) / 2)
+        self._steps.add(record, delays)
         self.soak.intervals.append(record)
         self._count(record)
         self._prefixes.add(record, delays)
@@ -135,7 +139,7 @@ class Recorder:
     def judge(self, sla: Sla | None) -> list[Verdict]:
         """Drifts, faults, and the service level; once nothing comes any more, and all intervals are there."""
         soak = self.soak
-        soak.drifts = drifts(soak.intervals)
+        soak.drifts = drifts(soak.intervals, one_load=not soak.schedule)
         soak.broken = broken(sla, soak, soak.intervals) if sla else []
         soak.faults = list(_faults(soak))
         return verdicts(sla, soak) if sla else []

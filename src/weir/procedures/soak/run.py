@@ -12,7 +12,7 @@ from weir.base.error import FAILED, WeirError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.lab import Chain, Lab
-from weir.lab.delay import load_of
+from weir.lab.delay import PAUSE, Load, load_of
 from weir.lab.frames import CAPTURE
 from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
@@ -23,7 +23,7 @@ from weir.procedures.driver import RunningChain, new_id, planned, refusal, runni
 from weir.procedures.soak.segment import SoakRun, SoakWatcher, settle_s, soak_of, warm_up
 from weir.procedures.stored_result import StoredCase, new_result
 from weir.results.result import Case, Ceiling, Result, Setup
-from weir.results.soak import Soak
+from weir.results.soak import Soak, SoakStep
 from weir.store.store import Store
 
 LEFT_S_MIN = 1.0
@@ -42,8 +42,8 @@ class SoakSettings:
     technology: str
     chain: Chain
     frame: str
-    load: str
-    """As weir.lab.delay.load_of reads it."""
+    load: str | None
+    """As weir.lab.delay.load_of reads it; None: the lab's schedule."""
     duration_s: float
     interval_s: float
 
@@ -79,10 +79,12 @@ class SoakCampaign:
 
         def begin(on: RunningChain, found: Ceiling | None) -> None:
             case.ceiling = found
-            pps = self._load_pps(on, case, settings, place)
+            steps = self._steps(on, case, settings, place)
+            pps = max(step.load_pps for step in steps)
             case.soak = Soak(
-                load=settings.load,
+                load=settings.load or "schedule",
                 load_pps=pps,
+                schedule=[] if settings.load else steps,
                 duration_s=settings.duration_s,
                 interval_s=settings.interval_s,
                 settle_s=settle_s(self._lab, settings.duration_s),
@@ -144,20 +146,34 @@ class SoakCampaign:
         chain = next(one for one in self._lab.chains() if one.name == setup.chain)
         return planned(self._lab, setup.technology, chain)
 
-    def _load_pps(self, on: RunningChain, case: Case, settings: SoakSettings, place: int) -> float:
-        """Of a goal, which is searched for first; or as it was asked for."""
-        load = load_of(settings.load)
-        if load.goal is not None:
-            self._search(on, case, load.goal, place)
+    def _steps(self, on: RunningChain, case: Case, settings: SoakSettings, place: int) -> list[SoakStep]:
+        """The one load, or those of the schedule; of goals, which are searched for first, or as asked for."""
+        schedule = self._lab.measure.soak.schedule
+        asked = [(step.asked, step.duration_s) for step in schedule]
+        if settings.load is not None:
+            asked = [(load_of(settings.load), settings.duration_s)]
+        goals = {load.goal for load, _ in asked if load is not None and load.goal is not None}
+        if goals:
+            self._search(on, case, goals, place)
+        return [
+            SoakStep(
+                load=PAUSE if load is None else load.text,
+                load_pps=0.0 if load is None else self._load_pps(load, case),
+                duration_s=duration_s,
+            )
+            for load, duration_s in asked
+        ]
+
+    def _load_pps(self, load: Load, case: Case) -> float:
         pps = load_pps(load, case.throughput, case.mean_frame_bytes)
         if pps is None:
             why = next((one.why for one in case.throughput if one.why is not None), case.problem)
-            raise SoakError(f"no throughput was found for {settings.load} ({why}): give the load with --rate")
+            raise SoakError(f"no throughput was found for {load.text} ({why}): give the load as a rate")
         return pps
 
-    def _search(self, on: RunningChain, case: Case, goal: str, place: int) -> None:
+    def _search(self, on: RunningChain, case: Case, names: set[str], place: int) -> None:
         measure = self._lab.measure
-        goals = tuple(one for one in measure.goals if one.name == goal)
+        goals = tuple(one for one in measure.goals if one.name in names)
         alone = measure.model_copy(
             update={
                 "goals": goals,

@@ -28,7 +28,7 @@ CSV_COLUMNS = (
     "lost", "duplicates", "reordered", "min_us", "mean_us", "p50_us", "p90_us", "p99_us", "p999_us",
     "p9999_us", "max_us", "ipdv_p99_us", "jitter_mean_us", "jitter_max_us", "dropped", "stalls",
     "stalled_us", "host_stalls", "host_stalled_us", "longest_stall_us", "events", "rss_kib", "cpu_s",
-    "buffers_in_use", "look_ms",
+    "buffers_in_use", "look_ms", "step",
 )  # fmt: skip
 
 
@@ -44,6 +44,8 @@ def _soak(row: SoakRow) -> Iterator[RenderableType]:
     yield Text(title, style="bold")
     yield blocks.facts(section_rows.facts(soak))
     yield from blocks.listed("Know first", [*section_rows.remarks(row)], "bold yellow")
+    if soak.schedule:
+        yield _step_table(row)
     yield _prefix_table(row)
     yield from blocks.listed(
         "Events", [section_rows.event_text(one) for one in section_rows.notable(soak)], "bold"
@@ -53,6 +55,16 @@ def _soak(row: SoakRow) -> Iterator[RenderableType]:
     )
     if soak.drifts:
         yield _drift_table(row)
+
+
+def _step_table(row: SoakRow) -> Table:
+    out = blocks.table("\nLoads of the schedule: delay in µs, slower direction")
+    out.add_column("Load")
+    for name in section_rows.STEP_HEAD:
+        out.add_column(name, justify="right", no_wrap=True)
+    for line in section_rows.step_lines(row.soak):
+        out.add_row(*line)
+    return out
 
 
 def _prefix_table(row: SoakRow) -> Table:
@@ -117,6 +129,7 @@ def _csv_row(interval: SoakInterval, stream: SoakStream) -> dict[str, Cell]:
         "cpu_s": data_plane.cpu_s if data_plane else None,
         "buffers_in_use": sum(pool.size - pool.free for pool in interval.pools),
         "look_ms": interval.look_ms,
+        "step": interval.step,
     }
 
 
@@ -126,7 +139,7 @@ def parts(result: Result) -> Iterator[PagePart]:
     if rows:
         yield PagePart(
             "Soak",
-            "Under constant load",
+            "Under load for long",
             "Each point is an interval: the difference of counters that are never reset. Lines break where "
             "there was no load.",
             tuple(_one(row, index) for index, row in enumerate(rows)),
@@ -138,7 +151,7 @@ def plain_tables(result: Result) -> Iterator[PlainTable]:
     for row in section_rows.soaks(result):
         title = f"{row.setup.name} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}: soak"
         yield PlainTable(title, ("", ""), [list(pair) for pair in section_rows.facts(row.soak)], 2)
-        yield from (one for one in (_prefixes(row), _away(row)) if one.lines)
+        yield from (one for one in (_steps(row), _prefixes(row), _away(row)) if one.lines)
 
 
 def _away(row: SoakRow) -> PlainTable:
@@ -160,7 +173,7 @@ def _one(row: SoakRow, index: int) -> Markup:
         needs_script("These plots"),
         *(
             [sheet(one.title, one.head, one.lines, one.words), tag("p", one.note, class_="dim")]
-            for one in (_prefixes(row), _away(row))
+            for one in (_steps(row), _prefixes(row), _away(row))
             if one.lines
         ),
         _broken(row),
@@ -168,6 +181,12 @@ def _one(row: SoakRow, index: int) -> Markup:
         _drifts(row),
         class_="soak",
     )
+
+
+def _steps(row: SoakRow) -> PlainTable:
+    head = ("load", *section_rows.STEP_HEAD[:-4], *(f"{name}, µs" for name in section_rows.STEP_HEAD[-4:]))
+    lines = list(section_rows.step_lines(row.soak))
+    return PlainTable("Loads of the schedule", head, lines, 1, section_rows.STEP_MEANING)
 
 
 def _prefixes(row: SoakRow) -> PlainTable:

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from weir.base.si import US_PER_S
 from weir.report import numbers, summary
 from weir.results.result import Case, Result, Setup
-from weir.results.soak import BrokenLimit, Drift, Soak, SoakEvent, SoakInterval, SoakPrefix, SoakStream
+from weir.results.soak import (
+    BrokenLimit,
+    Drift,
+    Soak,
+    SoakEvent,
+    SoakInterval,
+    SoakPrefix,
+    SoakStep,
+    SoakStream,
+)
 
 PREFIX_HEAD = ("P50", "P99", "P99.9", "P99.99", "max", "jitter max")
 EVENTS_SHOWN = 12
@@ -52,9 +61,22 @@ def greatest_us(interval: SoakInterval) -> float | None:
     return max((one.latency.max_us for one in interval.streams if one.latency is not None), default=None)
 
 
+def load_text(soak: Soak) -> str:
+    """ "1.500 Mpps (50% PDR)", "0 to 1.500 Mpps (a schedule of 3 loads, again every 20 min 00 s)"."""
+    if not soak.schedule:
+        return f"{numbers.mpps(soak.load_pps)} Mpps ({soak.load})"
+    least_pps = min(step.load_pps for step in soak.schedule)
+    least = numbers.mpps(least_pps) if least_pps else "0"
+    round_s = sum(step.duration_s for step in soak.schedule)
+    return (
+        f"{least} to {numbers.mpps(soak.load_pps)} Mpps (a schedule of {len(soak.schedule)} loads,"
+        f" again every {_long(round_s)})"
+    )
+
+
 def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     """Name and value, most important first."""
-    yield "load", f"{numbers.mpps(soak.load_pps)} Mpps ({soak.load})"
+    yield "load", load_text(soak)
     yield "under load", f"{_long(soak.measured_s)} of {_long(soak.duration_s)}"
     counts = f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered"
     yield "packets", f"{counts}, {lost_text(soak.lost)}" if soak.offered else "none were sent"
@@ -134,7 +156,7 @@ def findings(result: Result) -> Iterator[str]:
         soak = row.soak
         whole = f"of {_long(soak.duration_s)} " if soak.measured_s < soak.duration_s - soak.interval_s else ""
         said = (
-            f"{row.setup.name} {row.setup.chain} had {numbers.mpps(soak.load_pps)} Mpps for "
+            f"{row.setup.name} {row.setup.chain} had {load_text(soak).split(' (')[0]} for "
             f"{_long(soak.measured_s)} {whole}at {summary.sizes(row.case.frame)}: {lost_text(soak.lost)} of "
             f"{numbers.count(soak.offered)} packets"
         )
@@ -232,7 +254,30 @@ def prefix_cells(prefix: SoakPrefix) -> list[str]:
     return [numbers.in_us(value) for value in values]
 
 
-def worst_stream(prefix: SoakPrefix) -> SoakStream | None:
+STEP_HEAD = ("Mpps", "time", "offered", "lost", "loss", "P50", "P99", "P99.9", "max")
+STEP_MEANING = "An interval belongs to the load in whose time its middle lies. Delay of the slower direction."
+
+
+def step_lines(soak: Soak) -> Iterator[list[str]]:
+    """A line for each load of a schedule: as it was asked for, then as STEP_HEAD says; none of one load."""
+    for number, step in enumerate(soak.schedule, 1):
+        offered = sum(stream.offered for stream in step.streams)
+        lost = sum(stream.lost for stream in step.streams)
+        worst = worst_stream(step)
+        latency = worst.latency if worst else None
+        delays = [latency.p50_us, latency.p99_us, latency.p999_us, latency.max_us] if latency else [None] * 4
+        yield [
+            f"{number}: {step.load}",
+            numbers.mpps(step.load_pps) if step.load_pps else "0",
+            _long(step.seconds),
+            numbers.count(offered),
+            numbers.count(lost),
+            numbers.share(lost / offered) if offered else "",
+            *map(numbers.in_us, delays),
+        ]
+
+
+def worst_stream(prefix: SoakPrefix | SoakStep) -> SoakStream | None:
     """The direction with the highest P99."""
     measured = [one for one in prefix.streams if one.latency is not None]
     return max(measured, key=lambda one: one.latency.p99_us if one.latency else 0.0, default=None)

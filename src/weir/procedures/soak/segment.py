@@ -22,10 +22,11 @@ from weir.measure.trial import PortGoneError, TrialRunner
 from weir.procedures.driver import RunningChain
 from weir.procedures.soak.intervals import Snapshot, pools_of
 from weir.procedures.soak.recorder import Recorder, buffers_lost
+from weir.procedures.soak.schedule import shares
 from weir.procedures.stored_result import Progress
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.tester import LookingTester
-from weir.protocol.traffic import DelayWanted
+from weir.protocol.traffic import DelayWanted, Shape
 from weir.results.fingerprint import differences
 from weir.results.result import Case, Result
 from weir.results.soak import PoolFigures, ProcessFigures, Soak, SoakInterval, TableFigure
@@ -94,6 +95,7 @@ class SoakRun:
         runner = TrialRunner(
             tester, on.counters, traffic, options=self._lab.measure.trial, on_trial=trials.append
         )
+        shape = Shape(then=shares(self._soak, self._soak.measured_s, left_s))
         wanted = DelayWanted(settle_ns=round(min(self._soak.settle_s, left_s / 2) * NS_PER_S), variation=True)
         pools = looks.pools()
         differs = differences(self._result.fingerprint, on.fingerprint()) if self._soak.segments else []
@@ -102,7 +104,7 @@ class SoakRun:
         self._progress.soak(self._soak, None)
         on.cores.begin()
         try:
-            runner.run("soak", self._soak.load_pps, left_s, wanted)
+            runner.run("soak", self._soak.load_pps, left_s, wanted, shape)
             after = looks.settled_pools(pools)
             ports = len(on.client.ledger().ports)
             recorder.end(trials[-1], after, time.time(), ports=ports, complete=not tester.ended_early)
