@@ -77,7 +77,7 @@ test-levels: build/.packages-dev ## C tests of builds for x86-64-v2, v3 and v4, 
 
 .PHONY: test-native
 test-native: native build/.packages-dev ## C unit tests, plain and under ASan + UBSan
-	@ninja -C build --quiet tests
+	@ninja -C build --quiet tests benches
 	@echo "C tests"
 	@tools/c-tests build
 	@tools/configure build/asan --buildtype=debug -Doptimization=1 -Dc_args=-g1 \

@@ -83,7 +83,7 @@ time_classifier(struct bench *bench, const struct weir_tuple *tuples, uint32_t *
 	uint64_t begin = rte_rdtsc_precise();
 
 	for (uint32_t i = 0; i < PACKETS; i += WEIR_BURST)
-		weir_classifier_classify(bench->inputs.set->classifier, tuples + i, results + i,
+		weir_classifier_classify(bench->inputs.set->ipv4, tuples + i, results + i,
 					 WEIR_BURST);
 	return ns_since(begin);
 }
@@ -190,7 +190,7 @@ static void
 prepare(struct bench *bench)
 {
 	const struct inputs *inputs = &bench->inputs;
-	const struct weir_classifier_shape shape = weir_classifier_shape(inputs->set->classifier);
+	const struct weir_classifier_shape shape = weir_classifier_shape(inputs->set->ipv4);
 	struct rte_mempool *pool = rte_pktmbuf_pool_create(
 		"bench", 63, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 

@@ -160,7 +160,7 @@ make_misses(struct inputs *inputs)
 		const struct weir_tuple drawn = weir_test_tuple_in(&tcp, &random);
 		uint32_t rule;
 
-		weir_classifier_classify(inputs->set->classifier, &drawn, &rule, 1);
+		weir_classifier_classify(inputs->set->ipv4, &drawn, &rule, 1);
 		if (rule == WEIR_RULE_NONE)
 			inputs->missed[found++] = drawn;
 	}
