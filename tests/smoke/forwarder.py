@@ -2,7 +2,8 @@
 """A network function as a user may have one: what comes in at one interface leaves by the other, with the MAC
 addresses that the next hop expects. `forwarder.py LEFT LEFT_MAC LEFT_HOP RIGHT RIGHT_MAC RIGHT_HOP [OPTION]`.
 
-OPTION drop=N: every N-th frame is lost. stop=N: it ends after N frames. deaf: it ignores SIGTERM.
+OPTION drop=N: every N-th frame is lost. stop=N: it ends after N frames. deaf: it ignores SIGTERM. late=S:
+what comes in its first S seconds is lost.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import select
 import signal
 import socket
 import sys
+import time
 
 ETH_P_ALL, FRAME_BYTES, MAC_BYTES = 3, 65536, 6
 ANSWER = 7
@@ -39,6 +41,7 @@ def main(words: list[str]) -> int:
     }
     own = {sockets[left]: octets(left_mac), sockets[right]: octets(right_mac)}
     print("forwarding", flush=True)
+    begins = time.monotonic() + float(said.get("late", 0))
     seen = 0
     while True:
         for one in select.select([*way], [], [])[0]:
@@ -49,7 +52,7 @@ def main(words: list[str]) -> int:
             if "stop" in said and seen > int(said["stop"]):
                 print("out of licences", flush=True)
                 return ANSWER
-            if "drop" not in said or seen % int(said["drop"]):
+            if time.monotonic() >= begins and ("drop" not in said or seen % int(said["drop"])):
                 out, head = way[one]
                 out.send(head + frame[2 * MAC_BYTES :])
 

@@ -65,6 +65,22 @@ def test_what_a_program_forwards_and_what_it_loses_is_accounted_for(technology: 
     assert [*run_root.iterdir()] == []
 
 
+def test_what_is_ready_when_packets_come_through_loses_none_of_the_first_trial(run_root: Path) -> None:
+    late = [*FORWARDER, "late=1"]
+    (trial,) = trials_of(program_lab(late, ready_packets=True), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+    assert trial.delivered == trial.offered > 0, trial.drops
+    assert [*run_root.iterdir()] == []
+
+
+def test_where_no_packet_comes_through_the_side_is_said(run_root: Path) -> None:
+    lab = program_lab([*FORWARDER, "late=60"], ready_packets=True, ready_time_limit_s=0.5)
+    with pytest.raises(
+        FabricError, match=r"no packet that was sent at tester\.left came through f1 in 0.5 s"
+    ):
+        trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+    assert [*run_root.iterdir()] == []
+
+
 def test_what_a_programs_child_does_is_the_programs_own(run_root: Path) -> None:
     """A shell that waits for the forwarder: the forwarder's time on the core is no neighbour's."""
     lab = program_lab(["sh", "-c", f"{shlex.join(FORWARDER)} drop=2 & wait"])

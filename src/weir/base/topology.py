@@ -65,7 +65,7 @@ UNOPENED_PORT_KINDS: frozenset[PortKind] = VM_PORT_KINDS | {HOST_PORT, "veth"} |
 """Ports that weir-dp outside never opens: those, and interfaces between which Linux forwards."""
 ProgramPorts = Literal["interface", "virtio-user", "vhost-user", "memif", "any"]
 """How a user's program has its ports."""
-FunctionKind = Literal["process", "vm", "kernel", "program"]
+FunctionKind = Literal["process", "vm", "kernel", "program", "container"]
 """What a function is: in the tester's weir-dp, a virtual machine, Linux, a user's program."""
 WireClass = Literal["virtual", "physical"]
 
@@ -144,11 +144,22 @@ class KernelFunction(FixedRecord):
     """The kernel takes what comes in on the node's cores, not on the sender's."""
 
 
+class ContainerBundle(FixedRecord):
+    """The OCI bundle that a program runs in."""
+
+    bundle: str
+    """Its directory."""
+    runtime: str | None = None
+    """What runs it; None: what there is."""
+
+
 class ProgramFunction(FixedRecord):
     """The program that a function is, in a network namespace."""
 
+    container: ContainerBundle | None = None
     command: tuple[str, ...]
-    """Its words, with names in braces for what is chosen later; so have `commands` and `files`."""
+    """Its words, with names in braces for what is chosen later; so have `commands` and `files`. None: as its
+    container says."""
     commands: tuple[tuple[str, ...], ...] = ()
     commands_time_limit_s: float
     files: dict[str, str] = {}
@@ -164,6 +175,8 @@ class ProgramFunction(FixedRecord):
     memory_mb: int = 0
     """Of the environment that DPDK makes for it, where its command names that."""
     ready_socket: str | None = None
+    ready_packets: bool = False
+    """Packets come through the chain first."""
     counterpart: str | None = None
     """The program that it is as one of Weir's functions: then `command` is made when it is planned."""
     does: tuple[NodeNf, ...] = ()
@@ -205,7 +218,9 @@ class Node(FixedRecord):
             return "vm"
         if self.kernel is not None:
             return "kernel"
-        return "process" if self.program is None else "program"
+        if self.program is None:
+            return "process"
+        return "program" if self.program.container is None else "container"
 
     @property
     def in_weir_dp(self) -> bool:
@@ -215,7 +230,7 @@ class Node(FixedRecord):
     @property
     def in_namespace(self) -> bool:
         """Linux, or a program, does it in a network namespace of its own."""
-        return self.kind in ("kernel", "program")
+        return self.kind in ("kernel", "program", "container")
 
 
 class Link(FixedRecord):

@@ -78,14 +78,14 @@ def check(
 
 def _installed(program: Program) -> bool:
     place = str(Path(program.directory) / program.name) if "/" in program.name else program.name
-    return shutil.which(place) is not None
+    return any(shutil.which(one) is not None for one in (place, *program.or_else))
 
 
 def _not_installed(program: Program) -> Refusal:
     if "/" in program.name:
         missing = f"there is no program {program.name} in {program.directory}"
     else:
-        missing = f"{program.name} not installed"
+        missing = f"{' or '.join((program.name, *program.or_else))} not installed"
     package = program.package
     fix = f"install the Debian package {package}" if package else program.mend or _INSTALL
     return Refusal(f"{missing}, which function {program.function} needs", fix)

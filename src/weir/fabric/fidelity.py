@@ -76,8 +76,9 @@ def _by_linux(topology: Topology, steered: Sequence[str]) -> Iterator[str]:
             if topology.by_socket(node):
                 kinds = {port.kind for port in topology.ports if port.node == node.name}
                 between = f"{kinds.pop().removeprefix('program-')} ports"
+            who = "A program" if node.program.container is None else "A container"
             yield (
-                f"A program, {node.nf}, forwards as {node.name}{cores}, in a network namespace, between"
+                f"{who}, {node.nf}, forwards as {node.name}{cores}, in a network namespace, between"
                 f" {between}."
             )
             continue
@@ -103,7 +104,7 @@ def _sharing(topology: Topology, placed: Mapping[int, list[str]], steered: Seque
     polled = {*placed, *(topology.switch_cores if _polls(topology) else ())}
     outside = {node.name: f"Virtual CPUs of {node.name} take turns" for node in topology.machines()}
     outside |= {name: f"Linux as {name} takes turns" for name in steered}
-    programs = [node.name for node in topology.functions() if node.kind == "program"]
+    programs = [node.name for node in topology.functions() if node.program is not None]
     outside |= {name: f"Program {name} takes turns" for name in programs}
     for node in topology.nodes:
         shared = sorted(polled.intersection(node.cores)) if node.name in outside else []

@@ -36,6 +36,11 @@ def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
                     f"one; relative to {folder}",
                 )
                 yield Complaint(("functions", name, key, "directory"), message, expected)
+        bundle = function.container.bundle if function.container is not None else None
+        if bundle is not None and not (folder / bundle / "config.json").is_file():
+            message = f"there is no {folder / bundle / 'config.json'}"
+            expected = f"the directory of an OCI bundle; relative ones are looked for in {folder}"
+            yield Complaint(("functions", name, "container", "bundle"), message, expected)
     capture = lab.traffic.capture
     for side, sent in capture.files().items() if capture is not None else ():
         if not (folder / sent.file).is_file():
@@ -72,10 +77,13 @@ def _with_whole_paths(function: FunctionOptions, folder: Path) -> FunctionOption
         whole = {key: str((folder / value).resolve()) for key, value in _of_machine(function).items()}
         machine = machine.model_copy(update=whole)
     update: dict[str, Any] = {"chain": chain, "options": options, "vm": machine}
-    for key, section in (("kernel", function.namespaced()), ("program", function.program)):
+    for key, section in (("kernel", function.namespaced()), ("program", function.programmed())):
         if section is not None:
             whole_directory = str((folder / (section.directory or ".")).resolve())
             update[key] = section.model_copy(update={"directory": whole_directory})
+    if function.container is not None:
+        bundle = str((folder / function.container.bundle).resolve())
+        update["container"] = function.container.model_copy(update={"bundle": bundle})
     return function.model_copy(update=update)
 
 

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, get_args
 
 from pydantic import AliasChoices, Field
 
 from weir.base.cores import CpuList
 from weir.base.record import LabSection
-from weir.base.topology import Architecture, Forwarder
-from weir.lab.kernel import KernelOptions, ProgramOptions
+from weir.base.topology import Architecture, Forwarder, FunctionKind
+from weir.lab.kernel import ContainerOptions, KernelOptions, ProgramOptions
 from weir.lab.nf import Scalar
 from weir.lab.router import RouterOptions
 from weir.lab.vm import VmOptions
@@ -38,15 +38,20 @@ class NfOptions(LabSection):
 class FunctionOptions(LabSection):
     """What chains can name: a network function, or several between two ports, and how they are run."""
 
-    kind: Literal["process", "vm", "kernel", "program"] = Field(
+    kind: FunctionKind = Field(
         default="process",
         description="process: in the one weir-dp that the tester runs in too; vm: in a virtual machine; "
         "kernel: Linux forwards, in a network namespace; with `nf` or `chain` as those functions do, where "
-        "it has counterparts of them; program: one of yours, in a network namespace",
+        "it has counterparts of them; program: one of yours, in a network namespace; container: "
+        "likewise, in an OCI container",
     )
     vm: VmOptions | None = Field(default=None, description="the virtual machine; of kind vm")
     kernel: KernelOptions | None = Field(default=None, description="how Linux forwards; of kind kernel")
-    program: ProgramOptions | None = Field(default=None, description="the program; of kind program")
+    program: ProgramOptions | None = Field(
+        default=None,
+        description="the program; of kind program, and of kind container where its image does not say it all",
+    )
+    container: ContainerOptions | None = Field(default=None, description="its container; of kind container")
     nf: str | None = Field(default=None, description=f"{_NF}; absent: see `chain`, `router`, `vm`, `kernel`")
     options: dict[str, Scalar] = Field(default={}, description="its options")
     chain: tuple[NfOptions, ...] = Field(
@@ -96,13 +101,19 @@ class FunctionOptions(LabSection):
         """How Linux forwards in a namespace of its own; None: something else does."""
         return (self.kernel or KernelOptions()) if self.kind == "kernel" else None
 
+    def programmed(self) -> ProgramOptions | None:
+        """The program that does it, in a container or not; None: something else does."""
+        if self.kind == "container":
+            return self.program or ProgramOptions()
+        return self.program if self.kind == "program" else None
+
     def in_namespace(self) -> bool:
         """Whether it stands between two interfaces of a network namespace of its own."""
-        return self.kind in ("kernel", "program")
+        return self.kind in ("kernel", "program", "container")
 
     def forwards_by(self) -> Forwarder | None:
         """What runs it; None: an image or a program of the user's."""
-        if self.kind == "program":
+        if self.kind in ("program", "container"):
             return None
         if self.kind == "kernel":
             return "kernel"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernel` and `program` of a function: a network namespace in which Linux, or a program, forwards; commands,
-and the names in braces that stand in them for what Weir chooses."""
+"""`kernel`, `program` and `container` of a function: a network namespace in which Linux, or a program,
+forwards; commands, and the names in braces that stand in them for what Weir chooses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -114,6 +114,10 @@ NftCounter = Annotated[
 ]
 
 
+ContainerRuntime = Literal["runc", "crun"]
+CONTAINER_RUNTIMES: tuple[ContainerRuntime, ...] = get_args(ContainerRuntime)
+
+
 class KernelOptions(LabSection):
     """A network namespace with two interfaces, left and right, between which Linux forwards."""
 
@@ -212,6 +216,11 @@ class ProgramOptions(LabSection):
         description="path of a Unix socket, in which names stand likewise: the program is ready when that "
         "takes connections, and when `ready` matches, if both are there",
     )
+    ready_packets: bool = Field(
+        default=False,
+        description="it is ready when, after all that, a packet of the lab's traffic has come through the "
+        "chain in each direction",
+    )
     ready_time_limit_s: Seconds = Field(default=30.0, gt=0, le=3600, description="longest time until then")
     user: str | None = Field(
         default=None,
@@ -233,6 +242,17 @@ class ProgramOptions(LabSection):
         if self.command is not None:
             return words_of(self.command)[0]
         return self.path or DPDK_PROGRAMS[self.counterpart or "testpmd"].program
+
+
+class ContainerOptions(LabSection):
+    """An OCI bundle (OCI Runtime Specification 1.0) that joins the function's network namespace."""
+
+    bundle: str = Field(
+        min_length=1, description="the directory with its config.json; relative to the lab file's"
+    )
+    runtime: ContainerRuntime | None = Field(
+        default=None, description="what runs it; absent: runc, or crun where there is no runc"
+    )
 
 
 def words_of(command: str | Sequence[str]) -> tuple[str, ...]:

@@ -34,7 +34,12 @@ _HEADS = (*SIDES, FILE_PREFIX.rstrip("."))
 """What names in braces begin with."""
 _OF_LINUX_TOO = ("nf", "chain", "options")
 _OF_COUNTERPARTS_TOO = ("nf", "options")
-_FORWARDS = {"kernel": "Linux", "program": "a program of yours", "vm": "the image"}
+_FORWARDS = {
+    "kernel": "Linux",
+    "program": "a program of yours",
+    "container": "a program in a container",
+    "vm": "the image",
+}
 """What does, by kind of function, where weir-dp does not."""
 
 
@@ -68,7 +73,7 @@ def _of_weir_dp(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, 
     if function.kind == "vm" and function.forwards_by() == "kernel":
         who = "the guest's kernel"
     understood: tuple[str, ...] = _OF_LINUX_TOO if function.kind == "kernel" else ()
-    if function.kind == "program" and function.program is not None and function.program.counterpart:
+    if function.program is not None and function.program.counterpart:
         understood = _OF_COUNTERPARTS_TOO
     for key in _OF_WEIR_DP:
         if getattr(function, key) and key not in understood:
@@ -144,12 +149,15 @@ def _linux_as(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
 def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
     """What contradicts itself in one function."""
     at, program = (*path, "program"), function.program
-    if function.kind != "program":
+    yield from _container(path, function)
+    if function.kind not in ("program", "container"):
         if program is not None:
             about: tuple[KeyPath, ...] = ((*path, "kind"), at)
             yield Complaint(at, f"means nothing to kind {function.kind}", "kind: program", about=about)
         return
     yield from _of_weir_dp(path, function, ((*path, "kind"),))
+    if program is None and function.kind == "container":
+        return
     if program is None:
         yield Complaint(path, "names no program", "program: with its command", about=((*path, "kind"),))
         return
@@ -178,7 +186,7 @@ def _one_program(path: KeyPath, function: FunctionOptions, program: ProgramOptio
     """Either a command, or a program that is known, in the place of the function that it can stand for."""
     at: KeyPath = (*path, "program")
     if program.counterpart is None:
-        if program.command is None:
+        if program.command is None and function.kind == "program":
             wanted = "program.command, or program.counterpart and nf"
             yield Complaint(at, "names no program", wanted, about=((*path, "kind"),))
         if program.path is not None:
@@ -193,6 +201,26 @@ def _one_program(path: KeyPath, function: FunctionOptions, program: ProgramOptio
         found = f"nf: {function.nf}" if function.nf is not None else "no nf"
         message = f"{program.counterpart} does what {wanted_nf} does, and the function has {found}"
         yield Complaint((*at, "counterpart"), message, f"nf: {wanted_nf}", about=((*path, "nf"),))
+
+
+_OUTSIDE_ALONE = {
+    "counterpart": "is started as it is installed here, and not in a container",
+    "user": "is of this host, and whom a container runs as is its config.json's to say",
+}
+
+
+def _container(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    """A container where there is none, or none where there is one."""
+    at, about = (*path, "container"), ((*path, "kind"),)
+    if function.kind != "container":
+        if function.container is not None:
+            yield Complaint(at, f"means nothing to kind {function.kind}", "kind: container", about=about)
+        return
+    if function.container is None:
+        yield Complaint(path, "names no container", "container: with its bundle", about=about)
+    for key, why in _OUTSIDE_ALONE.items():
+        if function.program is not None and getattr(function.program, key) is not None:
+            yield Complaint((*path, "program", key), why, f"no {key}, or kind: program", about=about)
 
 
 def _known_names(program: ProgramOptions) -> Iterator[str]:
@@ -252,7 +280,7 @@ def _beside_each_other(lab: Lab) -> tuple[str, ...]:
     for chain in lab.chains():
         named = [name for name in chain.functions if name in lab.functions]
         for pair in itertools.pairwise(named):
-            if all(lab.functions[name].kind == "program" for name in pair):
+            if all(lab.functions[name].programmed() is not None for name in pair):
                 return pair
     return ()
 

@@ -23,7 +23,7 @@ from weir.base.cores import Cores, default_cores
 from weir.base.record import LabSection
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
-from weir.lab.kernel import COUNTERPARTS, DPDK_PROGRAMS, PACKAGES, words_of
+from weir.lab.kernel import CONTAINER_RUNTIMES, COUNTERPARTS, DPDK_PROGRAMS, PACKAGES, words_of
 from weir.lab.measure import Measure
 from weir.lab.sla import Sla
 from weir.lab.traffic import TesterOptions, Traffic
@@ -58,6 +58,8 @@ class Program:
     """Debian's, which has it; empty: not known."""
     mend: str = ""
     """What to do where it is missing, if that is more than to install a package."""
+    or_else: tuple[str, ...] = ()
+    """Others that will do."""
 
 
 def _chain_form(value: Any) -> ChainForm:
@@ -196,15 +198,20 @@ class Lab(LabSection):
         chain = next(one for one in self.chains() if one.name == chain_name)
         found: dict[Program, None] = {}
         for name in chain.functions:
-            program = self.functions[name].program
-            if program is not None and self.functions[name].kind == "program":
+            program, container = self.functions[name].programmed(), self.functions[name].container
+            if program is not None:
                 directory = program.directory or "."
                 found[Program("ip", name, directory, "iproute2")] = None
                 found |= {Program(words_of(one)[0], name, directory): None for one in program.commands}
                 known = DPDK_PROGRAMS.get(program.counterpart or "")
                 known = known if program.path is None else None
                 package, mend = (known.package, known.mend) if known is not None else ("", "")
-                found[Program(program.started(), name, directory, package, mend)] = None
+                if container is None:
+                    found[Program(program.started(), name, directory, package, mend)] = None
+                else:
+                    runtimes = (container.runtime,) if container.runtime else CONTAINER_RUNTIMES
+                    first, *others = runtimes
+                    found[Program(first, name, directory, first, or_else=tuple(others))] = None
             kernel = self.functions[name].namespaced()
             if kernel is None:
                 continue

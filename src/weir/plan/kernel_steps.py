@@ -192,7 +192,10 @@ def _behind(topology: Topology, node: Node) -> Topology:
 
 def _started(program: ProgramFunction, values: Mapping[str, str]) -> str:
     if program.counterpart is None:
-        return shlex.join(filled(program.command, values))
+        words = shlex.join(filled(program.command, values))
+        return (
+            words if program.container is None else f"container {program.container.bundle} {words}".rstrip()
+        )
     return f"{program.command[0]} as {program.does[0].nf}, set up from its options"
 
 
@@ -238,6 +241,8 @@ def _program_steps(
             "vdevs": [_vdev(topology, lab, port) for port in ports],
             "sockets": [port.socket or "" for port in ports],
             "waits_for_peer": _waits(topology, ports),
+            "bundle": program.container.bundle if program.container is not None else "",
+            "runtime": (program.container.runtime or "") if program.container is not None else "",
             "memory_mb": program.memory_mb,
             "huge": lab.host.hugepages != "none",
             "later_memory_mb": memory_mb(topology, lab) + programs_memory_mb(_behind(topology, node)),

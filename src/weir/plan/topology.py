@@ -13,6 +13,7 @@ from weir.base.topology import (
     KERNEL_PORT_KINDS,
     PROGRAM_DIRECTORY,
     PROGRAM_PEERS,
+    ContainerBundle,
     KernelFunction,
     Link,
     Machine,
@@ -29,7 +30,7 @@ from weir.base.topology import (
 )
 from weir.lab.frames import untagged_max_bytes
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_STATE_CORES, DEFAULT_WORKERS, FunctionOptions
-from weir.lab.kernel import words_of
+from weir.lab.kernel import ProgramOptions, words_of
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import network_functions
 from weir.technology import TECHNOLOGIES, Technology
@@ -137,7 +138,8 @@ def _title(
 ) -> str | None:
     """Weir's own functions by their names, all else by what forwards."""
     if program is not None:
-        return PurePosixPath(program.command[0]).name
+        started = program.command[0] if program.container is None else program.container.bundle
+        return PurePosixPath(started).name
     if kernel is not None:
         return f"Linux as {'+'.join(one.nf for one in kernel.does)}" if kernel.does else "Linux"
     return "+".join(one.nf for one in function.nfs()) or (machine.title() if machine else None)
@@ -167,17 +169,24 @@ def _kernel(function: FunctionOptions) -> KernelFunction | None:
 
 
 def _program(function: FunctionOptions) -> ProgramFunction | None:
-    options = function.program if function.kind == "program" else None
+    options, container = function.programmed(), function.container
     if options is None:
         return None
     said = options.model_dump(exclude={"command", "commands", "directory", "path"})
     return ProgramFunction(
         **said,
-        command=words_of(options.command) if options.command else (options.started(),),
+        container=ContainerBundle(**container.model_dump()) if container is not None else None,
+        command=_words(options, in_container=container is not None),
         does=tuple(NodeNf(nf=one.nf, options=one.options) for one in function.stands_for()),
         commands=tuple(words_of(command) for command in options.commands),
         directory=options.directory or ".",
     )
+
+
+def _words(options: ProgramOptions, *, in_container: bool) -> tuple[str, ...]:
+    if options.command is None:
+        return () if in_container else (options.started(),)
+    return words_of(options.command)
 
 
 def loopback(topology: Topology, deployment: str) -> Topology:

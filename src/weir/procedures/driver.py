@@ -29,6 +29,8 @@ from weir.protocol.ledger import Hello
 from weir.results.result import Fingerprint, Setup
 
 _LOOK_S = 0.01
+_ANNOUNCED = 3
+_PACKET_PPS, _PACKET_S = 1000.0, 0.05  # one packet, and how long it may be on its way
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,9 @@ def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deploymen
         if program.program is not None:
             _wait_for_links(client, deployment, made.topology, program)
     client.start()
+    waiting = [node for node in made.topology.functions() if node.program and node.program.ready_packets]
+    if waiting and made.streams:
+        _wait_for_packets(client, deployment, made, waiting)
     return hello
 
 
@@ -198,6 +203,34 @@ def _wait_for_links(
             )
         stop_signals.check()
         time.sleep(_LOOK_S)
+
+
+def _wait_for_packets(
+    client: DataPlaneClient, deployment: fabric.Deployment, made: Plan, waiting: Sequence[Node]
+) -> None:
+    """One packet at a time, until there was one of each stream. FabricError where none comes in time."""
+    limit_s = max(node.program.ready_time_limit_s for node in waiting if node.program is not None)
+    config = next(iter(made.streams.values()))
+    tester = DataPlaneTester(client)
+    tester.announce(_ANNOUNCED)
+    tester.configure_traffic(config)
+    lacking = {stream.id: stream.port for stream in config.streams if stream.to is not None}
+    rates_pps = {stream.id: _PACKET_PPS for stream in config.streams}
+    deadline = time.monotonic() + limit_s
+    while True:
+        for stream in tester.run(rates_pps, 1 / _PACKET_PPS, _PACKET_S).streams:
+            if stream.delivered:
+                lacking.pop(stream.id, None)
+        deployment.require_alive()
+        if not lacking:
+            return
+        if time.monotonic() > deadline:
+            through, sent_at = ", ".join(node.name for node in waiting), next(iter(lacking.values()))
+            raise fabric.FabricError(
+                f"no packet that was sent at {sent_at} came through {through} in {limit_s:g} s",
+                f"see what it says: {deployment.run_dir}; or raise program.ready_time_limit_s",
+            )
+        stop_signals.check()
 
 
 def counted_outside(client: DataPlaneClient, deployment: fabric.Deployment) -> Sequence[fabric.Counter]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kind program: a user's program that is a network function, in a network namespace of its own."""
+"""Step kind program: a user's program that is a network function, in a network namespace of its own; in a
+container too, whose runtime is then what is started."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from weir.catalogue.dpdk import Launch
 from weir.fabric import process, stop_signals
 from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
-from weir.fabric.function import dpdk
+from weir.fabric.function import container, dpdk
 from weir.fabric.function.counters import socket_counters
 from weir.fabric.function.readiness import Readiness
 from weir.fabric.process import log_end, printable
@@ -56,8 +57,11 @@ class ProgramRun:
             "RUNTIME_DIRECTORY": str(dpdk.runtime(site, str(params["node"]))),
         }
         environment |= dict(one.split("=", 1) for one in variables)
+        words = _command(params, step.numbers("cores"), values, made)
+        if params["bundle"]:
+            words, environment = container.command(params, site, words, environment), {}
         pid = site.spawn(
-            [*_around(params), *_command(params, step.numbers("cores"), values, made)],
+            [*_around(params), *words],
             netns=None,
             env=environment,
             cores=step.numbers("cores"),
@@ -96,6 +100,8 @@ class ProgramRun:
             time.sleep(_LOOK_S)
         _signal_all(params["netns"], signal.SIGKILL)
         process.end_inside(params["netns"])
+        if params.get("bundle"):
+            container.remove(params, site)
         site.end()
 
     def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:

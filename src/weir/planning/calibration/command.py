@@ -180,6 +180,7 @@ def _named(paths: list[Path], document: ModelDocument, *, wait: bool) -> ModelVa
     cpus = machine_cpus()
     labs = {(path / LAB_FILE if path.is_dir() else path): load_lab(path, cpus=cpus) for path in paths}
     for lab in labs.values():
+        require_packets(lab, "weir model validate")
         require_technology(lab, document)
     for lab in labs.values():
         require_possible(lab, document.technology)

@@ -3,21 +3,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weir.cli.exits import USAGE, CommandError, failed
-from weir.cli.labfile import chosen_chain, machine_cpus, require_packets
+from weir.cli.labfile import TechnologyName, chosen_chain, machine_cpus, require_packets
+from weir.procedures.lean.outside_command import OUTSIDE_LOAD, Asked, measure_outside, say
 
 if TYPE_CHECKING:
+    from weir.lab import Lab
     from weir.lab.traffic import Traffic
     from weir.plan.lean import LeanChain
     from weir.procedures.lean.run import LeanRun
     from weir.results.lean import LeanResult
-
 
 FLOWS = 1000
 
@@ -81,6 +81,14 @@ def lean(
         typer.Option("--fastpath", help="With the fast path, of functions named here; a lab says it itself."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help=f"Load of functions outside weir-dp, both directions; absent: {OUTSIDE_LOAD}.",
+        ),
+    ] = None,
+    technology: TechnologyName = None,
     machine: Annotated[
         bool, typer.Option("--machine", help="Measure caches, memory and lines of another core instead.")
     ] = False,
@@ -99,7 +107,8 @@ def lean(
 ) -> None:
     """Measure what a chain costs: cycles and instructions of each stage, and the rate that follows.
 
-    Needs no root, no tester, no network card and no switch.
+    Needs no root, no tester, no network card and no switch. Of a lab's functions outside weir-dp (Linux,
+    programs, containers, virtual machines) it measures the CPU time a packet, with all of these.
     """
     given = [target is not None, machine, speedup is not None]
     if sum(given) != 1:
@@ -110,11 +119,40 @@ def lean(
         _speedup(speedup, reference_pps, as_json)
     else:
         assert target is not None
+        outside = _outside_lab(target, chain)
+        if outside is not None:
+            given_here = {"pcap": pcap, "flows": flows, "baseline": baseline, "frequency-ghz": frequency_ghz}
+            given_here |= {"cpu": cpu, "inject": inject, "fastpath": fastpath or None}
+            asked = Asked(chain, frame, rate, technology)
+            measure_outside(outside, asked, launches, given_here, as_json=as_json)
+            return
+        _of_outside_alone({"rate": rate, "technology": technology})
         known, traffic = _chain(target, chain, fastpath)
         if pcap is None and flows is None and frame is None:
             pcap = _captured(traffic)
         run = _run(known, _sent(traffic, pcap, flows, frame), cpu=cpu, pcap=pcap)
         _measure(_with(run, frequency_ghz, cur, launches, inject), baseline, as_json)
+
+
+def _outside_lab(target: str, chain: str | None) -> Lab | None:
+    """A lab with functions outside weir-dp in that chain; None of all else."""
+    from weir.lab import load_lab
+
+    if not Path(target).exists():
+        return None
+    lab = load_lab(Path(target), cpus=machine_cpus())
+    functions = [lab.functions[name] for name in chosen_chain(lab, chain).functions]
+    return lab if any(one.kind != "process" for one in functions) else None
+
+
+def _of_outside_alone(given: dict[str, object]) -> None:
+    named = [f"--{name}" for name, value in given.items() if value is not None]
+    if named:
+        raise CommandError(
+            f"{', '.join(named)}: of functions outside weir-dp, and this chain has none: what it costs is "
+            "measured without a load",
+            USAGE,
+        )
 
 
 def _with(
@@ -138,12 +176,12 @@ def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
         elif Path(baseline).is_file():
             result = run.against_result(program, _stored(Path(baseline)), baseline)
         else:
-            _say(f"building {baseline}, if it was not before")
+            say(f"building {baseline}, if it was not before")
             result = run.against_program(program, earlier_program(baseline))
     except ImpossibleError:
-        _say("")
+        say("")
         raise
-    _say("")
+    say("")
     print(
         result.model_dump_json(indent=2) if as_json else text.render(result),
         end="\n" if as_json else "",
@@ -221,7 +259,7 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
         sent = LeanTraffic(pcap=pcap.name, frames=0)
     path = None if pcap is None else str(pcap.resolve())
     request = lean_request(known, chosen, traffic=traffic, frame=frame, pcap=path)
-    return LeanRun(known.name, request, chosen, sent, progress=_say)
+    return LeanRun(known.name, request, chosen, sent, progress=say)
 
 
 def _stored(path: Path) -> LeanResult:
@@ -260,9 +298,3 @@ def _speedup(path: Path, reference_pps: float | None, as_json: bool) -> None:
     except (OSError, ValueError) as error:
         raise CommandError(f"{path}: {error}", USAGE) from None
     print(model.as_json(fitted) if as_json else "\n".join(model.sentences(fitted)))
-
-
-def _say(text: str) -> None:
-    """Progress, where somebody looks: on a line of its own that the next one replaces."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

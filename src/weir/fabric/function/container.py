@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program in a container: a bundle of the user's, run by an OCI runtime in the function's network
+namespace.
+
+The bundle's config.json (OCI Runtime Specification 1.0) is read, never written: what the runtime gets is a
+copy with the function's namespace in it, below the deployment's directory. Other namespaces are the bundle's
+own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from weir.fabric.errors import FabricError
+from weir.fabric.step_handlers import Site
+from weir.lab.kernel import CONTAINER_RUNTIMES
+
+_NEEDED = ("CAP_NET_RAW", "CAP_NET_ADMIN", "CAP_IPC_LOCK")
+"""What packets take, and hugepages."""
+_SETS = ("bounding", "effective", "permitted", "inheritable", "ambient")
+_FIRST_TO_GO = 1000  # where memory is short, as every program
+_HUGEPAGES = Path("/dev/hugepages")
+_DELETE_S = 30.0
+_MANAGERS = {"crun": ("--cgroup-manager=cgroupfs",)}
+
+
+def command(
+    params: Mapping[str, Any], site: Site, words: Sequence[str], environment: Mapping[str, str]
+) -> list[str]:
+    """What runs it, in the function's namespace. FabricError for a bundle that no runtime would take, too."""
+    folder = _folder(site, params)
+    folder.mkdir(exist_ok=True)
+    changed = _config(params, site, words, environment)
+    (folder / "config.json").write_text(json.dumps(changed), encoding="utf-8")
+    return [*_runtime(params, site), "run", "--bundle", str(folder), _name(params)]
+
+
+def remove(params: Mapping[str, Any], site: Site) -> None:
+    """What the runtime has kept of it, its control groups too; nothing if it is gone already."""
+    runtime = _runtime(params, site)
+    if not _folder(site, params).is_dir() or shutil.which(runtime[0]) is None:
+        return
+    argv = [*runtime, "delete", "--force", _name(params)]
+    subprocess.run(
+        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_DELETE_S, check=False, env=os.environ
+    )
+
+
+def _runtime(params: Mapping[str, Any], site: Site) -> list[str]:
+    there = [one for one in CONTAINER_RUNTIMES if shutil.which(one) is not None]
+    name = str(params["runtime"]) or next(iter(there), CONTAINER_RUNTIMES[0])
+    return [name, "--root", str(_folder(site, params) / "state"), *_MANAGERS.get(name, ())]
+
+
+def _folder(site: Site, params: Mapping[str, Any]) -> Path:
+    return site.directory / f"{params['node']}.container"
+
+
+def _name(params: Mapping[str, Any]) -> str:
+    """The namespace's, which is no other deployment's."""
+    return str(params["netns"])
+
+
+def _config(
+    params: Mapping[str, Any], site: Site, words: Sequence[str], environment: Mapping[str, str]
+) -> dict[str, Any]:
+    path = Path(params["bundle"]) / "config.json"
+    found = _read(path)
+    process, linux = _part(found, "process", path), _part(found, "linux", path)
+    root = _part(found, "root", path)
+    rootfs = path.parent / str(root.get("path", "rootfs"))
+    if not rootfs.is_dir():
+        raise _refusal(
+            path, f"root.path is {rootfs}, and there is no such directory", "the image's files there"
+        )
+    namespaces = [one for one in linux.get("namespaces", []) if isinstance(one, dict)]
+    if any(one.get("type") == "user" for one in namespaces):
+        raise _refusal(
+            path, "it has a user namespace, whose root may not touch the function's interfaces", "none in it"
+        )
+    others = [one for one in namespaces if one.get("type") != "network"]
+    network = {"type": "network", "path": f"/run/netns/{params['netns']}"}
+    if words:
+        process["args"] = [*words]
+    if not process.get("args"):
+        raise _refusal(path, "process.args is empty", "them, or program.command in the lab file")
+    process["terminal"] = False
+    process["oomScoreAdj"] = _FIRST_TO_GO
+    process["env"] = [*process.get("env", []), *(f"{key}={value}" for key, value in environment.items())]
+    process["rlimits"] = [
+        *(one for one in process.get("rlimits", []) if one.get("type") != "RLIMIT_MEMLOCK"),
+        {"type": "RLIMIT_MEMLOCK", "hard": 2**64 - 1, "soft": 2**64 - 1},
+    ]
+    capabilities = process.get("capabilities", {})
+    process["capabilities"] = {
+        name: [*dict.fromkeys([*capabilities.get(name, []), *_NEEDED])] for name in _SETS
+    }
+    linux["namespaces"] = [*others, network]
+    linux["cgroupsPath"] = f"/weir-{_name(params)}"
+    shared = [site.directory, *([_HUGEPAGES] if _HUGEPAGES.is_mount() else [])]
+    mounts = [_mount(one) for one in shared]
+    return {
+        **found,
+        "process": process,
+        "root": {**root, "path": str(rootfs)},
+        "linux": linux,
+        "mounts": [*found.get("mounts", []), *mounts],
+    }
+
+
+def _mount(path: Path) -> dict[str, Any]:
+    """Where it is outside: sockets, files and hugepages have one name on both sides."""
+    return {"destination": str(path), "type": "bind", "source": str(path), "options": ["rbind", "rw"]}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _refusal(
+            path, f"it cannot be read: {error.strerror}", "the config.json of an OCI bundle"
+        ) from None
+    except ValueError as error:
+        raise _refusal(path, f"it is no JSON: {error}", "the config.json of an OCI bundle") from None
+    if not isinstance(found, dict):
+        raise _refusal(path, "it is no JSON object", "the config.json of an OCI bundle")
+    return found
+
+
+def _part(found: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
+    part = found.get(key)
+    if not isinstance(part, dict):
+        raise _refusal(path, f"it has no {key}", "what `runc spec` writes has all of them")
+    return dict(part)
+
+
+def _refusal(path: Path, what: str, wanted: str) -> FabricError:
+    return FabricError(f"{path} is no bundle that can be run: {what}", f"expected: {wanted}")
