@@ -213,14 +213,12 @@ class Node(FixedRecord):
 
     @property
     def kind(self) -> FunctionKind:
-        """What it is; the tester is a process."""
+        """What it is; the tester is a process, and a program is one in a container too."""
         if self.machine is not None:
             return "vm"
         if self.kernel is not None:
             return "kernel"
-        if self.program is None:
-            return "process"
-        return "program" if self.program.container is None else "container"
+        return "process" if self.program is None else "program"
 
     @property
     def in_weir_dp(self) -> bool:
@@ -230,7 +228,7 @@ class Node(FixedRecord):
     @property
     def in_namespace(self) -> bool:
         """Linux, or a program, does it in a network namespace of its own."""
-        return self.kind in ("kernel", "program", "container")
+        return self.kind in ("kernel", "program")
 
 
 class Link(FixedRecord):

@@ -127,7 +127,7 @@ class _Queues:
                 self._filled[f"{area.name}/{path.name}"] = path.outputs
                 self._emptied_by |= dict.fromkeys(path.inputs, area.name)
         for node in topology.functions() if topology is not None else ():
-            if node.kind in ("program", "container") and topology is not None:
+            if node.kind == "program" and topology is not None:
                 own = (port.name for port in topology.ports if port.node == node.name)
                 self._emptied_by |= dict.fromkeys(own, f"{PROGRAM}{node.name}")
 

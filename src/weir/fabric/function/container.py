@@ -93,10 +93,6 @@ def _config(
     process["terminal"] = False
     process["oomScoreAdj"] = _FIRST_TO_GO
     process["env"] = [*process.get("env", []), *(f"{key}={value}" for key, value in environment.items())]
-    process["rlimits"] = [
-        *(one for one in process.get("rlimits", []) if one.get("type") != "RLIMIT_MEMLOCK"),
-        {"type": "RLIMIT_MEMLOCK", "hard": 2**64 - 1, "soft": 2**64 - 1},
-    ]
     capabilities = process.get("capabilities", {})
     process["capabilities"] = {
         name: [*dict.fromkeys([*capabilities.get(name, []), *_NEEDED])] for name in _SETS

@@ -144,10 +144,14 @@ def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
 
 
 def _around(params: Mapping[str, Any]) -> list[str]:
-    """In the namespace, as `ip netns exec` has it; the first to go where memory is short; the beginning of
-    its output in the log, and the rest nowhere; as its user, with what packets take and no more."""
+    """In the namespace, as `ip netns exec` has it, or a container's runtime with the host's control groups,
+    which that hides; the first to go where memory is short; the beginning of its output in the log, and the
+    rest nowhere; as its user, with what packets take and no more."""
     limit_bytes = int(str(params["output_mb"])) * _BYTES_PER_MB
-    argv = ["ip", "netns", "exec", str(params["netns"]), "choom", "-n", "1000", "--"]
+    argv = ["ip", "netns", "exec", str(params["netns"])]
+    if params["bundle"]:
+        argv = ["nsenter", f"--net=/run/netns/{params['netns']}"]
+    argv += ["choom", "-n", "1000", "--"]
     argv += ["bash", "-c", _LIMITED.format(bytes=limit_bytes), "weir"]
     if not params["user"]:
         return [*argv, *_BY_LINES]
