@@ -22,9 +22,10 @@ weir_since_due(const struct weir_pacing *pacing, uint64_t sequence, uint64_t now
 {
 	const double packets = (double)sequence + 1;
 	const struct weir_schedule_part *part = weir_schedule_part_of(&pacing->schedule, packets);
-	/* Behind the last packet of all, which only a packet that nobody sent can be: at the end. */
-	double due_cycles = fmin(weir_schedule_part_cycles(part, packets),
-				 (double)pacing->duration_cycles);
+	/* Behind the last packet of all, which only a packet that nobody sent can be: at the end.
+	 */
+	double due_cycles =
+		fmin(weir_schedule_part_cycles(part, packets), (double)pacing->duration_cycles);
 	uint64_t whole = (uint64_t)due_cycles;
 	uint64_t rest = (uint64_t)((due_cycles - (double)whole) * WEIR_RAMP_ONE);
 	uint64_t since = ((now_tsc - pacing->start_tsc - whole) << WEIR_RAMP_PLACES) - rest;
