@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,47 @@ def test_testpmd_stands_in_the_place_of_l2fwd(mode: str, run_root: Path) -> None
             "options": {"mode": mode},
             "program": {"counterpart": "testpmd", "ports": "any", "memory_mb": 256},
         }
+    )
+    lab = lab.model_copy(update={"functions": {DEFAULT_FUNCTION: function}})
+    (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+    assert trial.delivered == trial.offered > 0, trial.drops
+    assert trial.unaccounted == 0
+    assert [*run_root.iterdir()] == []
+
+
+EXAMPLES = Path("/usr/share/dpdk/examples")  # of the Debian package dpdk-doc
+CHECKS_IN_HARDWARE = (
+    ".offloads = RTE_ETH_RX_OFFLOAD_CHECKSUM,"  # up to DPDK 22.11, and no virtual port has it
+)
+
+
+@pytest.fixture(scope="module", params=[("dpdk-l2fwd", "l2fwd"), ("dpdk-l3fwd", "l3fwd")])
+def example(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, str, Path]:
+    """A counterpart, whose place it takes, and the program."""
+    counterpart, name = request.param
+    folder = tmp_path_factory.mktemp(name)
+    if not (EXAMPLES / name).is_dir():
+        pytest.skip("dpdk-doc is not installed")
+    for part in (name, "common"):
+        shutil.copytree(EXAMPLES / part, folder / part)
+    main = folder / name / "main.c"
+    main.write_text(main.read_text().replace(CHECKS_IN_HARDWARE, ".offloads = 0,"))
+    subprocess.run(["make", "-C", folder / name], check=True, capture_output=True)
+    return counterpart, name, folder / name / "build" / name
+
+
+@pytest.mark.slow
+def test_an_example_of_dpdk_stands_in_the_place_of_a_function(
+    example: tuple[str, str, Path], run_root: Path
+) -> None:
+    counterpart, nf, path = example
+    lab = program_lab(["true"], "direct", ports="any")
+    options = {"mode": "mac-rewrite"} if nf == "l2fwd" else {}
+    program = {"counterpart": counterpart, "path": str(path), "ports": "any", "memory_mb": 256}
+    function = FunctionOptions.model_validate(
+        {"kind": "program", "nf": nf, "options": options, "program": program}
     )
     lab = lab.model_copy(update={"functions": {DEFAULT_FUNCTION: function}})
     (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)

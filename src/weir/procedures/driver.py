@@ -83,19 +83,23 @@ class RunningChain:
         """The machine and its software."""
         return fabric.fingerprint(self.hello.tsc_hz, self.hello.memory, self.versions())
 
+    def fidelity(self) -> list[str]:
+        """How true to the field what was deployed is, in sentences."""
+        return fabric.fidelity(
+            self.topology,
+            self.lab.options(self.topology.technology),
+            datapath=self.deployment.datapath(),
+            memory=self.hello.memory,
+            emulated=self.deployment.emulated(),
+            steered=self.deployment.steered(),
+        )
+
     def describe(self, setup: Setup) -> None:
         """Writes down what was deployed, and how true to the field it is."""
         setup.bring_up_s = self.bring_up_s
         setup.topology = self.topology
         setup.datapath = self.deployment.datapath()
-        setup.fidelity = fabric.fidelity(
-            self.topology,
-            self.lab.options(self.topology.technology),
-            datapath=setup.datapath,
-            memory=self.hello.memory,
-            emulated=self.deployment.emulated(),
-            steered=self.deployment.steered(),
-        )
+        setup.fidelity = self.fidelity()
         setup.host = list(
             fabric.host_settings(
                 self.lab, self.topology, memory=self.hello.memory, refused=self.deployment.refused()

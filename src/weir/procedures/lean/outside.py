@@ -12,7 +12,6 @@ import statistics
 from collections.abc import Callable, Sequence
 
 from weir.base.topology import Topology
-from weir.fabric import fidelity
 from weir.lab import Lab
 from weir.measure.tester import ANNOUNCE_FRAMES
 from weir.measure.trial import TrialRunner
@@ -43,15 +42,7 @@ def measure(
             say(f"repeat {number + 1} of {repeats}")
             idle = runner.valid("curve", _IDLE_PPS, DURATION_S).trial
             trials.append((idle, runner.valid("curve", load_pps, DURATION_S).trial))
-        said = fidelity(
-            topology,
-            lab.options(topology.technology),
-            datapath=on.deployment.datapath(),
-            memory=on.hello.memory,
-            emulated=on.deployment.emulated(),
-            steered=on.deployment.steered(),
-        )
-        fingerprint, tsc_hz = on.fingerprint(), on.hello.tsc_hz
+        said, fingerprint, tsc_hz = on.fidelity(), on.fingerprint(), on.hello.tsc_hz
     loaded = [trial for _, trial in trials]
     offered = sum(trial.offered for trial in loaded)
     loss_ratio = sum(trial.offered - trial.delivered for trial in loaded) / offered if offered else 0.0
