@@ -145,8 +145,9 @@ def test_nothing_but_commands_imports_the_command_line(path: Path) -> None:
 
 
 def is_command(path: Path) -> bool:
-    """A procedure's command, or what shows how far it is."""
-    return path.parent.parent == PACKAGE / "procedures" and path.stem in ("command", "progress")
+    """A procedure's command, or a part of it such as outside_command.py, or what shows how far it is."""
+    last = path.stem.rpartition("_")[2]
+    return path.parent.parent == PACKAGE / "procedures" and last in ("command", "progress")
 
 
 @pytest.mark.parametrize("path", PROCEDURE_FILES, ids=name)

@@ -40,7 +40,8 @@ def measure_outside(
     """Prints what they cost. `given`: options that mean nothing to them, None where they were not given."""
     from weir.fabric import require_root, stop_signals
     from weir.procedures.driver import planned, take_down_leftovers
-    from weir.procedures.lean import outside, outside_text
+    from weir.procedures.lean import outside
+    from weir.procedures.lean.text import render_outside
 
     named = [f"--{name}" for name, value in given.items() if value is not None]
     if named:
@@ -60,7 +61,7 @@ def measure_outside(
         result = outside.measure(lab, topology, size, load_pps, repeats=repeats, say=say)
     say("")
     print(
-        result.model_dump_json(indent=2) if as_json else outside_text.render(result),
+        result.model_dump_json(indent=2) if as_json else render_outside(result),
         end="\n" if as_json else "",
     )
 
