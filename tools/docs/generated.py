@@ -18,7 +18,7 @@ from weir.host import diagnosis
 from weir.lab import fleet_load
 from weir.lab.overlay import lab_schema
 from weir.report import data_formats
-from weir.results import comparison, explanation, fleet_placement, kernel_vnf, lab_plan, lean
+from weir.results import comparison, explanation, fleet_placement, kernel_vnf, lab_plan, lean, outside_lean
 from weir.results import model as cost_model
 
 LAB_INTRO = """\
@@ -48,6 +48,12 @@ What `weir lean --machine --json` writes: cycles of one load, by where its data 
 and what it cannot show:
 [what a machine costs](../how-to/measure-without-a-tester.md#what-does-this-machine-cost). JSON
 Schema: [schema/lean-machine.schema.json](../../schema/lean-machine.schema.json)."""
+
+OUTSIDE_LEAN_INTRO = """\
+What `weir lean --json` writes of functions outside weir-dp: CPU time a packet. How it is measured and what
+it cannot show:
+[functions outside weir-dp](../how-to/measure-without-a-tester.md#functions-outside-weir-dp). JSON Schema:
+[schema/lean-outside.schema.json](../../schema/lean-outside.schema.json)."""
 
 DOCTOR_INTRO = """\
 What `weir doctor --json` writes: findings, worst first, and the facts that they rest on. What to do about
@@ -98,6 +104,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/lean.schema.json": as_text(lean.schema()),
         "schema/model.schema.json": as_text(cost_model.schema()),
         "schema/lean-machine.schema.json": as_text(lean.machine_schema()),
+        "schema/lean-outside.schema.json": as_text(outside_lean.schema()),
         "schema/doctor.schema.json": as_text(diagnosis.schema()),
         "schema/kernel-vnf.schema.json": as_text(kernel_vnf.schema()),
         "schema/fleet.schema.json": as_text(fleet_load.fleet_schema()),
@@ -112,6 +119,9 @@ def files(root: Path) -> dict[str, str]:
         "docs/reference/model.md": schema_page.page("Cost model", MODEL_INTRO, cost_model.schema()),
         "docs/reference/lean-machine.md": schema_page.page(
             "Lean machine", LEAN_MACHINE_INTRO, lean.machine_schema()
+        ),
+        "docs/reference/lean-outside.md": schema_page.page(
+            "Lean outside", OUTSIDE_LEAN_INTRO, outside_lean.schema()
         ),
         "docs/reference/doctor.md": schema_page.page("Doctor's findings", DOCTOR_INTRO, diagnosis.schema()),
         "docs/reference/kernel-vnf.md": schema_page.page(

@@ -4,7 +4,11 @@ in the names."""
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+from weir.base.document_schema import document_schema
 from weir.base.record import Record
+from weir.results.document import OUTSIDE_LEAN_VERSION, Document
 from weir.results.fingerprint import Fingerprint
 from weir.results.lean import Spread
 
@@ -36,10 +40,12 @@ class OutsideFunction(Record):
     kind: str
 
 
-class OutsideLean(Record):
+class OutsideLean(Document):
     """One chain under one technology."""
 
-    version: int = 1
+    VERSION: ClassVar[int] = OUTSIDE_LEAN_VERSION
+
+    version: int = OUTSIDE_LEAN_VERSION
     lab: str
     chain: str
     technology: str
@@ -59,3 +65,8 @@ class OutsideLean(Record):
     fidelity: list[str]
     fingerprint: Fingerprint
     notes: list[str]
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of what `weir lean --json` writes of functions outside weir-dp."""
+    return document_schema(OutsideLean, f"Weir lean outside, version {OUTSIDE_LEAN_VERSION}")
