@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import secrets
@@ -24,8 +25,9 @@ from weir.lab import load_lab
 from weir.store.store import Store
 
 from .killed import survived
+from .migrated import DRAIN_MS, GUEST, impossible
 from .surroundings import Surroundings
-from .system_calls import NOT_BEGUN, Ended
+from .system_calls import ENDS_WITHIN_S, NOT_BEGUN, Ended
 from .test_tuned_host import picture
 from .tiny import LAB, tiny_lab
 
@@ -42,6 +44,9 @@ host: {rt: true}
 class Scene:
     """One command, again and again. What it deploys has a token that is known beforehand."""
 
+    within_s = ENDS_WITHIN_S
+    """After so long the command is said to hang."""
+
     def __init__(self, name: str, root: Path, folder: Path, technology: str = "direct") -> None:
         self.name = f"{name} {technology}"
         self.technology = technology
@@ -56,6 +61,11 @@ class Scene:
         self._standing_by = _stand_by()
         self.surroundings.kept = {self._standing_by.id, f"{self._standing_by.id}.journal"}
         self._parts = _parts(self._standing_by)
+
+    @classmethod
+    def lacking(cls) -> str | None:
+        """What this machine has not, beside what the technology needs."""
+        return None
 
     def before(self) -> None:
         """What the child does before anything goes wrong."""
@@ -205,6 +215,26 @@ class Soak(Run):
     def work(self) -> None:
         words = ("--rate", "5kpps", "--duration", "1s", "--interval", "300ms")
         weir("soak", self.lab, *words, "--store", self._store, "--output", self.folder / "report")
+
+
+class Migrate(Run):
+    """`weir migrate` of an emulated guest."""
+
+    within_s = 300.0
+
+    def __init__(self, name: str, root: Path, folder: Path, technology: str = "linux-bridge") -> None:
+        super().__init__(name, root, folder, technology)
+        guest = {"default": {"kind": "vm", "vm": GUEST.model_dump(mode="json", exclude_unset=True)}}
+        text = self.lab.read_text().replace("drain_ms: 1,", f"drain_ms: {DRAIN_MS},")
+        self.lab.write_text(f"{text}functions: {json.dumps(guest)}\n")
+
+    @classmethod
+    def lacking(cls) -> str | None:
+        return impossible()
+
+    def work(self) -> None:
+        words = ("--rate", "400pps", "--settle", "200ms")
+        weir("migrate", self.lab, *words, "--store", self._store, "--output", self.folder / "report")
 
 
 class Reset(Scene):

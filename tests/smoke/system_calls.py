@@ -86,8 +86,10 @@ def traced(
     inject: str | None = None,
     *,
     before: Callable[[], object] = lambda: None,
+    within_s: float = ENDS_WITHIN_S,
 ) -> Ended:
-    """`work` in a child; `inject` is what strace's option of that name takes. AssertionError if it hangs.
+    """`work` in a child; `inject` is what strace's option of that name takes. AssertionError if it hangs:
+    if it has not ended `within_s`.
 
     `before`: what the child does first, untraced.
     """
@@ -114,7 +116,7 @@ def traced(
     try:
         _until(lambda: _is_traced(pid) or strace.poll() is not None, "strace does not attach")
         os.close(go)
-        status = _status_of(pid, said)
+        status = _status_of(pid, said, within_s)
     finally:
         _, complaint = strace.communicate()
     assert log.exists(), complaint
@@ -157,8 +159,8 @@ def _as_a_process(
         os._exit(code)
 
 
-def _status_of(pid: int, said: Path) -> int:
-    deadline = time.monotonic() + ENDS_WITHIN_S
+def _status_of(pid: int, said: Path, within_s: float) -> int:
+    deadline = time.monotonic() + within_s
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:

@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from weir import fabric
-from weir.fabric.vm.lacking import lacking, lacking_failover
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
-from weir.lab.vm import VmOptions
 from weir.procedures.migration.course import SAID
 from weir.procedures.migration.run import MigrationRun, MigrationSettings
 from weir.results.migration import PhaseName
@@ -24,6 +22,7 @@ from weir.results.result import Result
 from weir.store.store import Store
 
 from .killed import kill, survived
+from .migrated import DRAIN_MS, GUEST, impossible
 from .surroundings import Surroundings
 from .tiny import tiny_lab
 
@@ -33,7 +32,6 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
 ]
 
-GUEST = VmOptions(forwarder="kernel", accel="tcg", memory_mb=256)
 LOAD_PPS = 400.0
 
 
@@ -64,7 +62,7 @@ def interrupt() -> None:
 def lab() -> Lab:
     tiny = tiny_lab("linux-bridge")
     function = FunctionOptions(kind="vm", vm=GUEST)
-    trial = tiny.measure.trial.model_copy(update={"drain_ms": 2000})
+    trial = tiny.measure.trial.model_copy(update={"drain_ms": DRAIN_MS})
     return tiny.model_copy(
         update={
             "functions": {DEFAULT_FUNCTION: function},
@@ -75,14 +73,9 @@ def lab() -> Lab:
 
 @pytest.fixture
 def possible() -> None:
-    missing = lacking([GUEST], "linux-bridge")
-    if missing is None:
-        try:
-            missing = lacking_failover()
-        except fabric.FabricError as error:
-            missing = error.message, error.fix
+    missing = impossible()
     if missing is not None:
-        pytest.skip(": ".join(missing))
+        pytest.skip(missing)
 
 
 def settings(its: Lab, **changes: object) -> MigrationSettings:

@@ -4,7 +4,7 @@ left behind or touched that is not Weir's, and no command hangs or ends in a tra
 
 A command is run once to see its calls (`system_calls`), and then again for each of them, which does not
 happen: a signal comes in its place, or it returns an error. Where there are too
-many, WEIR_SEED chooses others.
+many, WEIR_SEED chooses others. All of them take hours: WEIR_PART=3/20 tries the third of twenty equal parts.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import pytest
 from weir import fabric
 from weir.cli.exits import FAILED, OK
 
-from .scenes import Deploy, Destroy, Reset, Run, Scene, Soak, Tune, Untune
-from .system_calls import NOT_BEGUN, Call, strace_works, traced
+from .scenes import Deploy, Destroy, Migrate, Reset, Run, Scene, Soak, Tune, Untune
+from .system_calls import NOT_BEGUN, Call, Ended, strace_works, traced
 from .tiny import TECHNOLOGIES
 
 pytestmark = [
@@ -36,6 +36,7 @@ KILL, TERM, HUP = "signal=KILL", "signal=TERM", "signal=HUP"
 ERRORS = tuple(f"error={name}" for name in ("ENOSPC", "EIO", "ENOMEM", "EINTR", "EACCES"))
 SHORT = "retval=1"  # strace writes nothing then: only where Weir takes back what is not written whole
 SEED = int(os.environ.get("WEIR_SEED") or 0)
+PART, PARTS = map(int, (os.environ.get("WEIR_PART") or "1/1").split("/"))
 
 Attempt = tuple[Call, str]
 
@@ -51,12 +52,13 @@ def injections(call: Call) -> Iterator[str]:
 
 
 def spread(most: int) -> Callable[[Sequence[Call]], list[Attempt]]:
-    """So many of all, evenly, from a seeded place on; all, where there are not more."""
+    """So many of all, evenly, from a seeded place on; all, where there are not more. Of these WEIR_PART's."""
 
     def chosen(calls: Sequence[Call]) -> list[Attempt]:
         every = [(call, what) for call in calls for what in injections(call)]
         count, at = min(most, len(every)), random.Random(SEED).random()
-        return [every[int((number + at) * len(every) / count)] for number in range(count)]
+        spread_out = [every[int((number + at) * len(every) / count)] for number in range(count)]
+        return spread_out[PART - 1 :: PARTS]
 
     return chosen
 
@@ -70,10 +72,14 @@ class Trials:
         self.faults: list[str] = []
         self.came = self.missed = 0
 
+    def _traced(self, inject: str | None = None) -> Ended:
+        scene = self._scene
+        return traced(scene.work, self._folder, inject, before=scene.child, within_s=scene.within_s)
+
     def calls(self) -> list[Call]:
         """Those of the command when nothing happens."""
         self._scene.prepare()
-        ended = traced(self._scene.work, self._folder, before=self._scene.child)
+        ended = self._traced()
         self._scene.after(ended, "nothing")
         assert ended.code in (OK, FAILED), ended.said  # a noisy machine lets no rate be found
         return ended.calls
@@ -89,7 +95,7 @@ class Trials:
         when = f"{what} at {call.name} number {call.number}: {call.text}"
         try:
             inject = f"{call.name}:{what}:when={call.number}"
-            ended = traced(self._scene.work, self._folder, inject, before=self._scene.child)
+            ended = self._traced(inject)
             came = ended.came_to(call) and ended.code != NOT_BEGUN
             self.came += came
             self.missed += not came
@@ -111,6 +117,9 @@ def tried(
     refusal = fabric.check(technology)
     if refusal is not None:
         pytest.skip(f"{technology} cannot run here: {refusal.missing}")
+    missing = kind.lacking()
+    if missing is not None:
+        pytest.skip(missing)
     scene = kind(kind.__name__.lower(), root, folder, technology)
     try:
         trials = Trials(scene, folder)
@@ -129,6 +138,7 @@ SCENES: list[tuple[type[Scene], str]] = [
     *((kind, name) for kind in (Deploy, Destroy, Run) for name in TECHNOLOGIES),
     *((Reset, name) for name in TECHNOLOGIES if name != "direct"),
     *((kind, "direct") for kind in (Tune, Untune, Soak)),
+    (Migrate, "linux-bridge"),
 ]
 QUICK: dict[tuple[type[Scene], str], int] = {
     (Deploy, "direct"): 12, (Deploy, "linux-bridge"): 6, (Deploy, "ovs"): 3,
@@ -137,12 +147,14 @@ QUICK: dict[tuple[type[Scene], str], int] = {
 }  # fmt: skip
 """How many of each in `make test`, by what one costs."""
 MEASURING, OF_A_MEASUREMENT = (Run, Soak), 500
+OF_A_MIGRATION = 40  # two emulated guests are booted for each
 
 
 def _many(kind: type[Scene], _technology: str) -> int:
     """All of what builds and takes down; of measurements, which have thousands and take seconds, some. Or
     WEIR_POINTS."""
-    return int(os.environ.get("WEIR_POINTS") or (OF_A_MEASUREMENT if kind in MEASURING else sys.maxsize))
+    most = OF_A_MEASUREMENT if kind in MEASURING else sys.maxsize
+    return int(os.environ.get("WEIR_POINTS") or (OF_A_MIGRATION if kind is Migrate else most))
 
 
 @pytest.mark.parametrize(
