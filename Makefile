@@ -12,7 +12,7 @@ PYTHON := .venv/bin/python
 # Tests that leave the machine's links and pages alone run side by side, the others one by one.
 SIDE_BY_SIDE := tests/unit tests/contract tests/packet tests/report tests/docs
 C_FILES = $(shell find native -name '*.[ch]')
-# Of tests that load the machine they run on: one that fails is run again, and named.
+# Tests load the machine they run on: one that fails is run again, and named.
 ONCE_MORE := --reruns 1 --reruns-delay 2 --rerun-show-tracebacks -rR
 
 # What ran and what was skipped, as meson and pytest write it down.
@@ -97,7 +97,7 @@ test-model: build/.packages-dev ## what cores hand to each other, in every order
 
 .PHONY: test-python
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
-	@$(SUDO) $(PYTHON) -m pytest -n $(shell nproc) --dist loadscope --junitxml=$(word 1,$(PYTEST_JUNIT)) $(SIDE_BY_SIDE)
+	@$(SUDO) $(PYTHON) -m pytest $(ONCE_MORE) -n $(shell nproc) --dist loadscope --junitxml=$(word 1,$(PYTEST_JUNIT)) $(SIDE_BY_SIDE)
 	@$(SUDO) $(PYTHON) -m pytest $(ONCE_MORE) --junitxml=$(word 2,$(PYTEST_JUNIT)) $(addprefix --ignore=,$(SIDE_BY_SIDE))
 
 .PHONY: test-vm

@@ -31,6 +31,7 @@
 
 struct contender {
 	struct weir_stage stage;
+	bool ticks; /* its function wants to be called now and then */
 	uint64_t next_tick_tsc;
 };
 
@@ -88,7 +89,7 @@ run_batch(struct bench *bench, struct contender *contender, const uint32_t *firs
 	memcpy(batch.packet, bench->packets, sizeof(bench->packets));
 	begin = rte_rdtsc_precise();
 	batch.now_tsc = begin;
-	if (nf->tick != NULL && begin >= contender->next_tick_tsc) {
+	if (contender->ticks && begin >= contender->next_tick_tsc) {
 		contender->next_tick_tsc = begin + rte_get_tsc_hz() / 1000;
 		nf->tick(contender->stage.state, begin, NULL);
 	}
@@ -133,6 +134,8 @@ make_contender(char **arguments, int count, struct contender *contender)
 		weir_nf_create(contender->stage.nf, values, used - 1, "options", &error);
 	if (contender->stage.state == NULL)
 		rte_exit(2, "stage-bench: %s: %s\n", contender->stage.nf->name, error.message);
+	contender->ticks = contender->stage.nf->tick != NULL &&
+			   !weir_nf_is_idle(contender->stage.nf, contender->stage.state);
 	return used;
 }
 

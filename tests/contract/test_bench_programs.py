@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of benches answer for what they measure: a bench that only skips would go unnoticed."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.native_program import QUIET, printed
+from tests.polled_core import CORE
+
+EAL = ("-l", str(CORE), "-m", "256", "--no-huge", "--no-shconf", *QUIET)
+
+
+@pytest.mark.parametrize(
+    ("to", "contender"),
+    [
+        (("203.0.113.10", "80"), ("nf=lb", "services=203.0.113.10:80/udp 10.0.0.1:8080")),
+        (("198.51.100.1", "80"), ("nf=nat", "external=203.0.113.0/27")),
+        (("198.51.100.1", "80"), ("nf=firewall", "default=permit")),
+    ],
+)
+def test_a_stage_is_measured_beside_l3fwd(to: tuple[str, str], contender: tuple[str, ...]) -> None:
+    l3fwd = ("nf=l3fwd", "dst_mac=02:00:00:00:00:09")
+    rounds = printed("stage-bench", [*EAL, "--", "64", "2", *to, *contender, *l3fwd])
+    assert len(rounds) == 2
+    for cycles in rounds:
+        assert cycles.keys() == {contender[0].removeprefix("nf="), "l3fwd"}
+        assert all(each > 0 for each in cycles.values())
