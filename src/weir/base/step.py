@@ -35,6 +35,13 @@ StepKind = Literal[
     "vm-ready",
     "sriov-vf",
     "end-host",
+    "ovs-transaction",
+    "openflow",
+    "interface",
+    "ruleset",
+    "dhcp-server",
+    "dhcp-leases",
+    "cloud-hosts",
     "weir-dp",
 ]
 Param = bool | int | str | list[str] | list[int]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from weir.base.step import StepKind
 from weir.base.topology import Topology
@@ -34,6 +34,9 @@ from weir.fabric.step_handlers import (
 )
 from weir.plan import Step, Tuning
 
+if TYPE_CHECKING:
+    from weir.base.cloud import CloudTopology
+
 # A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
 EXEC_S = 2.0
 _ENDING_S, _LOOK_S = 1.0, 0.01
@@ -58,7 +61,8 @@ def _ignore(event: Event) -> None:
 
 
 class Deployment:
-    """One deployment that stands, or what is left of one: a chain, or a host that is tuned for a lab."""
+    """One deployment that stands, or what is left of one: a chain, a cloud of tenants, or a host that is tuned
+    for a lab."""
 
     def __init__(self, journal: Journal, claim: CoreClaim | None = None) -> None:
         self._journal = journal
@@ -68,7 +72,7 @@ class Deployment:
 
     @cached_property
     def topology(self) -> Topology | None:
-        """None of a tuned host. FabricError if another version of Weir made it."""
+        """Of a chain; None of anything else. FabricError if another version of Weir made it."""
         header = self._journal.header()
         return Topology.model_validate(header["begin"]) if "begin" in header else None
 
@@ -77,6 +81,14 @@ class Deployment:
         """Of a tuned host. FabricError likewise."""
         header = self._journal.header()
         return Tuning.model_validate(header["tune"]) if "tune" in header else None
+
+    @cached_property
+    def cloud(self) -> CloudTopology | None:
+        """Of a cloud of tenants. FabricError likewise."""
+        from weir.base.cloud import CloudTopology
+
+        header = self._journal.header()
+        return CloudTopology.model_validate(header["cloud"]) if "cloud" in header else None
 
     def unreadable(self) -> str | None:
         """Why nothing can be said of it; None if it can."""
@@ -90,7 +102,7 @@ class Deployment:
     def deploy(
         cls,
         steps: list[Step],
-        about: Topology | Tuning,
+        about: Topology | Tuning | CloudTopology,
         on_event: OnEvent = _ignore,
         *,
         shares_cores: bool = False,

@@ -41,16 +41,23 @@ class EndHost:
             _set_up(step, site, netns, interface)
         except NetlinkError as error:
             raise FabricError(f"cannot {step.text}: {error}") from error
-        machines = NAMES.read_text(errors="replace") if NAMES.exists() else ""
         names = "\n".join(_texts(step, "names"))
-        (site.directory / str(step.params["hosts_file"])).write_text(f"{names}\n{machines}")
-        (site.directory / str(step.params["resolver_file"])).write_text(_NO_RESOLVER)
+        write_names(
+            site.directory, str(step.params["hosts_file"]), str(step.params["resolver_file"]), names
+        )
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends the commands that run in it, which would keep the namespace alive. All else goes with it and
         with the run directory."""
         process.end_inside(str(params["netns"]))
+
+
+def write_names(directory: Path, hosts_file: str, resolver_file: str, names: str) -> None:
+    """What commands see as /etc/hosts and /etc/resolv.conf: these names, and the machine's."""
+    machines = NAMES.read_text(errors="replace") if NAMES.exists() else ""
+    (directory / hosts_file).write_text(f"{names}\n{machines}")
+    (directory / resolver_file).write_text(_NO_RESOLVER)
 
 
 def _texts(step: Step, key: str) -> list[str]:

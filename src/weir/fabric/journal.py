@@ -16,21 +16,26 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from weir.base.first_fault import fault_text
-from weir.base.topology import Topology
 from weir.fabric.errors import FabricError
 from weir.fabric.lock import Lock
-from weir.plan import Step, Tuning
+from weir.plan import Step
+
+if TYPE_CHECKING:
+    from weir.base.cloud import CloudTopology
+    from weir.base.topology import Topology
+    from weir.plan import Tuning
 
 SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
 VERSION = 1
 """Of the records; a journal of another version is only named, and taken down by the Weir that made it."""
 _RESERVED_BYTES = 64 * 1024
-_HEADERS = {Topology: "begin", Tuning: "tune"}
+_HEADERS = {"Topology": "begin", "Tuning": "tune", "CloudTopology": "cloud"}
+"""By the name of the class: few commands know them all."""
 
 
 def root() -> Path:
@@ -60,7 +65,7 @@ class Journal:
         self._closed = weakref.finalize(self, os.close, self._fd)
 
     @classmethod
-    def begin(cls, about: Topology | Tuning) -> Journal:
+    def begin(cls, about: Topology | Tuning | CloudTopology) -> Journal:
         """A new journal, locked before anybody can see it."""
         path = root() / f"{about.deployment}{SUFFIX}"
         lock = _lock_of(path)
@@ -72,7 +77,7 @@ class Journal:
             flags = os.O_TMPFILE | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
             journal = cls(path, os.open(path.parent, flags, 0o644), lock)
             try:
-                head = {"journal": VERSION, _HEADERS[type(about)]: about.model_dump(mode="json")}
+                head = {"journal": VERSION, _HEADERS[type(about).__name__]: about.model_dump(mode="json")}
                 journal._append(head)
                 # With a directory descriptor, because plain link(2) would not follow the symbolic link.
                 descriptors = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -116,8 +116,9 @@ class Veth:
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
-        """Deletes one end, and so both."""
-        delete(site, str(params["netns"]), str(params["interface"]))
+        """Deletes one end, and so both; nothing where the pair goes with its namespace."""
+        if not params.get("vanishes"):
+            delete(site, str(params["netns"]), str(params["interface"]))
 
 
 class Bridge:
@@ -145,8 +146,9 @@ class Bridge:
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
-        """Deletes it."""
-        delete(site, str(params["netns"]), str(params["bridge"]))
+        """Deletes it; nothing where it goes with its namespace."""
+        if not params.get("vanishes"):
+            delete(site, str(params["netns"]), str(params["bridge"]))
 
     def datapath(self, facts: Facts) -> str:  # noqa: ARG002
         """The kernel's, of its version."""

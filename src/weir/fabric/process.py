@@ -185,18 +185,22 @@ def _user_of(pid: int) -> int | None:
     return None
 
 
-def inside(netns: str) -> list[int]:
-    """Pids of the processes in that network namespace; none where there is no such namespace."""
-    try:
-        there = (namespace.DIRECTORY / netns).stat()
-    except FileNotFoundError:
-        return []
+def inside(*namespaces: str) -> list[int]:
+    """Pids of the processes in these network namespaces; none of one that is not there."""
+    there = set()
+    for one in namespaces:
+        with suppress(FileNotFoundError):
+            there.add(_identity((namespace.DIRECTORY / one).stat()))
     found = []
-    for pid in _others():
+    for pid in _others() if there else ():
         with suppress(OSError):
-            if os.path.samestat(Path(f"/proc/{pid}/ns/net").stat(), there):
+            if _identity(Path(f"/proc/{pid}/ns/net").stat()) in there:
                 found.append(pid)
     return found
+
+
+def _identity(file: os.stat_result) -> tuple[int, int]:
+    return file.st_dev, file.st_ino
 
 
 def _others() -> list[int]:
@@ -227,9 +231,9 @@ def end_marked(marker: str, user: int | None = None, journalled: Mapping[Started
     _end_all(partial(marked, marker, user, journalled))
 
 
-def end_inside(netns: str) -> None:
-    """The same of every process in that network namespace, whoever put it there."""
-    _end_all(partial(inside, netns))
+def end_inside(*namespaces: str) -> None:
+    """The same of every process in these network namespaces, whoever put it there."""
+    _end_all(partial(inside, *namespaces))
 
 
 def _end_all(found: Callable[[], list[int]]) -> None:

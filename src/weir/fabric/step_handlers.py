@@ -299,6 +299,13 @@ _HANDLERS = {
     "ovs-port": ("weir.fabric.openvswitch", "OvsPort"),
     "sriov-vf": ("weir.fabric.sriov", "SriovVf"),
     "end-host": ("weir.fabric.end_host", "EndHost"),
+    "ovs-transaction": ("weir.fabric.cloud.switch", "OvsTransaction"),
+    "openflow": ("weir.fabric.cloud.switch", "OpenFlow"),
+    "interface": ("weir.fabric.cloud.interface", "Interface"),
+    "ruleset": ("weir.fabric.cloud.ruleset", "Ruleset"),
+    "dhcp-server": ("weir.fabric.cloud.dhcp", "DhcpServer"),
+    "dhcp-leases": ("weir.fabric.cloud.dhcp", "DhcpLeases"),
+    "cloud-hosts": ("weir.fabric.cloud.hosts", "CloudHosts"),
     "weir-dp": ("weir.fabric.data_plane", "WeirDp"),
 }
 

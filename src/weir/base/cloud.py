@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cloud of tenants on one host: nodes, tenants' networks, instances, and the names of all they consist of.
+
+Each node is a network namespace with an Open vSwitch of its own: `network` has the routers and DHCP servers,
+`compute1` and `compute2` have the instances. They share a wire, on which `isolation` keeps networks apart.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Literal
+
+from weir.base.record import FixedRecord
+from weir.base.topology import namespace, token_of
+
+NETWORK_NODE = "network"
+DATA, OUTSIDE = "data", "outside"
+MTU_BYTES = 1500
+"""Of instances."""
+DATA_MTU_BYTES = 1600
+"""Of the nodes' wire: room for a tunnel's headers, so that instances need no smaller MTU."""
+
+
+class CloudNode(FixedRecord):
+    """One node."""
+
+    name: str
+    address: str
+    """On the nodes' wire, where tunnels end."""
+
+
+class Rule(FixedRecord):
+    """What a security group lets in."""
+
+    protocol: Literal["any", "tcp", "udp", "icmp"]
+    ports: tuple[int, int] | None
+    source: str
+
+
+class Instance(FixedRecord):
+    """A host of a tenant: a namespace with a TCP/IP stack."""
+
+    name: str
+    """ "blue.1"."""
+    number: int
+    """In its network, from 1."""
+    node: str
+    mac: str
+    address: str
+    """That the DHCP server gives it."""
+    floating: str | None
+    """Outside; None: it has none."""
+
+
+class TenantNetwork(FixedRecord):
+    """One tenant: its network, router, DHCP server and security group."""
+
+    name: str
+    """The tenant's."""
+    number: int
+    """From 1; the VLAN tag at the integration bridges, and the zone of connection tracking."""
+    segment: int
+    """On the nodes' wire: VLAN tag, VNI (RFC 7348) or GRE key (RFC 2890)."""
+    subnet: str
+    router: str
+    """Address in the subnet."""
+    router_mac: str
+    dhcp: str
+    """Likewise the DHCP server's."""
+    dhcp_mac: str
+    external: str
+    """The router's address outside."""
+    external_mac: str
+    ingress: tuple[Rule, ...]
+    instances: tuple[Instance, ...]
+
+    @property
+    def prefix_length(self) -> int:
+        """Of the subnet."""
+        return ipaddress.IPv4Network(self.subnet).prefixlen
+
+
+class CloudTopology(FixedRecord):
+    """What stands, or will."""
+
+    lab: str
+    deployment: str
+    security: Literal["bridge-filter", "ovs-conntrack", "none"]
+    isolation: Literal["vlan", "vxlan", "gre"]
+    external: str
+    """The network outside."""
+    outside: str
+    """Address of the host there, by which routers reach everything else."""
+    nodes: tuple[CloudNode, ...]
+    """The network node first."""
+    networks: tuple[TenantNetwork, ...]
+
+    def namespace(self, name: str) -> str:
+        """Of a node, an instance, a router ("blue.router"), a DHCP server ("blue.dhcp"), DATA or OUTSIDE."""
+        return namespace(token_of(self.deployment), name)
+
+    def node(self, name: str) -> CloudNode:
+        """KeyError if there is none of that name."""
+        return {one.name: one for one in self.nodes}[name]
+
+    def compute_nodes(self) -> tuple[CloudNode, ...]:
+        """Those with instances."""
+        return self.nodes[1:]
+
+    def instances(self, node: str) -> list[tuple[TenantNetwork, Instance]]:
+        """That node's."""
+        return [(of, one) for of in self.networks for one in of.instances if one.node == node]
+
+    def networks_at(self, node: str) -> list[TenantNetwork]:
+        """Those that the node has ports of."""
+        if node == NETWORK_NODE:
+            return list(self.networks)
+        return [one for one in self.networks if any(each.node == node for each in one.instances)]
+
+    def hosts(self) -> dict[str, str]:
+        """What commands can be run in, and its addresses as text, in order: instances, routers, the outside."""
+        found = {}
+        for network in self.networks:
+            for one in network.instances:
+                found[one.name] = one.address + (f" (outside {one.floating})" if one.floating else "")
+            found[router_name(network)] = f"{network.router}, {network.external}"
+        found[OUTSIDE] = self.outside
+        return found
+
+
+def router_name(network: TenantNetwork) -> str:
+    """Of a tenant's router."""
+    return f"{network.name}.router"
+
+
+def dhcp_name(network: TenantNetwork) -> str:
+    """Of a tenant's DHCP server."""
+    return f"{network.name}.dhcp"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Step kinds of a cloud of tenants."""

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Step kind interface: addresses and routes of an interface that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from weir.fabric.cloud.switch import userspace
+from weir.fabric.errors import FabricError
+from weir.fabric.links import index
+from weir.fabric.offloads import switch_off_offloads
+from weir.fabric.step_handlers import Facts, Site
+from weir.plan import Step
+
+
+class Interface:
+    """One interface, and the loopback beside it."""
+
+    def do(self, step: Step, site: Site) -> Facts:
+        """FabricError where the kernel refuses. Without offloads before a userspace datapath, which would get
+        frames with unfinished checksums."""
+        params = step.params
+        netns, name, mac = str(params["netns"]), str(params["interface"]), str(params["mac"])
+        try:
+            if mac:
+                site.route(netns).link("set", index=index(site, netns, name), address=mac)
+            site.route(netns).link("set", index=index(site, netns, name), state="up")
+            site.route(netns).link("set", index=index(site, netns, "lo"), state="up")
+            address(site, netns, name, _texts(params["addresses"]), _texts(params["routes"]))
+        except NetlinkError as error:
+            raise FabricError(f"cannot {step.text}: {error}") from error
+        if mac and userspace():
+            switch_off_offloads(netns, name)
+        return {}
+
+    def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+        """Nothing: it goes with its namespace."""
+
+
+def _texts(listed: object) -> list[str]:
+    assert isinstance(listed, list)
+    return [str(one) for one in listed]
+
+
+def address(site: Site, netns: str, name: str, addresses: Sequence[str], routes: Sequence[str]) -> None:
+    """Gives "10.0.0.2/24" and "default via 10.0.0.1". NetlinkError."""
+    route = site.route(netns)
+    number = index(site, netns, name)
+    for one in addresses:
+        own, _, length = one.partition("/")
+        route.addr("add", index=number, address=own, prefixlen=int(length))
+    for one in routes:
+        to, _, gateway = one.partition(" via ")
+        route.route("add", dst=to, gateway=gateway, oif=number)

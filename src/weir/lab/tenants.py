@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tenants file: customers of a cloud, their networks and instances, and how the cloud keeps them apart."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from weir.base.record import LabSection
+from weir.lab.lab import Name
+
+TENANTS_MAX = 256
+INSTANCES_MAX = 64
+ROUTERS_AND_SERVERS = 2
+"""Addresses of a tenant's network that are not instances': the router's and the DHCP server's."""
+
+Security = Literal["bridge-filter", "ovs-conntrack", "none"]
+Isolation = Literal["vlan", "vxlan", "gre"]
+TenantName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$", examples=["blue"])]
+_PortNumber = Annotated[int, Field(ge=1, le=65535)]
+
+
+def _network(text: str) -> str:
+    try:
+        network = ipaddress.IPv4Network(text)
+    except ValueError:
+        raise ValueError("expected an IPv4 network such as 10.0.0.0/24, without bits of a host") from None
+    return str(network)
+
+
+_Network = Annotated[str, AfterValidator(_network)]
+
+
+class IngressRule(LabSection):
+    """What may come to a tenant's instances from outside its security group."""
+
+    protocol: Literal["any", "tcp", "udp", "icmp"] = Field(description="what is let in")
+    ports: tuple[_PortNumber, _PortNumber] | None = Field(
+        default=None, description="the first and the last destination port, of TCP or UDP; absent: all"
+    )
+    source: _Network = Field(
+        default="0.0.0.0/0", description="from whom, as the instance sees it", examples=["198.18.0.0/16"]
+    )
+
+    @model_validator(mode="after")
+    def _ports_of_something(self) -> Self:
+        if self.ports is None:
+            return self
+        if self.protocol not in ("tcp", "udp"):
+            raise ValueError(f"has ports, and {self.protocol} has none; expected protocol: tcp or udp")
+        if self.ports[0] > self.ports[1]:
+            raise ValueError("has a first port above its last; expected the lower one first")
+        return self
+
+
+class Tenant(LabSection):
+    """A customer, or several that are alike: one network, one router, one security group each."""
+
+    name: TenantName = Field(
+        description="of several: NAME-1, NAME-2, …; instances are NAME.1, NAME.2, …", examples=["blue"]
+    )
+    count: int = Field(default=1, ge=1, le=TENANTS_MAX, description="how many tenants are alike")
+    instances: int = Field(default=1, ge=1, le=INSTANCES_MAX, description="of each tenant, spread over nodes")
+    subnet: _Network = Field(
+        default="10.0.0.0/24",
+        description="the tenant's network; those of several tenants may be the same",
+        examples=["10.0.0.0/24"],
+    )
+    floating: int = Field(
+        default=0, ge=0, le=INSTANCES_MAX, description="instances that get a floating address: the first ones"
+    )
+    ingress: tuple[IngressRule, ...] = Field(
+        default=(),
+        max_length=32,
+        description="what the security group lets in besides its own instances and answers; what its "
+        "instances send is let out",
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        network = ipaddress.IPv4Network(self.subnet)
+        hosts = network.num_addresses - 2
+        if hosts < self.instances + ROUTERS_AND_SERVERS:
+            raise ValueError(
+                f"has {self.instances} instances in {network}, which has room for"
+                f" {max(0, hosts - ROUTERS_AND_SERVERS)}; expected a larger subnet, or fewer instances"
+            )
+        if self.floating > self.instances:
+            raise ValueError(
+                f"has floating addresses for {self.floating} of {self.instances} instances; expected no more"
+                " of them than instances"
+            )
+        return self
+
+
+class Cloud(LabSection):
+    """What carries the tenants' networks on this host: nodes, switches and filters as OpenStack builds them."""
+
+    compute_nodes: int = Field(
+        default=1, ge=1, le=2, description="nodes with instances, beside the one with the routers"
+    )
+    security: Security = Field(
+        default="bridge-filter",
+        description="how security groups and anti-spoofing are done: in a Linux bridge for each instance, by "
+        "flows of the integration bridge, or not at all",
+    )
+    isolation: Isolation = Field(default="vxlan", description="how nodes keep networks apart on their wire")
+    external: _Network = Field(
+        default="198.18.0.0/16",
+        description="the network outside, for routers' and floating addresses",
+        examples=["198.18.0.0/16"],
+    )
+
+
+class TenantsFile(LabSection):
+    """A cloud of tenants, for `weir deploy`."""
+
+    weir: Literal[1] = Field(description="version of this format")
+    name: Name = Field(description="of what is deployed")
+    description: str = Field(default="", max_length=2000, description="what it is for")
+    cloud: Cloud = Field(default_factory=Cloud, description="how it is built")
+    tenants: tuple[Tenant, ...] = Field(min_length=1, max_length=TENANTS_MAX, description="who has instances")
+
+    def every(self) -> list[tuple[str, Tenant]]:
+        """Each tenant by its own name, in order."""
+        return [
+            (f"{one.name}-{number}" if one.count > 1 else one.name, one)
+            for one in self.tenants
+            for number in range(1, one.count + 1)
+        ]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a tenants file to checked tenants, or to everything that is wrong with it; and its JSON Schema."""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from weir.base.document_schema import SCHEMA_ID
+from weir.lab.complaint import Complaint, complaints_about, located
+from weir.lab.problem import LabFileError
+from weir.lab.source import FileKind, read_source
+from weir.lab.tenants import TENANTS_MAX, TenantsFile
+
+TENANTS = FileKind("a lab with tenants", "lab.yml", "weir, name, cloud, tenants")
+KEY = "tenants"
+_BEFORE_TENANTS = 2  # addresses outside: of the host there, and none of number 0
+_SHARED_ADDRESSES = ipaddress.IPv4Network("172.16.0.0/24")
+"""Of the nodes on their own wire."""
+
+
+@functools.cache
+def tenants_schema() -> dict[str, Any]:
+    """The schema of a tenants file."""
+    return {"$schema": SCHEMA_ID, **TenantsFile.model_json_schema(), "title": "Weir lab file with tenants"}
+
+
+def _file(path: Path) -> Path:
+    return path / TENANTS.file if path.is_dir() and (path / TENANTS.file).is_file() else path
+
+
+def has_tenants(path: str | Path) -> bool:
+    """Whether that lab file, or `lab.yml` in that directory, is one of tenants. False if it cannot be read:
+    whoever reads it as a lab says why."""
+    try:
+        values = read_source(_file(Path(path)), TENANTS).values
+    except LabFileError:
+        return False
+    return isinstance(values, dict) and KEY in values
+
+
+def load_tenants(path: str | Path) -> TenantsFile:
+    """Reads and checks it. LabFileError has all its problems."""
+    source = read_source(_file(Path(path)), TENANTS)
+    problems = list(source.problems)
+    found = None
+    try:
+        found = TenantsFile.model_validate_json(json.dumps(source.values), strict=True)
+    except ValidationError as error:
+        problems += [located(source, one) for one in complaints_about(error, tenants_schema())]
+    if found is not None:
+        problems += [located(source, one) for one in _complaints(found)]
+    if problems or found is None:
+        raise LabFileError(dict.fromkeys(problems))
+    return found
+
+
+def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
+    """What is well formed and yet impossible."""
+    external = ipaddress.IPv4Network(tenants.cloud.external)
+    every = tenants.every()
+    names = [name for name, _ in every]
+    for index, one in enumerate(tenants.tenants):
+        subnet = ipaddress.IPv4Network(one.subnet)
+        if subnet.overlaps(external):
+            message = f"overlaps the external network {external}"
+            yield Complaint(("tenants", index, "subnet"), message, "a network apart from cloud.external")
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield Complaint(("tenants",), f"are two called {name}", "a name of its own for each")
+    if len(every) > TENANTS_MAX:
+        yield Complaint(("tenants",), f"are {len(every)} in all", f"at most {TENANTS_MAX}")
+    if external.overlaps(_SHARED_ADDRESSES):
+        message = f"overlaps {_SHARED_ADDRESSES}, the nodes' own network"
+        yield Complaint(("cloud", "external"), message, "another network")
+    wanted = len(every) + sum(one.floating for _, one in every)
+    room = external.num_addresses - 1 - _BEFORE_TENANTS
+    if wanted > room:
+        message = f"has room for {max(0, room)} routers and floating addresses, and {wanted} are needed"
+        yield Complaint(("cloud", "external"), message, "a larger network")

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the Linux bridge in front of each instance (`bridge-filter`): what it may send, in nftables' bridge
+family; what it may get, in iptables, which follows connections there.
+
+Network K is connection tracking's zone K, since tenants may have the same addresses. Each drop has a counter,
+or a comment, of its port and reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.base.cloud import CloudNode, CloudTopology, Instance, Rule, TenantNetwork
+from weir.plan.cloud.names import InstancePort
+
+COMMENT = "weir"
+"""First word of the comment of a rule that drops; then network, instance and reason."""
+ANTI_SPOOFING = ("spoofed_mac", "spoofed_arp", "rogue_dhcp", "spoofed_ip", "other_protocol")
+SEPARATOR = "_of_"
+_METADATA = "169.254.0.0/16"  # link-local, RFC 3927: 169.254.169.254 is where clouds serve metadata
+
+
+def counter(network: TenantNetwork, instance: Instance, reason: str) -> str:
+    """Of nftables: "spoofed_mac_of_1_2"."""
+    return f"{reason}{SEPARATOR}{network.number}_{instance.number}"
+
+
+def anti_spoofing(topology: CloudTopology, node: CloudNode) -> str:
+    """For nft."""
+    here = topology.instances(node.name)
+    lines = ["table bridge weir {"]
+    for network, instance in here:
+        lines += [f"  counter {counter(network, instance, reason)} {{ }}" for reason in ANTI_SPOOFING]
+    for network, instance in here:
+        lines += [f"  chain {_chain(network, instance)} {{", *_from_instance(network, instance), "  }"]
+    lines += [
+        "  chain prerouting {",
+        "    type filter hook prerouting priority -300; policy accept;",
+        "    iifname vmap {",
+        *(
+            f'      "{InstancePort.of(network, one).tap}" : jump {_chain(network, one)},'
+            for network, one in here
+        ),
+        "    }",
+        "  }",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _chain(network: TenantNetwork, instance: Instance) -> str:
+    return f"from_{network.number}_{instance.number}"
+
+
+def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
+    mac, own = instance.mac, f"{{ 0.0.0.0, {instance.address} }}"  # it probes before it has it: RFC 5227
+
+    def drop(match: str, reason: str) -> str:
+        return f"    {match} counter name {counter(network, instance, reason)} drop".replace("   counter", "  counter")
+
+    yield drop(f"ether saddr != {mac}", "spoofed_mac")
+    yield drop(f"ether type arp arp saddr ether != {mac}", "spoofed_arp")
+    yield drop(f"ether type arp arp saddr ip != {own}", "spoofed_arp")
+    yield "    ether type arp accept"
+    yield f"    ether type ip ip saddr {own} udp sport 68 udp dport 67 accept"
+    yield drop("ether type ip udp sport 67 udp dport 68", "rogue_dhcp")
+    yield drop(f"ether type ip ip saddr != {instance.address}", "spoofed_ip")
+    yield "    ether type ip accept"
+    yield f"    counter name {counter(network, instance, 'other_protocol')} drop"
+
+
+def security_groups(topology: CloudTopology, node: CloudNode) -> str:
+    """For iptables-restore."""
+    here = topology.instances(node.name)
+    lines = ["*raw"]
+    for network, instance in here:
+        port = InstancePort.of(network, instance)
+        lines += [
+            f"-A PREROUTING -m physdev --physdev-in {interface} -j CT --zone {network.number}"
+            for interface in (port.tap, port.below)
+        ]
+    lines += ["COMMIT", "*filter"]
+    lines += [f":{_group(network, one)} - [0:0]" for network, one in here]
+    for network, instance in here:
+        tap, group = InstancePort.of(network, instance).tap, _group(network, instance)
+        lines.append(f"-A FORWARD -m physdev --physdev-is-bridged --physdev-out {tap} -j {group}")
+        lines += [f"-A {group} {rule}" for rule in _to_instance(network, instance)]
+    return "\n".join([*lines, "COMMIT", ""])
+
+
+def _group(network: TenantNetwork, instance: Instance) -> str:
+    return f"to-{network.number}.{instance.number}"
+
+
+def _to_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
+    said = f"{COMMENT} {network.number} {instance.number}"
+    first, last = network.instances[0].address, network.instances[-1].address
+    yield "-m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT"
+    yield f"-s {network.dhcp} -p udp --sport 67 --dport 68 -j ACCEPT"
+    yield f'-m conntrack --ctstate INVALID -m comment --comment "{said} invalid" -j DROP'
+    yield f"-m iprange --src-range {first}-{last} -j ACCEPT"
+    for rule in network.ingress:
+        yield f"{_let_in(rule)} -j ACCEPT"
+    yield f'-m comment --comment "{said} security_group" -j DROP'
+
+
+def _let_in(rule: Rule) -> str:
+    words = [f"-s {rule.source}"]
+    if rule.protocol != "any":
+        words.append(f"-p {rule.protocol}")
+    if rule.ports is not None:
+        words.append(f"--dport {rule.ports[0]}:{rule.ports[1]}")
+    return " ".join(words)
+
+
+def router(network: TenantNetwork, *, outer: str, inner: str) -> str:
+    """Of a tenant's router, for iptables-restore: source NAT, floating addresses, nothing else from outside,
+    and no metadata."""
+    floating = [(one.floating, one.address) for one in network.instances if one.floating is not None]
+    return "\n".join(
+        [
+            "*nat",
+            *(f"-A PREROUTING -d {outside} -j DNAT --to-destination {own}" for outside, own in floating),
+            # An instance that asks for a floating address of its own network: the answer has to come back here.
+            f"-A POSTROUTING -s {network.subnet} -o {inner} -m conntrack --ctstate DNAT"
+            f" -j SNAT --to-source {network.router}",
+            *(f"-A POSTROUTING -s {own} -o {outer} -j SNAT --to-source {outside}" for outside, own in floating),
+            f"-A POSTROUTING -s {network.subnet} -o {outer} -j SNAT --to-source {network.external} --random-fully",
+            "COMMIT",
+            "*filter",
+            ":FORWARD DROP [0:0]",
+            f"-A FORWARD -d {_METADATA} -p tcp -j REJECT --reject-with tcp-reset",
+            f"-A FORWARD -d {_METADATA} -j REJECT --reject-with icmp-admin-prohibited",
+            "-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT",
+            f"-A FORWARD -i {inner} -o {outer} -j ACCEPT",
+            "-A FORWARD -m conntrack --ctstate DNAT -j ACCEPT",
+            "COMMIT",
+            "",
+        ]
+    )

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What interfaces, bridges and ports are called, as in OpenStack. Of network K and its instance J:
+
+    tapK.J   the instance's interface at its node       qrK   the router's inner port at br-int
+    qbrK.J   the bridge that filters for it             qgK   its outer port at br-ex
+    qvbK.J, qvoK.J   from that bridge to br-int         dhcpK the DHCP server's port at br-int
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weir.base.cloud import Instance, TenantNetwork
+
+INTEGRATION, TUNNEL, VLAN, PHYSICAL, EXTERNAL = "br-int", "br-tun", "br-vlan", "br-phy", "br-ex"
+DATA_INTERFACE, EXTERNAL_INTERFACE = "eth1", "eth2"
+"""Of a node: to the others, and outside."""
+OUTER, INNER = "qg", "qr"
+"""In a router's namespace."""
+HOST_INTERFACE = "eth0"
+"""Of an instance, a DHCP server and the host outside."""
+
+
+@dataclass(frozen=True)
+class InstancePort:
+    """The interfaces of an instance at its node."""
+
+    tap: str
+    bridge: str
+    below: str  # the bridge's end of the pair to br-int
+    above: str  # and br-int's
+
+    @classmethod
+    def of(cls, network: TenantNetwork, instance: Instance) -> InstancePort:
+        """Those names."""
+        number = f"{network.number}.{instance.number}"
+        return cls(f"tap{number}", f"qbr{number}", f"qvb{number}", f"qvo{number}")
+
+
+def outer_port(network: TenantNetwork) -> str:
+    """The router's, at br-ex."""
+    return f"qg{network.number}"
+
+
+def inner_port(network: TenantNetwork) -> str:
+    """The router's, at br-int."""
+    return f"qr{network.number}"
+
+
+def dhcp_port(network: TenantNetwork) -> str:
+    """The DHCP server's, at br-int."""
+    return f"dhcp{network.number}"
+
+
+def ovs_directory(node: str) -> str:
+    """Of its Open vSwitch, in the run directory."""
+    return f"ovs-{node}"

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps for a tenant's router and DHCP server, each in a namespace of its own beside the network node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.base.cloud import (
+    MTU_BYTES,
+    NETWORK_NODE,
+    CloudTopology,
+    TenantNetwork,
+    dhcp_name,
+    router_name,
+)
+from weir.base.step import Step
+from weir.plan.cloud import filters, names
+from weir.plan.cloud.parts import interface, ruleset, silent, wire
+
+
+def router_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator[Step]:
+    """The router: forwards as soon as it is there, with nobody to forward for yet."""
+    netns, node = topology.namespace(router_name(network)), topology.namespace(NETWORK_NODE)
+    yield from silent(netns, "net.ipv4.ip_forward=1")
+    for own, port in ((names.INNER, names.inner_port(network)), (names.OUTER, names.outer_port(network))):
+        yield wire(netns, own, node, port)
+    floating = [f"{one.floating}/32" for one in network.instances if one.floating is not None]
+    inside = [f"{network.router}/{network.prefix_length}"]
+    yield interface(netns, names.INNER, network.router_mac, inside, at=router_name(network))
+    length = topology.external.partition("/")[2]
+    outside = [f"{network.external}/{length}", *floating]
+    yield interface(
+        netns,
+        names.OUTER,
+        network.external_mac,
+        outside,
+        at=router_name(network),
+        routes=[f"default via {topology.outside}"],
+    )
+    rules = filters.router(network, outer=names.OUTER, inner=names.INNER)
+    yield ruleset(netns, "iptables", rules, f"let the router of {network.name} translate and filter")
+
+
+def dhcp_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator[Step]:
+    """The DHCP server: knows the network's instances and nobody else."""
+    netns, node = topology.namespace(dhcp_name(network)), topology.namespace(NETWORK_NODE)
+    yield from silent(netns)
+    yield wire(netns, names.HOST_INTERFACE, node, names.dhcp_port(network))
+    own = [f"{network.dhcp}/{network.prefix_length}"]
+    yield interface(netns, names.HOST_INTERFACE, network.dhcp_mac, own, at=dhcp_name(network))
+    yield Step(
+        kind="dhcp-server",
+        name=f"dhcp-server:{network.name}",
+        params={
+            "netns": netns,
+            "interface": names.HOST_INTERFACE,
+            "network": network.name,
+            "subnet": network.subnet,
+            "router": network.router,
+            "mtu_bytes": MTU_BYTES,
+            "hosts": [f"{one.mac},{one.address}" for one in network.instances],
+        },
+        text=f"serve DHCP to the {len(network.instances)} instances of {network.name}",
+        undo_text=f"end the DHCP server of {network.name}",
+    )

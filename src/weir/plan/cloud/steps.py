@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ordered steps of a cloud: wires between the nodes, nodes, routers, instances, addresses.
+
+Everything but processes and namespaces goes with its namespace, so that many tenants are gone quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.base.cloud import (
+    DATA,
+    DATA_MTU_BYTES,
+    NETWORK_NODE,
+    OUTSIDE,
+    CloudNode,
+    CloudTopology,
+    Instance,
+    TenantNetwork,
+    router_name,
+)
+from weir.base.step import Step
+from weir.plan.cloud import filters, names, switches
+from weir.plan.cloud.parts import bridge, interface, ruleset, silent, wire
+from weir.plan.cloud.routers import dhcp_steps, router_steps
+
+_FILTERS_BRIDGED = [
+    f"net.bridge.bridge-nf-call-{tables}" for tables in ("iptables", "ip6tables", "arptables")
+]
+
+
+def cloud_steps(topology: CloudTopology) -> list[Step]:
+    """All of them."""
+    return list(_steps(topology))
+
+
+def hosts_file(network: str) -> str:
+    """In the run directory: what commands in that tenant's namespaces, or OUTSIDE, see as /etc/hosts."""
+    return f"{network}.hosts"
+
+
+def resolver_file() -> str:
+    """Likewise as /etc/resolv.conf."""
+    return "resolv.conf"
+
+
+def _steps(topology: CloudTopology) -> Iterator[Step]:
+    yield Step(
+        kind="run-directory",
+        name="run-directory",
+        params={"deployment": topology.deployment, "lab": topology.lab},
+        text="make the run directory",
+        undo_text="remove the run directory",
+    )
+    yield from silent(topology.namespace(DATA))
+    for node in topology.nodes:
+        yield from _node(topology, node)
+    wires = [node.name for node in topology.nodes]
+    yield from bridge(topology.namespace(DATA), DATA, wires, DATA_MTU_BYTES)
+    yield from _outside(topology)
+    for node in topology.nodes:
+        yield from switches.daemons(topology, node)
+        yield switches.bridges(topology, node)
+        if topology.isolation != "vlan":
+            netns = topology.namespace(node.name)
+            yield interface(netns, names.PHYSICAL, "", [f"{node.address}/24"], at=node.name)
+    for network in topology.networks:
+        yield from router_steps(topology, network)
+        for instance in network.instances:
+            yield from _instance(topology, network, instance)
+    for node in topology.compute_nodes():
+        if topology.security == "bridge-filter":
+            yield from _filters(topology, node)
+    for node in topology.nodes:
+        if topology.networks_at(node.name):
+            yield switches.ports(topology, node)
+        yield from switches.all_flows(topology, node)
+    for network in topology.networks:
+        yield from dhcp_steps(topology, network)
+    yield from _hosts(topology)
+
+
+def _node(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:
+    netns = topology.namespace(node.name)
+    yield from silent(netns)
+    wanted = int(topology.security == "bridge-filter" and node.name != NETWORK_NODE)
+    yield Step(
+        kind="sysctl",
+        name=f"netfilter:{netns}",
+        params={
+            "netns": netns,
+            "settings": [f"{key}={wanted if key.endswith('-iptables') else 0}" for key in _FILTERS_BRIDGED],
+            "required": bool(wanted),
+        },
+        text=f"{'lead' if wanted else 'do not lead'} bridged packets through netfilter in {netns}",
+        undo_text="",
+    )
+    yield wire(netns, names.DATA_INTERFACE, topology.namespace(DATA), node.name, DATA_MTU_BYTES)
+
+
+def _outside(topology: CloudTopology) -> Iterator[Step]:
+    netns, node = topology.namespace(OUTSIDE), topology.namespace(NETWORK_NODE)
+    yield from silent(netns)
+    yield wire(netns, names.HOST_INTERFACE, node, names.EXTERNAL_INTERFACE)
+    length = topology.external.partition("/")[2]
+    own = [f"{topology.outside}/{length}"]
+    yield interface(netns, names.HOST_INTERFACE, "", own, at=OUTSIDE)
+
+
+def _instance(topology: CloudTopology, network: TenantNetwork, instance: Instance) -> Iterator[Step]:
+    netns, node = topology.namespace(instance.name), topology.namespace(instance.node)
+    port = names.InstancePort.of(network, instance)
+    yield from silent(netns)
+    yield wire(netns, names.HOST_INTERFACE, node, port.tap)
+    yield interface(netns, names.HOST_INTERFACE, instance.mac, [], at=instance.name)
+    if topology.security == "bridge-filter":
+        yield wire(node, port.below, node, port.above)
+        yield from bridge(node, port.bridge, (port.tap, port.below))
+
+
+def _filters(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:
+    if not topology.instances(node.name):
+        return
+    netns = topology.namespace(node.name)
+    spoofing = filters.anti_spoofing(topology, node)
+    yield ruleset(netns, "nft", spoofing, f"filter what instances of {node.name} send")
+    groups = filters.security_groups(topology, node)
+    yield ruleset(netns, "iptables", groups, f"filter what instances of {node.name} get")
+
+
+def _hosts(topology: CloudTopology) -> Iterator[Step]:
+    """Instances get their addresses; then commands may run there."""
+    every = [(network, one) for network in topology.networks for one in network.instances]
+    yield Step(
+        kind="dhcp-leases",
+        name="dhcp-leases",
+        params={
+            "interface": names.HOST_INTERFACE,
+            "namespaces": [topology.namespace(one.name) for _, one in every],
+            "instances": [one.name for _, one in every],
+            "expected": [f"{one.address}/{network.prefix_length} {network.router}" for network, one in every],
+        },
+        text=f"let {len(every)} instances get their addresses by DHCP",
+        undo_text="",
+    )
+    routers = [router_name(network) for network in topology.networks]
+    hosts = [*(one.name for _, one in every), *routers, OUTSIDE]
+    yield Step(
+        kind="cloud-hosts",
+        name="cloud-hosts",
+        params={
+            "namespaces": [topology.namespace(name) for name in hosts],
+            "files": [hosts_file(network.name) for network in topology.networks] + [hosts_file(OUTSIDE)],
+            "names": ["\n".join(_names(network)) for network in topology.networks]
+            + ["\n".join(_floating(topology))],
+            "resolver_file": resolver_file(),
+        },
+        text=f"let commands run in {len(hosts)} hosts",
+        undo_text="end what runs in them",
+    )
+
+
+def _names(network: TenantNetwork) -> Iterator[str]:
+    for one in network.instances:
+        yield f"{one.address} {one.name}"
+    yield f"{network.router} {router_name(network)}"
+
+
+def _floating(topology: CloudTopology) -> Iterator[str]:
+    for network in topology.networks:
+        yield f"{network.external} {router_name(network)}"
+        for one in network.instances:
+            if one.floating is not None:
+                yield f"{one.floating} {one.name}"
