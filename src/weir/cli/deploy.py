@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir deploy`: build one chain under one technology, and leave it forwarding until `weir destroy`."""
+"""`weir deploy`: build one chain under one technology, or a cloud of tenants, and leave it forwarding until
+`weir destroy`."""
 
 from __future__ import annotations
 
@@ -54,10 +55,18 @@ def deploy(
         bool, typer.Option("--json", help="Print the steps, or the deployment, as JSON.")
     ] = False,
 ) -> None:
-    """Build a chain of the lab and leave it forwarding. `weir destroy` takes it down."""
+    """Build a chain of the lab, or the cloud of its tenants, and leave it forwarding. `weir destroy` takes it
+    down."""
     from weir import fabric, plan
+    from weir.cli.cloud import deploy_cloud, require_no_chain
+    from weir.lab.tenants_load import has_tenants
     from weir.plan import end_hosts
 
+    if has_tenants(lab_path):
+        given = {"--technology": technology, "--chain": chain, "--variant": variant, "--quick": quick}
+        require_no_chain(given | {"--ends": ends == "hosts", "--wait": wait})
+        deploy_cloud(lab_path, dry_run=dry_run, as_json=as_json)
+        return
     lab = here(lab_path, quick=quick, variant=variant)
     technology = chosen_technology(lab, technology)
     chosen = chosen_chain(lab, chain)

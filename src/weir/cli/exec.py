@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir exec`: a command in one of the hosts at the ends of a deployed chain."""
+"""`weir exec`: a command in a host at an end of a deployed chain, or of a deployed cloud."""
 
 from __future__ import annotations
 
@@ -13,17 +13,24 @@ import typer
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
-    from weir.base.topology import EndHost
     from weir.fabric import Deployment
+    from weir.fabric.end_host_command import CommandPlace
 
 _SHELL = "/bin/sh"
+_ENDS = ("left", "right")
+_LISTED_MOST = 12
 
 
 def exec(
     lab: Annotated[
         str, typer.Argument(metavar="LAB", help="The lab's file or directory, or the deployment's ID.")
     ],
-    end: Annotated[str, typer.Argument(metavar="END", help="left or right.")],
+    end: Annotated[
+        str,
+        typer.Argument(
+            metavar="HOST", help="left or right; in a cloud an instance, a router or outside: blue.1."
+        ),
+    ],
     command: Annotated[
         list[str] | None,
         typer.Argument(
@@ -31,7 +38,7 @@ def exec(
         ),
     ] = None,
 ) -> None:
-    """Run a command in a host at an end of a chain that `weir deploy --ends hosts` built.
+    """Run a command in a host at an end of a chain that `weir deploy --ends hosts` built, or of a cloud.
 
     Its exit code is the command's, 127 where there is no such command.
     """
@@ -40,9 +47,8 @@ def exec(
 
     fabric.require_root()  # first: nobody else may read what is deployed
     deployment = _one(fabric.deployments(), lab)
-    host = _host(deployment, end)
     words = command[1:] if command and command[0] == "--" else command
-    become(deployment, host, words or [os.environ.get("SHELL") or _SHELL])
+    become(_place(deployment, end), words or [os.environ.get("SHELL") or _SHELL])
 
 
 def _one(found: Sequence[Deployment], lab: str) -> Deployment:
@@ -50,12 +56,11 @@ def _one(found: Sequence[Deployment], lab: str) -> Deployment:
     readable = [one for one in found if one.unreadable() is None]
     named = [one for one in readable if one.id == lab]
     name = lab if named else _lab_name(lab, [one.id for one in readable])
-    of_lab = named or [one for one in readable if one.topology is not None and one.topology.lab == name]
+    of_lab = named or [one for one in readable if _lab_of(one) == name]
     if not of_lab:
-        raise CommandError(
-            f"nothing of {name} is deployed; build it with `weir deploy {lab} --ends hosts`", USAGE
-        )
-    with_hosts = [one for one in of_lab if one.topology is not None and one.topology.end_hosts]
+        hosts = "" if _of_tenants(lab) else " --ends hosts"
+        raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}{hosts}`", USAGE)
+    with_hosts = [one for one in of_lab if _hosts(one)]
     if not with_hosts:
         raise CommandError(
             f"{of_lab[0].id} has the tester at its ends, which runs no commands; take it down with `weir"
@@ -66,6 +71,24 @@ def _one(found: Sequence[Deployment], lab: str) -> Deployment:
         listed = ", ".join(one.id for one in with_hosts)
         raise CommandError(f"{name} is deployed more than once; name one in place of {lab}: {listed}", USAGE)
     return with_hosts[0]
+
+
+def _lab_of(deployment: Deployment) -> str | None:
+    about = deployment.cloud or deployment.topology
+    return about.lab if about is not None else None
+
+
+def _hosts(deployment: Deployment) -> list[str]:
+    """What commands can run in."""
+    if deployment.cloud is not None:
+        return list(deployment.cloud.hosts())
+    return [host.side for host in deployment.topology.end_hosts] if deployment.topology is not None else []
+
+
+def _of_tenants(lab: str) -> bool:
+    from weir.lab.tenants_load import has_tenants
+
+    return has_tenants(lab)
 
 
 def _lab_name(lab: str, known: Sequence[str]) -> str:
@@ -79,19 +102,27 @@ def _lab_name(lab: str, known: Sequence[str]) -> str:
             f"there is no lab at {lab}, and no deployment of that name; {listed}{did_you_mean(lab, known)}",
             USAGE,
         )
+    if _of_tenants(lab):
+        from weir.lab.tenants_load import load_tenants
+
+        return load_tenants(lab).name
     return load_lab(Path(lab)).name
 
 
-def _host(deployment: Deployment, end: str) -> EndHost:
+def _place(deployment: Deployment, name: str) -> CommandPlace:
+    from weir.fabric.end_host_command import at_end
     from weir.lab.problem import did_you_mean
 
-    assert deployment.topology is not None
-    hosts = {host.side: host for host in deployment.topology.end_hosts}
-    found = next((host for side, host in hosts.items() if side == end), None)
-    if found is None:
-        known = list(hosts)
+    known = _hosts(deployment)
+    if name not in known:
+        listed = " and ".join(known) if len(known) == len(_ENDS) else ", ".join(known[:_LISTED_MOST])
+        more = f" and {len(known) - _LISTED_MOST} more" if len(known) > _LISTED_MOST else ""
         raise CommandError(
-            f"{deployment.id} has no host {end!r}; it has {' and '.join(known)}{did_you_mean(end, known)}",
-            USAGE,
+            f"{deployment.id} has no host {name!r}; it has {listed}{more}{did_you_mean(name, known)}", USAGE
         )
-    return found
+    if deployment.cloud is not None:
+        from weir.fabric.cloud.place import in_cloud
+
+        return in_cloud(deployment.cloud, deployment.run_dir, name)
+    assert deployment.topology is not None
+    return at_end(deployment, next(one for one in deployment.topology.end_hosts if one.side == name))

@@ -40,6 +40,14 @@ def inspect(
     if deployment.unreadable() is not None or (deployment.tuning is not None and not as_json):
         print(_overview([deployment]))
         return
+    if deployment.cloud is not None:
+        from weir.cli.cloud import cloud_summary, show_cloud
+
+        if as_json:
+            print(json.dumps(_summary(deployment) | cloud_summary(deployment, deployment.cloud), indent=2))
+        else:
+            show_cloud(deployment, deployment.cloud)
+        return
     ledger = _ledger(deployment)
     if as_json:
         counted = ledger.model_dump(mode="json") if ledger else None
@@ -70,6 +78,7 @@ def _summary(deployment: Deployment) -> dict[str, Any]:
         "run_dir": str(deployment.run_dir),
         "topology": topology.model_dump(mode="json") if topology else None,
         "tuning": deployment.tuning.model_dump(mode="json") if deployment.tuning else None,
+        "cloud": deployment.cloud.model_dump(mode="json") if deployment.cloud else None,
     }
 
 
@@ -92,6 +101,10 @@ def _what(deployment: Deployment) -> str:
         from weir.base.cores import named_cpus
 
         return f"this host, tuned for {deployment.tuning.lab} on {named_cpus(deployment.tuning.cpus)}"
+    if deployment.cloud is not None:
+        from weir.cli.cloud import said
+
+        return said(deployment.cloud)
     return "nothing that this Weir knows"
 
 

@@ -28,9 +28,15 @@ def validate(
     ] = False,
 ) -> None:
     """Check a lab file and say everything that is wrong with it. Touches nothing and needs no root."""
+    from weir.cli.cloud import require_no_chain, validate_cloud
     from weir.lab import load_lab
+    from weir.lab.tenants_load import has_tenants
     from weir.lab.ways import ways
 
+    if has_tenants(lab_path):
+        require_no_chain({"--quick": quick})
+        validate_cloud(lab_path, as_json=as_json)
+        return
     if any_machine:
         lab = load_lab(lab_path, quick=quick)
         compared = ways(lab)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A command in an end host: this process goes there and becomes it, so that terminal, signals and exit code
+"""A command in a host of a deployment: this process goes there and becomes it, so that terminal, signals and exit code
 are its own."""
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from weir.base.topology import EndHost
@@ -19,6 +21,32 @@ from weir.fabric.outside.watch import taking_part
 from weir.plan.end_hosts import hosts_file, resolver_file
 
 
+@dataclass(frozen=True)
+class CommandPlace:
+    """Where a command runs, and what it sees there."""
+
+    deployment: str
+    name: str
+    netns: str
+    hosts_file: Path
+    resolver_file: Path
+    polled_cores: frozenset[int]
+
+
+def at_end(deployment: Deployment, host: EndHost) -> CommandPlace:
+    """A host at an end of a chain."""
+    topology = deployment.topology
+    assert topology is not None
+    return CommandPlace(
+        deployment=deployment.id,
+        name=host.side,
+        netns=str(topology.port(host.port).netns),
+        hosts_file=deployment.run_dir / hosts_file(host),
+        resolver_file=deployment.run_dir / resolver_file(host),
+        polled_cores=frozenset(taking_part(topology)),
+    )
+
+
 class NotExecutedError(FabricError):
     """There is no such command (127), or it is no program (126): exit codes as of a shell."""
 
@@ -28,26 +56,23 @@ class NotExecutedError(FabricError):
         self.exit_code = 127 if missing else 126
 
 
-def become(deployment: Deployment, host: EndHost, argv: Sequence[str]) -> NoReturn:
-    """Does not return. Off the cores that poll for the chain, if there are others.
+def become(host: CommandPlace, argv: Sequence[str]) -> NoReturn:
+    """Does not return. Off the cores that poll, if there are others.
 
     FabricError if the host is not there any more; NotExecutedError.
     """
-    topology = deployment.topology
-    assert topology is not None
-    netns = topology.port(host.port).netns
     try:
-        namespace.enter(str(netns))
+        namespace.enter(host.netns)
         namespace.own_mounts()
-        namespace.bind(deployment.run_dir / hosts_file(host), NAMES)
+        namespace.bind(host.hosts_file, NAMES)
         if RESOLVER.exists():
-            namespace.bind(deployment.run_dir / resolver_file(host), RESOLVER)
+            namespace.bind(host.resolver_file, RESOLVER)
     except OSError as error:
         raise FabricError(
-            f"cannot enter host {host.side} of {deployment.id}: {error}",
+            f"cannot enter host {host.name} of {host.deployment}: {error}",
             "was it taken down meanwhile? `weir inspect` lists what is deployed",
         ) from error
-    others = os.sched_getaffinity(0) - taking_part(topology)
+    others = os.sched_getaffinity(0) - host.polled_cores
     if others:
         os.sched_setaffinity(0, others)
     # Python ignores it, and ignored signals are inherited.

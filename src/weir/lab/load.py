@@ -22,6 +22,7 @@ from weir.lab.source import KeyPath, Source, read_source
 from weir.lab.ways import base_complaints, completed, near, variant_complaints
 
 LAB_FILE = "lab.yml"
+_OF_A_CLOUD = "tenants"  # read by `tenants_load`
 _ATTEMPTS = 4  # taking one part out may show that another cannot stand without it
 _STAND_INS: dict[str, Any] = {"weir": 1, "name": "lab", "chain": ["PVP"], "technology": ["direct"]}
 
@@ -40,6 +41,10 @@ def load_lab(
     if path.is_dir() and (path / LAB_FILE).is_file():
         path = path / LAB_FILE
     source = read_source(path)
+    if isinstance(source.values, dict) and _OF_A_CLOUD in source.values:
+        message, wanted = "the lab has tenants, which are no chain to measure", "a lab with `chain`"
+        source.complain((_OF_A_CLOUD,), message, f"{wanted}; `weir deploy` builds tenants")
+        raise LabFileError(source.problems)
     base, overlaid = split_overlay(source)
     problems = list(source.problems)
     variants = [variant for variant in (base, overlaid) if variant is not None]

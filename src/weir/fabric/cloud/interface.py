@@ -32,7 +32,7 @@ class Interface:
             address(site, netns, name, _texts(params["addresses"]), _texts(params["routes"]))
         except NetlinkError as error:
             raise FabricError(f"cannot {step.text}: {error}") from error
-        if mac and userspace():
+        if params["host"] and userspace():
             switch_off_offloads(netns, name)
         return {}
 

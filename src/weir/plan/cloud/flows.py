@@ -31,7 +31,7 @@ REASONS = (
     "security_group",
 )
 """Why a filter drops; the place in the tuple, from 1, is in the cookie."""
-_ZONE = "zone=NXM_NX_REG6[]"
+_ZONE = "zone=NXM_NX_REG6[0..15]"
 _MULTICAST = "01:00:00:00:00:00/01:00:00:00:00:00"
 _SERVER, _CLIENT = 67, 68  # RFC 2131
 

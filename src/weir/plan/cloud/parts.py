@@ -80,10 +80,18 @@ def bridge(netns: str, name: str, ports: Sequence[str], mtu_bytes: int = MTU_BYT
 
 
 def interface(
-    netns: str, name: str, mac: str, addresses: Sequence[str], *, at: str, routes: Sequence[str] = ()
+    netns: str,
+    name: str,
+    mac: str,
+    addresses: Sequence[str],
+    *,
+    at: str,
+    routes: Sequence[str] = (),
+    host: bool = True,
 ) -> Step:
     """MAC address, addresses ("10.0.0.1/24"), routes ("default via 10.0.0.1") of an interface, up. `mac`:
-    empty: as it is. `at`: whose it is, as users know it."""
+    empty: as it is. `at`: whose it is, as users know it. `host`: what it sends comes from a TCP/IP stack,
+    which would leave checksums to the next one."""
     given = f" with {', '.join(addresses)}" if addresses else ", without an address"
     return Step(
         kind="interface",
@@ -94,6 +102,7 @@ def interface(
             "mac": mac,
             "addresses": list(addresses),
             "routes": list(routes),
+            "host": host,
         },
         text=f"set up {name} of {at}{given}",
         undo_text="",

@@ -41,18 +41,22 @@ def router_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator[St
     yield ruleset(netns, "iptables", rules, f"let the router of {network.name} translate and filter")
 
 
-def dhcp_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator[Step]:
-    """The DHCP server: knows the network's instances and nobody else."""
+def dhcp_host_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator[Step]:
+    """Where the DHCP server will be."""
     netns, node = topology.namespace(dhcp_name(network)), topology.namespace(NETWORK_NODE)
     yield from silent(netns)
     yield wire(netns, names.HOST_INTERFACE, node, names.dhcp_port(network))
     own = [f"{network.dhcp}/{network.prefix_length}"]
     yield interface(netns, names.HOST_INTERFACE, network.dhcp_mac, own, at=dhcp_name(network))
-    yield Step(
+
+
+def dhcp_server_step(topology: CloudTopology, network: TenantNetwork) -> Step:
+    """The server, when packets get through: knows the network's instances and nobody else."""
+    return Step(
         kind="dhcp-server",
         name=f"dhcp-server:{network.name}",
         params={
-            "netns": netns,
+            "netns": topology.namespace(dhcp_name(network)),
             "interface": names.HOST_INTERFACE,
             "network": network.name,
             "subnet": network.subnet,

@@ -22,7 +22,7 @@ from weir.base.cloud import (
 from weir.base.step import Step
 from weir.plan.cloud import filters, names, switches
 from weir.plan.cloud.parts import bridge, interface, ruleset, silent, wire
-from weir.plan.cloud.routers import dhcp_steps, router_steps
+from weir.plan.cloud.routers import dhcp_host_steps, dhcp_server_step, router_steps
 
 _FILTERS_BRIDGED = [
     f"net.bridge.bridge-nf-call-{tables}" for tables in ("iptables", "ip6tables", "arptables")
@@ -63,9 +63,10 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
         yield switches.bridges(topology, node)
         if topology.isolation != "vlan":
             netns = topology.namespace(node.name)
-            yield interface(netns, names.PHYSICAL, "", [f"{node.address}/24"], at=node.name)
+            yield interface(netns, names.PHYSICAL, "", [f"{node.address}/24"], at=node.name, host=False)
     for network in topology.networks:
         yield from router_steps(topology, network)
+        yield from dhcp_host_steps(topology, network)
         for instance in network.instances:
             yield from _instance(topology, network, instance)
     for node in topology.compute_nodes():
@@ -76,7 +77,7 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
             yield switches.ports(topology, node)
         yield from switches.all_flows(topology, node)
     for network in topology.networks:
-        yield from dhcp_steps(topology, network)
+        yield dhcp_server_step(topology, network)
     yield from _hosts(topology)
 
 

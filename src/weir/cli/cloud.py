@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `weir deploy`, `weir validate` and `weir inspect` do with a lab of tenants."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
+
+if TYPE_CHECKING:
+    from weir.base.cloud import CloudTopology
+    from weir.fabric import Deployment
+    from weir.lab.tenants import TenantsFile
+    from weir.plan import Step
+
+NOT_READ = "-"
+SHOWN_MOST = 16
+"""Hosts that `deploy` lists; `inspect` has all of them."""
+
+
+def require_no_chain(given: Mapping[str, object]) -> None:
+    """CommandError for an option that only chains have."""
+    for option, value in given.items():
+        if value:
+            raise CommandError(f"{option} is for chains, and the lab has tenants; leave it out", USAGE)
+
+
+def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
+    """Builds the lab's cloud, and leaves it until `weir destroy`."""
+    from weir import fabric, plan
+    from weir.lab.tenants_load import load_tenants
+    from weir.plan.cloud import cloud_steps, cloud_topology
+
+    tenants = load_tenants(lab_path)
+    topology = cloud_topology(tenants, plan.deployment_id(tenants.name, secrets.token_hex(4)))
+    steps = cloud_steps(topology)
+    if dry_run:
+        dumped = [step.model_dump() for step in steps]
+        print(json.dumps(dumped, indent=2) if as_json else "\n".join(_listing(steps, topology)))
+        return
+    _require_possible(steps)
+    started = time.monotonic()
+    deployment = _deployed(steps, topology, quiet=as_json)
+    seconds = time.monotonic() - started
+    if as_json:
+        shown = {"id": deployment.id, "run_dir": str(deployment.run_dir), "seconds": round(seconds, 3)}
+        print(json.dumps(shown | {"cloud": topology.model_dump(mode="json")}, indent=2))
+        return
+    print(f"{deployment.id} stands: {said(topology)}, built in {seconds:.2f} s")
+    hosts = topology.hosts()
+    for name, addresses in list(hosts.items())[:SHOWN_MOST]:
+        print(f"  {name}: {addresses}")
+    if len(hosts) > SHOWN_MOST:
+        print(f"  and {len(hosts) - SHOWN_MOST} more: weir inspect {deployment.id}")
+    print(
+        f"run something in one: weir exec {deployment.id} {next(iter(hosts))} -- ip addr; take it down: "
+        f"weir destroy {deployment.id}"
+    )
+
+
+def said(topology: CloudTopology) -> str:
+    """ "3 tenants with 7 instances on 2 compute nodes, vxlan, bridge-filter"."""
+    tenants, nodes = len(topology.networks), len(topology.nodes) - 1
+    instances = sum(len(one.instances) for one in topology.networks)
+    return (
+        f"{_counted(tenants, 'tenant')} with {_counted(instances, 'instance')} on "
+        f"{_counted(nodes, 'compute node')}, {topology.isolation}, security: {topology.security}"
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
+    width = len(str(len(steps)))
+    yield f"{said(topology)}: {len(steps)} steps; none was done:"
+    for number, step in enumerate(steps, 1):
+        undo = f"  (undo: {step.undo_text})" if step.undo_text else ""
+        yield f"{number:{width}}. {step.text}{undo}"
+
+
+def _require_possible(steps: list[Step]) -> None:
+    from weir import fabric
+
+    fabric.require_root()
+    refusal = fabric.check("ovs")
+    if refusal is not None:
+        raise CommandError(f"a cloud cannot stand here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
+    missing = dict.fromkeys(why for why in map(fabric.lacking, steps) if why is not None)
+    if missing:
+        raise CommandError(f"a cloud cannot stand here: {'; '.join(missing)}", ENVIRONMENT)
+
+
+def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Deployment:
+    from weir import fabric
+    from weir.fabric import stop_signals
+
+    def show(event: fabric.Event) -> None:
+        if not quiet and event.state == "doing":
+            print(f"  {event.step.text}")
+
+    with stop_signals.held():
+        for name in fabric.clean_leftovers():
+            print(f"took down {name}, which a killed weir had left", file=sys.stderr)
+        deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
+        try:
+            deployment.keep()
+            stop_signals.check()
+        except BaseException:
+            deployment.destroy()
+            raise
+        stop_signals.discard()
+    return deployment
+
+
+def validate_cloud(lab_path: Path, *, as_json: bool) -> None:
+    """Says whether the file is good, and what it would build."""
+    from weir.lab.tenants_load import load_tenants
+
+    tenants = load_tenants(lab_path)
+    if as_json:
+        print(json.dumps({"valid": True, "lab": tenants.model_dump(mode="json")}, indent=2))
+        return
+    print("\n".join(_summary(tenants)))
+
+
+def _summary(tenants: TenantsFile) -> Iterator[str]:
+    from weir.plan import deployment_id
+    from weir.plan.cloud import cloud_topology
+
+    topology = cloud_topology(tenants, deployment_id(tenants.name, "00000000"))
+    yield f"{tenants.name}: valid"
+    yield f"  cloud         {said(topology)}"
+    yield f"  outside       {topology.external}; the host there has {topology.outside}"
+    for one in tenants.tenants:
+        who = f"{one.name}-1 to {one.name}-{one.count}" if one.count > 1 else one.name
+        floating = f", {one.floating} with floating addresses" if one.floating else ""
+        each = " each" if one.count > 1 else ""
+        yield f"  tenant        {who}: {_counted(one.instances, 'instance')}{each} in {one.subnet}{floating}"
+
+
+def cloud_summary(deployment: Deployment, topology: CloudTopology) -> dict[str, Any]:
+    """What `weir inspect --json` prints besides."""
+    from weir.base.error import WeirError
+    from weir.fabric.cloud.drops import drops
+
+    try:
+        dropped = [
+            {"of": one.of, "reason": one.reason, "packets": one.packets}
+            for one in drops(topology, deployment.run_dir)
+        ]
+    except WeirError as error:
+        return {"cloud": topology.model_dump(mode="json"), "drops": None, "drops_unread": str(error)}
+    return {"cloud": topology.model_dump(mode="json"), "drops": dropped}
+
+
+def show_cloud(deployment: Deployment, topology: CloudTopology) -> None:
+    """Hosts, what they have sent and got, and what filters dropped before them."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True, width=max(Console().width, 130))
+    console.print(f"{deployment.id}  {said(topology)}")
+    console.print(f"run directory: {deployment.run_dir}")
+    summary = cloud_summary(deployment, topology)
+    dropped: dict[str, list[str]] = {}
+    for one in summary["drops"] or ():
+        if one["packets"]:
+            dropped.setdefault(one["of"], []).append(f"{one['packets']} {one['reason']}")
+    table = Table("host", "node", "addresses", "MAC", "sent", "received", "dropped", box=None, pad_edge=False)
+    where = {one.name: one for network in topology.networks for one in network.instances}
+    hosts = topology.hosts()
+    for name, addresses in hosts.items():
+        at = where.get(name)
+        sent, received = _counts(topology, name) if at is not None else ("", "")
+        node, mac = (at.node, at.mac) if at is not None else ("", "")
+        table.add_row(name, node, addresses, mac, sent, received, ", ".join(dropped.get(name, ())))
+    console.print(table)
+    for name, reasons in dropped.items():
+        if name not in hosts:
+            console.print(f"dropped at {name}: {', '.join(reasons)}")
+    if "drops_unread" in summary:
+        console.print(summary["drops_unread"])
+    console.print(f"commands run in a host: weir exec {deployment.id} HOST -- COMMAND")
+
+
+def _counts(topology: CloudTopology, instance: str) -> tuple[str, str]:
+    """Packets that an instance sent and got."""
+    from weir.fabric.counters import interfaces_of
+    from weir.plan.cloud.names import HOST_INTERFACE
+
+    try:
+        found = interfaces_of(topology.namespace(instance))[HOST_INTERFACE]
+    except (OSError, KeyError):  # it goes at this moment, or this user may not enter
+        return NOT_READ, NOT_READ
+    return str(found["tx_packets"]), str(found["rx_packets"])

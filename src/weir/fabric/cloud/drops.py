@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a cloud's filters have dropped, by instance and reason: from the filters' own counters."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from weir.base.cloud import CloudNode, CloudTopology
+from weir.fabric import namespace
+from weir.fabric.errors import FabricError
+from weir.fabric.openvswitch import call
+from weir.plan.cloud import filters, flows, names
+
+_READ_S = 20.0
+_SAVED = re.compile(
+    rf'^\[(?P<packets>\d+):\d+\] .*--comment "{filters.COMMENT} (?P<network>\d+) (?P<instance>\d+) (?P<reason>\w+)"'
+)
+_FLOW = re.compile(r"\bcookie=(?P<cookie>0x[0-9a-f]+).*?\bn_packets=(?P<packets>\d+)")
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Packets that a filter dropped since it was made."""
+
+    of: str
+    """The instance before or behind it; the tenant, or the node, where it is of none in particular."""
+    reason: str
+    packets: int
+
+
+def drops(topology: CloudTopology, run_dir: Path) -> list[Drop]:
+    """Of every filter, also those that dropped nothing yet. FabricError if they cannot be read."""
+    found: dict[tuple[str, str], int] = {}
+    for node in topology.compute_nodes():
+        for network, instance, reason, packets in _read(topology, node, run_dir):
+            key = _named(topology, node, network, instance), reason
+            found[key] = found.get(key, 0) + packets
+    return [Drop(of, reason, packets) for (of, reason), packets in found.items()]
+
+
+def _read(
+    topology: CloudTopology, node: CloudNode, run_dir: Path
+) -> Iterator[tuple[int, int, str, int]]:
+    """Network, instance, reason, packets."""
+    netns = topology.namespace(node.name)
+    if topology.security == "bridge-filter" and topology.instances(node.name):
+        yield from _nftables(netns)
+        yield from _iptables(netns)
+    elif topology.security == "ovs-conntrack":
+        yield from _flows(run_dir / names.ovs_directory(node.name))
+
+
+def _nftables(netns: str) -> Iterator[tuple[int, int, str, int]]:
+    shown = json.loads(_said(netns, ["nft", "-j", "list", "counters", "table", "bridge", "weir"]))
+    for one in shown["nftables"]:
+        if "counter" in one:
+            reason, _, whose = one["counter"]["name"].partition(filters.SEPARATOR)
+            network, _, instance = whose.partition("_")
+            yield int(network), int(instance), reason, int(one["counter"]["packets"])
+
+
+def _iptables(netns: str) -> Iterator[tuple[int, int, str, int]]:
+    for line in _said(netns, ["iptables-save", "-c", "-t", "filter"]).splitlines():
+        match = _SAVED.match(line)
+        if match is not None:
+            yield int(match["network"]), int(match["instance"]), match["reason"], int(match["packets"])
+
+
+def _flows(directory: Path) -> Iterator[tuple[int, int, str, int]]:
+    management = f"unix:{directory}/{names.INTEGRATION}.mgmt"
+    for line in call(["ovs-ofctl", "-O", "OpenFlow14", "dump-flows", management], directory).splitlines():
+        match = _FLOW.search(line)
+        read = flows.reading(int(match["cookie"], 16)) if match is not None else None
+        if match is not None and read is not None:
+            reason, network, instance = read
+            yield network, instance, reason, int(match["packets"])
+
+
+def _named(topology: CloudTopology, node: CloudNode, network: int, instance: int) -> str:
+    if network == 0:
+        return node.name
+    of = topology.networks[network - 1]
+    return of.instances[instance - 1].name if instance else of.name
+
+
+def _said(netns: str, argv: list[str]) -> str:
+    try:
+        with namespace.inside(netns):
+            done = subprocess.run(
+                argv, capture_output=True, text=True, timeout=_READ_S, check=False, stdin=subprocess.DEVNULL
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise FabricError(f"cannot read the filters of {netns}: {error}") from error
+    if done.returncode != 0:
+        raise FabricError(f"cannot read the filters of {netns}: {done.stderr.strip()}")
+    return done.stdout
