@@ -77,7 +77,7 @@ INTENDED = 100
 
 
 def opened(found: ConnectionsResult) -> int:
-    """Connections of RUN: all, but for those of its last moments where the tester was without its core then."""
+    """Connections of RUN: all, but for those of its last moments if the tester was without its core then."""
     assert found.intended == INTENDED
     assert 0 < found.clients.opened <= INTENDED
     return found.clients.opened

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from weir.lab import load_lab
+from weir.lab.tenants_load import has_tenants, load_tenants
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,6 +29,9 @@ def test_lab_in_the_documentation_is_valid(tmp_path: Path, name: str, text: str)
     file.write_text(text, encoding="utf-8")
     for capture in re.findall(r"[\w-]+\.pcap", text):
         (tmp_path / capture).touch()
+    if has_tenants(file):
+        assert load_tenants(file).name, name
+        return
     for quick in (False, True) if "\nquick:" in text else (False,):
         assert load_lab(file, quick=quick).name, name
 

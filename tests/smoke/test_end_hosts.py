@@ -19,7 +19,7 @@ from pyroute2.ethtool import Ethtool
 from weir import fabric
 from weir.base.topology import Topology
 from weir.fabric import namespace, process
-from weir.fabric.end_host_command import become
+from weir.fabric.end_host_command import at_end, become
 from weir.lab import Lab, load_lab
 from weir.plan import SOCKET, Step, end_hosts
 from weir.procedures.driver import configured, planned
@@ -239,7 +239,7 @@ def test_destroy_ends_the_commands_that_run_in_hosts(run_root: Path) -> None:
         deployment = fabric.Deployment.deploy(steps_of_hosts(lab, topology), topology)
         pid = os.fork()
         if pid == 0:
-            become(deployment, topology.end_hosts[0], ["sleep", "3600"])
+            become(at_end(deployment, topology.end_hosts[0]), ["sleep", "3600"])
         left, right = (str(topology.port(host.port).netns) for host in topology.end_hosts)
         while not process.inside(left):
             time.sleep(0.01)

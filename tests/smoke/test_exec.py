@@ -17,7 +17,7 @@ from weir import fabric
 from weir.base.cores import parse_cpus
 from weir.cli.main import app
 from weir.fabric.end_host import NAMES, RESOLVER
-from weir.fabric.end_host_command import become
+from weir.fabric.end_host_command import at_end, become
 from weir.plan import end_hosts
 from weir.procedures.driver import planned
 
@@ -51,7 +51,7 @@ def in_left(deployment: fabric.Deployment, *argv: str) -> tuple[str, int]:
     pid, terminal = pty.fork()
     if pid == 0:
         try:
-            become(deployment, deployment.topology.end_hosts[0], argv)
+            become(at_end(deployment, deployment.topology.end_hosts[0]), argv)
         except fabric.FabricError as error:
             os.write(2, str(error).encode())
             os._exit(error.exit_code)

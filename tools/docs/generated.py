@@ -15,7 +15,7 @@ from tools.docs import dataplane_schema as protocol
 from weir.base.document_schema import as_text
 from weir.cli.main import app
 from weir.host import diagnosis
-from weir.lab import fleet_load
+from weir.lab import fleet_load, tenants_load
 from weir.lab.overlay import lab_schema
 from weir.report import data_formats
 from weir.results import comparison, explanation, fleet_placement, kernel_vnf, lab_plan, lean, outside_lean
@@ -74,6 +74,11 @@ A fleet file is YAML, for [`weir fleet plan`](../how-to/plan-a-fleet.md). Unknow
 refused with file, line, what was expected and the nearest valid name. JSON Schema, for editors:
 [schema/fleet.schema.json](../../schema/fleet.schema.json)."""
 
+TENANTS_INTRO = """\
+A lab file with `tenants`, for [`weir deploy`](../how-to/build-a-cloud.md). Unknown keys and bad values are
+refused with file, line, what was expected and the nearest valid name. JSON Schema, for editors:
+[schema/tenants.schema.json](../../schema/tenants.schema.json)."""
+
 PLACEMENT_INTRO = """\
 What `weir fleet plan` prints with `--json` and writes with `--out`. Units are in the names. JSON Schema:
 [schema/placement.schema.json](../../schema/placement.schema.json)."""
@@ -108,6 +113,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/doctor.schema.json": as_text(diagnosis.schema()),
         "schema/kernel-vnf.schema.json": as_text(kernel_vnf.schema()),
         "schema/fleet.schema.json": as_text(fleet_load.fleet_schema()),
+        "schema/tenants.schema.json": as_text(tenants_load.tenants_schema()),
         "schema/placement.schema.json": as_text(fleet_placement.schema()),
         "schema/lab-plan.schema.json": as_text(lab_plan.schema()),
         "schema/explanation.schema.json": as_text(explanation.schema()),
@@ -129,6 +135,9 @@ def files(root: Path) -> dict[str, str]:
         ),
         kernel_vnf_page.PAGE: kernel_vnf_page.page(root),
         "docs/reference/fleet.md": schema_page.page("Fleet file", FLEET_INTRO, fleet_load.fleet_schema()),
+        "docs/reference/tenants.md": schema_page.page(
+            "Lab file with tenants", TENANTS_INTRO, tenants_load.tenants_schema()
+        ),
         "docs/reference/placement.md": schema_page.page(
             "Placement", PLACEMENT_INTRO, fleet_placement.schema()
         ),

@@ -42,6 +42,7 @@ HOW_TO = {
         "test-your-own-function",
         "talk-through-a-chain",
         "join-tenants",
+        "build-a-cloud",
         "run-a-vm",
         "migrate-a-vm",
     ),

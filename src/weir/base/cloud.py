@@ -118,7 +118,7 @@ class CloudTopology(FixedRecord):
         return [one for one in self.networks if any(each.node == node for each in one.instances)]
 
     def hosts(self) -> dict[str, str]:
-        """What commands can be run in, and its addresses as text, in order: instances, routers, the outside."""
+        """What commands can be run in, and its addresses as text: instances, routers, the host outside."""
         found = {}
         for network in self.networks:
             for one in network.instances:

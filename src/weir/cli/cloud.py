@@ -33,7 +33,7 @@ def require_no_chain(given: Mapping[str, object]) -> None:
 
 def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
     """Builds the lab's cloud, and leaves it until `weir destroy`."""
-    from weir import fabric, plan
+    from weir import plan
     from weir.lab.tenants_load import load_tenants
     from weir.plan.cloud import cloud_steps, cloud_topology
 

@@ -13,6 +13,7 @@ import typer
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
+    from weir.base.cloud import CloudTopology
     from weir.fabric import Deployment
     from weir.fabric.end_host_command import CommandPlace
 
@@ -74,14 +75,21 @@ def _one(found: Sequence[Deployment], lab: str) -> Deployment:
 
 
 def _lab_of(deployment: Deployment) -> str | None:
-    about = deployment.cloud or deployment.topology
+    about = _cloud_of(deployment) or deployment.topology
     return about.lab if about is not None else None
+
+
+def _cloud_of(deployment: Deployment) -> CloudTopology | None:
+    from weir.fabric.cloud import cloud_of
+
+    return cloud_of(deployment)
 
 
 def _hosts(deployment: Deployment) -> list[str]:
     """What commands can run in."""
-    if deployment.cloud is not None:
-        return list(deployment.cloud.hosts())
+    cloud = _cloud_of(deployment)
+    if cloud is not None:
+        return list(cloud.hosts())
     return [host.side for host in deployment.topology.end_hosts] if deployment.topology is not None else []
 
 
@@ -120,9 +128,10 @@ def _place(deployment: Deployment, name: str) -> CommandPlace:
         raise CommandError(
             f"{deployment.id} has no host {name!r}; it has {listed}{more}{did_you_mean(name, known)}", USAGE
         )
-    if deployment.cloud is not None:
+    cloud = _cloud_of(deployment)
+    if cloud is not None:
         from weir.fabric.cloud.place import in_cloud
 
-        return in_cloud(deployment.cloud, deployment.run_dir, name)
+        return in_cloud(cloud, deployment.run_dir, name)
     assert deployment.topology is not None
     return at_end(deployment, next(one for one in deployment.topology.end_hosts if one.side == name))

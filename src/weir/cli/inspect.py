@@ -31,6 +31,7 @@ def inspect(
 ) -> None:
     """Show what is deployed: nodes, ports, links, cores, and the counters of weir-dp."""
     from weir import fabric
+    from weir.fabric.cloud import cloud_of
 
     found = fabric.deployments()
     if deployment_id is None and len(found) != 1:
@@ -40,13 +41,14 @@ def inspect(
     if deployment.unreadable() is not None or (deployment.tuning is not None and not as_json):
         print(_overview([deployment]))
         return
-    if deployment.cloud is not None:
+    cloud = cloud_of(deployment)
+    if cloud is not None:
         from weir.cli.cloud import cloud_summary, show_cloud
 
         if as_json:
-            print(json.dumps(_summary(deployment) | cloud_summary(deployment, deployment.cloud), indent=2))
+            print(json.dumps(_summary(deployment) | cloud_summary(deployment, cloud), indent=2))
         else:
-            show_cloud(deployment, deployment.cloud)
+            show_cloud(deployment, cloud)
         return
     ledger = _ledger(deployment)
     if as_json:
@@ -72,13 +74,15 @@ def _summary(deployment: Deployment) -> dict[str, Any]:
     why = deployment.unreadable()
     if why is not None:
         return {"id": deployment.id, "run_dir": str(deployment.run_dir), "unreadable": why}
-    topology = deployment.topology
+    from weir.fabric.cloud import cloud_of
+
+    topology, cloud = deployment.topology, cloud_of(deployment)
     return {
         "id": deployment.id,
         "run_dir": str(deployment.run_dir),
         "topology": topology.model_dump(mode="json") if topology else None,
         "tuning": deployment.tuning.model_dump(mode="json") if deployment.tuning else None,
-        "cloud": deployment.cloud.model_dump(mode="json") if deployment.cloud else None,
+        "cloud": cloud.model_dump(mode="json") if cloud else None,
     }
 
 
@@ -101,10 +105,13 @@ def _what(deployment: Deployment) -> str:
         from weir.base.cores import named_cpus
 
         return f"this host, tuned for {deployment.tuning.lab} on {named_cpus(deployment.tuning.cpus)}"
-    if deployment.cloud is not None:
+    from weir.fabric.cloud import cloud_of
+
+    cloud = cloud_of(deployment)
+    if cloud is not None:
         from weir.cli.cloud import said
 
-        return said(deployment.cloud)
+        return said(cloud)
     return "nothing that this Weir knows"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from weir.base.step import StepKind
 from weir.base.topology import Topology
@@ -61,8 +61,8 @@ def _ignore(event: Event) -> None:
 
 
 class Deployment:
-    """One deployment that stands, or what is left of one: a chain, a cloud of tenants, or a host that is tuned
-    for a lab."""
+    """One deployment that stands, or what is left of one: a chain, a cloud of tenants, or a host that is
+    tuned for a lab."""
 
     def __init__(self, journal: Journal, claim: CoreClaim | None = None) -> None:
         self._journal = journal
@@ -70,25 +70,23 @@ class Deployment:
         self.id = journal.path.name.removesuffix(SUFFIX)
         self.run_dir: Path = journal.path.with_suffix("")
 
+    def about(self, kind: str) -> dict[str, Any] | None:
+        """What stands, of that kind of header of its journal; None if it is of another kind. FabricError if
+        another version of Weir made it."""
+        found: dict[str, Any] | None = self._journal.header().get(kind)
+        return found
+
     @cached_property
     def topology(self) -> Topology | None:
-        """Of a chain; None of anything else. FabricError if another version of Weir made it."""
-        header = self._journal.header()
-        return Topology.model_validate(header["begin"]) if "begin" in header else None
+        """Of a chain; None of anything else. FabricError likewise."""
+        begun = self.about("begin")
+        return None if begun is None else Topology.model_validate(begun)
 
     @cached_property
     def tuning(self) -> Tuning | None:
         """Of a tuned host. FabricError likewise."""
-        header = self._journal.header()
-        return Tuning.model_validate(header["tune"]) if "tune" in header else None
-
-    @cached_property
-    def cloud(self) -> CloudTopology | None:
-        """Of a cloud of tenants. FabricError likewise."""
-        from weir.base.cloud import CloudTopology
-
-        header = self._journal.header()
-        return CloudTopology.model_validate(header["cloud"]) if "cloud" in header else None
+        tuned = self.about("tune")
+        return None if tuned is None else Tuning.model_validate(tuned)
 
     def unreadable(self) -> str | None:
         """Why nothing can be said of it; None if it can."""

@@ -42,9 +42,7 @@ class EndHost:
         except NetlinkError as error:
             raise FabricError(f"cannot {step.text}: {error}") from error
         names = "\n".join(_texts(step, "names"))
-        write_names(
-            site.directory, str(step.params["hosts_file"]), str(step.params["resolver_file"]), names
-        )
+        write_names(site.directory, str(step.params["hosts_file"]), str(step.params["resolver_file"]), names)
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A command in a host of a deployment: this process goes there and becomes it, so that terminal, signals and exit code
-are its own."""
+"""A command in a host of a deployment: this process goes there and becomes it, so that terminal, signals and
+exit code are its own."""
 
 from __future__ import annotations
 

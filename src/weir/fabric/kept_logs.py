@@ -15,6 +15,8 @@ from weir.base.error import ChainError
 from weir.fabric.journal import root
 from weir.fabric.process import LAST_LINES, printable
 
+QUOTED_MAX = 5
+"""Logs whose ends an error quotes, where there are many."""
 KEPT = 10
 """Deployments whose logs are kept: the last ones."""
 LOG_BYTES_MAX = 4 << 20
@@ -57,7 +59,9 @@ def keep_logs(deployment: str, directories: Sequence[Path], error: BaseException
         for one in directories:
             said = said.replace(str(one), str(place))
         words = [
-            f"{path.relative_to(place)}: {text}" for path in copies if (text := last_words(path)) not in said
+            f"{path.relative_to(place)}: {text}"
+            for path in _telling(copies)
+            if (text := last_words(path)) not in said
         ]
     except OSError as failure:  # another weir may have removed the copies already, as old ones
         why = failure.strerror or failure
@@ -71,6 +75,13 @@ def last_words(log: Path, lines: int = LAST_LINES) -> str:
     said = [line for text in log.read_text(errors="replace").splitlines() if (line := printable(text))]
     chosen = [line for line in said if _RELEVANT.search(line)][-lines:] or said[-1:]
     return " | ".join(line[:LINE_CHARACTERS_MAX] for line in chosen)
+
+
+def _telling(logs: Sequence[Path]) -> list[Path]:
+    """Of many, those that speak of a failure."""
+    if len(logs) <= QUOTED_MAX:
+        return list(logs)
+    return [one for one in logs if _RELEVANT.search(one.read_text(errors="replace"))][:QUOTED_MAX]
 
 
 def _logs_in(directory: Path) -> list[Path]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tenants file: customers of a cloud, their networks and instances, and how the cloud keeps them apart."""
+"""The tenants file: customers of a cloud, their networks and instances, and what keeps them apart."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Tenant(LabSection):
 
 
 class Cloud(LabSection):
-    """What carries the tenants' networks on this host: nodes, switches and filters as OpenStack builds them."""
+    """What carries the tenants' networks on this host: nodes, switches and filters as of OpenStack."""
 
     compute_nodes: int = Field(
         default=1, ge=1, le=2, description="nodes with instances, beside the one with the routers"

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from weir.base.cloud import OUTSIDE
 from weir.base.document_schema import SCHEMA_ID
 from weir.lab.complaint import Complaint, complaints_about, located
 from weir.lab.problem import LabFileError
@@ -67,6 +68,8 @@ def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
     every = tenants.every()
     names = [name for name, _ in every]
     for index, one in enumerate(tenants.tenants):
+        if one.name == OUTSIDE:
+            yield Complaint(("tenants", index, "name"), "is what the host outside is called", "another name")
         subnet = ipaddress.IPv4Network(one.subnet)
         if subnet.overlaps(external):
             message = f"overlaps the external network {external}"

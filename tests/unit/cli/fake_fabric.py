@@ -30,5 +30,8 @@ class FakeDeployment:
     def unreadable(self) -> str | None:
         return None if self._readable else "another version"
 
+    def about(self, kind: str) -> None:
+        """A chain, and nothing else."""
+
     def destroy(self) -> None:
         self.destroyed = True

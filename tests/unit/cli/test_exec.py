@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from weir import fabric
-from weir.base.topology import EndHost
 from weir.cli.main import app
 from weir.fabric import end_host_command
+from weir.fabric.end_host_command import CommandPlace
 from weir.lab import Lab
 from weir.plan import end_hosts
 
@@ -43,8 +43,8 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
     """What would have been run: where, in which host, and what."""
     made: Ran = []
 
-    def become(deployment: FakeDeployment, host: EndHost, argv: Sequence[str]) -> None:
-        made.append((deployment.id, host.side, list(argv)))
+    def become(place: CommandPlace, argv: Sequence[str]) -> None:
+        made.append((place.deployment, place.name, list(argv)))
 
     monkeypatch.setattr(end_host_command, "become", become)
     monkeypatch.setattr(os, "geteuid", lambda: 0)

@@ -14,10 +14,12 @@ from ruamel.yaml import YAML
 from weir.lab import Lab, load_lab
 from weir.lab.frames import JUMBO, SIMPLE_IMIX, Frame, frame_sizes_bytes, mean_frame_bytes
 from weir.lab.nf import NfOption
+from weir.lab.tenants_load import has_tenants, load_tenants
 
 from .lab_text import GOOD, load
 
-LABS = sorted((Path(__file__).parents[3] / "labs").glob("*/lab.yml"))
+FILES = sorted((Path(__file__).parents[3] / "labs").glob("*/lab.yml"))
+LABS = [path for path in FILES if not has_tenants(path)]
 
 
 def test_pvp_and_pvvp_are_one_and_two_default_functions() -> None:
@@ -90,6 +92,11 @@ def test_a_complete_lab_written_out_is_the_same_lab_again(tmp_path: Path) -> Non
 @pytest.mark.parametrize("cpus", [(0, 1), (0, 1, 2, 3)])
 def test_every_lab_that_comes_with_weir_is_good(path: Path, quick: bool, cpus: tuple[int, ...]) -> None:
     assert load_lab(path, quick=quick, cpus=cpus).name == path.parent.name
+
+
+@pytest.mark.parametrize("path", sorted(set(FILES) - set(LABS)), ids=lambda path: path.parent.name)
+def test_every_lab_with_tenants_that_comes_with_weir_is_good(path: Path) -> None:
+    assert load_tenants(path).name == path.parent.name
 
 
 def test_the_switching_lab_is_the_experiment_that_it_says() -> None:

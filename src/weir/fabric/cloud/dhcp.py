@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kinds dhcp-server and dhcp-leases: a dnsmasq for each network, and instances that ask it (RFC 2131)."""
+"""Step kinds dhcp-server and dhcp-leases: a dnsmasq for each network, and instances that ask (RFC 2131)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,15 @@ class DhcpLeases:
         for name, pid in asking.items():
             _answered(name, pid, directory)
         for netns, name, wanted in zip(namespaces, instances, expected, strict=True):
-            _take(site, netns, interface, name, wanted, (directory / name).read_text())
+            lease = (directory / name).read_text().strip()
+            if " ".join(lease.split()[:2]) != wanted:
+                raise FabricError(
+                    f"{name} got {lease} by DHCP, and is to have {wanted}", "does another server answer?"
+                )
+            try:
+                _take(site, netns, interface, lease)
+            except NetlinkError as error:
+                raise FabricError(f"{name} cannot have what it got by DHCP, {lease}: {error}") from error
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
@@ -126,14 +134,9 @@ def _answered(name: str, pid: int, directory: Path) -> None:
         )
 
 
-def _take(site: Site, netns: str, interface: str, name: str, wanted: str, lease: str) -> None:
-    """`lease`: "10.0.0.3/24 10.0.0.1 1500"."""
-    words = lease.split()
-    if " ".join(words[:2]) != wanted:
-        raise FabricError(f"{name} got {lease.strip()} by DHCP, and is to have {wanted}", "does another server answer?")
-    try:
-        address(site, netns, interface, words[:1], [f"default via {words[1]}"])
-        if words[2:]:
-            site.route(netns).link("set", index=index(site, netns, interface), mtu=int(words[2]))
-    except NetlinkError as error:
-        raise FabricError(f"{name} cannot have what it got by DHCP, {lease.strip()}: {error}") from error
+def _take(site: Site, netns: str, interface: str, lease: str) -> None:
+    """`lease`: "10.0.0.3/24 10.0.0.1 1500"; the MTU may be absent. NetlinkError."""
+    own, router, *mtu_bytes = lease.split()
+    address(site, netns, interface, [own], [f"default via {router}"])
+    if mtu_bytes:
+        site.route(netns).link("set", index=index(site, netns, interface), mtu=int(mtu_bytes[0]))

@@ -18,7 +18,8 @@ from weir.plan.cloud import filters, flows, names
 
 _READ_S = 20.0
 _SAVED = re.compile(
-    rf'^\[(?P<packets>\d+):\d+\] .*--comment "{filters.COMMENT} (?P<network>\d+) (?P<instance>\d+) (?P<reason>\w+)"'
+    rf'^\[(?P<packets>\d+):\d+\] .*--comment "{filters.COMMENT} '
+    r'(?P<network>\d+) (?P<instance>\d+) (?P<reason>\w+)"'
 )
 _FLOW = re.compile(r"\bcookie=(?P<cookie>0x[0-9a-f]+).*?\bn_packets=(?P<packets>\d+)")
 
@@ -43,9 +44,7 @@ def drops(topology: CloudTopology, run_dir: Path) -> list[Drop]:
     return [Drop(of, reason, packets) for (of, reason), packets in found.items()]
 
 
-def _read(
-    topology: CloudTopology, node: CloudNode, run_dir: Path
-) -> Iterator[tuple[int, int, str, int]]:
+def _read(topology: CloudTopology, node: CloudNode, run_dir: Path) -> Iterator[tuple[int, int, str, int]]:
     """Network, instance, reason, packets."""
     netns = topology.namespace(node.name)
     if topology.security == "bridge-filter" and topology.instances(node.name):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the Linux bridge in front of each instance (`bridge-filter`): what it may send, in nftables' bridge
-family; what it may get, in iptables, which follows connections there.
+"""Rules of the Linux bridge in front of each instance (`bridge-filter`): what it may send, in nftables'
+bridge family; what it may get, in iptables, which follows connections there.
 
 Network K is connection tracking's zone K, since tenants may have the same addresses. Each drop has a counter,
 or a comment, of its port and reason.
@@ -56,7 +56,9 @@ def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     mac, own = instance.mac, f"{{ 0.0.0.0, {instance.address} }}"  # it probes before it has it: RFC 5227
 
     def drop(match: str, reason: str) -> str:
-        return f"    {match} counter name {counter(network, instance, reason)} drop".replace("   counter", "  counter")
+        return f"    {match} counter name {counter(network, instance, reason)} drop".replace(
+            "   counter", "  counter"
+        )
 
     yield drop(f"ether saddr != {mac}", "spoofed_mac")
     yield drop(f"ether type arp arp saddr ether != {mac}", "spoofed_arp")
@@ -97,6 +99,7 @@ def _to_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     first, last = network.instances[0].address, network.instances[-1].address
     yield "-m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT"
     yield f"-s {network.dhcp} -p udp --sport 67 --dport 68 -j ACCEPT"
+    yield "-p udp --sport 68 --dport 67 -j DROP"  # what others ask the DHCP server: no harm, so not counted
     yield f'-m conntrack --ctstate INVALID -m comment --comment "{said} invalid" -j DROP'
     yield f"-m iprange --src-range {first}-{last} -j ACCEPT"
     for rule in network.ingress:
@@ -121,11 +124,15 @@ def router(network: TenantNetwork, *, outer: str, inner: str) -> str:
         [
             "*nat",
             *(f"-A PREROUTING -d {outside} -j DNAT --to-destination {own}" for outside, own in floating),
-            # An instance that asks for a floating address of its own network: the answer has to come back here.
+            # Who asks for a floating address of its own network: the answer has to come back here.
             f"-A POSTROUTING -s {network.subnet} -o {inner} -m conntrack --ctstate DNAT"
             f" -j SNAT --to-source {network.router}",
-            *(f"-A POSTROUTING -s {own} -o {outer} -j SNAT --to-source {outside}" for outside, own in floating),
-            f"-A POSTROUTING -s {network.subnet} -o {outer} -j SNAT --to-source {network.external} --random-fully",
+            *(
+                f"-A POSTROUTING -s {own} -o {outer} -j SNAT --to-source {outside}"
+                for outside, own in floating
+            ),
+            f"-A POSTROUTING -s {network.subnet} -o {outer} -j SNAT"
+            f" --to-source {network.external} --random-fully",
             "COMMIT",
             "*filter",
             ":FORWARD DROP [0:0]",

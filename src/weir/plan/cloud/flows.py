@@ -5,9 +5,9 @@ br-tun, as with Neutron's l2population: everything is known, nothing is learnt o
 network. Tables: 0 whence, 2 to the wire, 4 from the wire, 20 to one, 22 to all.
 
 br-int with `ovs-conntrack`, at nodes with instances. Tables: 0 whence, 1 anti-spoofing, 3 what an instance
-sends, 2 where to, 60 what came for whom, 4 and 5 what an instance may get. Register 6 is the network, which is
-also the zone of connection tracking, since tenants may have the same addresses. A packet that is dropped meets
-a rule whose cookie says why and whose (`cookie`).
+sends, 2 where to, 60 what came for whom, 4 and 5 what an instance may get. Register 6 is the network, which
+is also the zone of connection tracking, since tenants may have the same addresses. A packet that is dropped
+meets a rule whose cookie says why and whose (`cookie`).
 """
 
 from __future__ import annotations
@@ -97,6 +97,8 @@ def integration_bridge(topology: CloudTopology, node: CloudNode) -> Iterator[str
         return
     yield "priority=0,actions=drop"
     yield "table=60,priority=5,arp,actions=NORMAL"
+    # What others ask the DHCP server is no instance's here, and no harm.
+    yield f"table=60,priority=5,udp,tp_src={_CLIENT},tp_dst={_SERVER},actions=drop"
     yield from _common()
     for network in topology.networks_at(node.name):
         yield from _of_network(topology, node, network)
@@ -136,7 +138,7 @@ def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
 
     yield f"priority=10,{port},actions=load:{network.number}->NXM_NX_REG6[],resubmit(,1)"
     own = f"{port},dl_src={mac}"
-    for sender in (address, "0.0.0.0"):  # it probes an address before it has it (RFC 5227)  # noqa: S104
+    for sender in (address, "0.0.0.0"):  # it probes an address before it has it (RFC 5227)
         yield f"table=1,priority=9,{own},arp,arp_spa={sender},arp_sha={mac},actions=NORMAL"
         client = f"udp,nw_src={sender},tp_src={_CLIENT},tp_dst={_SERVER}"
         yield f"table=1,priority=9,{own},{client},actions=NORMAL"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What interfaces, bridges and ports are called, as in OpenStack. Of network K and its instance J:
 
-    tapK.J   the instance's interface at its node       qrK   the router's inner port at br-int
-    qbrK.J   the bridge that filters for it             qgK   its outer port at br-ex
-    qvbK.J, qvoK.J   from that bridge to br-int         dhcpK the DHCP server's port at br-int
+tapK.J   the instance's interface at its node       qrK   the router's inner port at br-int
+qbrK.J   the bridge that filters for it             qgK   its outer port at br-ex
+qvbK.J, qvoK.J   from that bridge to br-int         dhcpK the DHCP server's port at br-int
 """
 
 from __future__ import annotations

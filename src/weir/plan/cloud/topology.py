@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle
 
 from weir.base.cloud import NETWORK_NODE, CloudNode, CloudTopology, Instance, Rule, TenantNetwork
 from weir.base.topology import token_of
@@ -22,8 +24,8 @@ def cloud_topology(tenants: TenantsFile, deployment: str) -> CloudTopology:
     outside = ipaddress.IPv4Network(cloud.external).hosts()
     there = str(next(outside))
     names = [NETWORK_NODE, *(f"compute{number}" for number in range(1, cloud.compute_nodes + 1))]
-    token = token_of(deployment)
-    turn = _turns(names[1:])
+    segments = _SEGMENTS[cloud.isolation]
+    made = _Numbering(token_of(deployment), segments, outside, cycle(names[1:]))
     return CloudTopology(
         lab=tenants.name,
         deployment=deployment,
@@ -35,56 +37,52 @@ def cloud_topology(tenants: TenantsFile, deployment: str) -> CloudTopology:
             CloudNode(name=name, address=str(_NODES_NETWORK[number])) for number, name in enumerate(names, 1)
         ),
         networks=tuple(
-            _network(token, name, number, one, _SEGMENTS[cloud.isolation] + number, outside, turn)
-            for number, (name, one) in enumerate(tenants.every(), 1)
+            made.network(name, number, one) for number, (name, one) in enumerate(tenants.every(), 1)
         ),
     )
 
 
-def _turns(names: list[str]) -> Iterator[str]:
-    while True:
-        yield from names
+@dataclass
+class _Numbering:
+    """What one network takes, the next one does not get."""
 
+    token: str
+    segments: int  # the first one is one more
+    outside: Iterator[ipaddress.IPv4Address]
+    turn: Iterator[str]  # nodes
 
-def _network(
-    token: str,
-    name: str,
-    number: int,
-    tenant: Tenant,
-    segment: int,
-    outside: Iterator[ipaddress.IPv4Address],
-    turn: Iterator[str],
-) -> TenantNetwork:
-    inside = ipaddress.IPv4Network(tenant.subnet).hosts()
-    router, dhcp = str(next(inside)), str(next(inside))
-    external = str(next(outside))
-    instances = tuple(
-        Instance(
-            name=f"{name}.{index}",
-            number=index,
-            node=next(turn),
-            mac=_mac(token, number, index),
-            address=str(next(inside)),
-            floating=str(next(outside)) if index <= tenant.floating else None,
+    def network(self, name: str, number: int, tenant: Tenant) -> TenantNetwork:
+        """The tenant's."""
+        inside = ipaddress.IPv4Network(tenant.subnet).hosts()
+        router, dhcp = str(next(inside)), str(next(inside))
+        external = str(next(self.outside))
+        instances = tuple(
+            Instance(
+                name=f"{name}.{index}",
+                number=index,
+                node=next(self.turn),
+                mac=_mac(self.token, number, index),
+                address=str(next(inside)),
+                floating=str(next(self.outside)) if index <= tenant.floating else None,
+            )
+            for index in range(1, tenant.instances + 1)
         )
-        for index in range(1, tenant.instances + 1)
-    )
-    return TenantNetwork(
-        name=name,
-        number=number,
-        segment=segment,
-        subnet=tenant.subnet,
-        router=router,
-        router_mac=_mac(token, number, 0xF1),
-        dhcp=dhcp,
-        dhcp_mac=_mac(token, number, 0xF2),
-        external=external,
-        external_mac=_mac(token, number, 0xF3),
-        ingress=tuple(
-            Rule(protocol=one.protocol, ports=one.ports, source=one.source) for one in tenant.ingress
-        ),
-        instances=instances,
-    )
+        return TenantNetwork(
+            name=name,
+            number=number,
+            segment=self.segments + number,
+            subnet=tenant.subnet,
+            router=router,
+            router_mac=_mac(self.token, number, 0xF1),
+            dhcp=dhcp,
+            dhcp_mac=_mac(self.token, number, 0xF2),
+            external=external,
+            external_mac=_mac(self.token, number, 0xF3),
+            ingress=tuple(
+                Rule(protocol=one.protocol, ports=one.ports, source=one.source) for one in tenant.ingress
+            ),
+            instances=instances,
+        )
 
 
 def _mac(token: str, network: int, number: int) -> str:

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clouds that stand for a test, and what their hosts send each other."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from weir import fabric, plan
+from weir.base.cloud import CloudTopology, Instance
+from weir.fabric import namespace
+from weir.fabric.cloud.drops import drops
+from weir.lab.tenants import TenantsFile
+from weir.plan import Step
+from weir.plan.cloud import cloud_steps, cloud_topology
+from weir.plan.cloud.names import HOST_INTERFACE
+
+ARRIVES_S = 2.0
+ETH_P_ALL = 3
+
+
+def planned(text: str, token: str) -> tuple[list[Step], CloudTopology]:
+    """Of a tenants file."""
+    tenants = TenantsFile.model_validate_json(text)
+    topology = cloud_topology(tenants, plan.deployment_id(tenants.name, token))
+    return cloud_steps(topology), topology
+
+
+@dataclass
+class StandingCloud:
+    """One that is deployed."""
+
+    topology: CloudTopology
+    deployment: fabric.Deployment
+
+    def instance(self, name: str) -> Instance:
+        """Of that name."""
+        every = {one.name: one for network in self.topology.networks for one in network.instances}
+        return every[name]
+
+    def run(self, host: str, *argv: str) -> subprocess.CompletedProcess[str]:
+        """A command in a host, to its end."""
+        with namespace.inside(self.topology.namespace(host)):
+            return subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+
+    def addresses(self, host: str) -> list[str]:
+        """ "10.0.0.3/24" of its interface."""
+        shown = json.loads(self.run(host, "ip", "-4", "-j", "addr", "show", HOST_INTERFACE).stdout)
+        return [f"{one['local']}/{one['prefixlen']}" for one in shown[0]["addr_info"]]
+
+    def pings(self, host: str, address: str) -> bool:
+        """Whether an answer comes."""
+        return self.run(host, "ping", "-c", "1", "-W", "1", address).returncode == 0
+
+    def stack(self, host: str, kind: socket.SocketKind) -> socket.socket:
+        """Of that host's TCP/IP stack."""
+        with namespace.inside(self.topology.namespace(host)):
+            made = socket.socket(socket.AF_INET, kind)
+        made.settimeout(ARRIVES_S)
+        return made
+
+    @contextmanager
+    def wire(self, host: str) -> Iterator[socket.socket]:
+        """All frames of a host's interface."""
+        with namespace.inside(self.topology.namespace(host)):
+            made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        with made:
+            made.bind((HOST_INTERFACE, ETH_P_ALL))
+            made.settimeout(0.2)
+            yield made
+
+    def dropped(self, of: str, reason: str) -> int:
+        """Packets that filters have dropped."""
+        found = drops(self.topology, self.deployment.run_dir)
+        return sum(one.packets for one in found if (one.of, one.reason) == (of, reason))
+
+    def dropped_becomes(self, of: str, reason: str, packets: int) -> None:
+        """Waits until the counters, which may be behind, say so."""
+        deadline = time.monotonic() + 5
+        while self.dropped(of, reason) < packets and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert self.dropped(of, reason) == packets
+
+
+@contextmanager
+def standing(text: str, token: str | None = None) -> Iterator[StandingCloud]:
+    """For the body."""
+    steps, topology = planned(text, token or secrets.token_hex(4))
+    deployment = fabric.Deployment.deploy(steps, topology)
+    try:
+        yield StandingCloud(topology, deployment)
+    finally:
+        deployment.destroy()
+
+
+def frames(wire: socket.socket) -> list[bytes]:
+    """All that come until none comes for a while."""
+    found = []
+    while True:
+        try:
+            found.append(wire.recv(2048))
+        except TimeoutError:
+            return found
+
+
+def mac(text: str) -> bytes:
+    """Six bytes."""
+    return bytes.fromhex(text.replace(":", ""))
+
+
+def ethernet(to: str, whose: str, protocol: int, payload: bytes) -> bytes:
+    """A frame."""
+    return (mac(to) + mac(whose) + struct.pack("!H", protocol) + payload).ljust(60, b"\0")
+
+
+def udp(source: str, destination: str, ports: tuple[int, int], payload: bytes) -> bytes:
+    """An IPv4 packet with a UDP datagram without checksum (RFC 768)."""
+    length = 28 + len(payload)
+    head = struct.pack("!BBHHHBBH", 0x45, 0, length, 0, 0, 64, socket.IPPROTO_UDP, 0)
+    head += socket.inet_aton(source) + socket.inet_aton(destination)
+    total = sum(struct.unpack("!10H", head))
+    total = (total & 0xFFFF) + (total >> 16)
+    checksum = ~(total + (total >> 16)) & 0xFFFF
+    head = head[:10] + struct.pack("!H", checksum) + head[12:]
+    return head + struct.pack("!HHHH", *ports, 8 + len(payload), 0) + payload
+
+
+def arp(sender_mac: str, sender: str, target: str) -> bytes:
+    """Who has `target`? RFC 826."""
+    head = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1)
+    ends = mac(sender_mac) + socket.inet_aton(sender) + bytes(6) + socket.inet_aton(target)
+    return head + ends

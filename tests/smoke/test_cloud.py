@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cloud of tenants: its instances get addresses, reach whom they may, and nobody else; filters count what
+they drop. Three clouds, in which each way of filtering and each way of isolating is once."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weir import fabric
+from weir.base.cloud import OUTSIDE
+from weir.fabric import namespace
+from weir.fabric.cloud.drops import drops
+
+from .clouds import StandingCloud, arp, ethernet, frames, mac, standing, udp
+from .surroundings import Surroundings
+
+NEEDED = ("ovs-vswitchd", "ovs-ofctl", "nft", "iptables-restore", "dnsmasq", "busybox")
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+    pytest.mark.skipif(any(shutil.which(one) is None for one in NEEDED), reason=f"needs {', '.join(NEEDED)}"),
+]
+
+OPEN, CLOSED = 80, 81
+EVERYBODY = "ff:ff:ff:ff:ff:ff"
+ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
+FILTERED = ("bridge-filter", "ovs-conntrack")
+
+
+def tenants(security: str, isolation: str, nodes: int) -> str:
+    """Two customers with the same addresses."""
+    ingress = [{"protocol": "tcp", "ports": [OPEN, OPEN]}, {"protocol": "icmp"}]
+    return json.dumps(
+        {
+            "weir": 1,
+            "name": "cloud",
+            "cloud": {"security": security, "isolation": isolation, "compute_nodes": nodes},
+            "tenants": [
+                {"name": "blue", "instances": 3, "floating": 1, "ingress": ingress},
+                {"name": "red", "instances": 2},
+            ],
+        }
+    )
+
+
+@pytest.fixture(
+    scope="module",
+    params=[("bridge-filter", "vxlan", 2), ("ovs-conntrack", "gre", 2), ("none", "vlan", 2)],
+    ids=lambda param: param[0],
+)
+def cloud(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[StandingCloud]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WEIR_RUN_DIR", str(tmp_path_factory.mktemp("run")))
+        with standing(tenants(*request.param)) as made:
+            yield made
+
+
+@pytest.fixture
+def filtered(cloud: StandingCloud) -> StandingCloud:
+    if cloud.topology.security not in FILTERED:
+        pytest.skip("nothing is filtered there")
+    return cloud
+
+
+def test_instances_have_the_addresses_that_the_dhcp_server_gave(cloud: StandingCloud) -> None:
+    for network in cloud.topology.networks:
+        for one in network.instances:
+            assert cloud.addresses(one.name) == [f"{one.address}/24"]
+            routes = cloud.run(one.name, "ip", "route", "show", "default").stdout
+            assert f"via {network.router}" in routes
+    log = (cloud.deployment.run_dir / "dhcp-blue.log").read_text()
+    assert all(f"DHCPACK(eth0) 10.0.0.{number}" in log for number in (3, 4, 5))
+
+
+def test_what_it_takes_to_build_a_cloud_is_not_counted_as_dropped(cloud: StandingCloud) -> None:
+    assert not [one for one in drops(cloud.topology, cloud.deployment.run_dir) if one.packets]
+
+
+def test_instances_of_a_tenant_reach_each_other_on_one_node_and_across(cloud: StandingCloud) -> None:
+    blue = cloud.topology.networks[0].instances
+    assert len({one.node for one in blue}) == 2
+    for other in blue[1:]:
+        with (
+            cloud.stack(other.name, socket.SOCK_DGRAM) as there,
+            cloud.stack("blue.1", socket.SOCK_DGRAM) as here,
+        ):
+            there.bind((other.address, 5000))
+            payload = secrets.token_bytes(1472)  # a whole MTU
+            here.sendto(payload, (other.address, 5000))
+            assert there.recv(2048) == payload
+
+
+def test_the_router_leads_outside_and_to_floating_addresses(cloud: StandingCloud) -> None:
+    assert cloud.pings("red.2", cloud.topology.outside)
+    floating = cloud.instance("blue.1").floating
+    assert floating is not None
+    assert cloud.pings(OUTSIDE, floating)
+    assert cloud.pings("red.1", floating)
+    assert cloud.pings("blue.2", floating)  # by way of its own router
+
+
+def test_who_comes_from_outside_is_seen_with_its_address_and_sees_the_floating_one(
+    cloud: StandingCloud,
+) -> None:
+    floating = cloud.instance("blue.1").floating
+    with (
+        cloud.stack("blue.1", socket.SOCK_STREAM) as server,
+        cloud.stack(OUTSIDE, socket.SOCK_STREAM) as client,
+    ):
+        server.bind(("0.0.0.0", OPEN))
+        server.listen()
+        client.connect((floating, OPEN))
+        accepted, peer = server.accept()
+        with accepted:
+            payload = secrets.token_bytes(20_000)
+            accepted.sendall(payload)
+            assert peer[0] == cloud.topology.outside
+            with client.makefile("rb") as got:
+                assert got.read(len(payload)) == payload
+
+
+def test_the_security_group_refuses_other_ports_and_counts(filtered: StandingCloud) -> None:
+    before = filtered.dropped("blue.1", "security_group")
+    with filtered.stack(OUTSIDE, socket.SOCK_DGRAM) as client:
+        for _ in range(5):
+            client.sendto(b"anybody?", (filtered.instance("blue.1").floating, CLOSED))
+    filtered.dropped_becomes("blue.1", "security_group", before + 5)
+
+
+def test_metadata_is_refused_at_once(cloud: StandingCloud) -> None:
+    with cloud.stack("blue.2", socket.SOCK_STREAM) as client, pytest.raises(ConnectionRefusedError):
+        client.connect(("169.254.169.254", 80))
+
+
+def test_no_frame_of_a_tenant_comes_to_another_who_has_the_same_addresses(cloud: StandingCloud) -> None:
+    red = cloud.instance("red.1")
+    own = {mac(one.mac) for one in cloud.topology.networks[1].instances}
+    blue = {mac(one.mac) for one in cloud.topology.networks[0].instances}
+    with cloud.wire("blue.1") as one, cloud.wire("blue.2") as two, cloud.wire("red.1") as sender:
+        for to in (
+            EVERYBODY,
+            cloud.instance("blue.1").mac,
+            cloud.instance("blue.2").mac,
+            cloud.instance("red.2").mac,
+        ):
+            for target in ("10.0.0.3", "10.0.0.4", "10.0.0.5"):
+                sender.send(ethernet(to, red.mac, ARP, arp(red.mac, red.address, target)))
+                sender.send(ethernet(to, red.mac, IPV4, udp(red.address, target, (9, 9), b"to whom?")))
+        seen = [frame for wire in (one, two) for frame in frames(wire)]
+    assert not [frame for frame in seen if frame[6:12] in own]
+    with cloud.wire("red.2") as wire:
+        cloud.pings("blue.2", "10.0.0.3")
+        cloud.run("blue.2", "ping", "-b", "-c", "2", "-W", "1", "10.0.0.255")
+        assert not [frame for frame in frames(wire) if frame[6:12] in blue]
+
+
+@pytest.mark.parametrize(
+    "reason", ["spoofed_mac", "spoofed_arp", "spoofed_ip", "rogue_dhcp", "other_protocol"]
+)
+def test_what_an_instance_may_not_send_is_dropped_by_its_reason(filtered: StandingCloud, reason: str) -> None:
+    sender, victim = filtered.instance("blue.1"), filtered.instance("blue.2")
+    to, own = victim.mac, sender.mac
+    forged = {
+        "spoofed_mac": ethernet(to, victim.mac, IPV4, udp(sender.address, victim.address, (9, 9), b"?")),
+        "spoofed_arp": ethernet(EVERYBODY, own, ARP, arp(own, "10.0.0.1", victim.address)),
+        "spoofed_ip": ethernet(to, own, IPV4, udp("10.0.0.9", victim.address, (9, 9), b"?")),
+        "rogue_dhcp": ethernet(to, own, IPV4, udp(sender.address, victim.address, (67, 68), b"?")),
+        "other_protocol": ethernet("33:33:00:00:00:01", own, IPV6, bytes(40)),
+    }[reason]
+    before = filtered.dropped("blue.1", reason)
+    with filtered.wire("blue.2") as wire, filtered.wire("blue.1") as sending:
+        for _ in range(7):
+            sending.send(forged)
+        assert forged not in [frame[: len(forged)] for frame in frames(wire)]
+    filtered.dropped_becomes("blue.1", reason, before + 7)
+
+
+def test_without_filters_a_forged_packet_arrives(cloud: StandingCloud) -> None:
+    if cloud.topology.security != "none":
+        pytest.skip("it is filtered there")
+    sender, victim = cloud.instance("blue.1"), cloud.instance("blue.3")
+    forged = ethernet(victim.mac, sender.mac, IPV4, udp("10.0.0.9", victim.address, (9, 9), b"?"))
+    with cloud.wire("blue.3") as wire, cloud.wire("blue.1") as sending:
+        sending.send(forged)
+        assert forged in [frame[: len(forged)] for frame in frames(wire)]
+
+
+def test_instances_know_the_names_of_their_own_tenant_alone(cloud: StandingCloud) -> None:
+    text = (cloud.deployment.run_dir / "blue.hosts").read_text()
+    assert "10.0.0.4 blue.2" in text
+    assert "red" not in text
+
+
+def test_what_was_built_is_gone_after_destroy(run_root: Path) -> None:
+    token = secrets.token_hex(4)
+    surroundings = Surroundings(run_root, "cloud", token)
+    try:
+        with standing(tenants("bridge-filter", "vxlan", 1), token) as made:
+            with namespace.inside(made.topology.namespace("blue.1")):
+                left = subprocess.Popen(["sleep", "3600"])
+            assert len(fabric.deployments()) == 1
+        assert left.wait(5) != 0  # what somebody left running there has been ended
+        surroundings.check("destroyed")
+    finally:
+        surroundings.remove()

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labs with tenants: what is read, and what is refused, with its line and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.lab import LabFileError, load_lab
+from weir.lab.tenants_load import has_tenants, load_tenants
+
+GOOD = """weir: 1
+name: cloud
+cloud: {security: ovs-conntrack}
+tenants:
+  - {name: blue, instances: 2, floating: 1, ingress: [{protocol: tcp, ports: [80, 90]}]}
+  - {name: red, count: 2}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "lab.yml").write_text(text)
+    return folder
+
+
+def said(folder: Path, text: str) -> str:
+    with pytest.raises(LabFileError) as refused:
+        load_tenants(written(folder, text))
+    return str(refused.value)
+
+
+def test_tenants_that_are_alike_have_names_of_their_own(tmp_path: Path) -> None:
+    found = load_tenants(written(tmp_path, GOOD))
+    assert [name for name, _ in found.every()] == ["blue", "red-1", "red-2"]
+    assert found.cloud.isolation == "vxlan"
+
+
+def test_a_file_says_by_its_keys_whether_it_has_tenants(tmp_path: Path) -> None:
+    assert has_tenants(written(tmp_path, GOOD))
+    assert not has_tenants(written(tmp_path, "weir: 1\nname: a\nchain: PVP\ntechnology: direct\n"))
+    assert not has_tenants(written(tmp_path, "weir: ["))
+    assert not has_tenants(tmp_path / "nowhere.yml")
+
+
+def test_what_measures_chains_says_who_builds_tenants(tmp_path: Path) -> None:
+    with pytest.raises(LabFileError, match=r"lab\.yml:4:1: tenants: .*`weir deploy` builds tenants"):
+        load_lab(written(tmp_path, GOOD))
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (("ovs-conntrack", "ovs"), "lab.yml:3:9: cloud.security: unknown value 'ovs'; expected one of"),
+        (("instances: 2", "instances: 0"), "tenants[0].instances: is 0; expected a whole number from 1"),
+        (("floating: 1", "floating: 3"), "floating addresses for 3 of 2 instances"),
+        (("protocol: tcp", "protocol: icmp"), "has ports, and icmp has none"),
+        (("[80, 90]", "[90, 80]"), "has a first port above its last"),
+        (("count: 2", "subnet: 10.0.0.1/24"), "expected an IPv4 network such as 10.0.0.0/24"),
+        (("count: 2", "subnet: 10.0.0.0/30"), "which has room for 0"),
+        (("count: 2", "subnet: 198.18.0.0/24"), "tenants[1].subnet: overlaps the external"),
+        (("red", "blue"), None),
+        (("name: red", "name: blue-1"), None),
+        (("red", "outside"), "tenants[1].name: is what the host outside is called"),
+        (("count: 2", "counts: 2"), "tenants[1].counts: unknown key"),
+        (("{security: ovs-conntrack}", "{external: 198.18.0.0/30}"), "lab.yml:3:9: cloud.external: has room"),
+        (("{security: ovs-conntrack}", "{external: 172.16.0.0/16}"), "the nodes' own network"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_where_it_stands(
+    tmp_path: Path, changed: tuple[str, str], expected: str | None
+) -> None:
+    text = GOOD.replace(*changed)
+    if expected is None:
+        load_tenants(written(tmp_path, text))
+    else:
+        assert expected in said(tmp_path, text)
+
+
+def test_two_tenants_of_one_name_are_refused(tmp_path: Path) -> None:
+    text = GOOD.replace("name: red, count: 2", "name: blue")
+    assert "lab.yml:4:1: tenants: are two called blue" in said(tmp_path, text)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clouds as they are planned: names and addresses are each once, and rules match what they are for."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weir.base.cloud import NETWORK_NODE, CloudTopology
+from weir.lab.tenants import Cloud, Isolation, Security, Tenant, TenantsFile
+from weir.plan.cloud import cloud_steps, cloud_topology, filters, flows
+
+DEPLOYMENT = "cloud-12345678"
+
+
+def topology(**cloud: object) -> CloudTopology:
+    tenants = (
+        Tenant(name="blue", instances=5, floating=2),
+        Tenant(name="red", count=3, instances=2, subnet="192.0.2.0/24"),
+    )
+    options = Cloud.model_validate(cloud)
+    return cloud_topology(TenantsFile(weir=1, name="cloud", cloud=options, tenants=tenants), DEPLOYMENT)
+
+
+@pytest.mark.parametrize("security", get_args(Security))
+@pytest.mark.parametrize("isolation", get_args(Isolation))
+def test_each_step_and_each_interface_has_a_name_of_its_own(security: str, isolation: str) -> None:
+    steps = cloud_steps(topology(security=security, isolation=isolation, compute_nodes=2))
+    names = [step.name for step in steps]
+    assert len(set(names)) == len(names)
+    made = [
+        (step.params[f"{end}netns"], str(step.params[f"{end}interface"]))
+        for step in steps
+        if step.kind == "veth"
+        for end in ("", "peer_")
+    ]
+    assert len(set(made)) == len(made)
+    assert all(len(interface) <= 15 for _, interface in made)
+    known = {step.params["netns"] for step in steps if step.kind == "netns"}
+    assert {netns for netns, _ in made} <= known
+
+
+def test_addresses_are_each_once_where_they_meet() -> None:
+    cloud = topology(compute_nodes=2)
+    macs, outside = [], [cloud.outside]
+    for network in cloud.networks:
+        inside = [network.router, network.dhcp, *(one.address for one in network.instances)]
+        assert len(set(inside)) == len(inside)
+        assert all(ipaddress.ip_address(one) in ipaddress.ip_network(network.subnet) for one in inside)
+        macs += [network.router_mac, network.dhcp_mac, network.external_mac]
+        macs += [one.mac for one in network.instances]
+        outside += [network.external, *(one.floating for one in network.instances if one.floating)]
+    assert len(set(macs)) == len(macs)
+    assert len(set(outside)) == len(outside)
+    assert {one.node for network in cloud.networks for one in network.instances} == {"compute1", "compute2"}
+
+
+def test_numbers_on_the_wire_are_others_than_within_a_node() -> None:
+    for isolation in get_args(Isolation):
+        networks = topology(isolation=isolation).networks
+        assert {one.number for one in networks}.isdisjoint(one.segment for one in networks)
+
+
+@given(st.integers(1, 65535), st.integers(1, 65535))
+def test_blocks_of_ports_match_the_range_and_nothing_else(one: int, other: int) -> None:
+    first, last = min(one, other), max(one, other)
+    blocks = list(flows.port_blocks(first, last))
+    assert sum(0x10000 - mask for _, mask in blocks) == last - first + 1
+    assert all(value & ~mask & 0xFFFF == 0 for value, mask in blocks)
+    assert [value for value, _ in blocks] == sorted(value for value, _ in blocks)
+    assert blocks[0][0] == first
+    assert blocks[-1][0] + 0x10000 - blocks[-1][1] - 1 == last
+
+
+@given(st.sampled_from(flows.REASONS), st.integers(0, 4095), st.integers(0, 64))
+def test_a_cookie_says_what_was_put_in(reason: str, network: int, instance: int) -> None:
+    assert flows.reading(flows.cookie(reason, network, instance)) == (reason, network, instance)
+
+
+def test_a_cookie_of_no_filter_says_nothing() -> None:
+    assert flows.reading(0) is None
+    assert flows.reading((len(flows.REASONS) + 1) << 32) is None
+
+
+def test_frames_for_everybody_go_to_nodes_of_the_network_alone() -> None:
+    cloud = topology(compute_nodes=2)
+    (red,) = [one for one in cloud.networks if one.name == "red-1"]
+    rules = list(flows.tunnel_bridge(cloud, cloud.node(NETWORK_NODE)))
+    (flood,) = [one for one in rules if f"table=22,priority=1,dl_vlan={red.number}," in one]
+    nodes = {one.node for one in red.instances}
+    assert all((f'"tun-{node}"' in flood) == (node in nodes) for node in ("compute1", "compute2"))
+
+
+def test_an_instance_may_send_from_its_own_addresses_alone() -> None:
+    cloud = topology(security="bridge-filter")
+    rules = filters.anti_spoofing(cloud, cloud.node("compute1"))
+    for network, one in cloud.instances("compute1"):
+        chain = rules.split(f"chain from_{network.number}_{one.number} {{")[1].split("}\n  chain")[0]
+        assert f"ether saddr != {one.mac}" in chain
+        assert f"ip saddr != {one.address} counter" in chain
+        assert f'"tap{network.number}.{one.number}" : jump' in rules
