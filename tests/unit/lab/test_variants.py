@@ -9,6 +9,7 @@ import pytest
 
 from weir.base.cores import Cores
 from weir.lab import load_lab
+from weir.lab.tenants_load import has_tenants
 from weir.lab.ways import Way, ways
 from weir.technology.direct import DirectOptions
 
@@ -110,7 +111,11 @@ def test_what_no_machine_can_run_is_an_error_at_the_variant(variant: str, key: s
     assert problem(text + f"variants: {{bad: {variant}}}\n").key == key
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("labs/*/lab.yml")), ids=lambda path: path.parent.name)
+@pytest.mark.parametrize(
+    "path",
+    [one for one in sorted(ROOT.glob("labs/*/lab.yml")) if not has_tenants(one)],
+    ids=lambda path: path.parent.name,
+)
 @pytest.mark.parametrize("cpus", [(0, 1), SIXTEEN], ids=["two", "sixteen"])
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
 def test_every_lab_that_comes_with_weir_runs_in_some_way(
