@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who has taps open: proc_pid_fdinfo(5) of descriptors of /dev/net/tun names the interface."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from weir.fabric.host_graph.namespaces import command
+
+_TUN = "/dev/net/tun"
+_NAMED = "iff:"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A process that has a tap open."""
+
+    pid: int
+    interface: str
+
+    def __str__(self) -> str:
+        return f"{command(self.pid)} ({self.pid})"
+
+
+def tap_holders(pids: Iterable[int]) -> list[Holder]:
+    """Among these processes."""
+    found = []
+    for pid in pids:
+        with suppress(OSError):
+            names = {_interface(pid, descriptor) for descriptor in Path(f"/proc/{pid}/fd").iterdir()}
+            found += [Holder(pid, name) for name in sorted(one for one in names if one is not None)]
+    return found
+
+
+def holder_of(name: str, here: Collection[int], holders: Sequence[Holder]) -> Holder | None:
+    """Of the tap of that name in the namespace of the processes `here`. A process may have one of another
+    namespace open: where none is here, the only one that has a tap of that name."""
+    named = [one for one in holders if one.interface == name]
+    return next((one for one in named if one.pid in here), named[0] if len(named) == 1 else None)
+
+
+def _interface(pid: int, descriptor: Path) -> str | None:
+    with suppress(OSError):
+        if str(descriptor.readlink()) != _TUN:
+            return None
+        for line in Path(f"/proc/{pid}/fdinfo/{descriptor.name}").read_text().splitlines():
+            if line.startswith(_NAMED):
+                return line.removeprefix(_NAMED).strip()
+    return None

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open vSwitch as each of its databases on this host says: the host's own, and others that run beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from weir.fabric.host_graph.namespaces import Place, command
+from weir.results.host_graph import Interface, Join, SwitchBridge, SwitchPort
+
+_READ_S = 10
+_REMOTE = re.compile(r"punix:(?P<path>[^\s,]+)")
+_DATABASE = re.compile(r"^unix:(?P<path>.+)$")
+_USUAL = Path("/run/openvswitch/db.sock")
+_TUNNELS = frozenset({"vxlan", "gre", "geneve", "erspan", "ip6gre", "gtpu", "srv6", "bareudp"})
+Row = dict[str, Any]
+
+
+def read_switches(places: Sequence[Place]) -> tuple[list[SwitchBridge], list[str]]:
+    """Every bridge, its ports not yet with interfaces; and what could not be read."""
+    databases, switches = _processes()
+    if _USUAL.exists():
+        databases.setdefault(str(_USUAL), None)
+    bridges, unseen = [], []
+    homes = {pid: place for place in places for pid in place.pids}
+    for database in sorted(databases):
+        if shutil.which("ovs-vsctl") is None:
+            unseen.append(f"Open vSwitch at {database}: ovs-vsctl is not installed")
+            continue
+        home = homes.get(switches.get(database, -1))
+        try:
+            bridges += list(_bridges(database, str(home.inode) if home else None))
+        except (OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
+            unseen.append(f"Open vSwitch at {database}: {error}")
+    return bridges, unseen
+
+
+def _processes() -> tuple[dict[str, int | None], dict[str, int]]:
+    """Sockets of ovsdb-servers, and the ovs-vswitchd of each."""
+    databases: dict[str, int | None] = {}
+    switches: dict[str, int] = {}
+    for one in Path("/proc").iterdir():
+        if not one.name.isdigit() or command(int(one.name)) not in ("ovsdb-server", "ovs-vswitchd"):
+            continue
+        with suppress(OSError):
+            words = (one / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            if os.path.basename(words[0]) == "ovsdb-server":  # noqa: PTH119 - of another's argument
+                databases |= {match["path"]: int(one.name) for match in map(_REMOTE.search, words) if match}
+            else:
+                switches |= {match["path"]: int(one.name) for match in map(_DATABASE.match, words) if match}
+    return databases, switches
+
+
+def _bridges(database: str, namespace: str | None) -> Iterator[SwitchBridge]:
+    interfaces = {one["_uuid"]: one for one in _table(database, "Interface")}
+    ports = {one["_uuid"]: one for one in _table(database, "Port")}
+    for bridge in _table(database, "Bridge"):
+        yield SwitchBridge(
+            id=f"{database}/{bridge['name']}",
+            name=bridge["name"],
+            database=database,
+            namespace=namespace,
+            datapath=bridge["datapath_type"] or "system",
+            ports=[
+                SwitchPort(
+                    name=interface["name"],
+                    type=interface["type"] or "system",
+                    tag=port["tag"] if isinstance(port["tag"], int) else None,
+                    interface=None,
+                    options={key: str(value) for key, value in interface["options"].items()},
+                )
+                for port in (ports[uuid] for uuid in _listed(bridge["ports"]))
+                for interface in (interfaces[uuid] for uuid in _listed(port["interfaces"]))
+            ],
+        )
+
+
+def _listed(value: object) -> list[str]:
+    """A set of one is written as that one."""
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+
+
+def _table(database: str, name: str) -> list[Row]:
+    """RFC 7047, section 5.1, with its sets, maps and references unwrapped."""
+    argv = ["ovs-vsctl", f"--db=unix:{database}", "--no-wait", "--timeout=5", "--format=json", "list", name]
+    done = subprocess.run(
+        argv, capture_output=True, text=True, timeout=_READ_S, check=False, stdin=subprocess.DEVNULL
+    )
+    if done.returncode != 0:
+        raise OSError(done.stderr.strip() or "ovs-vsctl fails")
+    shown = json.loads(done.stdout)
+    return [dict(zip(shown["headings"], map(_value, row), strict=True)) for row in shown["data"]]
+
+
+def _value(atom: Any) -> Any:
+    match atom:
+        case ["uuid", text]:
+            return text
+        case ["map", pairs]:
+            return {str(key): _value(value) for key, value in pairs}
+        case ["set", items]:
+            return [_value(one) for one in items]
+    return atom
+
+
+def with_interfaces(bridges: Sequence[SwitchBridge], interfaces: Mapping[str, Sequence[Interface]]) -> None:
+    """Notes the kernel's interface of each port; `interfaces`: by namespace."""
+    for bridge in bridges:
+        there = {one.name: one.id for one in interfaces.get(bridge.namespace or "", ())}
+        for port in bridge.ports:
+            if port.type in ("system", "internal", "tap"):
+                port.interface = there.get(port.name)
+
+
+def joins(bridges: Sequence[SwitchBridge]) -> Iterator[Join]:
+    """Of ports, patches and tunnels between bridges of this host."""
+    owner = {(bridge.database, port.name): bridge for bridge in bridges for port in bridge.ports}
+    for bridge in bridges:
+        for port in bridge.ports:
+            if port.interface is not None:
+                yield Join(kind="port", ends=(port.interface, bridge.id))
+            peer = owner.get((bridge.database, port.options.get("peer", "")))
+            if port.type == "patch" and peer is not None and (bridge.id, port.name) < (peer.id, port.options["peer"]):
+                yield Join(kind="patch", ends=(bridge.id, peer.id))
+    tunnels = [(bridge, port) for bridge in bridges for port in bridge.ports if port.type in _TUNNELS]
+    for number, (bridge, port) in enumerate(tunnels):
+        for other, back in tunnels[number + 1 :]:
+            if other.id != bridge.id and port.type == back.type and _meet(port, back):
+                yield Join(kind="tunnel", ends=(bridge.id, other.id))
+
+
+def _meet(one: SwitchPort, other: SwitchPort) -> bool:
+    """Each is where the other one sends."""
+    ends = [(port.options.get("local_ip"), port.options.get("remote_ip")) for port in (one, other)]
+    return None not in ends[0] and ends[0] == ends[1][::-1]
