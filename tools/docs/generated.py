@@ -18,7 +18,16 @@ from weir.host import diagnosis
 from weir.lab import fleet_load, tenants_load
 from weir.lab.overlay import lab_schema
 from weir.report import data_formats
-from weir.results import comparison, explanation, fleet_placement, kernel_vnf, lab_plan, lean, outside_lean
+from weir.results import (
+    comparison,
+    explanation,
+    fleet_placement,
+    host_graph,
+    kernel_vnf,
+    lab_plan,
+    lean,
+    outside_lean,
+)
 from weir.results import model as cost_model
 
 LAB_INTRO = """\
@@ -88,6 +97,11 @@ What `weir plan` prints with `--json`. Units are in the names. How a placement i
 [plan a lab](../how-to/plan-a-lab.md). JSON Schema:
 [schema/lab-plan.schema.json](../../schema/lab-plan.schema.json)."""
 
+HOST_GRAPH_INTRO = """\
+What `weir graph -f json` writes. Units are in the names. How to look at a host:
+[see a host's network](../how-to/see-a-network.md). JSON Schema:
+[schema/host-graph.schema.json](../../schema/host-graph.schema.json)."""
+
 EXPLANATION_INTRO = """\
 What `weir explain --json` prints. Units are in the names. How a verdict comes about, and what it cannot know:
 [explain a result](../how-to/explain-a-result.md). JSON Schema:
@@ -116,6 +130,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/tenants.schema.json": as_text(tenants_load.tenants_schema()),
         "schema/placement.schema.json": as_text(fleet_placement.schema()),
         "schema/lab-plan.schema.json": as_text(lab_plan.schema()),
+        "schema/host-graph.schema.json": as_text(host_graph.schema()),
         "schema/explanation.schema.json": as_text(explanation.schema()),
         "schema/comparison.schema.json": as_text(comparison.schema()),
         "docs/reference/cli.md": cli_page.page(app),
@@ -143,6 +158,9 @@ def files(root: Path) -> dict[str, str]:
         ),
         "docs/reference/lab-plan.md": schema_page.page("Plan of a lab", LAB_PLAN_INTRO, lab_plan.schema()),
         "docs/reference/comparison.md": schema_page.page("Comparison", COMPARISON_INTRO, comparison.schema()),
+        "docs/reference/host-graph.md": schema_page.page(
+            "Graph of a host", HOST_GRAPH_INTRO, host_graph.schema()
+        ),
         "docs/reference/explanation.md": schema_page.page(
             "Explanation", EXPLANATION_INTRO, explanation.schema()
         ),

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 from weir.results.host_graph import HostGraph, Interface
 
-_ARROWS = {"veth": "---", "member": "-->", "lower": "-.->", "port": "-->", "patch": "===", "tunnel": "-. {} .-"}
+_ARROWS = {
+    "veth": "---",
+    "member": "-->",
+    "lower": "-.->",
+    "port": "-->",
+    "patch": "===",
+    "tunnel": "-. {} .-",
+}
 _CLOSED = str.maketrans({'"': "'", "\n": " ", "`": "'", "#": "＃", ";": ","})
 """What would end a quoted label, or begin an entity."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from weir.results.host_graph import HostGraph, Interface, Namespace, SwitchBridge, SwitchPort
 
+
 def render(graph: HostGraph) -> str:
     """Ends with a newline."""
     return "\n".join([*_heading(graph), *_namespaces(graph), *_bridges(graph), *_unseen(graph)]) + "\n"
@@ -70,7 +71,9 @@ def _leads(
 
 
 def _row(one: Interface, leads: Iterable[str]) -> tuple[str, ...]:
-    details = " ".join(f"{key} {value}" for key, value in one.details.items() if one.kind not in ("tun", "veth"))
+    details = " ".join(
+        f"{key} {value}" for key, value in one.details.items() if one.kind not in ("tun", "veth")
+    )
     where = [*leads, *([f"held by {one.holder}"] if one.holder else [])]
     return (
         one.name,

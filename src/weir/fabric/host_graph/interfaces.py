@@ -77,7 +77,9 @@ def _link(place: Place, said: Mapping[str, Any]) -> Link:
             mac=said.get("address") if said.get("link_type") == "ether" else None,
             mtu_bytes=said.get("mtu", 0),
             up="UP" in said.get("flags", ()),
-            addresses=[f"{one['local']}/{one['prefixlen']}" for one in said.get("addr_info", ()) if "local" in one],
+            addresses=[
+                f"{one['local']}/{one['prefixlen']}" for one in said.get("addr_info", ()) if "local" in one
+            ],
             details=_details(said),
             holder=None,
             traffic=_traffic(said.get("stats64", {})),
@@ -104,7 +106,9 @@ def _details(said: Mapping[str, Any]) -> dict[str, str]:
 def _traffic(counted: Mapping[str, Mapping[str, int]]) -> Traffic:
     return Traffic(
         **{
-            f"{way}_{what}": int(counted.get(way, {}).get(what, 0)) for way in ("rx", "tx") for what in _COUNTED
+            f"{way}_{what}": int(counted.get(way, {}).get(what, 0))
+            for way in ("rx", "tx")
+            for what in _COUNTED
         }
     )
 

@@ -128,7 +128,11 @@ def joins(bridges: Sequence[SwitchBridge]) -> Iterator[Join]:
             if port.interface is not None:
                 yield Join(kind="port", ends=(port.interface, bridge.id))
             peer = owner.get((bridge.database, port.options.get("peer", "")))
-            if port.type == "patch" and peer is not None and (bridge.id, port.name) < (peer.id, port.options["peer"]):
+            if (
+                port.type == "patch"
+                and peer is not None
+                and (bridge.id, port.name) < (peer.id, port.options["peer"])
+            ):
                 yield Join(kind="patch", ends=(bridge.id, peer.id))
     tunnels = [(bridge, port) for bridge in bridges for port in bridge.ports if port.type in _TUNNELS]
     for number, (bridge, port) in enumerate(tunnels):
