@@ -33,8 +33,8 @@ def interface(place: int, index: int, name: str, kind: str, *addresses: str, dro
         details={},
         holder=None,
         traffic=Traffic(
-            rx_packets=5, rx_bytes=300, rx_dropped=dropped, rx_errors=0, tx_packets=7, tx_bytes=420, tx_dropped=0,
-            tx_errors=0,
+            rx_packets=5, rx_bytes=300, rx_dropped=dropped, rx_errors=0,
+            tx_packets=7, tx_bytes=420, tx_dropped=0, tx_errors=0,
         ),
         rates=None,
     )  # fmt: skip
@@ -53,7 +53,9 @@ def graph() -> HostGraph:
     ]
     port = SwitchPort(name="tap1", type="system", tag=7, interface="1/2", options={})
     bridges = [
-        SwitchBridge(id=f"{SOCKET}/{name}", name=name, database=SOCKET, namespace="1", datapath="system", ports=ports)
+        SwitchBridge(
+            id=f"{SOCKET}/{name}", name=name, database=SOCKET, namespace="1", datapath="system", ports=ports
+        )
         for name, ports in (("br-int", [port, patches[0]]), ("br-ex", [patches[1]]))
     ]  # fmt: skip
     return HostGraph(

@@ -15,7 +15,7 @@ _ARROWS = {
     "patch": "===",
     "tunnel": "-. {} .-",
 }
-_CLOSED = str.maketrans({'"': "'", "\n": " ", "`": "'", "#": "＃", ";": ","})
+_CLOSED = str.maketrans({'"': "'", "\n": " ", "`": "'", "#": "_", ";": ","})
 """What would end a quoted label, or begin an entity."""
 
 

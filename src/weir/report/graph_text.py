@@ -74,7 +74,7 @@ def _row(one: Interface, leads: Iterable[str]) -> tuple[str, ...]:
     details = " ".join(
         f"{key} {value}" for key, value in one.details.items() if one.kind not in ("tun", "veth")
     )
-    where = [*leads, *([f"held by {one.holder}"] if one.holder else [])]
+    where = [*sorted(leads, reverse=True), *([f"held by {one.holder}"] if one.holder else [])]
     return (
         one.name,
         one.kind + ("" if one.up else ", down"),

@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
+import struct
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from weir.fabric import namespace as netns
 from weir.fabric.host_graph import read
 from weir.results.host_graph import HostGraph, Interface, Namespace
 
@@ -67,15 +72,16 @@ def built(wanted: Wanted) -> Iterator[list[str]]:
     """The names of its namespaces."""
     token = secrets.token_hex(4)
     names = [f"weirgraph-{token}-{number}" for number in range(wanted.namespaces)]
-    lines = [f"netns add {name}" for name in names]
-    for place, bridge in wanted.bridges:
-        lines.append(f"link add {bridge} netns {names[place]} type bridge")
-    for (place, one), (there, other) in wanted.veths:
-        lines.append(f"link add {one} netns {names[place]} type veth peer name {other} netns {names[there]}")
     try:
-        _batch(lines)
-        for end, bridge in wanted.members.items():
-            _ip(names[end[0]], "link", "set", end[1], "master", bridge[1])
+        for name in names:
+            subprocess.run(["ip", "netns", "add", name], check=True)
+        for place, bridge in wanted.bridges:
+            _ip(names[place], "link", "add", bridge, "type", "bridge")
+        for (place, one), (there, other) in wanted.veths:
+            peer = ["peer", "name", other, "netns", names[there]]
+            _ip(names[place], "link", "add", one, "type", "veth", *peer)
+        for end, master in wanted.members.items():
+            _ip(names[end[0]], "link", "set", end[1], "master", master[1])
         for (place, name), below in wanted.macvlans.items():
             _ip(names[below[0]], "link", "add", "link", below[1], "name", name, "type", "macvlan")
             if place != below[0]:
@@ -84,10 +90,6 @@ def built(wanted: Wanted) -> Iterator[list[str]]:
     finally:
         for name in names:
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
-
-
-def _batch(lines: list[str]) -> None:
-    subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True, capture_output=True)
 
 
 def _ip(netns: str, *words: str) -> None:
@@ -110,7 +112,9 @@ def seen(graph: HostGraph, names: list[str]) -> tuple[set[End], set[Joined]]:
         if first is None or second is None:
             assert first is second, f"{join} leads out of what was built"
             continue
-        joins.add((join.kind, *(sorted((first, second)) if join.kind == "veth" else (first, second))))  # type: ignore[arg-type]
+        if join.kind == "veth":
+            first, second = min(first, second), max(first, second)
+        joins.add((join.kind, first, second))
     return set(ends.values()), joins
 
 
@@ -138,7 +142,7 @@ def test_what_was_built_is_what_is_seen_many_times(wanted: Wanted) -> None:
 def test_pairs_with_the_same_numbers_in_many_namespaces_are_told_apart() -> None:
     wanted = Wanted(8)
     for number in range(0, 8, 2):
-        wanted.veths.append(((number, "a"), (number + 1, "b")))
+        wanted.veths.append(((number, "left"), (number + 1, "right")))
     check(wanted)
 
 
@@ -151,9 +155,9 @@ def _interface(namespace: Namespace, name: str) -> Interface:
 
 
 def test_addresses_states_kinds_and_forwarding_are_told() -> None:
-    with built(Wanted(2, veths=[((0, "a"), (1, "b"))])) as names:
-        _ip(names[0], "address", "add", "192.0.2.1/24", "dev", "a")
-        _ip(names[0], "link", "set", "a", "up", "mtu", "1400")
+    with built(Wanted(2, veths=[((0, "left"), (1, "right"))])) as names:
+        _ip(names[0], "address", "add", "192.0.2.1/24", "dev", "left")
+        _ip(names[0], "link", "set", "left", "up", "mtu", "1400")
         _ip(
             names[0],
             "link",
@@ -173,10 +177,10 @@ def test_addresses_states_kinds_and_forwarding_are_told() -> None:
         )
         graph = read()
     left, right = _namespace(graph, names[0]), _namespace(graph, names[1])
-    one = _interface(left, "a")
+    one = _interface(left, "left")
     assert (one.kind, one.up, one.mtu_bytes) == ("veth", True, 1400)
     assert "192.0.2.1/24" in one.addresses
-    assert not _interface(right, "b").up
+    assert not _interface(right, "right").up
     assert (left.forwards, right.forwards) == (False, True)
     tunnel = _interface(left, "vx")
     assert tunnel.kind == "vxlan"
@@ -184,12 +188,13 @@ def test_addresses_states_kinds_and_forwarding_are_told() -> None:
 
 
 def test_a_namespace_without_a_name_is_called_by_its_process() -> None:
+    own = Path("/proc/self/ns/net").stat().st_ino
     process = subprocess.Popen(["unshare", "--net", "sleep", "60"])
     try:
-        for _ in range(500):
-            there = os.stat(f"/proc/{process.pid}/ns/net").st_ino
-            if there != os.stat("/proc/self/ns/net").st_ino:
-                break
+        deadline = time.monotonic() + 10
+        while (there := Path(f"/proc/{process.pid}/ns/net").stat().st_ino) == own:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         namespace = next(one for one in read().namespaces if one.id == str(there))
     finally:
         process.kill()
@@ -199,15 +204,10 @@ def test_a_namespace_without_a_name_is_called_by_its_process() -> None:
 
 
 def test_who_has_a_tap_open_is_told_of_the_tap_in_its_namespace() -> None:
-    import fcntl
-    import struct
-
-    from weir.fabric import namespace as netns
-
     with built(Wanted(2)) as names:
         for name in names:
             _ip(name, "tuntap", "add", "tap0", "mode", "tap")
-        with netns.inside(names[1]), open("/dev/net/tun", "r+b", buffering=0) as tun:
+        with netns.inside(names[1]), Path("/dev/net/tun").open("r+b", buffering=0) as tun:
             fcntl.ioctl(tun, 0x400454CA, struct.pack("16sH22x", b"tap0", 0x1002))
             holder = subprocess.Popen(["sleep", "60"], stdin=tun)
         try:
@@ -220,8 +220,8 @@ def test_who_has_a_tap_open_is_told_of_the_tap_in_its_namespace() -> None:
 
 
 def test_rates_are_those_of_the_time_between_two_looks() -> None:
-    with built(Wanted(2, veths=[((0, "a"), (1, "b"))])) as names:
-        for name, interface, own in ((names[0], "a", "192.0.2.1/24"), (names[1], "b", "192.0.2.2/24")):
+    with built(Wanted(2, veths=[((0, "left"), (1, "right"))])) as names:
+        for name, interface, own in ((names[0], "left", "192.0.2.1/24"), (names[1], "right", "192.0.2.2/24")):
             _ip(name, "address", "add", own, "dev", interface)
             _ip(name, "link", "set", interface, "up")
         ping = ["ip", "netns", "exec", names[0], "ping", "-q", "-i", "0.01", "-w", "10", "192.0.2.2"]
@@ -231,7 +231,7 @@ def test_rates_are_those_of_the_time_between_two_looks() -> None:
         finally:
             pinging.kill()
             pinging.wait()
-    one = _interface(_namespace(graph, names[0]), "a")
+    one = _interface(_namespace(graph, names[0]), "left")
     assert one.rates is not None
     assert 0 < one.rates.tx_pps <= 110
     assert graph.seconds == 0.5

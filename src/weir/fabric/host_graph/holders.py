@@ -35,11 +35,12 @@ def tap_holders(pids: Iterable[int]) -> list[Holder]:
     return found
 
 
-def holder_of(name: str, here: Collection[int], holders: Sequence[Holder]) -> Holder | None:
+def holder_of(name: str, here: Collection[int], holders: Sequence[Holder], *, only: bool) -> Holder | None:
     """Of the tap of that name in the namespace of the processes `here`. A process may have one of another
-    namespace open: where none is here, the only one that has a tap of that name."""
+    namespace open: where `only` this namespace has a tap of that name, it is whoever has it."""
     named = [one for one in holders if one.interface == name]
-    return next((one for one in named if one.pid in here), named[0] if len(named) == 1 else None)
+    fallback = named[0] if only and named else None
+    return next((one for one in named if one.pid in here), fallback)
 
 
 def _interface(pid: int, descriptor: Path) -> str | None:

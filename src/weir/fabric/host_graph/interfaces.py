@@ -100,7 +100,8 @@ def _kind(said: Mapping[str, Any]) -> str:
 
 def _details(said: Mapping[str, Any]) -> dict[str, str]:
     data = said.get("linkinfo", {}).get("info_data", {})
-    return {shown: str(data[key]) for key, shown in _DETAILS.items() if key in data}
+    # 0 of a switch (vlan_filtering) or a number says that there is none.
+    return {shown: str(data[key]) for key, shown in _DETAILS.items() if data.get(key)}
 
 
 def _traffic(counted: Mapping[str, Mapping[str, int]]) -> Traffic:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
 from pyroute2 import netns
 
 from weir.fabric import namespace
@@ -58,7 +59,9 @@ def places() -> tuple[list[Place], list[str]]:
             found[inode] = Place(inode, path.name, path)
     hidden = _by_process(found)
     if hidden:
-        unseen.append(f"network namespaces of {hidden} processes of other users: run as root to see them")
+        whose = "process" if hidden == 1 else "processes"
+        mend = ": run as root to see them" if os.geteuid() else ", which not even root may see here"
+        unseen.append(f"network namespaces of {hidden} {whose}{mend}")
     return list(found.values()), unseen
 
 

@@ -7,10 +7,11 @@ import os
 import platform
 import subprocess
 import time
+from collections import Counter
 from datetime import UTC, datetime
 
 from weir.fabric.host_graph import interfaces, switches
-from weir.fabric.host_graph.holders import Holder, holder_of, tap_holders
+from weir.fabric.host_graph.holders import holder_of, tap_holders
 from weir.fabric.host_graph.interfaces import Link
 from weir.fabric.host_graph.namespaces import Place, forwards, places
 from weir.results.document import HOST_GRAPH_VERSION
@@ -43,7 +44,6 @@ def _look() -> tuple[HostGraph, dict[str, float]]:
     namespaces: list[Namespace] = []
     links: list[Link] = []
     looked_s: dict[str, float] = {}
-    held = tap_holders(pid for place in found for pid in place.pids)
     for place in found:
         try:
             with place.inside():
@@ -54,7 +54,8 @@ def _look() -> tuple[HostGraph, dict[str, float]]:
             continue
         looked_s |= {one.shown.id: time.monotonic() for one in here}
         links += here
-        namespaces.append(_namespace(place, here, held, routes=routes))
+        namespaces.append(_namespace(place, here, routes=routes))
+    _note_holders(namespaces, found)
     bridges, unread = switches.read_switches(found)
     switches.with_interfaces(bridges, {one.id: one.interfaces for one in namespaces})
     graph = HostGraph(
@@ -70,12 +71,20 @@ def _look() -> tuple[HostGraph, dict[str, float]]:
     return graph, looked_s
 
 
-def _namespace(place: Place, links: list[Link], held: list[Holder], *, routes: bool | None) -> Namespace:
+def _note_holders(namespaces: list[Namespace], found: list[Place]) -> None:
+    taps = [(namespace, one) for namespace in namespaces for one in namespace.interfaces if one.kind == "tun"]
+    if not taps:
+        return
+    pids = {str(place.inode): place.pids for place in found}
+    held = tap_holders(pid for each in pids.values() for pid in each)
+    called = Counter(one.name for _, one in taps)
+    for namespace, one in taps:
+        holder = holder_of(one.name, pids[namespace.id], held, only=called[one.name] == 1)
+        one.holder = str(holder) if holder is not None else None
+
+
+def _namespace(place: Place, links: list[Link], *, routes: bool | None) -> Namespace:
     shown = [one.shown for one in links]
-    for one in shown:
-        if one.kind == "tun":
-            holder = holder_of(one.name, place.pids, held)
-            one.holder = str(holder) if holder is not None else None
     counted = len([pid for pid in place.pids if pid != os.getpid()])
     return Namespace(
         id=str(place.inode), name=place.name, forwards=routes, processes=counted, interfaces=shown
@@ -84,7 +93,8 @@ def _namespace(place: Place, links: list[Link], held: list[Holder], *, routes: b
 
 def _rates(before: Interface, after: Interface, seconds: float) -> Rates:
     def per_second(*names: str) -> float:
-        grown = sum(getattr(after.traffic, name) - getattr(before.traffic, name) for name in names)
+        now, then = after.traffic.model_dump(), before.traffic.model_dump()
+        grown = sum(int(now[name]) - int(then[name]) for name in names)
         return round(max(0, grown) / seconds, 1)
 
     return Rates(
