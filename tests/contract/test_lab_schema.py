@@ -12,9 +12,11 @@ from ruamel.yaml import YAML
 
 from weir.base.document_schema import as_text
 from weir.lab.overlay import lab_schema
+from weir.lab.tenants_load import has_tenants
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "schema" / "lab.schema.json"
+TENANTS = ROOT / "schema" / "tenants.schema.json"
 
 
 def test_the_committed_lab_schema_is_up_to_date() -> None:
@@ -23,7 +25,8 @@ def test_the_committed_lab_schema_is_up_to_date() -> None:
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("labs/*/lab.yml")), ids=lambda path: path.parent.name)
 def test_the_schema_accepts_every_lab_that_comes_with_weir(path: Path) -> None:
-    jsonschema.validate(YAML(typ="safe").load(path), json.loads(COMMITTED.read_text(encoding="utf-8")))
+    schema = TENANTS if has_tenants(path) else COMMITTED
+    jsonschema.validate(YAML(typ="safe").load(path), json.loads(schema.read_text(encoding="utf-8")))
 
 
 def test_the_schema_refuses_unknown_keys_at_any_depth() -> None:

@@ -88,9 +88,10 @@ def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
 
 def _require_possible(steps: list[Step]) -> None:
     from weir import fabric
+    from weir.technology.ovs import TECHNOLOGY
 
     fabric.require_root()
-    refusal = fabric.check("ovs")
+    refusal = fabric.check(TECHNOLOGY.name)
     if refusal is not None:
         raise CommandError(f"a cloud cannot stand here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
     missing = dict.fromkeys(why for why in map(fabric.lacking, steps) if why is not None)
