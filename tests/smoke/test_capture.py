@@ -17,7 +17,8 @@ from scapy.packet import Packet, Raw
 from scapy.utils import wrpcap
 
 from weir.lab import Lab, load_lab
-from weir.lab.traffic import Capture, Traffic
+from weir.lab.capture import Capture
+from weir.lab.traffic import Traffic
 from weir.report.summary import rows
 from weir.results.result import Result
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from weir.lab.complaint import Complaint
 from weir.lab.frames import CAPTURE, CONNECTIONS
 from weir.lab.lab import Lab
+from weir.lab.packet_fields import AddressField
 from weir.lab.source import KeyPath
-from weir.lab.traffic import AddressField
 
 _HERE: KeyPath = ("traffic", "capture")
 _FRAMES: KeyPath = ("traffic", "frames")

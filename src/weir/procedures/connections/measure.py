@@ -11,11 +11,11 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 
+from weir.lab.connections import ConnectionGoal, Service
+from weir.lab.connections import Connections as Wanted
 from weir.lab.frames import BITS_PER_BYTE
 from weir.lab.lab import Lab
 from weir.lab.measure import Goal
-from weir.lab.traffic import ConnectionGoal, Service
-from weir.lab.traffic import Connections as Wanted
 from weir.measure.search import GoalResult, search
 from weir.measure.tester import CoreWatch, SutCounters
 from weir.procedures.connections.trial import ConnectionRunner

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from weir.base.si import NS_PER_S
-from weir.lab.traffic import ConnectionGoal, Connections
+from weir.lab.connections import ConnectionGoal, Connections
 from weir.measure.accounting import RECEIVER_REASONS, Counts, counted
 from weir.measure.delay_figures import latency
 from weir.measure.tester import CoreWatch, SutCounters, Taken
