@@ -40,6 +40,7 @@ class Flows(LabSection):
     )
 
 
+# RFC 4814: source ports from 1024 on, destination ports from 1 to 49151.
 L4Port = Annotated[int, Field(ge=1, le=32767)]
 
 
@@ -80,7 +81,8 @@ class Traffic(LabSection):
     right: End = Field(default=End(), description="the right end: its destination")
     pacing: Literal["constant", "poisson", "recorded"] = Field(
         default="constant",
-        description="gaps between packets; `recorded`: the capture's, in the mean at the rate of the trial",
+        description="gaps between packets; `recorded`: the capture's, in the mean at the rate of the trial; "
+        "where the capture is replayed, always",
     )
     capture: Capture | None = Field(
         default=None, description="frames of capture files; absent: all frames are generated"
@@ -99,6 +101,9 @@ class Traffic(LabSection):
             object.__setattr__(self, "frames", (CONNECTIONS,))
         elif self.capture is not None and "frames" not in self.model_fields_set:
             object.__setattr__(self, "frames", (CAPTURE,))  # frozen, and not handed to anybody yet
+        replayed = self.capture is not None and self.capture.rate is not None
+        if replayed and "pacing" not in self.model_fields_set:
+            object.__setattr__(self, "pacing", "recorded")
         return self
 
     @property

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
 
 from weir import plan
 from weir.base.topology import Topology
@@ -98,6 +99,15 @@ class ConnectionsCampaign(Campaign):
         return ConnectionMeasurer(
             way.lab, chain.client, chain.counters if counted else no_counters, chain.cores, on_phase
         )
+
+
+def nothing_found(records: Sequence[Mapping[str, Any]]) -> str | None:
+    """What a command says of records that have none of what was asked; None: they have some."""
+    found = (one for record in records for one in record.get("found", ()))
+    return None if any(one["load"] is not None for one in found) else "no goal of the connections was reached"
+
+
+CAMPAIGN = ConnectionsCampaign
 
 
 def said(found: ConnectionsFound) -> str:
