@@ -8,11 +8,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from weir.base.record import LabSection
+from weir.lab.frames import BITS_PER_BYTE
 from weir.lab.units import IN_SECONDS, Milliseconds
 
 SOURCES_MAX = 1 << 24
 DATAGRAM_BYTES_MAX = 1472
-ConnectionGoal = Literal["new-connections", "concurrent-connections"]
+ConnectionGoal = Literal["new-connections", "concurrent-connections", "transactions", "throughput"]
 _Port = Annotated[int, Field(ge=1, le=65_535)]
 _Addresses = Annotated[int, Field(ge=1, le=65_536)]
 
@@ -53,16 +54,24 @@ class Connections(LabSection):
     goals: tuple[ConnectionGoal, ...] = Field(
         default=("new-connections",),
         min_length=1,
-        max_length=2,
-        description="what is searched for: the highest rate of new connections a second, or the most that "
-        "are open at the same time. Throughput, transactions and their times are told at what was found",
+        max_length=4,
+        description="what is searched for: the highest rate of new connections a second; the most that are "
+        "open at the same time; or, on `held` connections that stay open, the highest rate of transactions, "
+        "or of their payload in bit/s. The others and all times are told at what was found",
     )
     success_ratio: float = Field(
         default=0.99999,
         gt=0,
         le=1,
         description="share of the connections that must be completed, all their answers received; others "
-        "failed or were still open",
+        "failed or were still open. For transactions and throughput the share of the transactions",
+    )
+    held: int = Field(
+        default=1000,
+        ge=1,
+        le=SOURCES_MAX,
+        description="connections that stay open for the goals transactions and throughput, or as many as "
+        "there are client addresses and ports; a transaction begins on the one that is idle for longest",
     )
     clients: _Addresses = Field(default=16, description="addresses of clients, from the left end's on")
     client_ports: tuple[_Port, _Port] = Field(
@@ -91,6 +100,12 @@ class Connections(LabSection):
         le=1e8,
         description="highest rate tried, in new connections a second; absent: what the tester itself can do",
     )
+    max_transaction_rate: float | None = Field(
+        default=None,
+        gt=0,
+        le=1e8,
+        description="likewise, in transactions a second",
+    )
 
     @model_validator(mode="after")
     def _sources(self) -> Self:
@@ -105,6 +120,13 @@ class Connections(LabSection):
         if len(set(self.goals)) < len(self.goals):
             raise ValueError("a goal twice; expected each once")
         return self
+
+    @property
+    def transaction_bits(self) -> float:
+        """Payload of a request and its answer in the mean of the services, by their weights."""
+        weights = sum(one.weight for one in self.services)
+        whole = sum(one.weight * (one.request_bytes + one.answer_bytes) for one in self.services)
+        return BITS_PER_BYTE * whole / weights
 
     @property
     def sources(self) -> int:
