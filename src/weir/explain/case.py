@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weir.explain.advice import advice, second
+from weir.explain.connections import of_connections
 from weir.explain.trial import analysis, areas, shows_most
 from weir.explain.verdict import judge
 from weir.results.explanation import CaseExplanation, Explanation, Limit
@@ -36,12 +37,18 @@ def explain(result: Result, chosen: CaseFilter | None = None) -> Explanation:
     return Explanation(
         result=result.id,
         cases=[
-            explain_case(setup, case, result.fingerprint)
+            one
             for setup in result.setups
             for case in setup.cases
             if chosen.has(setup, case.frame)
+            for one in _of_case(setup, case, result.fingerprint)
         ],
     )
+
+
+def _of_case(setup: Setup, case: Case, machine: Fingerprint) -> list[CaseExplanation]:
+    """Of connections one for each goal."""
+    return [*of_connections(setup, case, machine)] or [explain_case(setup, case, machine)]
 
 
 def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanation:

@@ -113,7 +113,7 @@ def _packets(trial: Trial) -> Mapping[str, int]:
         packets[_level(area)] += area.packets
     # Switch and kernel meet a packet at every network of the chain; what they spend is for those delivered.
     through = dict.fromkeys(SWITCH_THREAD_KINDS | KERNEL_KINDS | {"receiver"}, trial.delivered)
-    return packets | through | {"generator": trial.offered}
+    return packets | through | dict.fromkeys(("generator", "clients", "servers"), trial.offered)
 
 
 def _parts(areas: Sequence[AreaLoad], packets: Mapping[str, int]) -> Iterable[CostItem]:

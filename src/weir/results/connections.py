@@ -8,7 +8,7 @@ of their payload a second, as its goal says.
 from __future__ import annotations
 
 from weir.base.record import Record
-from weir.results.trial import Drop, Latency
+from weir.results.trial import AreaLoad, Drop, Latency
 
 
 class ConnectionLedger(Record):
@@ -76,6 +76,8 @@ class ConnectionTrial(Record):
     """To the last byte (TTLB)."""
     drops: list[Drop] = []
     """Packets that functions, ports, switch and kernel counted as dropped; they were sent again."""
+    areas: list[AreaLoad] = []
+    """Of the functions, the tester, and what runs beside weir-dp, from before the trial to its end."""
     valid: bool = True
     invalid_because: list[str] = []
 

@@ -13,6 +13,7 @@ from weir.lab import Lab
 from weir.lab.frames import CONNECTIONS, mean_frame_bytes
 from weir.lab.ways import Way
 from weir.measure.one_case import PhaseStarted
+from weir.measure.outside import NOTHING
 from weir.measure.tester import ANNOUNCE_FRAMES, no_counters
 from weir.measure.trial import PortGoneError
 from weir.plan.connections import connections
@@ -97,7 +98,14 @@ class ConnectionsCampaign(Campaign):
             )
 
         return ConnectionMeasurer(
-            way.lab, chain.client, chain.counters if counted else no_counters, chain.cores, on_phase
+            way.lab,
+            chain.client,
+            chain.counters if counted else no_counters,
+            chain.cores,
+            on_phase,
+            outside=chain.deployment.watch(sample_stacks=way.lab.measure.sample_stacks)
+            if counted
+            else NOTHING,
         )
 
 

@@ -17,6 +17,7 @@ from weir.lab.connections import Connections as Wanted
 from weir.lab.frames import BITS_PER_BYTE
 from weir.lab.lab import Lab
 from weir.lab.measure import Goal
+from weir.measure.outside import NOTHING, Outside
 from weir.measure.search import GoalResult, search
 from weir.measure.tester import CoreWatch, SutCounters
 from weir.procedures.connections.trial import PACED, ConnectionRunner
@@ -54,7 +55,14 @@ class ConnectionMeasurer:
     """Of one chain that is deployed and configured, its loops polling."""
 
     def __init__(
-        self, lab: Lab, client: DataPlaneClient, counters: SutCounters, cores: CoreWatch, phase: Phase
+        self,
+        lab: Lab,
+        client: DataPlaneClient,
+        counters: SutCounters,
+        cores: CoreWatch,
+        phase: Phase,
+        *,
+        outside: Outside = NOTHING,
     ) -> None:
         wanted = lab.traffic.connections
         assert wanted is not None
@@ -64,6 +72,7 @@ class ConnectionMeasurer:
         self._counters = counters
         self._cores = cores
         self._phase = phase
+        self._outside = outside
         self.record = Connections(
             services=[described(one) for one in wanted.services], sources=wanted.sources
         )
@@ -113,6 +122,7 @@ class ConnectionMeasurer:
             retries=self._lab.measure.trial.retries,
             cores=self._cores,
             on_trial=self.record.trials.append,
+            outside=self._outside,
         )
 
     def _highest(self, goal: ConnectionGoal, alone: Alone) -> float:

@@ -9,14 +9,16 @@ from typing import Any
 
 from weir.base.si import NS_PER_S
 from weir.lab.connections import ConnectionGoal, Connections
-from weir.measure.accounting import RECEIVER_REASONS, Counts, counted
+from weir.measure.accounting import RECEIVER_REASONS, Counts, area_loads, counted
 from weir.measure.delay_figures import latency
+from weir.measure.outside import NOTHING, Outside, Own, joined
 from weir.measure.tester import CoreWatch, SutCounters, Taken
 from weir.measure.trial import Outcome, PortGoneError
 from weir.measure.validity import Fault
 from weir.protocol.client import DataPlaneClient
 from weir.protocol.connections import ConnectionsResult, ConnectionsStart, ConnectionsWait, SideResult
 from weir.protocol.errors import DataPlaneTimeoutError
+from weir.protocol.ledger import Ledger
 from weir.results.connections import ConnectionLedger, ConnectionTrial
 from weir.results.trial import Drop, Purpose, Trial
 
@@ -51,6 +53,7 @@ class ConnectionRunner:
         retries: int,
         cores: CoreWatch,
         on_trial: Callable[[ConnectionTrial], None],
+        outside: Outside = NOTHING,
     ) -> None:
         self._client = client
         self._counters = counters
@@ -60,6 +63,8 @@ class ConnectionRunner:
         self._retries = retries
         self._cores = cores
         self._on_trial = on_trial
+        self._outside = outside
+        self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
     def valid(self, purpose: Purpose, load: float, duration_s: float) -> Outcome:
         """A trial repeated while it is invalid, as often as the lab says; connections in place of packets.
@@ -74,11 +79,16 @@ class ConnectionRunner:
 
     def run(self, purpose: Purpose, load: float, duration_s: float) -> Outcome:
         """One trial. PortGoneError after it was handed on, when a port disappeared during it."""
-        before = self._counted()
+        before, began = self._counted(), self._ledger
+        self._outside.begin()
         self._cores.begin()
         result = self._made(load, duration_s)
         taken = self._cores.end()
+        areas, cores = self._outside.end(began.tsc_hz)
         after = self._counted()
+        drops = _drops(before, after)
+        ended = self._ledger
+        own = Own(area_loads(began, ended), ended.tsc - began.tsc, began.tsc_hz)
         found = self._faults(result, before, after, taken, duration_s)
         trial = ConnectionTrial(
             goal=self._goal,
@@ -93,7 +103,8 @@ class ConnectionRunner:
             connect=latency(result.connect),
             first_byte=latency(result.first_byte),
             transaction=latency(result.transaction),
-            drops=_drops(before, after),
+            drops=drops,
+            areas=joined(own, areas, cores, drops)[0],
             valid=not found,
             invalid_because=[fault.sentence for fault in found],
         )
@@ -145,7 +156,8 @@ class ConnectionRunner:
         return load / self._options.transaction_bits if self._goal == "throughput" else load
 
     def _counted(self) -> Counts:
-        return counted(self._client.ledger(), self._counters())
+        self._ledger = self._client.ledger()
+        return counted(self._ledger, self._counters())
 
     def _faults(
         self,
