@@ -89,7 +89,7 @@ refused with file, line, what was expected and the nearest valid name. JSON Sche
 [schema/tenants.schema.json](../../schema/tenants.schema.json)."""
 
 PLACEMENT_INTRO = """\
-What `weir fleet plan` prints with `--json` and writes with `--out`. Units are in the names. JSON Schema:
+What `weir fleet plan` prints with `--json` and writes with `--output`. Units are in the names. JSON Schema:
 [schema/placement.schema.json](../../schema/placement.schema.json)."""
 
 LAB_PLAN_INTRO = """\

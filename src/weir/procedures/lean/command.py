@@ -32,7 +32,7 @@ def lean(
         ),
     ] = None,
     *,
-    chain: Annotated[str | None, typer.Option("--chain", help="A lab's chain; absent: its first.")] = None,
+    chain: Annotated[str | None, typer.Option("--chain", "-c", help="Of a lab; absent: its first.")] = None,
     pcap: Annotated[
         Path | None,
         typer.Option("--pcap", metavar="FILE", help="Packets of a capture file, instead of flows."),
@@ -56,10 +56,10 @@ def lean(
             "if a stage is slower.",
         ),
     ] = None,
-    frequency_ghz: Annotated[
+    cpu_ghz: Annotated[
         float | None,
         typer.Option(
-            "--frequency-ghz", min=0.1, max=10, help="Predict for that clock; absent: the core's as measured."
+            "--cpu-ghz", min=0.1, max=10, help="Predict for that clock; absent: the core's as measured."
         ),
     ] = None,
     cur: Annotated[
@@ -121,7 +121,7 @@ def lean(
         assert target is not None
         outside = _outside_lab(target, chain)
         if outside is not None:
-            given_here = {"pcap": pcap, "flows": flows, "baseline": baseline, "frequency-ghz": frequency_ghz}
+            given_here = {"pcap": pcap, "flows": flows, "baseline": baseline, "cpu-ghz": cpu_ghz}
             given_here |= {"cpu": cpu, "inject": inject, "fastpath": fastpath or None}
             asked = Asked(chain, frame, rate, technology)
             measure_outside(outside, asked, launches, given_here, as_json=as_json)
@@ -131,7 +131,7 @@ def lean(
         if pcap is None and flows is None and frame is None:
             pcap = _captured(traffic)
         run = _run(known, _sent(traffic, pcap, flows, frame), cpu=cpu, pcap=pcap)
-        _measure(_with(run, frequency_ghz, cur, launches, inject), baseline, as_json)
+        _measure(_with(run, cpu_ghz, cur, launches, inject), baseline, as_json)
 
 
 def _outside_lab(target: str, chain: str | None) -> Lab | None:
@@ -155,12 +155,10 @@ def _of_outside_alone(given: dict[str, object]) -> None:
         )
 
 
-def _with(
-    run: LeanRun, frequency_ghz: float | None, cur: float, launches: int, inject: str | None
-) -> LeanRun:
+def _with(run: LeanRun, cpu_ghz: float | None, cur: float, launches: int, inject: str | None) -> LeanRun:
     from dataclasses import replace
 
-    frequency_hz = None if frequency_ghz is None else frequency_ghz * 1e9
+    frequency_hz = None if cpu_ghz is None else cpu_ghz * 1e9
     return replace(run, frequency_hz=frequency_hz, cur=cur, launches=launches, inject=inject)
 
 
