@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from weir.fabric.check import Refusal, check, host_settings, possible, require_root
-from weir.fabric.core_claim import claimed
+from weir.fabric.core_claim import claimed, may_claim, somebody_has
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
 from weir.fabric.errors import FabricError
@@ -28,8 +28,10 @@ __all__ = [
     "fingerprint",
     "host_settings",
     "lacking",
+    "may_claim",
     "possible",
     "require_root",
+    "somebody_has",
     "taking_part",
     "weir_version",
 ]

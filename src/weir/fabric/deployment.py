@@ -16,8 +16,8 @@ from weir.fabric import lifeline, openvswitch, process, stop_signals
 from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.errors import FabricError
-from weir.fabric.journal import LOCK_SUFFIX, SUFFIX, Entry, Journal, root
-from weir.fabric.lock import Lock
+from weir.fabric.journal import SUFFIX, Entry, Journal, root
+from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weir.cli.exits import USAGE, CommandError, failed
-from weir.cli.labfile import TechnologyName, chosen_chain, machine_cpus, require_packets
+from weir.cli.labfile import TechnologyName, Wait, chosen_chain, machine_cpus, own_cpus, require_packets
 from weir.procedures.lean.outside_command import OUTSIDE_LOAD, Asked, measure_outside, say
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ def lean(
         typer.Option("--fastpath", help="With the fast path, of functions named here; a lab says it itself."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    wait: Wait = False,
     rate: Annotated[
         str | None,
         typer.Option(
@@ -124,14 +127,15 @@ def lean(
             given_here = {"pcap": pcap, "flows": flows, "baseline": baseline, "cpu-ghz": cpu_ghz}
             given_here |= {"cpu": cpu, "inject": inject, "fastpath": fastpath or None}
             asked = Asked(chain, frame, rate, technology)
-            measure_outside(outside, asked, launches, given_here, as_json=as_json)
+            measure_outside(outside, asked, launches, given_here, as_json=as_json, wait=wait)
             return
         _of_outside_alone({"rate": rate, "technology": technology})
         known, traffic = _chain(target, chain, fastpath)
         if pcap is None and flows is None and frame is None:
             pcap = _captured(traffic)
         run = _run(known, _sent(traffic, pcap, flows, frame), cpu=cpu, pcap=pcap)
-        _measure(_with(run, cpu_ghz, cur, launches, inject), baseline, as_json)
+        with _own_cpu(run.cpu, wait=wait):
+            _measure(_with(run, cpu_ghz, cur, launches, inject), baseline, as_json)
 
 
 def _outside_lab(target: str, chain: str | None) -> Lab | None:
@@ -153,6 +157,18 @@ def _of_outside_alone(given: dict[str, object]) -> None:
             "measured without a load",
             USAGE,
         )
+
+
+def _own_cpu(cpu: int, *, wait: bool) -> AbstractContextManager[None]:
+    """That CPU alone. An ordinary user, who may lock none, is told if somebody has it."""
+    from weir import fabric
+
+    if fabric.may_claim():
+        return own_cpus([cpu], wait=wait)
+    if fabric.somebody_has(cpu):
+        whose = f"weir: a weir of another user has core {cpu}, or was killed there"
+        print(f"{whose}: what is measured may be too slow; choose another --cpu", file=sys.stderr)
+    return nullcontext()
 
 
 def _with(run: LeanRun, cpu_ghz: float | None, cur: float, launches: int, inject: str | None) -> LeanRun:
