@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.labfile import LabPath, Quick, compared_here
+from weir.cli.labfile import LabPath, Quick, compared_here, machine_cpus
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -29,7 +29,9 @@ def validate(
 ) -> None:
     """Check a lab file and say everything that is wrong with it. Touches nothing and needs no root."""
     from weir.cli.cloud import require_no_chain, validate_cloud
+    from weir.cli.lab_check import unfit
     from weir.lab import load_lab
+    from weir.lab.problem import LabFileError
     from weir.lab.tenants_load import has_tenants
     from weir.lab.ways import ways
 
@@ -42,6 +44,9 @@ def validate(
         compared = ways(lab)
     else:
         lab, compared = compared_here(lab_path, quick=quick)
+    problems = list(unfit(lab_path, compared, machine_cpus()[-1]))
+    if problems:
+        raise LabFileError(problems)
     if as_json:
         print(json.dumps({"valid": True, "lab": lab.model_dump(mode="json", by_alias=True)}, indent=2))
         return

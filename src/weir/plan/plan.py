@@ -20,7 +20,7 @@ from weir.base.topology import (
 from weir.lab.frames import CAPTURE, IMIX_PREFIX
 from weir.lab.lab import Lab
 from weir.lab.traffic import PACKET_FIELDS, SIDES, Capture, PacketFieldName, Traffic
-from weir.plan.architecture import function_areas
+from weir.plan.architecture import function_areas, lab_keys
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
 from weir.plan.topology import PlanError, next_hop
@@ -68,14 +68,18 @@ class Plan:
     streams: Mapping[str, TrafficConfigure]
     """What the tester sends, by frame of the lab; nothing where it makes connections, or hosts are in its
     place."""
+    keys: Mapping[str, str]
+    """Where the lab says what stands at a place of `configure`."""
 
     @classmethod
     def of(cls, topology: Topology, lab: Lab) -> Self:
         """PlanError for a machine with too little memory; DataPlaneError for what weir-dp could not take."""
+        made = configure(topology, lab)
         return cls(
             topology=topology,
             steps=tuple(steps(topology, lab)),
-            configure=configure(topology, lab),
+            configure=made,
+            keys=lab_keys(topology, lab, made.areas),
             streams={}
             if topology.end_hosts or lab.traffic.connections is not None
             else {str(frame): streams(topology, lab, str(frame)) for frame in lab.traffic.frames},

@@ -24,7 +24,7 @@ from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.plan import SOCKET, Plan
 from weir.plan.topology import next_hop
-from weir.protocol import DataPlaneClient, DataPlaneTester
+from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.protocol.ledger import Hello
 from weir.results.result import Fingerprint, Setup
 
@@ -177,7 +177,11 @@ def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deploymen
     DataPlaneError, FabricError.
     """
     hello = client.hello()
-    client.configure(made.opened(str(deployment.run_dir), deployment.devices))
+    try:
+        client.configure(made.opened(str(deployment.run_dir), deployment.devices))
+    except DataPlaneError as error:
+        error.put_in_terms(made.keys)
+        raise
     deployment.settle()
     for program in made.topology.functions():
         if program.program is not None:
