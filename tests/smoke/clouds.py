@@ -110,6 +110,17 @@ def frames(wire: socket.socket) -> list[bytes]:
             return found
 
 
+def arrives(wire: socket.socket, sent: bytes) -> bool:
+    """Whether a frame comes that begins so, within ARRIVES_S of the one before."""
+    wire.settimeout(ARRIVES_S)
+    while True:
+        try:
+            if wire.recv(2048)[: len(sent)] == sent:
+                return True
+        except TimeoutError:
+            return False
+
+
 def mac(text: str) -> bytes:
     """Six bytes."""
     return bytes.fromhex(text.replace(":", ""))

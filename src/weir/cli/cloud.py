@@ -44,7 +44,7 @@ def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
         dumped = [step.model_dump() for step in steps]
         print(json.dumps(dumped, indent=2) if as_json else "\n".join(_listing(steps, topology)))
         return
-    _require_possible(steps)
+    _require_possible(steps, topology)
     started = time.monotonic()
     deployment = _deployed(steps, topology, quiet=as_json)
     seconds = time.monotonic() - started
@@ -86,7 +86,7 @@ def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
         yield f"{number:{width}}. {step.text}{undo}"
 
 
-def _require_possible(steps: list[Step]) -> None:
+def _require_possible(steps: list[Step], topology: CloudTopology) -> None:
     from weir import fabric
     from weir.technology.ovs import TECHNOLOGY
 
@@ -94,6 +94,12 @@ def _require_possible(steps: list[Step]) -> None:
     refusal = fabric.check(TECHNOLOGY.name)
     if refusal is not None:
         raise CommandError(f"a cloud cannot stand here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
+    if topology.security == "bridge-filter" and not fabric.bridge_netfilter():
+        raise CommandError(
+            "a cloud cannot stand here with bridge-filter: bridged packets do not pass netfilter; "
+            "load the br_netfilter module, or choose ovs-conntrack or none",
+            ENVIRONMENT,
+        )
     missing = dict.fromkeys(why for why in map(fabric.lacking, steps) if why is not None)
     if missing:
         raise CommandError(f"a cloud cannot stand here: {'; '.join(missing)}", ENVIRONMENT)
@@ -107,6 +113,7 @@ def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Dep
         if not quiet and event.state == "doing":
             print(f"  {event.step.text}")
 
+    fabric.allow_all_descriptors()
     with stop_signals.held():
         for name in fabric.clean_leftovers():
             print(f"took down {name}, which a killed weir had left", file=sys.stderr)

@@ -11,6 +11,8 @@ from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import boot_id, fingerprint, weir_version
 from weir.fabric.outside.watch import taking_part
+from weir.fabric.probe import bridge_netfilter
+from weir.fabric.process import allow_all_descriptors
 from weir.fabric.step_handlers import lacking
 
 __all__ = [
@@ -19,7 +21,9 @@ __all__ = [
     "Event",
     "FabricError",
     "Refusal",
+    "allow_all_descriptors",
     "boot_id",
+    "bridge_netfilter",
     "check",
     "claimed",
     "clean_leftovers",

@@ -30,7 +30,18 @@ def _network(text: str) -> str:
     return str(network)
 
 
+def _subnet(text: str) -> str:
+    network = ipaddress.IPv4Network(_network(text))
+    if network.is_loopback or network.is_link_local or network.is_multicast or network.is_reserved:
+        raise ValueError(
+            f"{network} cannot be the addresses of instances; expected a network such as 10.0.0.0/24: not "
+            "127.0.0.0/8, 169.254.0.0/16, or one from 224.0.0.0 on"
+        )
+    return str(network)
+
+
 _Network = Annotated[str, AfterValidator(_network)]
+_Subnet = Annotated[str, AfterValidator(_subnet)]
 
 
 class IngressRule(LabSection):
@@ -63,7 +74,7 @@ class Tenant(LabSection):
     )
     count: int = Field(default=1, ge=1, le=TENANTS_MAX, description="how many tenants are alike")
     instances: int = Field(default=1, ge=1, le=INSTANCES_MAX, description="of each tenant, spread over nodes")
-    subnet: _Network = Field(
+    subnet: _Subnet = Field(
         default="10.0.0.0/24",
         description="the tenant's network; those of several tenants may be the same",
         examples=["10.0.0.0/24"],
@@ -107,7 +118,7 @@ class Cloud(LabSection):
         "flows of the integration bridge, or not at all",
     )
     isolation: Isolation = Field(default="vxlan", description="how nodes keep networks apart on their wire")
-    external: _Network = Field(
+    external: _Subnet = Field(
         default="198.18.0.0/16",
         description="the network outside, for routers' and floating addresses",
         examples=["198.18.0.0/16"],

@@ -57,6 +57,7 @@ def test_what_measures_chains_says_who_builds_tenants(tmp_path: Path) -> None:
         (("protocol: tcp", "protocol: icmp"), "has ports, and icmp has none"),
         (("[80, 90]", "[90, 80]"), "has a first port above its last"),
         (("count: 2", "subnet: 10.0.0.1/24"), "expected an IPv4 network such as 10.0.0.0/24"),
+        (("count: 2", "subnet: 169.254.0.0/24"), "cannot be the addresses of instances"),
         (("count: 2", "subnet: 10.0.0.0/30"), "which has room for 0"),
         (("count: 2", "subnet: 198.18.0.0/24"), "tenants[1].subnet: overlaps the external"),
         (("red", "blue"), None),

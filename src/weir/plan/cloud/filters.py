@@ -56,9 +56,7 @@ def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     mac, own = instance.mac, f"{{ 0.0.0.0, {instance.address} }}"  # it probes before it has it: RFC 5227
 
     def drop(match: str, reason: str) -> str:
-        return f"    {match} counter name {counter(network, instance, reason)} drop".replace(
-            "   counter", "  counter"
-        )
+        return f"    {match} counter name {counter(network, instance, reason)} drop"
 
     yield drop(f"ether saddr != {mac}", "spoofed_mac")
     yield drop(f"ether type arp arp saddr ether != {mac}", "spoofed_arp")

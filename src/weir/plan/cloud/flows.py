@@ -136,6 +136,9 @@ def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
         said = cookie(reason, network.number, instance.number)
         return f"table=1,priority={priority},cookie={said},{port}{match},actions=drop"
 
+    # Matches of IPv4 and ARP take tagged frames too.
+    tagged = cookie("other_protocol", network.number, instance.number)
+    yield f"priority=11,cookie={tagged},{port},vlan_tci=0x1000/0x1000,actions=drop"
     yield f"priority=10,{port},actions=load:{network.number}->NXM_NX_REG6[],resubmit(,1)"
     own = f"{port},dl_src={mac}"
     for sender in (address, "0.0.0.0"):  # it probes an address before it has it (RFC 5227)
