@@ -45,6 +45,19 @@ extern const char *const weir_default_names[];
 		.offset = offsetof(owner, default_verdict),                                        \
 	}
 
+/* Of functions that know IPv4 alone; `owner` has the option as `ipv6`. */
+enum weir_unknown_ipv6 { WEIR_UNKNOWN_IPV6_DROP, WEIR_UNKNOWN_IPV6_FORWARD };
+extern const char *const weir_unknown_ipv6_names[];
+
+#define WEIR_UNKNOWN_IPV6_ROW(owner, done)                                                         \
+	{                                                                                          \
+		.name = "ipv6", .type = WEIR_OPTION_ENUM, .default_text = "drop",                  \
+		.values = weir_unknown_ipv6_names,                                                 \
+		.help = "What happens to IPv6, which is not " done                                 \
+			": dropped, or forwarded as it is, both ways.",                            \
+		.offset = offsetof(owner, ipv6),                                                   \
+	}
+
 /* Of weir_drop_reason. */
 #define WEIR_NOT_IPV4_REASON                                                                       \
 	{                                                                                          \
