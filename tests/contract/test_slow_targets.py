@@ -31,7 +31,9 @@ def run_by_targets() -> set[str]:
 @pytest.mark.parametrize("file", slow_files())
 def test_a_slow_test_is_run_by_a_target(file: str) -> None:
     places = {file, *(str(folder) for folder in Path(file).parents)}
-    assert places & run_by_targets(), f"no target of the Makefile runs the slow tests of {file}: add it to one"
+    assert places & run_by_targets(), (
+        f"no target of the Makefile runs the slow tests of {file}: add it to one"
+    )
 
 
 def test_a_target_names_only_what_is_there() -> None:

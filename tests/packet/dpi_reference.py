@@ -131,9 +131,8 @@ class Inspector:
     def _reason(self, frame: bytes, direction: Direction) -> str | None:
         ethertype, at = ip_at(frame)
         if ethertype == 0x86DD:
-            if not _is_whole_ipv6(frame, at):
-                return "malformed"
-            return None if self.forwards_ipv6 else "ipv6"
+            unseen = None if self.forwards_ipv6 else "ipv6"
+            return unseen if _is_whole_ipv6(frame, at) else "malformed"
         if ethertype != 0x0800:
             return None
         end = ipv4_end(frame, at)
