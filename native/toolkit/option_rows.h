@@ -20,12 +20,6 @@
 		.offset = offsetof(owner, within.field),                                           \
 	}
 
-#define WEIR_FRAGMENTS_ROW(owner, text)                                                            \
-	{                                                                                          \
-		.name = "fragments", .type = WEIR_OPTION_INT, .default_text = "4096", .min = 4,    \
-		.max = 1048576, .help = text, .offset = offsetof(owner, fragment_count),           \
-	}
-
 /* Of functions that decide by rules (rule_set.h). */
 enum weir_default { WEIR_DEFAULT_DENY, WEIR_DEFAULT_PERMIT };
 extern const char *const weir_default_names[];
