@@ -117,7 +117,7 @@ test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each
 .PHONY: test-hosts
 test-hosts: setup build/.packages-dev .venv/.ready-dev ## hosts that talk through each function under each technology, minutes
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_end_hosts.py tests/smoke/test_host_programs.py \
-		tests/smoke/test_nat_behaviour.py
+		tests/smoke/test_nat_behaviour.py tests/smoke/test_nat_tcp_behaviour.py
 
 .PHONY: test-interruption
 test-interruption: setup build/.packages-dev .venv/.ready-dev ## every system call of every command killed, stopped or refused, sequences of kills; hours (WEIR_POINTS, WEIR_SEQUENCES: fewer)

@@ -45,7 +45,7 @@ def datagram(source: str, target: str, port: int, number: int) -> tuple[bytes, P
         whole = IPv6(src=source, dst=target) / IPv6ExtHdrFragment(id=number) / UDP(sport=9, dport=port)
         return payload, [bytes(one) for one in fragment6(whole / payload, 200)]  # type: ignore[no-untyped-call]
     whole4 = IP(src=source, dst=target, id=number) / UDP(sport=9, dport=port) / payload
-    return payload, [bytes(one) for one in whole4.fragment(fragsize=160)]
+    return payload, [bytes(one) for one in whole4.fragment(fragsize=160)]  # type: ignore[no-untyped-call]
 
 
 def sender(pair: Pair) -> socket.socket:
@@ -67,7 +67,7 @@ def heard(listening: socket.socket) -> Iterator[bytes]:
 def arriving(pair: Pair, own: str) -> dict[tuple[str, int], int]:
     """How often a datagram to that port arrived whole, by the order in which its fragments were sent."""
     number = 1000
-    found = {}
+    found: dict[tuple[str, int], int] = {}
     for port in (PERMITTED, DENIED):
         with opened(pair.right, pair.family, socket.SOCK_DGRAM) as listening, sender(pair) as sending:
             listening.bind((pair.to_right, port))

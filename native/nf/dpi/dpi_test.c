@@ -147,7 +147,8 @@ main(void)
 		cmocka_unit_test(test_rules_of_addresses_see_a_flow_from_the_inside),
 		cmocka_unit_test(test_a_label_by_addresses_stays_unless_content_says_more),
 		cmocka_unit_test(test_later_fragments_follow_their_first_one),
-		cmocka_unit_test(test_ipv6_passes_only_if_the_option_says_so_arp_always_and_nonsense_never),
+		cmocka_unit_test(
+			test_ipv6_passes_only_if_the_option_says_so_arp_always_and_nonsense_never),
 		cmocka_unit_test(test_only_a_verdict_may_be_remembered),
 	};
 
