@@ -46,6 +46,8 @@ PortKind = Literal[
     "program-vhost-user",
     "program-memif",
 ]
+UNFINISHED_REFUSED: frozenset[PortKind] = frozenset({"af_packet", "af_xdp"})
+"""Ports that weir-dp opens only where nothing is left to a network card: their drivers finish no frames."""
 KERNEL_PORT_KINDS: frozenset[PortKind] = frozenset({"packet_socket", "af_packet", "af_xdp", "tap"})
 VM_PORT_KINDS: frozenset[PortKind] = frozenset({"vm-tap", "vm-vhost-user"})
 """Ports of virtual machines, which weir-dp outside them never opens."""
