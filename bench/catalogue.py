@@ -74,7 +74,7 @@ BENCHES = {
     ),
     "generator-trex": Bench(
         "generator_trex",
-        "TRex's published 14.4 Mpps a core with one changing field, on network cards; ours 64 B on a null port",
+        "TRex's published 14.4 Mpps a core with one changing field, on a card; ours 64 B on a null port",
     ),
     "ledger": Bench("ledger", "l2fwd without the ledger, null port", _same, headline=True),
     "l2fwd-macswap": Bench(

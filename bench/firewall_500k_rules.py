@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """firewall-500k-rules: 500,000 rules, built within 5 s, and looked up in at most twice the time of 40,000.
 
-build/native/classifier-bench builds the large set anew each round and looks packets up in both. Two lines for
-each kind of rule set: `…-build` against the limit, and the look-up against 40,000 rules, where 1 means as fast
-as those. A packet that gets another rule than by looking through all in turn fails the bench.
+build/native/classifier-bench builds the large set anew each round and looks packets up in both. Two lines
+for each kind of rule set: `…-build` against the limit, and the look-up against 40,000 rules, where 1 means as
+fast as those. A packet that gets another rule than by looking through all in turn fails the bench.
 """
 
 from __future__ import annotations

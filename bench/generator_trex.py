@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """generator-trex: 64-byte frames with one changing field from one core, against TRex's published rate.
 
-TRex does not run here, so the other side is a constant: 14.4 million packets a second and core with one changing
-field, as its makers publish. They measured with a network card; this is DPDK's null port, which costs less, so
-the ratio flatters Weir by what a card's driver takes. `one_field_random` in the detail: a field that is drawn.
+TRex does not run here, so the other side is a constant: 14.4 million packets a second and core with one
+changing field, as its makers publish. They measured with a network card; this is DPDK's null port, which
+costs less, so the ratio flatters Weir by what a card's driver takes. `one_field_random` in the detail: a
+field that is drawn.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lb-new-sessions: connections that the balancer begins a second on one core, 1,048,576 of them, without ports."""
+"""lb-new-sessions: connections that the balancer begins a second on one core, 1,048,576 in all, no ports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nat-new-sessions: mappings that the NAT begins a second on one core, 1,048,576 of them, without ports."""
+"""nat-new-sessions: mappings that the NAT begins a second on one core, 1,048,576 in all, no ports."""
 
 from __future__ import annotations
 
