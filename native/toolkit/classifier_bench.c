@@ -126,7 +126,7 @@ main(int argc, char **argv)
 	for (unsigned int i = 0; i < 2; i++)
 		sets[i].count = strtoul(argv[1 + i], NULL, 10);
 	if (kind == WEIR_TEST_RULE_SETS || sets[0].count == 0 || sets[1].count == 0)
-		rte_exit(2, "classifier-bench: KIND is acl, fw, ipc or uniform, RULES and FEW "
+		rte_exit(2, "classifier-bench: KIND is one of testing/rules.h, RULES and FEW "
 			    "numbers\n");
 	for (unsigned int i = 0; i < 2; i++)
 		make(&sets[i], kind);
