@@ -92,7 +92,10 @@ def test_what_did_not_run_is_named_with_its_reason(tmp_path: Path) -> None:
     skipped = {key: result("bring-up")[key] for key in benches.REQUIRED} | {"skipped": "Mininet is missing."}
     said = " ".join(benches.everything(read(tmp_path, result("generator-txonly"), skipped)))
     assert "Not run: `bring-up`: Mininet is missing;" in said
-    assert "not asked for: `generator-flowgen`, `generator-fields`, `generator-pktgen`, `ledger`," in said
+    assert (
+        "not asked for: `generator-flowgen`, `generator-fields`, `generator-pktgen`, "
+        "`generator-trex`, `ledger`,"
+    ) in said
 
 
 @pytest.mark.parametrize("key", [*benches.REQUIRED, *benches.FIGURES])
