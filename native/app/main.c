@@ -11,6 +11,7 @@
 
 #include "app/processor.h"
 #include "app/start.h"
+#include "control/capture_json.h"
 #include "control/dataplane.h"
 #include "control/describe.h"
 #include "control/server.h"
@@ -24,6 +25,7 @@ static const char usage[] =
 	"over a unix socket.\n"
 	"usage: weir-dp --socket PATH --cores CPU[,CPU...] [--memory-mb N] [--no-huge] "
 	"[--unpinned] [--pci ADDRESS]...\n"
+	"       weir-dp --capture FILE [--filter FILTER]\n"
 	"       weir-dp --describe | --version | --help\n"
 	"  --socket PATH    control socket to listen on (JSON lines)\n"
 	"  --cores LIST     CPUs that poll, one loop each\n"
@@ -32,13 +34,35 @@ static const char usage[] =
 	"  --unpinned       leave each loop to whoever started this: it may run on every CPU that\n"
 	"                   this process may use\n"
 	"  --pci ADDRESS    a PCI device that may be opened (none by default)\n"
+	"  --capture FILE   print what a capture is as JSON: frames, their own rate, how long they "
+	"take\n"
+	"  --filter FILTER  of the frames that pass, as tcpdump says it\n"
 	"  --describe       print network functions, options, drop reasons and commands as JSON\n"
 	"exit status: 0 ended as asked, 2 usage, 3 this machine lacks something\n";
 
 struct arguments {
-	const char *socket;
+	const char *socket, *capture, *filter;
 	struct weir_start start;
 };
+
+/* The exit status; what is wrong with a file is said on stderr. */
+static int
+print_capture(const struct arguments *arguments)
+{
+	struct weir_capture_facts facts;
+	struct weir_error error;
+	json_t *said;
+
+	if (weir_capture_facts_of(arguments->capture, arguments->filter, &facts, &error) < 0) {
+		fprintf(stderr, "%s; expected %s\n", error.message, error.expected);
+		return EXIT_USAGE;
+	}
+	said = weir_capture_facts_json(&facts);
+	json_dumpf(said, stdout, JSON_COMPACT);
+	json_decref(said);
+	puts("");
+	return EXIT_SUCCESS;
+}
 
 static void
 parse(int argc, char **argv, struct arguments *arguments)
@@ -50,6 +74,8 @@ parse(int argc, char **argv, struct arguments *arguments)
 		{"no-huge", no_argument, NULL, 'n'},
 		{"unpinned", no_argument, NULL, 'u'},
 		{"pci", required_argument, NULL, 'p'},
+		{"capture", required_argument, NULL, 'f'},
+		{"filter", required_argument, NULL, 'g'},
 		{"describe", no_argument, NULL, 'd'},
 		{"version", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
@@ -91,6 +117,12 @@ parse(int argc, char **argv, struct arguments *arguments)
 			}
 			arguments->start.pci[arguments->start.pci_count++] = optarg;
 			break;
+		case 'f':
+			arguments->capture = optarg;
+			break;
+		case 'g':
+			arguments->filter = optarg;
+			break;
 		case 'd':
 			description = weir_describe(weir_verbs_json());
 			json_dumpf(description, stdout, JSON_INDENT(2));
@@ -108,6 +140,8 @@ parse(int argc, char **argv, struct arguments *arguments)
 			exit(EXIT_USAGE);
 		}
 	}
+	if (optind == argc && arguments->capture != NULL)
+		exit(print_capture(arguments));
 	if (optind != argc || arguments->socket == NULL || arguments->start.cpu_count == 0) {
 		fputs(usage, stderr);
 		exit(EXIT_USAGE);

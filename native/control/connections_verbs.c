@@ -164,6 +164,9 @@ static const struct weir_field start_fields[] = {
 	{"duration_ns", WEIR_FIELD_COUNT, true, 1000000, DURATION_MAX_NS, RUN(duration_ns)},
 	{"connections", WEIR_FIELD_COUNT, .min = 1, .max = 1ull << 40, RUN(connections)},
 	{"hold", WEIR_FIELD_BOOL, RUN(hold)},
+	{"transaction_rate", WEIR_FIELD_READ, .read = read_rate, RUN(transaction_rate)},
+	{"transactions_after_ns", WEIR_FIELD_COUNT, .max = DURATION_MAX_NS,
+	 RUN(transactions_after_ns)},
 	{"drain_ns", WEIR_FIELD_COUNT, .max = DURATION_MAX_NS, .default_value = 1000000000,
 	 RUN(drain_ns)},
 	{0},
@@ -229,10 +232,13 @@ counts_json(const char *state)
 	struct weir_connections_count count;
 
 	weir_connections_counted(&count);
-	return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "state", state,
-			 "intended", (json_int_t)count.intended, "duration_ns",
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "state", state, "intended", (json_int_t)count.intended, "duration_ns",
 			 (json_int_t)count.duration_ns, "open_most", (json_int_t)count.open_most,
-			 "clients", side_json(&count.clients), "servers", side_json(&count.servers),
+			 "transactions_intended", (json_int_t)count.transactions_intended,
+			 "transactions_begun", (json_int_t)count.transactions_begun,
+			 "transactions_missed", (json_int_t)count.transactions_missed, "clients",
+			 side_json(&count.clients), "servers", side_json(&count.servers),
 			 "services", services_json(&count), "connect",
 			 weir_latency_json(&count.connect), "first_byte",
 			 weir_latency_json(&count.first_byte), "transaction",

@@ -126,6 +126,7 @@ static const struct weir_field capture_fields[] = {
 	{"path", WEIR_FIELD_STRING, true, INTO(capture)},
 	{"stamp", WEIR_FIELD_BOOL, INTO(config.stamped)},
 	{"template_macs", WEIR_FIELD_BOOL, INTO(config.template_macs)},
+	{"once", WEIR_FIELD_BOOL, INTO(config.once)},
 	{"filter", WEIR_FIELD_STRING, INTO(filter)},
 	{"addresses", WEIR_FIELD_LIST, .max = WEIR_ADDRESS_MAPS_MAX, INTO(addresses)},
 	{0},

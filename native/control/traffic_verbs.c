@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture_json.h"
 #include "engine/distance.h"
 #include "engine/loop.h"
 #include "gaps_json.h"
@@ -69,11 +70,7 @@ captures_json(void)
 		if (!weir_stream_captured(i, &facts))
 			continue;
 		snprintf(id, sizeof(id), "%u", weir_stream_id(i));
-		json_object_set_new(
-			captures, id,
-			json_pack("{s:I, s:f, s:i, s:f}", "frames", (json_int_t)facts.frames,
-				  "mean_frame_bytes", facts.mean_frame_bytes, "frame_bytes_most",
-				  facts.frame_bytes_most, "recorded_pps", facts.recorded_pps));
+		json_object_set_new(captures, id, weir_capture_facts_json(&facts));
 	}
 	return captures;
 }

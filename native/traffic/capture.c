@@ -102,14 +102,15 @@ read_frames(pcap_t *file, const char *path, const struct weir_capture_wanted *wa
 {
 	struct pcap_pkthdr *header;
 	const u_char *data;
-	int64_t latest_ns = 0, first_ns = 0;
+	int64_t latest_ns = 0, first_ns = 0, begin_ns = 0;
 	int status;
 
 	while ((status = pcap_next_ex(file, &header, &data)) == 1) {
 		uint64_t at = capture->count > 0 ? capture->offset[capture->count] : 0;
 		int64_t now_ns = ns_of(header);
 
-		capture->frames_read++;
+		if (capture->frames_read++ == 0)
+			begin_ns = now_ns;
 		if (pcap_offline_filter(filter, header, data) == 0)
 			continue;
 		if (check_frame(header, capture, wanted, path, error) < 0)
@@ -140,6 +141,7 @@ read_frames(pcap_t *file, const char *path, const struct weir_capture_wanted *wa
 		capture->mean_gap_ns =
 			(double)(latest_ns - first_ns) / (double)(capture->count - 1);
 	capture->gap_ns[0] = capture->mean_gap_ns;
+	capture->lead_ns = first_ns > begin_ns ? (double)(first_ns - begin_ns) : 0;
 	return 0;
 }
 

@@ -27,6 +27,7 @@ struct weir_capture {
 	 * file begins again: the mean of the others. */
 	double *gap_ns;
 	double mean_gap_ns;   /* 0: one frame, or all at one time */
+	double lead_ns;	      /* from the file's first frame, passed or not, to frame 0 */
 	uint32_t frames_read; /* of the file, those that the filter left out too */
 	/* Where in frame i Weir's stamp goes; NULL: the frames stay as they are. */
 	uint16_t *stamp_at;

@@ -12,6 +12,7 @@
 #include <pcap/pcap.h>
 #include <rte_cycles.h>
 
+#include "engine/loop.h"
 #include "fixtures_test.h"
 #include "frame.h"
 #include "parser.h"
@@ -123,6 +124,7 @@ frames_and_gaps_are_those_of_the_file(void **state)
 		assert_memory_equal(capture.bytes + capture.offset[i], frames[i], lengths[i]);
 	}
 	assert_true(capture.mean_gap_ns == 2e6);
+	assert_true(capture.lead_ns == 0);
 	assert_true(capture.gap_ns[0] == 2e6); /* when it begins again */
 	assert_true(capture.gap_ns[1] == 1e6);
 	assert_true(capture.gap_ns[2] == 3e6);
@@ -351,6 +353,63 @@ recorded_gaps_are_kept_at_the_rate_of_the_run(void **state)
 	}
 }
 
+/* The frames of TCP, from the file's millisecond on: 1 ms, and 3 ms to the other one; twice as
+ * fast. */
+static void
+a_file_sent_once_begins_as_late_as_its_frames_and_ends_with_them(void **state)
+{
+	struct weir_stream_config config = replay(false);
+	const double rate_pps = 2 * 1e9 / 3e6;
+	const struct weir_run_options run = {
+		.rates_pps = &rate_pps,
+		.duration_ns = 50000000,
+		.drain_ns = 100000000,
+	};
+	struct weir_capture_facts facts;
+	struct weir_stream_count count;
+	const struct weir_pacing *pacing;
+	struct weir_error error;
+
+	(void)state;
+	config.recorded = config.once = true;
+	snprintf(config.capture_filter, sizeof(config.capture_filter), "greater 200");
+	place(generator);
+	place(receiver);
+	configure(&config);
+	assert_true(weir_stream_captured(0, &facts));
+	assert_int_equal(facts.frames, 2);
+	assert_true(facts.lead_ns == 1e6);
+	assert_true(facts.span_ns == 3e6);
+	weir_loops_start(&(struct weir_loop_options){.stall_threshold_us = {1000}});
+	assert_int_not_equal(weir_run_start(&run, &error), -1);
+	count = wait_for_end();
+	assert_int_equal(count.intended, 2);
+	assert_int_equal(count.offered, 2);
+	assert_int_equal(count.delivered, 2);
+	pacing = &weir_stream_at(0)->sender.pacing;
+	assert_in_range(pacing->drawn_cycles[0], rte_get_tsc_hz() / 2000,
+			rte_get_tsc_hz() / 2000 + 2);
+	assert_in_range(pacing->drawn_cycles[1], rte_get_tsc_hz() / 500,
+			rte_get_tsc_hz() / 500 + 2);
+}
+
+static void
+what_a_file_is_can_be_asked_without_a_stream(void **state)
+{
+	struct weir_capture_facts facts;
+	struct weir_error error;
+
+	(void)state;
+	assert_int_equal(weir_capture_facts_of(path, "", &facts, &error), 0);
+	assert_int_equal(facts.frames, FRAMES);
+	assert_true(facts.recorded_pps == 500);
+	assert_true(facts.span_ns == 4e6);
+	assert_true(facts.mean_frame_bytes == (90 + 301 + 1518) / 3.0);
+	assert_int_equal(facts.frame_bytes_most, 1518);
+	assert_int_equal(weir_capture_facts_of(path, "icmp", &facts, &error), -1);
+	assert_string_equal(error.where, "capture.filter");
+}
+
 static int
 make_file(void **state)
 {
@@ -384,6 +443,8 @@ main(void)
 		SENT(frames_are_sent_byte_by_byte_in_order_and_again),
 		SENT(mac_addresses_are_the_templates_on_demand),
 		SENT(stamped_frames_are_counted_one_by_one_and_compared),
+		SENT(a_file_sent_once_begins_as_late_as_its_frames_and_ends_with_them),
+		READ(what_a_file_is_can_be_asked_without_a_stream),
 		cmocka_unit_test(recorded_gaps_are_kept_at_the_rate_of_the_run),
 	};
 

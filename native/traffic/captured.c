@@ -32,27 +32,53 @@ weir_captured_read(const struct weir_stream_config *config, struct weir_capture 
 			 config->capture);
 }
 
-bool
-weir_stream_captured(unsigned int index, struct weir_capture_facts *facts)
+static struct weir_capture_facts
+facts_of(const struct weir_capture *capture)
 {
-	const struct weir_capture *capture = &weir_stream_at(index)->sender.capture;
 	uint64_t longest = 0;
 
-	if (capture->count == 0)
-		return false;
 	for (uint32_t i = 0; i < capture->count; i++) {
 		uint64_t length = capture->offset[i + 1] - capture->offset[i];
 
 		longest = length > longest ? length : longest;
 	}
-	*facts = (struct weir_capture_facts){
+	return (struct weir_capture_facts){
 		.frames = capture->count,
 		.mean_frame_bytes = (double)capture->offset[capture->count] / capture->count +
 				    RTE_ETHER_CRC_LEN,
 		.frame_bytes_most = (uint16_t)(longest + RTE_ETHER_CRC_LEN),
 		.recorded_pps = capture->mean_gap_ns > 0 ? 1e9 / capture->mean_gap_ns : 0,
+		.lead_ns = capture->lead_ns,
+		.span_ns = capture->mean_gap_ns * (capture->count - 1),
 	};
+}
+
+bool
+weir_stream_captured(unsigned int index, struct weir_capture_facts *facts)
+{
+	const struct weir_capture *capture = &weir_stream_at(index)->sender.capture;
+
+	if (capture->count == 0)
+		return false;
+	*facts = facts_of(capture);
 	return true;
+}
+
+int
+weir_capture_facts_of(const char *path, const char *filter, struct weir_capture_facts *facts,
+		      struct weir_error *error)
+{
+	const struct weir_capture_wanted wanted = {
+		.frame_bytes_max = WEIR_FRAME_BYTES_MAX + RTE_VLAN_HLEN,
+		.filter = filter,
+	};
+	struct weir_capture capture;
+
+	if (weir_capture_open(path, &wanted, &capture, error) < 0)
+		return -1;
+	*facts = facts_of(&capture);
+	weir_capture_free(&capture);
+	return 0;
 }
 
 void

@@ -45,18 +45,23 @@ static struct weir_pacing
 pacing_of(const struct weir_run_options *options, unsigned int index, uint64_t seed)
 {
 	const struct weir_capture *capture = &weir_stream_at(index)->sender.capture;
+	const struct weir_stream_config *config = &weir_stream_at(index)->config;
 	uint64_t tsc_hz = rte_get_tsc_hz();
-	struct weir_pacing pacing =
-		weir_pacing_of(options->rates_pps[index], options->duration_ns, tsc_hz,
-			       weir_stream_at(index)->config.poisson, seed);
+	struct weir_pacing pacing = weir_pacing_of(options->rates_pps[index], options->duration_ns,
+						   tsc_hz, config->poisson, seed);
 
-	if (weir_stream_at(index)->config.recorded && options->rates_pps[index] > 0)
+	if (config->recorded && options->rates_pps[index] > 0) {
 		weir_pacing_record(&pacing, capture->gap_ns, capture->count, capture->mean_gap_ns);
+		if (config->once)
+			weir_pacing_draw(&pacing, capture->lead_ns / capture->mean_gap_ns);
+	}
 	for (unsigned int i = 0; i < options->then_count; i++)
 		weir_pacing_then(&pacing, options->then[i].factor, options->then[i].after_ns,
 				 tsc_hz);
 	if (options->packets > 0)
 		weir_pacing_limit(&pacing, options->packets);
+	if (config->once)
+		weir_pacing_limit(&pacing, capture->count);
 	return pacing;
 }
 

@@ -101,6 +101,9 @@ struct weir_stream_config {
 	bool stamped;
 	bool template_macs; /* in place of the file's */
 	bool recorded;	    /* the file's gaps, at the rate of the run in the mean */
+	/* A run ends with the file's last frame, and begins as late as the frames that the filter
+	 * left out before the first make it, where gaps are recorded and the run has a rate. */
+	bool once;
 	char capture_filter[WEIR_CAPTURE_FILTER_BYTES]; /* pcap-filter(7); "": all frames */
 	struct weir_address_map maps[WEIR_ADDRESS_MAPS_MAX];
 	unsigned int map_count;
@@ -126,16 +129,21 @@ int weir_streams_configure(const struct weir_stream_config *configs, unsigned in
 unsigned int weir_stream_count(void);
 uint16_t weir_stream_id(unsigned int index);
 
-/* What a stream sends of its capture. */
+/* What a stream sends of its capture, or of any. */
 struct weir_capture_facts {
 	uint32_t frames;
 	double mean_frame_bytes;   /* with FCS */
 	uint16_t frame_bytes_most; /* the same of the longest */
 	double recorded_pps;	   /* 0: one frame, or all at one time */
+	double lead_ns;		   /* from the file's first frame to the first of these */
+	double span_ns;		   /* from that one to the last */
 };
 
 /* False: its frames are no capture's. */
 bool weir_stream_captured(unsigned int index, struct weir_capture_facts *facts);
+/* Of a file, whose frames pass the filter, as they are. -1 with `error`. */
+int weir_capture_facts_of(const char *path, const char *filter, struct weir_capture_facts *facts,
+			  struct weir_error *error);
 
 /* From `after_ns` on every stream has `factor` x the rate that it is given, which is not 0; 0: a
  * pause. */

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet
 from scapy.utils import PcapNgWriter, wrpcap
 
+from weir.fabric.built import built
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import TrafficConfigure
 
@@ -155,6 +158,31 @@ def test_only_frames_that_pass_the_filter_are_sent_with_the_time_between_them(
     assert (facts.frames, facts.frame_bytes_most) == (2, max(sizes))
     assert facts.mean_frame_bytes == sum(sizes) / 2
     assert facts.recorded_pps == pytest.approx(1 / (AT_S[3] - AT_S[1]), rel=1e-3)
+
+
+def test_a_file_sent_once_ends_with_its_last_frame_however_long_the_run(
+    client: DataPlaneClient, mixed: str
+) -> None:
+    """What the filter left out before the first counts as time: streams of one file stay in step."""
+    capture = {"path": mixed, "filter": "udp", "once": True}
+    asked = {"streams": [stream(capture=capture, pacing="recorded")]}
+    facts = client.configure_traffic(TrafficConfigure.model_validate(asked)).captures["0"]
+    assert facts.lead_ns == pytest.approx(AT_S[1] * 1e9, rel=1e-3)
+    assert facts.span_ns == pytest.approx((AT_S[3] - AT_S[1]) * 1e9, rel=1e-3)
+    client.start()
+    client.start_traffic({0: facts.recorded_pps}, 10**8, 10**9)
+    counts = result(client).streams[0]
+    assert (counts.intended, counts.offered, counts.delivered) == (2, 2, 2)
+
+
+def test_a_file_is_described_without_a_chain(mixed: str) -> None:
+    asked = [str(built("weir-dp")), "--capture", mixed, "--filter", "udp"]
+    said = json.loads(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+    assert said["frames"] == 2
+    assert said["recorded_pps"] == pytest.approx(1 / (AT_S[3] - AT_S[1]), rel=1e-3)
+    bad = subprocess.run([*asked[:-1], "no such word"], capture_output=True, text=True, check=False)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert "is no filter" in bad.stderr
 
 
 @pytest.mark.parametrize(

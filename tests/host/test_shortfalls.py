@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from weir.fabric.host.reading import facts
-from weir.host.shortfalls import shortfalls
+from weir.host.facts import shortfalls
 
 from .recorded_machine import planted
 

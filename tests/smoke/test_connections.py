@@ -15,6 +15,7 @@ import pytest
 
 from weir import fabric
 from weir.lab import Lab, load_lab
+from weir.lab.connections import ConnectionGoal
 from weir.plan.connections import connections
 from weir.procedures.connections.trial import ConnectionRunner
 from weir.procedures.driver import planned, running
@@ -53,7 +54,7 @@ def lab_of(folder: Path, technology: str, function: str, more: str = "", last_po
     return load_lab(folder, quick=False, cpus=sorted(os.sched_getaffinity(0)))
 
 
-def one_trial(lab: Lab) -> ConnectionTrial:
+def one_trial(lab: Lab, goal: ConnectionGoal = "new-connections", rate: float = RATE) -> ConnectionTrial:
     (technology,) = lab.technology
     lacking = fabric.check(technology)
     if lacking is not None:
@@ -67,13 +68,13 @@ def one_trial(lab: Lab) -> ConnectionTrial:
             chain.client,
             chain.counters,
             lab.traffic.connections,
-            "new-connections",
+            goal,
             poisson=False,
             retries=0,
             cores=chain.cores,
             on_trial=trials.append,
         )
-        runner.run("confirm", RATE, DURATION_S)
+        runner.run("confirm", rate, DURATION_S)
     (trial,) = trials
     assert trial.clients.balanced
     assert trial.servers.balanced
@@ -96,6 +97,22 @@ def test_every_connection_is_completed(tmp_path: Path, technology: str, function
     assert trial.transaction.packets == clients.transactions
 
 
+@pytest.mark.parametrize("function", ["firewall", "nat", "lb"])
+def test_every_transaction_at_a_rate_of_its_own_is_completed_or_missed(tmp_path: Path, function: str) -> None:
+    """TCP sessions and UDP exchanges that stay open; a stop of the machine leaves none of them idle."""
+    lab = lab_of(tmp_path, "linux-bridge", function, "drain_s: 20, held: 50, ")
+    trial = one_trial(lab, "transactions", 400)
+    clients = trial.clients
+    assert (clients.opened, clients.completed, trial.open_most) == (50, 50, 50)
+    assert (trial.transactions_s, trial.transactions_intended) == (DURATION_S, 200)
+    missed, late = trial.transactions_missed, trial.transactions_late
+    assert missed is not None
+    assert late is not None
+    assert clients.transactions == 200 - missed - late > 0
+    assert trial.transaction is not None
+    assert trial.transaction.packets == clients.transactions
+
+
 def test_connections_that_a_function_refuses_have_a_reason(tmp_path: Path) -> None:
     trial = one_trial(lab_of(tmp_path, "direct", "deny", "retransmit_ms: 10, retries: 1, drain_s: 20, "))
     assert trial.clients.failed["no_answer"] == trial.clients.opened
@@ -110,7 +127,10 @@ def weir(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_run_searches_stores_and_reports(tmp_path: Path) -> None:
     """With a highest load that any machine carries: it is the answer."""
-    goals = "goals: [new-connections, concurrent-connections], success_ratio: 0.5, max_rate: 100, "
+    goals = (
+        "goals: [new-connections, concurrent-connections, throughput], success_ratio: 0.5, max_rate: 100, "
+        "max_transaction_rate: 100, held: 20, "
+    )
     lab_of(tmp_path, "direct", "firewall", f"{goals}trial_s: 0.5, drain_s: 20, ", last_port=10_049)
     store, out = str(tmp_path / "store.db"), tmp_path / "out"
     ran = weir("run", str(tmp_path), "--store", store, "--output", str(out))
@@ -118,13 +138,21 @@ def test_a_run_searches_stores_and_reports(tmp_path: Path) -> None:
     result = Result.model_validate(json.loads((out / "result.json").read_text()))
     (case,) = (case for _, case in result.cases())
     record = Connections.model_validate(case.records["connections"])
-    assert [one.goal for one in record.found] == ["new-connections", "concurrent-connections"]
+    assert [one.goal for one in record.found] == [
+        "new-connections",
+        "concurrent-connections",
+        "throughput",
+    ]
     assert all(trial.clients.balanced and trial.servers.balanced for trial in record.trials)
     new = record.found[0]
     assert new.load is not None
     assert 45 <= new.load <= 100
     assert new.transactions_per_s
     assert new.goodput_bps
+    payload = record.found[2]
+    assert payload.load is not None
+    assert payload.transactions_per_s is not None
+    assert payload.transactions_per_s >= 45 * 0.5
     for name in ("report.html", "report.md", "throughput.csv"):
         assert "new-connections" in (out / name).read_text(), name
     shown = weir("report", "latest", "--store", store)

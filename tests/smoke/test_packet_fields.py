@@ -13,7 +13,7 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
 from weir.lab import Lab
-from weir.lab.traffic import PacketFields
+from weir.lab.packet_fields import PacketFields
 
 from .sniffing import Sniffing
 from .tiny import tiny_lab

@@ -29,6 +29,7 @@ release(struct weir_clients *clients, struct weir_connection *connection)
 {
 	uint32_t number = weir_client_number(clients, connection);
 
+	weir_client_remove_idle(clients, connection);
 	weir_wheel_disarm(&clients->side.wheel, number);
 	connection->tcp.state = WEIR_CLIENT_FREE;
 	connection->link.next = WEIR_WHEEL_NONE;
@@ -76,6 +77,8 @@ void
 weir_client_wait_for(struct weir_clients *clients, struct weir_connection *connection,
 		     uint64_t at_tsc)
 {
+	if (connection->idle)
+		return; /* its link is the list's */
 	weir_wheel_arm(&clients->side.wheel, weir_client_number(clients, connection), at_tsc);
 }
 
@@ -146,6 +149,29 @@ weir_client_begin_transaction(struct weir_clients *clients, struct weir_connecti
 	weir_client_wait_again(clients, connection, now_tsc);
 }
 
+static void
+think(struct weir_clients *clients, struct weir_connection *connection)
+{
+	const struct weir_service *service = &clients->config.services[connection->service];
+
+	connection->tcp.state = service->udp ? WEIR_CLIENT_DATAGRAM_THINKING : WEIR_CLIENT_THINKING;
+}
+
+void
+weir_client_opened(struct weir_clients *clients, struct weir_connection *connection,
+		   uint64_t now_tsc)
+{
+	if (!clients->paced) {
+		weir_client_begin_transaction(clients, connection, now_tsc);
+		return;
+	}
+	think(clients, connection);
+	if (clients->hold)
+		weir_client_add_idle(clients, connection);
+	else
+		weir_client_wait_for(clients, connection, now_tsc); /* and closes */
+}
+
 void
 weir_client_open(struct weir_clients *clients, uint64_t now_tsc)
 {
@@ -173,7 +199,8 @@ weir_client_open(struct weir_clients *clients, uint64_t now_tsc)
 		__atomic_store_n(&clients->open_most, weir_counted(&clients->side.count.open),
 				 __ATOMIC_RELAXED);
 	connection->service = (uint8_t)service;
-	connection->left = config->services[service].transactions;
+	connection->left = clients->paced ? 0 : config->services[service].transactions;
+	connection->idle = false;
 	connection->destination = clients->turn;
 	connection->since_tsc = now_tsc;
 	connection->link.due = 0;
@@ -181,7 +208,7 @@ weir_client_open(struct weir_clients *clients, uint64_t now_tsc)
 	tcp = &connection->tcp;
 	*tcp = (struct weir_tcp){.salt = (uint8_t)weir_random_next(&clients->side.random)};
 	if (config->services[service].udp) {
-		weir_client_begin_transaction(clients, connection, now_tsc);
+		weir_client_opened(clients, connection, now_tsc);
 		return;
 	}
 	to = weir_client_tuple(clients, connection);
@@ -233,14 +260,18 @@ weir_client_end_transaction(struct weir_clients *clients, struct weir_connection
 		close_it(clients, connection, now_tsc);
 		return;
 	}
-	if (service->think_ns == 0) {
+	if (service->think_ns == 0 && !clients->paced) {
 		weir_client_begin_transaction(clients, connection, now_tsc);
 		return;
 	}
 	if (!service->udp)
 		weir_tcp_control(&clients->side, &connection->tcp, &to, RTE_TCP_ACK_FLAG,
 				 connection->tcp.highest);
-	connection->tcp.state = service->udp ? WEIR_CLIENT_DATAGRAM_THINKING : WEIR_CLIENT_THINKING;
+	think(clients, connection);
+	if (clients->paced) {
+		weir_client_add_idle(clients, connection);
+		return;
+	}
 	weir_client_wait_for(
 		clients, connection,
 		now_tsc + (uint64_t)((double)service->think_ns * 1e-9 * (double)rte_get_tsc_hz()));

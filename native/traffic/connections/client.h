@@ -28,7 +28,7 @@ struct weir_connection {
 	struct weir_link link;
 	uint16_t left; /* transactions */
 	uint8_t service;
-	uint8_t spare;
+	bool idle;	      /* in the list of those that wait for a transaction that is due */
 	uint32_t destination; /* from the configuration's first */
 };
 static_assert(sizeof(struct weir_connection) == 64, "one cache line");
@@ -45,6 +45,12 @@ struct weir_clients {
 	 * are a list, oldest first. */
 	uint32_t fresh_at, fresh_left;
 	uint32_t freed_first, freed_last;
+	/* Open, and without a transaction: a list by link, which no timer has meanwhile; the one
+	 * that waits for longest first. */
+	uint32_t idle_first, idle_last;
+	bool paced; /* transactions begin when they are due, not when a connection has time */
+	struct weir_pacing transactions;
+	uint64_t transactions_begun, transactions_missed;
 	struct weir_pacing arrivals;
 	uint64_t start_tsc, deadline_tsc, last_opened_tsc;
 	bool hold;	 /* the duration is not over, and connections wait for that */
@@ -98,6 +104,24 @@ void weir_client_push(struct weir_clients *clients, struct weir_connection *conn
 
 void weir_client_begin_transaction(struct weir_clients *clients, struct weir_connection *connection,
 				   uint64_t now_tsc);
+
+/* It is open: its first transaction begins, or it is idle until one is due. */
+void weir_client_opened(struct weir_clients *clients, struct weir_connection *connection,
+			uint64_t now_tsc);
+
+/* To the end of the idle ones, without a timer. */
+void weir_client_add_idle(struct weir_clients *clients, struct weir_connection *connection);
+
+/* Of any connection: it is not among the idle ones. */
+void weir_client_remove_idle(struct weir_clients *clients, struct weir_connection *connection);
+
+/* Of paced transactions those that are due begin, on the connections that are idle for longest;
+ * once no more will be due, idle connections close. How much was done. */
+uint32_t weir_clients_begin_due(struct weir_clients *clients, uint64_t now_tsc);
+
+/* Whether open connections need no longer wait. Paced transactions that are due with the end still
+ * begin, until they are too late to count. */
+bool weir_clients_hold_is_over(const struct weir_clients *clients, uint64_t now_tsc);
 
 /* The answer is whole. */
 void weir_client_end_transaction(struct weir_clients *clients, struct weir_connection *connection,

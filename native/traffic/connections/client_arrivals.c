@@ -120,7 +120,7 @@ take_syn_sent(struct weir_clients *clients, struct weir_connection *connection,
 	weir_count(&clients->side.count.established, 1);
 	weir_histogram_add(&clients->connect, now_tsc - connection->since_tsc);
 	weir_tcp_control(&clients->side, tcp, &to, RTE_TCP_ACK_FLAG, tcp->highest);
-	weir_client_begin_transaction(clients, connection, now_tsc);
+	weir_client_opened(clients, connection, now_tsc);
 }
 
 static void

@@ -28,6 +28,8 @@ open_due(struct weir_clients *clients, uint64_t now_tsc)
 	if (clients->all_opened)
 		return 0;
 	if (now_tsc > clients->deadline_tsc || weir_pacing_ended(&clients->arrivals, opened)) {
+		if (clients->paced && clients->hold)
+			return 0; /* transactions are still to come, though all may have failed */
 		__atomic_store_n(&clients->all_opened, true, __ATOMIC_RELEASE);
 		return 0;
 	}
@@ -51,12 +53,12 @@ poll(struct weir_area *area, uint64_t now_tsc)
 	handled = weir_clients_receive(clients, now_tsc);
 	if (!clients->side.running)
 		return handled;
-	if (clients->hold && now_tsc >= clients->hold_until_tsc)
+	if (clients->hold && weir_clients_hold_is_over(clients, now_tsc))
 		clients->hold = false;
 	expired = weir_wheel_expire(&clients->side.wheel, now_tsc, numbers, EXPIRE_MOST);
 	for (unsigned int i = 0; i < expired; i++)
 		weir_client_expire(clients, &clients->connections[numbers[i]], now_tsc);
-	handled += expired + open_due(clients, now_tsc);
+	handled += expired + open_due(clients, now_tsc) + weir_clients_begin_due(clients, now_tsc);
 	weir_side_flush(&clients->side);
 	return handled;
 }
@@ -144,6 +146,7 @@ weir_clients_begin(const struct weir_connections_run *run, uint64_t start_tsc)
 	for (uint32_t i = 0; i < clients->source_count; i++) {
 		clients->connections[i].tcp.state = WEIR_CLIENT_FREE;
 		clients->connections[i].link.due = 0;
+		clients->connections[i].idle = false;
 	}
 	clients->fresh_left = clients->source_count;
 	clients->freed_first = clients->freed_last = WEIR_WHEEL_NONE;
@@ -165,6 +168,14 @@ weir_clients_begin(const struct weir_connections_run *run, uint64_t start_tsc)
 	clients->deadline_tsc = start_tsc + clients->arrivals.duration_cycles +
 				clients->arrivals.duration_cycles / 100 + hz / 100;
 	clients->hold = run->hold;
+	clients->paced = run->hold && run->transaction_rate > 0;
+	clients->idle_first = clients->idle_last = WEIR_WHEEL_NONE;
+	clients->transactions_begun = clients->transactions_missed = 0;
+	clients->transactions =
+		weir_pacing_of(run->transaction_rate, run->duration_ns - run->transactions_after_ns,
+			       hz, run->poisson, weir_random_next(&clients->side.random));
+	clients->transactions.start_tsc =
+		start_tsc + (uint64_t)((double)run->transactions_after_ns * 1e-9 * (double)hz);
 	clients->hold_until_tsc = start_tsc + clients->arrivals.duration_cycles;
 	clients->all_opened = false;
 	clients->side.running = true;
@@ -186,6 +197,13 @@ weir_clients_counted(struct weir_connections_count *count)
 	count->duration_ns = (uint64_t)((double)(clients->last_opened_tsc - clients->start_tsc) *
 					1e9 / (double)rte_get_tsc_hz());
 	count->open_most = clients->open_most;
+	if (clients->paced) {
+		count->transactions_begun = clients->transactions_begun;
+		count->transactions_missed = clients->transactions_missed;
+		count->transactions_intended = weir_pacing_intended(
+			&clients->transactions,
+			clients->transactions_begun + clients->transactions_missed);
+	}
 	count->clients = clients->side.count;
 	count->service_count = clients->config.service_count;
 	memcpy(count->services, clients->services, sizeof(count->services));

@@ -95,6 +95,12 @@ struct weir_connections_run {
 	/* Connections begin transactions until the duration is over, whatever their service says:
 	 * so many are open at the same time. */
 	bool hold;
+	/* With it: so many transactions a second over all connections that are open, begun when
+	 * they are due on the one that is idle for longest, from transactions_after_ns to the end
+	 * of the duration; one that is due while none is idle is missed. 0: each connection begins
+	 * its next as its service says. */
+	double transaction_rate;
+	uint64_t transactions_after_ns;
 	/* After the duration, for what is open; then it stays open, as counted. */
 	uint64_t drain_ns;
 };
@@ -144,6 +150,8 @@ struct weir_connections_count {
 	uint64_t intended;    /* once it is done; until then 0 */
 	uint64_t duration_ns; /* from the start until the last was opened */
 	uint64_t open_most;   /* at the same time */
+	/* With a rate of transactions: due in all, once it is done; of those begun or missed. */
+	uint64_t transactions_intended, transactions_begun, transactions_missed;
 	struct weir_side_count clients, servers;
 	unsigned int service_count;
 	struct weir_service_count services[WEIR_SERVICES_MAX];

@@ -120,6 +120,11 @@ weir_connections_start(const struct weir_connections_run *options, struct weir_e
 	if (weir_connections_poll() == WEIR_RUN_RUNNING)
 		return weir_fail(error, "bad_state", NULL, NULL, "wait for its end",
 				 "connections are being made already");
+	if (options->transaction_rate > 0 &&
+	    (!options->hold || options->transactions_after_ns >= options->duration_ns))
+		return weir_fail(error, "bad_argument", "transaction_rate",
+				 "with `hold`, and time for them", NULL,
+				 "no connection is open for these transactions");
 	run.options = *options;
 	weir_area_run(&weir_servers_side()->area, begin_servers, NULL);
 	run.start_tsc = rte_rdtsc();
@@ -184,6 +189,6 @@ weir_connections_counted(struct weir_connections_count *count)
 		weir_area_run(&weir_servers_side()->area, count_servers, NULL);
 	}
 	if (run.state != WEIR_RUN_DONE)
-		run.counted.intended = 0;
+		run.counted.intended = run.counted.transactions_intended = 0;
 	*count = run.counted;
 }

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.cli.exits import USAGE, CommandError
 from weir.cli.labfile import LabPath, Quick, compared_here, machine_cpus
 
 if TYPE_CHECKING:
     from weir.lab import Lab
+    from weir.lab.capture import CaptureFile, Side
     from weir.lab.ways import Way
 
 
@@ -85,7 +87,9 @@ def _framed(lab: Lab) -> list[str]:
         f"  frames        {frames}; IPv{lab.traffic.ip}, {lab.traffic.l4.upper()}, {lab.tester.direction}",
         f"  addresses     {'; '.join(_sent(lab))}",
         *(f"  captures      {one}" for one in _captures(lab)),
-        f"  goals         {goals}",
+        f"  goals         {goals}"
+        if lab.traffic.capture is None or lab.traffic.capture.rate is None
+        else f"  replayed      {lab.traffic.capture.rate}",
     ]
 
 
@@ -115,9 +119,31 @@ def _sent(lab: Lab) -> list[str]:
 def _captures(lab: Lab) -> list[str]:
     capture = lab.traffic.capture
     return [
-        f"{side} sends {sent.file}{f', what passes {sent.filter!r}' if sent.filter else ''}"
+        f"{side} sends {sent.file}{f', what passes {sent.filter!r}' if sent.filter else ''}: "
+        f"{_recorded(side, sent)}"
         for side, sent in (capture.files() if capture is not None else {}).items()
     ]
+
+
+def _recorded(side: Side, sent: CaptureFile) -> str:
+    """Its own rate and how long it takes. CommandError says what is wrong with the file."""
+    from weir.fabric.built import built
+    from weir.fabric.capture_file import capture_sent
+    from weir.fabric.errors import FabricError
+
+    try:
+        program = built("weir-dp")
+    except FabricError as error:
+        return f"not read: {error}"
+    try:
+        known = capture_sent(program, side, sent)
+    except FabricError as error:
+        raise CommandError(f"traffic.capture.{side}: {error}", USAGE) from error
+    rate = f"{known.own_pps:,.1f} a second" if known.own_pps else "no time between them"
+    return (
+        f"{known.frames:,} frames of {known.mean_frame_bytes:.0f} B in the mean in "
+        f"{known.own_seconds:.6g} s, {rate}"
+    )
 
 
 def _listed(cores: tuple[int, ...] | None) -> str:

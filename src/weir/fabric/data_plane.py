@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weir.fabric.built import built
-from weir.fabric.host import isolated, polling
+from weir.fabric.host import isolated
 from weir.fabric.process import wait_for
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
@@ -35,9 +35,9 @@ class WeirDp:
         facts: Facts = {"pid": pid}
         if step.params["pinned"]:
             facts["realtime"] = realtime = bool(step.params["rt"])
-            polling.place(pid, {"rte-worker-" + str(at): cpu for at, cpu in enumerate(cores, 1)}, realtime)
+            isolated.place(pid, {"rte-worker-" + str(at): cpu for at, cpu in enumerate(cores, 1)}, realtime)
             for switch in site.noted("polling_switch"):
-                polling.place_switch(switch, realtime)
+                isolated.place_switch(switch, realtime)
         return facts
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002

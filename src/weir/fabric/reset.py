@@ -13,7 +13,7 @@ from pathlib import Path
 
 from weir.base.step import StepKind
 from weir.base.topology import PortKind
-from weir.fabric.host import polling
+from weir.fabric.host import isolated
 from weir.fabric.journal import Entry
 from weir.fabric.links import index
 from weir.fabric.openvswitch import control_socket
@@ -65,7 +65,7 @@ def _switch(entry: Entry, site: Site) -> Facts:
     control_socket(site, str(entry.step.params["directory"])).unlink(missing_ok=True)
     facts = step_handler("ovs-vswitchd").do(entry.step, site)
     for realtime in site.noted("realtime") if "polling_switch" in facts else ():
-        polling.place_switch(int(facts["pid"]), bool(realtime))
+        isolated.place_switch(int(facts["pid"]), bool(realtime))
     return facts
 
 

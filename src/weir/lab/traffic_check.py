@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from weir.lab.complaint import Complaint
 from weir.lab.frames import CAPTURE, CONNECTIONS
 from weir.lab.lab import Lab
+from weir.lab.packet_fields import AddressField
 from weir.lab.source import KeyPath
-from weir.lab.traffic import AddressField
 
 _HERE: KeyPath = ("traffic", "capture")
 _FRAMES: KeyPath = ("traffic", "frames")
@@ -87,12 +87,37 @@ def _captures(lab: Lab) -> Iterator[Complaint]:
         expected = "constant or poisson, or the capture alone"
         yield Complaint(("traffic", "pacing"), message, expected, about=(_FRAMES,))
     yield from _ends(lab)
+    yield from _replay(lab)
     if lab.measure.latency is not None and not capture.stamp:
         message, expected = (
             "is not known of frames without a stamp",
             "`stamp: true` in traffic.capture, or none",
         )
         yield Complaint(("measure", "latency"), message, expected, about=(_HERE,))
+
+
+def _replay(lab: Lab) -> Iterator[Complaint]:
+    """Where a capture is replayed, nothing is searched for, and all times are the file's."""
+    traffic, capture = lab.traffic, lab.traffic.capture
+    if capture is None or capture.rate is None:
+        return
+    about: tuple[KeyPath, ...] = ((*_HERE, "rate"),)
+    if traffic.frames != (CAPTURE,):
+        message = f"has {traffic.frames[0]}, and the capture is replayed"
+        yield Complaint(_FRAMES, message, "the capture alone, or no rate of it", about=about)
+    if traffic.pacing != "recorded":
+        message = f"is {traffic.pacing}, and a replay has the gaps of its file"
+        yield Complaint(("traffic", "pacing"), message, "recorded, or none", about=about)
+    if lab.measure.latency is not None:
+        message = "is of loads beside a search, and the capture is replayed"
+        expected = "none: with `stamp: true` delays of the replay are told without it"
+        yield Complaint(("measure", "latency"), message, expected, about=about)
+    if lab.measure.rounds > 1:
+        message = f"is {lab.measure.rounds}, and captures are replayed in one round"
+        yield Complaint(("measure", "rounds"), message, "1; replays are repeated by measure.repeats")
+    if lab.sla is not None:
+        message = "limits rates that are searched and delays at loads, and the capture is replayed"
+        yield Complaint(("sla",), message, "none", about=about)
 
 
 def _ends(lab: Lab) -> Iterator[Complaint]:

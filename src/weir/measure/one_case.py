@@ -26,6 +26,7 @@ Phase = Literal[
     "confirm",
     "curve",
     "latency",
+    "replay",
     "throughput",
     "frame loss",
     "back-to-back",

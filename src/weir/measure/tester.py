@@ -9,13 +9,13 @@ another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self
 
 from weir.base.si import NS_PER_S
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, Shape, TrafficConfigure
-from weir.protocol.traffic_results import DelayHistogram, TrafficResult
+from weir.protocol.traffic_results import CaptureFacts, DelayHistogram, TrafficResult
 from weir.results.result import ArrivalClock
 
 Direction = Literal["left-to-right", "right-to-left"]
@@ -42,6 +42,13 @@ class Traffic:
     config: TrafficConfigure
     streams: tuple[Stream, ...]
     flows: int = 1  # of each stream
+    captured: Mapping[int, CaptureFacts] = field(default_factory=dict)  # by stream, of those that send files
+    shares: Mapping[int, float] = field(default_factory=dict)  # of the load, by stream; none: equal ones
+
+    def rates_pps(self, load_pps: float) -> dict[int, float]:
+        """Of each stream, by a load in all directions together."""
+        equal = 1 / len(self.streams)
+        return {stream.id: load_pps * self.shares.get(stream.id, equal) for stream in self.streams}
 
     @classmethod
     def from_config(cls, frame: str, mean_frame_bytes: float, config: TrafficConfigure) -> Self:

@@ -132,7 +132,7 @@ class TrialRunner:
         asked_s = duration_s if shape is not None or delay is not None else self._stretched(duration_s)
         self._watched.cores.begin()
         result = self._tester.run(
-            {stream.id: load_pps / len(streams) for stream in streams},
+            self.traffic.rates_pps(load_pps),
             asked_s,
             self._options.drain_ms / MS_PER_S,
             delay,

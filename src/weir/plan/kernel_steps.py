@@ -23,7 +23,8 @@ from weir.base.step import Step
 from weir.base.topology import KernelFunction, Node, Port, ProgramFunction, Topology
 from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
-from weir.lab.traffic import PacketFields, Traffic
+from weir.lab.packet_fields import PacketFields
+from weir.lab.traffic import Traffic
 from weir.plan.memory import memory_mb, programs_memory_mb, queue_size
 from weir.plan.topology import PlanError, station
 from weir.technology.kernel_links import silent_namespace

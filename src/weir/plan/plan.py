@@ -17,9 +17,11 @@ from weir.base.topology import (
     Port,
     Topology,
 )
+from weir.lab.capture import SIDES, Capture
 from weir.lab.frames import CAPTURE, IMIX_PREFIX
 from weir.lab.lab import Lab
-from weir.lab.traffic import PACKET_FIELDS, SIDES, Capture, PacketFieldName, Traffic
+from weir.lab.packet_fields import PACKET_FIELDS, PacketFieldName
+from weir.lab.traffic import Traffic
 from weir.plan.architecture import function_areas, lab_keys
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size

@@ -33,5 +33,6 @@ PROCEDURES = (
     Procedure("latency", every_run=True),
     Procedure("lean", "lean"),
     Procedure("connections"),
+    Procedure("replay"),
 )
 """In the order of the command line's help, and of reports."""

@@ -16,7 +16,7 @@ from weir.base.error import ChainError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.host.reading import facts
-from weir.host.shortfalls import shortfalls
+from weir.host.facts import shortfalls
 from weir.lab import Chain, Lab
 from weir.lab.measure import Measure
 from weir.lab.ways import Way, ways

@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weir import fabric, plan
 from weir.base.error import ChainError
@@ -69,11 +69,11 @@ class RunningChain:
         config = self.plan.streams[frame]
         if frame != CAPTURE:
             return Traffic.from_config(frame, mean_frame_bytes(frame), config)
-        found = self.client.configure_traffic(config).captures.values()
-        mean_bytes = sum(one.mean_frame_bytes for one in found) / len(
-            found
-        )  # each stream has its share of the rate
-        return Traffic.from_config(frame, mean_bytes, config)
+        found = self.client.configure_traffic(config).captures
+        # each stream has its share of the rate
+        mean_bytes = sum(one.mean_frame_bytes for one in found.values()) / len(found)
+        traffic = Traffic.from_config(frame, mean_bytes, config)
+        return replace(traffic, captured={int(stream): one for stream, one in found.items()})
 
     def versions(self) -> dict[str, str]:
         """Of the software that takes part."""

@@ -90,6 +90,12 @@ class ConnectionsStart(Request):
     """No more than these; absent: the duration decides."""
     hold: bool = False
     """Connections go on with transactions until the duration is over, so that all are open at once."""
+    transaction_rate: float = Field(default=0, ge=0, le=RATE_MAX)
+    """With `hold`: transactions a second, begun as they are due, each on the connection that is idle for
+    longest; one that is due while none is idle is missed. 0: each connection begins its next as its service
+    says."""
+    transactions_after_ns: int = Field(default=0, ge=0, le=DURATION_MAX_NS)
+    """From when on they are due, to the end of the duration."""
     drain_ns: int = Field(default=10**9, ge=0, le=DURATION_MAX_NS)
     """Longest wait for what is open after the duration; then it stays open, and is counted so."""
 
@@ -166,6 +172,11 @@ class ConnectionsResult(Reply):
     """From the start until the last one was opened."""
     open_most: int
     """At the same time."""
+    transactions_intended: int
+    """Of a run with a rate of transactions those that are due in all; 0 while it goes on."""
+    transactions_begun: int
+    transactions_missed: int
+    """Due while no connection was idle."""
     clients: SideResult
     servers: SideResult
     services: tuple[ServiceResult, ...]

@@ -70,6 +70,9 @@ class CaptureConfig(Request):
     order are not known."""
     template_macs: bool = False
     """The template's MAC addresses in place of the file's."""
+    once: bool = False
+    """A run ends with the file's last frame. With recorded gaps and a rate its first is due as late as it
+    came behind the file's first, which the filter may have left out: streams of one file stay in step."""
     filter: str = Field(default="", max_length=255)
     """Only the frames that pass, in the language of pcap-filter(7)."""
     addresses: tuple[AddressMap, ...] = Field(default=(), max_length=16)

@@ -26,6 +26,10 @@ class CaptureFacts(Reply):
     """The same of the longest."""
     recorded_pps: float
     """The file's own rate; 0: one frame, or all at one time."""
+    lead_ns: float
+    """From the file's first frame to the first that passes."""
+    span_ns: float
+    """From that one to the last."""
 
 
 class TrafficConfigured(Reply):

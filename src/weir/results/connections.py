@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What connections through a chain came to: every one accounted for, goals of RFC 9411, times.
 
-A load is new connections a second, or connections that are open at the same time, as its goal says.
+A load is new connections a second, connections that are open at the same time, transactions a second or bits
+of their payload a second, as its goal says.
 """
 
 from __future__ import annotations
@@ -56,6 +57,13 @@ class ConnectionTrial(Record):
     """From the start until the last connection was opened."""
     intended: int
     """Connections that the load asks for in the time."""
+    transactions_s: float | None = None
+    """Time in which transactions were due at a rate; None: each connection began them as it had time."""
+    transactions_intended: int | None = None
+    """Due in that time, of which some were begun."""
+    transactions_missed: int | None = None
+    """Due while no connection was idle; the rest that was not begun was too late, by the tester's fault."""
+    transactions_late: int | None = None
     open_most: int
     """At the same time."""
     clients: ConnectionLedger
@@ -73,7 +81,9 @@ class ConnectionTrial(Record):
 
     @property
     def success_ratio(self) -> float:
-        """Completed of those opened; 1 of none."""
+        """Completed of those opened, or of the transactions due where they have a rate; 1 of none."""
+        if self.transactions_intended:
+            return self.clients.transactions / self.transactions_intended
         return self.clients.completed / self.clients.opened if self.clients.opened else 1.0
 
 
@@ -81,7 +91,7 @@ class ConnectionsFound(Record):
     """What the searches for one goal found: medians, as the rates beside them."""
 
     goal: str
-    """Either "new-connections" or "concurrent-connections"."""
+    """One of "new-connections", "concurrent-connections", "transactions", "throughput"."""
     success_ratio: float
     """That was asked for."""
     load: float | None = None
@@ -116,6 +126,8 @@ class Connections(Record):
     """In words."""
     tester_per_s: float | None = None
     """New connections a second that the tester alone makes and completes, in loopback; None: not measured."""
+    tester_transactions_per_s: float | None = None
+    """Likewise, on connections that stay open."""
     sources: int
     """Addresses and ports of the clients."""
     found: list[ConnectionsFound] = []

@@ -39,6 +39,47 @@ def test_a_file_is_enough_and_is_looked_for_beside_the_lab(tmp_path: Path) -> No
     }
 
 
+@pytest.mark.parametrize(
+    ("rate", "own_pps", "factor"),
+    [("recorded", 500, 1), ("2x", 500, 2), ("0.25x", 500, 0.25), ("5kpps", 500, 10), ("1Mbit/s", 500, 2.5)],
+)
+def test_a_replay_is_a_factor_of_the_files_own_rate_however_it_is_said(
+    rate: str, own_pps: float, factor: float, tmp_path: Path
+) -> None:
+    text = f"{ONE_WAY}traffic: {{capture: {{left: up.pcap, rate: {rate}}}}}\n"
+    traffic = loaded(tmp_path, text).traffic
+    assert traffic.pacing == "recorded"
+    assert traffic.capture is not None
+    assert traffic.capture.replay is not None
+    assert traffic.capture.replay.factor_of(own_pps, mean_frame_bytes=100) == pytest.approx(factor)
+
+
+@pytest.mark.parametrize(
+    "rate", ["0x", "-1x", "x", "50% PDR", "fast", "2", "0pps", "99999999x", "recorded 2x"]
+)
+def test_a_rate_that_is_none_is_refused_with_those_that_there_are(rate: str, tmp_path: Path) -> None:
+    (found,) = problems(tmp_path, f"{ONE_WAY}traffic: {{capture: {{left: up.pcap, rate: {rate}}}}}\n")
+    assert found.key == "traffic.capture.rate"
+    assert "recorded, a factor such as 2x" in str(found) or "above 0" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        ("traffic: {frames: [64, capture], capture: {left: up.pcap, rate: 2x}}", "traffic.frames"),
+        ("traffic: {pacing: constant, capture: {left: up.pcap, rate: 2x}}", "traffic.pacing"),
+        (
+            "traffic: {capture: {left: up.pcap, stamp: true, rate: 2x}}\nmeasure: {latency: {}}",
+            "measure.latency",
+        ),
+        ("traffic: {capture: {left: up.pcap, rate: 2x}}\nmeasure: {rounds: 2}", "measure.rounds"),
+        ("traffic: {capture: {left: up.pcap, rate: 2x}}\nsla: {loss_ratio: 0}", "sla"),
+    ],
+)
+def test_what_belongs_to_a_search_is_refused_beside_a_replay(more: str, path: str, tmp_path: Path) -> None:
+    assert path in [one.key for one in problems(tmp_path, f"{ONE_WAY}{more}\n")]
+
+
 def test_the_tester_is_told_file_filter_addresses_and_pacing(tmp_path: Path) -> None:
     lab = loaded(
         tmp_path,

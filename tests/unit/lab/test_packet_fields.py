@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from weir.lab.complaint import Complaint
 from weir.lab.lab import Lab
-from weir.lab.traffic import PacketFields, Traffic
+from weir.lab.packet_fields import PacketFields
+from weir.lab.traffic import Traffic
 from weir.lab.traffic_check import traffic_complaints
 from weir.plan.plan import packet_fields
 

@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All facts about a machine, for `weir doctor`."""
+"""All facts about a machine, for `weir doctor`: those of its parts, and its software."""
 
 from __future__ import annotations
 
 import os
+import platform
+import shutil
+import subprocess
 from pathlib import Path
 
+from weir import __version__
 from weir.fabric import probe
+from weir.fabric.built import built
+from weir.fabric.errors import FabricError
 from weir.fabric.host import cpus, devices, power
 from weir.fabric.host.guest import kvm
-from weir.fabric.host.software import software
 from weir.fabric.host.tree import Tree
-from weir.host.facts import Facts, Probes
+from weir.fabric.openvswitch import version as openvswitch_version
+from weir.host.facts import Facts, Probes, Software
+
+_PATIENCE_S = 1.0
 
 
 def facts(root: Path = Path("/")) -> Facts:
@@ -28,7 +36,7 @@ def facts(root: Path = Path("/")) -> Facts:
         memory=devices.memory(tree),
         devices=devices.devices(tree),
         probes=_probes(tree) if tree.real else Probes(),
-        software=software(tree),
+        software=_software(tree),
         unseen=tree.unseen(),
     )
 
@@ -47,3 +55,45 @@ def _probes(tree: Tree) -> Probes:
             "ovs_datapath": probe.ovs_datapath(),
         }
     )
+
+
+def _software(tree: Tree) -> Software:
+    """Of this machine, programs too; of a recorded one, what its files say. With what the kernel does about
+    flaws of the CPU (Documentation/admin-guide/hw-vuln)."""
+    flaws = tree.glob("sys/devices/system/cpu/vulnerabilities/*")
+    found = {path.name: tree.text(str(path)) or "" for path in flaws}
+    return Software(
+        kernel=platform.release() if tree.real else _release(tree),
+        clocksource=tree.text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        mitigations={name: said for name, said in found.items() if said.startswith("Mitigation")},
+        versions=_versions() if tree.real else {},
+    )
+
+
+def _release(tree: Tree) -> str:
+    words = (tree.text("proc/version") or "").split()
+    return words[2] if len(words) > 2 else "unknown"
+
+
+def _versions() -> dict[str, str]:
+    try:
+        data_plane = _first_line(str(built("weir-dp")), "--version").removeprefix("weir-dp ")
+    except FabricError:
+        data_plane = ""
+    qemu = _first_line("qemu-system-x86_64", "--version").partition("version ")[2]
+    return {
+        "weir": __version__,
+        "python": platform.python_version(),
+        "weir-dp": data_plane,
+        "openvswitch": openvswitch_version() if shutil.which("ovs-vswitchd") else "",
+        "qemu": qemu.split(" ")[0],
+    }
+
+
+def _first_line(*argv: str) -> str:
+    """What a program says first; nothing if it is not there, or does not answer."""
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.partition("\n")[0]

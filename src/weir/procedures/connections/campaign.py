@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
 
 from weir import plan
 from weir.base.topology import Topology
@@ -16,7 +17,7 @@ from weir.measure.tester import ANNOUNCE_FRAMES, no_counters
 from weir.measure.trial import PortGoneError
 from weir.plan.connections import connections
 from weir.procedures.campaign import Campaign, CampaignProgress
-from weir.procedures.connections.measure import UNITS, ConnectionMeasurer
+from weir.procedures.connections.measure import UNITS, Alone, ConnectionMeasurer
 from weir.procedures.driver import RunningChain, new_id, running
 from weir.procedures.rounds import MeasuredSetup
 from weir.results.connections import ConnectionsFound
@@ -34,7 +35,7 @@ class ConnectionsCampaign(Campaign):
     ) -> None:
         super().__init__(lab, compared, quick=quick, store=store, progress=progress)
         # By port kind, and by variant.
-        self._alone: dict[tuple[str, str | None], float | None] = {}
+        self._alone: dict[tuple[str, str | None], Alone] = {}
 
     def _calibrated(self, way: Way, topology: Topology) -> dict[str, Ceiling]:
         """None of packets. What the tester can do is measured once a run, kind of port and variant."""
@@ -42,7 +43,7 @@ class ConnectionsCampaign(Campaign):
         if kind not in self._alone:
             with running(way.lab, plan.loopback(topology, new_id(way.lab))) as loop:
                 measurer = self._measurer(way, loop, "calibrate", counted=False)
-                self._alone[kind] = measurer.ceiling_per_s()
+                self._alone[kind] = measurer.alone()
         return {}
 
     def _measure(
@@ -100,9 +101,18 @@ class ConnectionsCampaign(Campaign):
         )
 
 
+def nothing_found(records: Sequence[Mapping[str, Any]]) -> str | None:
+    """What a command says of records that have none of what was asked; None: they have some."""
+    found = (one for record in records for one in record.get("found", ()))
+    return None if any(one["load"] is not None for one in found) else "no goal of the connections was reached"
+
+
+CAMPAIGN = ConnectionsCampaign
+
+
 def said(found: ConnectionsFound) -> str:
     """ "new-connections: 12,345 connections a second"; or why there is none."""
-    unit = UNITS["concurrent-connections" if found.goal == "concurrent-connections" else "new-connections"]
+    unit = next(unit for goal, unit in UNITS.items() if goal == found.goal)
     if found.load is None:
         return f"{found.goal}: irregular: {found.why}"
     return f"{found.goal}: {found.load:,.0f} {unit}" + (" (tester-bound)" if found.tester_bound else "")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The goals of RFC 9411 on one built chain: for each the highest load whose connections are completed.
 
-MLRsearch, as for NDR: its loss ratio is 1 less the success ratio. Throughput, transactions and their times
-are those of a trial at what was found.
+MLRsearch, as for NDR: its loss ratio is 1 less the success ratio. What is not the goal, and all times, are
+those of a trial at what was found.
 """
 
 from __future__ import annotations
@@ -10,21 +10,24 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from weir.lab.connections import ConnectionGoal, Service
+from weir.lab.connections import Connections as Wanted
 from weir.lab.frames import BITS_PER_BYTE
 from weir.lab.lab import Lab
 from weir.lab.measure import Goal
-from weir.lab.traffic import ConnectionGoal, Service
-from weir.lab.traffic import Connections as Wanted
 from weir.measure.search import GoalResult, search
 from weir.measure.tester import CoreWatch, SutCounters
-from weir.procedures.connections.trial import ConnectionRunner
+from weir.procedures.connections.trial import PACED, ConnectionRunner
 from weir.protocol.client import DataPlaneClient
 from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial
 
 UNITS: dict[ConnectionGoal, str] = {
     "new-connections": "connections a second",
     "concurrent-connections": "connections",
+    "transactions": "transactions a second",
+    "throughput": "bit/s of payload",
 }
 INITIAL_SHARE = 0.25
 """Of a trial: what the search looks for the region with."""
@@ -37,6 +40,14 @@ PROBES = 3
 HALVINGS = 3
 
 Phase = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What the tester does in loopback; None: not measured, or not even little."""
+
+    connections_per_s: float | None = None
+    transactions_per_s: float | None = None
 
 
 class ConnectionMeasurer:
@@ -57,15 +68,25 @@ class ConnectionMeasurer:
             services=[described(one) for one in wanted.services], sources=wanted.sources
         )
 
-    def measure(self, ceiling_per_s: float | None) -> None:
+    def measure(self, alone: Alone) -> None:
         """Fills the record, goal by goal: what is finished is there when this raises."""
-        self.record.tester_per_s = ceiling_per_s
+        self.record.tester_per_s = alone.connections_per_s
+        self.record.tester_transactions_per_s = alone.transactions_per_s
         for goal in self._wanted.goals:
-            self.record.found.append(self._found(goal, self._highest(goal, ceiling_per_s)))
+            self.record.found.append(self._found(goal, self._highest(goal, alone)))
 
-    def ceiling_per_s(self) -> float | None:
-        """New connections a second that all are completed, up to a tenth more; None: not even few are."""
-        runner = self._runner("new-connections")
+    def alone(self) -> Alone:
+        """What a chain of the tester alone can do, as far as the goals ask for it."""
+        goals = set(self._wanted.goals)
+        return Alone(
+            self.ceiling_per_s("new-connections") if goals - PACED else None,
+            self.ceiling_per_s("transactions") if goals & PACED else None,
+        )
+
+    def ceiling_per_s(self, goal: ConnectionGoal = "new-connections") -> float | None:
+        """New connections, or transactions, a second that all are completed, up to a tenth more; None: not
+        even few are."""
+        runner = self._runner(goal)
         good, tried = 0.0, LOWEST
         while tried <= 1e8 and self._carries(runner, tried):
             good, tried = tried, 2 * tried
@@ -78,7 +99,7 @@ class ConnectionMeasurer:
         """In one of a few tries: a moment in which somebody had the core is no limit of the tester's."""
         for _ in range(PROBES):
             trial = runner.valid("calibration", rate, PROBE_S).trial
-            if trial.valid and trial.delivered == trial.offered:
+            if trial.valid and trial.delivered == trial.offered > 0:
                 return True
         return False
 
@@ -94,10 +115,18 @@ class ConnectionMeasurer:
             on_trial=self.record.trials.append,
         )
 
-    def _highest(self, goal: ConnectionGoal, ceiling_per_s: float | None) -> float:
+    def _highest(self, goal: ConnectionGoal, alone: Alone) -> float:
         if goal == "concurrent-connections":
             return float(self._wanted.sources)
-        return self._wanted.max_rate or ceiling_per_s or LOWEST
+        if goal in PACED:
+            per_s = self._wanted.max_transaction_rate or alone.transactions_per_s or LOWEST
+            return per_s * (self._wanted.transaction_bits if goal == "throughput" else 1)
+        return self._wanted.max_rate or alone.connections_per_s or LOWEST
+
+    def _limited(self, goal: ConnectionGoal) -> bool:
+        """Whether the lab says up to where, not what the tester can do."""
+        limit = self._wanted.max_transaction_rate if goal in PACED else self._wanted.max_rate
+        return limit is not None
 
     def _found(self, goal: ConnectionGoal, highest: float) -> ConnectionsFound:
         runner, results = self._runner(goal), []
@@ -116,7 +145,7 @@ class ConnectionMeasurer:
             return found
         found.load, found.load_min, found.load_max = statistics.median(loads), min(loads), max(loads)
         found.tester_bound = any(one.tester_limited for one in results) or (
-            found.load >= TESTER_BOUND_SHARE * highest and self._wanted.max_rate is None
+            found.load >= TESTER_BOUND_SHARE * highest and not self._limited(goal)
         )
         runner.valid("confirm", found.load, self._wanted.trial_s)
         _describe(found, self.record.trials[-1])
@@ -171,8 +200,10 @@ def _describe(found: ConnectionsFound, trial: ConnectionTrial) -> None:
     """What a trial at the load came to."""
     clients, servers = trial.clients, trial.servers
     seconds = trial.intended_duration_s
+    if trial.transactions_s is not None:  # connections are opened before
+        seconds = trial.transactions_s
     sent = clients.tx_packets + servers.tx_packets
-    found.connections_per_s = clients.opened / seconds
+    found.connections_per_s = clients.opened / seconds if trial.transactions_s is None else 0.0
     found.transactions_per_s = clients.transactions / seconds
     found.goodput_bps = (clients.payload_bytes + servers.payload_bytes) * BITS_PER_BYTE / seconds
     found.l2_bps = (clients.tx_bytes + clients.rx_bytes) * BITS_PER_BYTE / seconds

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rich.console import RenderableType
@@ -31,20 +31,48 @@ HEAD = (
     "SYN to SYN-ACK, p50", "answer, p50", "answer, p99",
 )  # fmt: skip
 WORDS = 2
-LEDGER_HEAD = ("Chain", "Goal", "at", "opened", "completed", "failed", "open", "drops of packets")
+LEDGER_HEAD = (
+    "Chain", "Goal", "at", "opened", "completed", "failed", "open", "transactions", "drops of packets",
+)  # fmt: skip
 COLUMNS = (
     "run", "lab", "technology", "variant", "chain", "goal", "success_ratio", "status", "load", "load_min",
     "load_max", "searches", "tester_bound", "why", "connections_per_s", "transactions_per_s", "goodput_bps",
     "l2_bps", "open_most", "retransmission_ratio", "connect_p50_us", "connect_p99_us", "first_byte_p50_us",
-    "first_byte_p99_us", "transaction_p50_us", "transaction_p99_us", "tester_per_s",
+    "first_byte_p99_us", "transaction_p50_us", "transaction_p90_us", "transaction_p99_us",
+    "transaction_p999_us", "transaction_max_us", "tester_per_s", "tester_transactions_per_s",
 )  # fmt: skip
 MEANING = (
     "found: the highest load whose connections were completed in the share asked for: new ones a second, or "
-    "so many open at once. A connection is completed when all its answers were received whole and it "
+    "so many open at once; or, on connections that stay open, so many transactions a second, or their "
+    "payload. A connection is completed when all its answers were received whole and it "
     "was closed.",
     "Goodput: payload of requests and answers, in order, each byte once. Answer: from the beginning of a "
     "request to the last byte of its answer, what had to be sent again in it.",
 )
+
+
+@dataclass(frozen=True)
+class Unit:
+    """How a load of one goal is written."""
+
+    said: Callable[[float], str]
+    """In a table."""
+    sentence: Callable[[float], str]
+
+
+UNITS = {
+    "new-connections": Unit(
+        lambda load: f"{load:,.0f} /s", lambda load: f"{load:,.0f} new connections a second"
+    ),
+    "concurrent-connections": Unit(
+        lambda load: f"{load:,.0f}", lambda load: f"{load:,.0f} connections at the same time"
+    ),
+    "transactions": Unit(lambda load: f"{load:,.0f} /s", lambda load: f"{load:,.0f} transactions a second"),
+    "throughput": Unit(
+        lambda load: f"{numbers.gbps(load)} Gbit/s",
+        lambda load: f"transactions of {numbers.gbps(load)} Gbit/s of payload",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -82,7 +110,12 @@ def amount(found: ConnectionsFound) -> str:
     if found.load is None:
         return "irregular"
     least = "≥ " if found.tester_bound else ""
-    return f"{least}{found.load:,.0f}{' /s' if found.goal == 'new-connections' else ''}"
+    return f"{least}{UNITS[found.goal].said(found.load)}"
+
+
+def _bare(found: ConnectionsFound, load: float | None) -> str:
+    """Without its unit, which stands beside it."""
+    return UNITS[found.goal].said(load or 0.0).partition(" ")[0]
 
 
 def _p(times: Latency | None, quantile: str) -> str:
@@ -95,7 +128,7 @@ def _line(row: Row, found: ConnectionsFound) -> list[str]:
         row.title,
         found.goal,
         amount(found),
-        f"{found.load_min:,.0f}–{found.load_max:,.0f}" if known else numbers.NONE,
+        f"{_bare(found, found.load_min)}–{_bare(found, found.load_max)}" if known else numbers.NONE,
         f"{found.transactions_per_s:,.0f}" if found.transactions_per_s is not None else numbers.NONE,
         numbers.gbps(found.goodput_bps),
         numbers.share(found.retransmission_ratio),
@@ -130,6 +163,8 @@ def ledger_lines(result: Result) -> list[list[str]]:
                     f"{clients.completed:,}",
                     why or "0",
                     f"{clients.open:,}",
+                    f"{clients.transactions:,}"
+                    + (f" of {due:,}" if (due := trial.transactions_intended) is not None else ""),
                     drops or "none",
                 ]
             )
@@ -176,11 +211,7 @@ def findings(result: Result) -> Iterator[str]:
             if found.load is None:
                 yield f"{row.title}: no load was found for {found.goal}: {found.why}"
                 continue
-            what = (
-                f"{found.load:,.0f} new connections a second"
-                if found.goal == "new-connections"
-                else f"{found.load:,.0f} connections at the same time"
-            )
+            what = UNITS[found.goal].sentence(found.load)
             least = "at least " if found.tester_bound else ""
             share = f"{100 * found.success_ratio:.6f}".rstrip("0").rstrip(".")
             yield f"{row.title} carries {least}{what}, {share} % of them completed."
@@ -219,7 +250,10 @@ def csv(result: Result) -> CsvTable | None:
 def _csv_rows(result: Result) -> Iterator[dict[str, Cell]]:
     for row in rows(result):
         for found in row.record.found:
-            times: dict[str, Cell] = {
+            transaction = found.transaction.model_dump() if found.transaction is not None else {}
+            more = ("p90_us", "p999_us", "max_us")
+            times: dict[str, Cell] = {f"transaction_{name}": transaction.get(name) for name in more}
+            times |= {
                 f"{name}_{quantile}_us": getattr(one, f"{quantile}_us")
                 for name in ("connect", "first_byte", "transaction")
                 if (one := getattr(found, name)) is not None
@@ -233,6 +267,7 @@ def _csv_rows(result: Result) -> Iterator[dict[str, Cell]]:
                 "chain": row.setup.chain,
                 "status": "found" if found.load is not None else "irregular",
                 "tester_per_s": row.record.tester_per_s,
+                "tester_transactions_per_s": row.record.tester_transactions_per_s,
                 **found.model_dump(exclude={"connect", "first_byte", "transaction"}),
                 **times,
             }

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from weir.base.si import NS_PER_S
-from weir.lab.traffic import ConnectionGoal, Connections
+from weir.lab.connections import ConnectionGoal, Connections
 from weir.measure.accounting import RECEIVER_REASONS, Counts, counted
 from weir.measure.delay_figures import latency
 from weir.measure.tester import CoreWatch, SutCounters, Taken
@@ -28,6 +29,12 @@ TAKEN_SHARE = 0.02
 """Of a trial's time: with others on a core for longer, its connections say nothing of the chain."""
 RAMP_SHARE = 0.5
 """Of a trial of concurrent connections, in which they are opened."""
+HELD_RAMP_S = 0.25
+"""In which those that stay open for transactions are opened, before the time of the trial; as long again is
+for their handshakes."""
+HOLDING: frozenset[ConnectionGoal] = frozenset({"concurrent-connections", "transactions", "throughput"})
+PACED: frozenset[ConnectionGoal] = frozenset({"transactions", "throughput"})
+"""Goals whose transactions have a rate."""
 
 
 class ConnectionRunner:
@@ -72,13 +79,14 @@ class ConnectionRunner:
         result = self._made(load, duration_s)
         taken = self._cores.end()
         after = self._counted()
-        found = self._faults(result, before, after, taken)
+        found = self._faults(result, before, after, taken, duration_s)
         trial = ConnectionTrial(
             goal=self._goal,
             load=load,
             intended_duration_s=duration_s,
             duration_s=result.duration_ns / NS_PER_S,
             intended=result.intended,
+            **_paced(result, duration_s if self._goal in PACED else None),
             open_most=result.open_most,
             clients=_ledger(result.clients),
             servers=_ledger(result.servers),
@@ -98,16 +106,8 @@ class ConnectionRunner:
     def _made(self, load: float, duration_s: float) -> ConnectionsResult:
         """Asleep meanwhile: weir-dp polls on the same cores."""
         drain_s = self._options.drain_s
-        concurrent = self._goal == "concurrent-connections"
-        number = max(1, round(load))
-        run = ConnectionsStart(
-            rate=number / (RAMP_SHARE * duration_s) if concurrent else load,
-            arrivals="poisson" if self._poisson else "constant",
-            duration_ns=round(duration_s * NS_PER_S),
-            connections=number if concurrent else None,
-            hold=concurrent,
-            drain_ns=round(drain_s * NS_PER_S),
-        )
+        run = self._start(load, duration_s)
+        duration_s = run.duration_ns / NS_PER_S
         self._client.call("connections.start", run.arguments())
         ends = time.monotonic() + duration_s + drain_s
         self._client.wait(duration_s)
@@ -120,27 +120,58 @@ class ConnectionRunner:
             "timeout", f"connections did not end {LATE_S:.0f} s late", fix=self._client.log_hint
         )
 
+    def _start(self, load: float, duration_s: float) -> ConnectionsStart:
+        """What weir-dp is asked for."""
+        paced, ramp_s, rate, number = self._goal in PACED, 0.0, load, 0
+        if paced:
+            number, ramp_s = min(self._options.held, self._options.sources), 2 * HELD_RAMP_S
+            rate = number / HELD_RAMP_S
+        elif self._goal in HOLDING:
+            number = max(1, round(load))
+            rate = number / (RAMP_SHARE * duration_s)
+        return ConnectionsStart(
+            rate=rate,
+            arrivals="poisson" if self._poisson else "constant",
+            duration_ns=round((ramp_s + duration_s) * NS_PER_S),
+            connections=number or None,
+            hold=self._goal in HOLDING,
+            transaction_rate=self.transactions_of(load) if paced else 0,
+            transactions_after_ns=round(ramp_s * NS_PER_S),
+            drain_ns=round(self._options.drain_s * NS_PER_S),
+        )
+
+    def transactions_of(self, load: float) -> float:
+        """So many a second are that load of a paced goal."""
+        return load / self._options.transaction_bits if self._goal == "throughput" else load
+
     def _counted(self) -> Counts:
         return counted(self._client.ledger(), self._counters())
 
     def _faults(
-        self, result: ConnectionsResult, before: Counts, after: Counts, taken: Sequence[Taken]
+        self,
+        result: ConnectionsResult,
+        before: Counts,
+        after: Counts,
+        taken: Sequence[Taken],
+        duration_s: float,
     ) -> list[Fault]:
         clients = result.clients
         found = [Fault("gone", f"Nothing is behind port {port} any more.") for port in result.gone_ports]
         for name, side in (("clients", result.clients), ("servers", result.servers)):
             if not _ledger(side).balanced:
                 found.append(Fault("accounting", f"The {name}' connections do not add up: {side}."))
-        short = result.intended - clients.opened
+        short, asked, what = result.intended - clients.opened, result.intended, "connections"
+        if self._goal in PACED and short <= SHORT_RATIO * asked:
+            short, asked, what = _late(result), result.transactions_intended, "transactions"
         away_s = _away_s(taken)
-        disturbed = clients.completed < clients.opened or short > 0
-        if disturbed and away_s > TAKEN_SHARE * result.duration_ns / NS_PER_S:
+        disturbed = clients.completed < clients.opened or short > 0 or result.transactions_missed > 0
+        if disturbed and away_s > TAKEN_SHARE * duration_s:
             found.append(Fault("host", f"Others had the cores for {away_s * 1e3:.0f} ms of it."))
-        elif short > SHORT_RATIO * result.intended:
+        elif short > SHORT_RATIO * asked:
             found.append(
                 Fault(
                     "tester",
-                    f"The tester opened {short} of {result.intended} connections too late to count: lower "
+                    f"The tester opened {short} of {asked} {what} too late to count: lower "
                     "the load, or give it cores of its own.",
                 )
             )
@@ -171,6 +202,23 @@ def _away_s(taken: Sequence[Taken]) -> float:
     return max(by_core.values(), default=0.0)
 
 
+def _late(result: ConnectionsResult) -> int:
+    """Transactions that the tester did not begin in time, though a connection may have been idle."""
+    return result.transactions_intended - result.transactions_begun - result.transactions_missed
+
+
+def _paced(result: ConnectionsResult, seconds: float | None) -> dict[str, Any]:
+    """Of a trial whose transactions had a rate for so long; nothing of others."""
+    if seconds is None:
+        return {}
+    return {
+        "transactions_s": seconds,
+        "transactions_intended": result.transactions_intended,
+        "transactions_missed": result.transactions_missed,
+        "transactions_late": _late(result),
+    }
+
+
 def _ledger(side: SideResult) -> ConnectionLedger:
     said = side.model_dump(exclude={"no_room"})
     return ConnectionLedger.model_validate(said)
@@ -186,14 +234,17 @@ def _drops(before: Counts, after: Counts) -> list[Drop]:
 
 
 def _as_searched(purpose: Purpose, trial: ConnectionTrial) -> Trial:
-    """Connections in place of packets: what was not completed is lost."""
-    opened, completed = trial.clients.opened, trial.clients.completed
+    """Connections, or paced transactions, in place of packets: what was not completed is lost."""
+    intended, opened, completed = trial.intended, trial.clients.opened, trial.clients.completed
+    if trial.transactions_intended is not None:
+        intended, completed = trial.transactions_intended, trial.clients.transactions
+        opened = intended - (trial.transactions_late or 0)
     return Trial(
         purpose=purpose,
         intended_load_pps=trial.load,
         intended_duration_s=trial.intended_duration_s,
         duration_s=trial.duration_s,
-        intended=trial.intended,
+        intended=intended,
         offered=opened,
         delivered=completed,
         loss_ratio=1 - completed / opened if opened else 0.0,

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -82,25 +82,33 @@ def run(
         Progress(console) as progress,
     ):
         progress.say(_expected(lab, compared, seconds_before(database, lab)))
-        makes = Campaign
-        if lab.traffic.connections is not None:
-            makes = import_module("weir.procedures.connections.campaign").ConnectionsCampaign
+        own = _own_campaign(lab)
+        makes = own.CAMPAIGN if own is not None else Campaign
         result = makes(lab, compared, quick=quick, store=database, progress=progress).run()
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
     write_reports(result, output, stems, console, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     cases = [case for _, case in result.cases()]
-    if lab.traffic.connections is not None:
-        records = [case.records.get("connections", {}) for case in cases]
-        if not any(one["load"] is not None for record in records for one in record.get("found", ())):
-            failed("no goal of the connections was reached")
+    if own is not None:
+        name = own.__name__.split(".")[-2]
+        lacking = own.nothing_found([case.records.get(name, {}) for case in cases])
+        if lacking is not None:
+            failed(lacking)
         return
     found = any(one.status == "found" for case in cases for one in case.throughput)
     timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
     if not found and (lab.measure.goals or not timed):
         failed("no case has a rate" if lab.measure.goals else "no delay was measured")
     judged([one for _, case in result.cases() for one in case.verdicts])
+
+
+def _own_campaign(lab: Lab) -> Any:
+    """The module of the procedure that measures such traffic in its own way; None: rates are searched."""
+    capture = lab.traffic.capture
+    asked = {"connections": lab.traffic.connections, "replay": capture.replay if capture else None}
+    name = next((name for name, wanted in asked.items() if wanted is not None), None)
+    return import_module(f"weir.procedures.{name}.campaign") if name is not None else None
 
 
 def _before(lab: Lab, location: str | None) -> Sequence[float]:

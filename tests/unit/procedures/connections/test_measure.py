@@ -14,7 +14,7 @@ from tests.report.synthetic import result as synthetic
 from weir.base.si import NS_PER_S
 from weir.lab import Lab, load_lab
 from weir.measure.tester import Unwatched, no_counters
-from weir.procedures.connections.measure import ConnectionMeasurer
+from weir.procedures.connections.measure import Alone, ConnectionMeasurer
 from weir.procedures.connections.section import SECTION
 from weir.protocol.connections import ConnectionsResult, SideResult
 from weir.protocol.ledger import Ledger
@@ -60,13 +60,25 @@ class Chain:
         failed["no_answer"] = opened - completed
         side: dict[str, Any] = dict.fromkeys(COUNTERS, 0)
         side |= {"opened": opened, "established": completed, "completed": completed, "failed": failed}
-        side |= {"transactions": completed, "payload_bytes": 1000 * completed, "tx_packets": 10 * opened}
+        if rate := self._run.get("transaction_rate"):
+            paced_s = (self._run["duration_ns"] - self._run["transactions_after_ns"]) / NS_PER_S
+            due = round(rate * paced_s)
+            begun = min(due, round(self._able_per_s * paced_s))
+            done = min(begun, round(self._per_s * paced_s))
+            missed = begun - done
+            side |= {"completed": opened, "failed": {**failed, "no_answer": 0}}
+        else:
+            due, begun, done, missed = 0, 0, completed, 0
+        side |= {"transactions": done, "payload_bytes": 1000 * done, "tx_packets": 10 * opened}
         return answer.model_validate(
             {
                 "state": "done",
                 "intended": intended,
                 "duration_ns": self._run["duration_ns"],
                 "open_most": opened,
+                "transactions_intended": due,
+                "transactions_begun": begun - missed,
+                "transactions_missed": missed,
                 "clients": side,
                 "servers": side,
                 "services": [],
@@ -85,7 +97,7 @@ def lab_of(folder: Path, more: str = "") -> Lab:
 
 def measured(lab: Lab, chain: Any, ceiling_per_s: float | None = 50_000) -> Connections:
     measurer = ConnectionMeasurer(lab, chain, no_counters, Unwatched(), lambda _step, _steps: None)
-    measurer.measure(ceiling_per_s)
+    measurer.measure(Alone(ceiling_per_s, ceiling_per_s))
     return measurer.record
 
 
@@ -105,6 +117,51 @@ def test_as_many_as_can_be_open_at_once_are_found(tmp_path: Path) -> None:
     record = measured(lab_of(tmp_path, "goals: [concurrent-connections], "), Chain(1, 20_000))
     (found,) = record.found
     assert found.load == pytest.approx(20_000, rel=0.01)
+
+
+def test_the_highest_rate_of_transactions_on_connections_that_stay_open_is_found(tmp_path: Path) -> None:
+    record = measured(lab_of(tmp_path, "goals: [transactions], held: 100, "), Chain(12_345, 1))
+    (found,) = record.found
+    assert found.load == pytest.approx(12_345, rel=0.01)
+    assert found.transactions_per_s == pytest.approx(found.load, rel=0.001)
+    assert found.transaction is not None
+    last = record.trials[-1]
+    assert (last.clients.opened, last.transactions_s) == (100, 1)
+    assert last.transactions_intended == pytest.approx(found.load, rel=0.001)
+    assert last.success_ratio == 1
+
+
+def test_throughput_is_the_payload_of_as_many_transactions_as_are_completed(tmp_path: Path) -> None:
+    """Of two services the mean by their weights: 0.75 x 1,000 and 0.25 x 5,000 bytes."""
+    services = (
+        "services: [{request_bytes: 200, answer_bytes: 800, weight: 3}, "
+        "{request_bytes: 1000, answer_bytes: 4000}], "
+    )
+    record = measured(lab_of(tmp_path, f"{services}goals: [throughput], "), Chain(10_000, 1))
+    (found,) = record.found
+    assert found.load == pytest.approx(10_000 * 2000 * 8, rel=0.01)
+    assert found.transactions_per_s == pytest.approx(10_000, rel=0.01)
+
+
+def test_a_tester_that_begins_too_few_transactions_is_not_the_chains_limit(tmp_path: Path) -> None:
+    chain = Chain(1e9, 1, able_per_s=8_000)
+    (found,) = measured(lab_of(tmp_path, "goals: [transactions], "), chain).found
+    assert found.load == pytest.approx(8_000, rel=0.02)
+    assert found.tester_bound
+    assert found.why is not None
+    assert "transactions" in found.why
+
+
+def test_the_tester_alone_is_asked_for_what_the_goals_need(tmp_path: Path) -> None:
+    for goals, wanted in (
+        ("goals: [throughput], ", (False, True)),
+        ("goals: [new-connections], ", (True, False)),
+        ("goals: [concurrent-connections, transactions], ", (True, True)),
+    ):
+        chain: Any = Chain(30_000, 1)
+        lab = lab_of(tmp_path, goals)
+        alone = ConnectionMeasurer(lab, chain, no_counters, Unwatched(), lambda _a, _b: None).alone()
+        assert (alone.connections_per_s is not None, alone.transactions_per_s is not None) == wanted
 
 
 def test_a_tester_that_opens_too_few_is_not_the_chains_limit(tmp_path: Path) -> None:
@@ -156,3 +213,19 @@ def test_the_section_says_what_was_found_and_where_connections_went(tmp_path: Pa
     assert set(row) <= set(table.columns)
     assert [part.name for part in SECTION.page(run)] == ["Connections"]
     assert SECTION.kind(run) == "connections"
+
+
+def test_the_section_says_payload_in_bits_and_transactions_of_those_due(tmp_path: Path) -> None:
+    run = synthetic()
+    lab = lab_of(tmp_path, "goals: [throughput, transactions], max_transaction_rate: 10000, ")
+    run.setups[0].cases[0].records["connections"] = measured(lab, Chain(1e6, 1)).model_dump(mode="json")
+    (said,) = SECTION.findings(run)
+    assert "Gbit/s of payload, 99.999 % of them completed." in said
+    found, ledger = SECTION.tables(run)
+    assert [line[2].partition(" ")[2] for line in found.lines] == ["Gbit/s", "/s"]
+    assert ledger.lines[1][7] == "10,000 of 10,000"
+    table = SECTION.csv(run)
+    assert table is not None
+    rows = list(table.rows)
+    assert [row["transaction_p999_us"] for row in rows] == [5, 5]
+    assert set(rows[0]) <= set(table.columns)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a capture file is, as weir-dp reads it: one reader, so that nobody else has to agree with it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from weir.base.si import NS_PER_S
+from weir.fabric.errors import FabricError
+from weir.lab.capture import CaptureFile, Side
+from weir.results.replay import CaptureSent
+
+READ_S = 60
+DIRECTIONS: dict[Side, str] = {"left": "left-to-right", "right": "right-to-left"}
+
+
+def capture_sent(program: Path, side: Side, sent: CaptureFile) -> CaptureSent:
+    """Reads it by that weir-dp. FabricError says what is wrong with it."""
+    argv = [str(program), "--capture", sent.file, "--filter", sent.filter]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=READ_S)
+    except subprocess.TimeoutExpired:
+        raise FabricError(f"{sent.file} was not read in {READ_S} s", "see what holds its disk up") from None
+    if done.returncode != 0:
+        raise FabricError(done.stderr.strip() or f"weir-dp could not read {sent.file}")
+    known = json.loads(done.stdout)
+    return CaptureSent(
+        direction=DIRECTIONS[side],
+        frames=known["frames"],
+        mean_frame_bytes=known["mean_frame_bytes"],
+        own_pps=known["recorded_pps"],
+        own_seconds=(known["lead_ns"] + known["span_ns"]) / NS_PER_S,
+    )
