@@ -93,6 +93,8 @@ def deploy(
         started = time.monotonic()
         deployment = _deployed(made, steps, quiet=as_json)
         seconds = time.monotonic() - started
+    for sentence in deployment.unfenced():
+        print(sentence, file=sys.stderr)
     if as_json:
         shown = {"id": deployment.id, "run_dir": str(deployment.run_dir), "seconds": round(seconds, 3)}
         print(json.dumps(shown | {"topology": topology.model_dump(mode="json")}, indent=2))

@@ -16,6 +16,7 @@ from weir.fabric import lifeline, openvswitch, process, stop_signals
 from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.errors import FabricError
+from weir.fabric.function.control_group import unfenced
 from weir.fabric.journal import LOCK_SUFFIX, SUFFIX, Entry, Journal, root
 from weir.fabric.lock import Lock
 from weir.fabric.outside.reading import thread_numbers
@@ -379,6 +380,17 @@ class Deployment:
     def emulated(self) -> list[str]:
         """Functions in virtual machines whose processor is emulated."""
         return [str(one.step.params["node"]) for one in self._machines() if one.facts["accel"] == "tcg"]
+
+    def unfenced(self) -> list[str]:
+        """What limits programs here do without, a sentence for each."""
+        stood: dict[str, Facts] = {}
+        programs = []
+        for entry in self._journal.standing():
+            if entry.step.kind == "control-group":
+                stood[str(entry.step.params["node"])] = entry.facts
+            elif entry.step.kind == "program":
+                programs.append(str(entry.step.params["node"]))
+        return unfenced(programs, stood)
 
     def steered(self) -> list[str]:
         """Functions in network namespaces that have receive packet steering at all their interfaces."""

@@ -26,10 +26,11 @@ def fidelity(
     memory: str,
     emulated: Sequence[str] = (),
     steered: Sequence[str] = (),
+    unfenced: Sequence[str] = (),
 ) -> list[str]:
     """Sentences for the report, most important first. `options`: the lab's, of the technology. `emulated`:
     functions in virtual machines whose processor is. `steered`: functions in network namespaces for which the
-    kernel took receive packet steering.
+    kernel took receive packet steering. `unfenced`: what programs have no limit of, in sentences.
     """
     said = []
     if emulated:
@@ -53,7 +54,7 @@ def fidelity(
         said.append(f"{datapath}: {why}.")
     if topology.bridge_netfilter is not None:
         said.append(_NETFILTER[topology.bridge_netfilter])
-    said += _by_linux(topology, steered)
+    said += [*_by_linux(topology, steered), *unfenced]
     placed: dict[int, list[str]] = {}
     for node in topology.nodes:
         for core in node.cores if node.in_weir_dp else ():

@@ -134,9 +134,11 @@ class Site:
         log: str,
         descriptors: Collection[int] = (),
         directory: Path | None = None,
+        groups: Collection[Path] = (),
     ) -> int:
         """Starts a process that belongs to the current step; `log` is relative to the run directory, or
-        absolute. `descriptors`: those that it gets."""
+        absolute. `descriptors`: those that it gets. `groups`: cgroup.procs of the control groups that it is
+        in from the beginning."""
         path = self.directory / log
         path.parent.mkdir(parents=True, exist_ok=True)
         return process.spawn(
@@ -148,6 +150,7 @@ class Site:
             log=path,
             descriptors=descriptors,
             directory=directory,
+            groups=groups,
         )
 
     def marker(self) -> str:
@@ -287,6 +290,7 @@ _HANDLERS = {
     "static-routes": ("weir.fabric.function.routes", "StaticRoutes"),
     "counterparts": ("weir.fabric.function.counterparts", "Counterparts"),
     "commands": ("weir.fabric.function.commands", "Commands"),
+    "control-group": ("weir.fabric.function.control_group", "ControlGroup"),
     "program": ("weir.fabric.function.program", "ProgramRun"),
     "vm-seed": ("weir.fabric.vm.seed", "VmSeed"),
     "vm": ("weir.fabric.vm.machine", "Vm"),

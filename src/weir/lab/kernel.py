@@ -236,6 +236,16 @@ class ProgramOptions(LabSection):
     output_mb: int = Field(
         default=64, ge=1, le=4096, description="of its output so much is kept, from the beginning"
     )
+    memory_limit_mb: int | None = Field(
+        default=None,
+        ge=16,
+        le=1 << 20,
+        description="most memory that it may have, with all that it starts, hugepages besides; absent: half "
+        "of what this machine has available when it is started",
+    )
+    processes: int = Field(
+        default=1024, ge=1, le=1 << 20, description="most processes and threads that it may be at one time"
+    )
 
     def started(self) -> str:
         """What is executed: a path, or a name."""

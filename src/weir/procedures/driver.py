@@ -92,6 +92,7 @@ class RunningChain:
             memory=self.hello.memory,
             emulated=self.deployment.emulated(),
             steered=self.deployment.steered(),
+            unfenced=self.deployment.unfenced(),
         )
 
     def describe(self, setup: Setup) -> None:

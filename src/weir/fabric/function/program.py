@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kind program: a user's program that is a network function, in a network namespace of its own; in a
-container too, whose runtime is then what is started."""
+"""Step kind program: a user's program that is a network function, in a network namespace of its own, and in a
+control group of its own; in a container too, whose runtime is then what is started."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import pwd
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from weir.fabric import process, stop_signals
 from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
 from weir.fabric.function import container, dpdk
+from weir.fabric.function.control_group import exceeded, group_of
 from weir.fabric.function.counters import socket_counters
 from weir.fabric.function.readiness import Readiness
 from weir.fabric.process import log_end, printable
@@ -30,6 +31,8 @@ from weir.plan import Step
 _LOOK_S = 0.01
 _LAST_LINES, _LAST_WORDS_S = 6, 1.0
 _BYTES_PER_MB = 1 << 20
+_SHELLS_KILLED = 128 + signal.SIGKILL
+"""Exit code of shells and runtimes whose child was."""
 _PASSED_THROUGH = 0o711
 _READ_BY_ALL, _ENTERED_BY_ALL = 0o644, 0o755
 # Its lines when it says them, not when a buffer is full: readiness is told from them, and last words are.
@@ -41,7 +44,7 @@ _LIMITED = 'exec "$@" < <(exec sleep infinity) > >(stdbuf -o0 head -c {bytes}; e
 
 
 class ProgramRun:
-    """It, with all that it starts: whatever runs in the namespace at the end is ended."""
+    """It, with all that it starts: whatever is in its control group, or its namespace, is ended with it."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """FabricError if it ends before it is ready, or is not ready in time: with its last words."""
@@ -67,18 +70,19 @@ class ProgramRun:
             cores=step.numbers("cores"),
             log=_log(params),
             directory=Path(str(params["directory"])),
+            groups=group_of(site, str(params["node"])).entrances(),
         )
         facts: Facts = {"pid": pid, "socket": filled([str(params["ready_socket"])], values)[0]}
         facts["ready"] = str(params["ready"]) or (made.ready if made is not None else "")
         facts["makes"] = [values[f"{side}.socket"] for side in SIDES if values[f"{side}.socket"]]
         if not params["waits_for_peer"]:
-            _wait(facts, params, site.directory / _log(params))
+            _wait(facts, params, site)
         return facts
 
     def settle(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """Likewise, of one that comes up when weir-dp has connected to it."""
         if params["waits_for_peer"]:
-            _wait(facts, params, site.directory / _log(params))
+            _wait(facts, params, site)
 
     def counters(self, topology: Topology, site: Site, outside: Sequence[Counter]) -> list[Counter]:
         """What was lost in programs with ports at sockets; of others their interfaces tell."""
@@ -90,23 +94,29 @@ class ProgramRun:
         time, by SIGKILL."""
         deadline = time.monotonic() + params["stop_time_limit_ms"] / MS_PER_S
         number, pid = signal.Signals[params["stop_signal"]], facts.get("pid")
-        if pid in process.inside(params["netns"]):
-            with suppress(ProcessLookupError):
-                os.kill(int(str(pid)), number)
-        while pid in process.inside(params["netns"]) and time.monotonic() < deadline:
+        group = group_of(site, params["node"])
+
+        def there() -> set[int]:
+            return {*process.inside(params["netns"]), *group.members()}
+
+        _signal([one for one in there() if one == pid], number)
+        while pid in there() and time.monotonic() < deadline:
             time.sleep(_LOOK_S)
-        _signal_all(params["netns"], number)
-        while process.inside(params["netns"]) and time.monotonic() < deadline:
+        _signal(there(), number)
+        while there() and time.monotonic() < deadline:
             time.sleep(_LOOK_S)
-        _signal_all(params["netns"], signal.SIGKILL)
+        group.end()
+        _signal(there(), signal.SIGKILL)
         process.end_inside(params["netns"])
         if params.get("bundle"):
             container.remove(params, site)
         site.end()
 
     def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
-        """FabricError with how it ended, and its last words."""
-        if not process.alive(facts["pid"]):
+        """FabricError with how it ended, or which limit it ran into, and its last words."""
+        alive = process.alive(facts["pid"])
+        _require_within_limits(params, facts, site)
+        if not alive:
             _wait_for_last_words(params)
             raise FabricError(
                 f"{_who(params)} {_ended(facts['pid'])} in the middle of the"
@@ -115,8 +125,15 @@ class ProgramRun:
             )
 
 
-def _signal_all(netns: str, number: signal.Signals) -> None:
-    for pid in process.inside(netns):
+def _require_within_limits(params: Mapping[str, Any], facts: Mapping[str, Any], site: Site) -> None:
+    killed = process.exit_code(facts["pid"]) in (-signal.SIGKILL, _SHELLS_KILLED)
+    over = exceeded(site, params, killed=killed)
+    if over is not None:
+        raise FabricError(f"{_who(params)} {over[0]}: {_words(site.directory / _log(params))}", over[1])
+
+
+def _signal(pids: Collection[int], number: signal.Signals) -> None:
+    for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, number)
 
@@ -176,12 +193,14 @@ def _command(
     return dpdk.expanded(filled([*map(str, _list(params["command"]))], values), words)
 
 
-def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], log: Path) -> None:
-    limit_s = params["ready_time_limit_ms"] / MS_PER_S
+def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], site: Site) -> None:
+    limit_s, log = params["ready_time_limit_ms"] / MS_PER_S, site.directory / _log(params)
     began, readiness = time.monotonic(), Readiness(params, facts, log)
     while True:
         lacks = readiness.lacks()
-        if process.exit_code(facts["pid"]) is not None:
+        ended = process.exit_code(facts["pid"]) is not None
+        _require_within_limits(params, facts, site)
+        if ended:
             _wait_for_last_words(params)
             raise FabricError(
                 f"{_who(params)} {_ended(facts['pid'])} before it was ready: {_words(log)}",
