@@ -15,10 +15,15 @@ import pytest
 from weir import fabric
 from weir.fabric import process
 from weir.fabric.errors import FabricError
+from weir.fabric.fidelity import without_limits
 from weir.fabric.function import control_group
 from weir.fabric.function.control_group import ControlGroup
 from weir.lab import Lab
-from weir.results.result import Trial
+from weir.measure.one_case import Event
+from weir.procedures.campaign import Campaign
+from weir.report import render
+from weir.results.result import Case, Trial
+from weir.store.store import Store
 
 from .killed import kill, survived
 from .test_program import DRAIN_MS, DURATION_S, FORWARDER, GENTLE_PPS, program_lab
@@ -156,8 +161,8 @@ def test_where_no_group_can_be_made_it_runs_and_that_is_said(
     trials: list[Trial] = []
     with standing(program_lab(FORWARDER), trials.append, drain_ms=DRAIN_MS) as (deployment, runner):
         runner.run("curve", GENTLE_PPS, DURATION_S)
-        (said,) = deployment.unfenced()
-    assert said.startswith("Program f1 has no limit of memory, no limit of processes, no way to end")
+        (said,) = without_limits(deployment.unlimited())
+    assert said.startswith("Program f1 has no limit of memory and no limit of processes and no way to end")
     (trial,) = trials
     assert trial.delivered == trial.offered > 0
     assert left_behind(run_root) == []
@@ -165,5 +170,34 @@ def test_where_no_group_can_be_made_it_runs_and_that_is_said(
 
 def test_where_one_can_be_made_nothing_is_said(run_root: Path) -> None:
     with standing(program_lab(FORWARDER), lambda _trial: None) as (deployment, _):
-        assert deployment.unfenced() == []
+        assert deployment.unlimited() == {}
+    assert left_behind(run_root) == []
+
+
+class Silent:
+    """Shows nothing."""
+
+    def say(self, text: str) -> None:
+        print(text, flush=True)  # shown if the test fails
+
+    def planned(self, cases: int) -> None: ...
+    def skipped(self, cases: int) -> None: ...
+    def setup(self, name: str) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def case(self, case: Case) -> None: ...
+
+
+def test_what_it_says_is_kept_with_a_run_that_succeeds(run_root: Path, tmp_path: Path) -> None:
+    """To its last words; as JSON and in the report, which name the file."""
+    last = "trap 'echo 20 frames in all; exit 0' TERM"
+    lab = program_lab(["bash", "-c", f'{last}; "$@" & wait', "bash", *FORWARDER], ready="forwarding")
+    with Store(str(tmp_path / "results.db")) as store:
+        run = Campaign(lab, quick=True, store=store, progress=Silent(), reports=lambda run: tmp_path / run)
+        result = run.run()
+        stored = store.load(result.id)
+    (one,) = stored.setups[0].outputs
+    assert (tmp_path / result.id / one.file).read_text() == "forwarding\n20 frames in all\n"
+    assert (one.node, one.said_bytes, one.kept_bytes) == ("f1", 28, 28)
+    for name in ("markdown", "json", "html"):
+        assert one.file in render(stored, name)
     assert left_behind(run_root) == []

@@ -11,13 +11,14 @@ from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import boot_id, fingerprint, weir_version
 from weir.fabric.outside.watch import taking_part
-from weir.fabric.step_handlers import lacking
+from weir.fabric.step_handlers import Output, lacking
 
 __all__ = [
     "Counter",
     "Deployment",
     "Event",
     "FabricError",
+    "Output",
     "Refusal",
     "boot_id",
     "check",

@@ -265,6 +265,24 @@ class Settling(Protocol):
         """Returns when it does. FabricError if it does not."""
 
 
+@dataclass(frozen=True)
+class Output:
+    """What a function of the user's said."""
+
+    said_bytes: int
+    """All of it that was logged."""
+    end: bytes
+    """The last of it."""
+
+
+@runtime_checkable
+class Speaking(Protocol):
+    """One whose step's process says what is worth keeping, when it is down."""
+
+    def output(self, params: Mapping[str, Any], site: Site) -> Path:
+        """Its log."""
+
+
 @runtime_checkable
 class Logging(Protocol):
     """One that keeps the logs of all steps: those in the run directory, and in the directory that a step has

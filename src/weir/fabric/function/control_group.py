@@ -105,18 +105,6 @@ def exceeded(site: Site, params: Mapping[str, Any], *, killed: bool) -> tuple[st
     return None
 
 
-def unfenced(nodes: Collection[str], stood: Mapping[str, Facts]) -> list[str]:
-    """A sentence of each program that lacks some of it. `stood`: what their steps noted, by node; a program
-    whose step was left out lacks all."""
-    nothing: Facts = {"without": [*_LIMITS.values(), _NO_END]}
-    lacks = {node: stood.get(node, nothing)["without"] for node in nodes}
-    return [
-        f"Program {node} has no {', no '.join(without)} here: control groups do not have it."
-        for node, without in lacks.items()
-        if without
-    ]
-
-
 def available_mb(root: Path = Path("/")) -> int:
     """Memory that programs may take without others having to give some back."""
     for line in (Tree(root).text("proc/meminfo") or "").splitlines():

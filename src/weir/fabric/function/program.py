@@ -112,6 +112,10 @@ class ProgramRun:
             container.remove(params, site)
         site.end()
 
+    def output(self, params: Mapping[str, Any], site: Site) -> Path:
+        """All that it said, its last words with it."""
+        return site.directory / _log(params)
+
     def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """FabricError with how it ended, or which limit it ran into, and its last words."""
         alive = process.alive(facts["pid"])
