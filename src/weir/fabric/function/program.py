@@ -10,13 +10,14 @@ import signal
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from weir.base.si import MS_PER_S
 from weir.base.topology import Topology
 from weir.catalogue.dpdk import Launch
-from weir.fabric import process, stop_signals
+from weir.fabric import own_user, process, stop_signals
 from weir.fabric.counters import Counter
 from weir.fabric.errors import FabricError
 from weir.fabric.function import container, dpdk
@@ -25,7 +26,7 @@ from weir.fabric.function.counters import socket_counters
 from weir.fabric.function.readiness import Readiness
 from weir.fabric.process import log_end, printable
 from weir.fabric.step_handlers import Facts, Site
-from weir.lab.kernel import FILE_PREFIX, SIDES, filled
+from weir.lab.kernel import FILE_PREFIX, ROOT, SIDES, filled
 from weir.plan import Step
 
 _LOOK_S = 0.01
@@ -38,6 +39,10 @@ _READ_BY_ALL, _ENTERED_BY_ALL = 0o644, 0o755
 # Its lines when it says them, not when a buffer is full: readiness is told from them, and last words are.
 _BY_LINES = ("stdbuf", "--output=L", "--error=L")
 _CAPABILITIES = "+net_raw,+net_admin"
+_MAY_LITTLE = (
+    ", as a user of its own with CAP_NET_RAW and CAP_NET_ADMIN, which may read what everybody may; what needs"
+    " more has program.user: root"
+)
 # The program takes the shell's place, so that signals and exit code are its own. Nothing comes in, and no end
 # of it: many programs end then.
 _LIMITED = 'exec "$@" < <(exec sleep infinity) > >(stdbuf -o0 head -c {bytes}; exec cat > /dev/null) 2>&1'
@@ -64,7 +69,7 @@ class ProgramRun:
         if params["bundle"]:
             words, environment = container.command(params, site, words, environment), {}
         pid = site.spawn(
-            [*_around(params), *words],
+            [*_around(params, site), *words],
             netns=None,
             env=environment,
             cores=step.numbers("cores"),
@@ -148,10 +153,10 @@ def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
     folder.mkdir(exist_ok=True)
     runtime = dpdk.runtime(site, params["node"])
     runtime.mkdir(exist_ok=True)
-    if params["user"]:
+    user = _user(params, site)
+    if user is not None:
         site.directory.chmod(_PASSED_THROUGH)  # its files are below; what else is there cannot be listed
-        user = _user(params)
-        os.chown(runtime, user.pw_uid, user.pw_gid)
+        os.chown(runtime, user.uid, user.gid)
     names = [*map(str, _list(params["file_names"]))]
     values = {f"{FILE_PREFIX}{name}": str(folder / name) for name in names}
     for side, vdev, path in zip(SIDES, _list(params["vdevs"]), _list(params["sockets"]), strict=True):
@@ -164,7 +169,7 @@ def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
     return values
 
 
-def _around(params: Mapping[str, Any]) -> list[str]:
+def _around(params: Mapping[str, Any], site: Site) -> list[str]:
     """In the namespace, as `ip netns exec` has it, or a container's runtime with the host's control groups,
     which that hides; the first to go where memory is short; the beginning of its output in the log, and the
     rest nowhere; as its user, with what packets take and no more."""
@@ -174,19 +179,36 @@ def _around(params: Mapping[str, Any]) -> list[str]:
         argv = ["nsenter", f"--net=/run/netns/{params['netns']}"]
     argv += ["choom", "-n", "1000", "--"]
     argv += ["bash", "-c", _LIMITED.format(bytes=limit_bytes), "weir"]
-    if not params["user"]:
-        return [*argv, *_BY_LINES]
-    user = _user(params)
-    argv += ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--init-groups"]
-    return [*argv, f"--inh-caps={_CAPABILITIES}", f"--ambient-caps={_CAPABILITIES}", *_BY_LINES]
+    user = _user(params, site)
+    return [*argv, *(user.words if user is not None else ()), *_BY_LINES]
 
 
-def _user(params: Mapping[str, Any]) -> pwd.struct_passwd:
+@dataclass(frozen=True)
+class _User:
+    """Whom it runs as."""
+
+    uid: int
+    gid: int
+    words: Sequence[str]
+    """What makes it so."""
+
+
+def _user(params: Mapping[str, Any], site: Site) -> _User | None:
+    """None: root, or whom its container says. FabricError if there is none of that name."""
+    name = str(params["user"])
+    if name == ROOT or params["bundle"]:
+        return None
+    if not name:
+        number = own_user.unused_id(f"{site.deployment}/{params['node']}")
+        return _User(number, number, own_user.run_as(number, capabilities=_CAPABILITIES))
     try:
-        return pwd.getpwnam(str(params["user"]))
+        found = pwd.getpwnam(name)
     except KeyError:
-        message = f"{_who(params)} is to run as {params['user']}, and there is no such user"
+        message = f"{_who(params)} is to run as {name}, and there is no such user"
         raise FabricError(message, "name another one in program.user") from None
+    words = ["setpriv", f"--reuid={found.pw_uid}", f"--regid={found.pw_gid}", "--init-groups"]
+    words += [f"--inh-caps={_CAPABILITIES}", f"--ambient-caps={_CAPABILITIES}"]
+    return _User(found.pw_uid, found.pw_gid, words)
 
 
 def _command(
@@ -208,7 +230,8 @@ def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], site: Site) -> No
             _wait_for_last_words(params)
             raise FabricError(
                 f"{_who(params)} {_ended(facts['pid'])} before it was ready: {_words(log)}",
-                "mend program.command; it runs in the function's network namespace, without a shell",
+                "mend program.command; it runs in the function's network namespace, without a shell"
+                + ("" if params["user"] or params["bundle"] else _MAY_LITTLE),
             )
         if lacks is None:
             return
