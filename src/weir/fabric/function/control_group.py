@@ -33,9 +33,9 @@ class ControlGroup:
 
     def lacking(self, params: Mapping[str, Any]) -> str | None:
         """Why this machine makes no group; None if it makes one. Touches nothing."""
-        found = hierarchies(self._root)
+        found = [one for one in hierarchies(self._root) if one.useful]
         if not found:
-            return "no control groups are mounted in /sys/fs/cgroup"
+            return "no control groups that limit memory or processes are mounted in /sys/fs/cgroup"
         if not any(one.writable() for one in found):
             return "/sys/fs/cgroup may not be written"
         if not list(self._usable(found, params["cores"])):
