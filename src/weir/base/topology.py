@@ -173,6 +173,9 @@ class ProgramFunction(FixedRecord):
     stop_signal: str
     stop_time_limit_s: float
     output_mb: int
+    memory_limit_mb: int | None = None
+    """None: half of what is available when it is started."""
+    processes: int = 1024
     ports: ProgramPorts = "interface"
     memory_mb: int = 0
     """Of the environment that DPDK makes for it, where its command names that."""

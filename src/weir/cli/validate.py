@@ -52,7 +52,7 @@ def validate(
     if as_json:
         print(json.dumps({"valid": True, "lab": lab.model_dump(mode="json", by_alias=True)}, indent=2))
         return
-    print("\n".join(_summary(lab, compared)))
+    print("\n".join([*_summary(lab, compared), *_limits(lab, here=not any_machine)]))
 
 
 def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
@@ -78,6 +78,20 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         under = f" ({way.technology})" if way.variant is not None else ""
         lines.append(f"  cores         {way.name}{under}: {', '.join(said)}")
     return lines
+
+
+def _limits(lab: Lab, *, here: bool) -> list[str]:
+    """Of programs of the user's; and why this machine limits none, where it does not."""
+    from weir.fabric.function.control_group import ControlGroup
+
+    found = {name: one.programmed() for name, one in lab.functions.items()}
+    lines = []
+    for name, program in found.items():
+        if program is not None:
+            most = f"{program.memory_limit_mb} MB" if program.memory_limit_mb else "half of free memory"
+            lines.append(f"  limits        {name}: {most}, {program.processes} processes and threads")
+    why = ControlGroup().lacking({"cores": ()}) if lines and here else None
+    return lines if why is None else [*lines, f"  limits        not here: {why}"]
 
 
 def _framed(lab: Lab) -> list[str]:

@@ -13,13 +13,14 @@ from weir.fabric.fingerprint import boot_id, fingerprint, weir_version
 from weir.fabric.outside.watch import taking_part
 from weir.fabric.probe import bridge_netfilter
 from weir.fabric.process import allow_all_descriptors
-from weir.fabric.step_handlers import lacking
+from weir.fabric.step_handlers import Output, lacking
 
 __all__ = [
     "Counter",
     "Deployment",
     "Event",
     "FabricError",
+    "Output",
     "Refusal",
     "allow_all_descriptors",
     "boot_id",

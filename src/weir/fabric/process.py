@@ -43,20 +43,24 @@ def spawn(
     log: Path,
     descriptors: Collection[int] = (),
     directory: Path | None = None,
+    groups: Collection[Path] = (),
 ) -> int:
     """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed.
 
     `cores`: where it may run; empty: everywhere. Isolated ones of Weir's own partitions are entered.
     `descriptors`: those that it gets, under the same numbers.
     `directory`: where it works; None: where this process does.
+    `groups`: cgroup.procs of the control groups that it enters first.
     """
     inside = set(isolated.holding(cores).values())
 
     def prepare() -> None:
+        for one in groups:
+            one.write_text("0")
         if netns is not None:
             namespace.enter(netns)
-        for one in inside:
-            isolated.enter(one)
+        for partition in inside:
+            isolated.enter(partition)
         if cores:
             os.sched_setaffinity(0, cores)
 

@@ -92,6 +92,7 @@ class RunningChain:
             memory=self.hello.memory,
             emulated=self.deployment.emulated(),
             steered=self.deployment.steered(),
+            unlimited=self.deployment.unlimited(),
         )
 
     def describe(self, setup: Setup) -> None:
@@ -145,8 +146,11 @@ def new_id(lab: Lab) -> str:
 
 
 @contextmanager
-def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
-    """Deployed, configured and polling for the body; taken down after it, however it ends.
+def running(
+    lab: Lab, topology: Topology, down: Callable[[fabric.Deployment], None] | None = None
+) -> Iterator[RunningChain]:
+    """Deployed, configured and polling for the body; taken down after it, however it ends. `down`: called
+    then, with what has been said there.
 
     Ctrl-C, held by the caller with `stop_signals.held`, is let through in the body alone. FabricError,
     DataPlaneError.
@@ -169,6 +173,8 @@ def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
         raise
     finally:
         deployment.destroy()
+        if down is not None:
+            down(deployment)
 
 
 def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deployment) -> Hello:

@@ -20,6 +20,7 @@ from weir.measure.delay import load_pps
 from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.tester import ANNOUNCE_FRAMES, arrival_clocks
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
+from weir.procedures.outputs import OutputKeeper, ReportFolder
 from weir.procedures.soak.segment import SoakRun, SoakWatcher, settle_s, soak_of, warm_up
 from weir.procedures.stored_result import StoredCase, new_result
 from weir.results.result import Case, Ceiling, Result, Setup
@@ -51,8 +52,18 @@ class SoakSettings:
 class SoakCampaign:
     """One soak of one chain of a lab."""
 
-    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: SoakWatcher) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        *,
+        quick: bool,
+        store: Store,
+        progress: SoakWatcher,
+        reports: ReportFolder | None = None,
+    ) -> None:
+        """`reports`: where what programs say is kept."""
         self._lab = lab
+        self._reports = reports
         self._quick = quick
         self._store = store
         self._progress = progress
@@ -128,7 +139,9 @@ class SoakCampaign:
 
     def _soaked(self, one: StoredCase, begin: Callable[[RunningChain], None]) -> None:
         result, setup, case, place = one.result, one.setup, one.case, one.place
-        with running(self._lab, self._planned(setup)) as on:
+        folder = self._reports(result.id) if self._reports is not None else None
+        keeper = OutputKeeper(folder, self._progress.say)
+        with running(self._lab, self._planned(setup), keeper.of(setup)) as on:
             on.describe(setup)
             if case.soak is None:
                 result.fingerprint = on.fingerprint()

@@ -24,7 +24,14 @@ from weir.cli.labfile import (
     compared_here,
     own_cores,
 )
-from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
+from weir.cli.stored import (
+    JsonResult,
+    ReportFolder,
+    StoreLocation,
+    check_reports,
+    report_folder,
+    write_reports,
+)
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -84,7 +91,8 @@ def run(
         progress.say(_expected(lab, compared, seconds_before(database, lab)))
         own = _own_campaign(lab)
         makes = own.CAMPAIGN if own is not None else Campaign
-        result = makes(lab, compared, quick=quick, store=database, progress=progress).run()
+        kept = report_folder(output)
+        result = makes(lab, compared, quick=quick, store=database, progress=progress, reports=kept).run()
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
     write_reports(result, output, stems, console, as_json=as_json)
     if result.interrupted:

@@ -241,6 +241,7 @@ def _fidelity(result: Result) -> Markup:
         tag("li", sentence, tag("span", f" ({', '.join(names)})", class_="dim") if names else None)
         for sentence, names in summary.fidelity(result)
     ]
+    items += [tag("li", f"{summary.OUTPUTS}: {one}") for one in summary.outputs(result)]
     return tag("ul", items or tag("li", "Nothing was recorded."), class_="plain")
 
 
