@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 from weir.fabric.errors import FabricError
-from weir.fabric.function import control_group
 from weir.fabric.function.control_group import ControlGroup
+from weir.fabric.host import isolated
 from weir.fabric.host.control_groups import Group, hierarchies
 from weir.fabric.step_handlers import Site
 from weir.plan import Step
@@ -38,7 +38,7 @@ def both(root: Path) -> None:
 
 
 def step(**params: Any) -> Step:
-    said = {"netns": NAME, "node": "f1", "cores": [0], "memory_limit_mb": 64, "processes": 10}
+    said: dict[str, Any] = {"netns": NAME, "node": "f1", "cores": [0], "memory_limit_mb": 64, "processes": 10}
     said |= {"contained": False, "required": False}
     return Step(
         kind="control-group", name="control-group:f1", params=said | params, text="limit it", undo_text=""
@@ -139,7 +139,7 @@ def test_on_cores_of_a_partition_it_is_said_why_there_is_none(
 ) -> None:
     """A process is in one group of version 2, and one on these cores is in the partition."""
     v2(tmp_path, "memory pids")
-    monkeypatch.setattr(control_group.isolated, "holding", lambda *_: {0: tmp_path})
+    monkeypatch.setattr(isolated, "holding", lambda *_: {0: tmp_path})
     said = ControlGroup(tmp_path).lacking({"cores": [0]})
     assert said is not None
     assert "isolated partition" in said
