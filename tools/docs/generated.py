@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
 from tools.docs import dataplane_schema as protocol
-from weir.base.document_schema import as_text
+from weir.base.record import as_text
 from weir.cli.main import app
 from weir.host import diagnosis
 from weir.lab import fleet_load, tenants_load

@@ -105,7 +105,7 @@ def nothing_stored(store: Store) -> str:
 def _read(path: Path) -> Result:
     from pydantic import ValidationError
 
-    from weir.base.first_fault import fault_text
+    from weir.base.record import fault_text
     from weir.results.document import NewerDocumentError
     from weir.results.result import RESULT_VERSION, Result
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from weir.base.first_fault import fault_text
+from weir.base.record import fault_text
 from weir.fabric.errors import FabricError
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.plan import Step

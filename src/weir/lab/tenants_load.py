@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from weir.base.cloud import OUTSIDE
-from weir.base.document_schema import SCHEMA_ID
+from weir.base.record import SCHEMA_ID
 from weir.lab.complaint import Complaint, complaints_about, located
 from weir.lab.problem import LabFileError
 from weir.lab.source import FileKind, read_source

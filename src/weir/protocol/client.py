@@ -18,7 +18,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from pydantic import ValidationError
 
-from weir.base.first_fault import first_fault
+from weir.base.record import first_fault
 from weir.base.si import MS_PER_S
 from weir.protocol.configuration import Announce, Configure, NfReportAsked, Request
 from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError, refusing

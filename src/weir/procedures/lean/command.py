@@ -279,7 +279,7 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
 def _stored(path: Path) -> LeanResult:
     from pydantic import ValidationError
 
-    from weir.base.first_fault import fault_text
+    from weir.base.record import fault_text
     from weir.results.document import NewerDocumentError
     from weir.results.lean import LeanResult
 
