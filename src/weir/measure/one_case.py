@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,9 +14,10 @@ from typing import Any, Literal
 from weir.lab.sla import Sla
 from weir.measure.counting import Watched
 from weir.measure.outside import Outside
+from weir.measure.preflight import nothing_comes, nothing_of
 from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
-from weir.results.result import Case, Ceiling, StreamCount, Throughput, Trial
+from weir.results.result import Case, Ceiling, Throughput, Trial
 
 Phase = Literal[
     "calibrate",
@@ -65,11 +65,8 @@ Event = PhaseStarted | TrialFinished | GoalFound
 
 
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
-LIGHT_PPS, LIGHT_S = 1000.0, 0.2
-"""Of each direction: what every chain has time for."""
 DECIDED_SHARE = 0.001
 """Of the packets: functions that drop more by their own decision may do so at any load."""
-DROPS_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -152,10 +149,8 @@ class OneCase(ABC):
             return None
         decided = sum(drop.packets for drop in probe.drops if drop.decided_by is not None)
         if nothing_of(probe) or decided > DECIDED_SHARE * probe.offered:
-            load_pps = LIGHT_PPS * len(self.traffic.streams)
-            light = self.runner.valid("preflight", load_pps, LIGHT_S).trial
-            if nothing_of(light):
-                self.problem = _nothing_comes(light, self.traffic)
+            self.problem = nothing_comes(self.runner)
+            if self.problem is not None:
                 return None
         return probe
 
@@ -167,30 +162,6 @@ class OneCase(ABC):
     def phase(self, phase: Phase, step: int = 1, steps: int = 1) -> None:
         """A phase begins."""
         self.chain.on_event(PhaseStarted(self.traffic.frame, phase, step, steps))
-
-
-def nothing_of(trial: Trial) -> list[StreamCount]:
-    """The directions of which something was sent and nothing arrived."""
-    return [one for one in trial.streams if one.offered and not one.delivered]
-
-
-def _nothing_comes(light: Trial, traffic: Traffic) -> str:
-    """Of what, at which load, and where it went."""
-    silent = {one.stream: one for one in nothing_of(light)}
-    sent = [
-        f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4} "
-        f"({silent[one.id].direction})"
-        for one in traffic.config.streams
-        if one.id in silent
-    ]
-    lost: Counter[str] = Counter()
-    for drop in light.drops:
-        lost[f"{drop.decided_by or drop.place} ({drop.reason})"] += drop.packets
-    where = ", ".join(f"{packets} at {place}" for place, packets in lost.most_common(DROPS_NAMED))
-    return (
-        f"Nothing comes through: of {' and of '.join(sent)}, {LIGHT_PPS:g} a second, none arrived. "
-        f"Dropped: {where or 'nobody counted where'}."
-    )
 
 
 def measured(case: OneCase) -> Generator[Case, None, bool]:

@@ -29,6 +29,7 @@ from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_repor
 if TYPE_CHECKING:
     from weir.lab import Lab
     from weir.lab.ways import Way
+    from weir.results.result import Case
 
 
 SPREAD = 1.3
@@ -94,13 +95,19 @@ def run(
     if lab.traffic.connections is not None:
         records = [case.records.get("connections", {}) for case in cases]
         if not any(one["load"] is not None for record in records for one in record.get("found", ())):
-            failed("no goal of the connections was reached")
+            failed(f"no goal of the connections was reached{_because(cases)}")
         return
     found = any(one.status == "found" for case in cases for one in case.throughput)
     timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
     if not found and (lab.measure.goals or not timed):
-        failed("no case has a rate" if lab.measure.goals else "no delay was measured")
+        lacking = "no case has a rate" if lab.measure.goals else "no delay was measured"
+        failed(f"{lacking}{_because(cases)}")
     judged([one for _, case in result.cases() for one in case.verdicts])
+
+
+def _because(cases: Sequence[Case]) -> str:
+    """Why the first of those was given up that were."""
+    return next((f": {case.problem}" for case in cases if case.problem is not None), "")
 
 
 def _before(lab: Lab, location: str | None) -> Sequence[float]:
