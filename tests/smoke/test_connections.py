@@ -136,12 +136,12 @@ def test_a_run_of_a_chain_that_lets_no_connection_through_searches_nothing_and_s
 ) -> None:
     more = "max_rate: 100, retransmit_ms: 10, retries: 1, trial_s: 0.5, drain_s: 20, "
     lab_of(tmp_path, "direct", "deny", more)
-    ran = weir("run", str(tmp_path), "--store", str(tmp_path / "store.db"))
+    ran = weir("run", str(tmp_path), "--store", str(tmp_path / "store.db"), "--output", str(tmp_path / "out"))
     assert ran.returncode == 1, ran.stdout + ran.stderr
     last = ran.stderr.splitlines()[-1]
-    assert "no goal of the connections was reached: Nothing comes through: of 30 connections" in last
+    assert "no goal of the connections was reached: Nothing comes through: of " in last
     assert "0 reached the servers" in last
-    assert "at f1/default (denied)" in last
+    assert "at f1/acl (denied)" in last
 
 
 @pytest.mark.parametrize("command", [["rfc2544"], ["soak"], ["migrate"], ["lean"], ["model", "predict"]])
