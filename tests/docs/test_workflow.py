@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workflow that runs the tests elsewhere is one for GitHub, and does what `.ci/run` and the Makefile say."""
+"""The workflow that runs the tests elsewhere is one, and does what `.ci/run` and the Makefile say."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = sorted(path.name for path in FOLDER.iterdir())
 WORKFLOW = YAML(typ="safe").load(FOLDER / "test.yml")
 (JOB,) = WORKFLOW["jobs"].values()
-SCHEMA = json.loads(Path(__file__).with_name("schemastore").joinpath("github-workflow.json").read_text("utf-8"))
+SCHEMA = json.loads(
+    Path(__file__).with_name("schemastore").joinpath("github-workflow.json").read_text("utf-8")
+)
 ACTIONLINT = shutil.which("actionlint")
 KNOWN = {
-    "always", "cancelled", "contains", "endsWith", "env", "failure", "format", "fromJSON", "github", "hashFiles", "inputs",
-    "job", "join", "matrix", "needs", "runner", "secrets", "startsWith", "steps", "strategy", "success", "toJSON", "vars",
+    "always", "cancelled", "contains", "endsWith", "env", "failure", "format", "fromJSON", "github",
+    "hashFiles", "inputs", "job", "join", "matrix", "needs", "runner", "secrets", "startsWith", "steps",
+    "strategy", "success", "toJSON", "vars",
 }  # fmt: skip
 """What an expression may begin with: contexts and functions of Actions."""
 

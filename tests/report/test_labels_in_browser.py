@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No two texts of the HTML report's charts lie on each other: names of axes, values above bars, captions, keys;
-in headless Chromium, which tells where each was painted."""
+"""No two texts of the HTML report's charts lie on each other: names of axes, values above bars, captions,
+keys; in headless Chromium, which tells where each was painted."""
 
 from __future__ import annotations
 

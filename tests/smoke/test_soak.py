@@ -168,7 +168,9 @@ def test_a_chain_that_lets_nothing_of_a_direction_through_is_given_up_at_once_wi
     said, _ = process.communicate(timeout=SOON_S)
     assert process.returncode == FAILED, said
     sent = r"of (\d+) packets 198\.19\.0\.1 → 198\.18\.0\.1 udp \(right-to-left\)"
-    reason = rf"Nothing comes through: {sent}, 1000 a second, none arrived\. Dropped: \1 at f1/acl \(denied\)\.$"
+    reason = (
+        rf"Nothing comes through: {sent}, 1000 a second, none arrived\. Dropped: \1 at f1/acl \(denied\)\.$"
+    )
     assert re.search(reason, said.splitlines()[-1]), said
     assert not list(run_root.iterdir())
 

@@ -191,7 +191,7 @@ def _faults(soak: Soak, sums: Mapping[int, _Sums]) -> Iterator[str]:
 
 
 def _silent(segment: SoakSegment, sums: _Sums) -> Iterator[str]:
-    """The directions of which nothing arrived, by the segment's ledger or, while it is open, its intervals."""
+    """The directions of which nothing arrived: by its ledger or, while it is open, by its intervals."""
     offered, delivered = sums.offered, sums.delivered
     if segment.trial is not None:
         offered, delivered = Counter(), Counter()
