@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case while it is measured: its progress, for whoever shows it, and how it ends: with what stopped it and
-the trials that were finished by then.
+"""A case while it is measured: its progress, for whoever shows it; a light load before it, which tells what
+lets nothing through from what is full; and how it ends: with what stopped it and the trials finished by then.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,10 +15,9 @@ from typing import Any, Literal
 from weir.lab.sla import Sla
 from weir.measure.counting import Watched
 from weir.measure.outside import Outside
-from weir.measure.preflight import nothing_comes, nothing_of
 from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
-from weir.results.result import Case, Ceiling, Throughput, Trial
+from weir.results.result import Case, Ceiling, Drop, StreamCount, Throughput, Trial
 
 Phase = Literal[
     "calibrate",
@@ -65,6 +65,9 @@ Event = PhaseStarted | TrialFinished | GoalFound
 
 
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
+LIGHT_PPS, LIGHT_S = 1000.0, 0.2
+"""Of each direction: what every chain has time for."""
+DROPS_NAMED = 3
 DECIDED_SHARE = 0.001
 """Of the packets: functions that drop more by their own decision may do so at any load."""
 
@@ -162,6 +165,44 @@ class OneCase(ABC):
     def phase(self, phase: Phase, step: int = 1, steps: int = 1) -> None:
         """A phase begins."""
         self.chain.on_event(PhaseStarted(self.traffic.frame, phase, step, steps))
+
+
+def nothing_comes(runner: TrialRunner) -> str | None:
+    """A sentence, if nothing of a direction comes through however light the load; None: some does.
+
+    PortGoneError of a port that disappears.
+    """
+    light = runner.valid("preflight", LIGHT_PPS * len(runner.traffic.streams), LIGHT_S).trial
+    return _sentence(light, runner.traffic) if nothing_of(light) else None
+
+
+def nothing_of(trial: Trial) -> list[StreamCount]:
+    """The directions of which something was sent and nothing arrived."""
+    return [one for one in trial.streams if one.offered and not one.delivered]
+
+
+def where_dropped(drops: Sequence[Drop]) -> str:
+    """ "400 at f1/firewall (denied)": the places that dropped most."""
+    lost: Counter[str] = Counter()
+    for drop in drops:
+        lost[f"{drop.decided_by or drop.place} ({drop.reason})"] += drop.packets
+    named = ", ".join(f"{packets} at {place}" for place, packets in lost.most_common(DROPS_NAMED))
+    return named or "nobody counted where"
+
+
+def _sentence(light: Trial, traffic: Traffic) -> str:
+    """Of what, at which load, and where it went."""
+    silent = {one.stream: one for one in nothing_of(light)}
+    sent = [
+        f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4} "
+        f"({silent[one.id].direction})"
+        for one in traffic.config.streams
+        if one.id in silent
+    ]
+    return (
+        f"Nothing comes through: of {' and of '.join(sent)}, {LIGHT_PPS:g} a second, none arrived. "
+        f"Dropped: {where_dropped(light.drops)}."
+    )
 
 
 def measured(case: OneCase) -> Generator[Case, None, bool]:

@@ -16,7 +16,7 @@ from weir.lab.lab import Lab
 from weir.lab.measure import Goal
 from weir.lab.traffic import ConnectionGoal, Service
 from weir.lab.traffic import Connections as Wanted
-from weir.measure.preflight import where_dropped
+from weir.measure.one_case import where_dropped
 from weir.measure.search import GoalResult, search
 from weir.measure.tester import CoreWatch, SutCounters
 from weir.procedures.connections.trial import ConnectionRunner
