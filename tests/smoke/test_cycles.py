@@ -26,7 +26,7 @@ pytestmark = [
 CYCLES = int(os.environ.get("WEIR_CYCLES") or 100)
 WARM = 10  # what is imported and cached at the first use is there after these
 GROWTH_KIB = 2048
-GROWTH_OF_WORK = 1.1
+GROWTH_OF_WORK = 1.2
 """Of reads and writes in a cycle: what waits for somebody else reads a little more, or less."""
 
 
