@@ -24,13 +24,20 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
 
 
-def load(made: Result, folder: Path, width_px: int = 1400, *, opened: bool = False) -> tuple[str, str]:
+def load(
+    made: Result, folder: Path, width_px: int = 1400, *, opened: bool = False, watching: str = ""
+) -> tuple[str, str]:
     """The page's DOM after its script has run, and what the browser wrote on its console.
 
-    `opened`: all folds are open from the beginning.
+    `opened`: all folds are open from the beginning. `watching`: a script of ours that runs before the page's,
+    which the page as it is would refuse.
     """
     page = folder / "report.html"
     text = report.render(made, "html")
+    if watching:
+        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+        text = text.replace("<head>", f"<head><script>{watching}</script>", 1)
+        assert watching in text
     page.write_text(text.replace("<details", "<details open") if opened else text, encoding="utf-8")
     quiet = ("disable-quic", "no-first-run", "disable-background-networking", "disable-component-update")
     done = subprocess.run(

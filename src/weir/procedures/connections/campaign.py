@@ -69,8 +69,7 @@ class ConnectionsCampaign(Campaign):
             measurer = self._measurer(way, chain, "search")
             problem: str | None = "Interrupted before it was finished."
             try:
-                measurer.measure(self._alone[topology.ports[0].kind, way.variant])
-                problem = None
+                problem = measurer.measure(self._alone[topology.ports[0].kind, way.variant])
             except PortGoneError as gone:
                 chain.deployment.keep_logs(gone)
                 problem = str(gone)
