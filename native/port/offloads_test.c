@@ -57,7 +57,7 @@ a_checksum_that_is_left_to_the_card_is_told_from_a_whole_one(void **state)
 			const struct weir_test_ipv4 what = {.protocol = kinds[i].protocol,
 							    .payload = "payload of any length, "
 								       "odd ones too, in the "
-								       "test's frame....",
+								       "test's frame, and more of it",
 							    .payload_bytes = bytes};
 			uint8_t frame[WEIR_TEST_FRAME_BYTES];
 			size_t length = weir_test_ipv4_frame(&what, frame);
