@@ -109,6 +109,8 @@ class Join(Record):
     tunnel on this host."""
     ends: tuple[str, str]
     """Ids of interfaces and bridges; of a member, a lower one and a port: the inner one second."""
+    ports: tuple[str, str] | None = None
+    """Of a patch or a tunnel: the names of its ports at both bridges."""
 
 
 class HostGraph(Document):
