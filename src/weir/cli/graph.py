@@ -45,6 +45,15 @@ def graph(
             help="Only namespaces whose name has this in it, and what they are joined to; may be repeated.",
         ),
     ] = None,
+    path: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--path",
+            metavar="FROM TO",
+            help="Follow an IPv4 packet. An end is a namespace, an address, NAMESPACE/INTERFACE or "
+            "NAMESPACE/ADDRESS.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")
     ] = None,
@@ -59,7 +68,7 @@ def graph(
         from weir.store.files import check_file
 
         check_file(output, "--output")
-    found = read(interval_s)
+    found = read(interval_s, path)
     if only:
         found = _narrowed(found, only)
     text = _rendered(found, form)

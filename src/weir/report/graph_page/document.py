@@ -10,9 +10,9 @@ from typing import Any
 from markupsafe import Markup
 
 from weir.report.graph_page.drawing import HEAD, OUTSIDE, ROW, Box, Drawing, drawing
+from weir.report.page import joined, packed, policy
 from weir.report.page.document import MARK
 from weir.report.page.markup import raw, tag
-from weir.report.page.self_contained import joined, packed, policy
 from weir.results.host_graph import HostGraph
 
 ROOM = "weir.report.graph_page"

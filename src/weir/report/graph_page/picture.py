@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from weir.report.graph_page.drawing import HEAD, LETTER, OUTSIDE, ROW, Box, Line, Table, drawing
 from weir.report.graph_page.stacking import Point, stacked
+from weir.report.page import asset
 from weir.report.page.markup import raw, tag
-from weir.report.page.self_contained import asset
 from weir.results.host_graph import HostGraph
 
 MARGIN, LEAST_BEND = 24.0, 26.0

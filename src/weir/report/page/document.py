@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from weir.report import Format, doubts, noise, summary
-from weir.report.page import cases
+from weir.report.page import asset, cases, joined, packed, policy
 from weir.report.page.markup import needs_script, raw, sheet, tag
-from weir.report.page.self_contained import asset, joined, packed, policy
 from weir.report.page.topology_picture import pictures
 from weir.report.sections import PagePart, executive_summary, kind, leading
 from weir.results.result import Result

@@ -87,8 +87,25 @@ function details(scene, id, choose) {
   return [element('h2', {}, scene.name(id)), ...where, ...body, ...joined];
 }
 
+function way(scene, choose) {
+  const { way: followed } = scene.graph;
+  if (!followed) return [];
+  const hop = (one) => {
+    const button = element('button', { type: 'button', class: 'link' }, one.name);
+    const known = scene.home.has(one.at);
+    if (known) button.addEventListener('click', () => choose(one.at, true));
+    return element('li', {}, known ? button : one.name, element('span', { class: 'dim' }, ` in ${one.namespace}, ${one.does}`));
+  };
+  return [
+    element('h3', {}, `from ${followed.source} to ${followed.destination}`),
+    element('ol', { class: 'way' }, ...followed.hops.map(hop)),
+    element('p', { class: followed.arrives ? 'arrives' : 'stopped' }, followed.arrives ? 'It arrives.' : `Followed no farther: ${followed.stopped}.`),
+    ...followed.doubts.map((one) => element('p', { class: 'dim' }, `But ${one}.`)),
+  ];
+}
+
 // Before anything is chosen: how much there is, what lines mean, what could not be seen.
-function overview(scene) {
+function overview(scene, choose) {
   const { graph } = scene;
   const links = scene.lines.length;
   const legend = [['veth', 'veth pair'], ['lower', 'stacked on'], ['patch', 'patch ports'], ['tunnel', 'tunnel']]
@@ -98,6 +115,7 @@ function overview(scene) {
     element('h2', {}, graph.host),
     element('p', { class: 'dim' }, `${plural(graph.namespaces.length, 'namespace')}, ${
       plural(scene.interfaces.size, 'interface')}, ${plural(links, 'link')}`),
+    ...way(scene, choose),
     ...(legend.length ? [element('h3', {}, 'lines'), element('ul', { class: 'legend' }, ...legend)] : []),
     ...(graph.unseen.length
       ? [element('h3', {}, 'not seen'), element('ul', {}, ...graph.unseen.map((one) => element('li', {}, one)))] : []),

@@ -96,3 +96,11 @@ class Scene {
     return index < 0 ? table.title || table.rows[0].name : table.rows[index].name;
   }
 }
+
+// What stands out, and as what.
+function marksOf(graph) {
+  const marks = new Map();
+  const mark = (id, as) => marks.set(id, [...(marks.get(id) || []), as]);
+  for (const hop of graph.way ? graph.way.hops : []) mark(hop.at, 'g-on-way');
+  return marks;
+}

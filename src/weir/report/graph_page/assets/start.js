@@ -5,9 +5,9 @@
   const [graph, drawing] = await Promise.all([unpacked('graph'), unpacked('drawing')]);
   const at = (id) => document.getElementById(id);
   const scene = new Scene(graph, drawing);
-  const canvas = new Canvas(at('network'), scene, new Map());
+  const canvas = new Canvas(at('network'), scene, marksOf(graph));
   const tell = () => at('details').replaceChildren(
-    ...(scene.chosen === null ? overview(scene) : details(scene, scene.chosen, choose)));
+    ...(scene.chosen === null ? overview(scene, choose) : details(scene, scene.chosen, choose)));
   function choose(id, reveal) {
     if (id !== null && reveal && !scene.boxes.has(id) && scene.folded.has(scene.boxOf(id).id)) {
       scene.folded.delete(scene.boxOf(id).id);
