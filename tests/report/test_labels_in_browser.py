@@ -15,11 +15,12 @@ import pytest
 from tests.unit.procedures.soak.looks import TakenSpan, run
 from weir.results.result import Result
 
+from .browser import needs_chromium
 from .disturbed import disturbed
 from .synthetic import result
-from .test_page_in_browser import CHROMIUM, load
+from .test_page_in_browser import load
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+pytestmark = needs_chromium
 
 WATCHING = Path(__file__).with_name("painted.js").read_text(encoding="utf-8")
 MARKS = ("▾", "▿")

@@ -133,12 +133,13 @@ def joins(bridges: Sequence[SwitchBridge]) -> Iterator[Join]:
                 and peer is not None
                 and (bridge.id, port.name) < (peer.id, port.options["peer"])
             ):
-                yield Join(kind="patch", ends=(bridge.id, peer.id))
+                names = port.name, port.options["peer"]
+                yield Join(kind="patch", ends=(bridge.id, peer.id), ports=names)
     tunnels = [(bridge, port) for bridge in bridges for port in bridge.ports if port.type in _TUNNELS]
     for number, (bridge, port) in enumerate(tunnels):
         for other, back in tunnels[number + 1 :]:
             if other.id != bridge.id and port.type == back.type and _meet(port, back):
-                yield Join(kind="tunnel", ends=(bridge.id, other.id))
+                yield Join(kind="tunnel", ends=(bridge.id, other.id), ports=(port.name, back.name))
 
 
 def _meet(one: SwitchPort, other: SwitchPort) -> bool:
