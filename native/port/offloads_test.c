@@ -55,9 +55,10 @@ a_checksum_that_is_left_to_the_card_is_told_from_a_whole_one(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(kinds); i++) {
 		for (uint16_t bytes = 0; bytes < 64; bytes++) {
 			const struct weir_test_ipv4 what = {.protocol = kinds[i].protocol,
-							    .payload = "payload of any length, "
-								       "odd ones too, in the "
-								       "test's frame, and more of it",
+							    .payload =
+								    "payload of any length, "
+								    "odd ones too, in the "
+								    "test's frame, and more of it",
 							    .payload_bytes = bytes};
 			uint8_t frame[WEIR_TEST_FRAME_BYTES];
 			size_t length = weir_test_ipv4_frame(&what, frame);
