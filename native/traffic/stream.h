@@ -6,6 +6,7 @@
 #include <rte_cycles.h>
 #include <rte_mempool.h>
 
+#include "answers.h"
 #include "capture.h"
 #include "delays.h"
 #include "flows.h"
@@ -74,6 +75,7 @@ struct weir_stream {
 	struct weir_stream_config config;
 	struct weir_sender sender;
 	struct weir_arrivals arrivals;
+	struct weir_answers answers;
 };
 
 /* One conversion for all that is told of a stream: figures of parts are those of the whole, to the
@@ -183,6 +185,8 @@ void weir_captured_fill(struct weir_sender *sender, struct rte_mbuf **packets, u
  * set, by weir_sender_begin(). */
 void weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing pacing);
 void weir_sender_begin(struct weir_sender *sender, uint64_t start_tsc);
+/* Its flows one after the other, from the first on; or again as its distribution has them. */
+void weir_sender_in_turn(struct weir_sender *sender, bool in_turn);
 /* Lets nothing become due any more. On the thread of its generator, or between runs. */
 void weir_sender_finish(struct weir_sender *sender, uint64_t now_tsc);
 
