@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "answers.h"
-
+/*
+ * A stream that answers another one: its flow n goes to where flow n of that one is seen to come
+ * from, which only who receives it knows when a function between translates addresses.
+ *
+ * A run that learns sends each flow of the answered stream once, in turn. The receiver notes the
+ * addresses and ports that arrive; behind the run the answering stream's flows are made anew, with
+ * their checksums, and then sent like all others. Where no source was translated they stay as they
+ * are.
+ */
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
