@@ -27,10 +27,12 @@ def fidelity(
     emulated: Sequence[str] = (),
     steered: Sequence[str] = (),
     unlimited: Mapping[str, Sequence[str]] | None = None,
+    translated: tuple[int, int] | None = None,
 ) -> list[str]:
     """Sentences for the report, most important first. `options`: the lab's, of the technology. `emulated`:
     functions in virtual machines whose processor is. `steered`: functions in network namespaces for which the
-    kernel took receive packet steering. `unlimited`: what programs have none of.
+    kernel took receive packet steering. `unlimited`: what programs have none of. `translated`: flows from
+    left to right of which another source arrived, and of how many; None: nobody looked.
     """
     said = []
     if emulated:
@@ -55,6 +57,11 @@ def fidelity(
     if topology.bridge_netfilter is not None:
         said.append(_NETFILTER[topology.bridge_netfilter])
     said += [*_by_linux(topology, steered), *without_limits(unlimited or {})]
+    if translated is not None and translated[0]:
+        said.append(
+            f"The source of {translated[0]:,} of {translated[1]:,} flows from left to right is translated on"
+            " the way: the tester's right end answers the addresses and ports that it saw."
+        )
     placed: dict[int, list[str]] = {}
     for node in topology.nodes:
         for core in node.cores if node.in_weir_dp else ():

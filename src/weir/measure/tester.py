@@ -15,7 +15,7 @@ from typing import Literal, Protocol, Self
 from weir.base.si import NS_PER_S
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, Shape, TrafficConfigure
-from weir.protocol.traffic_results import CaptureFacts, DelayHistogram, TrafficResult
+from weir.protocol.traffic_results import CaptureFacts, DelayHistogram, Learned, TrafficResult
 from weir.results.result import ArrivalClock
 
 Direction = Literal["left-to-right", "right-to-left"]
@@ -80,6 +80,10 @@ class Tester(Protocol):
 
     def announce(self, count: int) -> None:
         """Each port sends `count` frames with its own address, so that switches learn where it is."""
+
+    def learn(self, config: TrafficConfigure) -> Learned | None:
+        """Sends each flow that a stream of `config`, which is set, answers: answers go to the addresses that
+        are seen then. None: no stream answers another one."""
 
     def run(
         self,

@@ -15,6 +15,7 @@ from weir.base.si import MS_PER_S, NS_PER_S, NS_PER_US
 from weir.lab.measure import TrialOptions
 from weir.measure.absences import SLOWED_TIMES
 from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
+from weir.measure.answers import Answers
 from weir.measure.core_speed import core_speeds
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
@@ -105,6 +106,7 @@ class TrialRunner:
         self._outside = outside or NOTHING
         self._sleep = sleep
         self._watched = watched or Watched()
+        self._answers = Answers(tester, traffic)
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
@@ -125,6 +127,8 @@ class TrialRunner:
         if purpose in GAPPED:
             shape = shape or Shape()
         ledgered = purpose in LEDGERED
+        if delay is None or not delay.first_packets:  # which nothing may come before
+            self._answers.learn()
         before = self._counted()
         began = self._ledger
         if ledgered:
@@ -139,6 +143,7 @@ class TrialRunner:
             shape,
         )
         taken = self._watched.cores.end()
+        self._answers.sent(result)
         areas, cores = self._outside.end(began.tsc_hz) if ledgered else ([], [])
         counts = self._settled(before, result)
         counted = self._counting(result, taken, duration_s, shape)

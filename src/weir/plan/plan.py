@@ -22,6 +22,7 @@ from weir.lab.frames import CAPTURE, IMIX_PREFIX
 from weir.lab.lab import Lab
 from weir.lab.packet_fields import PACKET_FIELDS, PacketFieldName
 from weir.lab.traffic import Traffic
+from weir.plan.answers import answers
 from weir.plan.architecture import function_areas, lab_keys
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
@@ -215,7 +216,8 @@ def _stall_thresholds_us(topology: Topology, lab: Lab, areas: Sequence[AreaConfi
 def streams(topology: Topology, lab: Lab, frame: str) -> TrafficConfigure:
     """Of one frame size: stream 0 left to right, and stream 1 back if bidirectional.
 
-    The frame's destination is the next hop's port, so that a learning bridge delivers it.
+    The frame's destination is the next hop's port, so that a learning bridge delivers it. What runs back
+    answers the addresses that arrive, where a function may translate them.
     """
     ends = [("tester.left", "tester.right")]
     if lab.tester.direction == "bidirectional":
@@ -237,6 +239,7 @@ def streams(topology: Topology, lab: Lab, frame: str) -> TrafficConfigure:
                 fields=packet_fields(lab.traffic, lab.measure.seed, back=number == 1)
                 if frame != CAPTURE
                 else (),
+                answers=0 if number == 1 and answers(topology, lab, frame) else None,
             )
         )
     return TrafficConfigure(streams=tuple(made))

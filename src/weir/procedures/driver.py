@@ -26,6 +26,7 @@ from weir.plan import SOCKET, Plan
 from weir.plan.topology import next_hop
 from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.protocol.ledger import Hello
+from weir.protocol.traffic_results import Learned
 from weir.results.result import Fingerprint, Setup
 
 _LOOK_S = 0.01
@@ -45,6 +46,8 @@ class RunningChain:
     cores: TakenWatch
     """Who has its cores, trial by trial."""
     bring_up_s: float
+    learned: Learned | None = None
+    """Whom the tester answers; None: no stream answers another one."""
 
     @property
     def topology(self) -> Topology:
@@ -93,6 +96,7 @@ class RunningChain:
             emulated=self.deployment.emulated(),
             steered=self.deployment.steered(),
             unlimited=self.deployment.unlimited(),
+            translated=(self.learned.translated, self.learned.flows) if self.learned else None,
         )
 
     def describe(self, setup: Setup) -> None:
@@ -167,7 +171,7 @@ def running(
         ):
             hello = configured(client, made, deployment)
             took_s = round(time.monotonic() - began, 3)
-            yield RunningChain(lab, made, deployment, client, hello, cores, took_s)
+            yield RunningChain(lab, made, deployment, client, hello, cores, took_s, _learned(client, made))
     except ChainError as error:
         deployment.keep_logs(error)
         raise
@@ -197,6 +201,17 @@ def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deploymen
     if waiting and made.streams:
         _wait_for_packets(client, deployment, made, waiting)
     return hello
+
+
+def _learned(client: DataPlaneClient, made: Plan) -> Learned | None:
+    """What arrives of each flow, for what is said of the chain; who measures learns it again, in time."""
+    for config in made.streams.values():
+        if any(stream.answers is not None for stream in config.streams):
+            tester = DataPlaneTester(client)
+            tester.announce(_ANNOUNCED)
+            tester.configure_traffic(config)
+            return tester.learn(config)
+    return None
 
 
 def _wait_for_links(
@@ -232,6 +247,7 @@ def _wait_for_packets(
     rates_pps = {stream.id: _PACKET_PPS for stream in config.streams}
     deadline = time.monotonic() + limit_s
     while True:
+        tester.learn(config)  # whom a program that translates lets through
         for stream in tester.run(rates_pps, 1 / _PACKET_PPS, _PACKET_S).streams:
             if stream.delivered:
                 lacking.pop(stream.id, None)
