@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.function.control_group import ControlGroup
 from weir.fabric.host import isolated
 from weir.fabric.host.control_groups import Group, hierarchies

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from weir import plan
+from weir.base.error import FabricError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.core_claim import GRACE_S, CoreClaim, claimed, remove_free_locks
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
 from weir.lab import Lab
 

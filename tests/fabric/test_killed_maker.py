@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.fabric import lock, process
-from weir.fabric.errors import FabricError
 from weir.fabric.lock import Lock
 
 SOON_S = 60.0

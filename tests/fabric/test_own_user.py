@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.fabric import own_user
-from weir.fabric.errors import FabricError
 
 ALL = "         0          0 4294967295\n"
 OF_A_CONTAINER = "         0     100000      65536\n"

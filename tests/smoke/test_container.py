@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from weir import fabric
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.function.control_group import ControlGroup
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions

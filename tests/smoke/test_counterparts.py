@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from weir import fabric
+from weir.base.error import FabricError
 from weir.fabric import process
-from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import without_limits
 from weir.fabric.function import control_group
 from weir.fabric.function.control_group import ControlGroup

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.fabric import own_user, process
-from weir.fabric.errors import FabricError
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION

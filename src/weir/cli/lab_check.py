@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from weir.base.error import ChainError
+from weir.base.error import ChainError, FabricError
 from weir.fabric.built import built
-from weir.fabric.errors import FabricError
 from weir.fabric.lean import LeanProcess, LeanRefusalError, request_file
 from weir.lab.function import FunctionOptions, NfOptions
 from weir.lab.load import LAB_FILE

@@ -141,9 +141,9 @@ def _captures(lab: Lab) -> list[str]:
 
 def _recorded(side: Side, sent: CaptureFile) -> str:
     """Its own rate and how long it takes. CommandError says what is wrong with the file."""
+    from weir.base.error import FabricError
     from weir.fabric.built import built
     from weir.fabric.capture_file import capture_sent
-    from weir.fabric.errors import FabricError
 
     try:
         program = built("weir-dp")

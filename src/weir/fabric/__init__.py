@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from weir.base.error import FabricError
 from weir.fabric.check import Refusal, check, host_settings, possible, require_root
 from weir.fabric.core_claim import claimed, may_claim, somebody_has
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
-from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import boot_id, fingerprint, weir_version
 from weir.fabric.outside.watch import taking_part

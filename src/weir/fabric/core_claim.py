@@ -16,9 +16,9 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from weir.base.error import FabricError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Journal, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part

@@ -12,12 +12,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from weir.base.error import FabricError
 from weir.base.step import StepKind
 from weir.base.topology import Topology
 from weir.fabric import lifeline, openvswitch, process, stop_signals
 from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.reading import thread_numbers

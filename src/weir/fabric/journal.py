@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from weir.base.error import FabricError
 from weir.base.record import fault_text
-from weir.fabric.errors import FabricError
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.plan import Step
 

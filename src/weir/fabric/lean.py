@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from weir.base.cores import parse_cpus
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.plan.lean import LeanRequest
 
 ANSWER_S = 120.0

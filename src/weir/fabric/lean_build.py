@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 from weir.base import SOURCE_TREE
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.lock import scratch
 from weir.fabric.vm.image import cache
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
+from weir.base.error import FabricError
 from weir.fabric import namespace
-from weir.fabric.errors import FabricError
 from weir.fabric.host.devices import TUN
 from weir.fabric.offloads import switch_off_offloads
 from weir.fabric.step_handlers import Facts, Site

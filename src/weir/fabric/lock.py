@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 
 LOCK_SUFFIX = ".lock"
 _PAUSE_S = 0.01

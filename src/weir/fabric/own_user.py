@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 
 # Numbers that systemd ("Users, Groups, UIDs and GIDs") and /etc/login.defs give to nobody. The second range
 # is for containers that have 65,536 users.

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from weir.base.error import FabricError
 from weir.fabric import namespace, stop_signals
-from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 
 MARKER = "WEIR_RESOURCE"

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 
 from pyroute2 import IPRoute
 
+from weir.base.error import FabricError
 from weir.fabric import namespace, process
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Journal, root
 from weir.fabric.lock import Lock
 from weir.fabric.packet_sockets import PacketSockets

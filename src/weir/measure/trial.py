@@ -15,13 +15,12 @@ from weir.base.si import MS_PER_S, NS_PER_S, NS_PER_US
 from weir.lab.measure import TrialOptions
 from weir.measure.absences import SLOWED_TIMES
 from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
-from weir.measure.answers import Answers
 from weir.measure.core_speed import core_speeds
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
 from weir.measure.outside import NOTHING, Outside, Own, joined
 from weir.measure.overload import backlog_packets
-from weir.measure.tester import SutCounters, Taken, Tester, Traffic, arrival_clocks
+from weir.measure.tester import Answers, SutCounters, Taken, Tester, Traffic, arrival_clocks
 from weir.measure.validity import Fault, faults
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, Shape

@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from weir.measure.answers import MAPPED_S, Answers
-from weir.measure.tester import Traffic
+from weir.measure.tester import MAPPED_S, Answers, Traffic
 from weir.protocol.traffic import FlowConfig, FrameSize, StreamConfig, Template, TrafficConfigure
 from weir.protocol.traffic_results import LatencySummary, Learned, StreamResult, TrafficResult
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
+from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
 from weir.fabric.cloud.interface import address
 from weir.fabric.cloud.ruleset import installed
-from weir.fabric.errors import FabricError
 from weir.fabric.links import index
 from weir.fabric.process import log_end
 from weir.fabric.step_handlers import Facts, Site

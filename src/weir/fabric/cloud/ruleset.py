@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.fabric import namespace, process
-from weir.fabric.errors import FabricError
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 

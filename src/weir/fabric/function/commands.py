@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
-from weir.fabric.errors import FabricError
 from weir.fabric.function.control_group import group_of
 from weir.fabric.process import log_end
 from weir.fabric.step_handlers import Facts, Site

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.step_handlers import Site
 from weir.lab.kernel import CONTAINER_RUNTIMES
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.host.control_groups import CONTROLLERS, INSIDE, Group, Hierarchy, hierarchies, limit
 from weir.fabric.host.tree import Tree

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.base.topology import Topology
 from weir.catalogue.dpdk import Launch
 from weir.fabric import own_user, process, stop_signals
 from weir.fabric.counters import Counter
-from weir.fabric.errors import FabricError
 from weir.fabric.function import container, dpdk
 from weir.fabric.function.control_group import exceeded, group_of
 from weir.fabric.function.counters import socket_counters

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.host.cpus import CGROUPS, cgroup_root
 from weir.fabric.host.tree import Tree
 

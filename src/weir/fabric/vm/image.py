@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
+from weir.base.error import FabricError
 from weir.base.topology import Forwarder
-from weir.fabric.errors import FabricError
 from weir.fabric.lock import scratch
 from weir.fabric.vm.packages import Kernel, kernel, libraries, program
 

@@ -14,11 +14,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
+from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.base.topology import Topology
 from weir.fabric import own_user, process, stop_signals
 from weir.fabric.counters import Counter
-from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.host.guest import kvm_groups
 from weir.fabric.process import wait_for

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.topology import GUESTS
 from weir.fabric import own_user
-from weir.fabric.errors import FabricError
 from weir.fabric.step_handlers import LOGS, Facts, Site
 from weir.plan import Step
 
