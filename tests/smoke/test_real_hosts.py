@@ -90,7 +90,7 @@ def configuration(
     port = {"kind": kind, "netns": f"/run/netns/{hosts.middle}", "rx_queue_size": 256}
     paths = [
         {"name": "right", "in": "a", "stages": list(first), "out": "b"},
-        {"name": "left", "in": "b", "stages": list(again), "out": "a"},
+        {"name": "left", "direction": "inbound", "in": "b", "stages": list(again), "out": "a"},
     ]
     ports = [port | {"name": name, "interface": name} for name in ("a", "b")]
     area = {"name": "wire", "core": core, "kind": "chain", "paths": paths}

@@ -124,7 +124,7 @@ def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Dep
         except BaseException:
             deployment.destroy()
             raise
-        stop_signals.discard()
+        stop_signals.finish()
     return deployment
 
 

@@ -157,5 +157,5 @@ def _deployed(made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
             finally:
                 deployment.destroy()
             raise
-        stop_signals.discard()
+        stop_signals.finish()
     return deployment

@@ -107,16 +107,18 @@ def reporting(command: Callable[Parameters, Value]) -> Callable[Parameters, Valu
 def _stopped_alike() -> Iterator[None]:
     """What a time-out, a service manager or a lost terminal sends is as Ctrl-C in the body, unless this
     process was started to ignore it, or somebody else handles it."""
-    signals = (signal.SIGTERM, signal.SIGHUP)
-    main = threading.current_thread() is threading.main_thread()
-    usual = [number for number in signals if main and signal.getsignal(number) is signal.SIG_DFL]
-    for number in usual:
-        signal.signal(number, signal.default_int_handler)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
-        for number in usual:
-            signal.signal(number, signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 MACHINES = frozenset(
