@@ -67,9 +67,11 @@ def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
 def said(topology: CloudTopology) -> str:
     """ "3 tenants with 7 instances on 2 compute nodes, vxlan, bridge-filter"."""
     tenants, nodes = len(topology.networks), len(topology.nodes) - 1
-    instances = sum(len(one.instances) for one in topology.networks)
+    functions = sum(len(one.functions) for one in topology.networks)
+    instances = sum(len(one.instances) for one in topology.networks) - functions
+    forwarding = f" and {_counted(functions, 'function')}" if functions else ""
     return (
-        f"{_counted(tenants, 'tenant')} with {_counted(instances, 'instance')} on "
+        f"{_counted(tenants, 'tenant')} with {_counted(instances, 'instance')}{forwarding} on "
         f"{_counted(nodes, 'compute node')}, {topology.isolation}, security: {topology.security}"
     )
 
@@ -151,7 +153,10 @@ def _summary(tenants: TenantsFile) -> Iterator[str]:
         who = f"{one.name}-1 to {one.name}-{one.count}" if one.count > 1 else one.name
         floating = f", {one.floating} with floating addresses" if one.floating else ""
         each = " each" if one.count > 1 else ""
-        yield f"  tenant        {who}: {_counted(one.instances, 'instance')}{each} in {one.subnet}{floating}"
+        through = ", ".join(function.name for function in one.functions)
+        ways = f", through {through}" if through else ""
+        hosts = f"{_counted(one.instances, 'instance')}{each} in {one.subnet}"
+        yield f"  tenant        {who}: {hosts}{floating}{ways}"
 
 
 def cloud_summary(deployment: Deployment, topology: CloudTopology) -> dict[str, Any]:

@@ -13,12 +13,19 @@ from weir.lab.lab import Name
 
 TENANTS_MAX = 256
 INSTANCES_MAX = 64
+FUNCTIONS_MAX = 8
 ROUTERS_AND_SERVERS = 2
 """Addresses of a tenant's network that are not instances': the router's and the DHCP server's."""
 
 Security = Literal["bridge-filter", "ovs-conntrack", "none"]
 Isolation = Literal["vlan", "vxlan", "gre"]
 TenantName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$", examples=["blue"])]
+FunctionName = Annotated[
+    str,
+    Field(pattern=r"^[a-z][a-z0-9-]{0,15}$", examples=["dpi"], description="of the instance: TENANT.NAME"),
+]
+RESERVED_NAMES = ("router", "dhcp")
+"""Of what each tenant's network has besides."""
 _PortNumber = Annotated[int, Field(ge=1, le=65535)]
 
 
@@ -66,6 +73,13 @@ class IngressRule(LabSection):
         return self
 
 
+class TenantFunction(LabSection):
+    """An instance that forwards for the tenant's other ones, as a network function of a chain does."""
+
+    name: FunctionName
+    kind: Literal["kernel"] = Field(default="kernel", description="what forwards: Linux")
+
+
 class Tenant(LabSection):
     """A customer, or several that are alike: one network, one router, one security group each."""
 
@@ -82,6 +96,12 @@ class Tenant(LabSection):
     floating: int = Field(
         default=0, ge=0, le=INSTANCES_MAX, description="instances that get a floating address: the first ones"
     )
+    functions: tuple[TenantFunction, ...] = Field(
+        default=(),
+        max_length=FUNCTIONS_MAX,
+        description="through which instances reach the router, and it them, in this order; each has an "
+        "interface of its own, whose allowed-address pairs are the instances' addresses",
+    )
     ingress: tuple[IngressRule, ...] = Field(
         default=(),
         max_length=32,
@@ -93,10 +113,12 @@ class Tenant(LabSection):
     def _fits(self) -> Self:
         network = ipaddress.IPv4Network(self.subnet)
         hosts = network.num_addresses - 2
-        if hosts < self.instances + ROUTERS_AND_SERVERS:
+        wanted = self.instances + len(self.functions)
+        if hosts < wanted + ROUTERS_AND_SERVERS:
+            what = "instances and functions" if self.functions else "instances"
             raise ValueError(
-                f"has {self.instances} instances in {network}, which has room for"
-                f" {max(0, hosts - ROUTERS_AND_SERVERS)}; expected a larger subnet, or fewer instances"
+                f"has {wanted} {what} in {network}, which has room for"
+                f" {max(0, hosts - ROUTERS_AND_SERVERS)}; expected a larger subnet, or fewer {what}"
             )
         if self.floating > self.instances:
             raise ValueError(
