@@ -60,10 +60,25 @@ function labelsOnPage() {
   return found;
 }
 
-addEventListener('load', () => setTimeout(() => {
+// When nothing moves any more: plots are drawn again a frame after their place has another size. No frame comes
+// where nothing asks for one.
+const soon = () =>
+  new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done, 50));
+    setTimeout(done, 300);
+  });
+
+addEventListener('load', async () => {
+  let found = '';
+  for (let same = 0; same < 5; ) {
+    await soon();
+    const now = JSON.stringify(labelsOnPage());
+    same = now === found && painted.size ? same + 1 : 0;
+    found = now;
+  }
   const out = document.createElement('script');
   out.id = 'painted';
   out.type = 'application/json';
-  out.textContent = JSON.stringify(labelsOnPage()).replace(/</g, '\\u003c');
+  out.textContent = found.replace(/</g, '\\u003c');
   document.body.append(out);
-}, 2000));
+});

@@ -31,9 +31,9 @@ function figure(parent, title, words, build, tip) {
   return box;
 }
 
-// In the next frame: what is drawn while sizes are told may change them.
+// Afterwards: what is drawn while sizes are told may change them. Not in the next frame, which may be long in coming.
 function observe(entry) {
-  new ResizeObserver(() => requestAnimationFrame(() => {
+  new ResizeObserver(() => setTimeout(() => {
     const width = widthOf(entry);
     const shown = drawn.includes(entry);
     if (shown && !printing && width > 0 && Math.abs(width - entry.plot.width) > 1) draw(entry);
