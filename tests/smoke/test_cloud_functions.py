@@ -140,6 +140,30 @@ def test_a_function_may_send_from_a_host_that_it_forwards_for(cloud: StandingClo
         assert packet[-30:] in [frame[42:72] for frame in frames(wire)]  # with another source by now
 
 
+def test_what_a_function_sent_in_the_name_of_a_host_opens_no_way_to_that_host(filtered: StandingCloud) -> None:
+    function, host = filtered.instance("blue.dpi"), filtered.instance("blue.1")
+    before = filtered.dropped(host.name, "security_group")
+    with (
+        filtered.stack(host.name, socket.SOCK_DGRAM) as server,
+        filtered.stack(OUTSIDE, socket.SOCK_DGRAM) as peer,
+        filtered.wire(function.name) as sending,
+    ):
+        server.bind(("0.0.0.0", CLOSED))
+        peer.bind(("0.0.0.0", 0))
+        peer.settimeout(5)
+        ports = (CLOSED, peer.getsockname()[1])
+        packet = udp(host.address, filtered.topology.outside, ports, b"in its name")
+        sending.send(ethernet(filtered.instance("blue.firewall").mac, function.mac, IPV4, packet))
+        text, asked_by = peer.recvfrom(100)
+        assert text == b"in its name"
+        for _ in range(TIMES):
+            peer.sendto(b"answered", asked_by)
+        filtered.dropped_becomes(host.name, "security_group", before + TIMES)
+        server.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            server.recv(100)
+
+
 @pytest.mark.parametrize("sender", [*CHAIN, "blue.2"])
 def test_what_nobody_may_send_is_dropped_and_counted_at_who_sent_it(
     filtered: StandingCloud, sender: str

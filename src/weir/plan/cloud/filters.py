@@ -96,8 +96,8 @@ def _group(network: TenantNetwork, instance: Instance) -> str:
 
 
 def _pairs(instance: Instance) -> list[str]:
-    """What a function forwards, both ways. Connections are followed at the ends' own ports: what a function
-    lets pass must not make a connection known to the filter of the host behind it."""
+    """What a function forwards, both ways. Connections are followed at the ends' own ports alone: what a
+    function sends in a host's name must not let its answer in at the host."""
     return [f"{end} {address}" for address in instance.allowed for end in ("-s", "-d")]
 
 

@@ -186,8 +186,8 @@ def _let_in(network: TenantNetwork) -> Iterator[str]:
 
 
 def _pairs(instance: Instance) -> Iterator[str]:
-    """What a function forwards, both ways. Connections are followed at the ends' own ports: one that a
-    function's port knew would be known at the port of the host behind it, whatever its group lets in."""
+    """What a function forwards, both ways. Connections are followed at the ends' own ports alone: what a
+    function sends in a host's name must not let its answer in at the host, whatever the host's group says."""
     for address in instance.allowed:
         yield from (f"ip,{end}={address}" for end in ("nw_src", "nw_dst"))
 
