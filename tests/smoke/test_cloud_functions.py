@@ -140,7 +140,9 @@ def test_a_function_may_send_from_a_host_that_it_forwards_for(cloud: StandingClo
         assert packet[-30:] in [frame[42:72] for frame in frames(wire)]  # with another source by now
 
 
-def test_what_a_function_sent_in_the_name_of_a_host_opens_no_way_to_that_host(filtered: StandingCloud) -> None:
+def test_what_a_function_sent_in_the_name_of_a_host_opens_no_way_to_that_host(
+    filtered: StandingCloud,
+) -> None:
     function, host = filtered.instance("blue.dpi"), filtered.instance("blue.1")
     before = filtered.dropped(host.name, "security_group")
     with (
