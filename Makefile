@@ -106,8 +106,9 @@ test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py tests/smoke/test_migration.py
 
 .PHONY: test-functions
-test-functions: setup build/.packages-dev .venv/.ready-dev ## functions of the user's own behind each switch, half a minute
-	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_kernel_function.py tests/smoke/test_counterparts.py tests/smoke/test_program.py
+test-functions: setup build/.packages-dev .venv/.ready-dev ## functions of the user's own behind each switch, programs of DPDK too; a minute
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_kernel_function.py tests/smoke/test_counterparts.py \
+		tests/smoke/test_program.py tests/smoke/test_dpdk_program.py
 
 .PHONY: test-soak
 test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each switch, half a minute
@@ -116,12 +117,16 @@ test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each
 .PHONY: test-hosts
 test-hosts: setup build/.packages-dev .venv/.ready-dev ## hosts that talk through each function under each technology, minutes
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_end_hosts.py tests/smoke/test_host_programs.py \
-		tests/smoke/test_nat_behaviour.py
+		tests/smoke/test_nat_behaviour.py tests/smoke/test_nat_tcp_behaviour.py
 
 .PHONY: test-interruption
 test-interruption: setup build/.packages-dev .venv/.ready-dev ## every system call of every command killed, stopped or refused, sequences of kills; hours (WEIR_POINTS, WEIR_SEQUENCES: fewer)
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_system_calls.py tests/smoke/test_cycles.py \
-		tests/fabric/test_any_sequence.py
+		tests/smoke/test_killed_cloud.py tests/fabric/test_any_sequence.py
+
+.PHONY: test-graph
+test-graph: setup build/.packages-dev .venv/.ready-dev ## networks at random that weir graph must see as they were built, minutes
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/fabric/host_graph
 
 .PHONY: test-queueing
 test-queueing: setup build/.packages-dev .venv/.ready-dev ## predicted delays of sixty networks against simulations, minutes

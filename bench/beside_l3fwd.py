@@ -26,6 +26,7 @@ SECONDS = 0.3
 PAIRS, PAIRS_OF_MANY = 10, 5
 MANY_FLOWS = 500_000  # the port takes seconds to load them
 MEMORY_MB = 1024  # of the function
+MEMORY_OF_MOST_MB = 4096  # of the same with ten million sessions
 PACKET_BYTES = 2560  # of the port's memory
 MBUFS = 16_384  # besides: on their way, and in queues
 WARM_UP_S = 60
@@ -88,6 +89,29 @@ def _rate_pps(
     pps = forwarded_pps(client, SECONDS)
     client.reset()
     return pps
+
+
+def alone_against_l3fwd(
+    name: str, nf: str, options: Mapping[str, str], *, flows: int, to: tuple[str, int], target: float
+) -> Line:
+    """Ratio of cycles a packet of l3fwd to those of `nf`, without any port: so many flows are more packets
+    than a port's memory has room for. It asks more of `nf` than a port's cost beside both would."""
+    contenders = [*_contender(nf, options), *_contender("l3fwd", L3FWD)]
+    rounds = answers("stage-bench", flows, PAIRS_OF_MANY, *to, *contenders, memory_mb=MEMORY_OF_MOST_MB)
+    taken = [(float(cycles[nf]), float(cycles["l3fwd"])) for cycles in rounds]
+    return line(name, taken, target=target, unit="cycles_a_packet", less_is_better=True)
+
+
+def begun_a_second(
+    name: str, nf: str, options: Mapping[str, str], *, flows: int, to: tuple[str, int], target_per_s: float
+) -> Line:
+    """Ratio of the new sessions that `nf` begins a second to what is asked for: each packet is a new flow."""
+    contender = _contender(nf, options)
+    taken = []
+    for _ in range(PAIRS):
+        (found,) = answers("stage-bench", flows, 0, *to, *contender, memory_mb=MEMORY_MB)
+        taken.append((float(found[nf]), target_per_s))
+    return line(name, taken, target=1.0, unit="sessions_a_second")
 
 
 def _alone(nf: str, options: Mapping[str, str], flows: int, to: tuple[str, int]) -> dict[str, float]:

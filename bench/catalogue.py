@@ -72,6 +72,10 @@ BENCHES = {
         lambda: builds.named("PKTGEN"),
         headline=True,
     ),
+    "generator-trex": Bench(
+        "generator_trex",
+        "TRex's published 14.4 Mpps a core with one changing field, on a card; ours 64 B on a null port",
+    ),
     "ledger": Bench("ledger", "l2fwd without the ledger, null port", _same, headline=True),
     "l2fwd-macswap": Bench(
         "l2fwd_macswap", "testpmd macswap, null port, one core", builds.dpdk, both_builds=True, headline=True
@@ -91,8 +95,12 @@ BENCHES = {
     ),
     "lb-64k": Bench("lb_64k", "l3fwd, 65,536 flows", _same),
     "lb-1m": Bench("lb_1m", "l3fwd, 1,048,576 flows", _same),
+    "lb-10m": Bench("lb_10m", "l3fwd, 10,000,000 flows, functions alone, cycles a packet", _same),
+    "lb-new-sessions": Bench("lb_new_sessions", "1,000,000 new connections a second of one core"),
     "nat-64k": Bench("nat_64k", "l3fwd, 65,536 flows", _same),
     "nat-1m": Bench("nat_1m", "l3fwd, 1,048,576 flows", _same),
+    "nat-10m": Bench("nat_10m", "l3fwd, 10,000,000 flows, functions alone, cycles a packet", _same),
+    "nat-new-sessions": Bench("nat_new_sessions", "1,000,000 new mappings a second of one core"),
     "firewall-new-flows": Bench(
         "firewall_new_flows",
         f"rte_acl, which keeps no sessions; {_NEW_FLOWS} and a new session for ours",
@@ -110,6 +118,14 @@ BENCHES = {
         both_builds=True,
     ),
     "firewall-40k-rules": Bench("firewall_40k_rules", "the classifier at 1,000 rules; ours at 40,000", _same),
+    "firewall-500k-rules": Bench(
+        "firewall_500k_rules",
+        "the classifier at 40,000 rules, ours at 500,000; in the lines -build 5 s to build these",
+        _same,
+    ),
+    "rule-changes": Bench(
+        "rule_changes", "100,000 rule changes a second while packets flow, 1,000 and 40,000 rules"
+    ),
     "dpi": Bench(
         "dpi",
         "Hyperscan alone in streaming mode, 40,000 expressions; ours with 10,000 address rules besides",
@@ -129,6 +145,7 @@ BENCHES = {
         "prefix_table", "rte_fib, 1,000,000 IPv4 routes, 32 look-ups at once", builds.dpdk, both_builds=True
     ),
     "connections": Bench("connections", "1,000,000 new connections a second of one core"),
+    "connections-open": Bench("connections_open", "4 GiB for 10,000,000 connections at the same time"),
     "planted-delay": Bench("planted_delay", "the delay that was planted"),
     "delay-cost": Bench("delay_cost", "a receiver that only counts", _same),
     "self-loop-floor": Bench("self_loop_floor", "2 µs of median latency, tester and wire alone"),

@@ -9,4 +9,4 @@ from bench.pairs import Line
 
 def run() -> Line:
     """Ratio of cycles a packet."""
-    return at("lb-1m", 1 << 20, target=0.3)
+    return at("lb-1m", 1 << 20, target=0.4)

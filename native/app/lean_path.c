@@ -179,8 +179,9 @@ begin_path(const char *request, struct weir_path **path, struct weir_frames *fra
 		lean.probe = &probe;
 		return 0;
 	}
-	weir_lean_print(json_pack("{s:s, s:s, s:s, s:s}", "error", error.message, "where",
-				  error.where, "expected", error.expected, "fix", error.fix));
+	weir_lean_print(json_pack("{s:s, s:s, s:s, s:s, s:s}", "code", error.code, "error",
+				  error.message, "where", error.where, "expected", error.expected,
+				  "fix", error.fix));
 	weir_frames_free(frames);
 	return -1;
 }

@@ -7,7 +7,7 @@
 
 /* Version of the control protocol, in the answer to `hello`. Increment on any change that breaks
  * older clients or answers. */
-#define WEIR_PROTOCOL_VERSION 3
+#define WEIR_PROTOCOL_VERSION 4
 
 /* What --describe prints and `describe` answers, a new reference; `verbs`, which it takes, are
  * weir_verbs_json(). */

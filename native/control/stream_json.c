@@ -152,6 +152,8 @@ static const struct weir_field stream_fields[] = {
 	{"pacing", WEIR_FIELD_CHOICE, .choices = pacings, INTO(pacing)},
 	{"capture", WEIR_FIELD_OBJECT, .fields = capture_fields},
 	{"fields", WEIR_FIELD_LIST, .max = WEIR_PACKET_FIELDS, INTO(packet_fields)},
+	{"answers", WEIR_FIELD_COUNT, .max = WEIR_STREAMS_MAX - 1,
+	 .default_value = WEIR_STREAMS_MAX, INTO(config.answered_id)},
 	{0},
 };
 
@@ -309,6 +311,7 @@ weir_stream_from_json(const json_t *object, const char *where, struct weir_strea
 					 &fields.config, error) < 0)
 		return -1;
 	*config = fields.config;
+	config->answers = config->answered_id < WEIR_STREAMS_MAX;
 	config->port_id = fields.port->id;
 	config->to_port_id = fields.to != NULL ? fields.to->id : WEIR_NOWHERE;
 	return 0;

@@ -57,6 +57,7 @@ static json_t *
 stream_json(unsigned int index)
 {
 	struct weir_stream_count c;
+	struct weir_learned learned;
 	json_t *stream;
 
 	weir_stream_counted(index, &c);
@@ -69,6 +70,11 @@ stream_json(unsigned int index)
 			   (json_int_t)c.too_late, "negative", (json_int_t)c.negative, "latency",
 			   weir_latency_json(&c.latency));
 	json_object_set_new(stream, "frame_sample", frame_sample_json(&c.frame_sample));
+	if (weir_stream_learned(index, &learned))
+		json_object_set_new(stream, "learned",
+				    json_pack("{s:I, s:I, s:I}", "flows", (json_int_t)learned.flows,
+					      "arrived", (json_int_t)learned.arrived, "translated",
+					      (json_int_t)learned.translated));
 	if (c.lateness.count > 0)
 		json_object_set_new(stream, "lateness", weir_latency_json(&c.lateness));
 	if (c.has_tagged)

@@ -127,6 +127,7 @@ static const struct weir_field start_fields[] = {
 	{"slice_ns", WEIR_FIELD_COUNT, .min = SLICE_MIN_NS, .max = DURATION_MAX_NS,
 	 INTO(options.slice_ns)},
 	{"skip", WEIR_FIELD_BOOL, INTO(options.skip)},
+	{"learn", WEIR_FIELD_BOOL, INTO(options.learns)},
 	{"switch_cpus", WEIR_FIELD_LIST, INTO(others)},
 	{0},
 };

@@ -10,12 +10,13 @@
 #include <rte_bus.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
-#include <rte_malloc.h>
 
 #include "kind.h"
+#include "offloads.h"
 #include "packet/ledger.h"
 #include "stamping.h"
 #include "vhost_thread.h"
+#include "watch.h"
 
 static void
 null_device(const struct weir_port_config *config, unsigned int index, struct weir_device *device)
@@ -162,44 +163,6 @@ bring_up(const struct weir_port_config *config, uint16_t id, const struct rte_et
 	return status;
 }
 
-/* A frame that fills its place is one that the driver cut, but for those of just that length. */
-static uint16_t
-drop_cut_frames(uint16_t id, uint16_t queue, struct rte_mbuf **packets, uint16_t count,
-		uint16_t count_max, void *argument)
-{
-	struct weir_port *port = argument;
-	const uint32_t cut_bytes = weir_ports_room_bytes() - port->kind->cut_head_bytes;
-	uint16_t kept = 0;
-
-	(void)id;
-	(void)queue;
-	(void)count_max;
-	for (uint16_t i = 0; i < count; i++) {
-		if (likely(packets[i]->pkt_len < cut_bytes)) {
-			packets[kept++] = packets[i];
-			continue;
-		}
-		rte_pktmbuf_free(packets[i]);
-		weir_count(&port->rx_too_long, 1);
-	}
-	return kept;
-}
-
-/* Without it cut frames would pass for whole ones. */
-static int
-watch_for_cut_frames(struct weir_port *port, struct weir_error *error)
-{
-	if (port->kind->cut_head_bytes == 0)
-		return 0;
-	port->cut_watch = rte_eth_add_rx_callback(port->queue.ethdev_id, 0, drop_cut_frames, port);
-	if (port->cut_watch != NULL)
-		return 0;
-	return weir_fail(error, "port_failed", port->name, NULL,
-			 "give weir-dp more memory, or open the interface as packet_socket",
-			 "cannot watch port %s for frames that its driver cuts: %s", port->device,
-			 rte_strerror(rte_errno));
-}
-
 static int
 start(const struct weir_port_config *config, struct weir_port *port, struct weir_error *error)
 {
@@ -253,7 +216,9 @@ open_ethdev(const struct weir_port_config *config, struct weir_port *port, struc
 		rte_eal_hotplug_remove(device.bus, device.name);
 		return -1;
 	}
-	if (watch_for_cut_frames(port, error) < 0) {
+	/* The kernel switches some offloads off for AF_XDP, so it is asked now. */
+	if ((port->kind->finishes_nothing && weir_offloads_refuse(config, error) < 0) ||
+	    weir_watch_begin(port, error) < 0) {
 		weir_ethdev_close(port);
 		return -1;
 	}
@@ -269,11 +234,7 @@ weir_ethdev_close(struct weir_port *port)
 {
 	weir_stamping_end(port, "");
 	rte_eth_dev_stop(port->queue.ethdev_id);
-	if (port->cut_watch != NULL) {
-		rte_eth_remove_rx_callback(port->queue.ethdev_id, 0, port->cut_watch);
-		rte_free((void *)(uintptr_t)port->cut_watch); /* DPDK leaves it to its caller */
-		port->cut_watch = NULL;
-	}
+	weir_watch_end(port);
 	rte_eal_hotplug_remove(port->vdev ? "vdev" : "pci", port->device);
 }
 
@@ -289,6 +250,7 @@ weir_ethdev_stats(const struct weir_port *port, struct weir_port_stats *stats)
 	memset(stats, 0, sizeof(*stats));
 	rte_eth_stats_get(port->queue.ethdev_id, &stats->device);
 	stats->rx_too_long = weir_counted(&port->rx_too_long);
+	stats->rx_unfinished = weir_counted(&port->rx_unfinished);
 	for (unsigned int i = 0; i < RTE_DIM(counting_refusals); i++) {
 		if (strcmp(port->driver, counting_refusals[i]) == 0)
 			stats->device.oerrors = 0;
@@ -300,8 +262,9 @@ weir_ethdev_stats(const struct weir_port *port, struct weir_port_stats *stats)
 const struct weir_port_kind weir_ethdev_kinds[] = {
 	{"null", WEIR_PORT_NEEDS_NOTHING, ETHDEV, .device = null_device},
 	{"af_packet", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = af_packet_device,
-	 .cut_head_bytes = AF_PACKET_HEAD_BYTES},
-	{"af_xdp", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = af_xdp_device},
+	 .cut_head_bytes = AF_PACKET_HEAD_BYTES, .finishes_nothing = true},
+	{"af_xdp", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = af_xdp_device,
+	 .finishes_nothing = true},
 	{"tap", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = tap_device},
 	{"physical", WEIR_PORT_NEEDS_INTERFACE, ETHDEV, .device = physical_device},
 	{0},

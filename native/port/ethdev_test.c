@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A port of a driver that cuts frames, DPDK's for AF_PACKET: it is watched from its opening to its
- * closing, or it does not open. On `lo` of a network namespace of the test's own. */
+/* A port of a driver that cuts frames and finishes none, DPDK's for AF_PACKET: it is watched from
+ * its opening to its closing, or it does not open. On `lo` of a network namespace of the test's
+ * own, which hands frames on as they come. */
 #include "port/ethdev.h"
 
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <rte_errno.h>
@@ -56,10 +63,23 @@ __wrap_rte_eth_remove_rx_callback(uint16_t id, uint16_t queue,
 	return __real_rte_eth_remove_rx_callback(id, queue, callback);
 }
 
+static void
+set_merging(bool on)
+{
+	struct ethtool_value asked = {.cmd = ETHTOOL_SGRO, .data = on};
+	struct ifreq request = {.ifr_name = "lo", .ifr_data = (char *)&asked};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	assert_int_equal(ioctl(fd, SIOCETHTOOL, &request), 0);
+	close(fd);
+}
+
 static int
 set_up(void **state)
 {
 	has_namespace = unshare(CLONE_NEWNET) == 0;
+	if (has_namespace)
+		set_merging(false);
 	return weir_test_eal(state);
 }
 
@@ -145,6 +165,23 @@ a_driver_with_places_for_jumbo_frames_opens_for_them(void **state)
 	assert_non_null(callbacks.added);
 }
 
+static void
+an_interface_that_merges_what_comes_in_is_refused_with_what_to_do(void **state)
+{
+	struct weir_error error;
+
+	(void)state;
+	if (has_namespace)
+		set_merging(true);
+	assert_int_equal(open_lo(WEIR_STANDARD_FRAME_BYTES, &error), -1);
+	set_merging(false);
+	assert_string_equal(error.code, "port_failed");
+	assert_non_null(strstr(error.message, "interface lo merges frames (rx-gro)"));
+	assert_non_null(strstr(error.fix, "ethtool -K lo gro off lro off, or"));
+	assert_int_equal(weir_port_count(), 0);
+	assert_false(is_device());
+}
+
 #define OPENED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int
@@ -154,6 +191,7 @@ main(void)
 		OPENED(a_port_that_cannot_be_watched_for_cut_frames_does_not_open),
 		OPENED(the_watch_goes_before_its_port),
 		OPENED(a_driver_with_places_for_jumbo_frames_opens_for_them),
+		OPENED(an_interface_that_merges_what_comes_in_is_refused_with_what_to_do),
 	};
 
 	return cmocka_run_group_tests_name("ethdev", tests, set_up, NULL);

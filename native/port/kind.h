@@ -37,6 +37,9 @@ struct weir_port_kind {
 	/* Of a DPDK device that cuts frames to its places of weir_ports_room_bytes(): so much of
 	 * each is no frame. Frames that fill the rest are dropped. 0: it does not cut. */
 	uint32_t cut_head_bytes;
+	/* Of a DPDK device that is not told what the kernel left to a card: frames that are not
+	 * finished are refused. */
+	bool finishes_nothing;
 };
 
 /* Each list ends with a kind without a name. */

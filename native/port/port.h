@@ -60,9 +60,10 @@ struct weir_port {
 	bool has_mac;
 	bool has_area; /* an area reads it or writes to it: its queues are that area's thread's */
 	bool virtual_wire;
-	bool vdev;				       /* removed by rte_eal_hotplug_remove */
-	uint64_t rx_too_long;			       /* of a driver that cuts */
-	const struct rte_eth_rxtx_callback *cut_watch; /* what counts them; NULL: it does not cut */
+	bool vdev; /* removed by rte_eal_hotplug_remove */
+	/* Of a driver that hands over frames that are not whole: those, and what counts them. */
+	uint64_t rx_too_long, rx_unfinished;
+	const struct rte_eth_rxtx_callback *watch; /* NULL: a driver that does not */
 	int flags_socket; /* in the interface's namespace; -1: no kernel interface */
 	char interface[16];
 	enum weir_timestamps timestamps;

@@ -8,6 +8,8 @@
  * into the same buffers, so that they are in the cache as a driver leaves them, and then run
  * through the function: that alone is timed, with its ticks. Each flow has passed once before. A
  * round is a line of JSON, {"NAME": cycles a packet, ...}; the order changes from round to round.
+ * With ROUNDS 0 there is one line, of that first time, in which each packet is a new flow:
+ * {"NAME": new flows a second, ...}.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -140,25 +142,43 @@ make_contender(char **arguments, int count, struct contender *contender)
 }
 
 static void
+print(const struct contender *contenders, unsigned int count, const double *figures)
+{
+	for (unsigned int i = 0; i < count; i++)
+		printf("%s\"%s\": %.2f", i == 0 ? "{" : ", ", contenders[i].stage.nf->name,
+		       figures[i]);
+	printf("}\n");
+}
+
+/* Each flow's first packet. New flows a second of each contender. */
+static void
+begin_flows(struct bench *bench, struct contender *contenders, unsigned int count, double *per_s)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t cycles = 0;
+
+		for (uint32_t flow = 0; flow < bench->flows; flow += WEIR_BURST)
+			cycles += run_batch(bench, &contenders[i], &flow);
+		per_s[i] = (double)bench->flows * (double)rte_get_tsc_hz() / (double)cycles;
+	}
+}
+
+static void
 run_rounds(struct bench *bench, struct contender *contenders, unsigned int count,
 	   unsigned int rounds)
 {
 	double cycles[CONTENDERS_MAX];
 
-	for (unsigned int i = 0; i < count; i++) {
-		for (uint32_t flow = 0; flow < bench->flows; flow += WEIR_BURST)
-			run_batch(bench, &contenders[i], &flow);
-	}
+	begin_flows(bench, contenders, count, cycles);
+	if (rounds == 0)
+		print(contenders, count, cycles);
 	for (unsigned int round = 0; round < rounds; round++) {
 		for (unsigned int i = 0; i < count; i++) {
 			unsigned int which = round % 2 == 0 ? i : count - 1 - i;
 
 			cycles[which] = run_round(bench, &contenders[which]);
 		}
-		for (unsigned int i = 0; i < count; i++)
-			printf("%s\"%s\": %.2f", i == 0 ? "{" : ", ", contenders[i].stage.nf->name,
-			       cycles[i]);
-		printf("}\n");
+		print(contenders, count, cycles);
 	}
 }
 

@@ -6,3 +6,9 @@ const char *const weir_default_names[] = {
 	[WEIR_DEFAULT_PERMIT] = "permit",
 	NULL,
 };
+
+const char *const weir_unknown_ipv6_names[] = {
+	[WEIR_UNKNOWN_IPV6_DROP] = "drop",
+	[WEIR_UNKNOWN_IPV6_FORWARD] = "forward",
+	NULL,
+};

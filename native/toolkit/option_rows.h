@@ -20,12 +20,6 @@
 		.offset = offsetof(owner, within.field),                                           \
 	}
 
-#define WEIR_FRAGMENTS_ROW(owner, text)                                                            \
-	{                                                                                          \
-		.name = "fragments", .type = WEIR_OPTION_INT, .default_text = "4096", .min = 4,    \
-		.max = 1048576, .help = text, .offset = offsetof(owner, fragment_count),           \
-	}
-
 /* Of functions that decide by rules (rule_set.h). */
 enum weir_default { WEIR_DEFAULT_DENY, WEIR_DEFAULT_PERMIT };
 extern const char *const weir_default_names[];
@@ -43,6 +37,19 @@ extern const char *const weir_default_names[];
 		.values = weir_default_names,                                                      \
 		.help = "What happens to " what " that match no rule.",                            \
 		.offset = offsetof(owner, default_verdict),                                        \
+	}
+
+/* Of functions that know IPv4 alone; `owner` has the option as `ipv6`. */
+enum weir_unknown_ipv6 { WEIR_UNKNOWN_IPV6_DROP, WEIR_UNKNOWN_IPV6_FORWARD };
+extern const char *const weir_unknown_ipv6_names[];
+
+#define WEIR_UNKNOWN_IPV6_ROW(owner, done)                                                         \
+	{                                                                                          \
+		.name = "ipv6", .type = WEIR_OPTION_ENUM, .default_text = "drop",                  \
+		.values = weir_unknown_ipv6_names,                                                 \
+		.help = "What happens to IPv6, which is not " done                                 \
+			": dropped, or forwarded as it is, both ways.",                            \
+		.offset = offsetof(owner, ipv6),                                                   \
 	}
 
 /* Of weir_drop_reason. */

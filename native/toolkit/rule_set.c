@@ -92,6 +92,9 @@ static void
 add(struct weir_rule_set *set, const struct weir_written_rule *rule, bool permits)
 {
 	set->count++;
+	set->names_ports = set->names_ports ||
+			   (rule->is_ipv4 && weir_rule_names_ports(&rule->ipv4)) ||
+			   (rule->is_ipv6 && weir_rule_names_ports(&rule->ipv6.rest));
 	if (rule->is_ipv4) {
 		set->ipv4_permits[set->ipv4_count] = permits;
 		set->ipv4_rules[set->ipv4_count++] = rule->ipv4;

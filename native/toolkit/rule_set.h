@@ -20,6 +20,7 @@
 struct weir_rule_set {
 	uint32_t count; /* of rules as they are written */
 	bool default_permits;
+	bool names_ports; /* or types of ICMP: a later fragment alone does not decide */
 	/* Of each family, in the order in which they are written, and what each says. */
 	uint32_t ipv4_count, ipv6_count;
 	struct weir_rule *ipv4_rules;

@@ -45,6 +45,8 @@ weir_text_file_read(const char *path, size_t *bytes, const char *where, struct w
 
 	if (text != NULL)
 		text[*bytes] = '\0';
+	else if (errno == ENOMEM)
+		weir_fail(error, "no_memory", where, NULL, NULL, "no memory to read %s", path);
 	else
 		weir_fail(error, "bad_argument", where, "a text file of less than 256 MiB", NULL,
 			  "%s cannot be read: %s", path, strerror(errno));

@@ -92,12 +92,11 @@ draw_zipf(const struct weir_stream_config *config, struct weir_flows *flows)
 	uint64_t state = config->seed;
 	double total = 0;
 
-	flows->order = calloc(ORDER_COUNT, sizeof(*flows->order));
-	if (cumulative == NULL || flows->order == NULL) {
+	flows->drawn = calloc(ORDER_COUNT, sizeof(*flows->drawn));
+	if (cumulative == NULL || flows->drawn == NULL) {
 		free(cumulative);
 		return -1;
 	}
-	flows->order_count = ORDER_COUNT;
 	for (uint32_t i = 0; i < flows->count; i++) {
 		total += pow(i + 1, -config->zipf_s);
 		cumulative[i] = total;
@@ -114,7 +113,7 @@ draw_zipf(const struct weir_stream_config *config, struct weir_flows *flows)
 			else
 				low = middle + 1;
 		}
-		flows->order[i] = low;
+		flows->drawn[i] = low;
 	}
 	free(cumulative);
 	return 0;
@@ -124,9 +123,6 @@ int
 weir_flows_make(const struct weir_stream_config *config, struct weir_flows *flows,
 		struct weir_error *error)
 {
-	struct weir_offsets at = weir_frame_offsets(&config->template);
-	struct weir_frame frame;
-
 	memset(flows, 0, sizeof(*flows));
 	if (config->flow_count > 1 && config->vary == 0)
 		return weir_fail(error, "bad_argument", "flows.vary",
@@ -137,25 +133,41 @@ weir_flows_make(const struct weir_stream_config *config, struct weir_flows *flow
 				 "at most 32768 with one varied field", "vary two fields or more",
 				 "%u flows are too many", config->flow_count);
 	flows->count = config->flow_count;
-	flows->order_count = config->flow_count;
 	flows->flow = aligned_alloc(64, (flows->count * sizeof(*flows->flow) + 63) / 64 * 64);
 	if (flows->flow == NULL || (config->zipf && draw_zipf(config, flows) < 0)) {
 		weir_flows_free(flows);
 		return weir_fail(error, "no_memory", "flows.count", NULL, NULL,
 				 "no memory for %u flows", config->flow_count);
 	}
-	weir_frame_build(&config->template, config->frame_bytes[0], &frame);
-	for (uint32_t i = 0; i < flows->count; i++) {
+	for (uint32_t i = 0; i < flows->count; i++)
 		make_flow(config, i, &flows->flow[i]);
-		sum_up(config, &frame, &at, &flows->flow[i]);
-	}
+	weir_flows_sum(config, flows);
+	weir_flows_in_turn(flows, false);
 	return 0;
+}
+
+void
+weir_flows_in_turn(struct weir_flows *flows, bool in_turn)
+{
+	flows->order = in_turn ? NULL : flows->drawn;
+	flows->order_count = flows->order != NULL ? ORDER_COUNT : flows->count;
+}
+
+void
+weir_flows_sum(const struct weir_stream_config *config, struct weir_flows *flows)
+{
+	struct weir_offsets at = weir_frame_offsets(&config->template);
+	struct weir_frame frame;
+
+	weir_frame_build(&config->template, config->frame_bytes[0], &frame);
+	for (uint32_t i = 0; i < flows->count; i++)
+		sum_up(config, &frame, &at, &flows->flow[i]);
 }
 
 void
 weir_flows_free(struct weir_flows *flows)
 {
 	free(flows->flow);
-	free(flows->order);
+	free(flows->drawn);
 	memset(flows, 0, sizeof(*flows));
 }

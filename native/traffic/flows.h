@@ -26,10 +26,15 @@ struct weir_flows {
 	 */
 	uint32_t *order;
 	uint32_t order_count;
+	uint32_t *drawn; /* the order that was drawn, which may rest; NULL: none */
 };
 
 int weir_flows_make(const struct weir_stream_config *config, struct weir_flows *flows,
 		    struct weir_error *error);
+/* In turn, or again in the order that was drawn. */
+void weir_flows_in_turn(struct weir_flows *flows, bool in_turn);
+/* Makes the sums of flows whose addresses or ports have been changed. */
+void weir_flows_sum(const struct weir_stream_config *config, struct weir_flows *flows);
 void weir_flows_free(struct weir_flows *flows);
 
 #endif

@@ -103,10 +103,12 @@ sent_as(const struct weir_stream *stream, uint64_t sequence)
 }
 
 /* How many frames go by before the next one that is compared: 0 to 2 x 66, each as likely, so that
- * no period of flows, sizes or fields hides from it. */
+ * no period of flows, sizes or fields hides from it; none in a run that learns flows. */
 static uint32_t
 draw_until_next(const struct weir_stream *stream, struct weir_frame_sample *sample)
 {
+	if (stream->answers.learning)
+		return 0;
 	if (sample->sampled == 1)
 		sample->random = stream->config.seed + stream->sender.epoch;
 	return (uint32_t)((weir_random_next(&sample->random) >> 32) * (2 * WEIR_SAMPLE_EVERY - 1) >>
@@ -122,15 +124,18 @@ weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet
 	struct sent sent = sent_as(stream, sequence);
 	uint32_t received, trailer, at;
 	uint8_t room[WEIR_PARSER_BYTES], byte = 0;
+	const uint8_t *head;
 	size_t head_bytes = RTE_MIN((size_t)packet->pkt_len, sizeof(room));
 	struct weir_payload payload;
 
 	sample->sampled++;
 	sample->until_next = draw_until_next(stream, sample);
 	/* It has a stamp: it has a payload. */
-	if (!weir_parse_payload(rte_pktmbuf_read(packet, 0, head_bytes, room), head_bytes,
-				packet->pkt_len, &payload))
+	head = rte_pktmbuf_read(packet, 0, head_bytes, room);
+	if (!weir_parse_payload(head, head_bytes, packet->pkt_len, &payload))
 		return;
+	if (stream->answers.learning)
+		weir_answers_note(stream, head, &payload, sequence);
 	received = payload.end - payload.at;
 	if (received != sent.bytes) {
 		note(sample, WEIR_CHANGED_LENGTH, sequence, RTE_MIN(sent.bytes, received),

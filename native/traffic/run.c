@@ -89,14 +89,19 @@ ready_streams(const struct weir_run_options *options)
 	for (unsigned int i = 0; i < weir_stream_count(); i++) {
 		struct weir_stream *stream = weir_stream_at(i);
 		struct weir_delays *delays = &stream->arrivals.delays;
+		struct weir_pacing pacing;
 
 		weir_arrivals_clear(&stream->arrivals);
 		stream->arrivals.losses.together_cycles = tsc_hz / 1000;
 		delays->wanted.variation = options->delay_variation;
 		if (options->first_packets)
 			delays->wanted.sequence_limit = stream->config.flow_count;
-		weir_sender_ready(&stream->sender, run.number,
-				  pacing_of(options, i, stream->config.seed + run.number));
+		pacing = pacing_of(options, i, stream->config.seed + run.number);
+		if (!weir_answers_ready(stream, options->learns))
+			weir_pacing_limit(&pacing, 0);
+		else if (options->learns)
+			weir_pacing_limit(&pacing, stream->config.flow_count);
+		weir_sender_ready(&stream->sender, run.number, pacing);
 		ready_slices(stream, tsc_hz, options->skip);
 		if (weir_pacing_is_constant(&stream->sender.pacing))
 			delays->pacing = &stream->sender.pacing;
@@ -172,6 +177,10 @@ weir_run_check(const struct weir_run_options *options, struct weir_error *error)
 	if (weir_run_poll() == WEIR_RUN_RUNNING)
 		return weir_fail(error, "bad_state", NULL, NULL,
 				 "wait for its end with traffic.result", "a run goes on");
+	if (options->learns && !weir_answers_any())
+		return weir_fail(error, "bad_argument", "learn", "false",
+				 "say of a stream that it `answers` another one",
+				 "no stream answers another one");
 	if (check_unstamped(options, error) < 0)
 		return -1;
 	if (options->first_packets && check_first_packets(error) < 0)
@@ -268,6 +277,7 @@ weir_run_poll(void)
 		sender->intended = weir_pacing_intended(&sender->pacing, sender->offered);
 		weir_delays_flush(&weir_stream_at(i)->arrivals.delays);
 	}
+	weir_answers_take();
 	run.state = WEIR_RUN_DONE;
 	return run.state;
 }

@@ -137,6 +137,14 @@ weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing
 	weir_histogram_clear(&sender->lateness_cycles);
 }
 
+void
+weir_sender_in_turn(struct weir_sender *sender, bool in_turn)
+{
+	weir_flows_in_turn(&sender->flows, in_turn);
+	if (in_turn || sender->next_order >= sender->flows.order_count)
+		sender->next_order = 0;
+}
+
 /* A packet that is due may still go out a little later than it should have. */
 static uint64_t
 grace_cycles(const struct weir_sender *sender)

@@ -12,6 +12,7 @@
 #include "losses.h"
 #include "packet_fields.h"
 #include "pacing.h"
+#include "parser.h"
 #include "slices.h"
 
 /* Packets that may be missing at once before a late one is taken for lost. */
@@ -70,10 +71,27 @@ struct weir_arrivals {
 	struct weir_delays delays;
 };
 
+/* A flow as it arrived, in network order. */
+struct weir_seen_flow {
+	uint32_t src_ip, dst_ip;
+	uint16_t src_port, dst_port;
+	bool any;
+};
+
+/* Streams that answer others. Written by the control thread between runs, but for `seen`: by the
+ * receiver's core in a run that learns. */
+struct weir_answers {
+	struct weir_stream *answered; /* by this stream; NULL: none */
+	struct weir_seen_flow *seen;  /* of this stream, by flow; NULL: none answers it */
+	bool learning;		      /* its flows, in this run or the last */
+	struct weir_learned learned;  /* when that run has ended */
+};
+
 struct weir_stream {
 	struct weir_stream_config config;
 	struct weir_sender sender;
 	struct weir_arrivals arrivals;
+	struct weir_answers answers;
 };
 
 /* One conversion for all that is told of a stream: figures of parts are those of the whole, to the
@@ -123,6 +141,20 @@ void weir_latency_of(const struct weir_histogram *cycles, struct weir_latency_ns
 /* Compares a frame that arrived, and counts for that stream, with what was sent. */
 void weir_frame_sample_take(struct weir_stream *stream, const struct rte_mbuf *packet,
 			    uint32_t low_sequence);
+
+/* Finds whom each stream answers. -1 with `error` at the stream with index `*at`. */
+int weir_answers_join(unsigned int *at, struct weir_error *error);
+void weir_answers_free(struct weir_answers *answers);
+/* Whether a stream answers another one. */
+bool weir_answers_any(void);
+/* Before a run, whether it learns or not; the loops have stopped. True: this stream is sent. */
+bool weir_answers_ready(struct weir_stream *stream, bool learns);
+/* A packet of a stream whose flows are learned arrived; `head` reaches to its ports. */
+void weir_answers_note(struct weir_stream *stream, const uint8_t *head,
+		       const struct weir_payload *at, uint64_t sequence);
+/* The run is closed: nobody sends or receives. Gives answering streams what was learned, if it was
+ * a run that learns. */
+void weir_answers_take(void);
 
 /* Registers and unregisters an area of the tester. -1 with `error`: the port has one
  * already, or there are too many. */
@@ -183,6 +215,8 @@ void weir_captured_fill(struct weir_sender *sender, struct rte_mbuf **packets, u
  * set, by weir_sender_begin(). */
 void weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing pacing);
 void weir_sender_begin(struct weir_sender *sender, uint64_t start_tsc);
+/* Its flows one after the other, from the first on; or again as its distribution has them. */
+void weir_sender_in_turn(struct weir_sender *sender, bool in_turn);
 /* Lets nothing become due any more. On the thread of its generator, or between runs. */
 void weir_sender_finish(struct weir_sender *sender, uint64_t now_tsc);
 

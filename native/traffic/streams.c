@@ -19,6 +19,7 @@ weir_streams_clear(void)
 		weir_receiver_take(weir_receiver_at(i), NULL);
 	while (weir_streams_used > 0) {
 		weir_sender_free(&weir_streams[--weir_streams_used]->sender);
+		weir_answers_free(&weir_streams[weir_streams_used]->answers);
 		free(weir_streams[weir_streams_used]);
 	}
 	memset(by_id, 0, sizeof(by_id));
@@ -33,6 +34,7 @@ add_stream(const struct weir_stream_config *config, struct weir_error *error)
 		return weir_fail(error, "no_memory", NULL, NULL, NULL, "no memory for a stream");
 	stream->config = *config;
 	weir_arrivals_clear(&stream->arrivals);
+	stream->answers = (struct weir_answers){0};
 	if (weir_sender_prepare(&stream->sender, &stream->config, error) < 0) {
 		free(stream);
 		return -1;
@@ -102,6 +104,8 @@ failed_at(unsigned int index, struct weir_error *error)
 static int
 replace(const struct weir_stream_config *configs, unsigned int count, struct weir_error *error)
 {
+	unsigned int at;
+
 	weir_streams_clear();
 	for (unsigned int i = 0; i < count; i++) {
 		if (add_stream(&configs[i], error) < 0)
@@ -112,7 +116,7 @@ replace(const struct weir_stream_config *configs, unsigned int count, struct wei
 		    take_in(weir_streams[i], error) < 0)
 			return failed_at(i, error);
 	}
-	return 0;
+	return weir_answers_join(&at, error) < 0 ? failed_at(at, error) : 0;
 }
 
 int

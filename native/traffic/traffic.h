@@ -108,6 +108,10 @@ struct weir_stream_config {
 	struct weir_address_map maps[WEIR_ADDRESS_MAPS_MAX];
 	unsigned int map_count;
 	struct weir_packet_values fields[WEIR_PACKET_FIELDS]; /* over what flows say */
+	/* Its flow n goes to where flow n of that stream is seen to come from, once a run has
+	 * learned it. */
+	bool answers;
+	uint16_t answered_id;
 };
 
 /*
@@ -176,6 +180,9 @@ struct weir_run_options {
 	/* The first packet sent from tag_ns on is tagged (RFC 2544, section 26.2). */
 	bool tags;
 	uint64_t tag_ns;
+	/* Of each stream that another one answers each flow is sent once, in turn, for the answers
+	 * of the runs that follow; other streams send nothing. */
+	bool learns;
 };
 
 /* Whether a run can start: -1 with `error` if not, and nothing has changed. */
@@ -256,6 +263,14 @@ struct weir_stream_count {
 	uint64_t gaps;
 	double last_lost_ns, longest_gap_ns;
 };
+
+/* Flows of a stream that a run learned: all; those that arrived; those of them that arrived from
+ * another address or port than they were sent from. */
+struct weir_learned {
+	uint32_t flows, arrived, translated;
+};
+/* False: the last run did not learn that stream's flows. */
+bool weir_stream_learned(unsigned int index, struct weir_learned *learned);
 
 struct weir_receiver_count {
 	uint64_t foreign; /* whole packets that carry no stamp of ours, or of another port's stream

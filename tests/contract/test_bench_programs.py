@@ -26,3 +26,22 @@ def test_a_stage_is_measured_beside_l3fwd(to: tuple[str, str], contender: tuple[
     for cycles in rounds:
         assert cycles.keys() == {contender[0].removeprefix("nf="), "l3fwd"}
         assert all(each > 0 for each in cycles.values())
+
+
+def test_without_rounds_new_flows_a_second_are_measured() -> None:
+    lb = ("nf=lb", "services=203.0.113.10:80/udp 10.0.0.1:8080")
+    (per_s,) = printed("stage-bench", [*EAL, "--", "64", "0", "203.0.113.10", "80", *lb])
+    assert per_s.keys() == {"lb"}
+    assert per_s["lb"] > 0
+
+
+def test_sets_of_two_sizes_are_built_and_looked_up_with_the_right_rules() -> None:
+    rounds = printed("classifier-bench", [*EAL, "--", "acl", "400", "40", "2"])
+    assert [one["disagreements"] for one in rounds] == [0, 0]
+    assert all(one[key] > 0 for one in rounds for key in ("many", "few"))
+
+
+def test_connections_that_are_counted_as_open_are_open_at_both_ends() -> None:
+    (answer,) = printed("connections-open-bench", ["0.01"])
+    assert (answer["open_clients"], answer["open_servers"]) == (10_000, 10_000)
+    assert answer["resident_bytes"] > 0

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from weir.base.document_schema import as_text
+from weir.base.record import as_text
 from weir.lab.overlay import lab_schema
 from weir.lab.tenants_load import has_tenants
 

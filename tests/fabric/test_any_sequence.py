@@ -21,8 +21,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from weir.base.error import FabricError
 from weir.fabric.deployment import clean_leftovers, deployments
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, VERSION
 
 from .machine import BEFORE, GOVERNOR, PAGES, RT_RUNTIME, Machine, Running

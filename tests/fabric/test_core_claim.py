@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from weir import plan
+from weir.base.error import FabricError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.core_claim import GRACE_S, CoreClaim, claimed, remove_free_locks
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
 from weir.lab import Lab
 
@@ -170,9 +170,10 @@ def test_a_signal_ends_the_waiting_where_signals_are_held_too() -> None:
 def test_of_weirs_that_start_at_the_same_moment_one_gets_the_cores() -> None:
     start, writer = os.pipe()
     done, finished = os.pipe()
-    racers = 8
-    for _ in range(racers):
-        if os.fork() == 0:
+    racers = []
+    for _ in range(8):
+        racers.append(os.fork())
+        if racers[-1] == 0:
             select.select([start], [], [])
             try:
                 CoreClaim.of([0, 1])
@@ -183,9 +184,9 @@ def test_of_weirs_that_start_at_the_same_moment_one_gets_the_cores() -> None:
             finally:
                 os._exit(0)
     os.write(writer, b"!")
-    for _ in range(racers):
-        os.wait()
-    assert sorted(os.read(done, racers).decode()) == ["0"] * (racers - 1) + ["1"]
+    for racer in racers:
+        os.waitpid(racer, 0)
+    assert sorted(os.read(done, len(racers)).decode()) == ["0"] * (len(racers) - 1) + ["1"]
 
 
 def test_a_run_does_not_refuse_what_it_deploys_itself_and_keeps_its_cores_in_between() -> None:

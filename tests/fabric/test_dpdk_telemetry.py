@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.fabric import hugepages
-from weir.fabric.errors import FabricError
 from weir.fabric.function import dpdk
 from weir.fabric.function.dpdk import Lost, Telemetry
 

@@ -107,3 +107,16 @@ def test_linux_that_shares_a_core_with_a_polling_loop_is_named_where_it_has_that
     sentence = "Linux as f1 takes turns with a polling loop on core 0."
     assert sentence in of_linux(["f1"])
     assert sentence not in of_linux([])
+
+
+def test_that_the_tester_answers_translated_sources_is_said_where_there_are_some() -> None:
+    def of(translated: tuple[int, int] | None) -> str:
+        lab = Lab.model_validate({"weir": 1, "name": "small", "chain": "PVP", "technology": "direct"})
+        topology = plan.build_topology(lab, "direct", lab.chains()[0], "small-0badcafe")
+        options = lab.options("direct")
+        return "\n".join(
+            fidelity(topology, options, datapath="none", memory="hugepages", translated=translated)
+        )
+
+    assert "The source of 99 of 100 flows from left to right is translated on the way" in of((99, 100))
+    assert "translated" not in of((0, 100)) + of(None)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from weir import plan
+from weir.base.error import FabricError
 from weir.fabric import process
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
 from weir.fabric.probe import sees_other_users
 from weir.fabric.process import Started
@@ -32,7 +32,7 @@ WITHOUT = ["setpriv", f"--bounding-set={_CAPABILITIES}", f"--inh-caps={_CAPABILI
 _SCRIPT = """
 import sys
 from weir.fabric import process
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.probe import sees_other_users
 from weir.fabric.process import Started
 

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from weir import plan
+from weir.base.error import FabricError
 from weir.base.topology import Topology
 from weir.fabric.deployment import clean_leftovers, deployments
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import VERSION, Journal
 from weir.fabric.lock import Lock
 from weir.lab import Lab

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.fabric import kept_logs
-from weir.fabric.errors import FabricError
 from weir.fabric.kept_logs import KEPT, keep_logs
 
 

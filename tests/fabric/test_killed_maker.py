@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -11,7 +12,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from weir.fabric import lean_build, process
+import pytest
+
+from weir.base.error import FabricError
+from weir.fabric import lock, process
+from weir.fabric.lock import Lock
 
 SOON_S = 60.0
 
@@ -54,16 +59,46 @@ with request_file(SimpleNamespace(arguments=lambda: {{"area": "chain"}})) as pat
     assert list(tmp_path.iterdir()) == [ready]
 
 
-def test_the_next_build_removes_what_a_killed_one_left_and_nothing_that_is_used(tmp_path: Path) -> None:
+def test_the_next_maker_removes_what_a_killed_one_left_and_nothing_that_is_used(tmp_path: Path) -> None:
     code = f"""import pathlib, time
-from weir.fabric.lean_build import _scratch
-with _scratch(pathlib.Path({str(tmp_path)!r})) as made:
+from weir.fabric.lock import scratch
+with scratch(pathlib.Path({str(tmp_path)!r}), 'tree-') as made:
     (made / "ready").touch()
     time.sleep(600)"""
     killed_when(code, lambda: bool(list(tmp_path.glob("*/ready"))), tmp_path)
-    (left,) = tmp_path.iterdir()
-    with lean_build._scratch(tmp_path) as one:
+    (left,) = tmp_path.glob("*/")
+    with lock.scratch(tmp_path, "tree-") as one:
         assert not left.exists()
-        with lean_build._scratch(tmp_path) as other:
-            assert {*tmp_path.iterdir()} == {one, other}
+        with lock.scratch(tmp_path, "tree-") as other:
+            assert {*tmp_path.glob("*/")} == {one, other}
     assert list(tmp_path.iterdir()) == []
+
+
+def test_whoever_holds_a_makers_folder_does_not_hold_its_maker(tmp_path: Path) -> None:
+    """Anybody who can read a folder can lock it, and for ever."""
+    folder = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        with lock.scratch(tmp_path, "tree-") as made:
+            locks = [path for path in tmp_path.iterdir() if path.is_file()]
+            assert [oct(path.stat().st_mode)[-3:] for path in locks] == ["600"]
+            assert made.is_dir()
+    finally:
+        os.close(folder)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_maker_that_another_one_holds_up_ends_with_who_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "_SCRATCH_WAIT_S", 0.05)
+    held = Lock(tmp_path / "tree-all.lock")
+    assert held.take()
+    try:
+        with (
+            pytest.raises(FabricError, match=r"another weir holds .*all\.lock"),
+            lock.scratch(tmp_path, "tree-"),
+        ):
+            pass
+    finally:
+        held.release()

@@ -14,9 +14,9 @@ import pytest
 from pyroute2 import IPRoute
 from pyroute2.ethtool import Ethtool
 
+from weir.base.error import FabricError
 from weir.fabric import namespace
 from weir.fabric import offloads as under_test
-from weir.fabric.errors import FabricError
 from weir.fabric.offloads import switch_off_offloads
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.fabric import process
-from weir.fabric.errors import FabricError
 
 MARKER = f"lab-{os.getpid():08x}/weir-dp"
 

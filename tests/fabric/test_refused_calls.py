@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from pyroute2 import netns
 
+from weir.base.error import FabricError
 from weir.fabric import namespace, process
 from weir.fabric.deployment import clean_leftovers, deployments
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
 from weir.fabric.lock import Lock
 from weir.fabric.run_directory import RunDirectory

@@ -11,8 +11,8 @@ import pytest
 from pydantic import ValidationError
 
 from weir import plan
+from weir.base.error import FabricError
 from weir.fabric import data_plane, sriov
-from weir.fabric.errors import FabricError
 from weir.fabric.sriov import SriovVf
 from weir.fabric.step_handlers import Site
 from weir.lab import Lab

@@ -151,6 +151,21 @@ def test_an_answered_one_does_not_come_again() -> None:
         stop_signals.discard()
 
 
+def test_when_what_was_asked_for_stands_it_comes_too_late(capfd: pytest.CaptureFixture[str]) -> None:
+    before = {number: signal.getsignal(number) for number in stop_signals.SIGNALS}
+    try:
+        with stop_signals.held():
+            stop_signals.finish()
+            press()
+        press()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert capfd.readouterr().err == ""
+    with pytest.raises(KeyboardInterrupt), stop_signals.held():  # the next one in this process
+        press()
+
+
 def test_where_it_is_ignored_it_stays_ignored() -> None:
     before = signal.signal(pressed[0], signal.SIG_IGN)
     try:

@@ -11,9 +11,9 @@ from typing import Any, cast
 import pytest
 
 from weir import fabric
+from weir.base.error import FabricError
 from weir.cli import deploy
 from weir.fabric import run_directory
-from weir.fabric.errors import FabricError
 
 from .machine import Daemon, Machine
 

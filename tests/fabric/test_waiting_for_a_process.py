@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.fabric import process
-from weir.fabric.errors import FabricError
 
 
 def test_a_socket_that_nobody_listens_at_yet_is_waited_for(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.base.step import StepKind
-from weir.fabric.errors import FabricError
 from weir.fabric.host.isolated import holding
 from weir.fabric.host.partition import Partition
 from weir.fabric.host.settings import Governor, HostSettings, Interrupts, RtThrottle

@@ -111,9 +111,12 @@ HELD_FRAGMENTS = 256
 class Inspector:
     """Flows, verdicts and charges, without limits of memory or time."""
 
-    def __init__(self, rules: str, *, packets_max: int, payload_bytes_max: int) -> None:
+    def __init__(
+        self, rules: str, *, packets_max: int, payload_bytes_max: int, forwards_ipv6: bool = False
+    ) -> None:
         self.rules = read_rules(rules)
         self.packets_max, self.payload_bytes_max = packets_max, payload_bytes_max
+        self.forwards_ipv6 = forwards_ipv6
         self.flows: dict[Tuple, Flow] = {}
         self.fragments: dict[tuple[int, int, int, int], Flow] = {}
         self.held = 0
@@ -128,7 +131,8 @@ class Inspector:
     def _reason(self, frame: bytes, direction: Direction) -> str | None:
         ethertype, at = ip_at(frame)
         if ethertype == 0x86DD:
-            return None if _is_whole_ipv6(frame, at) else "malformed"
+            unseen = None if self.forwards_ipv6 else "ipv6"
+            return unseen if _is_whole_ipv6(frame, at) else "malformed"
         if ethertype != 0x0800:
             return None
         end = ipv4_end(frame, at)

@@ -8,7 +8,17 @@ from dataclasses import dataclass, field
 from .ipv4 import TCP, UDP, Packet
 from .ipv6 import Packet6
 from .replay import Dropped, Forwarded
-from .rules_reference import Flow, Rules, datagram_of, family_of, flow_of, icmp_of, parsed
+from .rules_reference import (
+    Flow,
+    Rules,
+    Waiting,
+    cut_first,
+    datagram_of,
+    family_of,
+    flow_of,
+    icmp_of,
+    parsed,
+)
 
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 ECHO_REPLY, ECHO_REQUEST = (0, 129), (8, 128)
@@ -40,7 +50,9 @@ class Firewall:
         self.rules = rules
         self.syn_first = syn_first
         self.sessions: dict[Key, Session] = {}
-        self.fragments: dict[tuple[int, ...], Session | str] = {}  # or why the first was dropped
+        self.fragments: dict[tuple[int, ...], Session | str | None] = {}
+        """The session of the first one, or why that was dropped; None: it passed without one."""
+        self.waiting = Waiting()
 
     def reload(self, rules: Rules) -> None:
         """Sessions that the new rules refuse end."""
@@ -51,6 +63,8 @@ class Firewall:
         """What becomes of a frame, whichever way it goes."""
         packet = parsed(frame)
         if isinstance(packet, str):
+            if packet == "truncated" and (first := cut_first(frame)) is not None:
+                self.fragments[first] = packet
             return Dropped(packet, "firewall")
         reason = self._reason(packet)
         return Dropped(reason, "firewall") if reason else Forwarded(frame)
@@ -60,7 +74,10 @@ class Firewall:
             return self._later_fragment(packet)
         kind = packet.frame[packet.l4] if icmp_of(packet) else None
         if kind is not None and kind not in (*ECHO_REQUEST, *ECHO_REPLY):
-            return None if self._is_related(packet) else self._by_rules(packet)
+            said = None if self._is_related(packet) else self._by_rules(packet)
+            if packet.is_fragment:
+                self.fragments[datagram_of(packet)] = said
+            return said
         reason = self._of_session(packet, kind)
         if reason is not None and packet.is_fragment:
             self.fragments[datagram_of(packet)] = reason
@@ -97,10 +114,11 @@ class Firewall:
         return kind not in ECHO_REPLY
 
     def _later_fragment(self, packet: AnyPacket) -> str | None:
-        session = self.fragments.get(datagram_of(packet))
-        if session is None:
-            return self._by_rules(packet)
-        if isinstance(session, str):
+        datagram = datagram_of(packet)
+        if datagram not in self.fragments:
+            return self.waiting.reason()
+        session = self.fragments[datagram]
+        if session is None or isinstance(session, str):
             return session
         return None if session in self.sessions.values() else "no_session"
 

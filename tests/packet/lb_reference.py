@@ -67,11 +67,19 @@ HELD_FRAGMENTS = 256
 class Balancer:
     """One virtual service for each entry; nothing times out."""
 
-    def __init__(self, services: dict[Endpoint, list[Endpoint]], size: int, *, drops_other: bool) -> None:
+    def __init__(
+        self,
+        services: dict[Endpoint, list[Endpoint]],
+        size: int,
+        *,
+        drops_other: bool,
+        forwards_ipv6: bool = False,
+    ) -> None:
         self.active = {vip: list(backends) for vip, backends in services.items()}
         self.service_of = {backend: vip for vip, backends in services.items() for backend in backends}
         self.size = size
         self.drops_other = drops_other
+        self.forwards_ipv6 = forwards_ipv6
         self.tables: dict[Endpoint, list[Endpoint]] = {}
         self.connections: dict[Key, Connection] = {}
         self.fragments: dict[tuple[int, int, int, int], int | str] = {}  # or why the first was dropped
@@ -105,7 +113,9 @@ class Balancer:
         if kind == 0x86DD:
             whole = len(frame) >= at + 40 and frame[at] >> 4 == 6
             whole = whole and at + 40 + int.from_bytes(frame[at + 4 : at + 6], "big") <= len(frame)
-            return self._other(frame) if whole else Dropped("malformed", "lb")
+            if whole and self.forwards_ipv6:
+                return Forwarded(frame)
+            return Dropped("ipv6" if whole else "malformed", "lb")
         if kind != 0x0800:
             return Forwarded(frame)
         end = ipv4_end(frame, at)

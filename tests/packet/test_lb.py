@@ -26,12 +26,12 @@ WEB = endpoint(f"{VIP}:80", TCP_PROTOCOL)
 TABLE_SIZE = 251
 
 
-def reference(*, drops_other: bool) -> Balancer:
+def reference(*, drops_other: bool, forwards_ipv6: bool = False) -> Balancer:
     services = {
         WEB: [endpoint(f"{ip}:8080", TCP_PROTOCOL) for ip in BACKENDS],
         endpoint(f"{VIP}:53", UDP_PROTOCOL): [endpoint(f"{BACKENDS[0]}:53", UDP_PROTOCOL)],
     }
-    return Balancer(services, TABLE_SIZE, drops_other=drops_other)
+    return Balancer(services, TABLE_SIZE, drops_other=drops_other, forwards_ipv6=forwards_ipv6)
 
 
 def hand_made() -> Iterator[Sent]:
@@ -120,12 +120,15 @@ def options(**more: str | int | bool) -> dict[str, str | int | bool]:
     return {"services": SERVICES, "table_size": TABLE_SIZE, **more}
 
 
-@pytest.mark.parametrize("other", ["forward", "drop"])
-def test_hand_made_packets_become_what_the_reference_says(other: str) -> None:
+@pytest.mark.parametrize(
+    "given", [{}, {"other": "drop"}, {"ipv6": "forward"}, {"other": "drop", "ipv6": "forward"}]
+)
+def test_hand_made_packets_become_what_the_reference_says(given: dict[str, str]) -> None:
     sent = list(hand_made())
     assert len(sent) >= 200
-    with replay(("lb", options(other=other))) as chain:
-        chain.compare(reference(drops_other=other == "drop").handle, sent)
+    expected = reference(drops_other="other" in given, forwards_ipv6="ipv6" in given)
+    with replay(("lb", options(**given))) as chain:
+        chain.compare(expected.handle, sent)
 
 
 def test_traffic_and_back_ends_that_come_and_go_are_as_the_reference_says() -> None:

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,47 +13,28 @@ from weir import report
 from weir.results.result import Result
 from weir.results.soak import Soak
 
+from .browser import load_page, needs_chromium
 from .disturbed import disturbed
 from .hostile import hostile
 from .synthetic import result
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+pytestmark = needs_chromium
 
 
-def load(made: Result, folder: Path, width_px: int = 1400, *, opened: bool = False) -> tuple[str, str]:
+def load(
+    made: Result, folder: Path, width_px: int = 1400, *, opened: bool = False, watching: str = ""
+) -> tuple[str, str]:
     """The page's DOM after its script has run, and what the browser wrote on its console.
 
-    `opened`: all folds are open from the beginning.
+    `opened`: all folds are open from the beginning. `watching`: a script of ours that runs before the page's,
+    which the page as it is would refuse.
     """
-    page = folder / "report.html"
     text = report.render(made, "html")
-    page.write_text(text.replace("<details", "<details open") if opened else text, encoding="utf-8")
-    quiet = ("disable-quic", "no-first-run", "disable-background-networking", "disable-component-update")
-    done = subprocess.run(
-        [
-            str(CHROMIUM),
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            *(f"--{flag}" for flag in quiet),
-            "--disable-sync",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={folder / 'profile'}",
-            f"--window-size={width_px},1000",
-            "--virtual-time-budget=8000",
-            "--enable-logging=stderr",
-            "--dump-dom",
-            page.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    said = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
-    return done.stdout, said
+    if watching:
+        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+        text = text.replace("<head>", f"<head><script>{watching}</script>", 1)
+        assert watching in text
+    return load_page(text.replace("<details", "<details open") if opened else text, folder, width_px)
 
 
 @pytest.mark.parametrize("width_px", [1400, 500])

@@ -18,9 +18,10 @@ from weir.report.hdr_histogram import LOWEST_NS, empty
 from weir.report.percentiles import curves
 from weir.results.result import Result
 
+from .browser import CHROMIUM
 from .latency_runs import SLOWEST_OF_1000, Buckets, latency_run, trial
 from .synthetic import result
-from .test_page_in_browser import CHROMIUM, load
+from .test_page_in_browser import load
 
 
 def rows(run: Result) -> list[dict[str, str]]:

@@ -88,6 +88,9 @@ class SimulatedDut:
     def announce(self, count: int) -> None:
         """Needs no teaching."""
 
+    def learn(self, config: TrafficConfigure) -> None:
+        """No stream answers another one."""
+
     def delays(self, stream: int) -> DelayHistogram:
         """The last trial's; all streams pass the same device."""
         del stream

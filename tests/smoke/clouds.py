@@ -67,12 +67,12 @@ class StandingCloud:
         return made
 
     @contextmanager
-    def wire(self, host: str) -> Iterator[socket.socket]:
-        """All frames of a host's interface."""
+    def wire(self, host: str, interface: str = HOST_INTERFACE) -> Iterator[socket.socket]:
+        """All frames of an interface of a host's."""
         with namespace.inside(self.topology.namespace(host)):
             made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         with made:
-            made.bind((HOST_INTERFACE, ETH_P_ALL))
+            made.bind((interface, ETH_P_ALL))
             made.settimeout(0.2)
             yield made
 
@@ -108,6 +108,17 @@ def frames(wire: socket.socket) -> list[bytes]:
             found.append(wire.recv(2048))
         except TimeoutError:
             return found
+
+
+def arrives(wire: socket.socket, sent: bytes) -> bool:
+    """Whether a frame comes that begins so, within ARRIVES_S of the one before."""
+    wire.settimeout(ARRIVES_S)
+    while True:
+        try:
+            if wire.recv(2048)[: len(sent)] == sent:
+                return True
+        except TimeoutError:
+            return False
 
 
 def mac(text: str) -> bytes:

@@ -23,6 +23,7 @@ def run_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     stays as it is."""
     monkeypatch.setenv(lifeline.OFF, "1")
     root = Path(tempfile.mkdtemp(prefix="wk", dir="/tmp"))
+    root.chmod(0o711)  # as /run/weir: programs have users of their own
     guests = Path(tempfile.mkdtemp(prefix="wg", dir="/var/tmp"))
     monkeypatch.setenv("WEIR_RUN_DIR", str(root))
     monkeypatch.setenv("WEIR_GUEST_DIR", str(guests))

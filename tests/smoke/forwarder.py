@@ -3,16 +3,19 @@
 addresses that the next hop expects. `forwarder.py LEFT LEFT_MAC LEFT_HOP RIGHT RIGHT_MAC RIGHT_HOP [OPTION]`.
 
 OPTION drop=N: every N-th frame is lost. stop=N: it ends after N frames. deaf: it ignores SIGTERM. late=S:
-what comes in its first S seconds is lost.
+what comes in its first S seconds is lost. garbage=N: with every N-th frame it sends four of its own: random
+bytes that may be too short or too long, the frame cut off, and the frame with random bytes in its place.
 """
 
 from __future__ import annotations
 
+import random
 import select
 import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 
 ETH_P_ALL, FRAME_BYTES, MAC_BYTES = 3, 65536, 6
 ANSWER = 7
@@ -27,6 +30,20 @@ def opened(name: str) -> socket.socket:
 
 def octets(mac: str) -> bytes:
     return bytes.fromhex(mac.replace(":", ""))
+
+
+def throw(out: socket.socket, head: bytes, frame: bytes) -> None:
+    """Garbage, from a seed of each frame's own."""
+    chance = random.Random(frame)
+    own = (
+        chance.randbytes(chance.randint(1, 3000)),
+        head + chance.randbytes(chance.randint(0, 1500)),
+        head + frame[2 * MAC_BYTES : chance.randint(2 * MAC_BYTES, len(frame))],
+        head + frame[2 * MAC_BYTES : 34] + chance.randbytes(len(frame) - 34),
+    )
+    for one in own:
+        with suppress(OSError):  # shorter than a header, or longer than the interface takes
+            out.send(one)
 
 
 def main(words: list[str]) -> int:
@@ -55,6 +72,8 @@ def main(words: list[str]) -> int:
             if time.monotonic() >= begins and ("drop" not in said or seen % int(said["drop"])):
                 out, head = way[one]
                 out.send(head + frame[2 * MAC_BYTES :])
+                if "garbage" in said and seen % int(said["garbage"]) == 0:
+                    throw(out, head, frame)
 
 
 sys.exit(main(sys.argv[1:]))

@@ -159,6 +159,14 @@ class Destroy(Scene):
     def work(self) -> None:
         weir("destroy", self._id)
 
+    def at_once(self, ended: Ended, told: str) -> None:
+        """It is gone, or, of a command that was stopped before it had begun, stands as it stood."""
+        left = self.mine() if ended.code in (OK, FAILED, INTERRUPTED) else []
+        if ended.code == INTERRUPTED and left:
+            assert [(one.id, one.state()) for one in left] == [(self._id, "kept")], told
+            left.pop().require_alive()
+        assert left == [], told
+
 
 class Run(Scene):
     """`weir run`; the store has what was committed."""

@@ -159,6 +159,19 @@ def test_a_run_searches_stores_and_reports(tmp_path: Path) -> None:
     assert "Every connection" in shown.stdout
 
 
+def test_a_run_of_a_chain_that_lets_no_connection_through_searches_nothing_and_says_who_denied(
+    tmp_path: Path,
+) -> None:
+    more = "max_rate: 100, retransmit_ms: 10, retries: 1, trial_s: 0.5, drain_s: 20, "
+    lab_of(tmp_path, "direct", "deny", more)
+    ran = weir("run", str(tmp_path), "--store", str(tmp_path / "store.db"), "--output", str(tmp_path / "out"))
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    last = ran.stderr.splitlines()[-1]
+    assert "no goal of the connections was reached: Nothing comes through: of " in last
+    assert "0 reached the servers" in last
+    assert "at f1/acl (denied)" in last
+
+
 @pytest.mark.parametrize("command", [["rfc2544"], ["soak"], ["migrate"], ["lean"], ["model", "predict"]])
 def test_what_sends_frames_refuses_a_lab_with_connections(tmp_path: Path, command: list[Any]) -> None:
     lab_of(tmp_path, "direct", "firewall")

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from weir import fabric
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
+from weir.fabric.function.control_group import ControlGroup
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
@@ -138,6 +139,24 @@ def test_a_container_that_ends_early_is_said_with_its_last_words(tmp_path: Path,
     where = bundle(tmp_path / "bundle", "sh", "-c", "echo no licence; exit 3")
     with pytest.raises(FabricError, match="exit code 3 before it was ready: no licence"):
         trial_of(container_lab(where, ready="forwarding"))
+    assert left_behind(run_root) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "limits", "said"),
+    [
+        ("echo forwarding; x=y; while :; do x=$x$x; done", {"memory_limit_mb": 64}, "more than its 64 MB"),
+        ("echo forwarding; while :; do sleep 9 & done", {"processes": 40}, "more than its 40 processes"),
+    ],
+)
+def test_a_container_that_takes_too_much_comes_to_its_limit_and_is_ended(
+    script: str, limits: dict[str, Any], said: str, tmp_path: Path, run_root: Path
+) -> None:
+    if ControlGroup().lacking({"cores": []}) is not None:
+        pytest.skip("control groups cannot be made")
+    where = bundle(tmp_path / "bundle", "sh", "-c", script)
+    with pytest.raises(FabricError, match=said):
+        trial_of(container_lab(where, ready="nothing that it says", **limits))
     assert left_behind(run_root) == []
 
 

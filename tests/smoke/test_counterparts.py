@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
@@ -34,10 +34,12 @@ SERVICE = "198.19.0.1:1024/udp"
 SERVICES = f"{SERVICE} 10.0.0.1:5000, {SERVICE} 10.0.0.2:5000"
 
 
-def lab_of(kind: str, function: dict[str, Any]) -> Lab:
+def lab_of(kind: str, function: dict[str, Any], to_address: str | None = None) -> Lab:
+    """`to_address`: whom the tester's right end sends to, whatever it has seen arrive."""
     tiny = tiny_lab("linux-bridge")
     made = FunctionOptions.model_validate({"kind": kind, **function})
-    traffic = tiny.traffic.model_copy(update={"frames": ("128",)})
+    right = tiny.traffic.right.model_copy(update={"to_address": to_address})
+    traffic = tiny.traffic.model_copy(update={"frames": ("128",), "right": right})
     return tiny.model_copy(update={"functions": {DEFAULT_FUNCTION: made}, "traffic": traffic})
 
 
@@ -45,11 +47,11 @@ def refused(trial: Trial, reason: str) -> int:
     return sum(drop.packets for drop in trial.drops if drop.reason == reason)
 
 
-def both(function: dict[str, Any]) -> tuple[Trial, Trial]:
+def both(function: dict[str, Any], to_address: str | None = None) -> tuple[Trial, Trial]:
     """Of Weir's function, and of Linux in its place."""
     found = []
     for kind in ("process", "kernel"):
-        (trial,) = trials_of(lab_of(kind, function), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+        (trial,) = trials_of(lab_of(kind, function, to_address), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
         assert trial.unaccounted == 0, trial.drops
         found.append(trial)
     return found[0], found[1]
@@ -87,17 +89,19 @@ def test_what_passes_weirs_function_passes_linux_in_its_place(
 
 
 @pytest.mark.parametrize(
-    ("function", "reason"),
+    ("function", "reason", "to_address"),
     [
-        pytest.param({"nf": "acl", "options": {"rule_list": RULES}}, "denied", id="acl"),
-        # The tester's right end sends to inside addresses, which have no mapping.
-        pytest.param({"nf": "nat", "options": {"external": "203.0.113.0/28"}}, "no_mapping", id="nat"),
+        pytest.param({"nf": "acl", "options": {"rule_list": RULES}}, "denied", None, id="acl"),
+        # The tester's right end sends to an inside address, which has no mapping.
+        pytest.param(
+            {"nf": "nat", "options": {"external": "203.0.113.0/28"}}, "no_mapping", "198.18.0.1", id="nat"
+        ),
     ],
 )
 def test_what_weirs_function_refuses_linux_refuses_and_counts(
-    function: dict[str, Any], reason: str, run_root: Path
+    function: dict[str, Any], reason: str, to_address: str | None, run_root: Path
 ) -> None:
-    weir, linux = both(function)
+    weir, linux = both(function, to_address)
     for trial in (weir, linux):
         assert 0 < refused(trial, reason) == trial.offered - trial.delivered < trial.offered, trial.drops
     shares = [refused(trial, reason) / trial.offered for trial in (weir, linux)]

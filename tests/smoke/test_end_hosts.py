@@ -49,7 +49,7 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     },
     "firewall-ipv4": {"nf": "firewall", "options": {"default": "permit"}},
     "acl": {"nf": "acl", "options": {"rule_list": "permit any any any", "not_ipv4": "forward"}},
-    "dpi": {"nf": "dpi"},
+    "dpi": {"nf": "dpi", "options": {"ipv6": "forward"}},
     "impair": {"nf": "impair", "options": {"delay_ns": 100_000}},
     "policer": {
         "nf": "policer",
@@ -171,7 +171,7 @@ def test_a_router_translates_ipv4_and_routes_ipv6_which_reaches_both_hosts() -> 
 
 @pytest.mark.usefixtures("run_root")
 def test_a_balanced_service_is_reached_by_its_own_address() -> None:
-    lb = {"nf": "lb", "options": {"services": SERVICE}}
+    lb = {"nf": "lb", "options": {"services": SERVICE, "ipv6": "forward"}}
     lab = lab_of("direct", {"lb": lb}, left={"to_address": "203.0.113.10"})
     topology = topology_of(lab)
     with forwarding(lab, topology):

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from weir import plan
+from weir.base.error import FabricError
 from weir.fabric import Deployment
-from weir.fabric.errors import FabricError
 from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.lacking import lacking
 from weir.fabric.vm.monitor import execute

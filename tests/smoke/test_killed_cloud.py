@@ -22,7 +22,7 @@ from .test_cloud import pytestmark as needs_what_clouds_need
 pytestmark = needs_what_clouds_need
 
 DEPLOY, DESTROY = ("doing", "done", "recorded"), ("undoing", "undone", "forgotten")
-SMALL = {"weir": 1, "name": "cloud", "tenants": [{"name": "blue", "instances": 1}]}
+SMALL = {"weir": 1, "name": "cloud", "tenants": [{"name": "blue", "functions": [{"name": "dpi"}]}]}
 Scene = tuple[list[Step], CloudTopology, Surroundings]
 
 

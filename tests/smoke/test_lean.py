@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import jsonschema
@@ -17,7 +19,7 @@ from scapy.layers.l2 import Ether
 from scapy.utils import wrpcap
 from typer.testing import CliRunner
 
-from weir.cli.exits import FAILED, USAGE
+from weir.cli.exits import FAILED, INTERRUPTED, USAGE
 from weir.cli.main import app
 from weir.fabric import FabricError
 from weir.fabric import lean as process
@@ -215,3 +217,20 @@ def request(chain: str, pcap: Path | None = None, *, fastpath: bool = False) -> 
         frame="64",
         pcap=None if pcap is None else str(pcap),
     )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_what_stops_a_service_ends_lean_and_its_programs(number: int) -> None:
+    weir = subprocess.Popen(
+        [sys.executable, "-c", "from weir.cli.main import main; main()", "lean", CHAIN, "--launches", "100"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    children = Path(f"/proc/{weir.pid}/task/{weir.pid}/children")
+    while not (programs := [int(pid) for pid in children.read_text().split()]):
+        assert weir.poll() is None
+        time.sleep(0.02)
+    weir.send_signal(number)
+    _, complained = weir.communicate(timeout=60)
+    assert weir.returncode == INTERRUPTED
+    assert complained.endswith("weir: interrupted\n")
+    assert [pid for pid in programs if Path(f"/proc/{pid}").exists()] == []

@@ -70,6 +70,14 @@ class Network:
         return made
 
 
+def with_two_addresses(pair: host_traffic.Pair) -> Network:
+    """A second one for each end."""
+    for netns, address in ((pair.left, INSIDE_TOO), (pair.right, OUTSIDE_TOO)):
+        with namespace.inside(netns):
+            subprocess.run(["ip", "address", "add", f"{address}/32", "dev", "eth0"], check=True)
+    return Network(pair.left, pair.right)
+
+
 def heard(listening: socket.socket) -> tuple[str, int]:
     """Who sent what came next."""
     _, sender = listening.recvfrom(2048)
@@ -214,7 +222,4 @@ def test_hosts_find_the_behaviour_that_each_is_known_for(
     topology = topology_of(lab := lab_of("linux-bridge", {"edge": function}))
     with forwarding(lab, topology):
         (pair,) = host_traffic.pairs(topology)
-        for netns, address in ((pair.left, INSIDE_TOO), (pair.right, OUTSIDE_TOO)):
-            with namespace.inside(netns):
-                subprocess.run(["ip", "address", "add", f"{address}/32", "dev", "eth0"], check=True)
-        assert behaviour(Network(pair.left, pair.right)) == expected
+        assert behaviour(with_two_addresses(pair)) == expected

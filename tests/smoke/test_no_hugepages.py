@@ -13,6 +13,8 @@ import pytest
 
 from weir import fabric
 from weir.fabric import hugepages
+from weir.procedures.lean.run import MEMORY_MB
+from weir.results.lean import LeanResult
 from weir.store.store import Store
 
 from .tiny import LAB
@@ -42,6 +44,26 @@ def test_pages_that_another_program_was_promised_are_not_free() -> None:
         assert hugepages.free_mb() == free_mb + pages * hugepages.PAGE_MB
     finally:
         hugepages.DIRECTORY.joinpath("nr_hugepages").write_text(before)
+
+
+def test_lean_goes_on_without_pages_that_others_were_promised() -> None:
+    nr = hugepages.DIRECTORY.joinpath("nr_hugepages")
+    before = nr.read_text()
+    nr.write_text(str(int(before) + MEMORY_MB // hugepages.PAGE_MB))
+    try:
+        free_mb = hugepages.free_mb()
+        if free_mb < MEMORY_MB:
+            pytest.skip("the kernel has no memory for hugepages")
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB
+        lean = [sys.executable, "-c", "from weir.cli.main import main; main()", "lean", "l2fwd"]
+        with mmap.mmap(-1, free_mb << 20, flags=flags):
+            done = subprocess.run(
+                [*lean, "--launches", "5", "--json"], capture_output=True, text=True, check=False, timeout=120
+            )
+    finally:
+        nr.write_text(before)
+    assert done.returncode == 0, done.stderr
+    assert LeanResult.model_validate_json(done.stdout).fingerprint.memory == "no-huge"
 
 
 @pytest.mark.parametrize("technology", ["direct", "ovs-dpdk"])

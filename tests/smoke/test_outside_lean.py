@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 runner = CliRunner()
-PROGRAM = "kind: program, program: {command: %s, ready: forwarding}"
+PROGRAM = "kind: program, program: {command: %s, ready: forwarding, user: root}"
 
 
 def lab_with(folder: Path, function: str) -> Path:

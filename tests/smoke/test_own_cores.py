@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -96,6 +97,20 @@ def test_what_would_poll_on_the_cores_of_another_deployment_is_refused_and_names
     assert not (tmp_path / "results.db").exists()
     assert weirs.does("destroy", first)[0] == OK
     weirs.surroundings.check("destroyed")
+
+
+def test_lean_does_not_measure_on_a_core_that_another_deployment_polls_on(weirs: Weirs, first: str) -> None:
+    core = re.search(r"polls on cores? (\d+)", weirs.does("deploy", ".")[2])
+    assert core is not None
+    code, said, complained = weirs.does("lean", "l2fwd", "--cpu", core[1], "--launches", "5")
+    assert code == ENVIRONMENT
+    assert complained.startswith(f"weir: {first} polls on core {core[1]};")
+    assert said == ""
+    assert weirs.does("destroy", first)[0] == OK
+    code, said, complained = weirs.does("lean", "l2fwd", "--cpu", core[1], "--launches", "5")
+    assert code == OK, complained
+    assert "l2fwd" in said
+    weirs.surroundings.check("measured")
 
 
 def test_with_wait_it_comes_to_its_turn_when_the_cores_are_free(weirs: Weirs, first: str) -> None:

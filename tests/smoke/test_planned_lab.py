@@ -57,7 +57,7 @@ def planned(lab: Path, rate: str) -> dict[str, Any]:
     """By a model whose costs are made up."""
     model, out = lab.parent / "model.json", lab.parent / "planned.yml"
     write_model(sample_model(), model)
-    words = ["plan", lab, "--rate", rate, "--out", out, "--model", model, "--json"]
+    words = ["plan", lab, "--rate", rate, "--output", out, "--model", model, "--json"]
     done = CliRunner().invoke(app, [str(word) for word in words])
     assert done.exit_code == 0, done.output
     answer: dict[str, Any] = json.loads(done.stdout)

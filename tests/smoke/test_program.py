@@ -5,6 +5,7 @@ with its last words, and nothing of it stays."""
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shlex
 import shutil
@@ -16,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from weir.fabric import process
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
+from weir.fabric import own_user, process
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
@@ -42,7 +43,8 @@ SLEEP = f"sleep {3600 + secrets.randbelow(10**6)}"
 
 def program_lab(command: list[str], technology: str = "linux-bridge", /, **program: Any) -> Lab:
     tiny = tiny_lab(technology)
-    options = {"command": command, "ready": "forwarding", **program}
+    # Python, and what pytest makes, may be root's alone to read.
+    options = {"command": command, "ready": "forwarding", "user": "root", **program}
     function = FunctionOptions.model_validate({"kind": "program", "program": options})
     traffic = tiny.traffic.model_copy(update={"frames": ("128",)})
     return tiny.model_copy(update={"functions": {DEFAULT_FUNCTION: function}, "traffic": traffic})
@@ -152,6 +154,30 @@ def test_a_program_that_does_not_come_up_is_said_and_leaves_nothing(
     assert not subprocess.run(["pgrep", "-f", f"^{SLEEP}$"], capture_output=True, check=False).stdout
 
 
+def test_it_runs_as_a_user_of_its_own_that_may_touch_packets_and_nothing_else(run_root: Path) -> None:
+    told = "grep -E '^(Uid|CapEff|NoNewPrivs)' /proc/self/status; id -G"
+    lab = program_lab(["sh", "-c", f"{told}; touch /usr/x 2>&1; echo forwarding; exec {SLEEP}"], user=None)
+    with standing(lab, lambda _trial: None) as (deployment, _):
+        said = (deployment.run_dir / "f1.program.log").read_text()
+        number = own_user.unused_id(f"{deployment.id}/f1")
+    assert re.search(rf"^Uid:\s+{number}\s+{number}\s+{number}\s+{number}$", said, re.MULTILINE)
+    assert re.search(rf"^{number}$", said, re.MULTILINE)
+    assert re.search(rf"^CapEff:\s+{1 << NET_ADMIN | 1 << NET_RAW:016x}$", said, re.MULTILINE)
+    assert re.search(r"^NoNewPrivs:\s+1$", said, re.MULTILINE)
+    assert "touch: cannot touch '/usr/x': Permission denied" in said
+    assert [*run_root.iterdir()] == []
+
+
+def test_one_that_its_user_may_not_execute_is_told_the_way_out(run_root: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho forwarding; sleep 3600\n")
+    program.chmod(0o700)
+    with pytest.raises(FabricError, match="Permission denied") as refused:
+        trials_of(program_lab([str(program)], user=None), 1, GENTLE_PPS, DURATION_S)
+    assert "what needs more has program.user: root" in str(refused.value)
+    assert [*run_root.iterdir()] == []
+
+
 def test_a_command_before_it_that_fails_is_mended_where_the_lab_has_it(run_root: Path) -> None:
     with pytest.raises(FabricError, match="failed with exit code 1") as refused:
         trials_of(program_lab(FORWARDER, commands=["false"]), 1, GENTLE_PPS, DURATION_S)
@@ -177,7 +203,6 @@ def test_it_runs_as_its_user_with_its_files_and_variables(run_root: Path, tmp_pa
     tmp_path.chmod(0o777)
     script = "id -un > said; cat $CONF >> said; grep CapEff /proc/self/status > may; "
     script += f"echo forwarding; exec {SLEEP}"
-    run_root.chmod(0o711)
     lab = program_lab(
         ["sh", "-c", script],
         user="nobody",

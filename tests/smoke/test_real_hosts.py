@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import socket
 import struct
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +22,8 @@ from pyroute2 import IPRoute
 
 from tests.private_data_plane import private_data_plane
 from weir.fabric import namespace
-from weir.protocol import DataPlaneClient
+from weir.fabric.offloads import switch_off_offloads
+from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.configuration import Configure
 from weir.protocol.ledger import PortLedger
 
@@ -87,11 +90,11 @@ def configuration(
     port = {"kind": kind, "netns": f"/run/netns/{hosts.middle}", "rx_queue_size": 256}
     paths = [
         {"name": "right", "in": "a", "stages": list(first), "out": "b"},
-        {"name": "left", "in": "b", "stages": list(again), "out": "a"},
+        {"name": "left", "direction": "inbound", "in": "b", "stages": list(again), "out": "a"},
     ]
     ports = [port | {"name": name, "interface": name} for name in ("a", "b")]
     area = {"name": "wire", "core": core, "kind": "chain", "paths": paths}
-    return Configure.model_validate({"ports": ports, "areas": [area], "mbufs": 4096})
+    return Configure.model_validate({"ports": ports, "areas": [area], "mbufs": 16384})
 
 
 @contextmanager
@@ -109,7 +112,11 @@ def forwarding(configured: Configure) -> Iterator[DataPlaneClient]:
 @pytest.fixture
 def wire(hosts: Hosts, request: pytest.FixtureRequest) -> Iterator[DataPlaneClient]:
     """weir-dp that forwards all frames between the hosts, unchanged."""
-    with forwarding(configuration(hosts, getattr(request, "param", "packet_socket"))) as client:
+    kind = getattr(request, "param", "packet_socket")
+    if kind != "packet_socket":
+        for host in (hosts.left, hosts.right):
+            switch_off_offloads(host, "eth0")
+    with forwarding(configuration(hosts, kind)) as client:
         yield client
 
 
@@ -151,7 +158,16 @@ def becomes(value: Callable[[], int], expected: int) -> bool:
 def test_tcp_carries_a_stream_with_all_offloads_on(
     hosts: Hosts, wire: DataPlaneClient, family: socket.AddressFamily, address: str
 ) -> None:
-    sent = secrets.token_bytes(1 << 20) * 8
+    bytes_sent = 8 << 20
+    stream(hosts, family, address, bytes_sent)
+    counted = port(wire, "a")
+    assert (counted.rx_too_long, counted.rx_unfinished) == (0, 0)
+    assert counted.rx_packets > bytes_sent // 1500  # cut for the wire
+
+
+def stream(hosts: Hosts, family: socket.AddressFamily, address: str, size_bytes: int) -> None:
+    """From the left host to the right one, by TCP; it arrives as it was."""
+    sent = secrets.token_bytes(1 << 20) * (size_bytes >> 20)
     came = bytearray()
     with opened(hosts.right, family, socket.SOCK_STREAM) as server:
         server.bind((address, 5001))
@@ -171,9 +187,63 @@ def test_tcp_carries_a_stream_with_all_offloads_on(
             client.sendall(sent)
         receiver.join()
     assert came == sent
-    counted = port(wire, "a")
-    assert (counted.rx_too_long, counted.rx_unfinished) == (0, 0)
-    assert counted.rx_packets > len(sent) // 1500  # cut for the wire
+
+
+def switched(netns: str, *words: str) -> None:
+    """Offloads of the host's interface, as ethtool(8) has them."""
+    ethtool = shutil.which("ethtool")
+    if ethtool is None:
+        pytest.skip("ethtool is not installed")
+    with namespace.inside(netns):
+        subprocess.run([ethtool, "-K", "eth0", *words], check=True, capture_output=True)
+
+
+def refusal(hosts: Hosts, kind: str) -> str:
+    with (
+        private_data_plane(max(os.sched_getaffinity(0)), memory_mb=128, huge=False) as path,
+        DataPlaneClient(path, connect_s=20) as client,
+        pytest.raises(DataPlaneError) as refused,
+    ):
+        client.configure(configuration(hosts, kind))
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["af_packet", "af_xdp"])
+def test_a_stock_veth_is_refused_by_a_driver_that_finishes_no_frames(hosts: Hosts, kind: str) -> None:
+    said = refusal(hosts, kind)
+    assert "eth0, the other end of a, leaves checksums and segments to a card (tx-checksum-ip-generic" in said
+    assert (
+        f"ethtool -K eth0 tx off in /run/netns/{hosts.left}, or open the interface as packet_socket" in said
+    )
+
+
+@pytest.mark.parametrize("kind", ["af_packet", "af_xdp"])
+def test_what_the_refusal_says_helps(hosts: Hosts, kind: str) -> None:
+    for host in (hosts.left, hosts.right):
+        switched(host, "tx", "off")
+    with forwarding(configuration(hosts, kind)):
+        stream(hosts, socket.AF_INET, RIGHT, 1 << 20)
+        stream(hosts, socket.AF_INET6, RIGHT_6, 1 << 20)
+
+
+def test_frames_that_are_left_to_a_card_all_the_same_are_dropped_and_counted(hosts: Hosts) -> None:
+    for host in (hosts.left, hosts.right):
+        switched(host, "tx", "off")
+    with (
+        forwarding(configuration(hosts, "af_packet")) as client,
+        opened(hosts.right, socket.AF_INET, socket.SOCK_DGRAM) as server,
+        opened(hosts.left, socket.AF_INET, socket.SOCK_DGRAM) as sender,
+    ):
+        server.bind((RIGHT, 5002))
+        sender.sendto(b"finished", (RIGHT, 5002))
+        assert server.recv(100) == b"finished"
+        switched(hosts.left, "tx", "on")
+        for _ in range(5):
+            sender.sendto(b"not finished", (RIGHT, 5002))
+        assert becomes(lambda: port(client, "a").rx_unfinished, 5)
+        switched(hosts.left, "tx", "off")
+        sender.sendto(b"finished again", (RIGHT, 5002))
+        assert server.recv(100) == b"finished again"
 
 
 @pytest.mark.usefixtures("wire")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from weir import fabric
-from weir.cli.exits import INTERRUPTED
+from weir.cli.exits import FAILED, INTERRUPTED
 from weir.results.result import Case, Result
 from weir.store.store import Store
 
@@ -151,6 +152,26 @@ def test_the_load_is_searched_for_before_the_soak(tmp_path: Path, run_root: Path
     assert case.soak.load_pps == pytest.approx(found.load_pps / 2)
     assert case.soak.unaccounted == 0
     assert {trial.purpose for trial in case.trials} >= {"search", "confirm"}
+    assert not list(run_root.iterdir())
+
+
+@pytest.mark.parametrize("load", [("--rate", "5kpps"), ("--load", "50% PDR")])
+def test_a_chain_that_lets_nothing_of_a_direction_through_is_given_up_at_once_with_the_reason(
+    load: tuple[str, str], tmp_path: Path, run_root: Path
+) -> None:
+    soaks = Soaks(tmp_path)
+    lab = tmp_path / "lab.yml"
+    options = "{default: deny, rule_list: 'permit any 198.18.0.0/16 any'}"
+    functions = f"functions: {{default: {{nf: acl, options: {options}}}}}\n"
+    lab.write_text(lab.read_text().replace("measure:\n", f"{functions}measure:\n", 1))
+    process = soaks.new("10min", *load)
+    said, _ = process.communicate(timeout=SOON_S)
+    assert process.returncode == FAILED, said
+    sent = r"of (\d+) packets 198\.19\.0\.1 → 198\.18\.0\.1 udp \(right-to-left\)"
+    reason = (
+        rf"Nothing comes through: {sent}, 1000 a second, none arrived\. Dropped: \1 at f1/acl \(denied\)\.$"
+    )
+    assert re.search(reason, said.splitlines()[-1]), said
     assert not list(run_root.iterdir())
 
 

@@ -141,9 +141,9 @@ SCENES: list[tuple[type[Scene], str]] = [
     (Migrate, "linux-bridge"),
 ]
 QUICK: dict[tuple[type[Scene], str], int] = {
-    (Deploy, "direct"): 12, (Deploy, "linux-bridge"): 6, (Deploy, "ovs"): 3,
-    (Destroy, "direct"): 10, (Destroy, "linux-bridge"): 6, (Reset, "linux-bridge"): 4,
-    (Tune, "direct"): 12, (Untune, "direct"): 12, (Run, "direct"): 3,
+    (Deploy, "direct"): 60, (Deploy, "linux-bridge"): 8, (Deploy, "ovs"): 3, (Deploy, "ovs-dpdk"): 2,
+    (Destroy, "direct"): 36, (Destroy, "linux-bridge"): 8, (Reset, "linux-bridge"): 4,
+    (Tune, "direct"): 38, (Untune, "direct"): 38, (Run, "direct"): 3,
 }  # fmt: skip
 """How many of each in `make test`, by what one costs."""
 MEASURING, OF_A_MEASUREMENT = (Run, Soak), 500

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import models_json_schema
 
-from weir.base.document_schema import SCHEMA_ID
+from weir.base.record import SCHEMA_ID
 from weir.protocol import configuration, connections, ledger, traffic, traffic_results
 from weir.protocol.client import PROTOCOL_VERSION
 from weir.protocol.configuration import Request

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
 from tools.docs import dataplane_schema as protocol
-from weir.base.document_schema import as_text
+from weir.base.record import as_text
 from weir.cli.main import app
 from weir.host import diagnosis
 from weir.lab import fleet_load, tenants_load
@@ -89,7 +89,7 @@ refused with file, line, what was expected and the nearest valid name. JSON Sche
 [schema/tenants.schema.json](../../schema/tenants.schema.json)."""
 
 PLACEMENT_INTRO = """\
-What `weir fleet plan` prints with `--json` and writes with `--out`. Units are in the names. JSON Schema:
+What `weir fleet plan` prints with `--json` and writes with `--output`. Units are in the names. JSON Schema:
 [schema/placement.schema.json](../../schema/placement.schema.json)."""
 
 LAB_PLAN_INTRO = """\

@@ -5,11 +5,11 @@
  *
  * It has no sessions: an answer needs a rule of its own (firewall has them). Rules are of a file
  * (syntax: toolkit/rule_set.h) and apply to both directions, or to one. Packets are not changed.
- * Fragments: later ones, which have no ports, follow the first; if that was not seen, rules that
- * name ports do not match them. A packet whose TCP, UDP or ICMP header is not all there is dropped
- * (RFC 1858, section 4). IPv6 has its own rules in the same file; `ipv6` and `neighbor_discovery`
- * let it pass or not without them. What is not IP is dropped or forwarded as `arp`, `other` and
- * `not_ipv4` say. Command: reload. Example: {"nf": "acl", "options":
+ * Fragments: later ones, which have no ports, follow the first, for which they wait if they come
+ * before it, and if any rule names ports. A packet whose TCP, UDP or ICMP header is not all there
+ * is dropped (RFC 1858, section 4). IPv6 has its own rules in the same file; `ipv6` and
+ * `neighbor_discovery` let it pass or not without them. What is not IP is dropped or forwarded as
+ * `arp`, `other` and `not_ipv4` say. Command: reload. Example: {"nf": "acl", "options":
  * {"rules": "edge.rules"}}
  */
 #include <assert.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "engine/flow_cache.h"
-#include "packet/fragments.h"
+#include "toolkit/held_fragments.h"
 #include "toolkit/option_rows.h"
 #include "engine/report.h"
 #include "toolkit/rule_reload.h"
@@ -32,8 +32,8 @@ struct acl {
 	unsigned int default_verdict; /* enum weir_default */
 	unsigned int scope;	      /* enum scope */
 	struct weir_ruled_frames frames;
-	uint64_t fragment_count;
 	char path[WEIR_OPTION_TEXT_BYTES], rule_list[WEIR_OPTION_TEXT_BYTES];
+	struct weir_fragment_options fragment_options;
 };
 static_assert(offsetof(struct acl, path) <= RTE_CACHE_LINE_SIZE, "packets need one cache line");
 
@@ -55,15 +55,24 @@ static const struct weir_option options[] = {
 		.offset = offsetof(struct acl, scope),
 	},
 	WEIR_RULED_FRAMES_ROWS(struct acl),
-	WEIR_FRAGMENTS_ROW(struct acl, "Fragmented packets known at a time."),
+	WEIR_FRAGMENT_ROWS(struct acl),
 };
 
-enum { DROP_DENIED, DROP_NOT_IPV4, DROP_MALFORMED, DROP_TRUNCATED };
+enum {
+	DROP_DENIED,
+	DROP_NOT_IPV4,
+	DROP_MALFORMED,
+	DROP_TRUNCATED,
+	DROP_FRAGMENT_TIMEOUT,
+	DROP_FRAGMENTS_FULL,
+};
 static const struct weir_drop_reason drop_reasons[] = {
 	[DROP_DENIED] = {"denied", "A rule, or the default, denies it."},
 	[DROP_NOT_IPV4] = WEIR_NOT_IPV4_REASON,
 	[DROP_MALFORMED] = WEIR_MALFORMED_REASON,
 	[DROP_TRUNCATED] = WEIR_TRUNCATED_REASON,
+	[DROP_FRAGMENT_TIMEOUT] = WEIR_FRAGMENT_TIMEOUT_REASON,
+	[DROP_FRAGMENTS_FULL] = WEIR_FRAGMENTS_FULL_REASON,
 };
 
 static void
@@ -100,30 +109,41 @@ init(void *state, const char *where, struct weir_error *error)
 			     : weir_rule_set_of_option(acl->path, permits, where, error);
 	if (acl->rules == NULL)
 		return -1;
-	acl->fragments = weir_fragments_create((uint32_t)acl->fragment_count, 0, 0);
+	acl->fragments = weir_fragments_of(&acl->fragment_options);
 	if (acl->fragments != NULL)
 		return 0;
 	fini(acl);
 	return weir_fail(error, "no_memory", where, NULL, "give weir-dp more memory",
-			 "no memory for %lu fragmented packets", acl->fragment_count);
+			 "no memory for %lu fragmented packets", acl->fragment_options.datagrams);
 }
 
-/* The verdict of a first fragment is remembered; later fragments get the same. */
-static bool
-follow_fragment(struct acl *acl, const struct weir_batch *batch, uint16_t i, bool permits)
+/* What is remembered of a first fragment that passes; of another one, why it was dropped. */
+#define PERMITTED UINT8_MAX
+
+/* The verdict of a first fragment is remembered; later fragments get the same, and wait for it,
+ * unless no rule names ports: then all fragments look alike to the rules, and `action` is right. */
+static void
+follow_fragment(struct acl *acl, const struct weir_batch *batch, uint16_t i,
+		struct weir_action *action)
 {
 	const struct weir_headers *headers = &batch->headers[i];
 	uint64_t remembered;
 
 	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) == 0) {
+		remembered = action->verdict == WEIR_FORWARD ? PERMITTED : action->drop_reason;
 		weir_fragments_remember(acl->fragments, batch->packet[i], headers, batch->now_tsc,
-					permits);
-		return permits;
+					remembered);
+		return;
 	}
-	if (weir_fragments_recall(acl->fragments, batch->packet[i], headers, batch->now_tsc,
-				  &remembered))
-		return remembered != 0;
-	return permits;
+	if (!weir_fragments_recall(acl->fragments, batch->packet[i], headers, batch->now_tsc,
+				   &remembered)) {
+		if (acl->rules->names_ports)
+			weir_fragment_hold(action, DROP_FRAGMENTS_FULL);
+		return;
+	}
+	action->verdict = WEIR_FORWARD;
+	if (remembered != PERMITTED)
+		weir_action_drop_once(action, (uint8_t)remembered);
 }
 
 /* What is not IPv4 with its headers whole: IPv6 by its rules, others as the options say. */
@@ -144,14 +164,16 @@ decide_rare(struct acl *acl, const struct weir_batch *batch, uint16_t i, struct 
 		weir_action_drop_once(action, DROP_NOT_IPV4);
 	} else if (ruled == WEIR_RULED && (headers->flags & WEIR_HEADER_L4_CUT) != 0) {
 		weir_action_drop_once(action, DROP_TRUNCATED);
+		if ((headers->flags & (WEIR_HEADER_FRAGMENT | WEIR_HEADER_LATER_FRAGMENT)) ==
+		    WEIR_HEADER_FRAGMENT)
+			follow_fragment(acl, batch, i, action);
 	} else if (ruled == WEIR_RULED) {
 		const struct weir_ipv6_tuple tuple = weir_ipv6_packet_tuple(packet, headers);
-		bool permits = weir_rule_set_permits_ipv6(acl->rules, &tuple);
 
-		if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
-			permits = follow_fragment(acl, batch, i, permits);
-		if (!permits)
+		if (!weir_rule_set_permits_ipv6(acl->rules, &tuple))
 			weir_action_drop_once(action, DROP_DENIED);
+		if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
+			follow_fragment(acl, batch, i, action);
 	}
 	action->once = true;
 }
@@ -185,15 +207,15 @@ decide(void *state, const struct weir_batch *batch, struct weir_action *actions)
 	for (unsigned int i = 0; i < count; i++) {
 		struct weir_action *action = &actions[packet[i]];
 
+		action->verdict = permits[i] ? WEIR_FORWARD : WEIR_DROP;
+		action->drop_reason = DROP_DENIED;
 		if (unlikely((batch->headers[packet[i]].flags & WEIR_HEADER_FRAGMENT) != 0)) {
-			permits[i] = follow_fragment(acl, batch, packet[i], permits[i]);
+			follow_fragment(acl, batch, packet[i], action);
 			action->once = true;
 		}
 		/* The fast path does not tell types of messages apart, which rules may name. */
 		if (unlikely(tuples[i].protocol == IPPROTO_ICMP))
 			action->once = true;
-		action->verdict = permits[i] ? WEIR_FORWARD : WEIR_DROP;
-		action->drop_reason = DROP_DENIED;
 	}
 }
 
@@ -255,6 +277,25 @@ report(const void *state, struct weir_report *report)
 }
 
 extern const struct weir_nf weir_nf_acl;
+
+static void
+take(void *state, const struct weir_batch *batch, uint16_t index, const struct weir_action *action,
+     struct weir_stage_ledger *ledger)
+{
+	const struct acl *acl = state;
+
+	weir_held_fragments_take(acl->fragments, batch, index, action, ledger);
+}
+
+static void
+release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
+{
+	const struct acl *acl = state;
+
+	weir_held_fragments_release(&weir_nf_acl, state, acl->fragments, batch,
+				    DROP_FRAGMENT_TIMEOUT, ledger);
+}
+
 const struct weir_nf weir_nf_acl = {
 	.name = "acl",
 	.summary = "Permits or denies packets by ordered five-tuple rules.",
@@ -269,5 +310,8 @@ const struct weir_nf weir_nf_acl = {
 	.commands = commands,
 	.command_count = RTE_DIM(commands),
 	.decide = decide,
+	.take = take,
+	.release = release,
+	.releases_held_only = true,
 	.report = report,
 };

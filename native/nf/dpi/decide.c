@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <rte_tcp.h>
 
+#include "toolkit/option_rows.h"
 #include "dpi.h"
 
 static_assert(DPI_DROP_FLOW_RULE + DPI_KIND_CONTENT == DPI_DROP_CONTENT_RULE &&
@@ -135,7 +136,7 @@ decide_rare(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 		weir_action_drop_once(action, DPI_DROP_MALFORMED);
 		return;
 	case WEIR_NETWORK_IPV6:
-		if (dpi->ipv6 == DPI_IPV6_DROP)
+		if (dpi->ipv6 == WEIR_UNKNOWN_IPV6_DROP)
 			weir_action_drop_once(action, DPI_DROP_IPV6);
 		return;
 	case WEIR_NETWORK_IPV4:

@@ -12,17 +12,17 @@
  * for each direction, over packets' bounds; datagrams one by one. From then on nothing is scanned:
  * packets are counted for subscriber, rule and application, and dropped if the rule says so.
  *
- * Limits: IPv4, IPv6 passes or not as one; VLANs are not distinguished; later fragments follow
- * their first one unscanned and are dropped before it; TCP segments behind a hole begin a new text,
- * and so does whatever comes when rules change; expressions that end in $ match no text, since it
- * has no known end. nDPI allocates memory of its own for what it dissects.
+ * Limits: IPv4, IPv6 is dropped, or passes unseen (`ipv6`); VLANs are not distinguished; later
+ * fragments follow their first one unscanned and are dropped before it; TCP segments behind a hole
+ * begin a new text, and so does whatever comes when rules change; expressions that end in $ match
+ * no text, since it has no known end. nDPI allocates memory of its own for what it dissects.
  * Example: {"nf": "dpi", "options": {"rules_file": "/etc/weir/dpi.rules"}}
  */
 #include "dpi.h"
 
 #include <rte_cycles.h>
 
-static const char *const ipv6_names[] = {"forward", "drop", NULL};
+#include "toolkit/option_rows.h"
 
 #define NUMBER(title, in, by_default, low, high, text)                                             \
 	{                                                                                          \
@@ -48,14 +48,7 @@ static const struct weir_option options[] = {
 		.help = "Recognise applications by nDPI.",
 		.offset = offsetof(struct dpi, applications),
 	},
-	{
-		.name = "ipv6",
-		.type = WEIR_OPTION_ENUM,
-		.default_text = "forward",
-		.values = ipv6_names,
-		.help = "IPv6 is not looked into: forward it, or drop it.",
-		.offset = offsetof(struct dpi, ipv6),
-	},
+	WEIR_UNKNOWN_IPV6_ROW(struct dpi, "looked into"),
 	NUMBER(packets_max, NULL, "10", 1, 255,
 	       "Packets with payload of a flow, both directions together, that are looked into."),
 	NUMBER(payload_bytes_max, "B", "8192", 1, 1048576,

@@ -73,7 +73,7 @@ struct dpi {
 	uint64_t flow_count; /* also read by the control thread */
 	uint32_t first_free;
 	uint32_t sweep_at;
-	unsigned int ipv6; /* enum dpi_ipv6 */
+	unsigned int ipv6; /* enum weir_unknown_ipv6 */
 	struct dpi_charges charges;
 	struct dpi_inspections inspections;
 	struct weir_fragments *fragments;
@@ -94,8 +94,6 @@ struct dpi {
 	bool applications;
 	char rules_file[WEIR_OPTION_TEXT_BYTES];
 };
-
-enum dpi_ipv6 { DPI_IPV6_FORWARD, DPI_IPV6_DROP };
 
 /* flows.c */
 

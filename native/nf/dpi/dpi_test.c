@@ -81,7 +81,7 @@ pass_frame(const void *frame, size_t bytes)
 }
 
 static void
-test_ipv6_passes_or_not_arp_passes_and_nonsense_does_not(void **state)
+test_ipv6_passes_only_if_the_option_says_so_arp_always_and_nonsense_never(void **state)
 {
 	uint8_t ipv6[60] = {[12] = 0x86, 0xdd, 0x60, [19] = 6, 59, 64};
 	uint8_t arp[60] = {[12] = 0x08, 0x06};
@@ -89,11 +89,11 @@ test_ipv6_passes_or_not_arp_passes_and_nonsense_does_not(void **state)
 
 	(void)state;
 	START("");
-	PASSES(pass_frame(ipv6, sizeof(ipv6)));
+	DROPPED("ipv6", pass_frame(ipv6, sizeof(ipv6)));
 	PASSES(pass_frame(arp, sizeof(arp)));
 	DROPPED("malformed", pass_frame(cut, sizeof(cut)));
-	START("", {"ipv6", "drop"});
-	DROPPED("ipv6", pass_frame(ipv6, sizeof(ipv6)));
+	START("", {"ipv6", "forward"});
+	PASSES(pass_frame(ipv6, sizeof(ipv6)));
 	PASSES(pass_frame(arp, sizeof(arp)));
 }
 
@@ -147,7 +147,8 @@ main(void)
 		cmocka_unit_test(test_rules_of_addresses_see_a_flow_from_the_inside),
 		cmocka_unit_test(test_a_label_by_addresses_stays_unless_content_says_more),
 		cmocka_unit_test(test_later_fragments_follow_their_first_one),
-		cmocka_unit_test(test_ipv6_passes_or_not_arp_passes_and_nonsense_does_not),
+		cmocka_unit_test(
+			test_ipv6_passes_only_if_the_option_says_so_arp_always_and_nonsense_never),
 		cmocka_unit_test(test_only_a_verdict_may_be_remembered),
 	};
 

@@ -10,12 +10,12 @@
  * errors about a packet of a session pass to who sent that packet. Rules are of a file (syntax:
  * toolkit/rule_set.h) and for both families. Packets are not changed.
  *
- * Fragments: later ones follow the first; if that was not seen, the rules that name no ports
- * decide. Headers of TCP, UDP and ICMP that are not all there are dropped (RFC 1858, section 4).
- * What is not IP is dropped or forwarded as `arp`, `other` and `not_ipv4` say, IPv6 too where
- * `ipv6` or `neighbor_discovery` say so. Limits: IPv6 has no fast path. TCP sequence numbers are
- * not followed. A refused packet is decided on each time. Command: reload. Example: {"nf":
- * "firewall", "options": {"rules": "edge.rules", "sessions": 1000000}}
+ * Fragments: later ones follow the first, for which they wait if they come before it: none passes
+ * that no first one answers for. Headers of TCP, UDP and ICMP that are not all there are dropped
+ * (RFC 1858, section 4). What is not IP is dropped or forwarded as `arp`, `other` and `not_ipv4`
+ * say, IPv6 too where `ipv6` or `neighbor_discovery` say so. Limits: IPv6 has no fast path. TCP
+ * sequence numbers are not followed. A refused packet is decided on each time. Command: reload.
+ * Example: {"nf": "firewall", "options": {"rules": "edge.rules", "sessions": 1000000}}
  */
 #include "firewall.h"
 
@@ -62,7 +62,7 @@ static const struct weir_option options[] = {
 	WEIR_TIMEOUT_ROW(struct firewall, other_timeout_s, "600", 86400,
 			 "Idle time of a session of any other protocol."),
 	WEIR_RULED_FRAMES_ROWS(struct firewall),
-	WEIR_FRAGMENTS_ROW(struct firewall, "Fragmented packets known at a time."),
+	WEIR_FRAGMENT_ROWS(struct firewall),
 };
 
 static const struct weir_drop_reason drop_reasons[] = {
@@ -77,6 +77,8 @@ static const struct weir_drop_reason drop_reasons[] = {
 	[FIREWALL_DROP_NOT_IPV4] = WEIR_NOT_IPV4_REASON,
 	[FIREWALL_DROP_MALFORMED] = WEIR_MALFORMED_REASON,
 	[FIREWALL_DROP_TRUNCATED] = WEIR_TRUNCATED_REASON,
+	[FIREWALL_DROP_FRAGMENT_TIMEOUT] = WEIR_FRAGMENT_TIMEOUT_REASON,
+	[FIREWALL_DROP_FRAGMENTS_FULL] = WEIR_FRAGMENTS_FULL_REASON,
 };
 
 static bool
@@ -107,7 +109,7 @@ init(void *state, const char *where, struct weir_error *error)
 	firewall->rules = weir_rule_set_of_option(firewall->path, permits, where, error);
 	if (firewall->rules == NULL)
 		return -1;
-	firewall->fragments = weir_fragments_create((uint32_t)firewall->fragment_count, 0, 0);
+	firewall->fragments = weir_fragments_of(&firewall->fragment_options);
 	firewall->addresses = weir_ipv6_numbers_create((uint32_t)firewall->ipv6_address_count);
 	if (firewall->fragments != NULL && firewall->addresses != NULL &&
 	    firewall_sessions_init(firewall) == 0)
@@ -163,6 +165,25 @@ report(const void *state, struct weir_report *report)
 }
 
 extern const struct weir_nf weir_nf_firewall;
+
+static void
+take(void *state, const struct weir_batch *batch, uint16_t index, const struct weir_action *action,
+     struct weir_stage_ledger *ledger)
+{
+	const struct firewall *firewall = state;
+
+	weir_held_fragments_take(firewall->fragments, batch, index, action, ledger);
+}
+
+static void
+release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
+{
+	const struct firewall *firewall = state;
+
+	weir_held_fragments_release(&weir_nf_firewall, state, firewall->fragments, batch,
+				    FIREWALL_DROP_FRAGMENT_TIMEOUT, ledger);
+}
+
 const struct weir_nf weir_nf_firewall = {
 	.name = "firewall",
 	.summary = "Permits connections by ordered five-tuple rules, and their answers.",
@@ -178,6 +199,9 @@ const struct weir_nf weir_nf_firewall = {
 	.commands = commands,
 	.command_count = RTE_DIM(commands),
 	.decide = firewall_decide,
+	.take = take,
+	.release = release,
+	.releases_held_only = true,
 	.tick = firewall_tick,
 	.report = report,
 };

@@ -11,8 +11,8 @@
 
 #include "engine/flow_cache.h"
 #include "packet/flow_table.h"
-#include "packet/fragments.h"
 #include "packet/icmpv6_error.h"
+#include "toolkit/held_fragments.h"
 #include "toolkit/ipv6_numbers.h"
 #include "toolkit/rule_reload.h"
 #include "toolkit/ruled_frames.h"
@@ -25,6 +25,8 @@ enum firewall_drop {
 	FIREWALL_DROP_NOT_IPV4,
 	FIREWALL_DROP_MALFORMED,
 	FIREWALL_DROP_TRUNCATED,
+	FIREWALL_DROP_FRAGMENT_TIMEOUT,
+	FIREWALL_DROP_FRAGMENTS_FULL,
 };
 
 enum session_flag {
@@ -74,7 +76,7 @@ struct firewall {
 	uint64_t ipv6_address_count;
 	struct weir_session_timeouts_s timeouts_s;
 	uint64_t other_timeout_s;
-	uint64_t fragment_count;
+	struct weir_fragment_options fragment_options;
 	unsigned int default_verdict; /* enum weir_default */
 	struct weir_ruled_frames frames;
 	bool syn_first;
@@ -165,8 +167,11 @@ struct firewall_judging {
 bool firewall_is_refused(const struct weir_tuple *tuple, enum weir_direction direction,
 			 void *judging);
 
-/* What is remembered of a first fragment that was dropped, above all numbers of sessions; and from
- * that the reason again. */
+/* What is remembered of a first fragment that rules permit without a session, above all numbers of
+ * sessions. */
+#define FIREWALL_FRAGMENT_PERMITTED (UINT32_MAX - UINT8_MAX)
+
+/* The same of one that was dropped, above that; and from that the reason again. */
 static inline uint32_t
 firewall_fragment_dropped(uint32_t reason)
 {

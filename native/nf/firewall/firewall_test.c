@@ -53,7 +53,7 @@ a_session_of_another_port_or_protocol_permits_nothing(void **state)
 }
 
 static void
-later_fragments_follow_the_first_and_without_it_the_rules_that_name_no_ports(void **state)
+later_fragments_follow_the_first_and_wait_for_it_whatever_rules_say(void **state)
 {
 	struct weir_test_ipv4 first = from_inside(IPPROTO_UDP, 1000, 0), later, unknown;
 	void *firewall = firewall_test_with("permit udp 10.0.0.0/8 any any 80", "default", "deny");
@@ -66,14 +66,40 @@ later_fragments_follow_the_first_and_without_it_the_rules_that_name_no_ports(voi
 	later.fragment_offset_bytes = 24;
 	unknown = later;
 	unknown.identification = 8;
-	assert_drop("denied", OUT(later, 0));
+	assert_drop("held", OUT(later, 0));
 	assert_null(OUT(first, 0));
 	assert_null(OUT(later, 0));
-	assert_drop("denied", OUT(unknown, 0));
-	assert_drop("denied", OUT(later, 61)); /* too late to be of the same datagram */
+	assert_drop("held", OUT(unknown, 0));
+	assert_drop("held", OUT(later, 61)); /* too late to be of the same datagram */
 	ends(firewall);
 	firewall = firewall_test_with("permit udp 10.0.0.0/8 any", "default", "deny");
-	assert_null(OUT(unknown, 0));
+	assert_drop("held", OUT(unknown, 0));
+	ends(firewall);
+	firewall = firewall_test_with("permit udp 10.0.0.0/8 any", "held_fragments", "0");
+	assert_drop("fragment_table_full", OUT(unknown, 0));
+	ends(firewall);
+}
+
+/* Its first fragment begins no session, and is remembered all the same. */
+static void
+later_fragments_of_icmp_that_is_no_echo_follow_what_the_rules_say_of_the_first(void **state)
+{
+	struct weir_test_ipv4 first = from_inside(IPPROTO_ICMP, 0, 0), later;
+	void *firewall = firewall_test_with("permit icmp 10.0.0.0/8 any 13", "default", "deny");
+
+	(void)state;
+	first.icmp_type = 13;
+	first.more_fragments = true;
+	first.identification = 7;
+	first.payload_bytes = 16;
+	later = first;
+	later.fragment_offset_bytes = 24;
+	assert_null(OUT(first, 0));
+	assert_null(OUT(later, 0));
+	first.icmp_type = 17;
+	first.identification = later.identification = 8;
+	assert_drop("denied", OUT(first, 0));
+	assert_drop("denied", OUT(later, 0));
 	ends(firewall);
 }
 
@@ -311,7 +337,9 @@ main(void)
 		cmocka_unit_test(what_no_rule_permits_is_denied_whichever_side_it_comes_from),
 		cmocka_unit_test(a_session_of_another_port_or_protocol_permits_nothing),
 		cmocka_unit_test(
-			later_fragments_follow_the_first_and_without_it_the_rules_that_name_no_ports),
+			later_fragments_follow_the_first_and_wait_for_it_whatever_rules_say),
+		cmocka_unit_test(
+			later_fragments_of_icmp_that_is_no_echo_follow_what_the_rules_say_of_the_first),
 		cmocka_unit_test(an_icmp_error_passes_to_who_sent_the_packet_it_is_about),
 		cmocka_unit_test(an_icmp_error_about_a_protocol_without_ports_passes_too),
 		cmocka_unit_test(later_fragments_of_a_datagram_that_was_refused_are_refused),

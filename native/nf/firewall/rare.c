@@ -39,10 +39,12 @@ decide_on_fragment(struct firewall *firewall, const struct weir_batch *batch, ui
 
 	if (!weir_fragments_recall(firewall->fragments, batch->packet[i], headers, batch->now_tsc,
 				   &number)) {
-		decide_by_rules(firewall, batch->packet[i], headers, action);
+		weir_fragment_hold(action, FIREWALL_DROP_FRAGMENTS_FULL);
 		return;
 	}
-	if (number >= firewall->session_count) {
+	if (number == FIREWALL_FRAGMENT_PERMITTED)
+		return;
+	if (number > FIREWALL_FRAGMENT_PERMITTED) {
 		weir_action_drop_once(action, firewall_fragment_dropped((uint32_t)number));
 		return;
 	}
@@ -104,6 +106,22 @@ decide_on_icmp(struct firewall *firewall, const struct weir_batch *batch, uint16
 		decide_by_rules(firewall, batch->packet[i], headers, action);
 }
 
+/* For later fragments of a first one that has no session: a cut header, ICMP that is no echo. */
+static void
+remember(struct firewall *firewall, const struct weir_batch *batch, uint16_t i,
+	 const struct weir_action *action)
+{
+	const struct weir_headers *headers = &batch->headers[i];
+	bool passes = action->verdict == WEIR_FORWARD;
+
+	if ((headers->flags & (WEIR_HEADER_FRAGMENT | WEIR_HEADER_LATER_FRAGMENT)) ==
+	    WEIR_HEADER_FRAGMENT)
+		weir_fragments_remember(firewall->fragments, batch->packet[i], headers,
+					batch->now_tsc,
+					passes ? FIREWALL_FRAGMENT_PERMITTED
+					       : firewall_fragment_dropped(action->drop_reason));
+}
+
 void
 firewall_decide_rare(struct firewall *firewall, const struct weir_batch *batch, uint16_t i,
 		     struct weir_action *action)
@@ -129,4 +147,5 @@ firewall_decide_rare(struct firewall *firewall, const struct weir_batch *batch, 
 	} else {
 		decide_on_icmp(firewall, batch, i, action);
 	}
+	remember(firewall, batch, i, action);
 }

@@ -8,9 +8,9 @@
  * services: the destination is rewritten; inbound is from back-ends to clients: the source is.
  * ICMP errors about a connection are rewritten inside and outside (RFC 5508, section 4.2), later
  * fragments follow their first one, for which those wait that come before it, and ARP passes.
- * `other` says what becomes of IP packets that are for no service. With more connections than
- * connections_max a new one is forwarded by the hash alone, as Maglev does, or dropped:
- * `when_full`.
+ * `other` says what becomes of IPv4 packets that are for no service, `ipv6` of IPv6. With more
+ * connections than connections_max a new one is forwarded by the hash alone, as Maglev does, or
+ * dropped: `when_full`.
  *
  * Back-ends are added, drained and removed by commands, while packets flow. An idle connection ends
  * between its time-out and two seconds later.
@@ -77,9 +77,11 @@ static const struct weir_option options[] = {
 		.type = WEIR_OPTION_ENUM,
 		.default_text = "forward",
 		.values = other_names,
-		.help = "IP packets that are for no service: forward them unchanged, or drop them.",
+		.help = "IPv4 packets that are for no service: forward them unchanged, or drop "
+			"them.",
 		.offset = offsetof(struct lb, other),
 	},
+	WEIR_UNKNOWN_IPV6_ROW(struct lb, "balanced"),
 	WEIR_TIMEOUT_ROW(struct lb, tcp_timeout_s, "900", 86400,
 			 "Idle time after which an open TCP connection is forgotten."),
 	WEIR_TIMEOUT_ROW(struct lb, syn_timeout_s, "60", 86400,
@@ -103,6 +105,7 @@ static const struct weir_drop_reason drop_reasons[] = {
 				   "one."},
 	[LB_DROP_TABLE_FULL] = {"table_full",
 				"The table of connections is full, and when_full is drop."},
+	[LB_DROP_IPV6] = {"ipv6", "IPv6 is not balanced, and ipv6 is drop."},
 	[LB_DROP_FRAGMENT_TIMEOUT] = WEIR_FRAGMENT_TIMEOUT_REASON,
 	[LB_DROP_FRAGMENTS_FULL] = WEIR_FRAGMENTS_FULL_REASON,
 };

@@ -15,6 +15,7 @@ enum lb_drop {
 	LB_DROP_NO_BACKEND,
 	LB_DROP_OTHER_BACKEND,
 	LB_DROP_TABLE_FULL,
+	LB_DROP_IPV6,
 	LB_DROP_FRAGMENT_TIMEOUT,
 	LB_DROP_FRAGMENTS_FULL,
 };
@@ -54,6 +55,7 @@ struct lb {
 	uint32_t first_free;
 	uint32_t sweep_at;
 	unsigned int other;	/* enum lb_other */
+	unsigned int ipv6;	/* enum weir_unknown_ipv6 */
 	unsigned int when_full; /* enum lb_when_full */
 	/* Options. */
 	uint64_t table_size;

@@ -29,6 +29,34 @@ test_other_traffic_is_dropped_if_the_option_says_so(void **state)
 	rte_pktmbuf_free(outcome.packet);
 }
 
+static const char *
+pass_frame(const uint8_t *frame, size_t bytes)
+{
+	struct weir_test_outcome outcome =
+		weir_test_run(&weir_nf_lb, lb, WEIR_OUTBOUND, weir_test_packet(frame, bytes), 0);
+
+	rte_pktmbuf_free(outcome.packet);
+	return outcome.packet != NULL ? "forwarded" : outcome.drop_reason;
+}
+
+static void
+test_ipv6_passes_the_services_by_only_if_the_option_says_so(void **state)
+{
+	static const char *const by_default[][2] = {{"services", SERVICE " 10.0.0.1:8080"},
+						    {NULL, NULL}};
+	static const char *const forwards[][2] = {{"services", SERVICE " 10.0.0.1:8080"},
+						  {"other", "drop"},
+						  {"ipv6", "forward"},
+						  {NULL, NULL}};
+	const uint8_t ipv6[60] = {[12] = 0x86, 0xdd, 0x60, [19] = 6, 59, 64};
+
+	(void)state;
+	lb_start(by_default);
+	assert_string_equal(pass_frame(ipv6, sizeof(ipv6)), "ipv6");
+	lb_start(forwards);
+	assert_string_equal(pass_frame(ipv6, sizeof(ipv6)), "forwarded");
+}
+
 static void
 test_fragments_follow_their_first_one_both_ways(void **state)
 {
@@ -191,6 +219,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_traffic_is_dropped_if_the_option_says_so),
+		cmocka_unit_test(test_ipv6_passes_the_services_by_only_if_the_option_says_so),
 		cmocka_unit_test(test_fragments_follow_their_first_one_both_ways),
 		cmocka_unit_test(test_an_icmp_error_reaches_the_backend_and_speaks_of_its_packet),
 		cmocka_unit_test(test_an_icmp_error_to_a_client_speaks_of_the_service),

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include "packet/icmp_error.h"
+#include "toolkit/option_rows.h"
 #include "lb.h"
 
 /* What is remembered of a first fragment: an address, or this and why it was dropped. */
@@ -133,7 +134,8 @@ lb_decide_rare(struct lb *lb, const struct weir_batch *batch, uint16_t index,
 	case WEIR_NETWORK_IPV4:
 		break;
 	case WEIR_NETWORK_IPV6:
-		lb_decide_other(lb, action);
+		if (lb->ipv6 == WEIR_UNKNOWN_IPV6_DROP)
+			weir_action_drop_once(action, LB_DROP_IPV6);
 		return;
 	default: /* ARP and the like: no traffic of services, and needed by it */
 		return;

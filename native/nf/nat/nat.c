@@ -29,9 +29,6 @@ static const char *const filtering_names[] = {
 	NULL,
 };
 
-static const char *const ipv6_names[] = {
-	[NAT_IPV6_DROP] = "drop", [NAT_IPV6_FORWARD] = "forward", NULL};
-
 static const struct weir_option options[] = {
 	{
 		.name = "external",
@@ -88,16 +85,7 @@ static const struct weir_option options[] = {
 			"that its inside endpoint sent to.",
 		.offset = offsetof(struct nat, filtering),
 	},
-	{
-		.name = "ipv6",
-		.type = WEIR_OPTION_ENUM,
-		.default_text = "drop",
-		.values = ipv6_names,
-		.help = "What happens to IPv6, which is not translated: dropped, or forwarded as "
-			"it "
-			"is, both ways.",
-		.offset = offsetof(struct nat, ipv6),
-	},
+	WEIR_UNKNOWN_IPV6_ROW(struct nat, "translated"),
 	WEIR_UDP_TIMEOUT_ROW(struct nat, timeouts_s, "mapping"),
 	WEIR_TCP_TIMEOUT_ROWS(struct nat, timeouts_s,
 			      "a TCP mapping with an established connection",

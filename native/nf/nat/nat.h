@@ -44,7 +44,6 @@ enum nat_drop {
 	NAT_DROP_OTHER_WORKER,
 };
 
-enum nat_ipv6 { NAT_IPV6_DROP, NAT_IPV6_FORWARD };
 enum nat_filtering { NAT_FILTER_NONE, NAT_FILTER_ADDRESS, NAT_FILTER_ADDRESS_AND_PORT };
 
 /* Key of a mapping, from one side or the other. */
@@ -129,7 +128,7 @@ struct nat {
 	struct weir_fragment_options fragment_options;
 	struct weir_session_timeouts_s timeouts_s;
 	unsigned int filtering; /* enum nat_filtering */
-	unsigned int ipv6;	/* enum nat_ipv6 */
+	unsigned int ipv6;	/* enum weir_unknown_ipv6 */
 	bool inbound_refresh;
 	uint64_t subscriber_ports;
 	uint64_t lanes;

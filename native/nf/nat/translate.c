@@ -39,7 +39,8 @@ stays_inside(const struct nat *nat, const struct weir_headers *headers,
 static inline unsigned int
 kind_of(const struct nat *nat, const struct rte_mbuf *packet, const struct weir_headers *headers)
 {
-	if (unlikely(headers->network == WEIR_NETWORK_IPV6) && nat->ipv6 == NAT_IPV6_FORWARD)
+	if (unlikely(headers->network == WEIR_NETWORK_IPV6) &&
+	    nat->ipv6 == WEIR_UNKNOWN_IPV6_FORWARD)
 		return KIND_UNTRANSLATED;
 	if (unlikely(headers->network != WEIR_NETWORK_IPV4))
 		return KIND_DROP + (headers->network == WEIR_NETWORK_MALFORMED ? NAT_DROP_MALFORMED

@@ -38,10 +38,10 @@ class Rule(FixedRecord):
 
 
 class Instance(FixedRecord):
-    """A host of a tenant: a namespace with a TCP/IP stack."""
+    """A host of a tenant, or a function that forwards for its hosts: a namespace with a TCP/IP stack."""
 
     name: str
-    """ "blue.1"."""
+    """ "blue.1"; of a function "blue.dpi"."""
     number: int
     """In its network, from 1."""
     node: str
@@ -50,6 +50,14 @@ class Instance(FixedRecord):
     """That the DHCP server gives it."""
     floating: str | None
     """Outside; None: it has none."""
+    gateway: str
+    """By which it reaches everything outside its network: the router, or a function before it."""
+    allowed: tuple[str, ...]
+    """Of a function: the allowed-address pairs of its port. It may send packets from these addresses and to
+    them, besides its own, and gets them."""
+    routes: tuple[str, ...]
+    """Of a function: the ways back to those addresses that lead through another one, as "10.0.0.3/32 via
+    10.0.0.4"."""
 
 
 class TenantNetwork(FixedRecord):
@@ -73,6 +81,12 @@ class TenantNetwork(FixedRecord):
     external_mac: str
     ingress: tuple[Rule, ...]
     instances: tuple[Instance, ...]
+    """Hosts, then functions in the order in which a packet to the outside meets them."""
+
+    @property
+    def functions(self) -> tuple[Instance, ...]:
+        """Those that forward for the others."""
+        return tuple(one for one in self.instances if one.allowed)
 
     @property
     def prefix_length(self) -> int:

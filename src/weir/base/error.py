@@ -27,3 +27,12 @@ class ChainError(WeirError):
     def tell(self, text: str) -> None:
         """What it says from now on: who takes the chain down knows more than who found the error."""
         self.args = (text,)
+
+
+class FabricError(ChainError):
+    """Something could not be made or taken down. `message` says what and where, `fix` what to do."""
+
+    def __init__(self, message: str, fix: str = "") -> None:
+        super().__init__(f"{message}; {fix}" if fix else message)
+        self.message = message
+        self.fix = fix

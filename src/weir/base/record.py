@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bases of what users write and of what Weir writes down: results, models, explanations.
+"""The bases of what users write and of what Weir writes down: results, models, explanations; what is wrong
+with one, in a sentence; and their JSON Schemas (2020-12), as they are committed in schema/.
 
 Unknown keys are errors. The words beneath a record's field describe it in schemas and reference pages.
 """
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Record(BaseModel):
@@ -25,3 +32,28 @@ class LabSection(BaseModel):
     """One mapping of the lab file. Never changes once it is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def first_fault(error: ValidationError) -> tuple[str, str]:
+    """Where it is, "a.0.b" or nothing for the whole, and what is wrong with it."""
+    first = error.errors()[0]
+    return ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+
+
+def fault_text(error: ValidationError) -> str:
+    """Both: "a.0.b: Field required"."""
+    place, what = first_fault(error)
+    return f"{place}: {what}" if place else what
+
+
+def document_schema(shape: type[Any], title: str) -> dict[str, Any]:
+    """The schema of a document that Weir writes: of a record, or of a list of them."""
+    body = TypeAdapter(shape).json_schema(mode="serialization")
+    return {"$schema": SCHEMA_ID, "title": title} | {
+        key: value for key, value in body.items() if key != "title"
+    }
+
+
+def as_text(schema: Mapping[str, Any]) -> str:
+    """Indented, with a final newline."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

@@ -29,6 +29,7 @@ StepKind = Literal[
     "static-routes",
     "counterparts",
     "commands",
+    "control-group",
     "program",
     "vm-seed",
     "vm",

@@ -46,6 +46,8 @@ PortKind = Literal[
     "program-vhost-user",
     "program-memif",
 ]
+UNFINISHED_REFUSED: frozenset[PortKind] = frozenset({"af_packet", "af_xdp"})
+"""Ports that weir-dp opens only where nothing is left to a network card: their drivers finish no frames."""
 KERNEL_PORT_KINDS: frozenset[PortKind] = frozenset({"packet_socket", "af_packet", "af_xdp", "tap"})
 VM_PORT_KINDS: frozenset[PortKind] = frozenset({"vm-tap", "vm-vhost-user"})
 """Ports of virtual machines, which weir-dp outside them never opens."""
@@ -171,6 +173,9 @@ class ProgramFunction(FixedRecord):
     stop_signal: str
     stop_time_limit_s: float
     output_mb: int
+    memory_limit_mb: int | None = None
+    """None: half of what is available when it is started."""
+    processes: int = 1024
     ports: ProgramPorts = "interface"
     memory_mb: int = 0
     """Of the environment that DPDK makes for it, where its command names that."""

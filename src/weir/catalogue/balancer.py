@@ -48,7 +48,7 @@ def balancer(options: Options, ends: Ends) -> Setup:
     if given("lb", options, "other") == "drop":
         body += ["chain forward {", "  type filter hook forward priority filter; policy accept;"]
         body += ["  ct status dnat accept", "  counter name other drop", "}"]
-    text = table("ip", "lb", body) + (without_ipv6("lb") if given("lb", options, "other") == "drop" else "")
+    text = table("ip", "lb", body) + (without_ipv6("lb") if given("lb", options, "ipv6") == "drop" else "")
     programs = ((NFT, text), (IP_BATCH, _routes(services, ends)))
     return Setup(programs, timeouts("lb", options, _TIMEOUTS))
 

@@ -44,7 +44,7 @@ def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
         dumped = [step.model_dump() for step in steps]
         print(json.dumps(dumped, indent=2) if as_json else "\n".join(_listing(steps, topology)))
         return
-    _require_possible(steps)
+    _require_possible(steps, topology)
     started = time.monotonic()
     deployment = _deployed(steps, topology, quiet=as_json)
     seconds = time.monotonic() - started
@@ -67,9 +67,11 @@ def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
 def said(topology: CloudTopology) -> str:
     """ "3 tenants with 7 instances on 2 compute nodes, vxlan, bridge-filter"."""
     tenants, nodes = len(topology.networks), len(topology.nodes) - 1
-    instances = sum(len(one.instances) for one in topology.networks)
+    functions = sum(len(one.functions) for one in topology.networks)
+    instances = sum(len(one.instances) for one in topology.networks) - functions
+    forwarding = f" and {_counted(functions, 'function')}" if functions else ""
     return (
-        f"{_counted(tenants, 'tenant')} with {_counted(instances, 'instance')} on "
+        f"{_counted(tenants, 'tenant')} with {_counted(instances, 'instance')}{forwarding} on "
         f"{_counted(nodes, 'compute node')}, {topology.isolation}, security: {topology.security}"
     )
 
@@ -86,7 +88,7 @@ def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
         yield f"{number:{width}}. {step.text}{undo}"
 
 
-def _require_possible(steps: list[Step]) -> None:
+def _require_possible(steps: list[Step], topology: CloudTopology) -> None:
     from weir import fabric
     from weir.technology.ovs import TECHNOLOGY
 
@@ -94,6 +96,12 @@ def _require_possible(steps: list[Step]) -> None:
     refusal = fabric.check(TECHNOLOGY.name)
     if refusal is not None:
         raise CommandError(f"a cloud cannot stand here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
+    if topology.security == "bridge-filter" and not fabric.bridge_netfilter():
+        raise CommandError(
+            "a cloud cannot stand here with bridge-filter: bridged packets do not pass netfilter; "
+            "load the br_netfilter module, or choose ovs-conntrack or none",
+            ENVIRONMENT,
+        )
     missing = dict.fromkeys(why for why in map(fabric.lacking, steps) if why is not None)
     if missing:
         raise CommandError(f"a cloud cannot stand here: {'; '.join(missing)}", ENVIRONMENT)
@@ -107,6 +115,7 @@ def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Dep
         if not quiet and event.state == "doing":
             print(f"  {event.step.text}")
 
+    fabric.allow_all_descriptors()
     with stop_signals.held():
         for name in fabric.clean_leftovers():
             print(f"took down {name}, which a killed weir had left", file=sys.stderr)
@@ -117,7 +126,7 @@ def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Dep
         except BaseException:
             deployment.destroy()
             raise
-        stop_signals.discard()
+        stop_signals.finish()
     return deployment
 
 
@@ -144,7 +153,10 @@ def _summary(tenants: TenantsFile) -> Iterator[str]:
         who = f"{one.name}-1 to {one.name}-{one.count}" if one.count > 1 else one.name
         floating = f", {one.floating} with floating addresses" if one.floating else ""
         each = " each" if one.count > 1 else ""
-        yield f"  tenant        {who}: {_counted(one.instances, 'instance')}{each} in {one.subnet}{floating}"
+        through = ", ".join(function.name for function in one.functions)
+        ways = f", through {through}" if through else ""
+        hosts = f"{_counted(one.instances, 'instance')}{each} in {one.subnet}"
+        yield f"  tenant        {who}: {hosts}{floating}{ways}"
 
 
 def cloud_summary(deployment: Deployment, topology: CloudTopology) -> dict[str, Any]:

@@ -59,6 +59,7 @@ def deploy(
     down."""
     from weir import fabric, plan
     from weir.cli.cloud import deploy_cloud, require_no_chain
+    from weir.fabric.fidelity import without_limits
     from weir.lab.tenants_load import has_tenants
     from weir.plan import end_hosts
 
@@ -93,6 +94,8 @@ def deploy(
         started = time.monotonic()
         deployment = _deployed(made, steps, quiet=as_json)
         seconds = time.monotonic() - started
+    for sentence in without_limits(deployment.unlimited()):
+        print(sentence, file=sys.stderr)
     if as_json:
         shown = {"id": deployment.id, "run_dir": str(deployment.run_dir), "seconds": round(seconds, 3)}
         print(json.dumps(shown | {"topology": topology.model_dump(mode="json")}, indent=2))
@@ -154,5 +157,5 @@ def _deployed(made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
             finally:
                 deployment.destroy()
             raise
-        stop_signals.discard()
+        stop_signals.finish()
     return deployment

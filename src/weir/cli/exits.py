@@ -8,9 +8,12 @@ import functools
 import io
 import json
 import os
+import signal
 import sys
+import threading
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
@@ -77,7 +80,8 @@ def reporting(command: Callable[Parameters, Value]) -> Callable[Parameters, Valu
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Value:
         try:
-            return command(*args, **kwargs)
+            with _stopped_alike():
+                return command(*args, **kwargs)
         except KeyboardInterrupt:
             print("weir: interrupted", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
@@ -97,6 +101,24 @@ def reporting(command: Callable[Parameters, Value]) -> Callable[Parameters, Valu
             raise typer.Exit(ENVIRONMENT) from None
 
     return run
+
+
+@contextmanager
+def _stopped_alike() -> Iterator[None]:
+    """What a time-out, a service manager or a lost terminal sends is as Ctrl-C in the body, unless this
+    process was started to ignore it, or somebody else handles it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 MACHINES = frozenset(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,10 +15,19 @@ if TYPE_CHECKING:
     from weir.results.host_graph import HostGraph
 
 
+_FORMS = {
+    "text": "graph_text",
+    "mermaid": "graph_mermaid",
+    "svg": "graph_page.picture",
+    "html": "graph_page.document",
+}
+"""What writes each, of the report."""
+
+
 def graph(
     *,
     form: Annotated[
-        Literal["text", "json", "mermaid"],
+        Literal["text", "json", "mermaid", "svg", "html"],
         typer.Option("--format", "-f", help="How it is written."),
     ] = "text",
     interval_s: Annotated[
@@ -35,6 +45,15 @@ def graph(
             help="Only namespaces whose name has this in it, and what they are joined to; may be repeated.",
         ),
     ] = None,
+    path: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--path",
+            metavar="FROM TO",
+            help="Follow an IPv4 packet. An end is a namespace, an address, NAMESPACE/INTERFACE or "
+            "NAMESPACE/ADDRESS.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")
     ] = None,
@@ -49,7 +68,7 @@ def graph(
         from weir.store.files import check_file
 
         check_file(output, "--output")
-    found = read(interval_s)
+    found = read(interval_s, path)
     if only:
         found = _narrowed(found, only)
     text = _rendered(found, form)
@@ -65,13 +84,8 @@ def graph(
 def _rendered(found: HostGraph, form: str) -> str:
     if form == "json":
         return found.model_dump_json(indent=2) + "\n"
-    if form == "mermaid":
-        from weir.report import graph_mermaid
-
-        return graph_mermaid.render(found)
-    from weir.report import graph_text
-
-    return graph_text.render(found)
+    rendered: str = import_module(f"weir.report.{_FORMS[form]}").render(found)
+    return rendered
 
 
 def _narrowed(found: HostGraph, parts: list[str]) -> HostGraph:

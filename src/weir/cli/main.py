@@ -36,7 +36,7 @@ app = typer.Typer(
     name="weir",
     help="NFV performance lab: builds a service chain, loads it, measures it, explains it.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

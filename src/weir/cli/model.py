@@ -81,7 +81,7 @@ def with_traffic(lab: Lab, frames: Sequence[str], flows: str) -> Lab:
     """The lab with these frame sizes and number of flows. CommandError for what is none."""
     from pydantic import ValidationError
 
-    from weir.base.first_fault import first_fault
+    from weir.base.record import first_fault
     from weir.lab.check import complaints
     from weir.lab.traffic import Traffic
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,6 +54,11 @@ def stored(run: str, location: str | None) -> Result:
         return result
 
 
+def report_folder(output: Path | None) -> Callable[[str], Path]:
+    """Where the reports of the run of an id go."""
+    return lambda run: output or RESULTS / run
+
+
 def write_reports(
     result: Result,
     output: Path | None,
@@ -70,7 +75,7 @@ def write_reports(
     from weir.report import format_named, render, terminal
     from weir.store.files import write_file
 
-    folder = output or RESULTS / result.id
+    folder = report_folder(output)(result.id)
     paths = [folder / f"{stem}{format_named(name).suffix}" for name, stem in stems.items()]
     kept = f"the run is in the store: `weir report {result.id} -o FILE` writes its report again"
     for name, path in zip(stems, paths, strict=True):
@@ -100,7 +105,7 @@ def nothing_stored(store: Store) -> str:
 def _read(path: Path) -> Result:
     from pydantic import ValidationError
 
-    from weir.base.first_fault import fault_text
+    from weir.base.record import fault_text
     from weir.results.document import NewerDocumentError
     from weir.results.result import RESULT_VERSION, Result
 

@@ -64,7 +64,7 @@ def tune(
     with stop_signals.held():
         deployment = fabric.Deployment.deploy(possible, about, on_event=show)
         deployment.keep()
-        stop_signals.discard()  # what came last came too late, and what follows says so
+        stop_signals.finish()  # what came last came too late, and what follows says so
     for said in (*skipped, *deployment.refused()):
         print(f"  skipped: {said}")
     print(f"tuned for {lab.name}; give it back: weir tune {lab_path} --undo")

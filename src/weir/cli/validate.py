@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import USAGE, CommandError
-from weir.cli.labfile import LabPath, Quick, compared_here
+from weir.cli.labfile import LabPath, Quick, compared_here, machine_cpus
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -31,7 +31,9 @@ def validate(
 ) -> None:
     """Check a lab file and say everything that is wrong with it. Touches nothing and needs no root."""
     from weir.cli.cloud import require_no_chain, validate_cloud
+    from weir.cli.lab_check import unfit
     from weir.lab import load_lab
+    from weir.lab.problem import LabFileError
     from weir.lab.tenants_load import has_tenants
     from weir.lab.ways import ways
 
@@ -44,10 +46,13 @@ def validate(
         compared = ways(lab)
     else:
         lab, compared = compared_here(lab_path, quick=quick)
+    problems = list(unfit(lab_path, compared, machine_cpus()[-1]))
+    if problems:
+        raise LabFileError(problems)
     if as_json:
         print(json.dumps({"valid": True, "lab": lab.model_dump(mode="json", by_alias=True)}, indent=2))
         return
-    print("\n".join(_summary(lab, compared)))
+    print("\n".join([*_summary(lab, compared), *_limits(lab, here=not any_machine)]))
 
 
 def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
@@ -73,6 +78,20 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         under = f" ({way.technology})" if way.variant is not None else ""
         lines.append(f"  cores         {way.name}{under}: {', '.join(said)}")
     return lines
+
+
+def _limits(lab: Lab, *, here: bool) -> list[str]:
+    """Of programs of the user's; and why this machine limits none, where it does not."""
+    from weir.fabric.function.control_group import ControlGroup
+
+    found = {name: one.programmed() for name, one in lab.functions.items()}
+    lines = []
+    for name, program in found.items():
+        if program is not None:
+            most = f"{program.memory_limit_mb} MB" if program.memory_limit_mb else "half of free memory"
+            lines.append(f"  limits        {name}: {most}, {program.processes} processes and threads")
+    why = ControlGroup().lacking({"cores": ()}) if lines and here else None
+    return lines if why is None else [*lines, f"  limits        not here: {why}"]
 
 
 def _framed(lab: Lab) -> list[str]:
@@ -122,9 +141,9 @@ def _captures(lab: Lab) -> list[str]:
 
 def _recorded(side: Side, sent: CaptureFile) -> str:
     """Its own rate and how long it takes. CommandError says what is wrong with the file."""
+    from weir.base.error import FabricError
     from weir.fabric.built import built
     from weir.fabric.capture_file import capture_sent
-    from weir.fabric.errors import FabricError
 
     try:
         program = built("weir-dp")

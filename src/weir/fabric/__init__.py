@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
+from weir.base.error import FabricError
 from weir.fabric.check import Refusal, check, host_settings, possible, require_root
-from weir.fabric.core_claim import claimed
+from weir.fabric.core_claim import claimed, may_claim, somebody_has
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
-from weir.fabric.errors import FabricError
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import boot_id, fingerprint, weir_version
 from weir.fabric.outside.watch import taking_part
-from weir.fabric.step_handlers import lacking
+from weir.fabric.probe import bridge_netfilter
+from weir.fabric.process import allow_all_descriptors
+from weir.fabric.step_handlers import Output, lacking
 
 __all__ = [
     "Counter",
     "Deployment",
     "Event",
     "FabricError",
+    "Output",
     "Refusal",
+    "allow_all_descriptors",
     "boot_id",
+    "bridge_netfilter",
     "check",
     "claimed",
     "clean_leftovers",
@@ -28,8 +33,10 @@ __all__ = [
     "fingerprint",
     "host_settings",
     "lacking",
+    "may_claim",
     "possible",
     "require_root",
+    "somebody_has",
     "taking_part",
     "weir_version",
 ]

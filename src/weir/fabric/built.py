@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from weir.base import SOURCE_TREE
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 
 
 def built(program: Literal["weir-dp", "weir-lean"]) -> Path:

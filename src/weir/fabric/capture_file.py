@@ -7,8 +7,8 @@ import json
 import subprocess
 from pathlib import Path
 
+from weir.base.error import FabricError
 from weir.base.si import NS_PER_S
-from weir.fabric.errors import FabricError
 from weir.lab.capture import CaptureFile, Side
 from weir.results.replay import CaptureSent
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from weir.base.error import FabricError
 from weir.base.step import StepKind
 from weir.base.topology import Topology
 from weir.fabric import probe, sriov
-from weir.fabric.errors import FabricError
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
 from weir.fabric.step_handlers import lacking

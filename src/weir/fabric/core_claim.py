@@ -16,11 +16,11 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from weir.base.error import FabricError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
-from weir.fabric.errors import FabricError
-from weir.fabric.journal import LOCK_SUFFIX, SUFFIX, Journal, root
-from weir.fabric.lock import Lock
+from weir.fabric.journal import SUFFIX, Journal, root
+from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
 
 PREFIX = "core-"
@@ -128,6 +128,17 @@ def claimed(cores: Collection[int], waiting: Waiting | None = None) -> Iterator[
         yield
     finally:
         claim.release()
+
+
+def may_claim() -> bool:
+    """Whether this user may have locks of cores."""
+    there = next(one for one in (root(), *root().parents) if one.exists())
+    return os.access(there, os.W_OK)
+
+
+def somebody_has(core: int) -> bool:
+    """As an ordinary user sees it, who cannot open the lock: it is there. Its weir may have been killed."""
+    return _path(core).exists()
 
 
 def remove_free_locks() -> None:

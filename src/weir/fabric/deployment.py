@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from weir.base.error import FabricError
 from weir.base.step import StepKind
 from weir.base.topology import Topology
 from weir.fabric import lifeline, openvswitch, process, stop_signals
 from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
-from weir.fabric.errors import FabricError
-from weir.fabric.journal import LOCK_SUFFIX, SUFFIX, Entry, Journal, root
-from weir.fabric.lock import Lock
+from weir.fabric.journal import SUFFIX, Entry, Journal, root
+from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.reading import thread_numbers
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
@@ -26,9 +28,11 @@ from weir.fabric.step_handlers import (
     Counting,
     Facts,
     Logging,
+    Output,
     Running,
     Settling,
     Site,
+    Speaking,
     Switching,
     step_handler,
 )
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
 # A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
 EXEC_S = 2.0
 _ENDING_S, _LOOK_S = 1.0, 0.01
+OUTPUT_BYTES_MAX = 1 << 20
+"""Of what a program has said; of more than that the end."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,8 @@ class Deployment:
         self._claim = claim or CoreClaim()
         self.id = journal.path.name.removesuffix(SUFFIX)
         self.run_dir: Path = journal.path.with_suffix("")
+        self.outputs: dict[str, Output] = {}
+        """What programs of the user's said, by function, once it is down."""
 
     def about(self, kind: str) -> dict[str, Any] | None:
         """What stands, of that kind of header of its journal; None if it is of another kind. FabricError if
@@ -201,10 +209,20 @@ class Deployment:
     def _undo(self, entry: Entry, site: Site, on_event: OnEvent) -> None:
         on_event(Event(entry.step, "undoing"))
         site.at(entry.step)
-        step_handler(entry.step.kind).undo(entry.step.params, entry.facts, site)
+        handler = step_handler(entry.step.kind)
+        handler.undo(entry.step.params, entry.facts, site)
+        if isinstance(handler, Speaking):
+            self._keep_output(str(entry.step.params["node"]), handler.output(entry.step.params, site))
         on_event(Event(entry.step, "undone"))
         self._journal.write({"undone": entry.step.name})
         on_event(Event(entry.step, "forgotten"))
+
+    def _keep_output(self, node: str, log: Path) -> None:
+        """Before the run directory goes."""
+        with suppress(OSError), log.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - OUTPUT_BYTES_MAX))
+            self.outputs[node] = Output(size, file.read(OUTPUT_BYTES_MAX))
 
     @property
     def devices(self) -> dict[str, str]:
@@ -379,6 +397,15 @@ class Deployment:
     def emulated(self) -> list[str]:
         """Functions in virtual machines whose processor is emulated."""
         return [str(one.step.params["node"]) for one in self._machines() if one.facts["accel"] == "tcg"]
+
+    def unlimited(self) -> dict[str, list[str]]:
+        """What programs of the user's have no limit of here, by function."""
+        entries = self._journal.standing()
+        found = {str(one.step.params["node"]): ["limit"] for one in entries if one.step.kind == "program"}
+        for one in entries:
+            if one.step.kind == "control-group":
+                found[str(one.step.params["node"])] = list(one.facts.get("without", []))
+        return {node: without for node, without in found.items() if without}
 
     def steered(self) -> list[str]:
         """Functions in network namespaces that have receive packet steering at all their interfaces."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
+from weir.base.error import FabricError
 from weir.fabric import process
-from weir.fabric.errors import FabricError
 from weir.fabric.links import index
 from weir.fabric.offloads import switch_off_offloads
 from weir.fabric.step_handlers import Facts, Site

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from weir.base.error import FabricError
 from weir.base.topology import EndHost
 from weir.fabric import namespace
 from weir.fabric.deployment import Deployment
 from weir.fabric.end_host import NAMES, RESOLVER
-from weir.fabric.errors import FabricError
 from weir.fabric.outside.watch import taking_part
 from weir.plan.end_hosts import hosts_file, resolver_file
 

@@ -26,10 +26,13 @@ def fidelity(
     memory: str,
     emulated: Sequence[str] = (),
     steered: Sequence[str] = (),
+    unlimited: Mapping[str, Sequence[str]] | None = None,
+    translated: tuple[int, int] | None = None,
 ) -> list[str]:
     """Sentences for the report, most important first. `options`: the lab's, of the technology. `emulated`:
     functions in virtual machines whose processor is. `steered`: functions in network namespaces for which the
-    kernel took receive packet steering.
+    kernel took receive packet steering. `unlimited`: what programs have none of. `translated`: flows from
+    left to right of which another source arrived, and of how many; None: nobody looked.
     """
     said = []
     if emulated:
@@ -53,7 +56,12 @@ def fidelity(
         said.append(f"{datapath}: {why}.")
     if topology.bridge_netfilter is not None:
         said.append(_NETFILTER[topology.bridge_netfilter])
-    said += _by_linux(topology, steered)
+    said += [*_by_linux(topology, steered), *without_limits(unlimited or {})]
+    if translated is not None and translated[0]:
+        said.append(
+            f"The source of {translated[0]:,} of {translated[1]:,} flows from left to right is translated on"
+            " the way: the tester's right end answers the addresses and ports that it saw."
+        )
     placed: dict[int, list[str]] = {}
     for node in topology.nodes:
         for core in node.cores if node.in_weir_dp else ():
@@ -66,6 +74,14 @@ def fidelity(
     if memory == "no-huge":
         said.append("No hugepages were free: 4 KiB pages.")
     return said
+
+
+def without_limits(lacking: Mapping[str, Sequence[str]]) -> list[str]:
+    """A sentence of each program that lacks some of its limits."""
+    return [
+        f"Program {node} has no {' and no '.join(without)} here: no control group has it."
+        for node, without in lacking.items()
+    ]
 
 
 def _by_linux(topology: Topology, steered: Sequence[str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
 from weir.fabric.step_handlers import Facts, Site, generation, newest

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from weir.base.first_fault import fault_text
-from weir.fabric.errors import FabricError
-from weir.fabric.lock import Lock
+from weir.base.error import FabricError
+from weir.base.record import fault_text
+from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.plan import Step
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from weir.base.topology import Topology
     from weir.plan import Tuning
 
-SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
+SUFFIX = ".journal"
 VERSION = 1
 """Of the records; a journal of another version is only named, and taken down by the Weir that made it."""
 _RESERVED_BYTES = 64 * 1024

@@ -23,6 +23,8 @@ LOG_BYTES_MAX = 4 << 20
 """Of one log; of a longer one its end."""
 LINE_CHARACTERS_MAX = 300
 _SUFFIXES = frozenset({".log", ".out", ".serial", ".before"})
+# What DPDK says of every machine without pages of 1 GiB.
+_USUAL = re.compile(r"EAL: No (free|available) \d+ kB hugepages reported")
 _RELEVANT = re.compile(
     r"\b(abort|cannot|could not|denied|emer|err|error|fail|failed|failure|fatal|no such|not enough"
     r"|panic|refused|segfault|unable)\b|Sanitizer",
@@ -61,7 +63,7 @@ def keep_logs(deployment: str, directories: Sequence[Path], error: BaseException
         words = [
             f"{path.relative_to(place)}: {text}"
             for path in _telling(copies)
-            if (text := last_words(path)) not in said
+            if (text := last_words(path)) and text not in said
         ]
     except OSError as failure:  # another weir may have removed the copies already, as old ones
         why = failure.strerror or failure
@@ -72,7 +74,8 @@ def keep_logs(deployment: str, directories: Sequence[Path], error: BaseException
 
 def last_words(log: Path, lines: int = LAST_LINES) -> str:
     """Its last lines that speak of a failure, in one; its last line of any kind where none does."""
-    said = [line for text in log.read_text(errors="replace").splitlines() if (line := printable(text))]
+    lines_said = map(printable, log.read_text(errors="replace").splitlines())
+    said = [line for line in lines_said if line and not _USUAL.search(line)]
     chosen = [line for line in said if _RELEVANT.search(line)][-lines:] or said[-1:]
     return " | ".join(line[:LINE_CHARACTERS_MAX] for line in chosen)
 

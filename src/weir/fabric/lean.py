@@ -15,12 +15,20 @@ from types import TracebackType
 from typing import Any, Self
 
 from weir.base.cores import parse_cpus
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.plan.lean import LeanRequest
 
 ANSWER_S = 120.0
 STEP_ANSWER_S = 600.0  # each instruction by itself
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+
+
+class LeanRefusalError(FabricError):
+    """weir-lean understood the request and refuses it: what, at which place in it, and weir-dp's code."""
+
+    def __init__(self, what: str, where: str, fix: str, code: str) -> None:
+        self.what, self.where, self.code = what, where, code
+        super().__init__(f"{what} at {where}" if where else what, fix)
 
 
 @contextlib.contextmanager
@@ -125,9 +133,9 @@ def _answer(process: subprocess.Popen[str], answer_s: float) -> dict[str, Any]:
         raise FabricError(f"weir-lean ended: {said[-1] if said else 'it said nothing'}")
     answer: dict[str, Any] = json.loads(line)
     if "error" in answer:
-        where = f" at {answer['where']}" if answer.get("where") else ""
         expected = f"; expected {answer['expected']}" if answer.get("expected") else ""
-        raise FabricError(f"{answer['error']}{where}{expected}", answer.get("fix", ""))
+        where, fix, code = (answer.get(key) or "" for key in ("where", "fix", "code"))
+        raise LeanRefusalError(f"{answer['error']}{expected}", where, fix, code)
     return answer
 
 

@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from weir.base import SOURCE_TREE
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
+from weir.fabric.lock import scratch
 from weir.fabric.vm.image import cache
 
 BUILDS = SOURCE_TREE / "build" / "lean"
@@ -53,8 +50,8 @@ def build_revision(sha: str) -> Path:
     if program.exists():
         return program
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _scratch(folder.parent) as scratch:
-        tree, build = scratch / "tree", scratch / "build"
+    with scratch(folder.parent, _SCRATCH) as made:
+        tree, build = made / "tree", made / "build"
         tree.mkdir()
         archive = subprocess.Popen([*_GIT, "archive", sha], stdout=subprocess.PIPE)
         subprocess.run(["tar", "-x", "-C", str(tree)], stdin=archive.stdout, check=True)
@@ -66,30 +63,6 @@ def build_revision(sha: str) -> Path:
         shutil.copy2(build / _PROGRAM, folder / "unfinished")
         (folder / "unfinished").rename(program)
     return program
-
-
-@contextmanager
-def _scratch(place: Path) -> Iterator[Path]:
-    """A folder for the body; those whose maker was killed, and so holds their lock no more, are removed."""
-    with ExitStack() as held:
-        with _locked(place):
-            for left in place.glob(f"{_SCRATCH}*"):
-                with suppress(BlockingIOError, FileNotFoundError), _locked(left, fcntl.LOCK_NB):
-                    shutil.rmtree(left)
-            made = Path(held.enter_context(tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=place)))
-            held.enter_context(_locked(made))
-        yield made
-
-
-@contextmanager
-def _locked(folder: Path, how: int = 0) -> Iterator[None]:
-    """Against others in such a body; BlockingIOError with LOCK_NB if one is."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | how)
-        yield
-    finally:
-        os.close(fd)
 
 
 def _processor() -> str:

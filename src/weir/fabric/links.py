@@ -15,9 +15,10 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
+from weir.base.error import FabricError
 from weir.fabric import namespace
-from weir.fabric.errors import FabricError
 from weir.fabric.host.devices import TUN
+from weir.fabric.offloads import switch_off_offloads
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
@@ -111,6 +112,8 @@ class Veth:
             raise FabricError(f"cannot make veth pair {params['peer_interface']}: {error}") from error
         finally:
             os.close(fd)
+        if step.params.get("peer_without_offloads"):
+            switch_off_offloads(params["peer_netns"], params["peer_interface"])
         peer = site.route(params["peer_netns"])
         peer.link("set", index=index(site, params["peer_netns"], params["peer_interface"]), state="up")
         return {}

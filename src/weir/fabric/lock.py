@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks between Weirs: files that only their owner can open, so that nobody else can hold one."""
+"""Locks between Weirs: files that only their owner can open, so that nobody else can hold one; and folders
+in which something is made, each with such a lock, by which what a killed maker left is known."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 
+LOCK_SUFFIX = ".lock"
 _PAUSE_S = 0.01
+_SCRATCH_WAIT_S = 30.0
+"""Nobody has the lock of a place for longer than it takes to remove what killed ones have left."""
 
 
 class Lock:
@@ -96,3 +103,41 @@ def _held(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+@contextmanager
+def scratch(place: Path, prefix: str) -> Iterator[Path]:
+    """A folder for the body; those whose maker was killed, and so holds their lock no more, are removed.
+
+    FabricError if another maker does not get on.
+    """
+    with ExitStack() as held:
+        with _locked(place / f"{prefix}all{LOCK_SUFFIX}"):
+            for left in place.glob(f"{prefix}*/"):
+                _remove_if_left(left)
+            made = Path(held.enter_context(tempfile.TemporaryDirectory(prefix=prefix, dir=place)))
+            held.enter_context(_locked(_of(made)))
+        yield made
+
+
+def _of(folder: Path) -> Path:
+    return folder.with_name(folder.name + LOCK_SUFFIX)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    lock = Lock(path)
+    if not lock.take(_SCRATCH_WAIT_S):
+        raise FabricError(f"another weir holds {path}", "end it, or try again when it has ended")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _remove_if_left(folder: Path) -> None:
+    lock = Lock(_of(folder))
+    with suppress(FabricError):  # another user's: it is theirs to remove
+        if lock.take():
+            shutil.rmtree(folder, ignore_errors=True)
+            lock.release()

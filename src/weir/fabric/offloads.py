@@ -6,8 +6,8 @@ from __future__ import annotations
 from pyroute2.ethtool import Ethtool
 from pyroute2.netlink.exceptions import NetlinkError
 
+from weir.base.error import FabricError
 from weir.fabric import namespace
-from weir.fabric.errors import FabricError
 
 OFFLOADS = ("checksum", "scatter-gather", "segmentation", "gso", "gro", "lro", "vlan")
 """Parts of the names of features (ethtool(8)) with which frames differ from those on a wire, or on which such

@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.fabric import hugepages, probe
-from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.hugepages import node_of
 from weir.fabric.process import run_tool, wait_for

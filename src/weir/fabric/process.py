@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import resource
 import select
 import signal
 import socket
@@ -21,8 +22,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from weir.base.error import FabricError
 from weir.fabric import namespace, stop_signals
-from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 
 MARKER = "WEIR_RESOURCE"
@@ -42,20 +43,24 @@ def spawn(
     log: Path,
     descriptors: Collection[int] = (),
     directory: Path | None = None,
+    groups: Collection[Path] = (),
 ) -> int:
     """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed.
 
     `cores`: where it may run; empty: everywhere. Isolated ones of Weir's own partitions are entered.
     `descriptors`: those that it gets, under the same numbers.
     `directory`: where it works; None: where this process does.
+    `groups`: cgroup.procs of the control groups that it enters first.
     """
     inside = set(isolated.holding(cores).values())
 
     def prepare() -> None:
+        for one in groups:
+            one.write_text("0")
         if netns is not None:
             namespace.enter(netns)
-        for one in inside:
-            isolated.enter(one)
+        for partition in inside:
+            isolated.enter(partition)
         if cores:
             os.sched_setaffinity(0, cores)
 
@@ -311,3 +316,9 @@ def log_end(log: Path, lines: int = LAST_LINES) -> str:
     """The last lines of a process's log, in one."""
     said = log.read_text(errors="replace").splitlines() if log.exists() else []
     return " | ".join(said[-lines:]) or "it said nothing"
+
+
+def allow_all_descriptors() -> None:
+    """As many as the administrator lets this process have: each namespace that is worked in takes some."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

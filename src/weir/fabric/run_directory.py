@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.kept_logs import keep_logs
 from weir.fabric.step_handlers import LOGS, Facts, Site
 from weir.plan import Step

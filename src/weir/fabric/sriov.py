@@ -17,7 +17,7 @@ from typing import Any
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 from weir.technology.sriov import SrIovOptions

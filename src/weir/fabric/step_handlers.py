@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 
 from pyroute2 import IPRoute
 
+from weir.base.error import FabricError
 from weir.fabric import namespace, process
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import SUFFIX, Journal, root
 from weir.fabric.lock import Lock
 from weir.fabric.packet_sockets import PacketSockets
@@ -134,9 +134,11 @@ class Site:
         log: str,
         descriptors: Collection[int] = (),
         directory: Path | None = None,
+        groups: Collection[Path] = (),
     ) -> int:
         """Starts a process that belongs to the current step; `log` is relative to the run directory, or
-        absolute. `descriptors`: those that it gets."""
+        absolute. `descriptors`: those that it gets. `groups`: cgroup.procs of the control groups that it is
+        in from the beginning."""
         path = self.directory / log
         path.parent.mkdir(parents=True, exist_ok=True)
         return process.spawn(
@@ -148,6 +150,7 @@ class Site:
             log=path,
             descriptors=descriptors,
             directory=directory,
+            groups=groups,
         )
 
     def marker(self) -> str:
@@ -262,6 +265,24 @@ class Settling(Protocol):
         """Returns when it does. FabricError if it does not."""
 
 
+@dataclass(frozen=True)
+class Output:
+    """What a function of the user's said."""
+
+    said_bytes: int
+    """All of it that was logged."""
+    end: bytes
+    """The last of it."""
+
+
+@runtime_checkable
+class Speaking(Protocol):
+    """One whose step's process says what is worth keeping, when it is down."""
+
+    def output(self, params: Mapping[str, Any], site: Site) -> Path:
+        """Its log."""
+
+
 @runtime_checkable
 class Logging(Protocol):
     """One that keeps the logs of all steps: those in the run directory, and in the directory that a step has
@@ -287,6 +308,7 @@ _HANDLERS = {
     "static-routes": ("weir.fabric.function.routes", "StaticRoutes"),
     "counterparts": ("weir.fabric.function.counterparts", "Counterparts"),
     "commands": ("weir.fabric.function.commands", "Commands"),
+    "control-group": ("weir.fabric.function.control_group", "ControlGroup"),
     "program": ("weir.fabric.function.program", "ProgramRun"),
     "vm-seed": ("weir.fabric.vm.seed", "VmSeed"),
     "vm": ("weir.fabric.vm.machine", "Vm"),

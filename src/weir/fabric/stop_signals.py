@@ -22,6 +22,7 @@ _SAID = b"interrupted: taking down what was built ...\n"
 
 _came: int | None = None
 _said = False
+_finished = False
 
 
 def _raise(number: int, _frame: FrameType | None) -> None:
@@ -32,8 +33,9 @@ def _raise(number: int, _frame: FrameType | None) -> None:
 
 def _note(number: int, _frame: FrameType | None) -> None:
     global _came  # noqa: PLW0603 - a signal is the process's, and so is this
-    _came = number
-    _say()
+    if not _finished:
+        _came = number
+        _say()
 
 
 def _say() -> None:
@@ -55,7 +57,10 @@ def held() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    global _finished  # noqa: PLW0603 - as above
     before = {number: signal.getsignal(number) for number in SIGNALS}
+    if _note not in before.values():
+        _finished = False
     caught = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
     for number in caught:
         signal.signal(number, _note)
@@ -63,8 +68,8 @@ def held() -> Iterator[None]:
         yield
     finally:
         for number, handler in caught.items():
-            signal.signal(number, handler)
-        if _note not in caught.values():
+            signal.signal(number, signal.SIG_IGN if _finished else handler)
+        if _note not in caught.values() and not _finished:
             check()
 
 
@@ -98,6 +103,14 @@ def discard() -> None:
     """Whoever calls this stops anyway: what has come and was held needs no answer of its own."""
     global _came  # noqa: PLW0603 - a signal is the process's, and so is this
     _came = None
+
+
+def finish() -> None:
+    """In `held`: what was asked for stands, and what is left to do only says so. A signal comes too late from
+    now on, after the body too."""
+    global _finished  # noqa: PLW0603 - as above
+    _finished = True
+    discard()
 
 
 def _leave_lost_terminal() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from weir.base.document_schema import document_schema
-from weir.base.record import FixedRecord
+from weir.base.record import FixedRecord, document_schema
 from weir.host.facts import Facts
 
 DOCTOR_VERSION = 1

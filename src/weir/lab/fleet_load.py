@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from weir.base.document_schema import SCHEMA_ID
+from weir.base.record import SCHEMA_ID
 from weir.lab.complaint import Complaint, complaints_about, located, show
 from weir.lab.fleet import CHAINS_MAX, HOSTS_MAX, FleetFile
 from weir.lab.problem import LabFileError, nearest

@@ -152,6 +152,12 @@ class FunctionOptions(LabSection):
             return tuple(NfOptions(nf=nf, options=options) for nf, options in self.router.stages())
         return () if self.in_namespace() else self._named()
 
+    def written(self, index: int, name: str) -> str:
+        """Where a lab says the network function of that index, in the function of that name."""
+        if self.router is not None:
+            return f"functions.{name}.router"
+        return f"functions.{name}" if self.nf is not None else f"functions.{name}.chain[{index}]"
+
     def linux_as(self) -> tuple[NfOptions, ...]:
         """Those that Linux does in their place, likewise."""
         return self._named() if self.kind == "kernel" else ()

@@ -114,6 +114,8 @@ NftCounter = Annotated[
 ]
 
 
+ROOT = "root"
+"""As a program's user: it keeps all capabilities."""
 ContainerRuntime = Literal["runc", "crun"]
 CONTAINER_RUNTIMES: tuple[ContainerRuntime, ...] = get_args(ContainerRuntime)
 
@@ -225,7 +227,8 @@ class ProgramOptions(LabSection):
     user: str | None = Field(
         default=None,
         pattern=r"^[a-z_][a-z0-9_-]{0,31}$",
-        description="whom it runs as, with CAP_NET_RAW and CAP_NET_ADMIN in its namespace; absent: root",
+        description="whom it runs as, with CAP_NET_RAW and CAP_NET_ADMIN in its namespace; absent: a user of "
+        "its own, whom nobody else is; root: that one, with all that it may",
     )
     stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] = Field(
         default="SIGTERM", description="what ends it"
@@ -235,6 +238,16 @@ class ProgramOptions(LabSection):
     )
     output_mb: int = Field(
         default=64, ge=1, le=4096, description="of its output so much is kept, from the beginning"
+    )
+    memory_limit_mb: int | None = Field(
+        default=None,
+        ge=16,
+        le=1 << 20,
+        description="most memory that it may have, with all that it starts, hugepages besides; absent: half "
+        "of what this machine has available when it is started",
+    )
+    processes: int = Field(
+        default=1024, ge=1, le=1 << 20, description="most processes and threads that it may be at one time"
     )
 
     def started(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from weir.base.document_schema import SCHEMA_ID
+from weir.base.record import SCHEMA_ID
 from weir.lab.lab import Lab
 from weir.lab.source import KeyPath, Place, Source
 

@@ -13,12 +13,19 @@ from weir.lab.lab import Name
 
 TENANTS_MAX = 256
 INSTANCES_MAX = 64
+FUNCTIONS_MAX = 8
 ROUTERS_AND_SERVERS = 2
 """Addresses of a tenant's network that are not instances': the router's and the DHCP server's."""
 
 Security = Literal["bridge-filter", "ovs-conntrack", "none"]
 Isolation = Literal["vlan", "vxlan", "gre"]
 TenantName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$", examples=["blue"])]
+FunctionName = Annotated[
+    str,
+    Field(pattern=r"^[a-z][a-z0-9-]{0,15}$", examples=["dpi"], description="of the instance: TENANT.NAME"),
+]
+RESERVED_NAMES = ("router", "dhcp")
+"""Of what each tenant's network has besides."""
 _PortNumber = Annotated[int, Field(ge=1, le=65535)]
 
 
@@ -30,7 +37,18 @@ def _network(text: str) -> str:
     return str(network)
 
 
+def _subnet(text: str) -> str:
+    network = ipaddress.IPv4Network(_network(text))
+    if network.is_loopback or network.is_link_local or network.is_multicast or network.is_reserved:
+        raise ValueError(
+            f"{network} cannot be the addresses of instances; expected a network such as 10.0.0.0/24: not "
+            "127.0.0.0/8, 169.254.0.0/16, or one from 224.0.0.0 on"
+        )
+    return str(network)
+
+
 _Network = Annotated[str, AfterValidator(_network)]
+_Subnet = Annotated[str, AfterValidator(_subnet)]
 
 
 class IngressRule(LabSection):
@@ -55,6 +73,13 @@ class IngressRule(LabSection):
         return self
 
 
+class TenantFunction(LabSection):
+    """An instance that forwards for the tenant's other ones, as a network function of a chain does."""
+
+    name: FunctionName
+    kind: Literal["kernel"] = Field(default="kernel", description="what forwards: Linux")
+
+
 class Tenant(LabSection):
     """A customer, or several that are alike: one network, one router, one security group each."""
 
@@ -63,13 +88,19 @@ class Tenant(LabSection):
     )
     count: int = Field(default=1, ge=1, le=TENANTS_MAX, description="how many tenants are alike")
     instances: int = Field(default=1, ge=1, le=INSTANCES_MAX, description="of each tenant, spread over nodes")
-    subnet: _Network = Field(
+    subnet: _Subnet = Field(
         default="10.0.0.0/24",
         description="the tenant's network; those of several tenants may be the same",
         examples=["10.0.0.0/24"],
     )
     floating: int = Field(
         default=0, ge=0, le=INSTANCES_MAX, description="instances that get a floating address: the first ones"
+    )
+    functions: tuple[TenantFunction, ...] = Field(
+        default=(),
+        max_length=FUNCTIONS_MAX,
+        description="through which instances reach the router, and it them, in this order; each has an "
+        "interface of its own, whose allowed-address pairs are the instances' addresses",
     )
     ingress: tuple[IngressRule, ...] = Field(
         default=(),
@@ -82,10 +113,12 @@ class Tenant(LabSection):
     def _fits(self) -> Self:
         network = ipaddress.IPv4Network(self.subnet)
         hosts = network.num_addresses - 2
-        if hosts < self.instances + ROUTERS_AND_SERVERS:
+        wanted = self.instances + len(self.functions)
+        if hosts < wanted + ROUTERS_AND_SERVERS:
+            what = "instances and functions" if self.functions else "instances"
             raise ValueError(
-                f"has {self.instances} instances in {network}, which has room for"
-                f" {max(0, hosts - ROUTERS_AND_SERVERS)}; expected a larger subnet, or fewer instances"
+                f"has {wanted} {what} in {network}, which has room for"
+                f" {max(0, hosts - ROUTERS_AND_SERVERS)}; expected a larger subnet, or fewer {what}"
             )
         if self.floating > self.instances:
             raise ValueError(
@@ -107,7 +140,7 @@ class Cloud(LabSection):
         "flows of the integration bridge, or not at all",
     )
     isolation: Isolation = Field(default="vxlan", description="how nodes keep networks apart on their wire")
-    external: _Network = Field(
+    external: _Subnet = Field(
         default="198.18.0.0/16",
         description="the network outside, for routers' and floating addresses",
         examples=["198.18.0.0/16"],

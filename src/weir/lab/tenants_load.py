@@ -13,11 +13,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from weir.base.cloud import OUTSIDE
-from weir.base.document_schema import SCHEMA_ID
+from weir.base.record import SCHEMA_ID
 from weir.lab.complaint import Complaint, complaints_about, located
 from weir.lab.problem import LabFileError
 from weir.lab.source import FileKind, read_source
-from weir.lab.tenants import TENANTS_MAX, TenantsFile
+from weir.lab.tenants import RESERVED_NAMES, TENANTS_MAX, TenantsFile
 
 TENANTS = FileKind("a lab with tenants", "lab.yml", "weir, name, cloud, tenants")
 KEY = "tenants"
@@ -71,6 +71,13 @@ def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
         if one.name == OUTSIDE:
             yield Complaint(("tenants", index, "name"), "is what the host outside is called", "another name")
         subnet = ipaddress.IPv4Network(one.subnet)
+        called = [function.name for function in one.functions]
+        for number, name in enumerate(called):
+            at = ("tenants", index, "functions", number, "name")
+            if name in RESERVED_NAMES:
+                yield Complaint(at, f"is {name}, as every tenant has one", "another name")
+            if name in called[:number]:
+                yield Complaint(at, f"is {name}, as another function of the tenant", "a name of its own")
         if subnet.overlaps(external):
             message = f"overlaps the external network {external}"
             yield Complaint(("tenants", index, "subnet"), message, "a network apart from cloud.external")

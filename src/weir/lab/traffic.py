@@ -54,7 +54,8 @@ class End(LabSection):
     port: L4Port = Field(default=1024, description="UDP or TCP port")
     to_address: str | None = Field(
         default=None,
-        description="whom it sends to, where a function translates addresses; absent: the other end's",
+        description="whom it sends to, where a function translates addresses; absent: the other end's, or of "
+        "the right end what arrives there, where sources are translated",
     )
     to_port: L4Port | None = Field(default=None, description="likewise, the port")
 

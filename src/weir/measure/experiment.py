@@ -190,18 +190,20 @@ def curve(
 
 
 LOADS_TRIED = 8
-"""Of a search for the region; and with trials that decide, twice the bounds of each goal."""
+"""Of a search for the region."""
+DECIDING_FEWEST, DECIDING_MOST = 1, 4
+"""Loads of each goal that are tried until they are decided: of a steady system one; twice the bounds."""
 TRIAL_TAKES_S = 0.1
 BUILDING_S = 3.0
 
 
-def expected_s(measure: Measure) -> float:
+def expected_s(measure: Measure, deciding_loads: int = DECIDING_MOST) -> float:
     """About how long a case takes on a quiet machine. A disturbed one repeats and lengthens trials."""
     trial, curve, latency = measure.trial, measure.curve, measure.latency
     around_s = TRIAL_TAKES_S + trial.drain_ms / 1e3
     deciding = math.ceil(trial.duration_sum_s / trial.duration_s)
     search_s = LOADS_TRIED * (trial.initial_duration_s + around_s)
-    search_s += len(measure.goals) * 4 * deciding * (trial.duration_s + around_s)
+    search_s += len(measure.goals) * deciding_loads * deciding * (trial.duration_s + around_s)
     seconds = BUILDING_S + measure.warm_up_s + curve.points * (curve.duration_s + around_s)
     if measure.goals:
         seconds += min(measure.time_limit_s, measure.repeats * search_s)

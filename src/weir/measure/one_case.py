@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case while it is measured: its progress, for whoever shows it, and how it ends: with what stopped it and
-the trials that were finished by then.
+"""A case while it is measured: its progress, for whoever shows it; a light load before it, which tells what
+lets nothing through from what is full; and how it ends: with what stopped it and the trials finished by then.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from weir.measure.counting import Watched
 from weir.measure.outside import Outside
 from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
-from weir.results.result import Case, Ceiling, StreamCount, Throughput, Trial
+from weir.results.result import Case, Ceiling, Drop, StreamCount, Throughput, Trial
 
 Phase = Literal[
     "calibrate",
@@ -68,9 +68,9 @@ Event = PhaseStarted | TrialFinished | GoalFound
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
 LIGHT_PPS, LIGHT_S = 1000.0, 0.2
 """Of each direction: what every chain has time for."""
+DROPS_NAMED = 3
 DECIDED_SHARE = 0.001
 """Of the packets: functions that drop more by their own decision may do so at any load."""
-DROPS_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -153,10 +153,8 @@ class OneCase(ABC):
             return None
         decided = sum(drop.packets for drop in probe.drops if drop.decided_by is not None)
         if nothing_of(probe) or decided > DECIDED_SHARE * probe.offered:
-            load_pps = LIGHT_PPS * len(self.traffic.streams)
-            light = self.runner.valid("preflight", load_pps, LIGHT_S).trial
-            if nothing_of(light):
-                self.problem = _nothing_comes(light, self.traffic)
+            self.problem = nothing_comes(self.runner)
+            if self.problem is not None:
                 return None
         return probe
 
@@ -170,12 +168,30 @@ class OneCase(ABC):
         self.chain.on_event(PhaseStarted(self.traffic.frame, phase, step, steps))
 
 
+def nothing_comes(runner: TrialRunner) -> str | None:
+    """A sentence, if nothing of a direction comes through however light the load; None: some does.
+
+    PortGoneError of a port that disappears.
+    """
+    light = runner.valid("preflight", LIGHT_PPS * len(runner.traffic.streams), LIGHT_S).trial
+    return _sentence(light, runner.traffic) if nothing_of(light) else None
+
+
 def nothing_of(trial: Trial) -> list[StreamCount]:
     """The directions of which something was sent and nothing arrived."""
     return [one for one in trial.streams if one.offered and not one.delivered]
 
 
-def _nothing_comes(light: Trial, traffic: Traffic) -> str:
+def where_dropped(drops: Sequence[Drop]) -> str:
+    """ "400 at f1/firewall (denied)": the places that dropped most."""
+    lost: Counter[str] = Counter()
+    for drop in drops:
+        lost[f"{drop.decided_by or drop.place} ({drop.reason})"] += drop.packets
+    named = ", ".join(f"{packets} at {place}" for place, packets in lost.most_common(DROPS_NAMED))
+    return named or "nobody counted where"
+
+
+def _sentence(light: Trial, traffic: Traffic) -> str:
     """Of what, at which load, and where it went."""
     silent = {one.stream: one for one in nothing_of(light)}
     sent = [
@@ -184,13 +200,9 @@ def _nothing_comes(light: Trial, traffic: Traffic) -> str:
         for one in traffic.config.streams
         if one.id in silent
     ]
-    lost: Counter[str] = Counter()
-    for drop in light.drops:
-        lost[f"{drop.decided_by or drop.place} ({drop.reason})"] += drop.packets
-    where = ", ".join(f"{packets} at {place}" for place, packets in lost.most_common(DROPS_NAMED))
     return (
         f"Nothing comes through: of {' and of '.join(sent)}, {LIGHT_PPS:g} a second, none arrived. "
-        f"Dropped: {where or 'nobody counted where'}."
+        f"Dropped: {where_dropped(light.drops)}."
     )
 
 

@@ -8,6 +8,7 @@ another.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self
@@ -15,10 +16,12 @@ from typing import Literal, Protocol, Self
 from weir.base.si import NS_PER_S
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, Shape, TrafficConfigure
-from weir.protocol.traffic_results import CaptureFacts, DelayHistogram, TrafficResult
+from weir.protocol.traffic_results import CaptureFacts, DelayHistogram, Learned, TrafficResult
 from weir.results.result import ArrivalClock
 
 Direction = Literal["left-to-right", "right-to-left"]
+MAPPED_S = 25.0
+"""Shorter than the shortest time-out of a mapping that is usual: 30 s, Linux's of UDP before an answer."""
 ANNOUNCE_FRAMES = 3
 """That each port sends of its own, so that switches learn where it is."""
 
@@ -80,6 +83,10 @@ class Tester(Protocol):
 
     def announce(self, count: int) -> None:
         """Each port sends `count` frames with its own address, so that switches learn where it is."""
+
+    def learn(self, config: TrafficConfigure) -> Learned | None:
+        """Sends each flow that a stream of `config`, which is set, answers: answers go to the addresses that
+        are seen then. None: no stream answers another one."""
 
     def run(
         self,
@@ -193,3 +200,38 @@ def resolution_ns(ledger: Ledger, streams: Sequence[Stream]) -> float:
     """Smallest difference that the coarsest of them shows."""
     clocks = arrival_clocks(ledger, streams)
     return max((clock.resolution_ns for clock in clocks), default=NS_PER_S / ledger.tsc_hz)
+
+
+class Answers:
+    """When the tester learns again whom it answers, with one traffic on one chain: a translator's mappings
+    end when nothing is sent."""
+
+    def __init__(self, tester: Tester, traffic: Traffic, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tester = tester
+        self._traffic = traffic
+        self._clock = clock
+        self._due_s: float | None = clock()
+        """None: nothing translates, or no stream answers another one."""
+        streams = traffic.config.streams
+        answered = {stream.answers for stream in streams}
+        self._kept = {
+            stream.id: stream.flows.count
+            for stream in streams
+            if stream.id in answered and stream.flows is not None and stream.flows.distribution == "uniform"
+        }
+        """Flows of answered streams whose packets keep all mappings."""
+
+    def learn(self) -> None:
+        """Before a trial: sends each flow once, unless it is known that its mapping stands."""
+        if self._due_s is None or self._clock() < self._due_s:
+            return
+        learned = self._tester.learn(self._traffic.config)
+        nothing = learned is None or (learned.arrived > 0 and not learned.translated)
+        self._due_s = None if nothing else self._clock() + MAPPED_S
+
+    def sent(self, result: TrafficResult) -> None:
+        """After a trial that ended now."""
+        if self._due_s is None or not self._kept:
+            return
+        if all(one.offered >= self._kept[one.id] for one in result.streams if one.id in self._kept):
+            self._due_s = self._clock() + MAPPED_S

@@ -20,7 +20,7 @@ from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
 from weir.measure.outside import NOTHING, Outside, Own, joined
 from weir.measure.overload import backlog_packets
-from weir.measure.tester import SutCounters, Taken, Tester, Traffic, arrival_clocks
+from weir.measure.tester import Answers, SutCounters, Taken, Tester, Traffic, arrival_clocks
 from weir.measure.validity import Fault, faults
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, Shape
@@ -105,6 +105,7 @@ class TrialRunner:
         self._outside = outside or NOTHING
         self._sleep = sleep
         self._watched = watched or Watched()
+        self._answers = Answers(tester, traffic)
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
@@ -125,6 +126,8 @@ class TrialRunner:
         if purpose in GAPPED:
             shape = shape or Shape()
         ledgered = purpose in LEDGERED
+        if delay is None or not delay.first_packets:  # which nothing may come before
+            self._answers.learn()
         before = self._counted()
         began = self._ledger
         if ledgered:
@@ -139,6 +142,7 @@ class TrialRunner:
             shape,
         )
         taken = self._watched.cores.end()
+        self._answers.sent(result)
         areas, cores = self._outside.end(began.tsc_hz) if ledgered else ([], [])
         counts = self._settled(before, result)
         counted = self._counting(result, taken, duration_s, shape)

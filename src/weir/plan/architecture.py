@@ -7,15 +7,17 @@ and one that sends to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from weir.base.topology import Node, NodeNf, Topology
+from weir.lab.lab import Lab
 from weir.lab.nf import Scalar, network_functions
 from weir.lab.router import INSIDE
 from weir.plan.topology import station, swaps
 from weir.protocol.configuration import (
+    AreaConfig,
     ChainArea,
     DispatcherArea,
     DispatchPath,
@@ -296,6 +298,26 @@ def _path(
 
 def _out(exits: tuple[str, ...]) -> str | tuple[str, ...]:
     return exits[0] if len(exits) == 1 else exits
+
+
+def lab_keys(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> dict[str, str]:
+    """What a user has written, by the place of each stage in weir-dp's configuration:
+    "functions.edge.chain[1]" for "areas[2].paths[0].stages[1]"."""
+    nodes = {node.name: node for node in topology.functions()}
+    functions = next((one.functions for one in lab.chains() if one.name == topology.chain), ())
+    written = dict(zip(nodes, functions, strict=False))  # a chain of no lab has no keys
+    found = {}
+    for index, area in enumerate(areas):
+        name = area.name.partition(".")[0]
+        if not isinstance(area, ChainArea) or name not in written:
+            continue
+        names = list(stage_names(one.nf for one in nodes[name].chain))
+        of = lab.functions[written[name]]
+        for at, path in enumerate(area.paths):
+            for number, stage in enumerate(path.stages):
+                place = f"areas[{index}].paths[{at}].stages[{number}]"
+                found[place] = of.written(names.index(stage.name or stage.nf), written[name])
+    return found
 
 
 def stage_names(nfs: Iterable[str]) -> Iterator[str]:

@@ -83,7 +83,7 @@ _CARRIED: Mapping[str, Callable[[_Given], frozenset[Protocol]]] = {
     "impair": _everything,
     "l2fwd": _everything,
     "l3fwd": _routed,
-    "lb": _but_ipv6("other"),
+    "lb": _but_ipv6("ipv6"),
     "nat": _translated,
     "policer": _everything,
     "shaper": _everything,

@@ -212,6 +212,7 @@ def _program_steps(
     cores = ",".join(map(str, node.cores))
     values = port_values(topology, lab, node)
     values |= {"cores": cores, "memory_mb": str(program.memory_mb), "file_prefix": node.name}
+    yield _control_group(node, program, netns)
     if program.commands:
         yield _commands(topology, lab, node, program, values)
     where = f" on core {cores}" if cores else ""
@@ -235,6 +236,7 @@ def _program_steps(
             "ready_time_limit_ms": round(program.ready_time_limit_s * MS_PER_S),
             "user": program.user or "",
             "stop_signal": program.stop_signal,
+            "processes": program.processes,
             "stop_time_limit_ms": round(program.stop_time_limit_s * MS_PER_S),
             "output_mb": program.output_mb,
             "cores": list(node.cores),
@@ -250,6 +252,26 @@ def _program_steps(
         },
         text=f"start in {netns}{where}: {_started(program, values)}",
         undo_text=f"end it by {program.stop_signal}, and all else in {netns}",
+    )
+
+
+def _control_group(node: Node, program: ProgramFunction, netns: str) -> Step:
+    """`memory_limit_mb`: 0 where the machine is to say."""
+    memory = f"{program.memory_limit_mb} MB" if program.memory_limit_mb else "half of the available memory"
+    return Step(
+        kind="control-group",
+        name=f"control-group:{node.name}",
+        params={
+            "netns": netns,
+            "node": node.name,
+            "cores": list(node.cores),
+            "memory_limit_mb": program.memory_limit_mb or 0,
+            "processes": program.processes,
+            "contained": program.container is not None,
+            "required": False,
+        },
+        text=f"limit {node.name} to {memory} and {program.processes} processes and threads",
+        undo_text="kill all that is left of it, wherever it is",
     )
 
 

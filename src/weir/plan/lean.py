@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from weir.base.error import USAGE, WeirError
 from weir.lab.frames import untagged_max_bytes
-from weir.lab.function import DEFAULT_FASTPATH_FLOWS
+from weir.lab.function import DEFAULT_FASTPATH_FLOWS, FunctionOptions
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import NfOption, Scalar, network_functions
 from weir.lab.problem import did_you_mean
@@ -80,12 +80,23 @@ def chain_of_lab(lab: Lab, chain: Chain) -> LeanChain:
             f"{quick[0]} has the fast path and {without} has none; expected all functions of the chain or "
             "none: a lean measurement is of one area"
         )
-    stages = [
-        Stage(one.nf, one.nf, dict(one.options)) for function in functions.values() for one in function.nfs()
-    ]
     flows = [functions[name].fastpath_flows or DEFAULT_FASTPATH_FLOWS for name in quick]
-    both_ways = any(function.both_ways() for function in functions.values())
-    return LeanChain(f"{lab.name} {chain.name}", _numbered(stages), max(flows, default=0), both_ways)
+    return chain_of_functions(
+        list(functions.values()), name=f"{lab.name} {chain.name}", fastpath_flows=max(flows, default=0)
+    )
+
+
+def chain_of_functions(
+    functions: Sequence[FunctionOptions], *, name: str = "", fastpath_flows: int = 0
+) -> LeanChain:
+    """All network functions of weir-dp in these, as if one area ran them."""
+    stages = [one for function in functions for one in _stages(function)]
+    both_ways = any(function.both_ways() for function in functions)
+    return LeanChain(name, _numbered(stages), fastpath_flows, both_ways)
+
+
+def _stages(function: FunctionOptions) -> list[Stage]:
+    return [Stage(one.nf, one.nf, dict(one.options)) for one in function.nfs()]
 
 
 def _numbered(stages: Sequence[Stage]) -> tuple[Stage, ...]:

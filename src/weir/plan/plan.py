@@ -22,7 +22,8 @@ from weir.lab.frames import CAPTURE, IMIX_PREFIX
 from weir.lab.lab import Lab
 from weir.lab.packet_fields import PACKET_FIELDS, PacketFieldName
 from weir.lab.traffic import Traffic
-from weir.plan.architecture import function_areas
+from weir.plan.answers import answers
+from weir.plan.architecture import function_areas, lab_keys
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
 from weir.plan.topology import PlanError, next_hop
@@ -70,14 +71,18 @@ class Plan:
     streams: Mapping[str, TrafficConfigure]
     """What the tester sends, by frame of the lab; nothing where it makes connections, or hosts are in its
     place."""
+    keys: Mapping[str, str]
+    """Where the lab says what stands at a place of `configure`."""
 
     @classmethod
     def of(cls, topology: Topology, lab: Lab) -> Self:
         """PlanError for a machine with too little memory; DataPlaneError for what weir-dp could not take."""
+        made = configure(topology, lab)
         return cls(
             topology=topology,
             steps=tuple(steps(topology, lab)),
-            configure=configure(topology, lab),
+            configure=made,
+            keys=lab_keys(topology, lab, made.areas),
             streams={}
             if topology.end_hosts or lab.traffic.connections is not None
             else {str(frame): streams(topology, lab, str(frame)) for frame in lab.traffic.frames},
@@ -211,7 +216,8 @@ def _stall_thresholds_us(topology: Topology, lab: Lab, areas: Sequence[AreaConfi
 def streams(topology: Topology, lab: Lab, frame: str) -> TrafficConfigure:
     """Of one frame size: stream 0 left to right, and stream 1 back if bidirectional.
 
-    The frame's destination is the next hop's port, so that a learning bridge delivers it.
+    The frame's destination is the next hop's port, so that a learning bridge delivers it. What runs back
+    answers the addresses that arrive, where a function may translate them.
     """
     ends = [("tester.left", "tester.right")]
     if lab.tester.direction == "bidirectional":
@@ -233,6 +239,7 @@ def streams(topology: Topology, lab: Lab, frame: str) -> TrafficConfigure:
                 fields=packet_fields(lab.traffic, lab.measure.seed, back=number == 1)
                 if frame != CAPTURE
                 else (),
+                answers=0 if number == 1 and answers(topology, lab, frame) else None,
             )
         )
     return TrafficConfigure(streams=tuple(made))

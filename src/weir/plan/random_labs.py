@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
-from weir.base.first_fault import fault_text
+from weir.base.record import fault_text
 from weir.base.topology import is_jumbo
 from weir.lab.check import complaints
 from weir.lab.frames import IMIX_BYTES

@@ -27,6 +27,7 @@ from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.reductions import reductions
 from weir.measure.tester import Traffic
 from weir.procedures.driver import RunningChain, new_id, planned, refused, running, take_down_leftovers
+from weir.procedures.outputs import OutputKeeper, ReportFolder
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import Progress, new_result
 from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
@@ -56,11 +57,14 @@ class Campaign:
         store: Store,
         progress: CampaignProgress,
         measuring: Measuring = measure_setup,
+        reports: ReportFolder | None = None,
     ) -> None:
         """`compared`: the ways of the lab on this machine; absent: of a lab without variants.
 
-        `measuring`: what is done with each built chain.
+        `measuring`: what is done with each built chain. `reports`: where what programs say is kept.
         """
+        self._reports = reports
+        self._keeper = OutputKeeper(None, progress.say)
         self._measuring = measuring
         self._lab = lab
         self._ways = tuple(compared) or ways(lab)
@@ -84,6 +88,8 @@ class Campaign:
             take_down_leftovers(self._progress.say)
             began = time.monotonic()
             result = self._begin()
+            if self._reports is not None:
+                self._keeper = OutputKeeper(self._reports(result.id), self._progress.say)
             self._store.begin(result)
             visits = list(self._visits())
             self._progress.planned(len(visits) * len(self._frames()))
@@ -208,7 +214,7 @@ class Campaign:
         frames: Container[str] | None,
     ) -> None:
         number, lab = visited.number, visited.way.lab
-        with running(lab, topology) as chain:
+        with running(lab, topology, self._keeper.of(visited.setup)) as chain:
             self._record(result, visited, chain)
 
             def on_event(event: Event) -> None:

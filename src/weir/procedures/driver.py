@@ -24,8 +24,9 @@ from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.plan import SOCKET, Plan
 from weir.plan.topology import next_hop
-from weir.protocol import DataPlaneClient, DataPlaneTester
+from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.protocol.ledger import Hello
+from weir.protocol.traffic_results import Learned
 from weir.results.result import Fingerprint, Setup
 
 _LOOK_S = 0.01
@@ -45,6 +46,8 @@ class RunningChain:
     cores: TakenWatch
     """Who has its cores, trial by trial."""
     bring_up_s: float
+    learned: Learned | None = None
+    """Whom the tester answers; None: no stream answers another one."""
 
     @property
     def topology(self) -> Topology:
@@ -92,6 +95,8 @@ class RunningChain:
             memory=self.hello.memory,
             emulated=self.deployment.emulated(),
             steered=self.deployment.steered(),
+            unlimited=self.deployment.unlimited(),
+            translated=(self.learned.translated, self.learned.flows) if self.learned else None,
         )
 
     def describe(self, setup: Setup) -> None:
@@ -145,8 +150,11 @@ def new_id(lab: Lab) -> str:
 
 
 @contextmanager
-def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
-    """Deployed, configured and polling for the body; taken down after it, however it ends.
+def running(
+    lab: Lab, topology: Topology, down: Callable[[fabric.Deployment], None] | None = None
+) -> Iterator[RunningChain]:
+    """Deployed, configured and polling for the body; taken down after it, however it ends. `down`: called
+    then, with what has been said there.
 
     Ctrl-C, held by the caller with `stop_signals.held`, is let through in the body alone. FabricError,
     DataPlaneError.
@@ -163,12 +171,14 @@ def running(lab: Lab, topology: Topology) -> Iterator[RunningChain]:
         ):
             hello = configured(client, made, deployment)
             took_s = round(time.monotonic() - began, 3)
-            yield RunningChain(lab, made, deployment, client, hello, cores, took_s)
+            yield RunningChain(lab, made, deployment, client, hello, cores, took_s, _learned(client, made))
     except ChainError as error:
         deployment.keep_logs(error)
         raise
     finally:
         deployment.destroy()
+        if down is not None:
+            down(deployment)
 
 
 def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deployment) -> Hello:
@@ -177,7 +187,11 @@ def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deploymen
     DataPlaneError, FabricError.
     """
     hello = client.hello()
-    client.configure(made.opened(str(deployment.run_dir), deployment.devices))
+    try:
+        client.configure(made.opened(str(deployment.run_dir), deployment.devices))
+    except DataPlaneError as error:
+        error.put_in_terms(made.keys)
+        raise
     deployment.settle()
     for program in made.topology.functions():
         if program.program is not None:
@@ -187,6 +201,17 @@ def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deploymen
     if waiting and made.streams:
         _wait_for_packets(client, deployment, made, waiting)
     return hello
+
+
+def _learned(client: DataPlaneClient, made: Plan) -> Learned | None:
+    """What arrives of each flow, for what is said of the chain; who measures learns it again, in time."""
+    for config in made.streams.values():
+        if any(stream.answers is not None for stream in config.streams):
+            tester = DataPlaneTester(client)
+            tester.announce(_ANNOUNCED)
+            tester.configure_traffic(config)
+            return tester.learn(config)
+    return None
 
 
 def _wait_for_links(
@@ -222,6 +247,7 @@ def _wait_for_packets(
     rates_pps = {stream.id: _PACKET_PPS for stream in config.streams}
     deadline = time.monotonic() + limit_s
     while True:
+        tester.learn(config)  # whom a program that translates lets through
         for stream in tester.run(rates_pps, 1 / _PACKET_PPS, _PACKET_S).streams:
             if stream.delivered:
                 lacking.pop(stream.id, None)

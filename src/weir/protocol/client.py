@@ -18,7 +18,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from pydantic import ValidationError
 
-from weir.base.first_fault import first_fault
+from weir.base.record import first_fault
 from weir.base.si import MS_PER_S
 from weir.protocol.configuration import Announce, Configure, NfReportAsked, Request
 from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError, refusing
@@ -40,7 +40,7 @@ from weir.protocol.traffic_results import (
     TrafficResult,
 )
 
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
 """One more whenever an older weir-dp would no longer do: native/control/describe.h has the same."""
 RECEIVE_BYTES = 65_536
 CONNECT_RETRY_S = 0.02
@@ -131,6 +131,7 @@ class DataPlaneClient:
         slice_ns: int | None = None,
         skip: bool = False,
         switch_cpus: Collection[int] = (),
+        learn: bool = False,
     ) -> int:
         """Starts a run and returns its number. A rate of 0 is as fast as the core can."""
         run = TrafficStart(
@@ -143,6 +144,7 @@ class DataPlaneClient:
             skip=skip,
             switch_cpus=tuple(sorted(switch_cpus)),
             delay=delay,
+            learn=learn,
         )
         return self.ask("traffic.start", Started, run).run
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pydantic import ValidationError
@@ -28,14 +28,25 @@ class DataPlaneError(ChainError):
         self.where = where
         self.expected = expected
         self.fix = fix
-        said = message
-        if where:
-            said = f"{where}: {said}"
-        if expected:
-            said += f"; expected {expected}"
-        if fix:
-            said += f"; {fix}"
-        super().__init__(said)
+        super().__init__(self._said())
+
+    def _said(self) -> str:
+        said = self.message
+        if self.where:
+            said = f"{self.where}: {said}"
+        if self.expected:
+            said += f"; expected {self.expected}"
+        if self.fix:
+            said += f"; {self.fix}"
+        return said
+
+    def put_in_terms(self, keys: Mapping[str, str]) -> None:
+        """Names the place as its user wrote it, where that is known: weir-dp knows its own names alone."""
+        for place, key in keys.items():
+            if self.where is not None and (self.where + ".").startswith(place + "."):
+                self.where = key + self.where.removeprefix(place)
+                self.tell(self._said())
+                return
 
 
 class DataPlaneLostError(DataPlaneError):

@@ -139,7 +139,8 @@ class PortLedger(Reply):
     rx_unread: int = 0
     """Longer than a place of a packet socket's ring, and not handed over by the kernel when asked for."""
     rx_unfinished: int = 0
-    """Left to the network card in a way that a packet socket does not finish: tunnels, IP fragments."""
+    """Left to the network card, and not finished: tunnels and IP fragments by a packet socket, all by drivers
+    of DPDK (`af_packet`, `af_xdp`)."""
     tx_too_long: int = 0
     """Longer than the interface's MTU allows."""
     tx_down: int = 0

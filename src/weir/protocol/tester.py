@@ -11,7 +11,7 @@ from weir.protocol.client import DataPlaneClient
 from weir.protocol.errors import DataPlaneTimeoutError
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, RateChange, Shape, TrafficConfigure
-from weir.protocol.traffic_results import DelayHistogram, TrafficResult
+from weir.protocol.traffic_results import DelayHistogram, Learned, TrafficResult
 
 WAIT_MS = 100
 LOOK_MS = 10  # how often weir-dp is asked after its ports: a vhost-user server finds its client by that
@@ -19,6 +19,9 @@ SLICE_NS = 1_000_000
 SLICE_LONGEST_NS = 5_000_000
 SLICES_MAX = 16_384
 OTHERS_MAX = 16
+LEARN_PPS, LEARN_S, LEARN_TRIES = 10_000.0, 2.0, 3
+"""Flows are learned at that rate, or faster so that it takes no longer; each further try is half as fast."""
+LEARN_LATE_S, LEARN_DRAIN_S = 0.5, 0.05
 LATE_S = 10.0  # how long after its planned end a run may still be under way
 
 Waiting = Callable[[float], bool]
@@ -47,6 +50,39 @@ class DataPlaneTester:
     def announce(self, count: int) -> None:
         """Each port sends `count` frames from its own address."""
         self._client.announce(count)
+
+    def learn(self, config: TrafficConfigure) -> Learned | None:
+        """Sends each flow that a stream of `config`, which is set, answers, and so learns where answers go.
+
+        None: no stream answers another one. Again where flows did not arrive.
+        """
+        answered = {stream.answers for stream in config.streams} - {None}
+        if not answered:
+            return None
+        flows = max(stream.flows.count if stream.flows else 1 for stream in config.streams)
+        rate_pps = max(LEARN_PPS, flows / LEARN_S)
+        for attempt in range(1, LEARN_TRIES + 1):
+            learned = self._learned(config, rate_pps, flows / rate_pps + LEARN_LATE_S)
+            if learned.arrived == learned.flows or attempt == LEARN_TRIES:
+                break
+            rate_pps /= 2
+        return learned
+
+    def _learned(self, config: TrafficConfigure, rate_pps: float, limit_s: float) -> Learned:
+        """Of all streams together."""
+        run = self._client.start_traffic(
+            {stream.id: rate_pps for stream in config.streams},
+            round(limit_s * NS_PER_S),
+            round(LEARN_DRAIN_S * NS_PER_S),
+            learn=True,
+        )
+        result = self._ended(run, time.monotonic() + limit_s + LEARN_DRAIN_S)
+        found = [stream.learned for stream in result.streams if stream.learned is not None]
+        return Learned(
+            flows=sum(one.flows for one in found),
+            arrived=sum(one.arrived for one in found),
+            translated=sum(one.translated for one in found),
+        )
 
     def ledger(self) -> Ledger:
         """Everything counted since `configure`."""

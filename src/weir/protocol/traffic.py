@@ -121,6 +121,10 @@ class StreamConfig(Request):
     """In place of `frame` and `flows`, which do not count then."""
     fields: Annotated[tuple[PacketFieldConfig, ...], Field(max_length=9)] = ()
     """Each once; not with a capture."""
+    answers: int | None = Field(default=None, ge=0, le=63)
+    """A stream that arrives at `port`: flow n goes to where its flow n is seen to come from, and comes from
+    where that was seen to go, once a run with `learn` found sources translated. Both of IPv4, of one protocol
+    and number of flows."""
 
 
 class TrafficConfigure(Request):
@@ -175,6 +179,9 @@ class TrafficStart(Request):
     """CPUs of a switch, whose distance from the first polling core is measured beside that of ours."""
     delay: DelayWanted | None = None
     """Absent: the latency of all packets."""
+    learn: bool = False
+    """No load: each stream that another one answers sends each of its flows once, in turn; the others send
+    nothing, and answer in the runs that follow."""
 
 
 class TrafficWait(Request):

@@ -131,6 +131,15 @@ class FrameSample(Reply):
     """Of those that changed."""
 
 
+class Learned(Reply):
+    """Flows of a stream that another one answers, after a run that learns."""
+
+    flows: int
+    arrived: int
+    translated: int
+    """Of these, those that came from another address or port than they were sent from."""
+
+
 class StreamResult(Reply):
     """One stream in one run.
 
@@ -160,6 +169,8 @@ class StreamResult(Reply):
     gaps: GapSummary | None = None
     """None where every packet arrived."""
     frame_sample: FrameSample | None = None
+    learned: Learned | None = None
+    """Of a run that learns, where another stream answers this one."""
 
 
 class ReceiverResult(Reply):

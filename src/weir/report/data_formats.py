@@ -11,7 +11,7 @@ import io
 import json
 from typing import Any
 
-from weir.base.document_schema import document_schema
+from weir.base.record import document_schema
 from weir.report import Format
 from weir.report.sections import Cell, CsvTable, leading
 from weir.results.result import RESULT_VERSION, Result

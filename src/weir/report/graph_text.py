@@ -5,12 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from weir.results.host_graph import HostGraph, Interface, Namespace, SwitchBridge, SwitchPort
+from weir.results.host_graph import HostGraph, Interface, Namespace, SwitchBridge, SwitchPort, Way
 
 
 def render(graph: HostGraph) -> str:
-    """Ends with a newline."""
+    """Ends with a newline. Where a packet was followed: its way alone."""
+    if graph.way is not None:
+        return "\n".join(_way(graph.way)) + "\n"
     return "\n".join([*_heading(graph), *_namespaces(graph), *_bridges(graph), *_unseen(graph)]) + "\n"
+
+
+def _way(way: Way) -> Iterator[str]:
+    yield f"from {way.source} to {way.destination}"
+    width = len(str(len(way.hops)))
+    rows: list[tuple[str, ...]] = [
+        (f"{number:{width}}.", one.name, f"in {one.namespace}", one.does)
+        for number, one in enumerate(way.hops, 1)
+    ]
+    yield from _aligned(rows)
+    yield "it arrives" if way.arrives else f"it is followed no farther: {way.stopped}"
+    yield from (f"but: {one}" for one in way.doubts)
 
 
 def _heading(graph: HostGraph) -> Iterator[str]:

@@ -38,6 +38,7 @@ def _lines(result: Result) -> Iterator[str]:
     yield from _list("Read with care", [*care])
     rests = [f"{said} ({', '.join(names)})" if names else said for said, names in summary.fidelity(result)]
     yield from _list("What the numbers rest on", rests)
+    yield from _list(summary.OUTPUTS, summary.outputs(result))
     yield from _list("How to read it", [*legend.sentences(result)] if summary.goals(result) else [])
     yield ""
     yield f"More: `weir report {result.id} -o report.html` writes the page with plots and every trial."

@@ -177,6 +177,20 @@ def fidelity(result: Result) -> list[tuple[str, list[str]]]:
     return [(sentence, [] if len(names) == len(built) else names) for sentence, names in where.items()]
 
 
+OUTPUTS = "What programs said"
+"""In files in the run's folder."""
+
+
+def outputs(result: Result) -> list[str]:
+    """Files beside the reports, with what programs of the user's said."""
+    return [
+        f"{one.node} of {setup.name} {setup.chain}: {one.file}, {one.kept_bytes:,} bytes"
+        + (f", the last of {one.said_bytes:,}" if one.said_bytes > one.kept_bytes else "")
+        for setup in result.setups
+        for one in setup.outputs
+    ]
+
+
 def refusals(result: Result) -> list[tuple[str, str]]:
     """Each refused technology once, with what is missing."""
     return list(dict.fromkeys((s.name, s.refused) for s in result.setups if s.refused is not None))

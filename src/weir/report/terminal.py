@@ -102,6 +102,7 @@ def _own(result: Result) -> Iterator[Note]:
         sentence + (f" ({', '.join(names)})" if names else "") for sentence, names in summary.fidelity(result)
     ]
     yield Note(RESTS, rests)
+    yield Note(summary.OUTPUTS, summary.outputs(result))
 
 
 FORMAT = Format("terminal", ".txt", render)

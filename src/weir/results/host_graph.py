@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from weir.base.document_schema import document_schema
-from weir.base.record import Record
+from weir.base.record import Record, document_schema
 from weir.results.document import HOST_GRAPH_VERSION, Document
 
 
@@ -109,6 +108,33 @@ class Join(Record):
     tunnel on this host."""
     ends: tuple[str, str]
     """Ids of interfaces and bridges; of a member, a lower one and a port: the inner one second."""
+    ports: tuple[str, str] | None = None
+    """Of a patch or a tunnel: the names of its ports at both bridges."""
+
+
+class Hop(Record):
+    """A thing that the packet passes."""
+
+    at: str
+    """The id of an interface or a bridge; of a port that is no interface "<bridge>:<port>"."""
+    name: str
+    namespace: str
+    """The name of its namespace."""
+    does: str
+    """What happens to the packet there, and from what that is known."""
+
+
+class Way(Record):
+    """Of an IPv4 packet, as far as it can be followed."""
+
+    source: str
+    destination: str
+    hops: list[Hop]
+    arrives: bool
+    stopped: str | None
+    """Why it goes no farther, or cannot be followed; absent: it arrives."""
+    doubts: list[str]
+    """What could change the way and was not read."""
 
 
 class HostGraph(Document):
@@ -127,6 +153,8 @@ class HostGraph(Document):
     joins: list[Join]
     unseen: list[str]
     """A sentence for each thing that could not be read."""
+    way: Way | None = None
+    """Of a packet; absent: none was asked for."""
 
 
 def schema() -> dict[str, Any]:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from weir.base.document_schema import document_schema
-from weir.base.record import FixedRecord
+from weir.base.record import FixedRecord, document_schema
 
 
 class KernelVnfEntry(FixedRecord):

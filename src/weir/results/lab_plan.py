@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.base.document_schema import document_schema
-from weir.base.record import FixedRecord
+from weir.base.record import FixedRecord, document_schema
 from weir.base.topology import Architecture
 
 LAB_PLAN_VERSION = 2

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from weir.base.document_schema import document_schema
-from weir.base.record import Record
+from weir.base.record import Record, document_schema
 from weir.results.document import LEAN_VERSION, MACHINE_VERSION, Document
 from weir.results.fingerprint import Fingerprint
 from weir.results.upgrades import renamed

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from weir.base.document_schema import document_schema
-from weir.base.record import Record
+from weir.base.record import Record, document_schema
 from weir.results.document import Document
 from weir.results.result import Fingerprint
 from weir.results.upgrades import present_kind, renamed

@@ -62,6 +62,7 @@ __all__ = [
     "PathLoad",
     "Pdv",
     "PollingLoad",
+    "ProgramOutput",
     "Reduction",
     "Result",
     "RoundRate",
@@ -239,6 +240,19 @@ class Case(Record):
     """Time that it took."""
 
 
+class ProgramOutput(Record):
+    """What a program of the user's said in one deployment, in a file beside the reports."""
+
+    node: str
+    """The function: "f1"."""
+    file: str
+    """Its path in the run's folder."""
+    said_bytes: int
+    """Size of its log, of which `program.output_mb` says how long it may become."""
+    kept_bytes: int
+    """Of these, in the file: the last ones."""
+
+
 class Setup(Record):
     """One technology and chain, deployed once."""
 
@@ -260,6 +274,8 @@ class Setup(Record):
     """Why this machine cannot run it, with what is missing."""
     bring_up_s: float | None = None
     """Time to build it."""
+    outputs: list[ProgramOutput] = []
+    """What programs of the user's said, in each deployment of it."""
     cases: list[Case] = []
     """One for each frame size."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from weir.base.first_fault import fault_text
+from weir.base.record import fault_text
 from weir.results.document import NewerDocumentError
 from weir.results.model import MODEL_VERSION, ModelDocument
 from weir.store.database import StoreError

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from weir.base.first_fault import fault_text
+from weir.base.record import fault_text
 from weir.lab.problem import did_you_mean
 from weir.results.document import NewerDocumentError
 from weir.results.result import Case, MachineBest, Result, Setup, Trial

@@ -9,7 +9,7 @@ kernel then drops what weir-dp has already got a copy of at its first look, inst
 from __future__ import annotations
 
 from weir.base.step import Step
-from weir.base.topology import Link, Port, Topology, switch_namespace
+from weir.base.topology import UNFINISHED_REFUSED, Link, Port, Topology, switch_namespace
 
 # The kernel must not send anything of its own into the chain: every packet there is counted.
 _QUIET = [
@@ -88,6 +88,7 @@ def veth(topology: Topology, port: Port) -> Step:
             "peer_netns": switch,
             "peer_interface": port.name,
             "mtu_bytes": topology.frame_bytes_max,
+            "peer_without_offloads": port.kind in UNFINISHED_REFUSED,
         },
         text=f"make veth pair {port.interface} in {port.netns}, {port.name} in {switch}",
         undo_text=f"delete veth pair {port.name}",

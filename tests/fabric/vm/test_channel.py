@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.vm import channel as its
 from weir.fabric.vm.channel import Channel
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from weir import plan
+from weir.base.error import FabricError
 from weir.base.topology import GUESTS
 from weir.fabric import process
 from weir.fabric.counters import Counter
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
 from weir.fabric.step_handlers import Site
 from weir.fabric.vm.condition import last_words, require_running

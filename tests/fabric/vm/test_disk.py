@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.vm.disk import Disk, checked
 
 qemu_img = pytest.mark.skipif(shutil.which("qemu-img") is None, reason="qemu-img is not installed")

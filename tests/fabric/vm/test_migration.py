@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.base.topology import GUESTS
-from weir.fabric.errors import FabricError
 from weir.fabric.vm.migration import Limits, Migration
 from weir.fabric.vm.monitor import Monitor
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.vm import image
 from weir.fabric.vm.packages import Kernel, kernel, libraries, program
 

@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from weir import plan
+from weir.base.error import FabricError
 from weir.base.step import Param
 from weir.fabric.deployment import Deployment, clean_leftovers
-from weir.fabric.errors import FabricError
 from weir.fabric.journal import Journal
 from weir.fabric.lock import Lock
 from weir.fabric.step_handlers import HOST_LOCK, Facts, Site, step_handler

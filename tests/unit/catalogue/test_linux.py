@@ -267,13 +267,15 @@ def test_nftables_reads_what_it_is_given(nf: str, tmp_path: Path) -> None:
 def test_a_function_of_ipv4_alone_lets_no_ipv6_past() -> None:
     every: dict[str, dict[str, Scalar]] = {
         "nat": {"external": "203.0.113.1"},
-        "lb": {"services": SERVICE, "other": "drop"},
+        "lb": {"services": SERVICE},
     }
     for nf, options in every.items():
         made = lines(nf, options)
         assert f"table ip6 weir_{nf} {{" in made
         assert "counter name ipv6 drop" in made
-    assert not any("ip6" in line for line in lines("lb", {"services": SERVICE, "other": "forward"}))
+        let_through: dict[str, Scalar] = {**options, "ipv6": "forward"}
+        assert not any("ip6" in line for line in lines(nf, let_through))
+    assert "counter name other drop" in lines("lb", {"services": SERVICE, "other": "drop", "ipv6": "forward"})
 
 
 def test_nat_leaves_to_a_firewall_what_a_connection_may_begin_with() -> None:

@@ -122,6 +122,15 @@ def test_the_program_that_took_a_core_away_is_named_and_not_a_bridge_which_does_
     assert [row.value for row in found.evidence if row.what == "core 1: python (11983)"] == [600_000]
 
 
+def test_stalls_that_went_on_in_the_drain_are_no_more_than_all_of_the_time() -> None:
+    areas = [*the_tester(), area("f1", FULL, NAT)]
+    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 2.24)]))
+    assert "Core 1 was taken away for 100% of the time: " in found.limit.sentence
+    shares = [row.value for row in found.evidence if row.unit == "share"]
+    assert shares
+    assert max(shares) == 1
+
+
 def test_a_core_that_nobody_known_had_was_taken_by_the_host() -> None:
     areas = [*the_tester(), area("f1", FULL, NAT), softirq(0.2)]
     had = [taken(1, "host", 0.7), taken(1, "cron (7)", 0.01), taken(1, "slowed", 0.1)]

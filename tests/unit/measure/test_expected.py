@@ -5,9 +5,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.simulated.device import Response
+from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.lab.delay import LatencyOptions
 from weir.lab.measure import CurveOptions, Goal, Measure, TrialOptions
-from weir.measure.experiment import expected_s
+from weir.measure import measure_setup, no_counters
+from weir.measure.experiment import BUILDING_S, DECIDING_FEWEST, TRIAL_TAKES_S, expected_s
+from weir.measure.one_case import OnChain, Time
+from weir.procedures.throughput.command import SPREAD
 
 QUICK = Measure(
     trial=TrialOptions(duration_s=0.1, duration_sum_s=0.3, drain_ms=30),
@@ -40,3 +45,30 @@ def test_each_delay_takes_the_time_that_the_lab_gives_it() -> None:
 def test_more_goals_take_longer() -> None:
     more = (*QUICK.goals, Goal(name="10%", loss_ratio=0.1))
     assert expected_s(QUICK.model_copy(update={"goals": more})) > expected_s(QUICK)
+
+
+def takes_s(measure: Measure, response: Response) -> float:
+    """A case of a simulated system, on its own clock."""
+    dut = SimulatedDut(response, tester_max_pps=5e6, overhead_s=TRIAL_TAKES_S)
+    chain = OnChain(dut, no_counters, lambda _event: None, {}, timing=Time(dut.clock, dut.sleep))
+    (case,) = measure_setup(measure, [simulated_traffic()], chain)
+    assert case.problem is None
+    return BUILDING_S + case.seconds
+
+
+@pytest.mark.parametrize("measure", [QUICK, Measure(repeats=3)], ids=["quick", "full"])
+@pytest.mark.parametrize(
+    "response",
+    [
+        Response(1e6, 1.01e6),
+        Response(1e6, 1.3e6),
+        Response(3e5, 9e5),
+        Response(1e6, 1.3e6, noise=0.1),
+        Response(1e6, 1.1e6, background_per_second=5.0),
+    ],
+)
+def test_cases_of_steady_and_of_noisy_systems_take_as_long_as_is_said_before(
+    measure: Measure, response: Response
+) -> None:
+    shortest_s = expected_s(measure, DECIDING_FEWEST) / SPREAD
+    assert shortest_s <= takes_s(measure, response) <= expected_s(measure)

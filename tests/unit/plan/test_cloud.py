@@ -11,16 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weir.base.cloud import NETWORK_NODE, CloudTopology
-from weir.lab.tenants import Cloud, Isolation, Security, Tenant, TenantsFile
+from weir.lab.tenants import Cloud, Isolation, Security, Tenant, TenantFunction, TenantsFile
 from weir.plan.cloud import cloud_steps, cloud_topology, filters, flows
 
 DEPLOYMENT = "cloud-12345678"
+CHAIN = tuple(TenantFunction(name=name) for name in ("dpi", "firewall", "shaper"))
 
 
 def topology(**cloud: object) -> CloudTopology:
     tenants = (
         Tenant(name="blue", instances=5, floating=2),
-        Tenant(name="red", count=3, instances=2, subnet="192.0.2.0/24"),
+        Tenant(name="red", count=3, instances=2, subnet="192.0.2.0/24", functions=CHAIN),
     )
     options = Cloud.model_validate(cloud)
     return cloud_topology(TenantsFile(weir=1, name="cloud", cloud=options, tenants=tenants), DEPLOYMENT)
@@ -103,3 +104,40 @@ def test_an_instance_may_send_from_its_own_addresses_alone() -> None:
         assert f"ether saddr != {one.mac}" in chain
         assert f"ip saddr != {one.address} counter" in chain
         assert f'"tap{network.number}.{one.number}" : jump' in rules
+
+
+def test_ways_lead_through_every_function_and_back_through_the_same_ones() -> None:
+    network = topology().networks[1]
+    by_address = {one.address: one for one in network.instances}
+    host = by_address[network.instances[0].address]
+    out, at = [], host
+    while at.gateway != network.router:
+        at = by_address[at.gateway]
+        out.append(at)
+    assert [one.name for one in out] == ["red-1.dpi", "red-1.firewall", "red-1.shaper"]
+    back = [at.address]
+    while by_address[back[-1]].routes:
+        (way,) = [one for one in by_address[back[-1]].routes if one.startswith(f"{host.address}/32 via ")]
+        back.append(way.split()[-1])
+    assert back == [one.address for one in reversed(out)]
+    (router,) = [step for step in cloud_steps(topology()) if step.name == "interface:red-1.router.qr"]
+    routes = router.params["routes"]
+    assert isinstance(routes, list)
+    assert f"{host.address}/32 via {at.address}" in routes
+
+
+def test_without_functions_hosts_have_the_router_and_no_pairs() -> None:
+    network = topology().networks[0]
+    assert not network.functions
+    assert all(
+        (one.gateway, one.allowed, one.routes) == (network.router, (), ()) for one in network.instances
+    )
+
+
+def test_allowed_address_pairs_are_of_functions_and_name_the_hosts_of_their_own_tenant_alone() -> None:
+    for network in topology().networks[1:]:
+        hosts = {one.address for one in network.instances if one not in network.functions}
+        assert {one.name for one in network.functions} == {
+            f"{network.name}.{name}" for name in ("dpi", "firewall", "shaper")
+        }
+        assert all(set(one.allowed) == hosts for one in network.functions)

@@ -56,6 +56,9 @@ class Fabric:
     def steered(self) -> list[str]:
         return []
 
+    def unlimited(self) -> dict[str, list[str]]:
+        return {}
+
     def refused(self) -> dict[str, str]:
         return {}
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
+from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
 from weir.fabric.cloud.interface import address
 from weir.fabric.cloud.ruleset import installed
-from weir.fabric.errors import FabricError
 from weir.fabric.links import index
 from weir.fabric.process import log_end
 from weir.fabric.step_handlers import Facts, Site
@@ -38,16 +38,15 @@ class DhcpServer:
         """Serves when it returns."""
         params = step.params
         subnet = ipaddress.IPv4Network(str(params["subnet"]))
-        hosts = params["hosts"]
-        assert isinstance(hosts, list)
+        hosts = _texts(params["hosts"])
         name = f"dhcp-{params['network']}"
         pid_file, log = site.directory / f"{name}.pid", f"{name}.log"
         argv = ["dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--log-facility=-", "--port=0"]
         argv += ["--no-hosts", "--no-resolv", "--no-ping", "--user=root", "--group=root"]
         argv += [f"--interface={params['interface']}", "--except-interface=lo", "--bind-interfaces"]
         argv += [f"--dhcp-range={subnet.network_address},static,{subnet.netmask},infinite"]
-        argv += [f"--dhcp-host={host}" for host in map(str, hosts)]
-        argv += [f"--dhcp-option=option:router,{params['router']}"]
+        argv += [f"--dhcp-host={host}" for host in hosts]
+        argv += [f"--dhcp-option={option}" for option in _texts(params["options"])]
         argv += [f"--dhcp-option=option:mtu,{params['mtu_bytes']}", "--dhcp-authoritative"]
         argv += [f"--dhcp-leasefile={site.directory / name}.leases", f"--pid-file={pid_file}"]
         argv += [f"--dhcp-lease-max={len(hosts) + 1}"]

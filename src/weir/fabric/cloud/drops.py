@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weir.base.cloud import CloudNode, CloudTopology
+from weir.base.error import FabricError
 from weir.fabric import namespace
-from weir.fabric.errors import FabricError
 from weir.fabric.openvswitch import call
 from weir.plan.cloud import filters, flows, names
 

@@ -8,12 +8,12 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.fabric import namespace, process
-from weir.fabric.errors import FabricError
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
-_PROGRAMS = {"nft": ("nft", "-f", "{}"), "iptables": ("iptables-restore", "{}")}
+_PROGRAMS = {"nft": ("nft", "-f", "{}"), "iptables": ("iptables-restore", "-w", "30", "{}")}
 _PACKAGES = {"nft": "nftables", "iptables": "iptables"}
 _LOAD_S = 60.0
 

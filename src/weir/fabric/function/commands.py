@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
-from weir.fabric.errors import FabricError
+from weir.fabric.function.control_group import group_of
 from weir.fabric.process import log_end
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
@@ -69,9 +70,10 @@ class Running:
 
 
 def run(params: Mapping[str, Any], site: Site, words: Sequence[str], log: str) -> Running:
-    """Starts a program where the function is. `params`: with `netns` and `directory`."""
+    """Starts a program where the function is. `params`: with `netns`, `node` and `directory`."""
     # As `ip netns exec` has it, /sys is the namespace's too.
     argv = ["ip", "netns", "exec", str(params["netns"]), *words]
     directory = Path(str(params["directory"]))
-    pid = site.spawn(argv, netns=None, env={}, cores=[], log=log, directory=directory)
+    groups = group_of(site, str(params["node"])).entrances()
+    pid = site.spawn(argv, netns=None, env={}, cores=[], log=log, directory=directory, groups=groups)
     return Running(pid, site.directory / log)

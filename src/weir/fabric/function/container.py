@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.step_handlers import Site
 from weir.lab.kernel import CONTAINER_RUNTIMES
 
@@ -98,7 +98,7 @@ def _config(
         name: [*dict.fromkeys([*capabilities.get(name, []), *_NEEDED])] for name in _SETS
     }
     linux["namespaces"] = [*others, network]
-    linux["cgroupsPath"] = f"/weir-{_name(params)}"
+    linux["cgroupsPath"] = f"/{_name(params)}/container"  # in the function's own group, where it has one
     shared = [site.directory, *([_HUGEPAGES] if _HUGEPAGES.is_mount() else [])]
     mounts = [_mount(one) for one in shared]
     return {

@@ -8,9 +8,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.catalogue import CONNECTION_TRACKING, CatalogueError, Ends, Setup, linux
-from weir.fabric.errors import FabricError
 from weir.fabric.function.commands import run
 from weir.fabric.links import set_in_namespace
 from weir.fabric.step_handlers import Facts, Site

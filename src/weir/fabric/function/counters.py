@@ -13,10 +13,10 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from weir.base.error import FabricError
 from weir.base.topology import Node, Port, Topology
 from weir.fabric import namespace
 from weir.fabric.counters import Counter, Statistics, interfaces_of
-from weir.fabric.errors import FabricError
 from weir.fabric.function.dpdk import telemetry
 from weir.fabric.step_handlers import Site
 from weir.lab.kernel import COUNTERPARTS, TABLE_PREFIX

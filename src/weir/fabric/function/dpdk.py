@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.topology import PROGRAM_DIRECTORY
 from weir.catalogue import CatalogueError, Ends
 from weir.catalogue.dpdk import Launch, launch
 from weir.fabric import hugepages
-from weir.fabric.errors import FabricError
 from weir.fabric.step_handlers import Site
 from weir.lab.kernel import EAL, SIDES
 

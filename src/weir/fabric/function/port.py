@@ -9,9 +9,9 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
+from weir.base.error import FabricError
 from weir.base.topology import Topology
 from weir.fabric.counters import Counter
-from weir.fabric.errors import FabricError
 from weir.fabric.function.counters import namespace_counters
 from weir.fabric.links import index
 from weir.fabric.offloads import switch_off_offloads

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kind program: a user's program that is a network function, in a network namespace of its own; in a
-container too, whose runtime is then what is started."""
+"""Step kind program: a user's program that is a network function, in a network namespace of its own, and in a
+control group of its own; in a container too, whose runtime is then what is started."""
 
 from __future__ import annotations
 
@@ -8,40 +8,48 @@ import os
 import pwd
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.base.topology import Topology
 from weir.catalogue.dpdk import Launch
-from weir.fabric import process, stop_signals
+from weir.fabric import own_user, process, stop_signals
 from weir.fabric.counters import Counter
-from weir.fabric.errors import FabricError
 from weir.fabric.function import container, dpdk
+from weir.fabric.function.control_group import exceeded, group_of
 from weir.fabric.function.counters import socket_counters
 from weir.fabric.function.readiness import Readiness
 from weir.fabric.process import log_end, printable
 from weir.fabric.step_handlers import Facts, Site
-from weir.lab.kernel import FILE_PREFIX, SIDES, filled
+from weir.lab.kernel import FILE_PREFIX, ROOT, SIDES, filled
 from weir.plan import Step
 
 _LOOK_S = 0.01
 _LAST_LINES, _LAST_WORDS_S = 6, 1.0
 _BYTES_PER_MB = 1 << 20
+_SHELLS_KILLED = 128 + signal.SIGKILL
+"""Exit code of shells and runtimes whose child was."""
 _PASSED_THROUGH = 0o711
 _READ_BY_ALL, _ENTERED_BY_ALL = 0o644, 0o755
 # Its lines when it says them, not when a buffer is full: readiness is told from them, and last words are.
 _BY_LINES = ("stdbuf", "--output=L", "--error=L")
 _CAPABILITIES = "+net_raw,+net_admin"
+_MAY_LITTLE = (
+    ", as a user of its own with CAP_NET_RAW and CAP_NET_ADMIN, which may read what everybody may; what needs"
+    " more has program.user: root"
+)
 # The program takes the shell's place, so that signals and exit code are its own. Nothing comes in, and no end
 # of it: many programs end then.
 _LIMITED = 'exec "$@" < <(exec sleep infinity) > >(stdbuf -o0 head -c {bytes}; exec cat > /dev/null) 2>&1'
 
 
 class ProgramRun:
-    """It, with all that it starts: whatever runs in the namespace at the end is ended."""
+    """It, with all that it starts: whatever is in its control group, or its namespace, is ended with it."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """FabricError if it ends before it is ready, or is not ready in time: with its last words."""
@@ -61,24 +69,25 @@ class ProgramRun:
         if params["bundle"]:
             words, environment = container.command(params, site, words, environment), {}
         pid = site.spawn(
-            [*_around(params), *words],
+            [*_around(params, site), *words],
             netns=None,
             env=environment,
             cores=step.numbers("cores"),
             log=_log(params),
             directory=Path(str(params["directory"])),
+            groups=group_of(site, str(params["node"])).entrances(),
         )
         facts: Facts = {"pid": pid, "socket": filled([str(params["ready_socket"])], values)[0]}
         facts["ready"] = str(params["ready"]) or (made.ready if made is not None else "")
         facts["makes"] = [values[f"{side}.socket"] for side in SIDES if values[f"{side}.socket"]]
         if not params["waits_for_peer"]:
-            _wait(facts, params, site.directory / _log(params))
+            _wait(facts, params, site)
         return facts
 
     def settle(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """Likewise, of one that comes up when weir-dp has connected to it."""
         if params["waits_for_peer"]:
-            _wait(facts, params, site.directory / _log(params))
+            _wait(facts, params, site)
 
     def counters(self, topology: Topology, site: Site, outside: Sequence[Counter]) -> list[Counter]:
         """What was lost in programs with ports at sockets; of others their interfaces tell."""
@@ -90,23 +99,33 @@ class ProgramRun:
         time, by SIGKILL."""
         deadline = time.monotonic() + params["stop_time_limit_ms"] / MS_PER_S
         number, pid = signal.Signals[params["stop_signal"]], facts.get("pid")
-        if pid in process.inside(params["netns"]):
-            with suppress(ProcessLookupError):
-                os.kill(int(str(pid)), number)
-        while pid in process.inside(params["netns"]) and time.monotonic() < deadline:
+        group = group_of(site, params["node"])
+
+        def there() -> set[int]:
+            return {*process.inside(params["netns"]), *group.members()}
+
+        _signal([one for one in there() if one == pid], number)
+        while pid in there() and time.monotonic() < deadline:
             time.sleep(_LOOK_S)
-        _signal_all(params["netns"], number)
-        while process.inside(params["netns"]) and time.monotonic() < deadline:
+        _signal(there(), number)
+        while there() and time.monotonic() < deadline:
             time.sleep(_LOOK_S)
-        _signal_all(params["netns"], signal.SIGKILL)
+        group.end()
+        _signal(there(), signal.SIGKILL)
         process.end_inside(params["netns"])
         if params.get("bundle"):
             container.remove(params, site)
         site.end()
 
+    def output(self, params: Mapping[str, Any], site: Site) -> Path:
+        """All that it said, its last words with it."""
+        return site.directory / _log(params)
+
     def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
-        """FabricError with how it ended, and its last words."""
-        if not process.alive(facts["pid"]):
+        """FabricError with how it ended, or which limit it ran into, and its last words."""
+        alive = process.alive(facts["pid"])
+        _require_within_limits(params, facts, site)
+        if not alive:
             _wait_for_last_words(params)
             raise FabricError(
                 f"{_who(params)} {_ended(facts['pid'])} in the middle of the"
@@ -115,8 +134,15 @@ class ProgramRun:
             )
 
 
-def _signal_all(netns: str, number: signal.Signals) -> None:
-    for pid in process.inside(netns):
+def _require_within_limits(params: Mapping[str, Any], facts: Mapping[str, Any], site: Site) -> None:
+    killed = process.exit_code(facts["pid"]) in (-signal.SIGKILL, _SHELLS_KILLED)
+    over = exceeded(site, params, killed=killed)
+    if over is not None:
+        raise FabricError(f"{_who(params)} {over[0]}: {_words(site.directory / _log(params))}", over[1])
+
+
+def _signal(pids: Collection[int], number: signal.Signals) -> None:
+    for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, number)
 
@@ -127,10 +153,10 @@ def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
     folder.mkdir(exist_ok=True)
     runtime = dpdk.runtime(site, params["node"])
     runtime.mkdir(exist_ok=True)
-    if params["user"]:
+    user = _user(params, site)
+    if user is not None:
         site.directory.chmod(_PASSED_THROUGH)  # its files are below; what else is there cannot be listed
-        user = _user(params)
-        os.chown(runtime, user.pw_uid, user.pw_gid)
+        os.chown(runtime, user.uid, user.gid)
     names = [*map(str, _list(params["file_names"]))]
     values = {f"{FILE_PREFIX}{name}": str(folder / name) for name in names}
     for side, vdev, path in zip(SIDES, _list(params["vdevs"]), _list(params["sockets"]), strict=True):
@@ -143,7 +169,7 @@ def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
     return values
 
 
-def _around(params: Mapping[str, Any]) -> list[str]:
+def _around(params: Mapping[str, Any], site: Site) -> list[str]:
     """In the namespace, as `ip netns exec` has it, or a container's runtime with the host's control groups,
     which that hides; the first to go where memory is short; the beginning of its output in the log, and the
     rest nowhere; as its user, with what packets take and no more."""
@@ -153,19 +179,36 @@ def _around(params: Mapping[str, Any]) -> list[str]:
         argv = ["nsenter", f"--net=/run/netns/{params['netns']}"]
     argv += ["choom", "-n", "1000", "--"]
     argv += ["bash", "-c", _LIMITED.format(bytes=limit_bytes), "weir"]
-    if not params["user"]:
-        return [*argv, *_BY_LINES]
-    user = _user(params)
-    argv += ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--init-groups"]
-    return [*argv, f"--inh-caps={_CAPABILITIES}", f"--ambient-caps={_CAPABILITIES}", *_BY_LINES]
+    user = _user(params, site)
+    return [*argv, *(user.words if user is not None else ()), *_BY_LINES]
 
 
-def _user(params: Mapping[str, Any]) -> pwd.struct_passwd:
+@dataclass(frozen=True)
+class _User:
+    """Whom it runs as."""
+
+    uid: int
+    gid: int
+    words: Sequence[str]
+    """What makes it so."""
+
+
+def _user(params: Mapping[str, Any], site: Site) -> _User | None:
+    """None: root, or whom its container says. FabricError if there is none of that name."""
+    name = str(params["user"])
+    if name == ROOT or params["bundle"]:
+        return None
+    if not name:
+        number = own_user.unused_id(f"{site.deployment}/{params['node']}")
+        return _User(number, number, own_user.run_as(number, capabilities=_CAPABILITIES))
     try:
-        return pwd.getpwnam(str(params["user"]))
+        found = pwd.getpwnam(name)
     except KeyError:
-        message = f"{_who(params)} is to run as {params['user']}, and there is no such user"
+        message = f"{_who(params)} is to run as {name}, and there is no such user"
         raise FabricError(message, "name another one in program.user") from None
+    words = ["setpriv", f"--reuid={found.pw_uid}", f"--regid={found.pw_gid}", "--init-groups"]
+    words += [f"--inh-caps={_CAPABILITIES}", f"--ambient-caps={_CAPABILITIES}"]
+    return _User(found.pw_uid, found.pw_gid, words)
 
 
 def _command(
@@ -176,16 +219,19 @@ def _command(
     return dpdk.expanded(filled([*map(str, _list(params["command"]))], values), words)
 
 
-def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], log: Path) -> None:
-    limit_s = params["ready_time_limit_ms"] / MS_PER_S
+def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], site: Site) -> None:
+    limit_s, log = params["ready_time_limit_ms"] / MS_PER_S, site.directory / _log(params)
     began, readiness = time.monotonic(), Readiness(params, facts, log)
     while True:
         lacks = readiness.lacks()
-        if process.exit_code(facts["pid"]) is not None:
+        ended = process.exit_code(facts["pid"]) is not None
+        _require_within_limits(params, facts, site)
+        if ended:
             _wait_for_last_words(params)
             raise FabricError(
                 f"{_who(params)} {_ended(facts['pid'])} before it was ready: {_words(log)}",
-                "mend program.command; it runs in the function's network namespace, without a shell",
+                "mend program.command; it runs in the function's network namespace, without a shell"
+                + ("" if params["user"] or params["bundle"] else _MAY_LITTLE),
             )
         if lacks is None:
             return

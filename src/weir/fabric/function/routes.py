@@ -8,7 +8,7 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.links import index
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step

@@ -11,7 +11,7 @@ from weir.host.facts import Cpus, Isolation, Node, Partition
 
 _CPU = "sys/devices/system/cpu"
 _FLAGS = frozenset({"hypervisor", "constant_tsc", "nonstop_tsc", "sse4_2", "avx2", "avx512f", "vmx", "svm"})
-_CGROUPS = "sys/fs/cgroup"
+CGROUPS = "sys/fs/cgroup"
 
 
 def cpus(tree: Tree) -> Cpus:
@@ -70,7 +70,7 @@ def isolation(tree: Tree) -> Isolation:
     cmdline = tree.text("proc/cmdline")
     words = dict(word.partition("=")[::2] for word in (cmdline or "").split())
     v2 = cgroup_root(tree)
-    v1 = tree.exists(f"{_CGROUPS}/cpuset")
+    v1 = tree.exists(f"{CGROUPS}/cpuset")
     return Isolation(
         cmdline=cmdline,
         isolated=tree.cpus(f"{_CPU}/isolated"),
@@ -84,7 +84,7 @@ def isolation(tree: Tree) -> Isolation:
 
 def cgroup_root(tree: Tree) -> str | None:
     """Where cgroup v2 is, relative to the root: its usual place, or the one beside v1."""
-    for place in (_CGROUPS, f"{_CGROUPS}/unified"):
+    for place in (CGROUPS, f"{CGROUPS}/unified"):
         if tree.exists(f"{place}/cgroup.controllers"):
             return place
     return None

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from weir.base.cores import parse_cpus
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.host.cpus import cgroup_root
 from weir.fabric.host.tree import Tree
 from weir.host.facts import OWN_PARTITIONS

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.cores import cpus_text
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.host.cpus import cgroup_root, isolation
 from weir.fabric.host.settings import Write
 from weir.fabric.host.tree import Tree

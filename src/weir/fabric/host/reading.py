@@ -10,9 +10,9 @@ import subprocess
 from pathlib import Path
 
 from weir import __version__
+from weir.base.error import FabricError
 from weir.fabric import probe
 from weir.fabric.built import built
-from weir.fabric.errors import FabricError
 from weir.fabric.host import cpus, devices, power
 from weir.fabric.host.guest import kvm
 from weir.fabric.host.tree import Tree

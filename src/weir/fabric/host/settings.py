@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from weir.base.cores import cpus_text, parse_cpus
+from weir.base.error import FabricError
 from weir.base.step import StepKind
-from weir.fabric.errors import FabricError
 from weir.fabric.host.power import cpus_of_mask, mask_of_cpus
 from weir.fabric.host.tree import Tree
 from weir.fabric.step_handlers import Facts, Site, generation, newest

@@ -7,8 +7,8 @@ import os
 import time
 from pathlib import Path
 
+from weir.base.error import FabricError
 from weir.fabric.deployment import Deployment, deployments
-from weir.fabric.errors import FabricError
 from weir.fabric.vm import storage
 from weir.host.facts import Facts, Standing, Taker, Unseen
 

@@ -13,6 +13,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.fabric.host_graph.namespaces import Place
+from weir.fabric.process import printable
 from weir.results.host_graph import Interface, Join, Traffic
 
 _READ_S = 20
@@ -57,6 +58,7 @@ def read_links(place: Place) -> list[Link]:
         ["ip", "-details", "-statistics", "-json", "address", "show"],
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=_READ_S,
         check=False,
         stdin=subprocess.DEVNULL,
@@ -71,7 +73,7 @@ def _link(place: Place, said: Mapping[str, Any]) -> Link:
         place=place,
         shown=Interface(
             id=f"{place.inode}/{said['ifindex']}",
-            name=said["ifname"],
+            name=printable(said["ifname"]),
             index=said["ifindex"],
             kind=_kind(said),
             mac=said.get("address") if said.get("link_type") == "ether" else None,
@@ -150,8 +152,8 @@ def _below(
         if each.place is not one.place
         and (not one.peered or (each.shown.kind == one.shown.kind and each.below == one.shown.index))
     ]
-    if len(found) < 2 and one.peered:
-        return found[0] if found else None
+    if one.peered and one.below_in is None:
+        return found[0] if len(found) == 1 else None
     return next((each for each in found if numbers.of(one.place, each.place) == one.below_in), None)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from pyroute2 import netns
 
 from weir.fabric import namespace
+from weir.fabric.process import printable
 
 HOST = "host"
 _OWN = Path("/proc/thread-self/ns/net")
@@ -54,9 +55,9 @@ def places() -> tuple[list[Place], list[str]]:
     for path in named:
         inode = _namespace_inode(path)
         if inode is None:
-            unseen.append(f"network namespace {path.name}: cannot be opened")
+            unseen.append(f"network namespace {printable(path.name)}: cannot be opened")
         elif inode not in found:
-            found[inode] = Place(inode, path.name, path)
+            found[inode] = Place(inode, printable(path.name), path)
     hidden = _by_process(found)
     if hidden:
         whose = "process" if hidden == 1 else "processes"
@@ -93,9 +94,9 @@ def _by_process(found: dict[int, Place]) -> int:
 
 
 def command(pid: int) -> str:
-    """A process's name."""
+    """A process's name: whatever it calls itself, cut at 15 bytes."""
     try:
-        return Path(f"/proc/{pid}/comm").read_text().strip() or "?"
+        return printable(Path(f"/proc/{pid}/comm").read_bytes().decode(errors="replace")) or "?"
     except OSError:
         return "?"
 

@@ -11,15 +11,18 @@ from collections import Counter
 from datetime import UTC, datetime
 
 from weir.fabric.host_graph import interfaces, switches
+from weir.fabric.host_graph.asking import Kernel
 from weir.fabric.host_graph.holders import holder_of, tap_holders
 from weir.fabric.host_graph.interfaces import Link
 from weir.fabric.host_graph.namespaces import Place, forwards, places
+from weir.fabric.host_graph.way import way
 from weir.results.document import HOST_GRAPH_VERSION
 from weir.results.host_graph import HostGraph, Interface, Namespace, Rates
 
 
-def read(between_s: float = 0.0) -> HostGraph:
-    """The host as it is now. `between_s`: so long between two looks, for rates; 0: one look, without."""
+def read(between_s: float = 0.0, path: tuple[str, str] | None = None) -> HostGraph:
+    """The host as it is now. `between_s`: so long between two looks, for rates; 0: one look, without. `path`:
+    the ends of a packet's way to be followed; UnknownEndError if one is not clear."""
     before = _counted() if between_s else {}
     if between_s:
         time.sleep(between_s)
@@ -29,6 +32,8 @@ def read(between_s: float = 0.0) -> HostGraph:
         if earlier is not None:
             one.rates = _rates(earlier[1], one, looked_s[one.id] - earlier[0])
     graph.seconds = between_s or None
+    if path is not None:
+        graph.way = way(graph, Kernel(places()[0]), *path)
     return graph
 
 

@@ -20,22 +20,25 @@ _READ_S = 10
 _REMOTE = re.compile(r"punix:(?P<path>[^\s,]+)")
 _DATABASE = re.compile(r"^unix:(?P<path>.+)$")
 _USUAL = Path("/run/openvswitch/db.sock")
+_PROGRAMS = ("ovsdb-server", "ovs-vswitchd")  # with DPDK its name is ovs-vswitchd-dpdk, and cut
+_SECRETS = frozenset({"psk", "password", "private_key"})
 _TUNNELS = frozenset({"vxlan", "gre", "geneve", "erspan", "ip6gre", "gtpu", "srv6", "bareudp"})
 Row = dict[str, Any]
+_Tunnel = tuple[SwitchBridge, SwitchPort]
 
 
 def read_switches(places: Sequence[Place]) -> tuple[list[SwitchBridge], list[str]]:
     """Every bridge, its ports not yet with interfaces; and what could not be read."""
     databases, switches = _processes()
     if _USUAL.exists():
-        databases.setdefault(str(_USUAL), None)
+        databases.setdefault(os.path.realpath(_USUAL), None)
     bridges, unseen = [], []
     homes = {pid: place for place in places for pid in place.pids}
     for database in sorted(databases):
         if shutil.which("ovs-vsctl") is None:
             unseen.append(f"Open vSwitch at {database}: ovs-vsctl is not installed")
             continue
-        home = homes.get(switches.get(database, -1))
+        home = homes.get(switches.get(database) or -1)
         try:
             bridges += list(_bridges(database, str(home.inode) if home else None))
         except (OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
@@ -43,19 +46,19 @@ def read_switches(places: Sequence[Place]) -> tuple[list[SwitchBridge], list[str
     return bridges, unseen
 
 
-def _processes() -> tuple[dict[str, int | None], dict[str, int]]:
+def _processes() -> tuple[dict[str, int | None], dict[str, int | None]]:
     """Sockets of ovsdb-servers, and the ovs-vswitchd of each."""
     databases: dict[str, int | None] = {}
-    switches: dict[str, int] = {}
+    switches: dict[str, int | None] = {}
     for one in Path("/proc").iterdir():
-        if not one.name.isdigit() or command(int(one.name)) not in ("ovsdb-server", "ovs-vswitchd"):
+        if not one.name.isdigit() or not command(int(one.name)).startswith(_PROGRAMS):
             continue
         with suppress(OSError):
             words = (one / "cmdline").read_bytes().decode(errors="replace").split("\0")
-            if os.path.basename(words[0]) == "ovsdb-server":  # noqa: PTH119 - of another's argument
-                databases |= {match["path"]: int(one.name) for match in map(_REMOTE.search, words) if match}
-            else:
-                switches |= {match["path"]: int(one.name) for match in map(_DATABASE.match, words) if match}
+            serves = os.path.basename(words[0]) == "ovsdb-server"  # noqa: PTH119 - of another's argument
+            for match in map(_REMOTE.search if serves else _DATABASE.match, words):
+                if match:  # /var/run is /run on most hosts, and programs are told either
+                    (databases if serves else switches)[os.path.realpath(match["path"])] = int(one.name)
     return databases, switches
 
 
@@ -75,7 +78,10 @@ def _bridges(database: str, namespace: str | None) -> Iterator[SwitchBridge]:
                     type=interface["type"] or "system",
                     tag=port["tag"] if isinstance(port["tag"], int) else None,
                     interface=None,
-                    options={key: str(value) for key, value in interface["options"].items()},
+                    options={
+                        key: "(not shown)" if key in _SECRETS else str(value)
+                        for key, value in interface["options"].items()
+                    },
                 )
                 for port in (ports[uuid] for uuid in _listed(bridge["ports"]))
                 for interface in (interfaces[uuid] for uuid in _listed(port["interfaces"]))
@@ -133,15 +139,21 @@ def joins(bridges: Sequence[SwitchBridge]) -> Iterator[Join]:
                 and peer is not None
                 and (bridge.id, port.name) < (peer.id, port.options["peer"])
             ):
-                yield Join(kind="patch", ends=(bridge.id, peer.id))
+                names = port.name, port.options["peer"]
+                yield Join(kind="patch", ends=(bridge.id, peer.id), ports=names)
     tunnels = [(bridge, port) for bridge in bridges for port in bridge.ports if port.type in _TUNNELS]
-    for number, (bridge, port) in enumerate(tunnels):
-        for other, back in tunnels[number + 1 :]:
-            if other.id != bridge.id and port.type == back.type and _meet(port, back):
-                yield Join(kind="tunnel", ends=(bridge.id, other.id))
+    # Clouds beside each other may have the same addresses: whose tunnel comes here then is not known.
+    met = [[index for index, other in enumerate(tunnels) if _meet(one, other)] for one in tunnels]
+    for here, there in enumerate(met):
+        if len(there) == 1 and here < there[0] and met[there[0]] == [here]:
+            (bridge, port), (other, back) = tunnels[here], tunnels[there[0]]
+            yield Join(kind="tunnel", ends=(bridge.id, other.id), ports=(port.name, back.name))
 
 
-def _meet(one: SwitchPort, other: SwitchPort) -> bool:
-    """Each is where the other one sends."""
-    ends = [(port.options.get("local_ip"), port.options.get("remote_ip")) for port in (one, other)]
+def _meet(one: _Tunnel, other: _Tunnel) -> bool:
+    """Each is where the other one sends, from another bridge and by a tunnel of the same kind."""
+    (bridge, port), (far, back) = one, other
+    if bridge.id == far.id or port.type != back.type:
+        return False
+    ends = [(each.options.get("local_ip"), each.options.get("remote_ip")) for each in (port, back)]
     return None not in ends[0] and ends[0] == ends[1][::-1]

@@ -15,8 +15,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from weir.base.error import FabricError
 from weir.fabric import process
-from weir.fabric.errors import FabricError
 from weir.fabric.outside.stacks import RATE_HZ
 
 _ANSWER_S = 5.0

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.si import NS_PER_US
 from weir.fabric import process, stop_signals
-from weir.fabric.errors import FabricError
 
 ANSWER_S = 60.0  # an emulated processor that shares a core with polling loops is slow
 MOST_BYTES = 1 << 24

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
-from weir.fabric.errors import FabricError
 from weir.fabric.process import printable
 from weir.fabric.step_handlers import Facts, Site
 from weir.fabric.vm.channel import ANSWER_S

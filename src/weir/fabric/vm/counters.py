@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.topology import Node, Topology, taps
 from weir.fabric.counters import Counter, broadcasts
-from weir.fabric.errors import FabricError
 from weir.fabric.step_handlers import Site
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files

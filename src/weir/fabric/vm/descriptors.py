@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.links import opened_tap
 from weir.fabric.vm import disk
 from weir.fabric.vm.command_line import Opened

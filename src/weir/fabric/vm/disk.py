@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 
 DiskFormat = Literal["qcow2", "raw"]
 _MAGIC = b"QFI\xfb"

@@ -15,14 +15,14 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
+from weir.base.error import FabricError
 from weir.base.topology import Forwarder
-from weir.fabric.errors import FabricError
+from weir.fabric.lock import scratch
 from weir.fabric.vm.packages import Kernel, kernel, libraries, program
 
 _MAGIC = b"070701"
@@ -178,8 +178,8 @@ def _drivers() -> dict[str, Path]:
 def _write(directory: Path, base: Kernel, archive: bytes, made_of: dict[str, str]) -> None:
     """All of it or, after a kill, none."""
     directory.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=directory.parent) as temporary:
-        new = Path(temporary) / "image"
+    with scratch(directory.parent, ".new-") as made:
+        new = made / "image"
         new.mkdir()
         shutil.copyfile(base.image, new / "vmlinuz")
         (new / "initramfs").write_bytes(gzip.compress(archive, _LEVEL, mtime=0))

@@ -7,9 +7,9 @@ import functools
 import subprocess
 from pathlib import Path
 
+from weir.fabric import own_user
 from weir.fabric.host.guest import kvm, kvm_groups
 from weir.fabric.host.tree import Tree
-from weir.fabric.vm import user
 from weir.fabric.vm.lacking import QEMU
 
 BOOT_S = 10.0
@@ -22,7 +22,7 @@ def kvm_boots(kernel: Path, initramfs: Path) -> bool:
     groups = kvm_groups()
     if kvm(Tree()) != "works" or groups is None:
         return False
-    as_user = user.run_as(user.unused_id("whether KVM boots"), groups)
+    as_user = own_user.run_as(own_user.unused_id("whether KVM boots"), groups)
     argv = [
         *as_user,
         QEMU,

@@ -7,8 +7,8 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 
+from weir.base.error import FabricError
 from weir.fabric import probe
-from weir.fabric.errors import FabricError
 from weir.fabric.host.devices import TUN
 from weir.fabric.host.guest import kvm, kvm_groups
 from weir.fabric.host.tree import Tree

@@ -14,16 +14,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
+from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.base.topology import Topology
-from weir.fabric import process, stop_signals
+from weir.fabric import own_user, process, stop_signals
 from weir.fabric.counters import Counter
-from weir.fabric.errors import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.host.guest import kvm_groups
 from weir.fabric.process import wait_for
 from weir.fabric.step_handlers import Facts, Site
-from weir.fabric.vm import condition, console_log, image, user
+from weir.fabric.vm import condition, console_log, image
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files, command_line
 from weir.fabric.vm.counters import machine_counters
@@ -56,7 +56,7 @@ class Vm:
         # A file that may not grow is an error to QEMU, not its end. It gets nothing of root's environment.
         as_user = ["env", f"--chdir={files.sockets}", "--ignore-signal=XFSZ", "-i"]
         as_user += [f"PATH={os.environ.get('PATH', os.defpath)}", f"{process.MARKER}={site.marker()}"]
-        as_user += user.run_as(user_of(site), groups)
+        as_user += own_user.run_as(user_of(site), groups)
         source, console = os.pipe()
         try:
             site.spawn(
@@ -157,7 +157,7 @@ def _any_image() -> image.Image | None:
 def _limit_files(files: Files, pid: int, number: int, most_bytes: int, within_s: float) -> None:
     """No file of QEMU's grows beyond that. Not before it has its memory, which is a file too."""
     execute(files.monitor, "query-status", answer_s=within_s)
-    argv = [*user.run_as(number), "prlimit", f"--pid={pid}", f"--fsize={most_bytes}"]
+    argv = [*own_user.run_as(number), "prlimit", f"--pid={pid}", f"--fsize={most_bytes}"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise FabricError(f"cannot limit the files of virtual machine {files.node}: {done.stderr.strip()}")

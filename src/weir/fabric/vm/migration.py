@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from weir.base.error import FabricError
 from weir.base.topology import target
 from weir.fabric import process
-from weir.fabric.errors import FabricError
 from weir.fabric.vm.channel import ANSWER_S, Channel
 from weir.fabric.vm.command_line import Files, primary, standby
 from weir.fabric.vm.monitor import Event, Monitor

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from qemu.qmp import Message, QMPClient, QMPError
 
+from weir.base.error import FabricError
 from weir.base.si import US_PER_S
-from weir.fabric.errors import FabricError
 
 ANSWER_S = 20.0
 _READ_S = 0.001  # for what has come through the socket to become an event

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 
 KERNEL = "linux-image-cloud-amd64"
 _FETCH_S = 300

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 from weir.fabric.step_handlers import Facts, Site
 from weir.fabric.vm import disk
 from weir.fabric.vm.storage import overlay_bytes, require_space, stored

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.base.topology import GUESTS
-from weir.fabric.errors import FabricError
+from weir.fabric import own_user
 from weir.fabric.step_handlers import LOGS, Facts, Site
-from weir.fabric.vm import user
 from weir.plan import Step
 
 STEP = "guests"
@@ -95,7 +95,7 @@ class Guests:
 
     def do(self, step: Step, site: Site) -> Facts:  # noqa: ARG002
         """FabricError if there is no place for it, or somebody else's directory of that name."""
-        directory, number = (root() / site.deployment).absolute(), user.unused_id(site.deployment)
+        directory, number = (root() / site.deployment).absolute(), own_user.unused_id(site.deployment)
         if directory.exists():
             raise FabricError(
                 f"there is a {directory} already", "it is not this deployment's: see `weir doctor`"

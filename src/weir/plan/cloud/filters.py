@@ -56,9 +56,7 @@ def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     mac, own = instance.mac, f"{{ 0.0.0.0, {instance.address} }}"  # it probes before it has it: RFC 5227
 
     def drop(match: str, reason: str) -> str:
-        return f"    {match} counter name {counter(network, instance, reason)} drop".replace(
-            "   counter", "  counter"
-        )
+        return f"    {match} counter name {counter(network, instance, reason)} drop"
 
     yield drop(f"ether saddr != {mac}", "spoofed_mac")
     yield drop(f"ether type arp arp saddr ether != {mac}", "spoofed_arp")
@@ -66,6 +64,9 @@ def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     yield "    ether type arp accept"
     yield f"    ether type ip ip saddr {own} udp sport 68 udp dport 67 accept"
     yield drop("ether type ip udp sport 67 udp dport 68", "rogue_dhcp")
+    if instance.allowed:
+        pairs = f"{{ {', '.join(instance.allowed)} }}"
+        yield from (f"    ether type ip ip {end} {pairs} accept" for end in ("saddr", "daddr"))
     yield drop(f"ether type ip ip saddr != {instance.address}", "spoofed_ip")
     yield "    ether type ip accept"
     yield f"    counter name {counter(network, instance, 'other_protocol')} drop"
@@ -77,10 +78,10 @@ def security_groups(topology: CloudTopology, node: CloudNode) -> str:
     lines = ["*raw"]
     for network, instance in here:
         port = InstancePort.of(network, instance)
-        lines += [
-            f"-A PREROUTING -m physdev --physdev-in {interface} -j CT --zone {network.number}"
-            for interface in (port.tap, port.below)
-        ]
+        for interface in (port.tap, port.below):
+            into = f"-A PREROUTING -m physdev --physdev-in {interface}"
+            lines += [f"{into} {pair} -j CT --notrack" for pair in _pairs(instance)]
+            lines.append(f"{into} -j CT --zone {network.number}")
     lines += ["COMMIT", "*filter"]
     lines += [f":{_group(network, one)} - [0:0]" for network, one in here]
     for network, instance in here:
@@ -94,11 +95,18 @@ def _group(network: TenantNetwork, instance: Instance) -> str:
     return f"to-{network.number}.{instance.number}"
 
 
+def _pairs(instance: Instance) -> list[str]:
+    """What a function forwards, both ways. Connections are followed at the ends' own ports alone: what a
+    function sends in a host's name must not let its answer in at the host."""
+    return [f"{end} {address}" for address in instance.allowed for end in ("-s", "-d")]
+
+
 def _to_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     said = f"{COMMENT} {network.number} {instance.number}"
     first, last = network.instances[0].address, network.instances[-1].address
     yield "-m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT"
     yield f"-s {network.dhcp} -p udp --sport 67 --dport 68 -j ACCEPT"
+    yield from (f"{pair} -j ACCEPT" for pair in _pairs(instance))
     yield "-p udp --sport 68 --dport 67 -j DROP"  # what others ask the DHCP server: no harm, so not counted
     yield f'-m conntrack --ctstate INVALID -m comment --comment "{said} invalid" -j DROP'
     yield f"-m iprange --src-range {first}-{last} -j ACCEPT"

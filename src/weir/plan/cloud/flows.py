@@ -136,6 +136,9 @@ def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
         said = cookie(reason, network.number, instance.number)
         return f"table=1,priority={priority},cookie={said},{port}{match},actions=drop"
 
+    # Matches of IPv4 and ARP take tagged frames too.
+    tagged = cookie("other_protocol", network.number, instance.number)
+    yield f"priority=11,cookie={tagged},{port},vlan_tci=0x1000/0x1000,actions=drop"
     yield f"priority=10,{port},actions=load:{network.number}->NXM_NX_REG6[],resubmit(,1)"
     own = f"{port},dl_src={mac}"
     for sender in (address, "0.0.0.0"):  # it probes an address before it has it (RFC 5227)
@@ -145,9 +148,11 @@ def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     yield drop(8, "spoofed_arp", f",dl_src={mac},arp")
     yield drop(8, "rogue_dhcp", f",dl_src={mac},udp,tp_src={_SERVER},tp_dst={_CLIENT}")
     yield f"table=1,priority=7,{own},ip,nw_src={address},actions=ct(table=3,{_ZONE})"
-    yield drop(6, "spoofed_ip", f",dl_src={mac},ip")
-    yield drop(5, "other_protocol", f",dl_src={mac}")
-    yield drop(4, "spoofed_mac")
+    for pair in _pairs(instance):
+        yield f"table=1,priority=6,{own},{pair},actions=resubmit(,2)"
+    yield drop(5, "spoofed_ip", f",dl_src={mac},ip")
+    yield drop(4, "other_protocol", f",dl_src={mac}")
+    yield drop(3, "spoofed_mac")
 
 
 def _to_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
@@ -160,6 +165,8 @@ def _to_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     answer = f"udp,nw_src={network.dhcp},tp_src={_SERVER},tp_dst={_CLIENT}"
     yield f"table=4,priority=20,{known},{answer},actions={out}"
     yield f"table=4,priority=5,{known},arp,actions={out}"
+    for pair in _pairs(instance):
+        yield f"table=4,priority=15,{known},{pair},actions={out}"
     for state in ("+trk+est-inv", "+trk+rel-inv"):
         yield f"table=5,priority=20,{known},ct_state={state},ip,actions={out}"
     for let_in in _let_in(network):
@@ -176,6 +183,13 @@ def _let_in(network: TenantNetwork) -> Iterator[str]:
         yield f"ip,nw_src={block}"
     for rule in network.ingress:
         yield from _rule(rule)
+
+
+def _pairs(instance: Instance) -> Iterator[str]:
+    """What a function forwards, both ways. Connections are followed at the ends' own ports alone: what a
+    function sends in a host's name must not let its answer in at the host, whatever the host's group says."""
+    for address in instance.allowed:
+        yield from (f"ip,{end}={address}" for end in ("nw_src", "nw_dst"))
 
 
 def _rule(rule: Rule) -> Iterator[str]:

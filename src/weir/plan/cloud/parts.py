@@ -109,6 +109,24 @@ def interface(
     )
 
 
+def routes(netns: str, name: str, given: Sequence[str], *, at: str) -> Step:
+    """Of an interface that has its address already."""
+    return Step(
+        kind="interface",
+        name=f"routes:{at}.{name}",
+        params={
+            "netns": netns,
+            "interface": name,
+            "mac": "",
+            "addresses": [],
+            "routes": list(given),
+            "host": False,
+        },
+        text=f"give {at} its ways back to the {len(given)} it forwards for",
+        undo_text="",
+    )
+
+
 def ruleset(netns: str, program: str, rules: str, text: str) -> Step:
     """`program`: "nft" or "iptables"."""
     return Step(

@@ -26,7 +26,8 @@ def router_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator[St
         yield wire(netns, own, node, port)
     floating = [f"{one.floating}/32" for one in network.instances if one.floating is not None]
     inside = [f"{network.router}/{network.prefix_length}"]
-    yield interface(netns, names.INNER, network.router_mac, inside, at=router_name(network))
+    back = [f"{host}/32 via {last.address}" for last in network.functions[-1:] for host in last.allowed]
+    yield interface(netns, names.INNER, network.router_mac, inside, at=router_name(network), routes=back)
     length = topology.external.partition("/")[2]
     outside = [f"{network.external}/{length}", *floating]
     yield interface(
@@ -51,7 +52,10 @@ def dhcp_host_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator
 
 
 def dhcp_server_step(topology: CloudTopology, network: TenantNetwork) -> Step:
-    """The server, when packets get through: knows the network's instances and nobody else."""
+    """The server, when packets get through: knows the network's instances and nobody else. Who reaches
+    the router through a function is given that as its router."""
+    gateways = dict.fromkeys(one.gateway for one in network.instances)
+    tags = {gateway: f"hop{number}" for number, gateway in enumerate(gateways)}
     return Step(
         kind="dhcp-server",
         name=f"dhcp-server:{network.name}",
@@ -60,9 +64,9 @@ def dhcp_server_step(topology: CloudTopology, network: TenantNetwork) -> Step:
             "interface": names.HOST_INTERFACE,
             "network": network.name,
             "subnet": network.subnet,
-            "router": network.router,
+            "options": [f"tag:{tag},option:router,{gateway}" for gateway, tag in tags.items()],
             "mtu_bytes": MTU_BYTES,
-            "hosts": [f"{one.mac},{one.address}" for one in network.instances],
+            "hosts": [f"{one.mac},set:{tags[one.gateway]},{one.address}" for one in network.instances],
         },
         text=f"serve DHCP to the {len(network.instances)} instances of {network.name}",
         undo_text=f"end the DHCP server of {network.name}",

@@ -21,7 +21,7 @@ from weir.base.cloud import (
 )
 from weir.base.step import Step
 from weir.plan.cloud import filters, names, switches
-from weir.plan.cloud.parts import bridge, interface, ruleset, silent, wire
+from weir.plan.cloud.parts import bridge, interface, routes, ruleset, silent, wire
 from weir.plan.cloud.routers import dhcp_host_steps, dhcp_server_step, router_steps
 
 _FILTERS_BRIDGED = [
@@ -111,7 +111,7 @@ def _outside(topology: CloudTopology) -> Iterator[Step]:
 def _instance(topology: CloudTopology, network: TenantNetwork, instance: Instance) -> Iterator[Step]:
     netns, node = topology.namespace(instance.name), topology.namespace(instance.node)
     port = names.InstancePort.of(network, instance)
-    yield from silent(netns)
+    yield from silent(netns, *(["net.ipv4.ip_forward=1"] if instance.allowed else []))
     yield wire(netns, names.HOST_INTERFACE, node, port.tap)
     yield interface(netns, names.HOST_INTERFACE, instance.mac, [], at=instance.name)
     if topology.security == "bridge-filter":
@@ -139,11 +139,14 @@ def _hosts(topology: CloudTopology) -> Iterator[Step]:
             "interface": names.HOST_INTERFACE,
             "namespaces": [topology.namespace(one.name) for _, one in every],
             "instances": [one.name for _, one in every],
-            "expected": [f"{one.address}/{network.prefix_length} {network.router}" for network, one in every],
+            "expected": [f"{one.address}/{network.prefix_length} {one.gateway}" for network, one in every],
         },
         text=f"let {len(every)} instances get their addresses by DHCP",
         undo_text="",
     )
+    for _, one in every:
+        if one.routes:
+            yield routes(topology.namespace(one.name), names.HOST_INTERFACE, one.routes, at=one.name)
     routers = [router_name(network) for network in topology.networks]
     hosts = [*(one.name for _, one in every), *routers, OUTSIDE]
     yield Step(

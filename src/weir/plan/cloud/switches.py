@@ -10,7 +10,6 @@ from weir.base.step import Step
 from weir.plan.cloud import flows, names
 
 _OWN_TAG = 4095  # of br-int's own interface: in no network
-_TUNNELS = {"vxlan": "vxlan", "gre": "gre"}
 DATAPATH = "{datapath}"
 """In an ovs-vsctl transaction: which one this machine has."""
 
@@ -93,7 +92,7 @@ def _tunnel(topology: CloudTopology, node: CloudNode, other: CloudNode) -> Itera
     port = flows.tunnel_port(other)
     yield ["add-port", names.TUNNEL, port]
     ends = [f"options:local_ip={node.address}", f"options:remote_ip={other.address}", "options:key=flow"]
-    yield ["set", "Interface", port, f"type={_TUNNELS[topology.isolation]}", *ends]
+    yield ["set", "Interface", port, f"type={topology.isolation}", *ends]
 
 
 def ports(topology: CloudTopology, node: CloudNode) -> Step:

@@ -56,16 +56,26 @@ class _Numbering:
         inside = ipaddress.IPv4Network(tenant.subnet).hosts()
         router, dhcp = str(next(inside)), str(next(inside))
         external = str(next(self.outside))
+        called = [*map(str, range(1, tenant.instances + 1)), *(one.name for one in tenant.functions)]
+        addresses = [str(next(inside)) for _ in called]
+        hosts, functions = addresses[: tenant.instances], addresses[tenant.instances :]
+        # Everything goes from the hosts through each function in turn to the router, and back the same way.
+        gateways = [(functions or [router])[0]] * len(hosts) + ([*functions[1:], router] if functions else [])
         instances = tuple(
             Instance(
-                name=f"{name}.{index}",
+                name=f"{name}.{own_name}",
                 number=index,
                 node=next(self.turn),
                 mac=_mac(self.token, number, index),
-                address=str(next(inside)),
+                address=address,
                 floating=str(next(self.outside)) if index <= tenant.floating else None,
+                gateway=gateway,
+                allowed=tuple(hosts) if address in functions else (),
+                routes=tuple(_ways(hosts, functions, address)),
             )
-            for index in range(1, tenant.instances + 1)
+            for index, (own_name, address, gateway) in enumerate(
+                zip(called, addresses, gateways, strict=True), 1
+            )
         )
         return TenantNetwork(
             name=name,
@@ -83,6 +93,13 @@ class _Numbering:
             ),
             instances=instances,
         )
+
+
+def _ways(hosts: list[str], functions: list[str], address: str) -> Iterator[str]:
+    """Back to the hosts, of the function with that address: the first one has them on its own link."""
+    if address in functions[1:]:
+        before = functions[functions.index(address) - 1]
+        yield from (f"{host}/32 via {before}" for host in hosts)
 
 
 def _mac(token: str, network: int, number: int) -> str:

@@ -49,7 +49,7 @@ def plan(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the search.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Write the placement there, as --json prints it."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write the placement there, as with --json."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -68,7 +68,7 @@ def plan(
 
     file = load_fleet(path)
     if out is not None:
-        check_file(out, "--out")
+        check_file(out, "--output")
     stop = Stop(time_limit, time.monotonic)
     progress = Progress()
     with _ctrl_c(stop):
@@ -78,7 +78,7 @@ def plan(
     placement = placement_of(file, answer, seed)
     document = placement.model_dump_json(indent=2) + "\n"
     if out is not None:
-        write_file(out, document, "choose another place with --out")
+        write_file(out, document, "choose another place with --output")
     print(document if as_json else table.render(placement), end="")
     if placement.ended == "interrupted":
         raise typer.Exit(INTERRUPTED)

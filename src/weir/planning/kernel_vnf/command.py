@@ -199,7 +199,7 @@ def _each(option: str, text: str, read: Callable[[str], Value]) -> tuple[Value, 
 def _frame_bytes(text: str) -> float:
     from pydantic import TypeAdapter, ValidationError
 
-    from weir.base.first_fault import first_fault
+    from weir.base.record import first_fault
     from weir.lab.frames import IMIX_PREFIX, Frame, mean_frame_bytes
 
     if text.startswith(IMIX_PREFIX):

@@ -45,7 +45,7 @@ def predict(
     *,
     model: ModelFile = None,
     chain: Annotated[
-        str | None, typer.Option("--chain", help="One of the lab's chains; absent: all of them.")
+        str | None, typer.Option("--chain", "-c", help="One of the lab's chains; absent: all of them.")
     ] = None,
     cpu_ghz: CpuGhz = None,
     cores: Cores = None,
@@ -153,7 +153,7 @@ def plan(
     *,
     model: ModelFile = None,
     chain: Annotated[
-        str | None, typer.Option("--chain", help="One of the lab's chains; absent: the first.")
+        str | None, typer.Option("--chain", "-c", help="One of the lab's chains; absent: the first.")
     ] = None,
     cpu_ghz: CpuGhz = None,
     cores: Annotated[
@@ -180,13 +180,14 @@ def plan(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
+            "--output",
+            "-o",
             metavar="FILE",
             help="Write the lab file that has the placement there; absent: results/<lab>-<chain>-<time>.yml.",
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Write over the file of --out if it is there.")
+        bool, typer.Option("--force", help="Write over the file of --output if it is there.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -261,11 +262,11 @@ def _target(out: Path | None, search: Search, *, force: bool) -> Path:
     from weir.store.files import check_file, check_folder
 
     if out is None:
-        check_folder(RESULTS, "--out")
+        check_folder(RESULTS, "--output")
         return RESULTS / f"{search.lab.name}-{search.chain.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}.yml"
     if out.exists() and not force:
-        raise CommandError(f"--out {out}: is there already; --force writes over it", USAGE)
-    check_file(out, "--out")
+        raise CommandError(f"--output {out}: is there already; --force writes over it", USAGE)
+    check_file(out, "--output")
     return out
 
 
@@ -281,7 +282,7 @@ def _write(
     whole = placed_text(
         text, placed, search.chain.functions, _header(planned), target.parent.absolute().resolve()
     )
-    write_file(target, whole, "choose another place with --out", force=force, folders=True)
+    write_file(target, whole, "choose another place with --output", force=force, folders=True)
 
 
 def _header(planned: LabPlan) -> list[str]:

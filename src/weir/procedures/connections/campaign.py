@@ -20,6 +20,7 @@ from weir.plan.connections import connections
 from weir.procedures.campaign import Campaign, CampaignProgress
 from weir.procedures.connections.measure import UNITS, Alone, ConnectionMeasurer
 from weir.procedures.driver import RunningChain, new_id, running
+from weir.procedures.outputs import ReportFolder
 from weir.procedures.rounds import MeasuredSetup
 from weir.results.connections import ConnectionsFound
 from weir.results.result import Case, Ceiling, Result
@@ -32,9 +33,16 @@ class ConnectionsCampaign(Campaign):
     """One run of such a lab."""
 
     def __init__(
-        self, lab: Lab, compared: Sequence[Way], *, quick: bool, store: Store, progress: CampaignProgress
+        self,
+        lab: Lab,
+        compared: Sequence[Way],
+        *,
+        quick: bool,
+        store: Store,
+        progress: CampaignProgress,
+        reports: ReportFolder | None = None,
     ) -> None:
-        super().__init__(lab, compared, quick=quick, store=store, progress=progress)
+        super().__init__(lab, compared, quick=quick, store=store, progress=progress, reports=reports)
         # By port kind, and by variant.
         self._alone: dict[tuple[str, str | None], Alone] = {}
 
@@ -56,14 +64,13 @@ class ConnectionsCampaign(Campaign):
         frames: Container[str] | None,  # noqa: ARG002 - there is one case
     ) -> None:
         way = visited.way
-        with running(way.lab, topology) as chain:
+        with running(way.lab, topology, self._keeper.of(visited.setup)) as chain:
             self._record(result, visited, chain)
             began = time.monotonic()
             measurer = self._measurer(way, chain, "search")
             problem: str | None = "Interrupted before it was finished."
             try:
-                measurer.measure(self._alone[topology.ports[0].kind, way.variant])
-                problem = None
+                problem = measurer.measure(self._alone[topology.ports[0].kind, way.variant])
             except PortGoneError as gone:
                 chain.deployment.keep_logs(gone)
                 problem = str(gone)

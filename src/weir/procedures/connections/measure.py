@@ -17,6 +17,7 @@ from weir.lab.connections import Connections as Wanted
 from weir.lab.frames import BITS_PER_BYTE
 from weir.lab.lab import Lab
 from weir.lab.measure import Goal
+from weir.measure.one_case import where_dropped
 from weir.measure.outside import NOTHING, Outside
 from weir.measure.search import GoalResult, search
 from weir.measure.tester import CoreWatch, SutCounters
@@ -35,7 +36,7 @@ INITIAL_SHARE = 0.25
 TESTER_BOUND_SHARE = 0.9
 """Of what the tester can do: with more found, it may be the limit."""
 LOWEST = 100.0
-"""New connections a second that a tester is tried with first."""
+"""New connections a second that a tester, or a chain, is tried with first."""
 PROBE_S = 0.3
 PROBES = 3
 HALVINGS = 3
@@ -77,12 +78,32 @@ class ConnectionMeasurer:
             services=[described(one) for one in wanted.services], sources=wanted.sources
         )
 
-    def measure(self, alone: Alone) -> None:
-        """Fills the record, goal by goal: what is finished is there when this raises."""
+    def measure(self, alone: Alone) -> str | None:
+        """Fills the record, goal by goal: what is finished is there when this raises. A sentence, if no
+        connection comes through, however few there are; then nothing is searched for.
+        """
         self.record.tester_per_s = alone.connections_per_s
         self.record.tester_transactions_per_s = alone.transactions_per_s
+        nothing = self._nothing_comes()
         for goal in self._wanted.goals:
+            if nothing is not None:
+                ratio = self._wanted.success_ratio
+                self.record.found.append(
+                    ConnectionsFound(goal=goal, success_ratio=ratio, searches=0, why=nothing)
+                )
+                continue
             self.record.found.append(self._found(goal, self._highest(goal, alone)))
+        return nothing
+
+    def _nothing_comes(self) -> str | None:
+        """In one of a few tries: as with the tester alone."""
+        runner = self._runner("new-connections")
+        for _ in range(PROBES):
+            runner.valid("preflight", LOWEST, PROBE_S)
+            trial = self.record.trials[-1]
+            if trial.clients.transactions or trial.clients.completed or not trial.clients.opened:
+                return None
+        return _nothing(trial)
 
     def alone(self) -> Alone:
         """What a chain of the tester alone can do, as far as the goals ask for it."""
@@ -195,6 +216,18 @@ def described(service: Service) -> str:
     return (
         f"{service.l4.upper()} {service.port}: {service.transactions} transaction{several} of "
         f"{service.request_bytes} and {service.answer_bytes} B{think}{close}"
+    )
+
+
+def _nothing(trial: ConnectionTrial) -> str:
+    """Of how many, and where they ended."""
+    clients = trial.clients
+    ends = {name.replace("_", " "): count for name, count in clients.failed.items()} | {"open": clients.open}
+    ended = ", ".join(f"{count} {name}" for name, count in ends.items() if count)
+    return (
+        f"Nothing comes through: of {clients.opened} connections, {LOWEST:g} a second, none had an answer "
+        f"({ended}); {trial.servers.opened} reached the servers. Packets dropped: "
+        f"{where_dropped(trial.drops)}."
     )
 
 

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weir.cli.exits import USAGE, CommandError, failed
-from weir.cli.labfile import TechnologyName, chosen_chain, machine_cpus, require_packets
+from weir.cli.labfile import TechnologyName, Wait, chosen_chain, machine_cpus, own_cpus, require_packets
 from weir.procedures.lean.outside_command import OUTSIDE_LOAD, Asked, measure_outside, say
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def lean(
         ),
     ] = None,
     *,
-    chain: Annotated[str | None, typer.Option("--chain", help="A lab's chain; absent: its first.")] = None,
+    chain: Annotated[str | None, typer.Option("--chain", "-c", help="Of a lab; absent: its first.")] = None,
     pcap: Annotated[
         Path | None,
         typer.Option("--pcap", metavar="FILE", help="Packets of a capture file, instead of flows."),
@@ -56,10 +58,10 @@ def lean(
             "if a stage is slower.",
         ),
     ] = None,
-    frequency_ghz: Annotated[
+    cpu_ghz: Annotated[
         float | None,
         typer.Option(
-            "--frequency-ghz", min=0.1, max=10, help="Predict for that clock; absent: the core's as measured."
+            "--cpu-ghz", min=0.1, max=10, help="Predict for that clock; absent: the core's as measured."
         ),
     ] = None,
     cur: Annotated[
@@ -81,6 +83,7 @@ def lean(
         typer.Option("--fastpath", help="With the fast path, of functions named here; a lab says it itself."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    wait: Wait = False,
     rate: Annotated[
         str | None,
         typer.Option(
@@ -121,17 +124,18 @@ def lean(
         assert target is not None
         outside = _outside_lab(target, chain)
         if outside is not None:
-            given_here = {"pcap": pcap, "flows": flows, "baseline": baseline, "frequency-ghz": frequency_ghz}
+            given_here = {"pcap": pcap, "flows": flows, "baseline": baseline, "cpu-ghz": cpu_ghz}
             given_here |= {"cpu": cpu, "inject": inject, "fastpath": fastpath or None}
             asked = Asked(chain, frame, rate, technology)
-            measure_outside(outside, asked, launches, given_here, as_json=as_json)
+            measure_outside(outside, asked, launches, given_here, as_json=as_json, wait=wait)
             return
         _of_outside_alone({"rate": rate, "technology": technology})
         known, traffic = _chain(target, chain, fastpath)
         if pcap is None and flows is None and frame is None:
             pcap = _captured(traffic)
         run = _run(known, _sent(traffic, pcap, flows, frame), cpu=cpu, pcap=pcap)
-        _measure(_with(run, frequency_ghz, cur, launches, inject), baseline, as_json)
+        with _own_cpu(run.cpu, wait=wait):
+            _measure(_with(run, cpu_ghz, cur, launches, inject), baseline, as_json)
 
 
 def _outside_lab(target: str, chain: str | None) -> Lab | None:
@@ -155,12 +159,22 @@ def _of_outside_alone(given: dict[str, object]) -> None:
         )
 
 
-def _with(
-    run: LeanRun, frequency_ghz: float | None, cur: float, launches: int, inject: str | None
-) -> LeanRun:
+def _own_cpu(cpu: int, *, wait: bool) -> AbstractContextManager[None]:
+    """That CPU alone. An ordinary user, who may lock none, is told if somebody has it."""
+    from weir import fabric
+
+    if fabric.may_claim():
+        return own_cpus([cpu], wait=wait)
+    if fabric.somebody_has(cpu):
+        whose = f"weir: a weir of another user has core {cpu}, or was killed there"
+        print(f"{whose}: what is measured may be too slow; choose another --cpu", file=sys.stderr)
+    return nullcontext()
+
+
+def _with(run: LeanRun, cpu_ghz: float | None, cur: float, launches: int, inject: str | None) -> LeanRun:
     from dataclasses import replace
 
-    frequency_hz = None if frequency_ghz is None else frequency_ghz * 1e9
+    frequency_hz = None if cpu_ghz is None else cpu_ghz * 1e9
     return replace(run, frequency_hz=frequency_hz, cur=cur, launches=launches, inject=inject)
 
 
@@ -265,7 +279,7 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
 def _stored(path: Path) -> LeanResult:
     from pydantic import ValidationError
 
-    from weir.base.first_fault import fault_text
+    from weir.base.record import fault_text
     from weir.results.document import NewerDocumentError
     from weir.results.lean import LeanResult
 

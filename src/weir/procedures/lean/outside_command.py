@@ -35,7 +35,7 @@ class Asked:
 
 
 def measure_outside(
-    lab: Lab, asked: Asked, repeats: int, given: Mapping[str, object], *, as_json: bool
+    lab: Lab, asked: Asked, repeats: int, given: Mapping[str, object], *, as_json: bool, wait: bool
 ) -> None:
     """Prints what they cost. `given`: options that mean nothing to them, None where they were not given."""
     from weir.fabric import require_root, stop_signals
@@ -56,7 +56,7 @@ def measure_outside(
     require_root()
     require_possible(lab, chosen, measured.name)
     topology = planned(lab, chosen, measured)
-    with own_cores([topology], wait=False), stop_signals.held():
+    with own_cores([topology], wait=wait), stop_signals.held():
         take_down_leftovers(say)
         result = outside.measure(lab, topology, size, load_pps, repeats=repeats, say=say)
     say("")

@@ -101,7 +101,8 @@ def migrate(
         raise typer.Exit(INTERRUPTED)
     found = result.setups[0].cases[0].migration
     if found is None or found.status != "completed" or not found.restored or found.faults:
-        failed("the migration failed: its reasons are above")
+        reasons = [] if found is None else [*filter(None, [found.why]), *found.faults]
+        failed(f"the migration failed: {reasons[0] if reasons else 'its primaries did not come back'}")
 
 
 def _node(lab: Lab, chain: Chain, name: str | None) -> str:

@@ -15,6 +15,7 @@ from weir.fabric.vm.migration import Limits
 from weir.fabric.vm.migration import Migration as Machine
 from weir.lab import Chain, Lab
 from weir.lab.frames import CAPTURE
+from weir.measure.one_case import nothing_comes
 from weir.measure.tester import ANNOUNCE_FRAMES
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running
@@ -112,15 +113,22 @@ class MigrationRun:
                 wait_for_primaries(machine)
                 machine.announce(primaries=True)
                 chain.tester().announce(ANNOUNCE_FRAMES)
-                course = self._under_load(case, settings, chain, machine)
-                result.interrupted = course.interrupted
+                result.interrupted = self.under_load(case, settings, chain, machine)
 
-    def _under_load(
+    def under_load(
         self, case: Case, settings: MigrationSettings, chain: RunningChain, machine: Machine
-    ) -> Course:
-        record = case.migration
+    ) -> bool:
+        """The migration, if packets come through before it. True: Ctrl-C ended it."""
+        record, options = case.migration, self._lab.measure.trial
         assert record is not None
-        client, traffic = chain.client, chain.traffic(settings.frame)
+        client, traffic, tester = chain.client, chain.traffic(settings.frame), chain.tester()
+        tester.configure_traffic(traffic.config)
+        record.why = nothing_comes(
+            TrialRunner(tester, chain.counters, traffic, options=options, on_trial=case.trials.append)
+        )
+        if record.why is not None:
+            record.status = "failed"
+            return False
         bandwidth = settings.bandwidth_bps
         course = Course(
             machine,
@@ -134,10 +142,9 @@ class MigrationRun:
             LookingTester(client, LOOK_S, course.look, course.wait),
             chain.counters,
             traffic,
-            options=self._lab.measure.trial,
+            options=options,
             on_trial=case.trials.append,
         )
-        client.configure_traffic(traffic.config)
         with stop_signals.held():
             try:
                 trial = runner.run("migration", record.load_pps, course.longest_s).trial
@@ -153,7 +160,7 @@ class MigrationRun:
             record.phases = phases(course.looks, course.cuts(), traffic.streams, rate_pps)
         if record.status == "completed":
             record.qemu = _figures(machine.figures())
-        return course
+        return course.interrupted
 
 
 def _figures(said: dict[str, Any]) -> QemuFigures:

@@ -54,9 +54,10 @@ def facts(row: MigrationRow) -> Iterator[tuple[str, str]]:
     """Name and value, most important first."""
     one, qemu = row.migration, row.migration.qemu
     yield "migration", one.status + (f": {one.why}" if one.why else "")
-    yield "primaries", "carried the traffic again" if one.restored else "did not come back"
+    if one.phases:
+        yield "primaries", "carried the traffic again" if one.restored else "did not come back"
     yield "load", f"{numbers.mpps(one.load_pps)} Mpps ({one.load}), frame {row.case.frame}"
-    trial = row.case.trials[-1] if row.case.trials else None
+    trial = next((each for each in row.case.trials if each.purpose == "migration"), None)
     if trial is not None:
         lost = trial.offered - trial.delivered
         yield "packets", f"{trial.offered} offered, {trial.delivered} delivered, {lost} lost"

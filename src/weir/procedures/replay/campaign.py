@@ -11,6 +11,7 @@ from weir.base.topology import Topology
 from weir.lab import Lab
 from weir.lab.ways import Way
 from weir.procedures.campaign import Campaign, CampaignProgress
+from weir.procedures.outputs import ReportFolder
 from weir.procedures.replay.measure import measure_replay
 from weir.results.result import Ceiling
 from weir.store.store import Store
@@ -20,13 +21,28 @@ class ReplayCampaign(Campaign):
     """One run of such a lab."""
 
     def __init__(
-        self, lab: Lab, compared: Sequence[Way], *, quick: bool, store: Store, progress: CampaignProgress
+        self,
+        lab: Lab,
+        compared: Sequence[Way],
+        *,
+        quick: bool,
+        store: Store,
+        progress: CampaignProgress,
+        reports: ReportFolder | None = None,
     ) -> None:
         capture = lab.traffic.capture
         assert capture is not None
         assert capture.replay is not None
         measuring = partial(measure_replay, capture.replay)
-        super().__init__(lab, compared, quick=quick, store=store, progress=progress, measuring=measuring)
+        super().__init__(
+            lab,
+            compared,
+            quick=quick,
+            store=store,
+            progress=progress,
+            measuring=measuring,
+            reports=reports,
+        )
 
     def _calibrated(self, way: Way, topology: Topology) -> dict[str, Ceiling]:  # noqa: ARG002
         """None: how punctual the tester was, each replay says of itself."""

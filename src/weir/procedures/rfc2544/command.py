@@ -20,7 +20,14 @@ from weir.cli.labfile import (
     own_cores,
     require_packets,
 )
-from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
+from weir.cli.stored import (
+    JsonResult,
+    ReportFolder,
+    StoreLocation,
+    check_reports,
+    report_folder,
+    write_reports,
+)
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -104,7 +111,13 @@ def rfc2544(
             f"expected to take about {numbers.seconds(expected_s(options, len(lab.traffic.frames), setups))}"
         )
         campaign = Campaign(
-            lab, compared, quick=quick, store=database, progress=progress, measuring=measure_rfc2544
+            lab,
+            compared,
+            quick=quick,
+            store=database,
+            progress=progress,
+            measuring=measure_rfc2544,
+            reports=report_folder(output),
         )
         result = campaign.run()
     write_reports(

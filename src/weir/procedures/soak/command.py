@@ -23,7 +23,15 @@ from weir.cli.labfile import (
     require_packets,
 )
 from weir.cli.quantities import seconds
-from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, stored, write_reports
+from weir.cli.stored import (
+    JsonResult,
+    ReportFolder,
+    StoreLocation,
+    check_reports,
+    report_folder,
+    stored,
+    write_reports,
+)
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -117,7 +125,8 @@ def soak(
         SoakProgress(console) as progress,
     ):
         mode = earlier.quick if earlier is not None else quick
-        campaign = SoakCampaign(lab, quick=mode, store=database, progress=progress)
+        kept = report_folder(output)
+        campaign = SoakCampaign(lab, quick=mode, store=database, progress=progress, reports=kept)
         result = campaign.run(settings) if earlier is None else campaign.resume(earlier)
     write_reports(
         result,

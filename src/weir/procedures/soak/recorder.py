@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from weir.lab.sla import Sla
@@ -35,16 +36,18 @@ class _Sums:
 
     seconds: float = 0.0
     to_s: float | None = None
-    offered: int = 0
-    delivered: int = 0
+    offered: Counter[str] = field(default_factory=Counter)
+    """By direction, as `delivered`."""
+    delivered: Counter[str] = field(default_factory=Counter)
     lost: int = 0
 
     def add(self, one: SoakInterval) -> None:
         self.seconds += one.to_s - one.from_s
         self.to_s = one.to_s
-        self.offered += sum(stream.offered for stream in one.streams)
-        self.delivered += sum(stream.delivered for stream in one.streams)
-        self.lost += sum(stream.lost for stream in one.streams)
+        for stream in one.streams:
+            self.offered[stream.direction] += stream.offered
+            self.delivered[stream.direction] += stream.delivered
+            self.lost += stream.lost
 
 
 class Recorder:
@@ -141,7 +144,7 @@ class Recorder:
         soak = self.soak
         soak.drifts = drifts(soak.intervals, one_load=not soak.schedule)
         soak.broken = broken(sla, soak, soak.intervals) if sla else []
-        soak.faults = list(_faults(soak))
+        soak.faults = [*_faults(soak, self._sums), *(_too_much(one) for one in soak.drifts if _grows(one))]
         return verdicts(sla, soak) if sla else []
 
     def _count(self, one: SoakInterval) -> None:
@@ -154,9 +157,9 @@ class Recorder:
         trials = {one.number: one.trial for one in soak.segments if one.trial is not None}
         left_open = [sums for number, sums in self._sums.items() if number not in trials]
         soak.offered = sum(trial.offered for trial in trials.values())
-        soak.offered += sum(one.offered for one in left_open)
+        soak.offered += sum(one.offered.total() for one in left_open)
         soak.delivered = sum(trial.delivered for trial in trials.values())
-        soak.delivered += sum(one.delivered for one in left_open)
+        soak.delivered += sum(one.delivered.total() for one in left_open)
         soak.lost = sum(trial.offered - trial.delivered for trial in trials.values())
         soak.lost += sum(one.lost for one in left_open)
         soak.unaccounted = sum(trial.unaccounted for trial in trials.values()) if trials else None
@@ -170,24 +173,37 @@ def buffers_lost(before: Sequence[PoolFigures], after: Sequence[PoolFigures]) ->
     return sum(max(0, pool.free - free[pool.name]) for pool in before if pool.name in free)
 
 
-def _faults(soak: Soak) -> list[str]:
-    found = []
-    if soak.offered and not soak.delivered:
-        found.append(f"Nothing arrived: all {soak.offered:,} packets were lost.")
+def _faults(soak: Soak, sums: Mapping[int, _Sums]) -> Iterator[str]:
+    """Of its segments. `sums`: of their intervals."""
     for segment in soak.segments:
-        trial = segment.trial
         where = f"Segment {segment.number}: " if len(soak.segments) > 1 else ""
         if segment.ended == "failed":
-            found.append(f"{where}{segment.why}")
-        if trial is not None:
-            found += [f"{where}{sentence}" for sentence in trial.invalid_because]
+            yield f"{where}{segment.why}"
+        for sentence in _silent(segment, sums.get(segment.number, _Sums())):
+            yield f"{where}{sentence}"
+        if segment.trial is not None:
+            yield from (f"{where}{sentence}" for sentence in segment.trial.invalid_because)
         if (segment.buffers_lost or 0) > segment.buffers_kept_most:
-            found.append(
+            yield (
                 f"{where}{segment.buffers_lost} packet buffers did not come back to their pools; queues may"
                 f" keep {segment.buffers_kept_most}."
             )
-    found += [_too_much(drift) for drift in soak.drifts if _grows(drift)]
-    return found
+
+
+def _silent(segment: SoakSegment, sums: _Sums) -> Iterator[str]:
+    """The directions of which nothing arrived: by its ledger or, while it is open, by its intervals."""
+    offered, delivered = sums.offered, sums.delivered
+    if segment.trial is not None:
+        offered, delivered = Counter(), Counter()
+        for stream in segment.trial.streams:
+            offered[stream.direction] += stream.offered
+            delivered[stream.direction] += stream.delivered
+    silent = [direction for direction in offered if offered[direction] and not delivered[direction]]
+    if silent and len(silent) == len(offered):
+        yield f"Nothing arrived: all {offered.total():,} packets were lost."
+        return
+    for direction in silent:
+        yield f"Nothing arrived {direction}: all {offered[direction]:,} packets were lost."
 
 
 def _grows(drift: Drift) -> bool:

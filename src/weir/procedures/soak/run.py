@@ -20,6 +20,7 @@ from weir.measure.delay import load_pps
 from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.tester import ANNOUNCE_FRAMES, arrival_clocks
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
+from weir.procedures.outputs import OutputKeeper, ReportFolder
 from weir.procedures.soak.segment import SoakRun, SoakWatcher, settle_s, soak_of, warm_up
 from weir.procedures.stored_result import StoredCase, new_result
 from weir.results.result import Case, Ceiling, Result, Setup
@@ -51,8 +52,18 @@ class SoakSettings:
 class SoakCampaign:
     """One soak of one chain of a lab."""
 
-    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: SoakWatcher) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        *,
+        quick: bool,
+        store: Store,
+        progress: SoakWatcher,
+        reports: ReportFolder | None = None,
+    ) -> None:
+        """`reports`: where what programs say is kept."""
         self._lab = lab
+        self._reports = reports
         self._quick = quick
         self._store = store
         self._progress = progress
@@ -90,7 +101,6 @@ class SoakCampaign:
                 settle_s=settle_s(self._lab, settings.duration_s),
                 started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             )
-            warm_up(on, case.frame, pps)
 
         return self._through(one, begin)
 
@@ -111,13 +121,12 @@ class SoakCampaign:
             raise SoakError(f"run {result.id} is being measured by a weir that runs: wait for its end")
         place = self._store.reopen_soak(result.id)
         setup = next(one for one in result.setups if case in one.cases)
-        pps = case.soak.load_pps
         result.interrupted, result.finished_at = False, None
         self._progress.say(
             f"going on with {result.id}: {left_s:.0f} s of {case.soak.duration_s:g} s are left"
         )
         one = StoredCase(self._store, result, setup, case, place)
-        return self._through(one, lambda on, _ceiling: warm_up(on, case.frame, pps))
+        return self._through(one, lambda _on, _ceiling: None)
 
     def _through(self, one: StoredCase, begin: Callable[[RunningChain, Ceiling | None], None]) -> Result:
         self._progress.setup(f"{one.setup.technology} {one.setup.chain}")
@@ -128,7 +137,9 @@ class SoakCampaign:
 
     def _soaked(self, one: StoredCase, begin: Callable[[RunningChain], None]) -> None:
         result, setup, case, place = one.result, one.setup, one.case, one.place
-        with running(self._lab, self._planned(setup)) as on:
+        folder = self._reports(result.id) if self._reports is not None else None
+        keeper = OutputKeeper(folder, self._progress.say)
+        with running(self._lab, self._planned(setup), keeper.of(setup)) as on:
             on.describe(setup)
             if case.soak is None:
                 result.fingerprint = on.fingerprint()
@@ -140,7 +151,12 @@ class SoakCampaign:
             begin(on)
             case.clocks = arrival_clocks(on.client.ledger(), traffic.streams)
             run = SoakRun(self._lab, result, case, place, store=self._store, progress=self._progress)
-            result.interrupted = run.segment(on)
+            assert case.soak is not None
+            nothing = warm_up(on, case.frame, case.soak.load_pps)
+            if nothing is not None:
+                run.refuse(on, nothing)
+            else:
+                result.interrupted = run.segment(on)
 
     def _planned(self, setup: Setup) -> Topology:
         chain = next(one for one in self._lab.chains() if one.name == setup.chain)
@@ -167,7 +183,9 @@ class SoakCampaign:
     def _load_pps(self, load: Load, case: Case) -> float:
         pps = load_pps(load, case.throughput, case.mean_frame_bytes)
         if pps is None:
-            why = next((one.why for one in case.throughput if one.why is not None), case.problem)
+            if case.problem is not None:
+                raise SoakError(case.problem)
+            why = next((one.why for one in case.throughput if one.why is not None), None)
             raise SoakError(f"no throughput was found for {load.text} ({why}): give the load as a rate")
         return pps
 
@@ -200,7 +218,7 @@ class SoakCampaign:
                 ),
             )
         )
-        case.throughput, case.trials = found.throughput, found.trials
+        case.throughput, case.trials, case.problem = found.throughput, found.trials, found.problem
 
     def _ceiling(self, setup: Setup, case: Case) -> Ceiling | None:
         """The tester's own over the same kind of port: what its delays are measured against."""

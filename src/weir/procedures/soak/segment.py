@@ -17,7 +17,7 @@ from weir.fabric.process_figures import process_figures
 from weir.lab import Lab
 from weir.measure.accounting import Counts, counted
 from weir.measure.delay_figures import buckets
-from weir.measure.one_case import Event
+from weir.measure.one_case import Event, nothing_comes
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.procedures.driver import RunningChain
 from weir.procedures.soak.intervals import Snapshot, pools_of
@@ -78,6 +78,15 @@ class SoakRun:
                 stop_signals.discard()
         return interrupted
 
+    def refuse(self, on: RunningChain, why: str) -> None:
+        """A segment that fails before its load: nobody would learn anything from hours of it."""
+        looks = _Looks(on)
+        recorder = Recorder(self._soak, on.traffic(self._case.frame).streams)
+        self._begin(recorder, on, looks.counts(), looks.pools())
+        recorder.fail(why)
+        self._progress.say(f"the soak was given up: {why}")
+        self._judge(recorder)
+
     def _segment(self, on: RunningChain) -> bool:
         looks, traffic = _Looks(on), on.traffic(self._case.frame)
         recorder = Recorder(self._soak, traffic.streams)
@@ -98,10 +107,7 @@ class SoakRun:
         shape = Shape(then=shares(self._soak, self._soak.measured_s, left_s))
         wanted = DelayWanted(settle_ns=round(min(self._soak.settle_s, left_s / 2) * NS_PER_S), variation=True)
         pools = looks.pools()
-        differs = differences(self._result.fingerprint, on.fingerprint()) if self._soak.segments else []
-        recorder.begin(time.time(), looks.counts(), pools, deployment=on.deployment.id, differs=differs)
-        self._store.add_interval(self._place, self._case)
-        self._progress.soak(self._soak, None)
+        self._begin(recorder, on, looks.counts(), pools)
         on.cores.begin()
         try:
             runner.run("soak", self._soak.load_pps, left_s, wanted, shape)
@@ -112,24 +118,38 @@ class SoakRun:
             on.deployment.keep_logs(error)
             recorder.fail(str(error))
             self._progress.say(f"the soak ended early: {error}")
+        self._judge(recorder)
+        return tester.ended_early
+
+    def _begin(self, recorder: Recorder, on: RunningChain, counts: Counts, pools: list[PoolFigures]) -> None:
+        differs = differences(self._result.fingerprint, on.fingerprint()) if self._soak.segments else []
+        recorder.begin(time.time(), counts, pools, deployment=on.deployment.id, differs=differs)
+        self._store.add_interval(self._place, self._case)
+        self._progress.soak(self._soak, None)
+
+    def _judge(self, recorder: Recorder) -> None:
+        """With the intervals of all segments, which the soak has from now on."""
         self._soak.intervals = self._store.intervals(self._place, self._case)
         self._case.verdicts = recorder.judge(self._lab.sla)
         self._store.add_interval(self._place, self._case)
-        return tester.ended_early
 
 
-def warm_up(on: RunningChain, frame: str, load_pps: float) -> None:
-    """Teaches switches where the ports are, and sends for a moment."""
-    traffic = on.traffic(frame)
-    on.client.configure_traffic(traffic.config)
+def warm_up(on: RunningChain, frame: str, load_pps: float) -> str | None:
+    """Teaches switches where the ports are, and sends for a moment. A sentence, if nothing of a direction
+    comes through then, however light the load.
+    """
+    runner = TrialRunner(
+        on.tester(),
+        on.counters,
+        on.traffic(frame),
+        options=on.lab.measure.trial,
+        on_trial=lambda _trial: None,
+    )
+    on.tester().configure_traffic(runner.traffic.config)
     with suppress(PortGoneError):
-        TrialRunner(
-            LookingTester(on.client, WARM_UP_S, lambda: None, _waiting(on.client)),
-            on.counters,
-            traffic,
-            options=on.lab.measure.trial,
-            on_trial=lambda _trial: None,
-        ).run("calibration", max(load_pps, WARM_UP_PPS_MIN), WARM_UP_S)
+        runner.run("calibration", max(load_pps, WARM_UP_PPS_MIN), WARM_UP_S)
+        return nothing_comes(runner)
+    return None
 
 
 class _Looks:

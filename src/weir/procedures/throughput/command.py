@@ -24,11 +24,19 @@ from weir.cli.labfile import (
     compared_here,
     own_cores,
 )
-from weir.cli.stored import JsonResult, ReportFolder, StoreLocation, check_reports, write_reports
+from weir.cli.stored import (
+    JsonResult,
+    ReportFolder,
+    StoreLocation,
+    check_reports,
+    report_folder,
+    write_reports,
+)
 
 if TYPE_CHECKING:
     from weir.lab import Lab
     from weir.lab.ways import Way
+    from weir.results.result import Case
 
 
 SPREAD = 1.3
@@ -36,7 +44,7 @@ SPREAD = 1.3
 CONNECTION_TRIALS = 15
 """Of a search for a goal of connections, about."""
 SHORTEST = 0.45
-"""Of what all trials would take if none were spared: searches that end early, few trials repeated."""
+"""Of what all trials of connections would take if none were spared."""
 BUSY = 0.5
 """Load average from which others' programs are named beside the time that is expected."""
 
@@ -84,7 +92,8 @@ def run(
         progress.say(_expected(lab, compared, seconds_before(database, lab)))
         own = _own_campaign(lab)
         makes = own.CAMPAIGN if own is not None else Campaign
-        result = makes(lab, compared, quick=quick, store=database, progress=progress).run()
+        kept = report_folder(output)
+        result = makes(lab, compared, quick=quick, store=database, progress=progress, reports=kept).run()
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
     write_reports(result, output, stems, console, as_json=as_json)
     if result.interrupted:
@@ -94,12 +103,13 @@ def run(
         name = own.__name__.split(".")[-2]
         lacking = own.nothing_found([case.records.get(name, {}) for case in cases])
         if lacking is not None:
-            failed(lacking)
+            failed(f"{lacking}{_because(cases)}")
         return
     found = any(one.status == "found" for case in cases for one in case.throughput)
     timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
     if not found and (lab.measure.goals or not timed):
-        failed("no case has a rate" if lab.measure.goals else "no delay was measured")
+        lacking = "no case has a rate" if lab.measure.goals else "no delay was measured"
+        failed(f"{lacking}{_because(cases)}")
     judged([one for _, case in result.cases() for one in case.verdicts])
 
 
@@ -109,6 +119,11 @@ def _own_campaign(lab: Lab) -> Any:
     asked = {"connections": lab.traffic.connections, "replay": capture.replay if capture else None}
     name = next((name for name, wanted in asked.items() if wanted is not None), None)
     return import_module(f"weir.procedures.{name}.campaign") if name is not None else None
+
+
+def _because(cases: Sequence[Case]) -> str:
+    """Why the first of those was given up that were."""
+    return next((f": {case.problem}" for case in cases if case.problem is not None), "")
 
 
 def _before(lab: Lab, location: str | None) -> Sequence[float]:
@@ -157,29 +172,36 @@ def _json_planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) ->
                 for chain in lab.chains()
             ],
             "expected_s": round(_expected_s(lab, compared)),
-            "expected_range_s": [round(one) for one in _range_s(lab, compared, before)],
+            "expected_range_s": [round(one) for one in range_s(lab, compared, before)],
         },
         indent=2,
     )
 
 
-def _expected_s(lab: Lab, compared: Sequence[Way]) -> float:
-    """Of the lab on a quiet machine, without what is measured again."""
-    from weir.measure.experiment import expected_s
+def _connections_s(lab: Lab) -> float | None:
+    """Of a case of connections, if none of its trials is spared; None: it is of packets."""
+    if (wanted := lab.traffic.connections) is None:
+        return None
+    return lab.measure.repeats * len(wanted.goals) * CONNECTION_TRIALS * wanted.trial_s
 
+
+def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> float:
+    """Of the lab on a quiet machine, without what is measured again. `steady`: where searches are short."""
+    from weir.measure.experiment import DECIDING_FEWEST, DECIDING_MOST, expected_s
+
+    ways = [way for way in compared if way.refused is None]
     cases = len(lab.chains()) * len(lab.traffic.frames) * lab.measure.rounds
-    if (wanted := lab.traffic.connections) is not None:
-        each_s = lab.measure.repeats * len(wanted.goals) * CONNECTION_TRIALS * wanted.trial_s
-        return each_s * cases * sum(way.refused is None for way in compared)
-    return sum(expected_s(way.lab.measure) for way in compared if way.refused is None) * cases
+    if (each_s := _connections_s(lab)) is not None:
+        return each_s * (SHORTEST * SPREAD if steady else 1.0) * cases * len(ways)
+    loads = DECIDING_FEWEST if steady else DECIDING_MOST
+    return sum(expected_s(way.lab.measure, loads) for way in ways) * cases
 
 
-def _range_s(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> tuple[float, float]:
+def range_s(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> tuple[float, float]:
     """The shortest and the longest that is expected; `before`: what runs of the same lab took here."""
     if before:
         return min(before) / SPREAD, max(before) * SPREAD
-    longest_s = _expected_s(lab, compared)
-    return SHORTEST * longest_s, longest_s
+    return _expected_s(lab, compared, steady=True) / SPREAD, _expected_s(lab, compared)
 
 
 def _expected(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
@@ -192,7 +214,7 @@ def _expected(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str
     what = f"{cases} {'case' if cases == 1 else 'cases'}" + (
         f", each in {rounds} rounds" if rounds > 1 else ""
     )
-    said = f"{what}: expected to take {span(*_range_s(lab, compared, before))}"
+    said = f"{what}: expected to take {span(*range_s(lab, compared, before))}"
     if before:
         runs = "run" if len(before) == 1 else f"{len(before)} runs"
         return f"{said}, by the last {runs} of this lab here{_beside()}"

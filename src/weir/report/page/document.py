@@ -8,26 +8,24 @@ policy allows no request at all, and only the one script whose hash it names.
 
 from __future__ import annotations
 
-import base64
-import gzip
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 
 from markupsafe import Markup
 
 from weir.report import Format, doubts, noise, summary
-from weir.report.page import cases
+from weir.report.page import asset, cases, joined, packed, policy
 from weir.report.page.markup import needs_script, raw, sheet, tag
 from weir.report.page.topology_picture import pictures
 from weir.report.sections import PagePart, executive_summary, kind, leading
 from weir.results.result import Result
 
 UPLOT = "uplot-1.6.32"
-STYLES = (f"{UPLOT}.min.css", "page.css", "sheets.css", "charts.css", "print.css")
+STYLES = (f"{UPLOT}.min.css", "colours.css", "page.css", "sheets.css", "charts.css", "print.css")
 SCRIPTS = (
+    "unpacked.js",
     "data.js",
+    "theme.js",
     "look.js",
     "plot.js",
     "bars.js",
@@ -51,21 +49,16 @@ MARK = (
 
 def document(result: Result) -> str:
     """The whole page."""
-    script = f"{_asset(f'{UPLOT}.iife.min.js')}\n(() => {{\n'use strict';\n{_joined(SCRIPTS)}}})();\n"
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    script = f"{asset(f'{UPLOT}.iife.min.js')}\n(() => {{\n'use strict';\n{joined(SCRIPTS)}}})();\n"
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy(script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=f"weir {result.weir}"),
         tag("title", f"{summary.title(result)}: {kind(result)} – Weir"),
-        raw("style", _joined(STYLES)),
+        raw("style", joined(STYLES)),
     )
     parts = list(_parts(result))
     body = tag(
@@ -81,15 +74,10 @@ def document(result: Result) -> str:
             [_section(part) for part in parts],
         ),
         _foot(result),
-        raw("script", embedded(result), type="application/gzip+base64", id="result"),
+        raw("script", packed(result.model_dump_json()), type="application/gzip+base64", id="result"),
         raw("script", script),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
-
-
-def embedded(result: Result) -> str:
-    """The result as the page carries it."""
-    return base64.b64encode(gzip.compress(result.model_dump_json().encode(), 9, mtime=0)).decode()
 
 
 def _bar(parts: Sequence[PagePart]) -> Markup:
@@ -241,6 +229,7 @@ def _fidelity(result: Result) -> Markup:
         tag("li", sentence, tag("span", f" ({', '.join(names)})", class_="dim") if names else None)
         for sentence, names in summary.fidelity(result)
     ]
+    items += [tag("li", f"{summary.OUTPUTS}: {one}") for one in summary.outputs(result)]
     return tag("ul", items or tag("li", "Nothing was recorded."), class_="plain")
 
 
@@ -271,14 +260,6 @@ def _folded(text: str) -> Markup:
 
 def _value(value: object) -> str:
     return str(value) if value not in ("", None) else "none"
-
-
-def _joined(names: tuple[str, ...]) -> str:
-    return "\n".join(_asset(name) for name in names)
-
-
-def _asset(name: str) -> str:
-    return (files("weir.report.page") / "assets" / name).read_text(encoding="utf-8")
 
 
 FORMAT = Format("html", ".html", document)

@@ -56,7 +56,7 @@ def test_chains_without_a_place_are_named_with_the_reason_and_end_with_1(tmp_pat
 
 def test_json_and_out_are_the_same_document(tmp_path: Path) -> None:
     out = tmp_path / "placement.json"
-    command = ["fleet", "plan", written(tmp_path, TOO_MUCH), "--json", "--out", str(out)]
+    command = ["fleet", "plan", written(tmp_path, TOO_MUCH), "--json", "--output", str(out)]
     done = runner.invoke(app, command)
     assert done.stdout == out.read_text()
     placement = Placement.model_validate_json(done.stdout)
@@ -74,7 +74,7 @@ def test_a_bad_fleet_ends_with_2_and_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--out", "/nowhere/at/all.json"], "there is no directory /nowhere/at"),
+        (["--output", "/nowhere/at/all.json"], "there is no directory /nowhere/at"),
         (["--cores", "4"], "No such option: --cores"),
     ],
 )

@@ -57,7 +57,7 @@ def weir(*arguments: object) -> tuple[int, str]:
 
 
 def planned(lab: Path, *arguments: str) -> dict[str, Any]:
-    code, said = weir("plan", lab, "--out", lab.parent / "out.yml", "--force", "--json", *arguments)
+    code, said = weir("plan", lab, "--output", lab.parent / "out.yml", "--force", "--json", *arguments)
     document: dict[str, Any] = json.loads(said)
     carried = document["asked"]["rate_pps"] is None or document["best"]["carries"]
     assert code == (0 if carried else 1)
@@ -129,7 +129,7 @@ def test_the_written_lab_says_what_it_is_for_and_keeps_comments(lab: Path) -> No
 def test_a_file_that_is_there_is_kept(lab: Path) -> None:
     target = lab.parent / "mine.yml"
     target.write_text("mine")
-    code, said = weir("plan", lab, "--rate", "1Mpps", "--out", target)
+    code, said = weir("plan", lab, "--rate", "1Mpps", "--output", target)
     assert (code, target.read_text()) == (2, "mine")
     assert "is there already; --force writes over it" in said
 
@@ -196,7 +196,7 @@ def test_a_delay_is_shown_where_one_was_asked_for(lab: Path) -> None:
         (("--rate", "1Mpps", "--frame", "9"), "--frame"),
         (("--rate", "1Mpps", "--frame", "64,64"), "names 64 twice"),
         (("--rate", "1Mpps", "--chain", "edg"), "did you mean edge?"),
-        (("--rate", "1Mpps", "--out", "nowhere/x.yml"), "there is no directory nowhere"),
+        (("--rate", "1Mpps", "--output", "nowhere/x.yml"), "there is no directory nowhere"),
         (("--rate", "1Mpps", "--config", "2+1"), "No such option"),
         (("--rate", "1Mpps", "--seed", "1"), "No such option: --seed"),
     ],

@@ -114,7 +114,7 @@ def test_the_highest_rate_that_is_completed_is_found(tmp_path: Path) -> None:
 
 
 def test_as_many_as_can_be_open_at_once_are_found(tmp_path: Path) -> None:
-    record = measured(lab_of(tmp_path, "goals: [concurrent-connections], "), Chain(1, 20_000))
+    record = measured(lab_of(tmp_path, "goals: [concurrent-connections], "), Chain(100, 20_000))
     (found,) = record.found
     assert found.load == pytest.approx(20_000, rel=0.01)
 
@@ -188,11 +188,35 @@ def test_a_stall_is_not_taken_for_what_the_tester_alone_can_do(tmp_path: Path) -
     assert 0.85 * 30_000 <= alone <= 30_000
 
 
-def test_a_chain_that_completes_nothing_is_irregular_in_its_own_words(tmp_path: Path) -> None:
-    (found,) = measured(lab_of(tmp_path), Chain(0, 1)).found
+def test_a_chain_that_completes_few_is_irregular_in_its_own_words(tmp_path: Path) -> None:
+    (found,) = measured(lab_of(tmp_path), Chain(200, 1)).found
     assert found.load is None
     assert found.why is not None
     assert found.why.startswith("Even at 500 connections a second, the lowest load tried")
+
+
+@pytest.mark.parametrize("goals", ["", "goals: [new-connections, concurrent-connections], "])
+def test_a_chain_that_lets_nothing_through_is_not_searched_and_says_so(tmp_path: Path, goals: str) -> None:
+    chain: Any = Chain(0, 1)
+    measurer = ConnectionMeasurer(
+        lab_of(tmp_path, goals), chain, no_counters, Unwatched(), lambda _step, _steps: None
+    )
+    said = measurer.measure(Alone(50_000, None))
+    assert said == (
+        "Nothing comes through: of 30 connections, 100 a second, none had an answer (30 no answer); "
+        "30 reached the servers. Packets dropped: nobody counted where."
+    )
+    assert {(one.load, one.why) for one in measurer.record.found} == {(None, said)}
+    assert {trial.load for trial in measurer.record.trials} == {100.0}
+
+
+def test_one_stall_is_not_taken_for_a_chain_that_lets_nothing_through(tmp_path: Path) -> None:
+    class StallsFirst(Chain):
+        def ask(self, command: str, answer: type[ConnectionsResult], request: object) -> ConnectionsResult:
+            self._stalls = int(self._runs == 1)
+            return super().ask(command, answer, request)
+
+    assert measured(lab_of(tmp_path), StallsFirst(12_345, 1)).found[0].load == pytest.approx(12_345, rel=0.01)
 
 
 def test_the_section_says_what_was_found_and_where_connections_went(tmp_path: Path) -> None:

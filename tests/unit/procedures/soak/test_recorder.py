@@ -50,6 +50,42 @@ def test_where_nothing_arrives_all_is_lost_until_something_does() -> None:
     assert (seen.recorder.soak.lost, seen.recorder.soak.faults) == (0, [])
 
 
+def counts(direction: str, offered: int, delivered: int) -> dict[str, object]:
+    fields = dict.fromkeys(("stream", "duplicates", "reordered"), 0)
+    return fields | {"direction": direction, "intended": offered, "offered": offered, "delivered": delivered}
+
+
+def test_a_direction_of_which_nothing_arrives_is_a_fault_though_the_other_one_does() -> None:
+    seen = run()
+    seen.pass_by()
+    streams = [counts("left-to-right", 1000, 1000), counts("right-to-left", 1000, 0)]
+    seen.recorder.end(closed(2000, 1000, streams=streams), POOLS, START_S + 10, ports=2, complete=True)
+    seen.recorder.judge(None)
+    said = "Nothing arrived right-to-left: all 1,000 packets were lost."
+    assert seen.recorder.soak.faults == [said]
+    again = Run(Recorder(seen.recorder.soak, STREAMS))
+    again.begin(START_S + 100)
+    again.pass_by()
+    again.recorder.judge(None)
+    assert again.recorder.soak.faults == [f"Segment 1: {said}"]
+
+
+def test_a_direction_that_stays_silent_in_an_open_segment_is_a_fault_by_its_intervals() -> None:
+    seen = run()
+    seen.delay_ns[0.0] = 1  # a histogram is never empty here
+    seen.pass_by(lost=1000)
+    seen.recorder.judge(None)
+    assert seen.recorder.soak.faults == ["Nothing arrived left-to-right: all 1,000 packets were lost."]
+
+
+def test_a_pause_in_which_nothing_is_sent_is_no_fault() -> None:
+    seen = run()
+    streams = [counts("left-to-right", 0, 0), counts("right-to-left", 0, 0)]
+    seen.recorder.end(closed(0, 0, streams=streams), POOLS, START_S + 10, ports=2, complete=True)
+    seen.recorder.judge(None)
+    assert seen.recorder.soak.faults == []
+
+
 def test_a_loss_has_its_time_its_stream_and_what_counted_it() -> None:
     seen = run()
     seen.pass_by()

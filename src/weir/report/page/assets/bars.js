@@ -89,7 +89,7 @@ function bars(result) {
       const index = order.indexOf(name);
       const colour = technologyColour(index);
       if (one.value === null) {
-        label(context, one.found.status, left + wide / 2, base - 4 * ratio, wide, colour);
+        label(context, one.found.status, left + wide / 2, base - 4 * ratio, { wide, room: step }, colour);
         return;
       }
       const open = one.most > one.value;
@@ -109,7 +109,7 @@ function bars(result) {
       let tip = y;
       if (one.low !== null && one.high !== null) tip = whisker(plot, one, left + wide / 2, Math.min(wide / 4, 4 * ratio));
       label(context, short(one) + (one.flags ? ` ${one.flags}` : ''), left + wide / 2,
-        Math.min(tip, y) - 4 * ratio, wide, css('--ink'));
+        Math.min(tip, y) - 4 * ratio, { wide, room: step }, css('--ink'));
     }));
     context.restore();
   }
@@ -130,15 +130,16 @@ function bars(result) {
     return high;
   }
 
-  // Above the bar if it fits, upright if the bar is narrow, nowhere if it is too narrow for that.
-  function label(context, text, x, y, wide, colour) {
+  // Above the bar if it fits beside its neighbours', upright if the bar is narrow, nowhere if it is too narrow
+  // for that.
+  function label(context, text, x, y, { wide, room }, colour) {
     const ratio = devicePixelRatio;
     context.font = `${10.5 * ratio}px ${css('--sans')}`;
     context.fillStyle = colour;
     if (wide < 10 * ratio) return;
     context.save();
     context.translate(x, y);
-    if (context.measureText(text).width > wide + 4 * ratio) {
+    if (context.measureText(text).width > room - 2 * ratio) {
       context.rotate(-Math.PI / 2);
       context.textAlign = 'left';
       context.textBaseline = 'middle';

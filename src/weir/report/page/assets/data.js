@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedded result, and small ways to read it. Nothing here touches the page but to read it.
 
-async function readResult() {
-  const packed = atob(document.getElementById('result').textContent);
-  const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return JSON.parse(await new Response(stream).text());
-}
+const readResult = () => unpacked('result');
 
 const unique = (values) => [...new Set(values)];
 // What is compared: a variant of the lab, or a technology.

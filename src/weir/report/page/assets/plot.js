@@ -31,11 +31,13 @@ function figure(parent, title, words, build, tip) {
   return box;
 }
 
+// Afterwards: what is drawn while sizes are told may change them. Not in the next frame, which may be long in coming.
 function observe(entry) {
-  new ResizeObserver(() => {
+  new ResizeObserver(() => setTimeout(() => {
     const width = widthOf(entry);
-    if (!printing && entry.plot && width > 0 && Math.abs(width - entry.plot.width) > 1) draw(entry);
-  }).observe(entry.area);
+    const shown = drawn.includes(entry);
+    if (shown && !printing && width > 0 && Math.abs(width - entry.plot.width) > 1) draw(entry);
+  })).observe(entry.area);
 }
 
 // Lines of a plot with these names: looks for the series, and the key below the plot.

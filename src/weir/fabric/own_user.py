@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who QEMU runs as: a user that nobody is, another one for each deployment.
+"""Who QEMU, and a program of the user's, run as: a user that nobody is, another one for each deployment.
 
-A guest that gets out of its machine has then what that user has, and not what root has. `nobody` would be
-shared with whatever else runs as nobody, whose files and processes it could touch.
+What gets out of a guest, or a program that does harm, has then what that user has, and not what root has.
+`nobody` would be shared with whatever else runs as nobody, whose files and processes it could touch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from weir.fabric.errors import FabricError
+from weir.base.error import FabricError
 
 # Numbers that systemd ("Users, Groups, UIDs and GIDs") and /etc/login.defs give to nobody. The second range
 # is for containers that have 65,536 users.
@@ -34,7 +34,7 @@ def unused_id(name: str, proc: Path = Path("/proc/self")) -> int:
             if there and not _taken(number):
                 return number
     raise FabricError(
-        "there is no unused number for the user that QEMU runs as",
+        "there is no unused number for a user of its own",
         f"give the container users and groups {_RANGES[-1][0]} to {_RANGES[-1][-1]}: see {proc}/uid_map",
     )
 
@@ -57,7 +57,10 @@ def _taken(number: int) -> bool:
     return False
 
 
-def run_as(number: int, groups: Sequence[int] = ()) -> list[str]:
-    """What goes before a command line, which root starts: the user, its groups, and no way back."""
-    argv = ["setpriv", f"--reuid={number}", f"--regid={number}", "--inh-caps=-all", "--no-new-privs"]
+def run_as(number: int, groups: Sequence[int] = (), capabilities: str = "") -> list[str]:
+    """What goes before a command line, which root starts: the user, its groups, and no way back.
+    `capabilities`: what it may nevertheless, as "+net_raw"."""
+    own = [f"--inh-caps={capabilities}", f"--ambient-caps={capabilities}"]
+    argv = ["setpriv", f"--reuid={number}", f"--regid={number}", "--no-new-privs"]
+    argv += own if capabilities else ["--inh-caps=-all"]
     return [*argv, f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups", "--"]

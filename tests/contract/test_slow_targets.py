@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make test` leaves out as too slow has a target that runs it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MARKED = re.compile(r"^\s*(@?pytest\.mark\.slow\b|.*\bmarks=(\[[^]]*)?pytest\.mark\.slow\b)", re.MULTILINE)
+
+
+def slow_files() -> list[str]:
+    """Those with a test that is marked so, alone or with others."""
+    return [
+        str(path.relative_to(ROOT))
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        if MARKED.search(path.read_text(encoding="utf-8"))
+    ]
+
+
+def run_by_targets() -> set[str]:
+    """Files and folders that a recipe gives to `pytest -m slow`."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    recipes = re.findall(r"^\t.*-m pytest (.* )?-m slow (.*)$", makefile, re.MULTILINE)
+    return {word for _, words in recipes for word in words.split() if word.startswith("tests/")}
+
+
+@pytest.mark.parametrize("file", slow_files())
+def test_a_slow_test_is_run_by_a_target(file: str) -> None:
+    places = {file, *(str(folder) for folder in Path(file).parents)}
+    assert places & run_by_targets(), (
+        f"no target of the Makefile runs the slow tests of {file}: add it to one"
+    )
+
+
+def test_a_target_names_only_what_is_there() -> None:
+    assert [place for place in run_by_targets() if not (ROOT / place).exists()] == []

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traffic both ways through address translation, of a lab that says nothing of it: the tester answers what it
+sees."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any
+
+import pytest
+
+from weir import plan
+from weir.lab import Lab
+from weir.lab.function import FunctionOptions
+from weir.lab.lab import DEFAULT_FUNCTION
+from weir.procedures.driver import planned, running
+from weir.results.result import Trial
+
+from .tiny import tiny_lab
+from .trials import trials_of
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+]
+
+GENTLE_PPS, DURATION_S, DRAIN_MS = 2000, 0.3, 300
+NAT = {"nf": "nat", "options": {"external": "203.0.113.0/28"}}
+NEEDS_NFT = pytest.mark.skipif(shutil.which("nft") is None, reason="nftables is not installed")
+
+
+def lab_of(technology: str, **function: Any) -> Lab:
+    tiny = tiny_lab(technology)
+    made = FunctionOptions.model_validate({**NAT, **function})
+    traffic = tiny.traffic.model_copy(update={"frames": ("128",)})
+    return tiny.model_copy(update={"functions": {DEFAULT_FUNCTION: made}, "traffic": traffic})
+
+
+def assert_both_ways(trials: list[Trial]) -> None:
+    for trial in trials:
+        assert trial.unaccounted == 0, trial.drops
+        assert [drop for drop in trial.drops if drop.packets] == []
+        assert {stream.direction for stream in trial.streams} == {"left-to-right", "right-to-left"}
+        for stream in trial.streams:
+            assert stream.offered == stream.delivered > 0, stream
+
+
+@pytest.mark.parametrize("technology", ["direct", "linux-bridge"])
+def test_all_flows_come_through_weirs_nat_and_back(technology: str) -> None:
+    assert_both_ways(trials_of(lab_of(technology), 2, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS))
+
+
+@NEEDS_NFT
+def test_all_flows_come_through_linuxs_nat_and_back() -> None:
+    lab = lab_of("linux-bridge", kind="kernel")
+    assert_both_ways(trials_of(lab, 2, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS))
+
+
+def test_a_result_says_that_the_tester_answered_translated_addresses() -> None:
+    lab = lab_of("direct")
+    with running(lab, planned(lab, "direct", lab.chains()[0])) as chain:
+        said = "\n".join(chain.fidelity())
+    assert "The source of 100 of 100 flows from left to right is translated on the way" in said
+    assert plan.Plan.of(chain.topology, lab).streams["128"].streams[1].answers == 0

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir validate` says what only shows when a lab is planned or its functions are made, at its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from weir.cli.exits import OK, USAGE
+from weir.cli.main import app
+from weir.fabric import FabricError
+from weir.fabric.built import built
+from weir.lab import load_lab
+from weir.plan import Plan
+from weir.procedures.driver import planned
+from weir.protocol import DataPlaneError
+
+runner = CliRunner()
+
+RULED = """weir: 1
+name: ruled
+technology: [direct, linux-bridge]
+chain: [[edge, translator]]
+functions:
+  edge:
+    chain:
+      - nf: l2fwd
+      - nf: firewall
+        options: {rules: edge.rules}
+  translator: {nf: nat, options: {external: 203.0.113.0/24FORWARDS}}
+"""
+
+
+def needs_weir_lean() -> None:
+    try:
+        built("weir-lean")
+    except FabricError as error:
+        pytest.skip(str(error))
+
+
+def lab(folder: Path, *, rules: str, forwards: str = "", text: str = RULED) -> Path:
+    (folder / "edge.rules").write_text(rules)
+    path = folder / "lab.yml"
+    path.write_text(text.replace("FORWARDS", forwards))
+    return path
+
+
+def test_rules_and_mappings_are_looked_at_by_the_functions_themselves(tmp_path: Path) -> None:
+    needs_weir_lean()
+    path = lab(
+        tmp_path, rules="permit tcp any any any 80\npermitt udp any any any any\n", forwards=", forwards: no"
+    )
+    done = runner.invoke(app, ["validate", str(path), "--json"])
+    assert done.exit_code == USAGE
+    rule, mapping = json.loads(done.stdout)["problems"]
+    assert (rule["line"], rule["key"]) == (10, "functions.edge.chain[1].options")
+    assert rule["message"].startswith(
+        f"{tmp_path}/edge.rules:2: 'permitt' is not an action; expected permit or deny"
+    )
+    assert (mapping["line"], mapping["key"]) == (11, "functions.translator.options")
+    assert "'no', is none; expected tcp or udp" in mapping["message"]
+
+
+def test_a_good_lab_with_rules_is_valid(tmp_path: Path) -> None:
+    needs_weir_lean()
+    done = runner.invoke(app, ["validate", str(lab(tmp_path, rules="permit tcp any any any 80\n"))])
+    assert done.exit_code == OK, done.output
+    assert done.stdout.startswith("ruled: valid\n")
+
+
+@pytest.mark.parametrize("path", sorted(Path("labs").glob("*/lab.yml")), ids=lambda path: path.parent.name)
+def test_labs_that_are_shipped_are_valid(path: Path) -> None:
+    done = runner.invoke(app, ["validate", str(path)])
+    assert done.exit_code == OK, done.output
+
+
+def test_what_cannot_be_planned_is_said_once_for_all_its_cases(tmp_path: Path) -> None:
+    path = tmp_path / "lab.yml"
+    path.write_text(
+        "weir: 1\nname: near\ntechnology: [linux-bridge, ovs]\nchain: [[linux]]\n"
+        "functions: {linux: {kind: kernel, nf: l3fwd}}\n"
+        "traffic:\n  {left: {address: 10.0.0.1}, right: {address: 10.0.0.2}, "
+        "flows: {count: 9, vary: [src_ip]}}\n"
+    )
+    done = runner.invoke(app, ["validate", str(path)])
+    assert done.exit_code == USAGE
+    assert done.stderr.count("Linux cannot route between the tester's ends") == 1
+    assert f"{path}:4:1: chain: linux under linux-bridge, linux under ovs: " in done.stderr
+
+
+def test_what_weir_dp_refuses_is_said_in_the_labs_terms(tmp_path: Path) -> None:
+    whole = load_lab(lab(tmp_path, rules=""))
+    (chain,) = whole.chains()
+    keys = Plan.of(planned(whole, "linux-bridge", chain), whole).keys
+    firewall = next(place for place, key in keys.items() if key == "functions.edge.chain[1]")
+    assert "functions.translator" in keys.values()
+    error = DataPlaneError(
+        "bad_argument", "'x' is none", where=f"{firewall}.options.sessions", expected="one"
+    )
+    error.put_in_terms(keys)
+    assert str(error) == "functions.edge.chain[1].options.sessions: 'x' is none; expected one"
+    other = DataPlaneError("bad_argument", "no such core", where="areas[0].core")
+    other.put_in_terms(keys)
+    assert str(other) == "areas[0].core: no such core"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A light load tells what lets nothing through, direction by direction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
+from weir.lab.measure import TrialOptions
+from weir.measure import no_counters
+from weir.measure.one_case import nothing_comes, where_dropped
+from weir.measure.trial import TrialRunner
+from weir.protocol.traffic import DelayWanted, Shape
+from weir.protocol.traffic_results import TrafficResult
+from weir.results.trial import Drop, Trial
+
+from .rig import STEADY
+
+
+class OneWay(SimulatedDut):
+    """Nothing of its second stream arrives."""
+
+    def run(
+        self,
+        rates_pps: Mapping[int, float],
+        duration_s: float,
+        drain_s: float,
+        delay: DelayWanted | None = None,
+        shape: Shape | None = None,
+    ) -> TrafficResult:
+        result = super().run(rates_pps, duration_s, drain_s, delay, shape)
+        first, second = result.streams
+        return result.model_copy(
+            update={"streams": (first, second.model_copy(update={"delivered": 0, "latency": None}))}
+        )
+
+
+def said(dut: SimulatedDut) -> tuple[str | None, list[Trial]]:
+    trials: list[Trial] = []
+    options = TrialOptions(retries=0)
+    runner = TrialRunner(
+        dut, no_counters, simulated_traffic(), options=options, on_trial=trials.append, sleep=dut.sleep
+    )
+    return nothing_comes(runner), trials
+
+
+def test_a_direction_that_is_silent_is_named_alone() -> None:
+    sentence, trials = said(OneWay(STEADY))
+    assert sentence is not None
+    assert "(right-to-left)" in sentence
+    assert "left-to-right" not in sentence
+    assert [trial.purpose for trial in trials] == ["preflight"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.99])
+def test_what_lets_a_few_through_is_measured(share: float) -> None:
+    assert said(SimulatedDut(STEADY, wrong=Misbehaviour(denied_share=share)))[0] is None
+
+
+def test_the_places_that_dropped_most_are_named_and_a_stages_own_decision_is_the_stages() -> None:
+    drops = [Drop(place="area f1/p/firewall", reason="denied", packets=7)]
+    drops += [Drop(place=f"net{at}", reason="full", packets=at) for at in range(4)]
+    assert where_dropped(drops) == "7 at area f1/firewall (denied), 3 at net3 (full), 2 at net2 (full)"
+    assert where_dropped([]) == "nobody counted where"
