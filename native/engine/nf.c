@@ -6,6 +6,18 @@
 
 #include <rte_common.h>
 
+int
+weir_command_prepares_nothing(const void *state, const void *arguments, const char *where,
+			      void **prepared, struct weir_error *error)
+{
+	(void)state;
+	(void)arguments;
+	(void)where;
+	(void)error;
+	*prepared = NULL;
+	return 0;
+}
+
 void *
 weir_nf_create(const struct weir_nf *nf, const struct weir_option_value *values, unsigned int count,
 	       const char *where, struct weir_error *error)

@@ -76,6 +76,10 @@ struct weir_command {
 	void (*release)(void *prepared);
 };
 
+/* A prepare() for commands without arguments whose commit() is all they do. */
+int weir_command_prepares_nothing(const void *state, const void *arguments, const char *where,
+				  void **prepared, struct weir_error *error);
+
 struct weir_nf {
 	const char *name;
 	const char *summary;

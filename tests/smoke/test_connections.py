@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from weir import fabric
+from weir.fabric import namespace
+from weir.fabric.function.connections import followed
 from weir.lab import Lab, load_lab
 from weir.lab.connections import ConnectionGoal
 from weir.plan.connections import connections
@@ -38,6 +40,8 @@ FUNCTIONS = {
     "firewall": ("{nf: firewall, options: {default: permit}}", ""),
     "nat": ("{nf: nat, options: {external: 203.0.113.0/28}}", ""),
     "lb": (f"{{nf: lb, options: {{services: '{LB}'}}}}", "left: {to_address: 203.0.113.10}, "),
+    "small": ("{nf: firewall, options: {default: permit, sessions: 32}}", ""),
+    "linux": ("{kind: kernel, nf: nat, options: {external: 203.0.113.0/28}}", ""),
     "deny": ("{nf: acl, options: {default: deny}}", ""),
 }
 RATE, DURATION_S = 200, 0.5
@@ -178,3 +182,36 @@ def test_what_sends_frames_refuses_a_lab_with_connections(tmp_path: Path, comman
     said = weir(*command, str(tmp_path))
     assert said.returncode == 2, said.stdout + said.stderr
     assert "the lab makes connections" in said.stdout + said.stderr
+
+
+def test_linux_forgets_connections_between_trials_too(tmp_path: Path) -> None:
+    lab = lab_of(tmp_path, "linux-bridge", "linux", "drain_s: 20, ")
+    (technology,) = lab.technology
+    assert lab.traffic.connections is not None
+    with running(lab, planned(lab, technology, lab.chains()[0])) as chain:
+        chain.client.announce(3)
+        chain.client.call("connections.configure", connections(chain.topology, lab).arguments())
+        ConnectionRunner(
+            chain.client, chain.counters, lab.traffic.connections, "new-connections", poisson=False,
+            retries=0, cores=chain.cores, on_trial=lambda _trial: None,
+        ).run("confirm", RATE, DURATION_S)  # fmt: skip
+        (function,) = chain.topology.namespaced()
+        with namespace.inside(chain.topology.namespace_of(function)):
+            assert followed() > 0
+            chain.deployment.forget_connections()
+            assert followed() == 0
+
+
+def test_a_table_that_is_too_small_limits_at_its_size_and_is_named(tmp_path: Path) -> None:
+    """Whatever loads were tried before: sessions of trials that are over would fill it."""
+    lab_of(tmp_path, "direct", "small", "goals: [concurrent-connections], trial_s: 0.5, drain_s: 1, ")
+    lab = (tmp_path / "lab.yml").read_text().replace("min_load: 0.5", "min_load: 0.001")
+    (tmp_path / "lab.yml").write_text(lab)
+    store, out = str(tmp_path / "store.db"), tmp_path / "out"
+    ran = weir("run", str(tmp_path), "--store", store, "--output", str(out))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    result = Result.model_validate_json((out / "result.json").read_text())
+    (case,) = (case for _, case in result.cases())
+    trials = Connections.model_validate(case.records["connections"]).trials
+    assert [one.clients.completed for one in trials] == [min(32, one.clients.opened) for one in trials]
+    assert "f1/firewall is full" in weir("explain", "--store", store).stdout

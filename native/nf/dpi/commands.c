@@ -79,7 +79,18 @@ release(void *argument)
 	free(prepared);
 }
 
-const struct weir_command dpi_commands[] = {
+/* In the first round of the sweep a flow may have moved before it. */
+static void
+flush_commit(void *state, void *argument, struct weir_flow_cache *cache)
+{
+	struct dpi *dpi = state;
+
+	(void)argument;
+	(void)cache;
+	dpi->flush_left = 2 * dpi->flows_max;
+}
+
+const struct weir_command dpi_commands[2] = {
 	{
 		.name = "rules-load",
 		.help = "Takes other rules. Flows that begin are held against them at once, others "
@@ -91,5 +102,11 @@ const struct weir_command dpi_commands[] = {
 		.prepare = prepare,
 		.commit = commit,
 		.release = release,
+	},
+	{
+		.name = "flush",
+		.help = "Ends all flows that have no packets in the next 2 seconds.",
+		.prepare = weir_command_prepares_nothing,
+		.commit = flush_commit,
 	},
 };

@@ -73,7 +73,8 @@ struct dpi {
 	uint64_t flow_count; /* also read by the control thread */
 	uint32_t first_free;
 	uint32_t sweep_at;
-	unsigned int ipv6; /* enum weir_unknown_ipv6 */
+	uint64_t flush_left; /* places that the sweep is to empty where no packet comes */
+	unsigned int ipv6;   /* enum weir_unknown_ipv6 */
 	struct dpi_charges charges;
 	struct dpi_inspections inspections;
 	struct weir_fragments *fragments;
@@ -129,7 +130,7 @@ void dpi_decide(void *state, const struct weir_batch *batch, struct weir_action 
 
 /* commands.c */
 
-extern const struct weir_command dpi_commands[];
+extern const struct weir_command dpi_commands[2];
 
 /* report.c */
 

@@ -139,6 +139,27 @@ test_only_a_verdict_may_be_remembered(void **state)
 	assert_ptr_not_equal(action.counters[0], action.counters[1]);
 }
 
+static void
+test_a_flush_ends_flows_without_packets_and_no_others(void **state)
+{
+	static const char *const nothing[][2] = {{NULL, NULL}};
+
+	(void)state;
+	START("");
+	PASSES(dpi_datagram(1, 80, "a", 1));
+	PASSES(dpi_datagram(2, 80, "b", 1));
+	dpi_wait_s(1);
+	PASSES(dpi_datagram(2, 80, "b", 1));
+	assert_int_equal(dpi_figure("flows"), 2);
+	assert_null(weir_test_command(&weir_nf_dpi, dpi, "flush", nothing));
+	dpi_wait_s(1);
+	PASSES(dpi_datagram(2, 80, "b", 1));
+	dpi_wait_s(1);
+	assert_int_equal(dpi_figure("flows"), 1);
+	dpi_wait_s(3);
+	assert_int_equal(dpi_figure("flows"), 1); /* the flush is over */
+}
+
 int
 main(void)
 {
@@ -150,6 +171,7 @@ main(void)
 		cmocka_unit_test(
 			test_ipv6_passes_only_if_the_option_says_so_arp_always_and_nonsense_never),
 		cmocka_unit_test(test_only_a_verdict_may_be_remembered),
+		cmocka_unit_test(test_a_flush_ends_flows_without_packets_and_no_others),
 	};
 
 	return cmocka_run_group_tests_name("dpi", tests, weir_test_eal, dpi_stop);

@@ -114,11 +114,12 @@ has_moved(struct dpi_flow *flow, uint32_t now_s)
 }
 
 static void
-look_at(struct dpi *dpi, struct dpi_flow *flow, uint32_t now_s, struct weir_flow_cache *cache)
+look_at(struct dpi *dpi, struct dpi_flow *flow, bool flushes, uint32_t now_s,
+	struct weir_flow_cache *cache)
 {
 	if (has_moved(flow, now_s))
 		return;
-	if (now_s - flow->active_s >= timeout_s(dpi, flow)) {
+	if (flushes || now_s - flow->active_s >= timeout_s(dpi, flow)) {
 		weir_flow_cache_flush_for(cache, &flow->invalidation);
 		if (!has_moved(flow, now_s))
 			dpi_flow_end(dpi, flow, cache);
@@ -158,11 +159,13 @@ dpi_flows_sweep(struct dpi *dpi, uint64_t now_tsc, struct weir_flow_cache *cache
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct dpi_flow *flow = &dpi->flows[dpi->sweep_at];
+		bool flushes = dpi->flush_left > 0;
 
+		dpi->flush_left -= flushes;
 		dpi->sweep_at = dpi->sweep_at + 1 < capacity ? dpi->sweep_at + 1 : 0;
 		if (flow->key.zero[1] != DPI_KEY_IN_USE)
 			continue;
-		look_at(dpi, flow, now_s, cache);
+		look_at(dpi, flow, flushes, now_s, cache);
 		if (flow->key.zero[1] != DPI_KEY_IN_USE || flow->epoch == dpi->matching.epoch)
 			continue;
 		review.flows[review.count] = flow;

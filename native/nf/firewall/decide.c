@@ -130,7 +130,7 @@ current_session(struct passing *passing, uint16_t i)
 	if (session == NULL)
 		return NULL;
 	if (unlikely(session->generation != passing->firewall->generation)) {
-		if (!passing->permits[i]) {
+		if (!passing->permits[i] || firewall_is_flushed(passing->firewall, session)) {
 			end(passing, session, i);
 			return NULL;
 		}

@@ -146,10 +146,36 @@ reload_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 	reload->rules = before;
 }
 
+static bool
+is_any(const struct weir_tuple *tuple, enum weir_direction direction, void *argument)
+{
+	(void)tuple;
+	(void)direction;
+	(void)argument;
+	return true;
+}
+
+static void
+flush_commit(void *state, void *prepared, struct weir_flow_cache *cache)
+{
+	struct firewall *firewall = state;
+
+	(void)prepared;
+	weir_flow_cache_forget_if(cache, firewall, is_any, NULL);
+	firewall->flushed = ++firewall->generation;
+}
+
 static const struct weir_command commands[] = {
 	WEIR_RULE_RELOAD_ROW(reload_prepare, reload_commit,
 			     "Reads rules and puts them in place of those there are. Sessions that "
 			     "the new ones refuse end. An error leaves all as it is."),
+	{
+		.name = "flush",
+		.help = "Ends all sessions that there are now: at their next packet, and the idle "
+			"ones within 4 seconds.",
+		.prepare = weir_command_prepares_nothing,
+		.commit = flush_commit,
+	},
 };
 
 static void

@@ -62,7 +62,8 @@ struct firewall {
 	struct session *sessions;
 	struct weir_fragments *fragments;
 	struct weir_ipv6_numbers *addresses; /* of both ends of each session of IPv6 */
-	uint32_t generation;		     /* of the rules */
+	uint32_t generation;		     /* of the rules, and of flushes */
+	uint32_t flushed;		     /* sessions of generations before it are over */
 	uint32_t session_high;		     /* slots from here on were never used */
 	uint64_t sessions_used;		     /* by weir_count(): the control thread reads it */
 	uint32_t free_count;
@@ -82,6 +83,12 @@ struct firewall {
 	bool syn_first;
 	char path[WEIR_OPTION_TEXT_BYTES];
 };
+
+static inline bool
+firewall_is_flushed(const struct firewall *firewall, const struct session *session)
+{
+	return unlikely((int32_t)(session->generation - firewall->flushed) < 0);
+}
 
 /* Of a tuple as keys have it (see firewall_tuple()). */
 static inline bool

@@ -156,7 +156,8 @@ firewall_session_holds(struct firewall *firewall, struct session *session,
 
 	if (session->generation == firewall->generation)
 		return true;
-	permits = firewall_session_permitted(firewall, session, firewall->rules);
+	permits = !firewall_is_flushed(firewall, session) &&
+		  firewall_session_permitted(firewall, session, firewall->rules);
 	if (permits)
 		session->generation = firewall->generation;
 	else
@@ -209,6 +210,8 @@ is_over(const struct firewall *firewall, struct session *session, uint32_t now)
 	uint32_t packets = (uint32_t)session->counter.packets;
 	bool closed = (session->flags & SESSION_CLOSED) == SESSION_CLOSED;
 
+	if (firewall_is_flushed(firewall, session))
+		return true;
 	/* A connection that both sides closed lives for its last segments, not for all that may
 	 * still come. */
 	if (packets != session->seen_packets && !closed) {

@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 
 #include "engine/report.h"
+#include "firewall.h"
 #include "firewall_fixture_test.h"
 #include "testing/eal.h"
 
@@ -218,6 +219,49 @@ when_the_table_is_full_new_sessions_are_dropped_and_old_ones_go_on(void **state)
 	ends(firewall);
 }
 
+static void
+flush(void *firewall)
+{
+	const char *const nothing[][2] = {{NULL, NULL}};
+
+	assert_null(weir_test_command(&weir_nf_firewall, firewall, "flush", nothing));
+}
+
+static void
+a_flush_ends_every_session_at_its_next_packet_or_in_the_ticks_and_none_that_begins_after_it(
+	void **state)
+{
+	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
+
+	(void)state;
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
+	assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG), 0));
+	assert_null(OUT(from_inside(IPPROTO_UDP, 1001, 0), 0));
+	assert_null(OUT(from_inside(IPPROTO_UDP, 1002, 0), 0));
+	flush(firewall);
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 0));
+	assert_drop("denied", IN(from_outside(IPPROTO_UDP, 1001, 0), 0));
+	assert_null(OUT(from_inside(IPPROTO_UDP, 1003, 0), 0));
+	assert_int_equal(((struct firewall *)firewall)->sessions_used, 2);
+	firewall_test_ticks(firewall, 0);
+	assert_int_equal(((struct firewall *)firewall)->sessions_used, 1);
+	assert_null(IN(from_outside(IPPROTO_UDP, 1003, 0), 0));
+	ends(firewall);
+}
+
+static void
+what_a_flush_ended_no_new_rules_take_back(void **state)
+{
+	void *firewall = firewall_test_with("permit any any any", "default", "deny");
+
+	(void)state;
+	assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
+	flush(firewall);
+	((struct firewall *)firewall)->generation++; /* as a reload of the same rules */
+	assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_ACK_FLAG), 0));
+	ends(firewall);
+}
+
 int
 main(void)
 {
@@ -236,6 +280,9 @@ main(void)
 		cmocka_unit_test(
 			when_the_table_is_full_new_sessions_are_dropped_and_old_ones_go_on),
 		cmocka_unit_test(the_report_has_the_sessions_in_use),
+		cmocka_unit_test(
+			a_flush_ends_every_session_at_its_next_packet_or_in_the_ticks_and_none_that_begins_after_it),
+		cmocka_unit_test(what_a_flush_ended_no_new_rules_take_back),
 	};
 
 	return cmocka_run_group_tests(tests, weir_test_eal, weir_test_file_remove);

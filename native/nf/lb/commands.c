@@ -127,6 +127,17 @@ release(void *argument)
 	free(prepared);
 }
 
+/* In the first round of the sweep a connection may have moved before it. */
+static void
+flush_commit(void *state, void *argument, struct weir_flow_cache *cache)
+{
+	struct lb *lb = state;
+
+	(void)argument;
+	(void)cache;
+	lb->flush_left = 2 * lb->connections_max;
+}
+
 #define COMMAND(title, prepare_it, text)                                                           \
 	{                                                                                          \
 		.name = title, .help = text, .options = arguments,                                 \
@@ -134,7 +145,7 @@ release(void *argument)
 		.prepare = prepare_it, .commit = commit, .release = release,                       \
 	}
 
-const struct weir_command lb_commands[] = {
+const struct weir_command lb_commands[4] = {
 	COMMAND("backend-add", prepare_add,
 		"Adds a back-end to a service, or takes a draining one back: it gets its share of "
 		"new connections."),
@@ -143,5 +154,10 @@ const struct weir_command lb_commands[] = {
 	COMMAND("backend-remove", prepare_remove,
 		"Takes a back-end out: the next packet of each of its connections goes to another "
 		"one."),
+	{
+		.name = "flush",
+		.help = "Ends all connections that have no packets in the next 2 seconds.",
+		.prepare = weir_command_prepares_nothing,
+		.commit = flush_commit,
+	},
 };
-const unsigned int lb_command_count = RTE_DIM(lb_commands);

@@ -116,9 +116,12 @@ lb_connections_sweep(struct lb *lb, uint64_t now_tsc, struct weir_flow_cache *ca
 		uint32_t number = lb->sweep_at;
 		struct lb_connection *connection = &lb->connections[number];
 
+		bool flushes = lb->flush_left > 0;
+
+		lb->flush_left -= flushes;
 		lb->sweep_at = number + 1 < lb->connections_max ? number + 1 : 0;
 		if (connection->key.protocol == 0 || has_moved(connection, now_s) ||
-		    now_s - connection->active_s < timeout_s(lb, connection))
+		    (!flushes && now_s - connection->active_s < timeout_s(lb, connection)))
 			continue;
 		weir_flow_cache_flush_for(cache, &connection->invalidation);
 		if (!has_moved(connection, now_s))

@@ -54,6 +54,7 @@ struct lb {
 	uint64_t connection_count;
 	uint32_t first_free;
 	uint32_t sweep_at;
+	uint64_t flush_left;	/* places that the sweep is to empty where no packet comes */
 	unsigned int other;	/* enum lb_other */
 	unsigned int ipv6;	/* enum weir_unknown_ipv6 */
 	unsigned int when_full; /* enum lb_when_full */
@@ -102,8 +103,7 @@ void lb_report(const void *state, struct weir_report *report);
 
 /* commands.c */
 
-extern const struct weir_command lb_commands[];
-extern const unsigned int lb_command_count;
+extern const struct weir_command lb_commands[4];
 
 /* To the back-end, or from the service. */
 static inline void

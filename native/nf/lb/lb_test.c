@@ -196,6 +196,30 @@ test_idle_connections_end_by_their_state(void **state)
 }
 
 static void
+test_a_flush_ends_connections_without_packets_and_no_others(void **state)
+{
+	static const char *const options[][2] = {
+		{"services", SERVICE " 10.0.0.1:8080," SERVICE " 10.0.0.2:8080"},
+		{"connections_max", "99999"}, /* a round of the sweep is a second */
+		{NULL, NULL}};
+	static const char *const nothing[][2] = {{NULL, NULL}};
+	uint16_t quiet, talking;
+
+	(void)state;
+	lb_start(options);
+	quiet = lb_port_to("10.0.0.2", 1000);
+	talking = lb_port_to("10.0.0.2", quiet + 1);
+	lb_backend_of(quiet, ACK);
+	lb_command("backend-drain", "10.0.0.2:8080");
+	assert_null(weir_test_command(&weir_nf_lb, lb, "flush", nothing));
+	lb_wait_s(1);
+	lb_backend_of(talking, ACK);
+	lb_wait_s(1);
+	assert_true(is_known(talking));
+	assert_false(is_known(quiet));
+}
+
+static void
 test_answers_keep_a_connection(void **state)
 {
 	static const char *const options[][2] = {
@@ -287,6 +311,7 @@ main(void)
 		cmocka_unit_test(test_a_backend_cannot_speak_in_anothers_connection),
 		cmocka_unit_test(test_a_syn_behind_the_end_of_a_connection_begins_a_new_one),
 		cmocka_unit_test(test_idle_connections_end_by_their_state),
+		cmocka_unit_test(test_a_flush_ends_connections_without_packets_and_no_others),
 		cmocka_unit_test(test_answers_keep_a_connection),
 		cmocka_unit_test(
 			test_more_connections_than_fit_are_forwarded_by_the_hash_or_dropped),

@@ -176,18 +176,6 @@ delete_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 	nat_static_end(nat, nat_static_at(nat, change->number), cache);
 }
 
-static int
-flush_prepare(const void *state, const void *arguments, const char *where, void **prepared,
-	      struct weir_error *error)
-{
-	(void)state;
-	(void)arguments;
-	(void)where;
-	(void)error;
-	*prepared = NULL;
-	return 0;
-}
-
 /* A million mappings at once would take the core away for long: the sweep of tick() ends them. */
 static void
 flush_commit(void *state, void *prepared, struct weir_flow_cache *cache)
@@ -204,7 +192,7 @@ const struct weir_command nat_commands[NAT_COMMANDS] = {
 		.name = "flush",
 		.help = "Ends all dynamic mappings that there are now, within 4 seconds; static "
 			"ones stay.",
-		.prepare = flush_prepare,
+		.prepare = weir_command_prepares_nothing,
 		.commit = flush_commit,
 	},
 	{

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from weir.explain.cores import Core
 from weir.explain.evidence import busy, lost, share
-from weir.explain.trial import LOST_SHARE, Analysis, Decision, analysis, areas
+from weir.explain.trial import Analysis, Decision, analysis, areas
 from weir.lab.frames import CONNECTIONS
 from weir.lab.nf import network_functions
 from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial
@@ -20,8 +20,8 @@ from weir.results.explanation import CaseExplanation, Evidence, Limit, LimitKind
 from weir.results.result import Case, Fingerprint, Setup, Trial
 
 ENDS = frozenset({"clients", "servers"})
-PORTS_SHARE = 0.5
-"""Of what failed: with more for want of a port, ports are the limit."""
+MOST_SHARE = 0.5
+"""Of what failed: a reason for so much of it is the limit."""
 KINDS: dict[str, LimitKind] = {
     "stage": "stage",
     "fastpath": "stage",
@@ -100,7 +100,7 @@ def _limit(
     if trial is None:
         return _nothing(record, found, one)
     failed = trial.clients.failed
-    if failed.get("out_of_ports", 0) > PORTS_SHARE * sum(failed.values()):
+    if failed.get("out_of_ports", 0) > MOST_SHARE * sum(failed.values()):
         sentence = (
             f"All {record.sources:,} addresses and ports of the clients had connections: more "
             "traffic.connections.clients, or a wider range of client_ports."
@@ -109,13 +109,16 @@ def _limit(
     if one is None:
         sentence = "Cannot tell: no trial has a ledger of its areas; run the lab again with this Weir."
         return Limit(kind="unknown", name="unknown", sentence=sentence)
-    return _of_packets(one) or _unknown(trial)
+    asked = trial.transactions_intended or trial.clients.opened
+    return _of_packets(one, (1 - trial.success_ratio) * asked) or _unknown(trial)
 
 
-def _of_packets(one: Analysis) -> Limit | None:
-    """A function's decision, a full core, or a queue behind none; None: none of these."""
+def _of_packets(one: Analysis, unfinished: float) -> Limit | None:
+    """A function's decision, a full core, or a queue behind none; None: none of these. A decision that
+    explains half of the `unfinished` connections or transactions is the limit, whatever else overflowed: what
+    a queue loses is sent again."""
     decided = one.losses.decisions[0] if one.losses.decisions else None
-    if decided is not None and decided.packets >= max(LOST_SHARE * one.trial.offered, one.losses.overflowed):
+    if decided is not None and 0 < MOST_SHARE * unfinished <= decided.packets:
         return _decision(decided)
     core = max((core for core in one.cores if core.full and core.parts), key=lambda c: c.busy, default=None)
     if core is not None:
@@ -160,7 +163,7 @@ def _full(core: Core) -> Limit:
 
 def _nothing(record: Connections, found: ConnectionsFound, one: Analysis | None) -> Limit:
     load = f"{found.load:,.0f}" if found.load is not None else "none"
-    if found.goal == "concurrent-connections" and (found.load or 0) >= PORTS_SHARE * record.sources:
+    if found.goal == "concurrent-connections" and (found.load or 0) >= MOST_SHARE * record.sources:
         why = f", of {record.sources:,} addresses and ports of the clients"
         sentence = NOBODY.format(load=load, why=why)
         return Limit(kind="tester", name="client ports", sentence=sentence)

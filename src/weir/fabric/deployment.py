@@ -18,6 +18,7 @@ from weir.base.topology import Topology
 from weir.fabric import lifeline, openvswitch, process, stop_signals
 from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
+from weir.fabric.function import connections
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.reading import thread_numbers
@@ -274,6 +275,12 @@ class Deployment:
                 self._require_lasting()
                 raise
             return [*counters, *(counter for one in inside for counter in one)]
+
+    def forget_connections(self) -> None:
+        """Those that Linux follows in its functions end. What programs and guests remember stays."""
+        assert self.topology is not None
+        with stop_signals.held():  # pyroute2 would swallow Ctrl-C
+            connections.forget(self.topology)
 
     def watch(self, *, sample_stacks: bool = False) -> Watch:
         """For areas outside weir-dp. FabricError if stacks are to be sampled and cannot be."""

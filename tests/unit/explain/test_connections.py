@@ -93,6 +93,17 @@ def test_a_full_table_limits_with_what_it_dropped() -> None:
     assert [area.name for area in one.areas] == ["clients.left", "servers.right", "f1", "f2"]
 
 
+def test_a_full_table_limits_though_a_queue_lost_more_packets_that_were_sent_again() -> None:
+    drops = [
+        Drop(place="f1/outbound/firewall", reason="session_table_full", packets=900),
+        Drop(place="f1.right", reason="tx_queue_full", packets=5_000),
+    ]
+    one = explained(GOOD, trial(11_000, 10_000, areas=areas_of(), drops=drops))
+    assert (one.limit.kind, one.limit.name) == ("decision", "f1/firewall")
+    few = trial(20_000, 10_000, areas=areas_of(f2=FULL), drops=drops)
+    assert explained(GOOD, few).limit.name == "f2/acl"
+
+
 def test_a_full_core_of_a_function_limits_by_its_dearest_stage() -> None:
     drops = [Drop(place="f1/outbound", reason="tx_queue_full", packets=900)]
     one = explained(GOOD, trial(11_000, 10_000, areas=areas_of(f2=FULL), drops=drops))

@@ -19,6 +19,7 @@ from weir.measure.trial import PortGoneError
 from weir.plan.connections import connections
 from weir.procedures.campaign import Campaign, CampaignProgress
 from weir.procedures.connections.measure import UNITS, Alone, ConnectionMeasurer
+from weir.procedures.connections.sessions import Sessions
 from weir.procedures.driver import RunningChain, new_id, running
 from weir.procedures.outputs import ReportFolder
 from weir.procedures.rounds import MeasuredSetup
@@ -113,6 +114,7 @@ class ConnectionsCampaign(Campaign):
             outside=chain.deployment.watch(sample_stacks=way.lab.measure.sample_stacks)
             if counted
             else NOTHING,
+            forget=Sessions(chain.client, chain.deployment.forget_connections).forget,
         )
 
 

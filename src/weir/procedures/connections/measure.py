@@ -64,6 +64,7 @@ class ConnectionMeasurer:
         phase: Phase,
         *,
         outside: Outside = NOTHING,
+        forget: Callable[[], None] = lambda: None,
     ) -> None:
         wanted = lab.traffic.connections
         assert wanted is not None
@@ -74,6 +75,7 @@ class ConnectionMeasurer:
         self._cores = cores
         self._phase = phase
         self._outside = outside
+        self._forget = forget
         self.record = Connections(
             services=[described(one) for one in wanted.services], sources=wanted.sources
         )
@@ -144,6 +146,7 @@ class ConnectionMeasurer:
             cores=self._cores,
             on_trial=self.record.trials.append,
             outside=self._outside,
+            forget=self._forget,
         )
 
     def _highest(self, goal: ConnectionGoal, alone: Alone) -> float:

@@ -29,6 +29,8 @@ SHORT_RATIO = 0.001
 """Of the connections: with more than that opened too late the tester is too slow."""
 TAKEN_SHARE = 0.02
 """Of a trial's time: with others on a core for longer, its connections say nothing of the chain."""
+EXPLAINED_TIMES = 10
+"""Unless they failed by far: in a tenth of the time, others do not make all of them fail."""
 RAMP_SHARE = 0.5
 """Of a trial of concurrent connections, in which they are opened."""
 HELD_RAMP_S = 0.25
@@ -54,7 +56,9 @@ class ConnectionRunner:
         cores: CoreWatch,
         on_trial: Callable[[ConnectionTrial], None],
         outside: Outside = NOTHING,
+        forget: Callable[[], None] = lambda: None,
     ) -> None:
+        """`forget`: ends what functions remember of the trials before."""
         self._client = client
         self._counters = counters
         self._options = options
@@ -64,6 +68,7 @@ class ConnectionRunner:
         self._cores = cores
         self._on_trial = on_trial
         self._outside = outside
+        self._forget = forget
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
     def valid(self, purpose: Purpose, load: float, duration_s: float) -> Outcome:
@@ -79,17 +84,20 @@ class ConnectionRunner:
 
     def run(self, purpose: Purpose, load: float, duration_s: float) -> Outcome:
         """One trial. PortGoneError after it was handed on, when a port disappeared during it."""
+        self._forget()
         before, began = self._counted(), self._ledger
         self._outside.begin()
         self._cores.begin()
+        watched_at = time.monotonic()
         result = self._made(load, duration_s)
+        watched_s = max(duration_s, time.monotonic() - watched_at)
         taken = self._cores.end()
         areas, cores = self._outside.end(began.tsc_hz)
         after = self._counted()
         drops = _drops(before, after)
         ended = self._ledger
         own = Own(area_loads(began, ended), ended.tsc - began.tsc, began.tsc_hz)
-        found = self._faults(result, before, after, taken, duration_s)
+        found = self._faults(result, before, after, taken, watched_s)
         trial = ConnectionTrial(
             goal=self._goal,
             load=load,
@@ -165,8 +173,9 @@ class ConnectionRunner:
         before: Counts,
         after: Counts,
         taken: Sequence[Taken],
-        duration_s: float,
+        watched_s: float,
     ) -> list[Fault]:
+        """`taken` in so much time: that of the trial and of its drain."""
         clients = result.clients
         found = [Fault("gone", f"Nothing is behind port {port} any more.") for port in result.gone_ports]
         for name, side in (("clients", result.clients), ("servers", result.servers)):
@@ -176,8 +185,9 @@ class ConnectionRunner:
         if self._goal in PACED and short <= SHORT_RATIO * asked:
             short, asked, what = _late(result), result.transactions_intended, "transactions"
         away_s = _away_s(taken)
-        disturbed = clients.completed < clients.opened or short > 0 or result.transactions_missed > 0
-        if disturbed and away_s > TAKEN_SHARE * duration_s:
+        failed_ratio = _failed_ratio(result)
+        by_far = failed_ratio > EXPLAINED_TIMES * away_s / watched_s and short <= SHORT_RATIO * asked
+        if (failed_ratio > 0 or short > 0) and away_s > TAKEN_SHARE * watched_s and not by_far:
             found.append(Fault("host", f"Others had the cores for {away_s * 1e3:.0f} ms of it."))
         elif short > SHORT_RATIO * asked:
             found.append(
@@ -212,6 +222,13 @@ def _away_s(taken: Sequence[Taken]) -> float:
         if not one.takes_part:
             by_core[one.core] = by_core.get(one.core, 0.0) + (one.to_raw_ns - one.from_raw_ns) / NS_PER_S
     return max(by_core.values(), default=0.0)
+
+
+def _failed_ratio(result: ConnectionsResult) -> float:
+    """Of the connections opened, or of the transactions due: what is larger."""
+    opened, due = result.clients.opened, result.transactions_intended
+    unfinished = (opened - result.clients.completed) / opened if opened else 0.0
+    return max(unfinished, result.transactions_missed / due if due else 0.0)
 
 
 def _late(result: ConnectionsResult) -> int:

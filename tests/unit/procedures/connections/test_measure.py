@@ -5,6 +5,7 @@ the section says of it."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from weir.lab import Lab, load_lab
 from weir.measure.tester import Unwatched, no_counters
 from weir.procedures.connections.measure import Alone, ConnectionMeasurer
 from weir.procedures.connections.section import SECTION
+from weir.procedures.connections.trial import ConnectionRunner
 from weir.protocol.connections import ConnectionsResult, SideResult
 from weir.protocol.ledger import Ledger
-from weir.results.connections import Connections
+from weir.results.connections import Connections, ConnectionTrial
 
 TIMES = dict.fromkeys(
     ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"), 5_000.0
@@ -217,6 +219,41 @@ def test_one_stall_is_not_taken_for_a_chain_that_lets_nothing_through(tmp_path: 
             return super().ask(command, answer, request)
 
     assert measured(lab_of(tmp_path), StallsFirst(12_345, 1)).found[0].load == pytest.approx(12_345, rel=0.01)
+
+
+@dataclass(frozen=True)
+class Others:
+    """On a core for 30 ms."""
+
+    core: int = 1
+    from_raw_ns: int = 0
+    to_raw_ns: int = 30_000_000
+    by: str = "other"
+    takes_part: bool = False
+
+
+class Taken30Ms(Unwatched):
+    """Of each trial."""
+
+    def end(self) -> list[Others]:
+        return [Others()]
+
+
+@pytest.mark.parametrize(("completed", "valid"), [(1_000, True), (900, False), (500, True)])
+def test_time_taken_by_others_does_not_explain_connections_that_fail_by_far(
+    tmp_path: Path, completed: int, valid: bool
+) -> None:
+    """3 % of the time: for a tenth of the connections that may be why, for half of them it is not."""
+    lab = lab_of(tmp_path)
+    assert lab.traffic.connections is not None
+    chain: Any = Chain(completed, 1)
+    trials: list[ConnectionTrial] = []
+    runner = ConnectionRunner(
+        chain, no_counters, lab.traffic.connections, "new-connections", poisson=False, retries=0,
+        cores=Taken30Ms(), on_trial=trials.append,
+    )  # fmt: skip
+    runner.run("confirm", 1_000, 1)
+    assert [one.valid for one in trials] == [valid]
 
 
 def test_the_section_says_what_was_found_and_where_connections_went(tmp_path: Path) -> None:

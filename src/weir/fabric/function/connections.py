@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections that Linux follows (conntrack) in the namespaces of its functions."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from pyroute2 import NFCTSocket
+from pyroute2.netlink.exceptions import NetlinkError
+
+from weir.base.error import FabricError
+from weir.base.topology import Topology
+from weir.fabric import namespace
+
+COUNT = Path("/proc/sys/net/netfilter/nf_conntrack_count")
+"""Of the calling thread's namespace; absent where the kernel follows none."""
+
+
+def forget(topology: Topology) -> None:
+    """Those of Linux's functions end. What programs, containers and guests remember stays. FabricError where
+    the kernel does not let them end."""
+    for node in topology.namespaced():
+        if node.kernel is None:
+            continue
+        with namespace.inside(topology.namespace_of(node)):
+            if not followed():
+                continue
+            try:
+                with NFCTSocket() as connections:
+                    connections.flush()
+            except NetlinkError as error:
+                raise FabricError(
+                    f"{node.name}: the connections that Linux follows do not end: {error}",
+                    "load the kernel's module nf_conntrack_netlink",
+                ) from error
+
+
+def followed() -> int:
+    """How many there are in the calling thread's namespace."""
+    with suppress(FileNotFoundError):
+        return int(COUNT.read_text())
+    return 0
