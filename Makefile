@@ -60,7 +60,7 @@ setup: build/.packages .venv/.ready native ## packages, virtual environment, nat
 
 .PHONY: demo
 demo: setup ## the main job: labs/switching, quick; table here, HTML report in results/
-	@$(WEIR) run labs/switching --quick
+	@$(WEIR) run labs/switching --quick --wait
 
 # --- quality ------------------------------------------------------------------------------------------------
 

@@ -112,6 +112,15 @@ def test_a_thread_of_another_deployment_is_named_by_that(tmp_path: Path) -> None
     assert [one.by for one in found] == ["weir-dp of first-9a1e51ff", "pmd-c01/id:2 (500)"]
 
 
+def test_the_program_that_measures_is_named_as_itself(tmp_path: Path) -> None:
+    """Where no core is left for it; another weir is a program as all are."""
+    own = os.getpid()
+    proc = names(tmp_path, **{f"t{own}": "weir", "t200": "weir"})
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    found = watched(proc, [Switch(now - 20, OURS, CC), Switch(now - 10, CC, own), Switch(now, own, OURS)])
+    assert [one.by for one in found] == ["weir (200)", f"weir itself ({own})"]
+
+
 def test_where_switches_were_lost_nobody_is_blamed(tmp_path: Path) -> None:
     assert watched(names(tmp_path, t200="cc1"), [Switch(1, OURS, CC), Switch(2, CC, OURS)], lost=True) == []
 

@@ -22,9 +22,10 @@ EXIT_CODES = """\
 | 4 | no service level was missed, but part of one could not be judged |
 | 130 | interrupted by Ctrl-C, SIGTERM or a lost terminal; what had finished is stored |"""
 JSON = """\
-With `--json` standard output has one JSON document and nothing else; progress and errors are on standard
-error. Where the lab or fleet file is not good the document is that of `weir validate --json`, whatever the
-command: `{"valid": false, "problems": […]}`, with exit code 2."""
+Progress and errors are on standard error, results on standard output: with `--json` one JSON document and
+nothing else; nothing at all where an error ended the command before its result. Where the lab or fleet file
+is not good the document is that of `weir validate --json`, whatever the command:
+`{"valid": false, "problems": […]}`, with exit code 2."""
 PLACES = """\
 Results are in `weir/results.db` in `$XDG_DATA_HOME` or `~/.local/share`, unless `--store` or `$WEIR_STORE`
 names another place; the cost model is beside it, in `model.json`. Under sudo it is the home of the one who

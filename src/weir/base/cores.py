@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from weir.base.record import LabSection
+from weir.base.record import ONE_OR_MANY, LabSection, listed
 
 Cpu = Annotated[int, Field(ge=0, le=4095)]
-CpuList = Annotated[tuple[Cpu, ...], Field(min_length=1, max_length=1024)]
+CpuList = Annotated[
+    tuple[Cpu, ...], Field(min_length=1, max_length=1024), ONE_OR_MANY, BeforeValidator(listed)
+]
 
 
 class Cores(LabSection):

@@ -11,7 +11,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, TypeAdapter, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
@@ -32,6 +34,26 @@ class LabSection(BaseModel):
     """One mapping of the lab file. Never changes once it is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class _OneOrMany:
+    """A sequence of which a lab may also name just one item."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        many = handler(core)
+        return {"anyOf": [many["items"], many]}
+
+
+ONE_OR_MANY = _OneOrMany()
+"""Of a tuple, with BeforeValidator(listed)."""
+
+
+def listed(value: object) -> object:
+    """One item as a sequence of it."""
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def first_fault(error: ValidationError) -> tuple[str, str]:

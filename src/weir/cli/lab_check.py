@@ -11,6 +11,7 @@ from pathlib import Path
 
 from weir.base.error import ChainError, FabricError
 from weir.fabric.built import built
+from weir.fabric.capture_file import capture_sent
 from weir.fabric.lean import LeanProcess, LeanRefusalError, request_file
 from weir.lab.function import FunctionOptions, NfOptions
 from weir.lab.load import LAB_FILE
@@ -39,8 +40,25 @@ def unfit(lab_path: Path, compared: Sequence[Way], cpu: int) -> Iterator[Problem
     """What `weir run` would refuse of a well-formed lab, in each way that this machine has CPUs for."""
     source = read_source(lab_path / LAB_FILE if lab_path.is_dir() else lab_path)
     here = [way for way in compared if way.refused is None]
+    yield from _unread(source, compared)
     yield from _unplanned(source, here)
     yield from _unmade(source, here, cpu)
+
+
+def _unread(source: Source, compared: Iterable[Way]) -> Iterator[Problem]:
+    """Captures that weir-dp cannot read, or of which nothing passes the filter."""
+    captures = (way.lab.traffic.capture for way in compared)
+    sent = next((one.files() for one in captures if one is not None), {})  # no way changes them
+    try:
+        program = built("weir-dp")
+    except FabricError:  # where only labs are checked
+        return
+    for side, file in sent.items():
+        try:
+            capture_sent(program, side, file)
+        except FabricError as error:
+            place = source.place(("traffic", "capture", side))
+            yield Problem(source.file, place.line, place.column, f"traffic.capture.{side}", str(error))
 
 
 def _unplanned(source: Source, compared: Iterable[Way]) -> Iterator[Problem]:

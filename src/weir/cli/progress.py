@@ -46,7 +46,7 @@ class Progress:
 
     def say(self, text: str) -> None:
         """A line that stays."""
-        self._console.print(text, markup=False)
+        self._console.print(text, markup=False, soft_wrap=not self._console.is_terminal)
 
     def planned(self, cases: int) -> None:
         """A run of so many begins, each round's counted by itself."""
@@ -83,7 +83,9 @@ class Progress:
         unit = " Mpps" if any(one.load_pps for one in case.throughput) else ""
         place = self._place(self._finished)
         before = f"[{place}] " if place else ""
-        self.say(f"{before}{self._setup}, {case.frame}: {found or case.problem or ''}{unit}")
+        why = next((one.why for one in case.throughput if one.why and one.load_pps is None), None)
+        because = f" ({why.rstrip('.')})" if why is not None and not unit else ""
+        self.say(f"{before}{self._setup}, {case.frame}: {found or case.problem or ''}{unit}{because}")
 
     def _show(self, what: str) -> None:
         self._what = what

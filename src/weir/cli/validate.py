@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import USAGE, CommandError
 from weir.cli.labfile import LabPath, Quick, compared_here, machine_cpus
 
 if TYPE_CHECKING:
@@ -65,6 +64,7 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         f"  {'variants    ' if lab.variants else 'technologies'}  {', '.join(lab.compared())}; "
         f"ratios to {lab.baseline}",
         *(_connections(lab) or _framed(lab)),
+        *_unjudged(lab),
     ]
     for way in compared:
         if way.refused is not None:
@@ -78,6 +78,13 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         under = f" ({way.technology})" if way.variant is not None else ""
         lines.append(f"  cores         {way.name}{under}: {', '.join(said)}")
     return lines
+
+
+def _unjudged(lab: Lab) -> list[str]:
+    """Where the service level limits what a run does not measure."""
+    if lab.sla is None or lab.measure.latency is not None or not lab.sla.limits_packets():
+        return []
+    return ["  sla           weir soak judges all of it; weir run its rates alone: measure.latency is absent"]
 
 
 def _limits(lab: Lab, *, here: bool) -> list[str]:
@@ -140,19 +147,15 @@ def _captures(lab: Lab) -> list[str]:
 
 
 def _recorded(side: Side, sent: CaptureFile) -> str:
-    """Its own rate and how long it takes. CommandError says what is wrong with the file."""
+    """Its own rate and how long it takes."""
     from weir.base.error import FabricError
     from weir.fabric.built import built
     from weir.fabric.capture_file import capture_sent
 
     try:
-        program = built("weir-dp")
+        known = capture_sent(built("weir-dp"), side, sent)
     except FabricError as error:
         return f"not read: {error}"
-    try:
-        known = capture_sent(program, side, sent)
-    except FabricError as error:
-        raise CommandError(f"traffic.capture.{side}: {error}", USAGE) from error
     rate = f"{known.own_pps:,.1f} a second" if known.own_pps else "no time between them"
     return (
         f"{known.frames:,} frames of {known.mean_frame_bytes:.0f} B in the mean in "

@@ -170,7 +170,8 @@ def _wanted(path: KeyPath, root: Schema) -> str:
         _kind(option, schema) for option in _options(schema, root) if option.get("type") != "null"
     )
     text = " or ".join(kinds) if len(kinds) < 3 else "one of these"
-    return f"{text} ({schema['description']})" if "description" in schema else text
+    what, _, _ = schema.get("description", "").partition(";")
+    return f"{text} ({what})" if what else text
 
 
 def _kind(option: dict[str, Any], around: dict[str, Any]) -> str:

@@ -12,15 +12,12 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import (
     BeforeValidator,
     Field,
-    GetJsonSchemaHandler,
     WithJsonSchema,
     field_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from weir.base.cores import Cores, default_cores
-from weir.base.record import LabSection
+from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
 from weir.lab.kernel import CONTAINER_RUNTIMES, COUNTERPARTS, DPDK_PROGRAMS, PACKAGES, words_of
@@ -32,7 +29,8 @@ from weir.lab.vm import VmOptions
 from weir.technology import TECHNOLOGIES, TechnologyOptions
 
 MAX_FUNCTIONS = 64
-PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]*$"
+"""Neither controls nor marks that turn the direction of what follows."""
 DEFAULT_FUNCTION = "default"
 _PVP = re.compile(r"P(V+)P")
 _CHAIN_NAME_MAX = 40
@@ -79,21 +77,6 @@ def _chain_form(value: Any) -> ChainForm:
     return cast(ChainForm, value)
 
 
-class _OneOrMany:
-    """A sequence of which the file may also name just one item."""
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        many = handler(core)
-        return {"anyOf": [many["items"], many]}
-
-
-def _listed(value: Any) -> Any:
-    if isinstance(value, str):
-        return (value,)
-    return tuple(value) if isinstance(value, list) else value
-
-
 _ChainForm = Annotated[
     ChainForm,
     BeforeValidator(_chain_form),
@@ -106,8 +89,8 @@ _ChainForm = Annotated[
         }
     ),
 ]
-_Chains = Annotated[tuple[_ChainForm, ...], _OneOrMany, BeforeValidator(_listed)]
-_TechnologyNames = Annotated[tuple[TechnologyName, ...], _OneOrMany, BeforeValidator(_listed)]
+_Chains = Annotated[tuple[_ChainForm, ...], ONE_OR_MANY, BeforeValidator(listed)]
+_TechnologyNames = Annotated[tuple[TechnologyName, ...], ONE_OR_MANY, BeforeValidator(listed)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$", examples=["switching"])]
 
 

@@ -54,3 +54,8 @@ class Sla(LabSection):
         default=None, description="g114: the greatest latency within 150 ms one way (ITU-T G.114)"
     )
     throughput: tuple[ThroughputFloor, ...] = Field(default=(), description="least rates")
+
+    def limits_packets(self) -> bool:
+        """Whether it says anything of loss or delay, which trials at given loads show."""
+        others = type(self)(throughput=self.throughput)
+        return self != others

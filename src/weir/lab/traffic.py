@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from weir.base.record import LabSection
+from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.capture import Capture
 from weir.lab.connections import Connections
 from weir.lab.frames import CAPTURE, CONNECTIONS, Frame
@@ -63,7 +63,7 @@ class End(LabSection):
 class Traffic(LabSection):
     """What the tester sends."""
 
-    frames: tuple[Frame, ...] = Field(
+    frames: Annotated[tuple[Frame, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
         default=("64",),
         min_length=1,
         max_length=64,

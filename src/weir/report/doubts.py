@@ -111,7 +111,7 @@ def next_step(result: Result) -> str | None:
     steps = (
         (
             result.finished_at is None or result.interrupted,
-            "run it again to its end; cases that had not begun are missing",
+            "run it again to its end; what had not finished is missing, or was not measured again",
         ),
         (
             noise.mostly_disturbed(result) or "D" in kinds,

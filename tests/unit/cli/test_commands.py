@@ -52,6 +52,34 @@ def test_a_good_lab_is_summarised() -> None:
     assert "PVP, PVVP" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("level", "measure", "said"),
+    [
+        ("{latency_us: {p99: 100}}", "", True),
+        ("{latency_us: {p99: 100}}", "measure: {latency: {}}\n", False),
+        ("{throughput: [{goal: NDR, pps: 1000}]}", "", False),
+    ],
+)
+def test_a_service_level_that_a_run_does_not_judge_is_told(
+    tmp_path: Path, level: str, measure: str, *, said: bool
+) -> None:
+    lab = tmp_path / "lab.yml"
+    lab.write_text(f"weir: 1\nname: s\nchain: PVP\ntechnology: direct\nsla: {level}\n{measure}")
+    done = runner.invoke(app, ["validate", str(lab), "--any-machine"])
+    assert done.exit_code == 0, done.output
+    assert ("measure.latency is absent" in done.stdout) == said
+
+
+def test_one_item_stands_for_a_list_of_it(tmp_path: Path) -> None:
+    lab = tmp_path / "lab.yml"
+    text = "weir: 1\nname: s\nchain: PVP\ntechnology: direct\ntraffic: {frames: 128}\ncores: {tester: 0}\n"
+    lab.write_text(text)
+    done = runner.invoke(app, ["validate", str(lab), "--any-machine", "--json"])
+    assert done.exit_code == 0, done.output
+    known = json.loads(done.stdout)["lab"]
+    assert (known["traffic"]["frames"], known["cores"]["tester"]) == (["128"], [0])
+
+
 def test_a_bad_lab_ends_with_2_and_all_problems_on_stderr(tmp_path: Path) -> None:
     done = runner.invoke(app, ["validate", bad_lab(tmp_path)])
     assert done.exit_code == exits.USAGE

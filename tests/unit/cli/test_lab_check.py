@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from typer.testing import CliRunner
@@ -35,8 +36,16 @@ functions:
 
 
 def needs_weir_lean() -> None:
+    _needs("weir-lean")
+
+
+def needs_weir_dp() -> None:
+    _needs("weir-dp")
+
+
+def _needs(program: Literal["weir-dp", "weir-lean"]) -> None:
     try:
-        built("weir-lean")
+        built(program)
     except FabricError as error:
         pytest.skip(str(error))
 
@@ -105,3 +114,17 @@ def test_what_weir_dp_refuses_is_said_in_the_labs_terms(tmp_path: Path) -> None:
     other = DataPlaneError("bad_argument", "no such core", where="areas[0].core")
     other.put_in_terms(keys)
     assert str(other) == "areas[0].core: no such core"
+
+
+def test_a_capture_that_cannot_be_read_is_told_where_the_lab_names_it(tmp_path: Path) -> None:
+    needs_weir_dp()
+    (tmp_path / "broken.pcap").write_text("no capture")
+    (tmp_path / "lab.yml").write_text(
+        "weir: 1\nname: replayed\nchain: PVP\ntechnology: direct\ntester: {direction: left-to-right}\n"
+        "traffic:\n  frames: [capture]\n  capture:\n    left: broken.pcap\n"
+    )
+    said = runner.invoke(app, ["validate", "--json", "--any-machine", str(tmp_path)])
+    assert said.exit_code == USAGE
+    (problem,) = json.loads(said.stdout)["problems"]
+    assert (problem["key"], problem["line"]) == ("traffic.capture.left", 9)
+    assert "broken.pcap" in problem["message"]

@@ -31,6 +31,10 @@ class Watched:
         self.progress.case(Case(frame=frame, mean_frame_bytes=64, throughput=[rate], seconds=took_s))
         return " ".join(self._out.getvalue()[before:].split())
 
+    def said(self) -> str:
+        """All lines."""
+        return self._out.getvalue().strip()
+
     def showing(self, *events: Event) -> str:
         """The moving line after these."""
         for event in events:
@@ -58,6 +62,22 @@ def test_a_finished_case_says_its_round_its_number_and_about_how_long_the_rest_t
     one = Watched()
     one.progress.setup("direct PVP, round 2")
     assert one.finish() == "[1/32, ~5 min left] direct PVP, round 2, 64: NDR 2.000 Mpps"
+
+
+def test_a_case_without_any_rate_says_why() -> None:
+    one = Watched()
+    one.progress.setup("direct PVP")
+    irregular = Throughput(
+        goal="NDR", goal_loss_ratio=0, status="irregular", repeats=1, why="Others had the cores."
+    )
+    one.progress.case(Case(frame="64", mean_frame_bytes=64, throughput=[irregular]))
+    assert one.said().endswith("direct PVP, 64: NDR irregular (Others had the cores)")
+
+
+def test_in_a_file_a_line_stays_a_line() -> None:
+    one = Watched()
+    one.progress.say("word " * 100)
+    assert one.said().count("\n") == 0
 
 
 def test_the_estimate_is_by_what_the_finished_cases_took_with_all_that_was_built_between_them() -> None:

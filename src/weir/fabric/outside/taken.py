@@ -221,7 +221,8 @@ class TakenWatch:
             self._marks[tid] = process.mark_of(tid, self._proc)
         mark = self._marks.get(tid)
         if mark is None:
-            return f"{self._name(tid)} ({tid})"
+            name = "weir itself" if tid == os.getpid() else self._name(tid)
+            return f"{name} ({tid})"
         deployment, _, step = mark.partition("/")
         return f"{step} of {deployment}"
 

@@ -93,7 +93,7 @@ def migrate(
     check_reports(output)
     console = Console(stderr=as_json, highlight=False)
     cores = own_cores([planned(lab, TECHNOLOGY, chosen)], wait=wait)
-    with cores, Store(store) as database, Progress(console) as progress:
+    with cores, Store(store) as database, Progress(Console(stderr=True, highlight=False)) as progress:
         result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(settings)
     stems = {"html": "report", "markdown": "report", "json": "result"}
     write_reports(result, output, stems, console, as_json=as_json)

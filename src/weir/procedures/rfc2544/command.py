@@ -105,7 +105,7 @@ def rfc2544(
     with (
         own_cores(all_planned(compared, lab.chains()), wait=wait),
         Store(store) as database,
-        Progress(console) as progress,
+        Progress(Console(stderr=True, highlight=False)) as progress,
     ):
         progress.say(
             f"expected to take about {numbers.seconds(expected_s(options, len(lab.traffic.frames), setups))}"

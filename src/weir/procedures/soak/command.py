@@ -122,7 +122,7 @@ def soak(
     with (
         own_cores(topologies, wait=wait),
         Store(store) as database,
-        SoakProgress(console) as progress,
+        SoakProgress(Console(stderr=True, highlight=False)) as progress,
     ):
         mode = earlier.quick if earlier is not None else quick
         kept = report_folder(output)

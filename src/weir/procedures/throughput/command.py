@@ -87,7 +87,7 @@ def run(
     with (
         own_cores(all_planned(compared, lab.chains()), wait=wait),
         Store(store) as database,
-        Progress(console) as progress,
+        Progress(Console(stderr=True, highlight=False)) as progress,
     ):
         progress.say(_expected(lab, compared, seconds_before(database, lab)))
         own = _own_campaign(lab)
