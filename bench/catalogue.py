@@ -180,6 +180,12 @@ BENCHES = {
         _PYTHON,
         headline=True,
     ),
+    "cloud-up": Bench(
+        "cloud_up", "limits that are asked for: 4 tenants in 5 s, 64 in 60 s, down in 20 s", ours=_PYTHON
+    ),
+    "host-threads": Bench(
+        "host_threads", "limits that are asked for: a thread waits 100 ms at most, a grace period of RCU 1 s"
+    ),
     "stage-cycles": Bench("lean_stages", "cycles of the whole path; ours those of its stages together"),
     "lean-ipc": Bench("lean_ipc", "the IPC of the stages together, each weighted with its cycles"),
     "crossover": Bench("crossover", "the pipeline, chain A, 10,000 flows, cycles a packet", _same),
