@@ -8,6 +8,7 @@ import re
 from weir.report import graph_mermaid, graph_text
 from weir.results.document import HOST_GRAPH_VERSION
 from weir.results.host_graph import (
+    Difference,
     HostGraph,
     Interface,
     Join,
@@ -104,3 +105,38 @@ def test_a_name_cannot_end_its_label() -> None:
     (line,) = [line for line in graph_mermaid.render(graph()).splitlines() if "blue" in line]
     assert line.count('"') == 2
     assert ";" not in line
+
+
+def held_against_what_was_built() -> HostGraph:
+    """An interface and a port are changed, an interface and a whole namespace are missing."""
+    port = f"{SOCKET}/br-int:up"
+    differences = [
+        Difference(kind="changed", namespace="host", what="br0", at="1/3", said="is down, was made up"),
+        Difference(kind="changed", namespace="host", what="up", at=port, said="has VLAN 3, was made with 2"),
+        Difference(kind="missing", namespace="host", what="tap2", at=None, said="tun is not there"),
+        Difference(kind="missing", namespace="red", what="", at=None, said="it is not there"),
+    ]
+    return graph().model_copy(update={"deployment": "cloud-1", "differences": differences})
+
+
+def test_the_text_says_first_what_is_not_as_it_was_built() -> None:
+    text = graph_text.render(held_against_what_was_built())
+    (part,) = (part for part in text.split("\n\n") if part.startswith("not as cloud-1 was built:"))
+    assert [line.split() for line in part.splitlines()[1:]] == [
+        ["br0", "in", "host", "is", "down,", "was", "made", "up"],
+        ["up", "in", "host", "has", "VLAN", "none,", "was", "made", "with", "2"],
+        ["tap2", "in", "host", "tun", "is", "not", "there"],
+        ["namespace", "in", "red", "it", "is", "not", "there"],
+    ]
+    alike = graph().model_copy(update={"deployment": "cloud-1"})
+    assert "\n\nas cloud-1 was built\n\n" in graph_text.render(alike)
+    assert "built" not in graph_text.render(graph())
+
+
+def test_mermaid_marks_what_differs_and_has_what_is_missing() -> None:
+    lines = graph_mermaid.render(held_against_what_was_built()).splitlines()
+    marked = [line.split()[1] for line in lines if line.startswith("  class ")]
+    assert len(marked) == 4
+    assert all(any(line.strip().startswith(f"{node}[") for line in lines) for node in marked)
+    assert any("tap2 in host: tun is not there" in line for line in lines)
+    assert not [line for line in graph_mermaid.render(graph()).splitlines() if "differs" in line]

@@ -20,7 +20,7 @@ from weir.report.graph_page.stacking import Gaps, Size, stacked
 from weir.results.host_graph import HostGraph, Join, Namespace
 
 from .browser import load_page, needs_chromium
-from .test_graph import graph, interface
+from .test_graph import graph, held_against_what_was_built, interface
 
 SVG = "{http://www.w3.org/2000/svg}"
 Rectangle = tuple[float, float, float, float]
@@ -132,6 +132,35 @@ def test_the_svg_is_one_file_with_everything_in_its_frame() -> None:
     names = [one.text for one in root.iter(f"{SVG}text") if one.attrib["class"].startswith("g-row")]
     assert names.count("tap1") == 1
     assert len([one for one in root.iter(f"{SVG}path") if "g-patch" in one.attrib["class"]]) == 1
+
+
+def differing(found: HostGraph) -> dict[str, str]:
+    tables = [table for box in drawing(found).boxes for table in box.tables]
+    titles = {table.title or "": "" for table in tables if table.differs}
+    return titles | {row.name: row.said for table in tables for row in table.rows if row.differs}
+
+
+def test_what_is_not_as_it_was_built_says_so_where_it_is_and_what_is_missing_has_a_place() -> None:
+    found = held_against_what_was_built()
+    assert differing(found) == {
+        "br0 ≠ is down, was made up": "",
+        "up": "≠ has VLAN 3, was made with 2",
+        "tap2": "≠ tun is not there",
+        "namespace": "≠ it is not there",
+    }
+    assert "red" in [box.title for box in drawing(found).boxes]
+    root = ElementTree.fromstring(picture.render(found).split("\n", 1)[1])
+    marked = [one.text for one in root.iter(f"{SVG}text") if "g-differs" in one.attrib["class"]]
+    assert {one or "" for one in marked} == differing(found).keys()
+
+
+@needs_chromium
+def test_a_page_lists_what_is_not_as_it_was_built(tmp_path: Path) -> None:
+    dom, console = load_page(document.render(held_against_what_was_built()), tmp_path)
+    assert not console
+    assert "not as cloud-1 was built" in dom
+    for said in ("is down, was made up", "tun is not there", "it is not there"):
+        assert said in dom
 
 
 @needs_chromium

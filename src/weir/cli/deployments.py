@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
+    from weir.base.cloud import CloudTopology
     from weir.fabric import Deployment
 
 DeploymentId = Annotated[
@@ -31,3 +33,49 @@ def one_of(deployments: Sequence[Deployment], wanted: str | None) -> Deployment:
         listed = f"there are: {', '.join(known)}" if known else "nothing is deployed"
         raise CommandError(f"no deployment {wanted!r}; {listed}{did_you_mean(wanted, known)}", USAGE)
     return deployments[known.index(wanted)]
+
+
+def standing(found: Sequence[Deployment], lab: str) -> tuple[str, list[Deployment]]:
+    """What a lab's file, its directory or an id names: the lab's name or the id, and the deployments.
+    CommandError where there is neither."""
+    readable = [one for one in found if one.unreadable() is None]
+    named = [one for one in readable if one.id == lab]
+    name = lab if named else _lab_name(lab, [one.id for one in readable])
+    return name, named or [one for one in readable if _lab_of(one) == name]
+
+
+def _lab_of(deployment: Deployment) -> str | None:
+    about = cloud_of(deployment) or deployment.topology
+    return about.lab if about is not None else None
+
+
+def cloud_of(deployment: Deployment) -> CloudTopology | None:
+    """What it is of a cloud; None: a chain."""
+    from weir.fabric import cloud
+
+    return cloud.cloud_of(deployment)
+
+
+def of_tenants(lab: str) -> bool:
+    """Whether the lab builds a cloud."""
+    from weir.lab.tenants_load import has_tenants
+
+    return has_tenants(lab)
+
+
+def _lab_name(lab: str, known: Sequence[str]) -> str:
+    """Of the file. CommandError if there is neither a file nor a deployment of that name."""
+    from weir.lab import load_lab
+    from weir.lab.problem import did_you_mean
+
+    if not Path(lab).exists():
+        listed = f"there are: {', '.join(known)}" if known else "nothing is deployed"
+        raise CommandError(
+            f"there is no lab at {lab}, and no deployment of that name; {listed}{did_you_mean(lab, known)}",
+            USAGE,
+        )
+    if of_tenants(lab):
+        from weir.lab.tenants_load import load_tenants
+
+        return load_tenants(lab).name
+    return load_lab(Path(lab)).name

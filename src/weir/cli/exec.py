@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.cli.deployments import cloud_of, of_tenants, standing
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
-    from weir.base.cloud import CloudTopology
     from weir.fabric import Deployment
     from weir.fabric.end_host_command import CommandPlace
 
@@ -54,12 +53,9 @@ def exec(
 
 def _one(found: Sequence[Deployment], lab: str) -> Deployment:
     """The deployment of that ID, or the only one of the lab that has hosts."""
-    readable = [one for one in found if one.unreadable() is None]
-    named = [one for one in readable if one.id == lab]
-    name = lab if named else _lab_name(lab, [one.id for one in readable])
-    of_lab = named or [one for one in readable if _lab_of(one) == name]
+    name, of_lab = standing(found, lab)
     if not of_lab:
-        hosts = "" if _of_tenants(lab) else " --ends hosts"
+        hosts = "" if of_tenants(lab) else " --ends hosts"
         raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}{hosts}`", USAGE)
     with_hosts = [one for one in of_lab if _hosts(one)]
     if not with_hosts:
@@ -74,47 +70,12 @@ def _one(found: Sequence[Deployment], lab: str) -> Deployment:
     return with_hosts[0]
 
 
-def _lab_of(deployment: Deployment) -> str | None:
-    about = _cloud_of(deployment) or deployment.topology
-    return about.lab if about is not None else None
-
-
-def _cloud_of(deployment: Deployment) -> CloudTopology | None:
-    from weir.fabric.cloud import cloud_of
-
-    return cloud_of(deployment)
-
-
 def _hosts(deployment: Deployment) -> list[str]:
     """What commands can run in."""
-    cloud = _cloud_of(deployment)
+    cloud = cloud_of(deployment)
     if cloud is not None:
         return list(cloud.hosts())
     return [host.side for host in deployment.topology.end_hosts] if deployment.topology is not None else []
-
-
-def _of_tenants(lab: str) -> bool:
-    from weir.lab.tenants_load import has_tenants
-
-    return has_tenants(lab)
-
-
-def _lab_name(lab: str, known: Sequence[str]) -> str:
-    """Of the file. CommandError if there is neither a file nor a deployment of that name."""
-    from weir.lab import load_lab
-    from weir.lab.problem import did_you_mean
-
-    if not Path(lab).exists():
-        listed = f"there are: {', '.join(known)}" if known else "nothing is deployed"
-        raise CommandError(
-            f"there is no lab at {lab}, and no deployment of that name; {listed}{did_you_mean(lab, known)}",
-            USAGE,
-        )
-    if _of_tenants(lab):
-        from weir.lab.tenants_load import load_tenants
-
-        return load_tenants(lab).name
-    return load_lab(Path(lab)).name
 
 
 def _place(deployment: Deployment, name: str) -> CommandPlace:
@@ -128,7 +89,7 @@ def _place(deployment: Deployment, name: str) -> CommandPlace:
         raise CommandError(
             f"{deployment.id} has no host {name!r}; it has {listed}{more}{did_you_mean(name, known)}", USAGE
         )
-    cloud = _cloud_of(deployment)
+    cloud = cloud_of(deployment)
     if cloud is not None:
         from weir.fabric.cloud.place import in_cloud
 

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from weir.cli.exits import USAGE, CommandError
+from weir.cli.deployments import standing
+from weir.cli.exits import FAILED, USAGE, CommandError
 
 if TYPE_CHECKING:
-    from weir.results.host_graph import HostGraph
+    from weir.fabric import Deployment
+    from weir.results.host_graph import HostGraph, Namespace
 
 
 _FORMS = {
@@ -25,6 +28,14 @@ _FORMS = {
 
 
 def graph(
+    lab: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LAB]",
+            help="A deployed lab's file or directory, or the deployment's ID: its network alone, and what of "
+            "it is not as it was built.",
+        ),
+    ] = None,
     *,
     form: Annotated[
         Literal["text", "json", "mermaid", "svg", "html"],
@@ -60,25 +71,58 @@ def graph(
 ) -> None:
     """Show the network of this host as it is: namespaces, interfaces, bridges, Open vSwitch, what joins them.
 
-    Reads only. Without root it shows its own namespace, and says what it could not see.
+    Reads only. Without root it shows its own namespace, and says what it could not see. Of a LAB exit code 1
+    says that its network is not as it was built.
     """
     from weir.fabric.host_graph import read
+
+    deployment = _deployed(lab) if lab is not None else None
 
     if output is not None:
         from weir.store.files import check_file
 
         check_file(output, "--output")
     found = read(interval_s, path)
+    if deployment is not None:
+        found = _compared(found, deployment)
     if only:
         found = _narrowed(found, only)
     text = _rendered(found, form)
     if output is None:
         print(text, end="")
-        return
-    from weir.store.files import write_file
+    else:
+        from weir.store.files import write_file
 
-    write_file(output, text, "choose another place with --output")
-    print(f"wrote {output}")
+        write_file(output, text, "choose another place with --output")
+        print(f"wrote {output}")
+    if found.differences:
+        raise typer.Exit(FAILED)
+
+
+def _deployed(lab: str) -> Deployment:
+    """The only one of that lab, or that of the id."""
+    from weir import fabric
+
+    fabric.require_root()  # nobody else may read what is deployed
+    name, there = standing(fabric.deployments(), lab)
+    if not there:
+        raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}`", USAGE)
+    if there[1:]:
+        listed = ", ".join(one.id for one in there)
+        raise CommandError(f"{name} is deployed more than once; name one in place of {lab}: {listed}", USAGE)
+    return there[0]
+
+
+def _compared(found: HostGraph, deployment: Deployment) -> HostGraph:
+    """Its namespaces and switches alone, and what of them is not as it was made."""
+    from weir.fabric.host_graph.differences import differences
+    from weir.fabric.host_graph.intended import of_steps
+
+    intended = of_steps(deployment.steps())
+    differing = list(differences(intended, found, deployment.run_dir))
+    names = intended.namespaces.keys()
+    chosen = [one for one in found.namespaces if one.name in names]
+    return _of(found, chosen).model_copy(update={"deployment": deployment.id, "differences": differing})
 
 
 def _rendered(found: HostGraph, form: str) -> str:
@@ -94,6 +138,11 @@ def _narrowed(found: HostGraph, parts: list[str]) -> HostGraph:
     if not chosen:
         known = ", ".join(one.name for one in found.namespaces[:12])
         raise CommandError(f"no namespace has {' or '.join(parts)} in its name; there are: {known}", USAGE)
+    return _of(found, chosen)
+
+
+def _of(found: HostGraph, chosen: Sequence[Namespace]) -> HostGraph:
+    """These, and what they are joined to."""
     bridges = {one.id for one in found.bridges if one.namespace in {each.id for each in chosen}}
     inside = {one.id for namespace in chosen for one in namespace.interfaces} | bridges
     joins = [one for one in found.joins if any(end in inside for end in one.ends)]

@@ -437,6 +437,10 @@ class Deployment:
         self._journal.unlock()
         return "abandoned"
 
+    def steps(self) -> list[Step]:
+        """That stand: done, and not undone."""
+        return [entry.step for entry in self._journal.standing()]
+
     def abandoned(self) -> bool:
         """Nobody works on it, and it is not kept: its maker was killed, or who was taking it down.
 

@@ -21,7 +21,24 @@ _CLOSED = str.maketrans({'"': "'", "\n": " ", "`": "'", "#": "_", ";": ","})
 
 def render(graph: HostGraph) -> str:
     """Without loopbacks. Ends with a newline."""
-    return "\n".join(["flowchart LR", *_boxes(graph), *_edges(graph)]) + "\n"
+    return "\n".join(["flowchart LR", *_boxes(graph), *_edges(graph), *_differing(graph)]) + "\n"
+
+
+def _differing(graph: HostGraph) -> Iterator[str]:
+    """What is not as it was built, in red; what is missing, as boxes that nothing leads to."""
+    if not graph.differences:
+        return
+    yield "  classDef differs stroke:#a3271a,color:#a3271a,stroke-width:2px"
+    known = {one.id for namespace in graph.namespaces for one in namespace.interfaces}
+    known |= {one.id for one in graph.bridges}
+    for number, one in enumerate(graph.differences):
+        node = f"missing{number}"
+        if one.at in known and one.at is not None:
+            node = _node(one.at)
+        else:
+            text = f"{one.what or 'namespace'} in {one.namespace}: {one.said}"
+            yield f'  {node}["{_label(text)}"]'
+        yield f"  class {node} differs"
 
 
 def _boxes(graph: HostGraph) -> Iterator[str]:

@@ -12,7 +12,8 @@ def render(graph: HostGraph) -> str:
     """Ends with a newline. Where a packet was followed: its way alone."""
     if graph.way is not None:
         return "\n".join(_way(graph.way)) + "\n"
-    return "\n".join([*_heading(graph), *_namespaces(graph), *_bridges(graph), *_unseen(graph)]) + "\n"
+    parts = [*_heading(graph), *_differences(graph), *_namespaces(graph), *_bridges(graph), *_unseen(graph)]
+    return "\n".join(parts) + "\n"
 
 
 def _way(way: Way) -> Iterator[str]:
@@ -35,6 +36,20 @@ def _heading(graph: HostGraph) -> Iterator[str]:
         _counted(len(graph.bridges), "Open vSwitch bridge"),
     ]
     yield f"{graph.host}, {graph.looked_at}: {', '.join(counts)}"
+
+
+def _differences(graph: HostGraph) -> Iterator[str]:
+    if graph.deployment is None:
+        return
+    yield ""
+    if not graph.differences:
+        yield f"as {graph.deployment} was built"
+        return
+    yield f"not as {graph.deployment} was built:"
+    rows: list[tuple[str, ...]] = [
+        (one.what or "namespace", f"in {one.namespace}", one.said) for one in graph.differences
+    ]
+    yield from (f"  {line}" for line in _aligned(rows))
 
 
 def _counted(number: int, what: str) -> str:

@@ -137,6 +137,20 @@ class Way(Record):
     """What could change the way and was not read."""
 
 
+class Difference(Record):
+    """Between the network of a deployment and what its steps made."""
+
+    kind: Literal["missing", "changed", "added"]
+    namespace: str
+    """Its name; of a bridge that is missing the directory of its Open vSwitch."""
+    what: str
+    """An interface, a bridge or a port; nothing: the namespace itself."""
+    at: str | None
+    """Its id, as of a hop; absent: it is missing."""
+    said: str
+    """ "has an MTU of 1400, was made with 1518"."""
+
+
 class HostGraph(Document):
     """What is there, and what could not be seen."""
 
@@ -155,6 +169,10 @@ class HostGraph(Document):
     """A sentence for each thing that could not be read."""
     way: Way | None = None
     """Of a packet; absent: none was asked for."""
+    deployment: str | None = None
+    """Whose network was held against the steps that built it; absent: none was asked for."""
+    differences: list[Difference] = []
+    """Found then."""
 
 
 def schema() -> dict[str, Any]:

@@ -9,11 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weir.report.graph_page.layers import Columns, Edge, components
 from weir.report.graph_page.stacking import ASPECT, Gaps, Point, Size, stacked
-from weir.results.host_graph import HostGraph, Interface, Namespace, SwitchBridge, SwitchPort
+from weir.results.host_graph import (
+    Difference,
+    HostGraph,
+    Interface,
+    Namespace,
+    SwitchBridge,
+    SwitchPort,
+)
 
 ROW, HEAD, FOLDED = 18.0, 22.0, 28.0
 PAD, LETTER, LEAST, MOST = 10.0, 6.7, 96.0, 330.0
@@ -22,6 +29,7 @@ INSIDE = Gaps(across=46.0, down=10.0, around=14.0)
 OUTSIDE = Gaps(across=90.0, down=16.0, around=40.0)
 PORT = "port"
 """The kind of a row that is no interface of the kernel."""
+NOT_AS_BUILT = "\N{NOT EQUAL TO}"
 ELSEWHERE = "elsewhere"
 """The box of switches whose namespace is not known."""
 
@@ -36,6 +44,8 @@ class Row:
     """At its right: the first address."""
     kind: str
     up: bool
+    differs: bool = False
+    """It is not as it was built."""
 
 
 @dataclass
@@ -45,6 +55,8 @@ class Table:
     id: str
     title: str | None
     rows: list[Row]
+    differs: bool = False
+    """The bridge is not as it was built."""
     place: Point = (0.0, 0.0)
     """In its box."""
     size: Size = field(default_factory=lambda: Size(0, 0))
@@ -109,6 +121,7 @@ class Drawing:
 def drawing(graph: HostGraph) -> Drawing:
     """Of the whole graph, but for loopbacks without anything to tell."""
     boxes = list(_boxes(graph))
+    _mark(boxes, graph.differences)
     made = Drawing(boxes, [], [], [])
     home = made.home()
     made.lines = [one for one in _lines(graph) if one.first in home and one.second in home]
@@ -170,6 +183,33 @@ def _port(bridge: SwitchBridge, port: SwitchPort, interfaces: Mapping[str, Inter
 def port_id(bridge: SwitchBridge, port: SwitchPort) -> str:
     """Of a port: of its interface where it has one."""
     return port.interface or f"{bridge.id}:{port.name}"
+
+
+def _mark(boxes: list[Box], differences: Sequence[Difference]) -> None:
+    """What differs says so in place of its address; what is missing has a row of its own."""
+    said: dict[str, str] = {}
+    for one in differences:
+        if one.at is not None:
+            said.setdefault(one.at, one.said)
+            continue
+        box = next((box for box in boxes if box.title == one.namespace), None)
+        if box is None:
+            box = Box(f"missing:{one.namespace}", one.namespace, "", [])
+            boxes.append(box)
+        name = one.what or "namespace"
+        place = f"missing:{one.namespace}:{name}"
+        row = Row(place, name, f"{NOT_AS_BUILT} {one.said}", PORT, up=False, differs=True)
+        box.tables.append(Table(f"{place}:alone", None, [row]))
+    for table in (table for box in boxes for table in box.tables):
+        table.rows = [_differing(row, said) for row in table.rows]
+        if table.title is not None and table.id in said:
+            table.title, table.differs = f"{table.title} {NOT_AS_BUILT} {said[table.id]}", True
+
+
+def _differing(row: Row, said: Mapping[str, str]) -> Row:
+    if row.id not in said:
+        return row
+    return replace(row, said=f"{NOT_AS_BUILT} {said[row.id]}", differs=True)
 
 
 def _lines(graph: HostGraph) -> Iterator[Line]:

@@ -77,16 +77,22 @@ def _head(table: Table, title: str, width: str) -> list[Markup]:
     room = int((table.size.width - 14) / LETTER)
     return [
         tag("rect", width=width, height=f"{HEAD:g}", rx=3, class_="g-head"),
-        tag("text", shortened(title, room), x=8, y=15.5, class_="g-name"),
+        tag(
+            "text",
+            shortened(title, room),
+            x=8,
+            y=15.5,
+            class_=f"g-name{' g-differs' if table.differs else ''}",
+        ),
     ]
 
 
 def _rows(table: Table) -> Iterator[Markup]:
     for index, row in enumerate(table.rows):
         base = table.row_at(index) + ROW / 4 - 0.5
-        down = "" if row.up else " g-down"
+        look = f"{'' if row.up else ' g-down'}{' g-differs' if row.differs else ''}"
         room = table.size.width - 16 - LETTER * (len(row.name) + 2)
-        yield tag("text", row.name, x=8, y=f"{base:g}", class_=f"g-row{down}")
+        yield tag("text", row.name, x=8, y=f"{base:g}", class_=f"g-row{look}")
         yield tag(
             "text",
             shortened(row.said, int(room / LETTER)),

@@ -84,7 +84,25 @@ function details(scene, id, choose) {
     ? [element('h3', {}, 'joined to'), element('ul', {}, ...ends.slice(0, 40).map((end) => reference(scene, end, choose))),
       ends.length > 40 ? element('p', { class: 'dim' }, `and ${ends.length - 40} more`) : null] : [];
   const where = box ? [] : [element('p', { class: 'dim' }, `in ${scene.boxOf(id).title}`)];
-  return [element('h2', {}, scene.name(id)), ...where, ...body, ...joined];
+  return [element('h2', {}, scene.name(id)), ...where, ...differing(scene, choose, id), ...body, ...joined];
+}
+
+// What is not as a deployment was built; all of it, or of one thing.
+function differing(scene, choose, id = null) {
+  const { deployment, differences } = scene.graph;
+  const found = differences.filter((one) => id === null || one.at === id);
+  if (!deployment || (id !== null && !found.length)) return [];
+  const line = (one) => {
+    const known = id === null && one.at !== null && scene.home.has(one.at);
+    const what = one.what || 'namespace';
+    const button = known ? element('button', { type: 'button', class: 'link' }, what) : what;
+    if (known) button.addEventListener('click', () => choose(one.at, true));
+    return element('li', {}, ...(id === null ? [button, ` in ${one.namespace} `] : []), one.said);
+  };
+  return [
+    element('h3', {}, found.length ? `not as ${deployment} was built` : `as ${deployment} was built`),
+    element('ul', { class: 'differing' }, ...found.map(line)),
+  ];
 }
 
 function way(scene, choose) {
@@ -116,6 +134,7 @@ function overview(scene, choose) {
     element('p', { class: 'dim' }, `${plural(graph.namespaces.length, 'namespace')}, ${
       plural(scene.interfaces.size, 'interface')}, ${plural(links, 'link')}`),
     ...way(scene, choose),
+    ...differing(scene, choose),
     ...(legend.length ? [element('h3', {}, 'lines'), element('ul', { class: 'legend' }, ...legend)] : []),
     ...(graph.unseen.length
       ? [element('h3', {}, 'not seen'), element('ul', {}, ...graph.unseen.map((one) => element('li', {}, one)))] : []),

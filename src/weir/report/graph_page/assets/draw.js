@@ -165,7 +165,7 @@ class Canvas {
         }),
       );
       if (fine) {
-        element.append(made('text', { x: 8, y: 15.5, class: 'g-name' },
+        element.append(made('text', { x: 8, y: 15.5, class: `g-name${table.differs ? ' g-differs' : ''}` },
           shortened(table.title, Math.floor((table.size.width - 14) / LETTER))));
       }
     }
@@ -178,13 +178,13 @@ class Canvas {
 
   row(row, width, top) {
     const high = this.scene.drawing.row;
-    const down = row.up ? '' : ' g-down';
+    const look = `${row.up ? '' : ' g-down'}${row.differs ? ' g-differs' : ''}`;
     const letters = Math.floor((width - 16 - LETTER * (row.name.length + 2)) / LETTER);
     return made('g', {
       'data-id': row.id, id: elementId(row.id), role: 'img', 'aria-label': `${row.name}, ${row.kind}, ${row.said}`,
     },
     made('rect', { y: top, width, height: high, class: this.classes('g-hit', row.id) }),
-    made('text', { x: 8, y: top + 13, class: `g-row${down}` }, row.name),
+    made('text', { x: 8, y: top + 13, class: `g-row${look}` }, row.name),
     made('text', { x: width - 8, y: top + 13, 'text-anchor': 'end', class: 'g-row g-dim' },
       shortened(row.said, letters)));
   }
