@@ -124,7 +124,7 @@ def test_the_text_says_first_what_is_not_as_it_was_built() -> None:
     (part,) = (part for part in text.split("\n\n") if part.startswith("not as cloud-1 was built:"))
     assert [line.split() for line in part.splitlines()[1:]] == [
         ["br0", "in", "host", "is", "down,", "was", "made", "up"],
-        ["up", "in", "host", "has", "VLAN", "none,", "was", "made", "with", "2"],
+        ["up", "in", "host", "has", "VLAN", "3,", "was", "made", "with", "2"],
         ["tap2", "in", "host", "tun", "is", "not", "there"],
         ["namespace", "in", "red", "it", "is", "not", "there"],
     ]
