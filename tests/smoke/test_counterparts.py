@@ -4,6 +4,7 @@ are refused, and every one of them is accounted for."""
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from pathlib import Path
@@ -26,7 +27,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("nft") is None, reason="nftables is not installed"),
 ]
 
-GENTLE_PPS, DURATION_S, DRAIN_MS = 1000, 0.2, 300
+GENTLE_PPS, DURATION_S, DRAIN_MS = 2000, 0.5, 300
 # The tiny lab varies the source port from 1024 on, over a hundred flows.
 RULES = "deny udp any any 1024-1063 any, permit udp any any"
 # Of the traffic's one flow when it has no more: to its first address and port.
@@ -88,6 +89,16 @@ def test_what_passes_weirs_function_passes_linux_in_its_place(
     assert [*run_root.iterdir()] == []
 
 
+def by_chance(one: Trial, other: Trial, reason: str) -> float:
+    """How far apart their shares of refused packets may be besides. The host takes cores away when it likes:
+    which of the planned packets are left out then is as drawn at random. Four standard deviations; nothing
+    where all were sent."""
+    if one.offered == one.intended and other.offered == other.intended:
+        return 0.0
+    share = (refused(one, reason) + refused(other, reason)) / (one.offered + other.offered)
+    return 4 * math.sqrt(share * (1 - share) * (1 / one.offered + 1 / other.offered))
+
+
 @pytest.mark.parametrize(
     ("function", "reason", "to_address"),
     [
@@ -105,7 +116,7 @@ def test_what_weirs_function_refuses_linux_refuses_and_counts(
     for trial in (weir, linux):
         assert 0 < refused(trial, reason) == trial.offered - trial.delivered < trial.offered, trial.drops
     shares = [refused(trial, reason) / trial.offered for trial in (weir, linux)]
-    assert shares[0] == pytest.approx(shares[1], abs=0.02)
+    assert shares[0] == pytest.approx(shares[1], abs=0.02 + by_chance(weir, linux, reason))
     assert [*run_root.iterdir()] == []
 
 

@@ -66,16 +66,15 @@ def _of_namespace(actual: Namespace, made: dict[str, MadeInterface], ends: _Ends
     for name, wanted in made.items():
         one = there.get(name)
         if one is None:
-            yield Difference(
-                kind="missing", namespace=actual.name, what=name, at=None, said=f"{wanted.kind} is not there"
-            )
+            said = f"{wanted.kind or 'interface'} is not there"
+            yield Difference(kind="missing", namespace=actual.name, what=name, at=None, said=said)
             continue
         for said in _changes(one, wanted, ends):
             yield Difference(kind="changed", namespace=actual.name, what=name, at=one.id, said=said)
 
 
 def _changes(one: Interface, wanted: MadeInterface, ends: _Ends) -> Iterator[str]:
-    if one.kind != wanted.kind:
+    if wanted.kind is not None and one.kind != wanted.kind:
         yield f"is a {one.kind}, was made a {wanted.kind}"
     if not one.up:
         yield "is down, was made up"

@@ -16,7 +16,7 @@ OF_USERS: frozenset[StepKind] = frozenset({"commands", "program"})
 class MadeInterface:
     """What steps said of one; None and nothing: not said."""
 
-    kind: str
+    kind: str | None = None
     mtu_bytes: int | None = None
     mac: str | None = None
     addresses: set[str] = field(default_factory=set)
@@ -39,7 +39,7 @@ class Intended:
     def interface(self, step: Step, namespace: str = "netns", name: str = "interface") -> MadeInterface:
         """The one that a step names by these parameters."""
         inside = self.namespaces.setdefault(str(step.params[namespace]), {})
-        return inside.setdefault(str(step.params[name]), MadeInterface("veth"))
+        return inside.setdefault(str(step.params[name]), MadeInterface())
 
 
 def of_steps(steps: Iterable[Step]) -> Intended:
@@ -62,7 +62,7 @@ def _veth(found: Intended, step: Step) -> None:
     ends = (("netns", "interface"), ("peer_netns", "peer_interface"))
     for (namespace, name), other in zip(ends, reversed(ends), strict=True):
         made = found.interface(step, namespace, name)
-        made.mtu_bytes = _mtu_bytes(step)
+        made.kind, made.mtu_bytes = "veth", _mtu_bytes(step)
         made.peer = (str(step.params[other[0]]), str(step.params[other[1]]))
 
 
@@ -90,7 +90,7 @@ def _addressed(found: Intended, step: Step) -> None:
 def _leased(found: Intended, step: Step) -> None:
     name = str(step.params["interface"])
     for namespace, expected in zip(_texts(step, "namespaces"), _texts(step, "expected"), strict=True):
-        made = found.namespaces.setdefault(namespace, {}).setdefault(name, MadeInterface("veth"))
+        made = found.namespaces.setdefault(namespace, {}).setdefault(name, MadeInterface())
         made.addresses.add(expected.split()[0])
 
 
