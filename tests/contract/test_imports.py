@@ -328,6 +328,18 @@ def test_what_is_below_the_functions_never_names_one() -> None:
             assert not words & set(functions), f"{name(path)} names a network function"
 
 
+def test_no_console_takes_a_part_of_a_mac_address_for_an_emoji() -> None:
+    """Rich does unless told: 02:57:c1:cd:00:01 has a compact disc in it."""
+    made = [
+        (name(path), call.lineno, {one.arg for one in call.keywords})
+        for path in PACKAGE.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Console"
+    ]
+    assert len(made) > 10
+    assert [place for *place, keywords in made if "emoji" not in keywords] == []
+
+
 def test_no_file_has_a_name_that_says_nothing() -> None:
     places = [ROOT / part for part in ("src", "native", "tests", "tools", "bench")]
     files = [path for place in places for path in place.rglob("*") if path.suffix in (".py", ".c", ".h")]

@@ -179,7 +179,9 @@ def show_cloud(deployment: Deployment, topology: CloudTopology) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, soft_wrap=True, width=max(Console().width, 130))
+    console = Console(
+        highlight=False, emoji=False, soft_wrap=True, width=max(Console(emoji=False).width, 130)
+    )
     console.print(f"{deployment.id}  {said(topology)}")
     console.print(f"run directory: {deployment.run_dir}")
     summary = cloud_summary(deployment, topology)

@@ -54,7 +54,7 @@ def compare(
     if as_json:
         print(found.model_dump_json(indent=2))
     else:
-        text.show(found, Console(highlight=False))
+        text.show(found, Console(highlight=False, emoji=False))
     if fail:
         _judge(found, threshold)
 

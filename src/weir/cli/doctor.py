@@ -41,5 +41,5 @@ def doctor(
 
         from weir.report import doctor_text
 
-        doctor_text.show(diagnosis, Console(highlight=False))
+        doctor_text.show(diagnosis, Console(highlight=False, emoji=False))
     raise typer.Exit(EXIT_CODES[diagnosis.worst()])

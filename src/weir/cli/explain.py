@@ -46,7 +46,7 @@ def explain(
     if as_json:
         print(found.model_dump_json(indent=2))
     else:
-        text.show(found, Console(highlight=False))
+        text.show(found, Console(highlight=False, emoji=False))
 
 
 def _nothing(result: Result) -> str:

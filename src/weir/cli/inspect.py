@@ -118,8 +118,8 @@ def _what(deployment: Deployment) -> str:
 def _show(deployment: Deployment, ledger: Ledger | None) -> None:
     from rich.console import Console
 
-    usual = Console().width
-    console = Console(highlight=False, soft_wrap=True, width=max(usual, LEAST_COLUMNS))
+    usual = Console(emoji=False).width
+    console = Console(highlight=False, emoji=False, soft_wrap=True, width=max(usual, LEAST_COLUMNS))
     console.print(_overview([deployment]))
     console.print(f"run directory: {deployment.run_dir}")
     if deployment.topology is not None:

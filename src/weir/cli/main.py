@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any
@@ -96,4 +97,13 @@ def options(
 
 def main() -> None:
     """Runs the command line; ends the process with its exit code."""
+    _find_programs_of_root()
     with_output(app)
+
+
+def _find_programs_of_root() -> None:
+    """Debian leaves out of an ordinary user's PATH where Open vSwitch, nftables and tcpdump are: what is
+    installed would be said to be missing."""
+    known = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    added = [place for place in ("/usr/local/sbin", "/usr/sbin", "/sbin") if place not in known]
+    os.environ["PATH"] = os.pathsep.join([*known, *added])

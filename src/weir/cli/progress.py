@@ -14,6 +14,7 @@ from rich.status import Status
 
 from weir.measure.one_case import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.report import rates
+from weir.report.summary import frame_label
 from weir.results.result import Case
 
 LONGER_SHARE = 0.1
@@ -85,7 +86,10 @@ class Progress:
         before = f"[{place}] " if place else ""
         why = next((one.why for one in case.throughput if one.why and one.load_pps is None), None)
         because = f" ({why.rstrip('.')})" if why is not None and not unit else ""
-        self.say(f"{before}{self._setup}, {case.frame}: {found or case.problem or ''}{unit}{because}")
+        loads = len(case.delays)
+        delays = f"delays at {loads} {'load' if loads == 1 else 'loads'}" if loads else ""
+        what = found or case.problem or delays or "measured"
+        self.say(f"{before}{self._setup}, {frame_label(case.frame)}: {what}{unit}{because}")
 
     def _show(self, what: str) -> None:
         self._what = what

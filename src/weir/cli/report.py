@@ -144,4 +144,4 @@ def _show(result: Result, *, whole: bool) -> None:
 
     from weir.report import terminal
 
-    terminal.show(result, Console(highlight=False), whole=whole)
+    terminal.show(result, Console(highlight=False, emoji=False), whole=whole)

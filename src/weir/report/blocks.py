@@ -24,7 +24,7 @@ def show(what: RenderableType, console: Console, columns: int) -> None:
 def plain(what: RenderableType, columns: int) -> str:
     """Without colours, and without spaces at ends of lines."""
     out = io.StringIO()
-    Console(file=out, width=columns, color_system=None, legacy_windows=False).print(what)
+    Console(file=out, width=columns, color_system=None, emoji=False, legacy_windows=False).print(what)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 

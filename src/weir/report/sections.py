@@ -116,9 +116,11 @@ def kind(result: Result) -> str:
 def executive_summary(result: Result) -> list[str]:
     """The run in two to four sentences: what was found, how far the machine disturbed it, what to do next.
 
-    `noise.headline`, where there is one, is above it and not in it.
+    `noise.headline`, where there is one, is above it and not in it; where it says that the numbers say
+    little, none is told here.
     """
-    found = [[*section.findings(result)] for section in leading(result)]
+    told = () if noise.mostly_disturbed(result) else leading(result)
+    found = [[*section.findings(result)] for section in told]
     said = [some[0] for some in found if some] + [one for some in found for one in some[1:]]
     machine = noise.in_short(result) if noise.headline(result) is None else None
     ends = [one for one in (machine, doubts.next_step(result)) if one is not None]

@@ -21,7 +21,7 @@ from tests.report.synthetic import result
 from weir import __version__
 from weir.base.error import WeirError
 from weir.cli import exits
-from weir.cli.main import COMMANDS, app
+from weir.cli.main import COMMANDS, app, main
 from weir.procedures.campaign import Campaign
 from weir.report import render
 from weir.results.result import Result
@@ -38,6 +38,16 @@ def bad_lab(tmp_path: Path) -> str:
 
 def test_the_version_is_the_packages() -> None:
     assert runner.invoke(app, ["--version"]).stdout == f"weir {__version__}\n"
+
+
+def test_programs_of_root_are_found_by_an_ordinary_user_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/home/somebody/bin:/usr/bin:/bin")
+    monkeypatch.setattr(sys, "argv", ["weir", "--version"])
+    with pytest.raises(SystemExit):
+        main()
+    found = os.environ["PATH"].split(":")
+    assert found[:3] == ["/home/somebody/bin", "/usr/bin", "/bin"]
+    assert "/usr/sbin" in found[3:]
 
 
 def test_without_a_command_help_lists_all_commands() -> None:

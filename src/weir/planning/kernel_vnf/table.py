@@ -162,8 +162,10 @@ def _points(sentences: Iterable[str]) -> Iterator[RenderableType]:
 
 def _text(*parts: RenderableType) -> str:
     """With colours for a terminal, plain otherwise; 80 columns either way."""
-    terminal = Console().is_terminal
+    terminal = Console(emoji=False).is_terminal
     out = io.StringIO()
-    console = Console(file=out, width=COLUMNS, force_terminal=terminal, highlight=False, legacy_windows=False)
+    console = Console(
+        file=out, width=COLUMNS, force_terminal=terminal, highlight=False, emoji=False, legacy_windows=False
+    )
     console.print(Group(*parts))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"

@@ -27,7 +27,7 @@ from weir.results.trial import Latency
 
 NAME = "connections"
 HEAD = (
-    "Chain", "Goal", "found", "min–max", "transactions/s", "goodput, Gbit/s", "sent again",
+    "Chain", "Goal", "found", "min–max", "TPS", "goodput, Gbit/s", "sent again",
     "SYN to SYN-ACK, p50", "answer, p50", "answer, p99",
 )  # fmt: skip
 WORDS = 2
@@ -46,8 +46,8 @@ MEANING = (
     "so many open at once; or, on connections that stay open, so many transactions a second, or their "
     "payload. A connection is completed when all its answers were received whole and it "
     "was closed.",
-    "Goodput: payload of requests and answers, in order, each byte once. Answer: from the beginning of a "
-    "request to the last byte of its answer, what had to be sent again in it.",
+    "TPS: transactions a second. Goodput: payload of requests and answers, in order, each byte once. "
+    "Answer: from the beginning of a request to the last byte of its answer, with what was sent again.",
 )
 
 
@@ -122,11 +122,16 @@ def _p(times: Latency | None, quantile: str) -> str:
     return numbers.us(getattr(times, f"{quantile}_us") if times is not None else None)
 
 
+def _goal(found: ConnectionsFound) -> str:
+    """Its words, between which a narrow column may break."""
+    return found.goal.replace("-", " ")
+
+
 def _line(row: Row, found: ConnectionsFound) -> list[str]:
     known = found.load_min is not None and found.load_max is not None
     return [
         row.title,
-        found.goal,
+        _goal(found),
         amount(found),
         f"{_bare(found, found.load_min)}–{_bare(found, found.load_max)}" if known else numbers.NONE,
         f"{found.transactions_per_s:,.0f}" if found.transactions_per_s is not None else numbers.NONE,
@@ -157,7 +162,7 @@ def ledger_lines(result: Result) -> list[list[str]]:
             listed.append(
                 [
                     row.title,
-                    found.goal,
+                    _goal(found),
                     amount(found),
                     f"{clients.opened:,}",
                     f"{clients.completed:,}",

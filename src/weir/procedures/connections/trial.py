@@ -188,7 +188,7 @@ class ConnectionRunner:
         failed_ratio = _failed_ratio(result)
         by_far = failed_ratio > EXPLAINED_TIMES * away_s / watched_s and short <= SHORT_RATIO * asked
         if (failed_ratio > 0 or short > 0) and away_s > TAKEN_SHARE * watched_s and not by_far:
-            found.append(Fault("host", f"Others had the cores for {away_s * 1e3:.0f} ms of it."))
+            found.append(Fault("host", f"Others had a core for {away_s * 1e3:.0f} ms of it{_most(taken)}."))
         elif short > SHORT_RATIO * asked:
             found.append(
                 Fault(
@@ -222,6 +222,16 @@ def _away_s(taken: Sequence[Taken]) -> float:
         if not one.takes_part:
             by_core[one.core] = by_core.get(one.core, 0.0) + (one.to_raw_ns - one.from_raw_ns) / NS_PER_S
     return max(by_core.values(), default=0.0)
+
+
+def _most(taken: Sequence[Taken]) -> str:
+    """ ", most of it python (4711)"."""
+    had: dict[str, int] = {}
+    for one in taken:
+        if not one.takes_part:
+            had[one.by] = had.get(one.by, 0) + one.to_raw_ns - one.from_raw_ns
+    most = max(had, key=lambda by: had[by], default=None)
+    return f", most of it {most}" if most is not None else ""
 
 
 def _failed_ratio(result: ConnectionsResult) -> float:

@@ -91,9 +91,13 @@ def migrate(
     )
     fabric.require_root()
     check_reports(output)
-    console = Console(stderr=as_json, highlight=False)
+    console = Console(stderr=as_json, highlight=False, emoji=False)
     cores = own_cores([planned(lab, TECHNOLOGY, chosen)], wait=wait)
-    with cores, Store(store) as database, Progress(Console(stderr=True, highlight=False)) as progress:
+    with (
+        cores,
+        Store(store) as database,
+        Progress(Console(stderr=True, highlight=False, emoji=False)) as progress,
+    ):
         result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(settings)
     stems = {"html": "report", "markdown": "report", "json": "result"}
     write_reports(result, output, stems, console, as_json=as_json)

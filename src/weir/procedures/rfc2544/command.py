@@ -100,12 +100,12 @@ def rfc2544(
         )
     fabric.require_root()
     check_reports(output)
-    console = Console(stderr=as_json, highlight=False)
+    console = Console(stderr=as_json, highlight=False, emoji=False)
     setups = len(compared) * len(lab.chains())
     with (
         own_cores(all_planned(compared, lab.chains()), wait=wait),
         Store(store) as database,
-        Progress(Console(stderr=True, highlight=False)) as progress,
+        Progress(Console(stderr=True, highlight=False, emoji=False)) as progress,
     ):
         progress.say(
             f"expected to take about {numbers.seconds(expected_s(options, len(lab.traffic.frames), setups))}"

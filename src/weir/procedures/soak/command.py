@@ -118,11 +118,11 @@ def soak(
         topologies = [planned(lab, settings.technology, settings.chain)]
     fabric.require_root()
     check_reports(output)
-    console = Console(stderr=as_json, highlight=False)
+    console = Console(stderr=as_json, highlight=False, emoji=False)
     with (
         own_cores(topologies, wait=wait),
         Store(store) as database,
-        SoakProgress(Console(stderr=True, highlight=False)) as progress,
+        SoakProgress(Console(stderr=True, highlight=False, emoji=False)) as progress,
     ):
         mode = earlier.quick if earlier is not None else quick
         kept = report_folder(output)

@@ -75,7 +75,7 @@ def run(
     from weir.procedures.stored_result import seconds_before
     from weir.store.store import Store
 
-    console = Console(stderr=as_json, highlight=False)
+    console = Console(stderr=as_json, highlight=False, emoji=False)
     part = Part(technology, variant, chain, frame)
     lab, compared = part.of(*compared_here(lab_path, quick=quick))
     if dry_run:
@@ -87,7 +87,7 @@ def run(
     with (
         own_cores(all_planned(compared, lab.chains()), wait=wait),
         Store(store) as database,
-        Progress(Console(stderr=True, highlight=False)) as progress,
+        Progress(Console(stderr=True, highlight=False, emoji=False)) as progress,
     ):
         progress.say(_expected(lab, compared, seconds_before(database, lab)))
         own = _own_campaign(lab)

@@ -263,7 +263,7 @@ def test_the_section_says_what_was_found_and_where_connections_went(tmp_path: Pa
     (said,) = SECTION.findings(run)
     assert "new connections a second, 99.999 % of them completed." in said
     found, ledger = SECTION.tables(run)
-    assert found.lines[0][1] == "new-connections"
+    assert found.lines[0][1] == "new connections"
     (line,) = ledger.lines
     assert line[3].replace(",", "").isdigit()
     assert line[4] == line[3]
