@@ -47,6 +47,15 @@ def names(journal: Journal) -> list[str]:
     return [entry.step.name for entry in journal.standing()]
 
 
+def test_whether_somebody_works_on_it_is_told_without_the_lock(run_root: Path) -> None:
+    journal = Journal.begin(topology())
+    (path,) = run_root.glob("*.journal")
+    seen = Journal(path)
+    assert seen.is_locked()
+    journal.unlock()
+    assert not seen.is_locked()
+
+
 def test_a_journal_appears_with_its_first_record(run_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until it is linked into place there is its lock alone; then its first record is whole."""
     seen: list[object] = []

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from weir import fabric, plan
-from weir.cli.exits import ENVIRONMENT
+from weir.cli.exits import ENVIRONMENT, FAILED, OK
 
 from .tiny import LAB, tiny_lab
 
@@ -63,6 +64,9 @@ def test_what_root_has_deployed_can_be_seen_and_not_be_destroyed(run_root: Path)
     topology = plan.build_topology(lab, "linux-bridge", lab.chains()[0], name)
     steps = [step for step in plan.steps(topology, lab) if step.kind != "weir-dp"]
     deployment = fabric.Deployment.deploy(steps, topology)
+    diagnosed = as_ordinary_user("doctor", "--json")  # somebody works on it
+    assert diagnosed.returncode in (OK, FAILED), diagnosed.stderr
+    assert not [one for one in json.loads(diagnosed.stdout)["findings"] if name in one["what"]]
     seen, refused = as_ordinary_user("inspect"), as_ordinary_user("destroy", name)
     assert seen.returncode == 0, seen.stderr
     assert f"{name}  PVP under linux-bridge" in seen.stdout

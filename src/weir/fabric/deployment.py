@@ -427,12 +427,16 @@ class Deployment:
         return [one for one in standing if one.step.kind == "vm" and not one.step.params.get("incoming")]
 
     def state(self) -> Literal["kept", "in use", "abandoned", "unreadable"]:
-        """What becomes of it if nobody does anything. FabricError if this user may not look."""
+        """What becomes of it if nobody does anything. Any user may ask."""
         if self.unreadable() is not None:
             return "unreadable"
         if self._journal.kept():
             return "kept"
-        if not self.abandoned():
+        try:
+            abandoned = self.abandoned()
+        except FabricError:  # another user's
+            return "in use" if self._journal.is_locked() else "abandoned"
+        if not abandoned:
             return "in use"
         self._journal.unlock()
         return "abandoned"

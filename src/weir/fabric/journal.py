@@ -139,6 +139,10 @@ class Journal:
             os.ftruncate(self._fd, size)
             raise
 
+    def is_locked(self) -> bool:
+        """Whether a process works on the deployment, this one or another; for any user."""
+        return self._lock.is_held()
+
     def unlock(self) -> None:
         """Lets the lock go, of what stands on."""
         self._lock.release()

@@ -17,6 +17,8 @@ from weir.base.error import FabricError
 
 LOCK_SUFFIX = ".lock"
 _PAUSE_S = 0.01
+_LOCKS = Path("/proc/locks")
+"""proc_locks(5): a line each, device and inode before the range."""
 _SCRATCH_WAIT_S = 30.0
 """Nobody has the lock of a place for longer than it takes to remove what killed ones have left."""
 
@@ -55,6 +57,14 @@ class Lock:
                 return False
             time.sleep(_PAUSE_S)
         return True
+
+    def is_held(self) -> bool:
+        """Whether anybody has it: for users who may not take it, from what the kernel tells everybody."""
+        with suppress(OSError):
+            number = str(self.path.stat().st_ino)
+            held = (line.split() for line in _LOCKS.read_text().splitlines())
+            return any("FLOCK" in words and words[-3].rpartition(":")[2] == number for words in held)
+        return False
 
     def reserve(self, size_bytes: int) -> None:
         """Space that `give_up_space` frees. OSError if there is none."""
