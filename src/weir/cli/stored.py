@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -67,25 +68,28 @@ def write_reports(
     *,
     as_json: bool = False,
     shown: str = "terminal",
+    store: str | None = None,
 ) -> None:
-    """Writes a new result into its folder, in those formats, and shows it: as JSON or in the format `shown`.
+    """Shows a new result, as JSON or in the format `shown`, and writes it into its folder, in those formats.
 
-    `stems`: names of the files without suffix, by format; the first is the one that is pointed to.
+    `stems`: names of the files without suffix, by format; the first is the one that is pointed to. `store`:
+    that was chosen for the run.
     """
     from weir.report import format_named, render, terminal
     from weir.store.files import write_file
 
     folder = report_folder(output)(result.id)
     paths = [folder / f"{stem}{format_named(name).suffix}" for name, stem in stems.items()]
-    kept = f"the run is in the store: `weir report {result.id} -o FILE` writes its report again"
-    for name, path in zip(stems, paths, strict=True):
-        write_file(path, render(result, name), kept, folders=True)
+    place = f" --store {shlex.quote(store)}" if store is not None else ""
+    kept = f"the run is in the store: `weir report {result.id}{place} -o FILE` writes its report again"
     if as_json:
         print(render(result, "json"), end="")
     elif shown == "terminal":
         terminal.show(result, console)
     else:
         print(render(result, shown), end="")
+    for name, path in zip(stems, paths, strict=True):
+        write_file(path, render(result, name), kept, folders=True)
     others = ", ".join(path.name for path in paths[1:-1]) + f" and {paths[-1].name}"
     console.print(f"report: {paths[0]} ({others} beside it)", soft_wrap=True)
 

@@ -79,6 +79,11 @@ def compares_chains(result: Result) -> bool:
     return len(built(result)) == 1 < len(chains(result))
 
 
+def way_title(result: Result) -> str:
+    """What a column of them is headed with."""
+    return "Variant" if any(setup.variant is not None for setup in result.setups) else "Technology"
+
+
 def sizes(frame: str) -> str:
     """ "64 B", "IMIX a7d4g"."""
     label = frame_label(frame)

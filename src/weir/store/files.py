@@ -100,6 +100,8 @@ def check_folder(path: Path, option: str) -> None:
             raise WrongPlaceError(f"{path}: {what}; {_choose(option)}")
         if not os.access(there, os.W_OK | os.X_OK, effective_ids=True):
             raise FileError(f"{path}: {there} may not be written; {_choose(option)}")
+        for one in reversed(make_folder(path)):  # /proc says that it may be written, and has no room
+            one.rmdir()
 
 
 def write_file(path: Path, text: str, advice: str, *, force: bool = True, folders: bool = False) -> None:

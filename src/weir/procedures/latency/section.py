@@ -60,7 +60,7 @@ def delay_tables(result: Result) -> Iterator[RenderableType]:
         groups.setdefault((row.setup.chain, row.case.frame), []).append(row)
     for (chain, frame), rows in groups.items():
         out = blocks.table(f"\n{chain}, frame {summary.frame_label(frame)}: delay in µs")
-        out.add_column("Technology", overflow="fold", max_width=13)
+        out.add_column(summary.way_title(result), overflow="fold", max_width=13)
         out.add_column("Load", overflow="fold", max_width=16)
         for name in SHOWN:
             out.add_column(name.replace(" ", "\n"), justify="right", no_wrap=True, min_width=5)
@@ -97,7 +97,7 @@ def reduction_tables(result: Result) -> Iterator[RenderableType]:
     for chain, of_chain in itertools.groupby(rows, key=lambda row: row.chain):
         yield Text(f"\n{chain}: change of the delay to {result.baseline}", style="bold", overflow="fold")
         for (frame, load), some in itertools.groupby(of_chain, key=lambda row: (row.frame, row.load)):
-            out = _changes_table(f"\nframe {frame}, {load}")
+            out = _changes_table(f"\nframe {frame}, {load}", summary.way_title(result))
             for row in some:
                 way = "\n".join(part for part in (row.way, row.remark()) if part)
                 spreads = map(_short, row.spreads())
@@ -111,9 +111,9 @@ def _short(spread: str) -> str:
     return spread.replace("%", "").replace(" to ", "…")
 
 
-def _changes_table(title: str) -> Table:
+def _changes_table(title: str, ways: str) -> Table:
     out = blocks.table(title, between=0, style="none")
-    out.add_column("Variant", width=WAY_COLUMNS)
+    out.add_column(ways, width=WAY_COLUMNS)
     for name in REDUCED_HEAD.values():
         out.add_column(name.replace(" ", "\n"), justify="right", overflow="fold", width=CHANGE_COLUMNS)
     return out

@@ -100,7 +100,7 @@ def migrate(
     ):
         result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(settings)
     stems = {"html": "report", "markdown": "report", "json": "result"}
-    write_reports(result, output, stems, console, as_json=as_json)
+    write_reports(result, output, stems, console, as_json=as_json, store=store)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     found = result.setups[0].cases[0].migration

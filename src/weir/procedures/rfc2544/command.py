@@ -126,6 +126,7 @@ def rfc2544(
         {"html": "report", "markdown": "report", "json": "result", "rfc2544": "rfc2544"},
         console,
         as_json=as_json,
+        store=store,
         shown="rfc2544",
     )
     if result.interrupted:

@@ -134,6 +134,7 @@ def soak(
         {"html": "report", "markdown": "report", "json": "result", "csv": "intervals"},
         console,
         as_json=as_json,
+        store=store,
     )
     if result.interrupted:
         console.print(f"go on: weir soak --resume {result.id}", soft_wrap=True)

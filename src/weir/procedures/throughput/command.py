@@ -95,7 +95,7 @@ def run(
         kept = report_folder(output)
         result = makes(lab, compared, quick=quick, store=database, progress=progress, reports=kept).run()
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
-    write_reports(result, output, stems, console, as_json=as_json)
+    write_reports(result, output, stems, console, as_json=as_json, store=store)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     cases = [case for _, case in result.cases()]
@@ -144,12 +144,12 @@ def _planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
 
     frames = ", ".join(str(frame) for frame in lab.traffic.frames)
     lines = [f"{lab.title or lab.name}: nothing was measured; of each, with frames of {frames}:"]
-    for way in compared:
-        for chain in lab.chains():
-            why = refused(way, chain)
-            lines.append(
-                f"  {way.name} {chain.name}" + (f"  left out here: {why}" if why is not None else "")
-            )
+    whys = {(way.name, chain.name): refused(way, chain) for way in compared for chain in lab.chains()}
+    same = set(whys.values()).pop() if len(set(whys.values())) == 1 else None
+    for (way_name, chain_name), why in whys.items():
+        own = f"  left out here: {why}" if why is not None and same is None else ""
+        lines.append(f"  {way_name} {chain_name}{own}")
+    lines += [f"all are left out here: {same}"] if same is not None else []
     return "\n".join([*lines, _expected(lab, compared, before)])
 
 

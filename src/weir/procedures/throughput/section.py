@@ -149,7 +149,7 @@ def _chain_table(result: Result, chain: str | None, goals: list[str], letters: i
     out = blocks.table(f"\n{title}", between=0)
     out.add_column("Frame", overflow="fold", max_width=FRAME_COLUMNS)
     if names:
-        out.add_column("Chain" if chain is None else "Technology", overflow="fold", max_width=13)
+        out.add_column("Chain" if chain is None else summary.way_title(result), overflow="fold", max_width=13)
     for goal in goals:
         out.add_column(f"{goal}\nMpps", justify="right", style="bold", overflow="fold", min_width=6)
         out.add_column("", justify="right", style="dim", no_wrap=True, min_width=4)

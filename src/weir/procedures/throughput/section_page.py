@@ -177,7 +177,7 @@ def _columns(result: Result) -> tuple[tuple[str, str | None], ...]:
 
 def _names(result: Result) -> tuple[str, ...]:
     """Titles of what names a row. One technology alone is named above its rows."""
-    return ("Frame", "Technology") if len(summary.technologies(result)) > 1 else ("Frame",)
+    return ("Frame", summary.way_title(result)) if len(summary.technologies(result)) > 1 else ("Frame",)
 
 
 def _by(result: Result) -> str:
