@@ -94,7 +94,7 @@ def test_a_wrong_place_is_refused_beforehand(tmp_path: Path) -> None:
             check(tmp_path / place, "--output")
         assert refused.value.exit_code == USAGE
     files.check_folder(tmp_path / "new" / "folder", "--output")
-    with pytest.raises(FileError, match="^/proc/nope: .*--output"):
+    with pytest.raises(FileError, match=r"^/proc/nope: .*--output"):
         files.check_folder(Path("/proc/nope"), "--output")
     files.check_file(tmp_path / "file", "--output")
     files.check_file(Path("/dev/null"), "--output")
