@@ -183,6 +183,9 @@ BENCHES = {
     "cloud-up": Bench(
         "cloud_up", "limits that are asked for: 4 tenants in 5 s, 64 in 60 s, down in 20 s", ours=_PYTHON
     ),
+    "graph-large": Bench(
+        "graph_large", "a limit that is asked for: 300 namespaces and 3,000 links drawn in 10 s", ours=_PYTHON
+    ),
     "host-threads": Bench(
         "host_threads", "limits that are asked for: a thread waits 100 ms at most, a grace period of RCU 1 s"
     ),
