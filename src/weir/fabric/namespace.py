@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pyroute2 import netns
+from pyroute2 import config, netns
 
+config.default_communicate_timeout = 60
+"""Seconds: while the kernel takes many namespaces down it makes none."""
 DIRECTORY = Path("/run/netns")
 _HERE = "/proc/thread-self/ns/net"
 _CLONE_NEWNS = 0x20000  # <linux/sched.h>, <linux/mount.h>
