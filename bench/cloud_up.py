@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cloud-up-*, cloud-down-64: seconds to build a cloud of tenants and to take it down, against limits.
+"""cloud-up-*, cloud-down-*: seconds to build a cloud of tenants and to take it down, against limits.
 
 Each tenant has a network, a router, an instance and two functions, on one compute node.
 """

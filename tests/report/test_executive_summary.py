@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.procedures.migration.test_section import migrated
-from weir.report import doubts, noise, rates, render
+from weir.report import doubts, noise, rates, render, summary
 from weir.report.sections import executive_summary, kind
 from weir.results.result import Result
 
@@ -141,6 +141,14 @@ def test_what_the_machine_did_is_in_one_sentence_and_never_twice() -> None:
             trial.counted.seconds = 0.1
     assert noise.headline(run) is not None
     assert not [one for one in executive_summary(run) if "noisy" in one]
+
+
+def test_columns_of_variants_are_not_headed_as_technologies() -> None:
+    run = result()
+    assert summary.way_title(run) == "Technology"
+    run.setups[0].variant = "tuned"
+    assert summary.way_title(run) == "Variant"
+    assert "Variant" in render(run, "terminal")
 
 
 def test_the_next_step_of_a_run_that_did_not_end_and_of_one_with_nothing() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from weir import report
-from weir.report import legend, noise, summary
+from weir.report import doubts, legend, noise, summary
+from weir.report.sections import executive_summary
 from weir.results.result import CoreSpeed, LeftOut, Result, Throughput, Trial
 
 from .disturbed import MEASURE, disturbed, found, trial
@@ -62,6 +63,13 @@ def mostly_taken(*by: str) -> Result:
     no_rate = Throughput(goal="NDR", goal_loss_ratio=0, status="irregular", why="Late.", repeats=1)
     made.setups[0].cases.append(case.model_copy(update={"throughput": [no_rate], "trials": []}))
     return made
+
+
+def test_the_summary_of_a_run_whose_numbers_say_little_tells_none_of_them() -> None:
+    made = mostly_taken("python (4711)")
+    assert executive_summary(made) == [doubts.next_step(made)]
+    made.setups[0].cases[0].trials = [quiet()]
+    assert len(executive_summary(made)) > 1
 
 
 @pytest.mark.parametrize(

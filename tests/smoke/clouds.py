@@ -12,6 +12,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
 
 from weir import fabric, plan
 from weir.base.cloud import CloudTopology, Instance
@@ -24,6 +27,7 @@ from weir.plan.cloud.names import HOST_INTERFACE
 
 ARRIVES_S = 2.0
 ETH_P_ALL = 3
+FILTERED = ("bridge-filter", "ovs-conntrack")
 
 
 def planned(text: str, token: str) -> tuple[list[Step], CloudTopology]:
@@ -90,14 +94,17 @@ class StandingCloud:
 
 
 @contextmanager
-def standing(text: str, token: str | None = None) -> Iterator[StandingCloud]:
-    """For the body."""
+def standing(text: str, token: str | None = None, run_dir: Path | None = None) -> Iterator[StandingCloud]:
+    """For the body. `run_dir`: for the body too; absent: as it is."""
     steps, topology = planned(text, token or secrets.token_hex(4))
-    deployment = fabric.Deployment.deploy(steps, topology)
-    try:
-        yield StandingCloud(topology, deployment)
-    finally:
-        deployment.destroy()
+    with pytest.MonkeyPatch.context() as patch:
+        if run_dir is not None:
+            patch.setenv("WEIR_RUN_DIR", str(run_dir))
+        deployment = fabric.Deployment.deploy(steps, topology)
+        try:
+            yield StandingCloud(topology, deployment)
+        finally:
+            deployment.destroy()
 
 
 def frames(wire: socket.socket) -> list[bytes]:

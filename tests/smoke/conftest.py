@@ -14,6 +14,7 @@ import pytest
 from weir import fabric
 from weir.fabric import lifeline
 
+from .clouds import FILTERED, StandingCloud
 from .surroundings import Surroundings
 
 
@@ -45,3 +46,11 @@ def surroundings(run_root: Path) -> Iterator[Surroundings]:
     made = Surroundings(run_root, "tiny", secrets.token_hex(4))
     yield made
     made.remove()
+
+
+@pytest.fixture
+def filtered(cloud: StandingCloud) -> StandingCloud:
+    """The module's `cloud`, where something is filtered."""
+    if cloud.topology.security not in FILTERED:
+        pytest.skip("nothing is filtered there")
+    return cloud

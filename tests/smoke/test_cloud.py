@@ -34,7 +34,6 @@ pytestmark = [
 OPEN, CLOSED = 80, 81
 EVERYBODY = "ff:ff:ff:ff:ff:ff"
 ARP, IPV4, IPV6, VLAN = 0x0806, 0x0800, 0x86DD, 0x8100
-FILTERED = ("bridge-filter", "ovs-conntrack")
 
 
 def tenants(security: str, isolation: str, nodes: int) -> str:
@@ -61,17 +60,8 @@ def tenants(security: str, isolation: str, nodes: int) -> str:
 def cloud(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[StandingCloud]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WEIR_RUN_DIR", str(tmp_path_factory.mktemp("run")))
-        with standing(tenants(*request.param)) as made:
-            yield made
-
-
-@pytest.fixture
-def filtered(cloud: StandingCloud) -> StandingCloud:
-    if cloud.topology.security not in FILTERED:
-        pytest.skip("nothing is filtered there")
-    return cloud
+    with standing(tenants(*request.param), run_dir=tmp_path_factory.mktemp("run")) as made:
+        yield made
 
 
 def test_instances_have_the_addresses_that_the_dhcp_server_gave(cloud: StandingCloud) -> None:

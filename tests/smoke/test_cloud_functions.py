@@ -15,7 +15,7 @@ from weir.base.cloud import OUTSIDE
 from weir.plan.cloud.names import INNER
 
 from .clouds import StandingCloud, ethernet, frames, mac, standing, udp
-from .test_cloud import CLOSED, FILTERED, IPV4, OPEN
+from .test_cloud import CLOSED, IPV4, OPEN
 from .test_cloud import pytestmark as needs_what_clouds_need
 
 pytestmark = needs_what_clouds_need
@@ -53,17 +53,8 @@ def tenants(security: str, isolation: str) -> str:
 def cloud(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[StandingCloud]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WEIR_RUN_DIR", str(tmp_path_factory.mktemp("run")))
-        with standing(tenants(*request.param)) as made:
-            yield made
-
-
-@pytest.fixture
-def filtered(cloud: StandingCloud) -> StandingCloud:
-    if cloud.topology.security not in FILTERED:
-        pytest.skip("nothing is filtered there")
-    return cloud
+    with standing(tenants(*request.param), run_dir=tmp_path_factory.mktemp("run")) as made:
+        yield made
 
 
 def forwarded(cloud: StandingCloud, function: str) -> int:

@@ -101,11 +101,10 @@ TENANTS = {
 
 @pytest.mark.parametrize("security", ["bridge-filter", "ovs-conntrack", "none"])
 def test_a_cloud_is_as_it_was_built_and_a_port_in_another_tenants_network_is_named(
-    security: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    security: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("WEIR_RUN_DIR", str(tmp_path))
     text = json.dumps(TENANTS | {"cloud": {"security": security, "isolation": "vxlan", "compute_nodes": 2}})
-    with standing(text) as cloud:
+    with standing(text, run_dir=tmp_path) as cloud:
         assert found(cloud.deployment) == []
         network = cloud.topology.networks[0]
         instance = cloud.instance("blue.1")

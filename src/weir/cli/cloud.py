@@ -176,12 +176,11 @@ def cloud_summary(deployment: Deployment, topology: CloudTopology) -> dict[str, 
 
 def show_cloud(deployment: Deployment, topology: CloudTopology) -> None:
     """Hosts, what they have sent and got, and what filters dropped before them."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(
-        highlight=False, emoji=False, soft_wrap=True, width=max(Console(emoji=False).width, 130)
-    )
+    from weir.report.blocks import new_console
+
+    console = new_console(soft_wrap=True, width=max(new_console().width, 130))
     console.print(f"{deployment.id}  {said(topology)}")
     console.print(f"run directory: {deployment.run_dir}")
     summary = cloud_summary(deployment, topology)

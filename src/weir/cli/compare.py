@@ -40,10 +40,9 @@ def compare(
 
     The spread of rounds, repeats or runs says what chance can do. Measures nothing and needs no root.
     """
-    from rich.console import Console
-
     from weir.comparison import compare as compared
     from weir.comparison import text
+    from weir.report.blocks import new_console
 
     smallest = _share(threshold)
     sides = [[stored(name, store) for name in _names(side)] for side in (before, after)]
@@ -54,7 +53,7 @@ def compare(
     if as_json:
         print(found.model_dump_json(indent=2))
     else:
-        text.show(found, Console(highlight=False, emoji=False))
+        text.show(found, new_console())
     if fail:
         _judge(found, threshold)
 

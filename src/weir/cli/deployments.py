@@ -44,6 +44,14 @@ def standing(found: Sequence[Deployment], lab: str) -> tuple[str, list[Deploymen
     return name, named or [one for one in readable if _lab_of(one) == name]
 
 
+def only(name: str, found: Sequence[Deployment], lab: str) -> Deployment:
+    """The one of these, which `lab` names. CommandError lists them where they are several."""
+    if found[1:]:
+        listed = ", ".join(one.id for one in found)
+        raise CommandError(f"{name} is deployed more than once; name one in place of {lab}: {listed}", USAGE)
+    return found[0]
+
+
 def _lab_of(deployment: Deployment) -> str | None:
     about = cloud_of(deployment) or deployment.topology
     return about.lab if about is not None else None

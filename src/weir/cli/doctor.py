@@ -37,9 +37,8 @@ def doctor(
     if as_json:
         print(diagnosis.model_dump_json(indent=2))
     else:
-        from rich.console import Console
-
         from weir.report import doctor_text
+        from weir.report.blocks import new_console
 
-        doctor_text.show(diagnosis, Console(highlight=False, emoji=False))
+        doctor_text.show(diagnosis, new_console())
     raise typer.Exit(EXIT_CODES[diagnosis.worst()])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.deployments import cloud_of, of_tenants, standing
+from weir.cli.deployments import cloud_of, of_tenants, only, standing
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -64,10 +64,7 @@ def _one(found: Sequence[Deployment], lab: str) -> Deployment:
             f" destroy {of_lab[0].id}` and build it with --ends hosts",
             USAGE,
         )
-    if len(with_hosts) > 1:
-        listed = ", ".join(one.id for one in with_hosts)
-        raise CommandError(f"{name} is deployed more than once; name one in place of {lab}: {listed}", USAGE)
-    return with_hosts[0]
+    return only(name, with_hosts, lab)
 
 
 def _hosts(deployment: Deployment) -> list[str]:

@@ -34,10 +34,9 @@ def explain(
 
     Reads the result alone. Measures nothing and needs no root.
     """
-    from rich.console import Console
-
     from weir.explain import CaseFilter, text
     from weir.explain import explain as explained
+    from weir.report.blocks import new_console
 
     result = stored(run, store)
     found = explained(result, CaseFilter(technology, chain, frame))
@@ -46,7 +45,7 @@ def explain(
     if as_json:
         print(found.model_dump_json(indent=2))
     else:
-        text.show(found, Console(highlight=False, emoji=False))
+        text.show(found, new_console())
 
 
 def _nothing(result: Result) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from weir.cli.deployments import standing
+from weir.cli.deployments import only, standing
 from weir.cli.exits import FAILED, USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -103,14 +103,11 @@ def _deployed(lab: str) -> Deployment:
     """The only one of that lab, or that of the id."""
     from weir import fabric
 
-    fabric.require_root()  # nobody else may read what is deployed
+    fabric.require_root()  # nobody else sees its namespaces
     name, there = standing(fabric.deployments(), lab)
     if not there:
         raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}`", USAGE)
-    if there[1:]:
-        listed = ", ".join(one.id for one in there)
-        raise CommandError(f"{name} is deployed more than once; name one in place of {lab}: {listed}", USAGE)
-    return there[0]
+    return only(name, there, lab)
 
 
 def _compared(found: HostGraph, deployment: Deployment) -> HostGraph:

@@ -116,10 +116,9 @@ def _what(deployment: Deployment) -> str:
 
 
 def _show(deployment: Deployment, ledger: Ledger | None) -> None:
-    from rich.console import Console
+    from weir.report.blocks import new_console
 
-    usual = Console(emoji=False).width
-    console = Console(highlight=False, emoji=False, soft_wrap=True, width=max(usual, LEAST_COLUMNS))
+    console = new_console(soft_wrap=True, width=max(new_console().width, LEAST_COLUMNS))
     console.print(_overview([deployment]))
     console.print(f"run directory: {deployment.run_dir}")
     if deployment.topology is not None:

@@ -14,6 +14,7 @@ from rich.status import Status
 
 from weir.measure.one_case import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.report import rates
+from weir.report.blocks import new_console
 from weir.report.summary import frame_label
 from weir.results.result import Case
 
@@ -24,7 +25,9 @@ LONGER_SHARE = 0.1
 class Progress:
     """Shows where a run is. Costs next to nothing: the cores are the measurement's."""
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """`console`: absent: standard error."""
+        console = console or new_console(stderr=True)
         self._console = console
         self._clock = clock
         self._status = Status("", console=console, refresh_per_second=2) if console.is_terminal else None

@@ -140,8 +140,7 @@ def _format_of(output: Path | None) -> str:
 
 
 def _show(result: Result, *, whole: bool) -> None:
-    from rich.console import Console
-
     from weir.report import terminal
+    from weir.report.blocks import new_console
 
-    terminal.show(result, Console(highlight=False, emoji=False), whole=whole)
+    terminal.show(result, new_console(), whole=whole)

@@ -41,7 +41,7 @@ def of_connections(setup: Setup, case: Case, machine: Fingerprint) -> Iterator[C
     for found in record.found:
         trial = too_much(record, found)
         one = None
-        shown = trial or _last(record, found)
+        shown = trial or record.confirming(found)
         if shown is not None and shown.areas and machine.tsc_hz:
             one = analysis(as_packets(shown), setup.topology, machine.tsc_hz, case)
         limit = _limit(record, found, trial, one)
@@ -68,11 +68,6 @@ def too_much(record: Connections, found: ConnectionsFound) -> ConnectionTrial | 
         and one.success_ratio < found.success_ratio
     ]
     return min(failed, key=lambda one: one.load, default=None)
-
-
-def _last(record: Connections, found: ConnectionsFound) -> ConnectionTrial | None:
-    alike = [one for one in record.trials if one.goal == found.goal]
-    return next((one for one in reversed(alike) if one.load == found.load), None)
 
 
 def as_packets(trial: ConnectionTrial) -> Trial:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from weir.base.error import FabricError
 from weir.base.si import NS_PER_S
@@ -17,15 +19,8 @@ DIRECTIONS: dict[Side, str] = {"left": "left-to-right", "right": "right-to-left"
 
 
 def capture_sent(program: Path, side: Side, sent: CaptureFile) -> CaptureSent:
-    """Reads it by that weir-dp. FabricError says what is wrong with it."""
-    argv = [str(program), "--capture", sent.file, "--filter", sent.filter]
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=READ_S)
-    except subprocess.TimeoutExpired:
-        raise FabricError(f"{sent.file} was not read in {READ_S} s", "see what holds its disk up") from None
-    if done.returncode != 0:
-        raise FabricError(done.stderr.strip() or f"weir-dp could not read {sent.file}")
-    known = json.loads(done.stdout)
+    """Reads it by that weir-dp, once. FabricError says what is wrong with it."""
+    known = _read(program, sent.file, sent.filter)
     return CaptureSent(
         direction=DIRECTIONS[side],
         frames=known["frames"],
@@ -33,3 +28,16 @@ def capture_sent(program: Path, side: Side, sent: CaptureFile) -> CaptureSent:
         own_pps=known["recorded_pps"],
         own_seconds=(known["lead_ns"] + known["span_ns"]) / NS_PER_S,
     )
+
+
+@functools.cache
+def _read(program: Path, file: str, passing: str) -> dict[str, Any]:
+    argv = [str(program), "--capture", file, "--filter", passing]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=READ_S)
+    except subprocess.TimeoutExpired:
+        raise FabricError(f"{file} was not read in {READ_S} s", "see what holds its disk up") from None
+    if done.returncode != 0:
+        raise FabricError(done.stderr.strip() or f"weir-dp could not read {file}")
+    known: dict[str, Any] = json.loads(done.stdout)
+    return known

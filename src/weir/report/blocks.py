@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TextIO
 
 from rich import box
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+
+def new_console(file: TextIO | None = None, **shape: Any) -> Console:
+    """Every one of Weir's. Rich would colour numbers, and take a part of 02:57:c1:cd:00:01 for an emoji."""
+    return Console(file=file, highlight=False, emoji=False, **shape)
 
 
 def show(what: RenderableType, console: Console, columns: int) -> None:
@@ -24,7 +30,7 @@ def show(what: RenderableType, console: Console, columns: int) -> None:
 def plain(what: RenderableType, columns: int) -> str:
     """Without colours, and without spaces at ends of lines."""
     out = io.StringIO()
-    Console(file=out, width=columns, color_system=None, emoji=False, legacy_windows=False).print(what)
+    new_console(out, width=columns, color_system=None, legacy_windows=False).print(what)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 

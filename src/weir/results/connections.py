@@ -134,3 +134,8 @@ class Connections(Record):
     """Addresses and ports of the clients."""
     found: list[ConnectionsFound] = []
     trials: list[ConnectionTrial] = []
+
+    def confirming(self, found: ConnectionsFound) -> ConnectionTrial | None:
+        """The last trial at what was found."""
+        alike = (one for one in reversed(self.trials) if one.goal == found.goal and one.load == found.load)
+        return next(alike, None)

@@ -98,6 +98,10 @@ class SwitchBridge(Record):
     """system: the kernel's; netdev: userspace."""
     ports: list[SwitchPort]
 
+    def port_id(self, port: SwitchPort) -> str:
+        """Of one of its ports: of its interface where it has one."""
+        return port.interface or f"{self.id}:{port.name}"
+
 
 class Join(Record):
     """Two things that packets pass between."""

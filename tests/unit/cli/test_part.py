@@ -108,6 +108,24 @@ def test_a_dry_run_says_what_would_be_measured_and_how_long_it_takes(monkeypatch
     assert 0 < shortest_s < longest_s
 
 
+@pytest.mark.parametrize(
+    ("whys", "said"),
+    [
+        (["no root", "no root"], ["  direct PVP", "  linux-bridge PVP", "all are left out here: no root"]),
+        (["no root", None], ["  direct PVP  left out here: no root", "  linux-bridge PVP"]),
+        ([None, None], ["  direct PVP", "  linux-bridge PVP"]),
+    ],
+)
+def test_a_dry_run_says_once_why_nothing_can_be_measured(
+    monkeypatch: pytest.MonkeyPatch, whys: list[str | None], said: list[str]
+) -> None:
+    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
+    left = iter(whys)
+    monkeypatch.setattr("weir.procedures.driver.refused", lambda _way, _chain: next(left))
+    words = ["run", LAB, "--quick", "-t", "direct", "-t", "linux-bridge", "-c", "PVP", "--dry-run"]
+    assert runner.invoke(app, words).stdout.splitlines()[1:-1] == said
+
+
 def test_the_time_expected_is_that_of_earlier_runs_of_the_same_lab_here(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -22,15 +22,16 @@ def differences(intended: Intended, graph: HostGraph, run_dir: Path) -> Iterator
     """Namespace by namespace, then switch by switch. `run_dir`: of the deployment."""
     actual = {one.name: one for one in graph.namespaces}
     ends = _Ends(graph)
-    bridges = {bridge for _, bridge in intended.switches}
+    # Open vSwitch makes interfaces for its bridges, and for some of their ports.
+    switched = {bridge for _, bridge in intended.switches}
+    switched |= {port for ports in intended.switches.values() for port in ports}
     for name, made in intended.namespaces.items():
         if name not in actual:
             yield Difference(kind="missing", namespace=name, what="", at=None, said="it is not there")
             continue
         yield from _of_namespace(actual[name], made, ends)
         if name not in intended.free:
-            known = {*made, *bridges, *_OF_THE_KERNEL, *_switched(intended)}
-            yield from _added(actual[name], known)
+            yield from _added(actual[name], made.keys() | switched | _OF_THE_KERNEL)
     yield from _of_switches(intended, graph, run_dir)
 
 
@@ -92,12 +93,6 @@ def _changes(one: Interface, wanted: MadeInterface, ends: _Ends) -> Iterator[str
         yield f"is in {ends.bridge(one) or 'no bridge'}, was put into {wanted.bridge or 'none'}"
 
 
-def _switched(intended: Intended) -> Iterator[str]:
-    """Open vSwitch makes interfaces for some of its ports."""
-    for ports in intended.switches.values():
-        yield from ports
-
-
 def _added(actual: Namespace, known: set[str]) -> Iterator[Difference]:
     for one in actual.interfaces:
         if one.kind != "loopback" and one.name not in known and not one.name.startswith(_OF_OPENVSWITCH):
@@ -121,23 +116,15 @@ def _of_switches(intended: Intended, graph: HostGraph, run_dir: Path) -> Iterato
 def _of_switch(found: SwitchBridge, namespace: str, made: dict[str, int | None]) -> Iterator[Difference]:
     there = {port.name: port for port in found.ports if port.name != found.name}
     for name, tag in made.items():
-        if name not in there:
-            said, kind = f"is no port of {found.name}", "missing"
-        elif there[name].tag != tag:
-            said, kind = f"has VLAN {there[name].tag or 'none'}, was made with {tag or 'none'}", "changed"
-        else:
-            continue
-        at = _port_id(found, name) if name in there else None
-        yield Difference.model_validate(
-            {"kind": kind, "namespace": namespace, "what": name, "at": at, "said": said}
-        )
+        port = there.get(name)
+        if port is None:
+            said = f"is no port of {found.name}"
+            yield Difference(kind="missing", namespace=namespace, what=name, at=None, said=said)
+        elif port.tag != tag:
+            said = f"has VLAN {port.tag or 'none'}, was made with {tag or 'none'}"
+            at = found.port_id(port)
+            yield Difference(kind="changed", namespace=namespace, what=name, at=at, said=said)
     for name in sorted(there.keys() - made.keys()):
         said = f"port of {found.name} was not made by the deployment"
-        at = _port_id(found, name)
+        at = found.port_id(there[name])
         yield Difference(kind="added", namespace=namespace, what=name, at=at, said=said)
-
-
-def _port_id(bridge: SwitchBridge, name: str) -> str:
-    """Its interface's; of a port that is none "<bridge>:<port>", as of a hop."""
-    port = next(one for one in bridge.ports if one.name == name)
-    return port.interface or f"{bridge.id}:{name}"

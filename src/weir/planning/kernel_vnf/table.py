@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +16,7 @@ from weir.planning.kernel_vnf import reasons
 from weir.planning.kernel_vnf.configuration import PUBLISHED, published
 from weir.planning.kernel_vnf.ranking import Case, Prediction, Question, rank
 from weir.report import numbers
+from weir.report.blocks import new_console
 
 COLUMNS = 80
 WORTH_SAYING = 0.005
@@ -162,10 +163,8 @@ def _points(sentences: Iterable[str]) -> Iterator[RenderableType]:
 
 def _text(*parts: RenderableType) -> str:
     """With colours for a terminal, plain otherwise; 80 columns either way."""
-    terminal = Console(emoji=False).is_terminal
     out = io.StringIO()
-    console = Console(
-        file=out, width=COLUMNS, force_terminal=terminal, highlight=False, emoji=False, legacy_windows=False
-    )
+    terminal = new_console().is_terminal
+    console = new_console(out, width=COLUMNS, force_terminal=terminal, legacy_windows=False)
     console.print(Group(*parts))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"

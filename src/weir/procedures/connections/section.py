@@ -21,7 +21,7 @@ from weir.report.sections import (
     PlainTable,
     Section,
 )
-from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial
+from weir.results.connections import Connections, ConnectionsFound
 from weir.results.result import Case, Result, Setup
 from weir.results.trial import Latency
 
@@ -88,13 +88,6 @@ class Row:
         """ "linux-bridge PVP"."""
         return f"{self.setup.name} {self.setup.chain}"
 
-    def confirming(self, found: ConnectionsFound) -> ConnectionTrial | None:
-        """The last trial at what was found."""
-        alike = (
-            one for one in reversed(self.record.trials) if one.goal == found.goal and one.load == found.load
-        )
-        return next(alike, None)
-
 
 def rows(result: Result) -> list[Row]:
     """All, in stored order."""
@@ -153,7 +146,7 @@ def ledger_lines(result: Result) -> list[list[str]]:
     listed = []
     for row in rows(result):
         for found in row.record.found:
-            trial = row.confirming(found)
+            trial = row.record.confirming(found)
             if trial is None:
                 continue
             clients = trial.clients

@@ -32,20 +32,19 @@ class Sessions:
     def forget(self) -> None:
         """Returns when there are none. DataPlaneTimeoutError where packets go on to make some."""
         self._outside()
+        asked = [place for place in self._places() if self._remembered(*place)]
+        for area, stage in asked:
+            self._client.call("nf.command", NfCommand(area=area, stage=stage, command=FLUSH).arguments())
         deadline = time.monotonic() + WITHIN_S
-        while remembering := [place for place in self._places() if self._remembered(*place)]:
-            for area, stage in remembering:
-                command = NfCommand(area=area, stage=stage, command=FLUSH)
-                self._client.call("nf.command", command.arguments())
-            while any(self._remembered(*place) for place in remembering):
-                if time.monotonic() > deadline:
-                    area, stage = remembering[0]
-                    raise DataPlaneTimeoutError(
-                        "timeout",
-                        f"{area} ({stage}) has sessions {WITHIN_S:.0f} s after it was asked to end them",
-                        fix="look for what else sends packets through the chain",
-                    )
-                time.sleep(POLL_S)
+        while left := next((place for place in asked if self._remembered(*place)), None):
+            if time.monotonic() > deadline:
+                area, stage = left
+                raise DataPlaneTimeoutError(
+                    "timeout",
+                    f"{area} ({stage}) has sessions {WITHIN_S:.0f} s after it was asked to end them",
+                    fix="look for what else sends packets through the chain",
+                )
+            time.sleep(POLL_S)
 
     def _remembered(self, area: str, stage: str) -> int:
         figures = self._client.report(area, stage, limit=0).figures.values()

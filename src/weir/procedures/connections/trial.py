@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -184,11 +185,12 @@ class ConnectionRunner:
         short, asked, what = result.intended - clients.opened, result.intended, "connections"
         if self._goal in PACED and short <= SHORT_RATIO * asked:
             short, asked, what = _late(result), result.transactions_intended, "transactions"
-        away_s = _away_s(taken)
+        away_s, taker = _away(taken)
         failed_ratio = _failed_ratio(result)
         by_far = failed_ratio > EXPLAINED_TIMES * away_s / watched_s and short <= SHORT_RATIO * asked
         if (failed_ratio > 0 or short > 0) and away_s > TAKEN_SHARE * watched_s and not by_far:
-            found.append(Fault("host", f"Others had a core for {away_s * 1e3:.0f} ms of it{_most(taken)}."))
+            said = f"Others had a core for {away_s * 1e3:.0f} ms of it, most of them {taker}."
+            found.append(Fault("host", said))
         elif short > SHORT_RATIO * asked:
             found.append(
                 Fault(
@@ -215,23 +217,14 @@ class ConnectionRunner:
         return found
 
 
-def _away_s(taken: Sequence[Taken]) -> float:
-    """Of the core that others had for longest."""
-    by_core: dict[int, float] = {}
+def _away(taken: Sequence[Taken]) -> tuple[float, str]:
+    """Seconds that others had the core for that they had longest, and who had it for most of them."""
+    by_core: dict[int, Counter[str]] = {}
     for one in taken:
         if not one.takes_part:
-            by_core[one.core] = by_core.get(one.core, 0.0) + (one.to_raw_ns - one.from_raw_ns) / NS_PER_S
-    return max(by_core.values(), default=0.0)
-
-
-def _most(taken: Sequence[Taken]) -> str:
-    """ ", most of it python (4711)"."""
-    had: dict[str, int] = {}
-    for one in taken:
-        if not one.takes_part:
-            had[one.by] = had.get(one.by, 0) + one.to_raw_ns - one.from_raw_ns
-    most = max(had, key=lambda by: had[by], default=None)
-    return f", most of it {most}" if most is not None else ""
+            by_core.setdefault(one.core, Counter())[one.by] += one.to_raw_ns - one.from_raw_ns
+    worst = max(by_core.values(), key=Counter.total, default=Counter())
+    return worst.total() / NS_PER_S, next((by for by, _ in worst.most_common(1)), "nobody")
 
 
 def _failed_ratio(result: ConnectionsResult) -> float:

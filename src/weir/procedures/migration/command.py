@@ -69,12 +69,12 @@ def migrate(
     Under linux-bridge, of a function whose guest's kernel forwards (vm.forwarder: kernel). Exit code 1 if the
     migration failed, or its packets cannot be accounted for.
     """
-    from rich.console import Console
 
     from weir import fabric
     from weir.cli.progress import Progress
     from weir.procedures.driver import planned
     from weir.procedures.migration.run import MigrationRun
+    from weir.report.blocks import new_console
     from weir.store.store import Store
 
     lab = here(lab_path, quick=quick)
@@ -91,12 +91,12 @@ def migrate(
     )
     fabric.require_root()
     check_reports(output)
-    console = Console(stderr=as_json, highlight=False, emoji=False)
+    console = new_console(stderr=as_json)
     cores = own_cores([planned(lab, TECHNOLOGY, chosen)], wait=wait)
     with (
         cores,
         Store(store) as database,
-        Progress(Console(stderr=True, highlight=False, emoji=False)) as progress,
+        Progress() as progress,
     ):
         result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(settings)
     stems = {"html": "report", "markdown": "report", "json": "result"}

@@ -74,7 +74,6 @@ def rfc2544(
     store: StoreLocation = None,
 ) -> None:
     """Throughput, latency, frame loss, bursts, recovery and reset as RFC 2544, 6201 and 9004 say."""
-    from rich.console import Console
 
     from weir import fabric
     from weir.cli.progress import Progress
@@ -83,6 +82,7 @@ def rfc2544(
     from weir.procedures.rfc2544.measure import expected_s, measure_rfc2544
     from weir.procedures.rfc2544.recovery import NOTHING
     from weir.report import numbers
+    from weir.report.blocks import new_console
     from weir.store.store import Store
     from weir.technology import TECHNOLOGIES
 
@@ -100,12 +100,12 @@ def rfc2544(
         )
     fabric.require_root()
     check_reports(output)
-    console = Console(stderr=as_json, highlight=False, emoji=False)
+    console = new_console(stderr=as_json)
     setups = len(compared) * len(lab.chains())
     with (
         own_cores(all_planned(compared, lab.chains()), wait=wait),
         Store(store) as database,
-        Progress(Console(stderr=True, highlight=False, emoji=False)) as progress,
+        Progress() as progress,
     ):
         progress.say(
             f"expected to take about {numbers.seconds(expected_s(options, len(lab.traffic.frames), setups))}"

@@ -81,13 +81,13 @@ def soak(
     store: StoreLocation = None,
 ) -> None:
     """Keep one chain under load for hours: losses, stalls, delays and memory over time."""
-    from rich.console import Console
 
     from weir import fabric
     from weir.procedures.driver import planned
     from weir.procedures.soak.progress import SoakProgress
     from weir.procedures.soak.run import SoakCampaign
     from weir.procedures.soak.segment import soak_of, stored_lab
+    from weir.report.blocks import new_console
     from weir.store.store import Store
 
     earlier = None
@@ -118,11 +118,11 @@ def soak(
         topologies = [planned(lab, settings.technology, settings.chain)]
     fabric.require_root()
     check_reports(output)
-    console = Console(stderr=as_json, highlight=False, emoji=False)
+    console = new_console(stderr=as_json)
     with (
         own_cores(topologies, wait=wait),
         Store(store) as database,
-        SoakProgress(Console(stderr=True, highlight=False, emoji=False)) as progress,
+        SoakProgress() as progress,
     ):
         mode = earlier.quick if earlier is not None else quick
         kept = report_folder(output)

@@ -18,7 +18,7 @@ LOGGED_EVERY_S = 60.0
 class SoakProgress(Progress):
     """Says how far it is, when it will end, what was lost, which interval was the worst."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console | None = None) -> None:
         super().__init__(console)
         self._logged_s: float | None = None
         self._worst: SoakInterval | None = None

@@ -66,16 +66,16 @@ def run(
     store: StoreLocation = None,
 ) -> None:
     """Measure a lab: NDR, PDR and a loss curve for each technology, chain and frame size; then report."""
-    from rich.console import Console
 
     from weir import fabric
     from weir.cli.progress import Progress
     from weir.procedures.campaign import Campaign
     from weir.procedures.driver import all_planned
     from weir.procedures.stored_result import seconds_before
+    from weir.report.blocks import new_console
     from weir.store.store import Store
 
-    console = Console(stderr=as_json, highlight=False, emoji=False)
+    console = new_console(stderr=as_json)
     part = Part(technology, variant, chain, frame)
     lab, compared = part.of(*compared_here(lab_path, quick=quick))
     if dry_run:
@@ -87,7 +87,7 @@ def run(
     with (
         own_cores(all_planned(compared, lab.chains()), wait=wait),
         Store(store) as database,
-        Progress(Console(stderr=True, highlight=False, emoji=False)) as progress,
+        Progress() as progress,
     ):
         progress.say(_expected(lab, compared, seconds_before(database, lab)))
         own = _own_campaign(lab)
@@ -145,7 +145,8 @@ def _planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
     frames = ", ".join(str(frame) for frame in lab.traffic.frames)
     lines = [f"{lab.title or lab.name}: nothing was measured; of each, with frames of {frames}:"]
     whys = {(way.name, chain.name): refused(way, chain) for way in compared for chain in lab.chains()}
-    same = set(whys.values()).pop() if len(set(whys.values())) == 1 else None
+    reasons = set(whys.values())
+    same = reasons.pop() if len(reasons) == 1 else None
     for (way_name, chain_name), why in whys.items():
         own = f"  left out here: {why}" if why is not None and same is None else ""
         lines.append(f"  {way_name} {chain_name}{own}")

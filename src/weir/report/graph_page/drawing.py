@@ -177,12 +177,7 @@ def _port(bridge: SwitchBridge, port: SwitchPort, interfaces: Mapping[str, Inter
     if port.interface is not None and port.interface in interfaces:
         return _row(interfaces[port.interface], port.tag)
     said = f"tag {port.tag}" if port.tag is not None else port.type
-    return Row(port_id(bridge, port), port.name, said, PORT, up=True)
-
-
-def port_id(bridge: SwitchBridge, port: SwitchPort) -> str:
-    """Of a port: of its interface where it has one."""
-    return port.interface or f"{bridge.id}:{port.name}"
+    return Row(bridge.port_id(port), port.name, said, PORT, up=True)
 
 
 def _mark(boxes: list[Box], differences: Sequence[Difference]) -> None:
@@ -227,7 +222,7 @@ def _lines(graph: HostGraph) -> Iterator[Line]:
 
 def _end(bridge: SwitchBridge, name: str) -> str:
     """The port at that end; the bridge where the document does not name it."""
-    return next((port_id(bridge, one) for one in bridge.ports if one.name == name), bridge.id)
+    return next((bridge.port_id(one) for one in bridge.ports if one.name == name), bridge.id)
 
 
 def _edge(line: Line, home: Mapping[str, tuple[Box, Table, int]]) -> Edge:
