@@ -43,6 +43,11 @@ def min_frame_bytes(ip: int, l4: str, vlan: bool) -> int:
     return _MIN_FRAME_BYTES[ip, l4] + (VLAN_TAG_BYTES if vlan else 0)
 
 
+def smallest_usual_frame(ip: int, l4: str, vlan: bool) -> str:
+    """The smallest of RFC 2544's sizes that they fit into: 64, or 128."""
+    return "64" if min_frame_bytes(ip, l4, vlan) <= 64 else "128"
+
+
 def max_frame_bytes(vlan: bool) -> int:
     """The largest frame that Weir sends."""
     return MAX_FRAME_BYTES + (VLAN_TAG_BYTES if vlan else 0)

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.capture import Capture
 from weir.lab.connections import Connections
-from weir.lab.frames import CAPTURE, CONNECTIONS, Frame
+from weir.lab.frames import CAPTURE, CONNECTIONS, Frame, smallest_usual_frame
 from weir.lab.packet_fields import PacketFields
 
 MAX_FLOWS = 1_000_000
@@ -70,7 +70,8 @@ class Traffic(LabSection):
         description="frame sizes in L2 bytes with FCS, at most 9216 (with a VLAN tag 9220); IMIX: 7 of 64, 4 "
         "of 570, 1 of 1518; jumbo: 9018; or mixes as IMIX genomes (RFC 6985), imix:aaaaaaaddddg or, with "
         "sizes of your own, imix:aaA:A=570; capture: the frames of `capture`, and these alone where this is "
-        "absent; connections: those of `connections`, likewise; one result each",
+        "absent; connections: those of `connections`, likewise; one result each. Absent otherwise: 64, or 128 "
+        "where headers and stamp need more than 64 (IPv6, TCP, a VLAN tag)",
     )
     ip: IpVersion = Field(default=4, description="version of IP")
     l4: Literal["udp", "tcp"] = Field(default="udp", description="transport protocol")
@@ -102,6 +103,9 @@ class Traffic(LabSection):
             object.__setattr__(self, "frames", (CONNECTIONS,))
         elif self.capture is not None and "frames" not in self.model_fields_set:
             object.__setattr__(self, "frames", (CAPTURE,))  # frozen, and not handed to anybody yet
+        elif "frames" not in self.model_fields_set:
+            smallest = smallest_usual_frame(self.ip, self.l4, self.vlan is not None)
+            object.__setattr__(self, "frames", (smallest,))
         replayed = self.capture is not None and self.capture.rate is not None
         if replayed and "pacing" not in self.model_fields_set:
             object.__setattr__(self, "pacing", "recorded")

@@ -58,6 +58,14 @@ def test_names_and_mixes_of_frames_are_kept_in_one_way(written: str, kept: str) 
     assert load(GOOD + f"traffic: {{frames: ['{written}']}}\n").traffic.frames == (kept,)
 
 
+@pytest.mark.parametrize(
+    ("traffic", "frame"),
+    [("{l4: udp}", "64"), ("{ip: 6}", "128"), ("{l4: tcp}", "128"), ("{vlan: 7}", "128")],
+)
+def test_frames_that_are_not_given_have_room_for_the_headers_that_are(traffic: str, frame: str) -> None:
+    assert load(GOOD + f"traffic: {traffic}\n").traffic.frames == (frame,)
+
+
 def test_each_way_to_write_a_frame_is_in_the_schema() -> None:
     pattern = TypeAdapter(Frame).json_schema()["anyOf"][1]["pattern"]
     for written in ("64", "jumbo", "IMIX", "imix:aaaaaaaddddg", "imix:aA:A=570", "IMIX(aBA, B=9216,A=570)"):
