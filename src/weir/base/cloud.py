@@ -94,6 +94,17 @@ class TenantNetwork(FixedRecord):
         return ipaddress.IPv4Network(self.subnet).prefixlen
 
 
+class CloudTester(FixedRecord):
+    """What sends from tenants' hosts and counts what arrives outside: a weir-dp, in a cloud that is measured."""
+
+    core: int
+    """On which it polls."""
+    system_cores: tuple[int, ...]
+    """Of everything else: switches, and what the kernel does with a packet once it has left a sender."""
+    senders: tuple[str, ...]
+    """An instance of each tenant, in the tenants' order: stream n is the n-th's."""
+
+
 class CloudTopology(FixedRecord):
     """What stands, or will."""
 
@@ -108,6 +119,8 @@ class CloudTopology(FixedRecord):
     nodes: tuple[CloudNode, ...]
     """The network node first."""
     networks: tuple[TenantNetwork, ...]
+    tester: CloudTester | None = None
+    """None: it is built to talk through, not to be measured."""
 
     def namespace(self, name: str) -> str:
         """Of a node, an instance, a router ("blue.router"), a DHCP server ("blue.dhcp"), DATA or OUTSIDE."""
@@ -130,6 +143,14 @@ class CloudTopology(FixedRecord):
         if node == NETWORK_NODE:
             return list(self.networks)
         return [one for one in self.networks if any(each.node == node for each in one.instances)]
+
+    def outside_cores(self) -> tuple[int, ...]:
+        """Those of what forwards outside weir-dp, where it is measured."""
+        return self.tester.system_cores if self.tester is not None else ()
+
+    def instance(self, name: str) -> tuple[TenantNetwork, Instance]:
+        """KeyError if there is none of that name."""
+        return {one.name: (of, one) for of in self.networks for one in of.instances}[name]
 
     def hosts(self) -> dict[str, str]:
         """What commands can be run in, and its addresses as text: instances, routers, the host outside."""

@@ -40,6 +40,7 @@ StepKind = Literal[
     "openflow",
     "interface",
     "ruleset",
+    "steering",
     "dhcp-server",
     "dhcp-leases",
     "cloud-hosts",

@@ -44,7 +44,7 @@ def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
         dumped = [step.model_dump() for step in steps]
         print(json.dumps(dumped, indent=2) if as_json else "\n".join(_listing(steps, topology)))
         return
-    _require_possible(steps, topology)
+    require_standing(steps, topology)
     started = time.monotonic()
     deployment = _deployed(steps, topology, quiet=as_json)
     seconds = time.monotonic() - started
@@ -88,7 +88,8 @@ def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
         yield f"{number:{width}}. {step.text}{undo}"
 
 
-def _require_possible(steps: list[Step], topology: CloudTopology) -> None:
+def require_standing(steps: list[Step], topology: CloudTopology) -> None:
+    """CommandError, FabricError where this machine or this user cannot build it."""
     from weir import fabric
     from weir.technology.ovs import TECHNOLOGY
 

@@ -122,7 +122,7 @@ class Deployment:
         lifeline.hold()
         with stop_signals.held():
             claim = CoreClaim()
-            if isinstance(about, Topology) and not shares_cores:
+            if not isinstance(about, Tuning) and not shares_cores:
                 claim = CoreClaim.of(taking_part(about))
             try:
                 deployment = cls(Journal.begin(about), claim)
@@ -293,8 +293,8 @@ class Deployment:
         loops = [int(entry.facts["pid"]) for entry in self._processes if entry.step.kind == "weir-dp"]
         return TakenWatch(
             taking_part(self.topology),
-            lambda: _threads_of(pid for pids in self._working().values() for pid in pids),
-            partial(_threads_of, loops),
+            lambda: threads_of(pid for pids in self._working().values() for pid in pids),
+            partial(threads_of, loops),
             ended_take_part=any(node.in_namespace for node in self.topology.nodes),
         )
 
@@ -458,7 +458,8 @@ class Deployment:
         return True
 
 
-def _threads_of(pids: Iterable[int]) -> set[int]:
+def threads_of(pids: Iterable[int]) -> set[int]:
+    """Numbers of the threads that these processes have now."""
     return {tid for pid in pids for tid in thread_numbers(pid)}
 
 

@@ -325,6 +325,7 @@ _HANDLERS = {
     "openflow": ("weir.fabric.cloud.switch", "OpenFlow"),
     "interface": ("weir.fabric.cloud.interface", "Interface"),
     "ruleset": ("weir.fabric.cloud.ruleset", "Ruleset"),
+    "steering": ("weir.fabric.cloud.steering", "Steering"),
     "dhcp-server": ("weir.fabric.cloud.dhcp", "DhcpServer"),
     "dhcp-leases": ("weir.fabric.cloud.dhcp", "DhcpLeases"),
     "cloud-hosts": ("weir.fabric.cloud.hosts", "CloudHosts"),

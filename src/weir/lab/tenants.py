@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from weir.base.record import LabSection
 from weir.lab.lab import Name
+from weir.lab.tenants_measure import STREAMS_MAX, TenantsCores, TenantsMeasure, TenantsTraffic
 
 TENANTS_MAX = 256
 INSTANCES_MAX = 64
@@ -148,13 +149,26 @@ class Cloud(LabSection):
 
 
 class TenantsFile(LabSection):
-    """A cloud of tenants, for `weir deploy`."""
+    """A cloud of tenants, for `weir deploy` and `weir run`."""
 
     weir: Literal[1] = Field(description="version of this format")
     name: Name = Field(description="of what is deployed")
     description: str = Field(default="", max_length=2000, description="what it is for")
     cloud: Cloud = Field(default_factory=Cloud, description="how it is built")
     tenants: tuple[Tenant, ...] = Field(min_length=1, max_length=TENANTS_MAX, description="who has instances")
+    traffic: TenantsTraffic = Field(default_factory=TenantsTraffic, description="what `weir run` sends")
+    measure: TenantsMeasure = Field(default_factory=TenantsMeasure, description="what `weir run` measures")
+    cores: TenantsCores = Field(default_factory=TenantsCores, description="where `weir run` measures it")
+
+    @property
+    def title(self) -> str:
+        """What reports call it."""
+        return self.description
+
+    def sending(self) -> tuple[int, ...]:
+        """How many tenants send at once, in turn."""
+        every = len(self.every())
+        return self.measure.sending or tuple(dict.fromkeys((1, min(every, STREAMS_MAX))))
 
     def every(self) -> list[tuple[str, Tenant]]:
         """Each tenant by its own name, in order."""

@@ -85,6 +85,12 @@ def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
         yield Complaint(("tenants",), f"are two called {name}", "a name of its own for each")
     if len(every) > TENANTS_MAX:
         yield Complaint(("tenants",), f"are {len(every)} in all", f"at most {TENANTS_MAX}")
+    if max(tenants.sending()) > len(every):
+        message = f"has {max(tenants.sending())} tenants that send, and there are {len(every)}"
+        yield Complaint(("measure", "sending"), message, f"at most {len(every)}")
+    if tenants.cores.tester is not None and tenants.cores.tester in (tenants.cores.system or ()):
+        message = f"has CPU {tenants.cores.tester}, on which the tester polls"
+        yield Complaint(("cores", "system"), message, "other CPUs")
     if external.overlaps(_SHARED_ADDRESSES):
         message = f"overlaps {_SHARED_ADDRESSES}, the nodes' own network"
         yield Complaint(("cloud", "external"), message, "another network")

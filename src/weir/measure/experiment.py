@@ -34,7 +34,7 @@ def measure_setup(measure: Measure, traffic: Sequence[Traffic], chain: OnChain) 
     """
     chain.tester.announce(ANNOUNCE_FRAMES)
     for one in traffic:
-        if not (yield from measured(_OneFrame(measure, one, chain))):
+        if not (yield from measured(SearchedCase(measure, one, chain))):
             return
 
 
@@ -55,7 +55,7 @@ def undisturbed_pps(probe: Trial) -> tuple[float, float]:
 ABOVE_SENT = 1.1
 
 
-class _OneFrame(OneCase):
+class SearchedCase(OneCase):
     """A search, trials that confirm it, a curve, and delays."""
 
     def __init__(self, measure: Measure, traffic: Traffic, chain: OnChain) -> None:

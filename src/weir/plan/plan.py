@@ -24,6 +24,7 @@ from weir.lab.packet_fields import PACKET_FIELDS, PacketFieldName
 from weir.lab.traffic import Traffic
 from weir.plan.answers import answers
 from weir.plan.architecture import function_areas, lab_keys
+from weir.plan.data_plane import weir_dp_step
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
 from weir.plan.topology import PlanError, next_hop
@@ -52,11 +53,9 @@ from weir.technology import TECHNOLOGIES
 from weir.technology.kernel_links import kernel_wires
 
 KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
-SOCKET = "weir-dp.sock"
-LOG = "weir-dp.log"
 _REALTIME = {True: "realtime", False: "", "auto": "realtime where it can be"}
 _UNIX_PATH_MAX = 107
-_NETNS_DIRECTORY = "/run/netns"
+NETNS_DIRECTORY = "/run/netns"
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ def _port(topology: Topology, lab: Lab, port: Port) -> PortConfig:
     interface = netns = peer = None
     match port.kind:
         case "packet_socket" | "af_packet" | "af_xdp" | "tap":
-            kind, interface, netns = port.kind, port.interface, f"{_NETNS_DIRECTORY}/{port.netns}"
+            kind, interface, netns = port.kind, port.interface, f"{NETNS_DIRECTORY}/{port.netns}"
         case "memory":
             kind, peer = port.kind, next_hop(topology, port).name
     made = PortConfig(
@@ -367,21 +366,12 @@ def _weir_dp(topology: Topology, lab: Lab) -> Step:
     # Between hosts Linux may do it all: weir-dp still says what there is.
     cores = cores or [topology.functions()[0].cores[0]]
     listed = ", ".join(map(str, cores))
-    return Step(
-        kind="weir-dp",
-        name="weir-dp",
-        params={
-            "cores": cores,
-            "memory_mb": memory_mb(topology, lab),
-            "pci": [port.interface for port in topology.ports if port.kind == "physical" and port.interface],
-            "socket": SOCKET,
-            "log": LOG,
-            "huge": lab.host.hugepages != "none",
-            "pinned": lab.host.pinning,
-            "rt": lab.host.rt is not False,
-        },
-        text=f"start weir-dp, {polls} core{'s' if len(cores) > 1 else ''} {listed}" + _how(lab),
-        undo_text="end weir-dp",
+    return weir_dp_step(
+        cores,
+        memory_mb(topology, lab),
+        [port.interface for port in topology.ports if port.kind == "physical" and port.interface],
+        lab.host,
+        f"start weir-dp, {polls} core{'s' if len(cores) > 1 else ''} {listed}" + _how(lab),
     )
 
 

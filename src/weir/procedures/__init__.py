@@ -34,5 +34,6 @@ PROCEDURES = (
     Procedure("lean", "lean"),
     Procedure("connections"),
     Procedure("replay"),
+    Procedure("tenants"),
 )
 """In the order of the command line's help, and of reports."""

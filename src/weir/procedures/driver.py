@@ -20,6 +20,7 @@ from weir.fabric import stop_signals
 from weir.fabric.outside import TakenWatch
 from weir.lab import Chain, Lab
 from weir.lab.frames import CAPTURE, mean_frame_bytes
+from weir.lab.tenants import TenantsFile
 from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.plan import SOCKET, Plan
@@ -144,7 +145,7 @@ def all_planned(compared: Iterable[Way], chains: Sequence[Chain]) -> list[Topolo
     return found
 
 
-def new_id(lab: Lab) -> str:
+def new_id(lab: Lab | TenantsFile) -> str:
     """A new deployment's name: the lab's, and a random token."""
     return plan.deployment_id(lab.name, secrets.token_hex(4))
 

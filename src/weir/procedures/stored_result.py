@@ -17,12 +17,13 @@ from weir import __version__, fabric
 from weir.fabric import stop_signals
 from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
+from weir.lab.tenants import TenantsFile
 from weir.procedures.driver import take_down_leftovers
 from weir.results.result import Case, Result, Setup
 from weir.store.store import Store
 
 
-def new_result(lab: Lab, *, quick: bool, baseline: str, kind: str = "") -> Result:
+def new_result(lab: Lab | TenantsFile, *, quick: bool, baseline: str, kind: str = "") -> Result:
     """Of a run that begins now, without setups. `kind` follows the lab's name in its id, such as "-soak"."""
     spec = lab.model_dump(mode="json")
     began = datetime.now(UTC)
@@ -41,13 +42,13 @@ def new_result(lab: Lab, *, quick: bool, baseline: str, kind: str = "") -> Resul
     )
 
 
-def spec_sha256(lab: Lab) -> str:
+def spec_sha256(lab: Lab | TenantsFile) -> str:
     """The same for labs that are the same when all defaults are filled in, and for no others."""
     spec = json.dumps(lab.model_dump(mode="json"), sort_keys=True)
     return hashlib.sha256(spec.encode()).hexdigest()
 
 
-def seconds_before(store: Store, lab: Lab) -> Sequence[float]:
+def seconds_before(store: Store, lab: Lab | TenantsFile) -> Sequence[float]:
     """What the newest runs of that lab, whole ones, took on this machine; none where there were none."""
     here = fabric.fingerprint(0, "unknown", {})
     return store.seconds_of(spec_sha256(lab), here.cpu, here.cores)

@@ -22,6 +22,7 @@ from weir.base.cloud import (
 from weir.base.step import Step
 from weir.plan.cloud import filters, names, switches
 from weir.plan.cloud.parts import bridge, interface, routes, ruleset, silent, wire
+from weir.plan.cloud.tester import tester_steps
 from weir.plan.cloud.routers import dhcp_host_steps, dhcp_server_step, router_steps
 
 _FILTERS_BRIDGED = [
@@ -79,6 +80,7 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
     for network in topology.networks:
         yield dhcp_server_step(topology, network)
     yield from _hosts(topology)
+    yield from tester_steps(topology)
 
 
 def _node(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:

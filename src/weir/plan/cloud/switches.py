@@ -30,7 +30,7 @@ def daemons(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:
         params={
             "netns": netns,
             "directory": directory,
-            "cores": [],
+            "cores": list(topology.tester.system_cores) if topology.tester is not None else [],
             "dpdk": False,
             "pmd_cores": [],
             "lcores": [],

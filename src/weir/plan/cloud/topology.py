@@ -4,14 +4,25 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-from weir.base.cloud import NETWORK_NODE, CloudNode, CloudTopology, Instance, Rule, TenantNetwork
+from weir.base.cloud import (
+    NETWORK_NODE,
+    CloudNode,
+    CloudTester,
+    CloudTopology,
+    Instance,
+    Rule,
+    TenantNetwork,
+)
 from weir.base.topology import token_of
 from weir.lab.tenants import Tenant, TenantsFile
+from weir.plan.topology import PlanError
 
+FEWEST_CORES = 2
+"""One on which the tester polls, and one for everything else."""
 _NODES_NETWORK = ipaddress.IPv4Network("172.16.0.0/24")
 _SEGMENTS = {"vlan": 1000, "vxlan": 10_000, "gre": 10_000}
 """Numbers on the wire are others than the nodes' own, as in a cloud: what forgets to translate is seen."""
@@ -40,6 +51,24 @@ def cloud_topology(tenants: TenantsFile, deployment: str) -> CloudTopology:
             made.network(name, number, one) for number, (name, one) in enumerate(tenants.every(), 1)
         ),
     )
+
+
+def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]) -> CloudTopology:
+    """The same with a tester, on these CPUs of the machine. PlanError if they are too few, or not those that
+    the file names."""
+    topology = cloud_topology(tenants, deployment)
+    tester = tenants.cores.tester if tenants.cores.tester is not None else min(cpus)
+    system = tenants.cores.system or tuple(cpu for cpu in sorted(cpus) if cpu != tester)
+    missing = sorted({tester, *system} - set(cpus))
+    if missing:
+        raise PlanError(f"this machine gives no CPU {missing[0]}; expected cores of {sorted(cpus)}")
+    if len({tester, *system}) < FEWEST_CORES:
+        raise PlanError("a cloud is measured on two CPUs or more: one is the tester's, and there is no other")
+    senders = tuple(
+        network.instances[0].name for network in topology.networks[: max(tenants.sending())]
+    )
+    made = CloudTester(core=tester, system_cores=system, senders=senders)
+    return topology.model_copy(update={"tester": made})
 
 
 @dataclass

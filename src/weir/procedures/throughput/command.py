@@ -69,12 +69,22 @@ def run(
 
     from weir import fabric
     from weir.cli.progress import Progress
+    from weir.lab.tenants_load import has_tenants
     from weir.procedures.campaign import Campaign
     from weir.procedures.driver import all_planned
     from weir.procedures.stored_result import seconds_before
     from weir.report.blocks import new_console
     from weir.store.store import Store
 
+    if has_tenants(lab_path):
+        from weir.procedures.tenants.command import run_tenants
+
+        chosen = {"--technology": technology, "--variant": variant, "--chain": chain, "--frame": frame}
+        run_tenants(
+            lab_path, chosen,
+            quick=quick, dry_run=dry_run, as_json=as_json, wait=wait, output=output, store=store,
+        )  # fmt: skip
+        return
     console = new_console(stderr=as_json)
     part = Part(technology, variant, chain, frame)
     lab, compared = part.of(*compared_here(lab_path, quick=quick))

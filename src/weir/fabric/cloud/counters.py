@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a cloud that is measured lost packets: every device on the way, from the kernel's, the switches' and
+the filters' own counters. What goes into a switch or a host and does not come out again, and no counter of
+theirs tells of, is `not_forwarded` or `not_returned` there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from weir.base.cloud import CloudNode, CloudTopology, router_name
+from weir.base.step import Step
+from weir.fabric import namespace
+from weir.fabric.cloud.drops import drops
+from weir.fabric.counters import Counter, Statistics, counted_once, interfaces_of
+from weir.fabric.function.counters import generated, ip_drops
+from weir.fabric.openvswitch import call
+from weir.fabric.packet_sockets import PacketSockets
+from weir.plan.cloud import names
+
+_NET = Path("/proc/thread-self/net")
+_FIELDS = ("tx_dropped", "rx_dropped", "tx_errors", "rx_errors")
+_CONNTRACK = ("drop", "early_drop", "insert_failed")
+_LOOKUPS = re.compile(r"lookups: hit:\d+ missed:\d+ lost:(\d+)")
+_TABLES = ("snmp", "netstat", "snmp6")
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a veth pair."""
+
+    netns: str
+    interface: str
+
+
+class CloudCounters:
+    """Of one cloud. Only differences of two readings mean something."""
+
+    def __init__(self, topology: CloudTopology, steps: Sequence[Step], run_dir: Path) -> None:
+        self._topology = topology
+        self._run_dir = run_dir
+        pairs = [_ends(step) for step in steps if step.kind == "veth"]
+        self._peer = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+        names_of = [node.name for node in topology.nodes]
+        names_of += [one.name for network in topology.networks for one in network.instances]
+        self._forwarding = [
+            one.name for network in topology.networks for one in network.functions
+        ] + [router_name(network) for network in topology.networks]
+        self._called = {topology.namespace(name): name for name in [*names_of, *self._forwarding]}
+        self._of = {
+            (network.number, one.number): one.name
+            for network in topology.networks
+            for one in network.instances
+        }
+
+    def read(self) -> list[Counter]:
+        """All of them. FabricError if a filter or a switch does not tell."""
+        statistics = {netns: interfaces_of(netns) for netns in dict.fromkeys(one.netns for one in self._peer)}
+        found = [*self._wires(statistics), *self._filtered()]
+        for name in self._forwarding:
+            found += self._host(name, statistics)
+        for node in self._topology.nodes:
+            found += self._switch(node, statistics, found)
+        return found
+
+    def _wires(self, statistics: Mapping[str, Mapping[str, Statistics]]) -> Iterator[Counter]:
+        for end, other in self._peer.items():
+            near = statistics[end.netns].get(end.interface)
+            if near is not None:
+                once = counted_once(near, statistics[other.netns].get(other.interface))
+                for field in _FIELDS:
+                    yield Counter(self.place(end), f"interface_{field}", "drop", once[field])
+
+    def place(self, end: End) -> str:
+        """ "compute1:tap of customer-1.1"."""
+        owner = self._called.get(end.netns, end.netns)
+        kind, _, numbers = end.interface.partition(".")
+        number = re.sub(r"^\D+", "", kind)
+        if number and numbers:
+            whose = self._of.get((int(number), int(numbers)))
+            return f"{owner}:{kind.removesuffix(number)} of {whose}" if whose else f"{owner}:{end.interface}"
+        return f"{owner}:{end.interface}"
+
+    def _filtered(self) -> Iterator[Counter]:
+        for one in drops(self._topology, self._run_dir):
+            yield Counter(f"filter of {one.of}", one.reason, "drop", one.packets)
+
+    def _host(self, name: str, statistics: Mapping[str, Mapping[str, Statistics]]) -> Iterator[Counter]:
+        """A router, or a function: what went in and did not come out."""
+        netns = self._topology.namespace(name)
+        with namespace.inside(netns):
+            tables = [(_NET / one).read_text(encoding="ascii") for one in _TABLES]
+            tracking = _text(_NET / "stat/nf_conntrack")
+        told = [*ip_drops(name, *tables), *conntrack_drops(name, tracking)]
+        yield from told
+        rest = generated(tables[0], tables[2]) - sum(one.value for one in told)
+        for interface, one in statistics[netns].items():
+            if End(netns, interface) in self._peer:
+                rest += one["rx_packets"] - one["tx_packets"] - one["tx_dropped"]
+        yield Counter(name, "not_returned", "drop", rest)
+
+    def _switch(
+        self, node: CloudNode, statistics: Mapping[str, Mapping[str, Statistics]], found: Sequence[Counter]
+    ) -> Iterator[Counter]:
+        """The node's: Open vSwitch with all that its interfaces give it."""
+        netns = self._topology.namespace(node.name)
+        with namespace.inside(netns), closing(PacketSockets()) as sockets:
+            unread = sockets.drops()
+        ours = {
+            name: one
+            for name, one in statistics[netns].items()
+            if End(netns, name) in self._peer and not name.startswith(("tap", "qvb"))
+        }
+        if self._topology.security != "bridge-filter":
+            taps = {name: one for name, one in statistics[netns].items() if name.startswith("tap")}
+            ours |= {name: one for name, one in taps.items() if End(netns, name) in self._peer}
+        rest = 0
+        for name, one in ours.items():
+            full = unread.get(one["index"], 0)
+            yield Counter(self.place(End(netns, name)), "socket_full", "drop", full)
+            rest += one["rx_packets"] - full - one["tx_packets"] - one["tx_dropped"]
+        lost = self._upcalls_lost(node)
+        yield Counter(f"{node.name}:openvswitch", "upcall_lost", "drop", lost)
+        rest -= lost
+        if self._topology.security == "ovs-conntrack":
+            here = {f"filter of {one.name}" for _, one in self._topology.instances(node.name)}
+            here.add(f"filter of {node.name}")
+            rest -= sum(one.value for one in found if one.place in here)
+        yield Counter(f"{node.name}:openvswitch", "not_forwarded", "drop", rest)
+
+    def _upcalls_lost(self, node: CloudNode) -> int:
+        directory = self._run_dir / names.ovs_directory(node.name)
+        shown = call(["ovs-appctl", "-t", str(directory / "vswitchd.ctl"), "dpctl/show"], directory)
+        return sum(map(int, _LOOKUPS.findall(shown)))
+
+
+def conntrack_drops(name: str, table: str) -> list[Counter]:
+    """Of the text of /proc/net/stat/nf_conntrack: a line for each CPU, in hexadecimal."""
+    head, *rows = [line.split() for line in table.splitlines()] or [[]]
+    return [
+        Counter(name, f"conntrack_{reason}", "drop", sum(int(row[head.index(reason)], 16) for row in rows))
+        for reason in _CONNTRACK
+        if reason in head
+    ]
+
+
+def _text(path: Path) -> str:
+    """Empty where the kernel has no connection tracking there."""
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError:
+        return ""
+
+
+def _ends(step: Step) -> tuple[End, End]:
+    words = ("netns", "interface", "peer_netns", "peer_interface")
+    netns, interface, peer_netns, peer = (str(step.params[one]) for one in words)
+    return End(netns, interface), End(peer_netns, peer)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cloud that stands with a tester, as whoever measures it sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from socket import AF_INET
+
+from pyroute2 import IPRoute
+
+from weir.base.cloud import OUTSIDE, CloudTopology, router_name
+from weir.fabric import namespace, stop_signals
+from weir.fabric.cloud.counters import CloudCounters
+from weir.fabric.counters import Counter
+from weir.fabric.deployment import Deployment, threads_of
+from weir.fabric.outside import TakenWatch, taking_part
+
+_PERMANENT, _KNOWN = 0x80, 0x02 | 0x04 | 0x08 | 0x10
+"""NUD_PERMANENT; NUD_REACHABLE, _STALE, _DELAY, _PROBE of linux/neighbour.h."""
+
+
+class MeasuredCloud:
+    """Its counters, its cores, and what its hosts know of each other."""
+
+    def __init__(self, deployment: Deployment, topology: CloudTopology) -> None:
+        self._deployment = deployment
+        self._topology = topology
+        self._counters = CloudCounters(topology, deployment.steps(), deployment.run_dir)
+
+    def counters(self) -> Sequence[Counter]:
+        """What every device on the way counted. Ctrl-C waits for its end. FabricError."""
+        self._deployment.require_alive()
+        with stop_signals.held():
+            return self._counters.read()
+
+    def core_watch(self) -> TakenWatch:
+        """For times in which others have its cores; close it."""
+        started = self._deployment.processes()
+        loops = [pid for name, pid in started.items() if name == "weir-dp"]
+        return TakenWatch(
+            taking_part(self._topology),
+            lambda: threads_of(started.values()),
+            lambda: threads_of(loops),
+        )
+
+    def keep_neighbours(self) -> int:
+        """What hosts and routers have learnt of each other's MAC addresses by now, they know from now on: an
+        ARP request in the middle of a trial would be counted, and is in nobody's load. Returns how many."""
+        return sum(self._kept(self._topology.namespace(name)) for name in self._hosts())
+
+    def _hosts(self) -> Iterator[str]:
+        for network in self._topology.networks:
+            yield from (one.name for one in network.instances)
+            yield router_name(network)
+        yield OUTSIDE
+
+    def _kept(self, netns: str) -> int:
+        with stop_signals.held(), namespace.inside(netns), IPRoute() as route:
+            known = [
+                one
+                for one in route.get_neighbours(family=AF_INET)
+                if one["state"] & _KNOWN and one.get_attr("NDA_LLADDR")
+            ]
+            for one in known:
+                route.neigh(
+                    "replace",
+                    dst=one.get_attr("NDA_DST"),
+                    lladdr=one.get_attr("NDA_LLADDR"),
+                    ifindex=one["ifindex"],
+                    state=_PERMANENT,
+                )
+            return len(known)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`traffic`, `measure` and `cores` of a tenants file: what `weir run` sends through a cloud, and how it judges
+what arrives. Keys that chains have too mean the same there."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from weir.base.record import ONE_OR_MANY, LabSection, listed
+from weir.lab.frames import CAPTURE, CONNECTIONS, Frame, frame_sizes_bytes
+from weir.lab.measure import CurveOptions, Duration, Goal, Load, Measure, Ratio, TrialOptions
+from weir.lab.units import Milliseconds
+
+STREAMS_MAX = 64
+"""Of weir-dp: so many tenants can send at once."""
+FRAME_BYTES_MAX = 1518
+"""Of instances' MTU of 1500 bytes."""
+_Sending = Annotated[int, Field(ge=1, le=STREAMS_MAX)]
+
+
+class TenantsTraffic(LabSection):
+    """What the first instance of each tenant sends to the host outside: UDP, IPv4."""
+
+    frames: Annotated[tuple[Frame, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
+        default=("64", "1518"),
+        min_length=1,
+        max_length=64,
+        description="frame sizes in L2 bytes with FCS, at most 1518, or mixes; one result each",
+    )
+    flows: int = Field(default=1, ge=1, le=10_000, description="source ports of each tenant")
+
+    @model_validator(mode="after")
+    def _pass(self) -> Self:
+        for frame in self.frames:
+            if frame in (CAPTURE, CONNECTIONS):
+                raise ValueError(f"has frames of a {frame}, which chains alone have; expected sizes or mixes")
+            if max(frame_sizes_bytes(frame)) > FRAME_BYTES_MAX:
+                raise ValueError(
+                    f"has frames of {max(frame_sizes_bytes(frame))} bytes, which instances' MTU of 1500 does "
+                    f"not let through; expected at most {FRAME_BYTES_MAX}"
+                )
+        return self
+
+
+class TenantsTrials(LabSection):
+    """How long trials last."""
+
+    duration_s: Duration = Field(default=0.5, description="length of the trials that decide")
+    initial_duration_s: Duration = Field(
+        default=0.2, description="length of the trials that look for the region"
+    )
+    duration_sum_s: Duration = Field(default=1.5, description="trial time at one load that decides")
+    drain_ms: Milliseconds = Field(
+        default=2000,
+        gt=0,
+        le=60_000,
+        description="wait for the last packets after a trial: switches that get no time keep them for long",
+    )
+    retries: int = Field(
+        default=3, ge=0, le=100, description="repeats of an invalid trial before it is given up"
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.initial_duration_s <= self.duration_s <= self.duration_sum_s:
+            raise ValueError("expected initial_duration_s <= duration_s <= duration_sum_s")
+        return self
+
+
+class TenantsMeasure(LabSection):
+    """What to measure, for each frame size and each number of tenants that send at once."""
+
+    sending: tuple[_Sending, ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=STREAMS_MAX,
+        description="how many tenants send at once, the first ones; absent: one, and all",
+    )
+    loads: tuple[Load, ...] = Field(
+        default=(1e3, 3e3, 10e3, 30e3, 100e3),
+        max_length=64,
+        description="what each of them sends: received against generated, tenant by tenant",
+        examples=["10kpps"],
+    )
+    duration_s: Duration = Field(default=1.0, description="length of a trial at one of these loads")
+    goals: tuple[Goal, ...] = Field(
+        default=(Goal(name="PDR", loss_ratio=0.005),),
+        max_length=8,
+        description="what is searched for, of all that send together; none: the loads alone",
+    )
+    repeats: int = Field(
+        default=3, ge=1, le=100, description="searches, and trials at each load: median, min and max count"
+    )
+    relative_width: float = Field(
+        default=0.05, gt=0, lt=1, description="of the bounds at which a search ends, to the upper one"
+    )
+    exceed_ratio: Ratio = Field(
+        default=0.5, description="share of the trial time at one load that may miss a goal"
+    )
+    time_limit_s: Duration = Field(default=120, description="for all searches of one case")
+    trial: TenantsTrials = TenantsTrials()
+    seed: int = Field(default=1, ge=0, description="of everything random")
+
+    def of_searches(self) -> Measure:
+        """As the instrument that measures chains takes it."""
+        return Measure(
+            goals=self.goals,
+            relative_width=self.relative_width,
+            exceed_ratio=self.exceed_ratio,
+            repeats=self.repeats,
+            time_limit_s=self.time_limit_s,
+            trial=TrialOptions(**self.trial.model_dump(), backlog_ms=0),
+            curve=CurveOptions(points=0),
+            confirm_trials=1,
+            seed=self.seed,
+        )
+
+    def in_a_hurry(self) -> TenantsMeasure:
+        """Of `--quick`: one repeat, and of the loads the first, the middle and the last one."""
+        loads = self.loads
+        few = (loads[0], loads[len(loads) // 2], loads[-1]) if len(loads) > len(_FEW) else loads
+        return self.model_copy(update={"repeats": 1, "loads": few})
+
+
+_FEW = ("first", "middle", "last")
+
+
+class TenantsCores(LabSection):
+    """Who works where while a cloud is measured."""
+
+    tester: int | None = Field(
+        default=None, ge=0, le=1023, description="CPU on which the tester polls; absent: the first"
+    )
+    system: tuple[Annotated[int, Field(ge=0, le=1023)], ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=64,
+        description="CPUs of the switches and of the kernel's work on the way; absent: all others",
+    )

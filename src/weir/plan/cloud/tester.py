@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tester of a cloud that is measured: its steps, weir-dp's configuration, and its streams. Pure.
+
+It sends at the interfaces of tenants' hosts as their TCP/IP stacks would, and takes what arrives at the host
+outside. What a packet meets in between, filters and address translation among it, is the cloud's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.base.cloud import OUTSIDE, CloudTester, CloudTopology
+from weir.base.step import Step
+from weir.lab.host import Host
+from weir.lab.tenants import TenantsFile
+from weir.plan.cloud import names
+from weir.plan.cloud.parts import ruleset
+from weir.plan.data_plane import weir_dp_step
+from weir.plan.plan import KERNEL_STALL_US, NETNS_DIRECTORY, frame_size
+from weir.protocol.configuration import AreaConfig, Configure, PortConfig, TesterArea
+from weir.protocol.errors import refusing
+from weir.protocol.traffic import FlowConfig, StreamConfig, Template, TrafficConfigure
+
+RECEIVER = OUTSIDE
+"""weir-dp's port there; its other ports have the names of the hosts that send."""
+FIRST_PORT, LAST_PORT = 1024, 32767
+TO_PORT = 9
+"""UDP, discard (RFC 863). Those who translate addresses may change source ports, never this one."""
+_RING_FRAMES = 4096
+_RING_FRAMES_SENDING = 1024
+_MBUFS = 16_384
+_MEMORY_MB = 256
+_BESIDE_HOST = Host(hugepages="none")
+"""Packets are copied to and from the kernel: pages of 4 KiB are enough, and no other program's are taken."""
+
+
+def tester_steps(topology: CloudTopology) -> Iterator[Step]:
+    """None, of a cloud that is only to talk through."""
+    tester = topology.tester
+    if tester is None:
+        return
+    yield ruleset(topology.namespace(OUTSIDE), "iptables", _DISCARDED, "discard what was counted outside")
+    for node in topology.compute_nodes():
+        taps = [
+            names.InstancePort.of(network, one).tap
+            for network, one in topology.instances(node.name)
+            if one.name in tester.senders
+        ]
+        if taps:
+            yield _steering(topology, node.name, taps, tester)
+    yield weir_dp_step(
+        [tester.core], _MEMORY_MB, [], _BESIDE_HOST, f"start weir-dp, polling on core {tester.core}"
+    )
+
+
+_DISCARDED = f"*raw\n-A PREROUTING -p udp --dport {TO_PORT} -j DROP\nCOMMIT\n"
+"""By the stack, which would answer that nobody listens; the tester has had its copy by then."""
+
+
+def _steering(topology: CloudTopology, node: str, taps: list[str], tester: CloudTester) -> Step:
+    cores = ", ".join(map(str, tester.system_cores))
+    return Step(
+        kind="steering",
+        name=f"steering:{node}",
+        params={
+            "netns": topology.namespace(node),
+            "interfaces": taps,
+            "cores": list(tester.system_cores),
+        },
+        text=f"let the kernel work on cores {cores} for what {len(taps)} hosts of {node} send",
+        undo_text="",
+    )
+
+
+@refusing()
+def tester_configuration(topology: CloudTopology) -> Configure:
+    """Ports and areas of weir-dp: a generator at each host that sends, and a receiver outside."""
+    tester = topology.tester
+    assert tester is not None
+    areas: list[AreaConfig] = [
+        TesterArea(name=f"generator.{name}", core=tester.core, kind="generator", port=name)
+        for name in tester.senders
+    ]
+    areas.append(TesterArea(name=f"receiver.{OUTSIDE}", core=tester.core, kind="receiver", port=RECEIVER))
+    return Configure(
+        ports=(
+            *(_port(topology, name, _RING_FRAMES_SENDING) for name in tester.senders),
+            _port(topology, RECEIVER, _RING_FRAMES),
+        ),
+        areas=tuple(areas),
+        stall_threshold_us={str(tester.core): KERNEL_STALL_US},
+        mbufs=_MBUFS,
+    )
+
+
+def _port(topology: CloudTopology, host: str, frames: int) -> PortConfig:
+    return PortConfig(
+        name=host,
+        kind="packet_socket",
+        interface=names.HOST_INTERFACE,
+        netns=f"{NETNS_DIRECTORY}/{topology.namespace(host)}",
+        rx_queue_size=frames,
+        tx_queue_size=frames,
+    )
+
+
+@refusing()
+def tenant_streams(
+    topology: CloudTopology, tenants: TenantsFile, frame: str, sending: int
+) -> TrafficConfigure:
+    """Of the first `sending` tenants. Each sends to its gateway's MAC address, as its stack would."""
+    tester = topology.tester
+    assert tester is not None
+    return TrafficConfigure(
+        streams=tuple(
+            _stream(topology, tenants, name, number, frame)
+            for number, name in enumerate(tester.senders[:sending])
+        )
+    )
+
+
+def _stream(topology: CloudTopology, tenants: TenantsFile, name: str, number: int, frame: str) -> StreamConfig:
+    network, host = topology.instance(name)
+    functions = {one.address: one.mac for one in network.functions}
+    flows = tenants.traffic.flows
+    return StreamConfig(
+        id=number,
+        port=name,
+        to=RECEIVER,
+        frame=frame_size(frame),
+        template=Template(
+            src_mac=host.mac,
+            dst_mac=functions.get(host.gateway, network.router_mac),
+            src_ip=host.address,
+            dst_ip=topology.outside,
+            src_port=FIRST_PORT,
+            dst_port=TO_PORT,
+        ),
+        flows=FlowConfig(count=flows, seed=tenants.measure.seed + number, vary=("src_port",)),
+    )

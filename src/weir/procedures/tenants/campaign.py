@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir run` of a lab of tenants: one cloud is built, measured for each number of tenants that send at once,
+and taken down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from weir import fabric, plan
+from weir.base.cloud import CloudTopology
+from weir.base.error import ChainError, FabricError
+from weir.fabric import stop_signals
+from weir.fabric.cloud.measured import MeasuredCloud
+from weir.fabric.outside import TakenWatch
+from weir.lab import Lab
+from weir.lab.frames import mean_frame_bytes
+from weir.lab.tenants import TenantsFile
+from weir.measure import Traffic, ceilings
+from weir.measure.counting import Watched
+from weir.measure.machine_state import MachineState
+from weir.measure.one_case import Event, OnChain, TrialFinished, measured
+from weir.measure.tester import Stream
+from weir.plan import SOCKET
+from weir.plan.cloud import cloud_steps
+from weir.plan.cloud.tester import tenant_streams, tester_configuration
+from weir.procedures.campaign import CampaignProgress
+from weir.procedures.driver import new_id, planned, running, take_down_leftovers
+from weir.procedures.stored_result import new_result
+from weir.procedures.tenants.case import TenantsCase
+from weir.procedures.tenants.fidelity import fidelity
+from weir.protocol import DataPlaneClient, DataPlaneTester
+from weir.protocol.ledger import Hello
+from weir.results.result import Ceiling, Result, Setup
+from weir.store.store import Store
+
+_FIRST_PACKETS, _FIRST_S, _TRIES = 20.0, 0.25, 20
+"""A second of each, and for how long: until the first way is known, packets wait or are lost."""
+
+
+@dataclass(frozen=True)
+class RunningCloud:
+    """One that stands, with its tester polling."""
+
+    topology: CloudTopology
+    deployment: fabric.Deployment
+    client: DataPlaneClient
+    hello: Hello
+    cloud: MeasuredCloud
+    cores: TakenWatch
+    bring_up_s: float
+
+
+class TenantsCampaign:
+    """One run of such a lab. `topology`: of `measured_topology`."""
+
+    def __init__(
+        self,
+        tenants: TenantsFile,
+        topology: CloudTopology,
+        *,
+        quick: bool,
+        store: Store,
+        progress: CampaignProgress,
+    ) -> None:
+        self._tenants = tenants
+        self._wanted = tenants.measure.in_a_hurry() if quick else tenants.measure
+        self._topology = topology
+        self._quick = quick
+        self._store = store
+        self._progress = progress
+        self._state = MachineState(store.machine_best(fabric.boot_id(), fabric.weir_version()))
+
+    def run(self) -> Result:
+        """Measures all of it. Ctrl-C: what was finished, marked interrupted. FabricError, DataPlaneError."""
+        with stop_signals.held():
+            take_down_leftovers(self._progress.say)
+            began = time.monotonic()
+            result = new_result(self._tenants, quick=self._quick, baseline=self._topology.security)
+            self._store.begin(result)
+            frames = [str(frame) for frame in self._tenants.traffic.frames]
+            self._progress.planned(len(self._tenants.sending()) * len(frames))
+            try:
+                self._progress.setup("the tester alone")
+                alone = self._alone(frames)
+                self._progress.setup(self._topology.security)
+                with _standing(self._tenants, self._topology) as running_cloud:
+                    for sending in self._tenants.sending():
+                        stop_signals.check()
+                        self._measure(result, running_cloud, sending, frames, alone)
+            except KeyboardInterrupt:
+                result.interrupted = True
+                self._progress.say(
+                    f"interrupted: took everything down; what was finished is in {self._store.name}"
+                )
+                stop_signals.discard()
+            result.machine = self._state.seen()
+            result.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
+            result.seconds = round(time.monotonic() - began, 1)
+            self._store.update(result)
+        return result
+
+    def _alone(self, frames: Sequence[str]) -> dict[str, Ceiling]:
+        """What the tester can do over sockets of the same kind."""
+        lab = _loopback_lab(self._tenants, self._topology, frames)
+        (technology,) = lab.technology
+        wire = plan.loopback(planned(lab, technology, lab.chains()[0]), new_id(lab))
+        with running(lab, wire) as loop:
+            return ceilings(
+                self._wanted.of_searches(),
+                [loop.traffic(frame) for frame in frames],
+                loop.tester(),
+                self._progress.event,
+                watched=Watched(loop.cores, self._state),
+            )
+
+    def _measure(
+        self,
+        result: Result,
+        on: RunningCloud,
+        sending: int,
+        frames: Sequence[str],
+        alone: dict[str, Ceiling],
+    ) -> None:
+        """All frames, sent by so many tenants."""
+        tenants = [network.name for network in self._topology.networks]
+        setup = Setup(
+            technology=self._topology.security,
+            chain=f"{sending} of {len(tenants)}",
+            datapath=on.deployment.datapath(),
+            fidelity=fidelity(self._topology, on.deployment.datapath()),
+            bring_up_s=on.bring_up_s,
+        )
+        versions = {"dpdk": on.hello.dpdk} | on.deployment.versions()
+        result.fingerprint = fabric.fingerprint(on.hello.tsc_hz, on.hello.memory, versions)
+        result.setups.append(setup)
+        self._store.update(result)
+        number = self._store.add_setup(result.id, setup)
+        self._progress.setup(f"{setup.chain} tenants send, {setup.technology}")
+
+        def on_event(event: Event) -> None:
+            if isinstance(event, TrialFinished):
+                self._store.add_trial(number, event.frame, event.mean_frame_bytes, event.trial)
+            self._progress.event(event)
+
+        chain = OnChain(
+            DataPlaneTester(on.client, on.topology.outside_cores()),
+            on.cloud.counters,
+            on_event,
+            alone,
+            watched=Watched(on.cores, self._state),
+            failed=on.deployment.keep_logs,
+        )
+        for frame in frames:
+            traffic = self._traffic(frame, sending)
+            for case in measured(TenantsCase(self._wanted, traffic, chain, tenants[:sending], len(tenants))):
+                setup.cases.append(case)
+                self._store.add_case(number, case)
+                self._progress.case(case)
+
+    def _traffic(self, frame: str, sending: int) -> Traffic:
+        config = tenant_streams(self._topology, self._tenants, frame, sending)
+        streams = tuple(
+            Stream(one.id, "left-to-right", one.port, one.to) for one in config.streams if one.to is not None
+        )
+        return Traffic(frame, mean_frame_bytes(frame), config, streams, self._tenants.traffic.flows)
+
+
+@contextmanager
+def _standing(tenants: TenantsFile, topology: CloudTopology) -> Iterator[RunningCloud]:
+    """Deployed, its tester configured and polling, its hosts knowing their neighbours; taken down after the
+    body, however it ends. FabricError, DataPlaneError."""
+    began = time.monotonic()
+    fabric.allow_all_descriptors()
+    deployment = fabric.Deployment.deploy(cloud_steps(topology), topology)
+    try:
+        cloud = MeasuredCloud(deployment, topology)
+        with (
+            stop_signals.allowed(),
+            DataPlaneClient(deployment.run_dir / SOCKET) as client,
+            closing(cloud.core_watch()) as cores,
+        ):
+            hello = client.hello()
+            client.configure(tester_configuration(topology))
+            client.start()
+            _first_packets(client, tenants, topology)
+            cloud.keep_neighbours()
+            took_s = round(time.monotonic() - began, 3)
+            yield RunningCloud(topology, deployment, client, hello, cloud, cores, took_s)
+    except ChainError as error:
+        deployment.keep_logs(error)
+        raise
+    finally:
+        deployment.destroy()
+
+
+def _first_packets(client: DataPlaneClient, tenants: TenantsFile, topology: CloudTopology) -> None:
+    """A few of every host that sends, until some of each have arrived. FabricError that names one whose
+    packets never do."""
+    assert topology.tester is not None
+    senders = topology.tester.senders
+    config = tenant_streams(topology, tenants, str(tenants.traffic.frames[0]), len(senders))
+    tester = DataPlaneTester(client)
+    tester.configure_traffic(config)
+    lacking = dict(enumerate(senders))
+    for _ in range(_TRIES):
+        rates_pps = {number: _FIRST_PACKETS for number in range(len(senders))}
+        for stream in tester.run(rates_pps, _FIRST_S, 1.0).streams:
+            if stream.delivered:
+                lacking.pop(stream.id, None)
+        if not lacking:
+            return
+        stop_signals.check()
+    raise FabricError(
+        f"nothing that {next(iter(lacking.values()))} sends arrives outside",
+        "see what its filters drop: `weir deploy` the lab, `weir exec` a ping there, and `weir inspect`",
+    )
+
+
+def _loopback_lab(tenants: TenantsFile, topology: CloudTopology, frames: Sequence[str]) -> Lab:
+    """A chain whose tester is that of the cloud: of it only the tester is built."""
+    assert topology.tester is not None
+    core = topology.tester.core
+    return Lab.model_validate(
+        {
+            "weir": 1,
+            "name": tenants.name,
+            "chain": ["PVP"],
+            "technology": ["linux-bridge"],
+            "traffic": {"frames": list(frames), "flows": {"count": tenants.traffic.flows}},
+            "tester": {"direction": "left-to-right"},
+            "technologies": {
+                "linux-bridge": {"cores": {"tester": [core], "functions": [topology.tester.system_cores[0]]}}
+            },
+            "host": {"hugepages": "none"},
+        }
+    )

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One frame size, sent by so many tenants of a cloud that stands: the search of chains, and then each load
+that the file names, tenant by tenant."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from weir.lab.tenants_measure import TenantsMeasure
+from weir.measure import Traffic
+from weir.measure.experiment import SearchedCase
+from weir.measure.one_case import OnChain
+from weir.results.result import StreamCount, Trial
+from weir.results.tenants import Tenants, TenantShare, TenantsPoint
+from weir.results.trial import Drop
+
+NAME = "tenants"
+
+
+class TenantsCase(SearchedCase):
+    """`senders`: whose streams those of the traffic are, in their order."""
+
+    def __init__(
+        self, wanted: TenantsMeasure, traffic: Traffic, chain: OnChain, senders: Sequence[str], standing: int
+    ) -> None:
+        super().__init__(wanted.of_searches(), traffic, chain)
+        self._wanted = wanted
+        self._loaded: list[Trial] = []
+        self.record = Tenants(tenants=list(senders), standing=standing)
+
+    def measure(self) -> None:
+        """What is finished is kept when this raises."""
+        super().measure()
+        if self.problem is not None:
+            return
+        loads = [load for load in self._wanted.loads for _ in range(self._wanted.repeats)]
+        trials: dict[float, list[Trial]] = {}
+        for number, load_pps in enumerate(loads, 1):
+            self.phase("curve", number, len(loads))
+            together_pps = load_pps * len(self.record.tenants)
+            outcome = self.runner.valid("curve", together_pps, self._wanted.duration_s)
+            self._loaded.append(outcome.trial)
+            trials.setdefault(load_pps, []).append(outcome.trial)
+        self.record.points = [
+            point(load_pps, some, self.record.tenants) for load_pps, some in trials.items()
+        ]
+
+    def found(self) -> dict[str, Any]:
+        """With the record of all loads; their trials are the curve."""
+        found = super().found()
+        return found | {
+            "curve": [*found["curve"], *self._loaded],
+            "trials": [one for one in found["trials"] if not any(one is other for other in self._loaded)],
+            "records": {NAME: self.record.model_dump(mode="json")},
+        }
+
+
+def point(load_pps: float, trials: Sequence[Trial], senders: Sequence[str]) -> TenantsPoint:
+    """What the valid ones of these trials at one load say of each sender."""
+    valid = [one for one in trials if one.valid]
+    if not valid:
+        why = next((said for one in trials for said in one.invalid_because), "No trial was run.")
+        return TenantsPoint(load_pps=load_pps, trials=0, why=why)
+    lost: Counter[tuple[str, str]] = Counter()
+    for one in valid:
+        for drop in one.drops:
+            lost[drop.place, drop.reason] += drop.packets
+    return TenantsPoint(
+        load_pps=load_pps,
+        trials=len(valid),
+        shares=[_share(name, number, valid) for number, name in enumerate(senders)],
+        drops=[
+            Drop(place=place, reason=reason, packets=packets)
+            for (place, reason), packets in lost.most_common()
+        ],
+    )
+
+
+def _share(tenant: str, stream: int, trials: Sequence[Trial]) -> TenantShare:
+    seen = [(trial, one) for trial in trials for one in trial.streams if one.stream == stream]
+    offered = [one.offered / trial.duration_s for trial, one in seen]
+    delivered = [one.delivered / trial.duration_s for trial, one in seen]
+    late_us = [one.latency.p99_us for _, one in seen if one.latency is not None]
+    return TenantShare(
+        tenant=tenant,
+        offered_pps=statistics.median(offered),
+        delivered_pps=statistics.median(delivered),
+        delivered_min_pps=min(delivered),
+        delivered_max_pps=max(delivered),
+        loss_ratio=statistics.median(_loss_ratio(one) for _, one in seen),
+        latency_p99_us=statistics.median(late_us) if late_us else None,
+    )
+
+
+def _loss_ratio(stream: StreamCount) -> float:
+    return 1 - stream.delivered / stream.offered if stream.offered else 0.0

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `weir run` does with a lab of tenants."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from weir.cli.cloud import require_no_chain, require_standing, said
+from weir.cli.exits import INTERRUPTED, failed
+from weir.cli.labfile import own_cpus
+from weir.cli.stored import check_reports, write_reports
+
+if TYPE_CHECKING:
+    from weir.base.cloud import CloudTopology
+    from weir.lab.tenants import TenantsFile
+    from weir.results.result import Result
+
+def run_tenants(
+    lab_path: Path,
+    chosen: Mapping[str, object],
+    *,
+    quick: bool,
+    dry_run: bool,
+    as_json: bool,
+    wait: bool,
+    output: Path | None,
+    store: str | None,
+) -> None:
+    """`chosen`: options that only chains have."""
+    from weir import fabric, plan
+    from weir.cli.progress import Progress
+    from weir.lab.tenants_load import load_tenants
+    from weir.plan.cloud import cloud_steps, measured_topology
+    from weir.procedures.tenants.campaign import TenantsCampaign
+    from weir.report.blocks import new_console
+    from weir.store.store import Store
+
+    require_no_chain(chosen)
+    tenants = load_tenants(lab_path)
+    id_ = plan.deployment_id(tenants.name, secrets.token_hex(4))
+    topology = measured_topology(tenants, id_, sorted(os.sched_getaffinity(0)))
+    if dry_run:
+        print(_json_planned(tenants, topology) if as_json else _planned(tenants, topology, quick=quick))
+        return
+    require_standing(cloud_steps(topology), topology)
+    check_reports(output)
+    with (
+        own_cpus(fabric.taking_part(topology), wait=wait),
+        Store(store) as database,
+        Progress() as progress,
+    ):
+        progress.say(_planned(tenants, topology, quick=quick))
+        campaign = TenantsCampaign(tenants, topology, quick=quick, store=database, progress=progress)
+        result = campaign.run()
+    stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
+    write_reports(result, output, stems, new_console(stderr=as_json), as_json=as_json, store=store)
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    nothing = _nothing_found(result)
+    if nothing is not None:
+        failed(nothing)
+
+
+def _nothing_found(result: Result) -> str | None:
+    """What a command says of a run without any number; None: it has some."""
+    cases = [case for _, case in result.cases()]
+    if any(trial.valid for case in cases for trial in case.curve):
+        return None
+    if any(one.status == "found" for case in cases for one in case.throughput):
+        return None
+    why = next((case.problem for case in cases if case.problem is not None), "no trial can be used")
+    return f"nothing was measured: {why}"
+
+
+def _planned(tenants: TenantsFile, topology: CloudTopology, *, quick: bool) -> str:
+    assert topology.tester is not None
+    wanted = tenants.measure.in_a_hurry() if quick else tenants.measure
+    cores = ", ".join(map(str, topology.tester.system_cores))
+    sending = ", ".join(map(str, tenants.sending()))
+    frames = ", ".join(map(str, tenants.traffic.frames))
+    loads = ", ".join(f"{load:,.0f}" for load in wanted.loads) or "none"
+    goals = ", ".join(goal.name for goal in wanted.goals) or "nothing"
+    return "\n".join(
+        (
+            f"{tenants.name}: {said(topology)}",
+            f"  tenants that send at once: {sending}; frames of {frames}; loads of each, pps: {loads}; "
+            f"searched for: {goals}",
+            f"  tester on core {topology.tester.core}, everything else on {cores}",
+        )
+    )
+
+
+def _json_planned(tenants: TenantsFile, topology: CloudTopology) -> str:
+    assert topology.tester is not None
+    return json.dumps(
+        {
+            "lab": tenants.name,
+            "frames": list(map(str, tenants.traffic.frames)),
+            "sending": list(tenants.sending()),
+            "tester": topology.tester.model_dump(mode="json"),
+        },
+        indent=2,
+    )

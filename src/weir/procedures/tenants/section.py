@@ -1,0 +1,2 @@
+from weir.report.sections import Section
+SECTION = Section(kind=lambda result: None)
