@@ -38,6 +38,7 @@ count_refused(struct packet_socket *socket, int error)
 	case ENOMEM:
 		return false;
 	case ENOBUFS:
+		socket->dropped_known++;
 		break;
 	case EMSGSIZE:
 		weir_count(&socket->tx_too_long, 1);
@@ -52,6 +53,21 @@ count_refused(struct packet_socket *socket, int error)
 	return true;
 }
 
+/* Whether the message behind those that a call took was dropped: such a call does not say why it
+ * ended, and the message would be sent, and counted by the interface, a second time. Rare: where
+ * the next queue becomes full.
+ */
+static bool
+was_dropped(struct packet_socket *socket)
+{
+	uint64_t now = weir_dropped_read(&socket->dropped);
+	bool dropped = now > socket->dropped_known;
+
+	if (dropped)
+		socket->dropped_known = now; /* of others, too: it is asked for once each */
+	return dropped;
+}
+
 /* Hands over `count` messages; those that were refused for good have no bytes then. Returns how
  * many were taken. */
 static uint16_t
@@ -64,6 +80,8 @@ send_all(struct packet_socket *socket, struct mmsghdr *messages, uint16_t count)
 
 		if (sent > 0) {
 			taken += sent;
+			if (taken < count && was_dropped(socket))
+				messages[taken++].msg_len = 0;
 		} else if (errno != EINTR) {
 			if (!count_refused(socket, errno))
 				break;
@@ -135,6 +153,8 @@ set_up(struct packet_socket *made, const struct weir_port_config *config)
 		return "open";
 	if (interface == 0)
 		return "find the interface of";
+	weir_dropped_open(&made->dropped, config->interface);
+	made->dropped_known = weir_dropped_read(&made->dropped);
 	failed = set_up_sending(made, interface);
 	return failed != NULL ? failed
 			      : packet_ring_open(&made->ring, interface, config->rx_queue_size);
@@ -146,6 +166,7 @@ free_socket(struct packet_socket *socket)
 	packet_ring_close(&socket->ring);
 	if (socket->send_fd >= 0)
 		close(socket->send_fd);
+	weir_dropped_close(&socket->dropped);
 	free(socket);
 }
 
@@ -170,6 +191,7 @@ open_socket(const struct weir_port_config *config, struct weir_port *port, struc
 		return weir_fail(error, "no_memory", config->name, NULL, NULL,
 				 "no memory for a port");
 	made->send_fd = -1;
+	made->dropped.fd = -1;
 	made->ring.fd = -1;
 	made->ring.mempool = weir_ports_mempool();
 	made->ring.room_bytes =

@@ -9,6 +9,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "dropped.h"
 #include "kind.h"
 #include "unfinished.h"
 
@@ -35,6 +36,8 @@ struct packet_ring {
 struct packet_socket {
 	struct packet_ring ring; /* the first member: receive() is given it */
 	int send_fd;
+	struct weir_dropped dropped;
+	uint64_t dropped_known; /* of what the interface dropped: has been told, or was before */
 	struct rte_eth_stats stats;
 	uint64_t tx_too_long, tx_down;
 };

@@ -8,7 +8,7 @@ from socket import AF_INET
 
 from pyroute2 import IPRoute
 
-from weir.base.cloud import OUTSIDE, CloudTopology, router_name
+from weir.base.cloud import OUTSIDE, CloudTopology, dhcp_name, router_name
 from weir.fabric import namespace, stop_signals
 from weir.fabric.cloud.counters import CloudCounters
 from weir.fabric.counters import Counter
@@ -52,6 +52,7 @@ class MeasuredCloud:
         for network in self._topology.networks:
             yield from (one.name for one in network.instances)
             yield router_name(network)
+            yield dhcp_name(network)
         yield OUTSIDE
 
     def _kept(self, netns: str) -> int:
