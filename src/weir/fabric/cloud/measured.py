@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from socket import AF_INET
+from socket import AF_INET, SOCK_DGRAM, socket
 
 from pyroute2 import IPRoute
 
@@ -14,6 +14,7 @@ from weir.fabric.cloud.counters import CloudCounters
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, threads_of
 from weir.fabric.outside import TakenWatch, taking_part
+from weir.plan.cloud.tester import TO_PORT
 
 _PERMANENT, _KNOWN = 0x80, 0x02 | 0x04 | 0x08 | 0x10
 """NUD_PERMANENT; NUD_REACHABLE, _STALE, _DELAY, _PROBE of linux/neighbour.h."""
@@ -42,6 +43,14 @@ class MeasuredCloud:
             lambda: threads_of(started.values()),
             lambda: threads_of(loops),
         )
+
+    def ask_gateways(self) -> None:
+        """Every host that sends says a word to the host outside, by its own TCP/IP stack: so it asks for its
+        gateway, and switches learn where that is. The tester asks nobody."""
+        assert self._topology.tester is not None
+        for name in self._topology.tester.senders:
+            with namespace.inside(self._topology.namespace(name)), socket(AF_INET, SOCK_DGRAM) as word:
+                word.sendto(b"", (self._topology.outside, TO_PORT))
 
     def keep_neighbours(self) -> int:
         """What hosts and routers have learnt of each other's MAC addresses by now, they know from now on: an

@@ -57,12 +57,25 @@ def wire(netns: str, interface: str, peer_netns: str, peer: str, mtu_bytes: int 
     )
 
 
+LEARNT_S = 86_400
+"""How long switches know where an address was: longer than a measurement. Hosts whose traffic runs one way
+and who ask for no address meanwhile would be forgotten, and their packets flooded."""
+_TWO = 2
+
+
 def bridge(netns: str, name: str, ports: Sequence[str], mtu_bytes: int = MTU_BYTES) -> list[Step]:
-    """A Linux bridge that floods: it has two ports, or few."""
+    """A Linux bridge. Of two ports it floods, as there is nothing to learn."""
+    learns = len(ports) > _TWO
     made = Step(
         kind="bridge",
         name=f"bridge:{netns}.{name}",
-        params={"netns": netns, "bridge": name, "ageing_s": 0, "mtu_bytes": mtu_bytes, "vanishes": True},
+        params={
+            "netns": netns,
+            "bridge": name,
+            "ageing_s": LEARNT_S if learns else 0,
+            "mtu_bytes": mtu_bytes,
+            "vanishes": True,
+        },
         text=f"make bridge {name} in {netns}, without STP and multicast snooping",
         undo_text="",
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from weir.base.cloud import DATA_MTU_BYTES, NETWORK_NODE, CloudNode, CloudTopology
 from weir.base.step import Step
 from weir.plan.cloud import flows, names
+from weir.plan.cloud.parts import LEARNT_S
 
 _OWN_TAG = 4095  # of br-int's own interface: in no network
 DATAPATH = "{datapath}"
@@ -74,6 +75,7 @@ def _bridge(name: str, *, secure: bool) -> list[list[str]]:
         ["add-br", name],
         ["set", "Bridge", name, f"datapath_type={DATAPATH}", f"fail-mode={mode}"],
         ["set", "Bridge", name, "mcast_snooping_enable=false", "stp_enable=false"],
+        ["set", "Bridge", name, f"other_config:mac-aging-time={LEARNT_S}"],
     ]
 
 

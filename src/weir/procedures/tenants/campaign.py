@@ -186,6 +186,7 @@ def _standing(tenants: TenantsFile, topology: CloudTopology) -> Iterator[Running
             hello = client.hello()
             client.configure(tester_configuration(topology))
             client.start()
+            cloud.ask_gateways()
             _first_packets(client, tenants, topology)
             cloud.keep_neighbours()
             took_s = round(time.monotonic() - began, 3)
