@@ -95,7 +95,7 @@ class TenantNetwork(FixedRecord):
 
 
 class CloudTester(FixedRecord):
-    """What sends from tenants' hosts and counts what arrives outside: a weir-dp, in a cloud that is measured."""
+    """What sends from tenants' hosts and counts what arrives outside, where a cloud is measured: a weir-dp."""
 
     core: int
     """On which it polls."""

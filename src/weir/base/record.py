@@ -29,8 +29,8 @@ class Record(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """With the words beneath its fields. Read when a class is made, as pydantic's use_attribute_docstrings
-        does, they took an eighth of the time in which a command begins; no command shows them."""
+        """With the words beneath its fields. Read when a class is made, as by pydantic's
+        use_attribute_docstrings, they took an eighth of the time in which a command begins."""
         schema = handler(core)
         properties = handler.resolve_ref_schema(schema).get("properties", {})
         for name, words in _words_beneath(cls):

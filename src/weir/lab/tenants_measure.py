@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`traffic`, `measure` and `cores` of a tenants file: what `weir run` sends through a cloud, and how it judges
-what arrives. Keys that chains have too mean the same there."""
+"""`traffic`, `measure` and `cores` of a tenants file: what `weir run` sends through a cloud, and how it
+judges what arrives. Keys that chains have too mean the same there."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class TenantsTrials(LabSection):
     )
     duration_sum_s: Duration = Field(default=1.5, description="trial time at one load that decides")
     drain_ms: Milliseconds = Field(
-        default=2000,
+        default=300,
         gt=0,
         le=60_000,
-        description="wait for the last packets after a trial: switches that get no time keep them for long",
+        description="so long nothing more must have come before a trial is over",
     )
     retries: int = Field(
         default=3, ge=0, le=100, description="repeats of an invalid trial before it is given up"

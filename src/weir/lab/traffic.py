@@ -70,8 +70,8 @@ class Traffic(LabSection):
         description="frame sizes in L2 bytes with FCS, at most 9216 (with a VLAN tag 9220); IMIX: 7 of 64, 4 "
         "of 570, 1 of 1518; jumbo: 9018; or mixes as IMIX genomes (RFC 6985), imix:aaaaaaaddddg or, with "
         "sizes of your own, imix:aaA:A=570; capture: the frames of `capture`, and these alone where this is "
-        "absent; connections: those of `connections`, likewise; one result each. Absent otherwise: 64, or 128 "
-        "where headers and stamp need more than 64 (IPv6, TCP, a VLAN tag)",
+        "absent; connections: those of `connections`, likewise; one result each. Absent otherwise: 64, or "
+        "128 where headers and stamp need more than 64 (IPv6, TCP, a VLAN tag)",
     )
     ip: IpVersion = Field(default=4, description="version of IP")
     l4: Literal["udp", "tcp"] = Field(default="udp", description="transport protocol")

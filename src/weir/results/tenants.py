@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tenants' hosts sent through a cloud, and what of it arrived outside. The trials are those of the case."""
+"""What tenants' hosts sent through a cloud, and what arrived outside. The trials are those of the case."""
 
 from __future__ import annotations
 

@@ -47,9 +47,9 @@ class CloudCounters:
         self._peer = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
         names_of = [node.name for node in topology.nodes]
         names_of += [one.name for network in topology.networks for one in network.instances]
-        self._forwarding = [
-            one.name for network in topology.networks for one in network.functions
-        ] + [router_name(network) for network in topology.networks]
+        self._forwarding = [one.name for network in topology.networks for one in network.functions] + [
+            router_name(network) for network in topology.networks
+        ]
         self._called = {topology.namespace(name): name for name in [*names_of, *self._forwarding]}
         self._of = {
             (network.number, one.number): one.name

@@ -11,8 +11,10 @@ from pyroute2 import IPRoute
 from weir.base.cloud import OUTSIDE, CloudTopology, dhcp_name, router_name
 from weir.fabric import namespace, stop_signals
 from weir.fabric.cloud.counters import CloudCounters
+from weir.fabric.cloud.switch import userspace
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, threads_of
+from weir.fabric.openvswitch import version
 from weir.fabric.outside import TakenWatch, taking_part
 from weir.plan.cloud.tester import TO_PORT
 
@@ -33,6 +35,10 @@ class MeasuredCloud:
         self._deployment.require_alive()
         with stop_signals.held():
             return self._counters.read()
+
+    def datapath(self) -> str:
+        """What switches, with its version."""
+        return f"Open vSwitch {version()} ({'userspace' if userspace() else 'kernel'} datapath)"
 
     def core_watch(self) -> TakenWatch:
         """For times in which others have its cores; close it."""

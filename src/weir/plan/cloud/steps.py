@@ -22,8 +22,8 @@ from weir.base.cloud import (
 from weir.base.step import Step
 from weir.plan.cloud import filters, names, switches
 from weir.plan.cloud.parts import bridge, interface, routes, ruleset, silent, wire
-from weir.plan.cloud.tester import tester_steps
 from weir.plan.cloud.routers import dhcp_host_steps, dhcp_server_step, router_steps
+from weir.plan.cloud.tester import tester_steps
 
 _FILTERS_BRIDGED = [
     f"net.bridge.bridge-nf-call-{tables}" for tables in ("iptables", "ip6tables", "arptables")

@@ -119,7 +119,9 @@ def tenant_streams(
     )
 
 
-def _stream(topology: CloudTopology, tenants: TenantsFile, name: str, number: int, frame: str) -> StreamConfig:
+def _stream(
+    topology: CloudTopology, tenants: TenantsFile, name: str, number: int, frame: str
+) -> StreamConfig:
     network, host = topology.instance(name)
     functions = {one.address: one.mac for one in network.functions}
     flows = tenants.traffic.flows

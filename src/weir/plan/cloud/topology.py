@@ -64,9 +64,7 @@ def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]
         raise PlanError(f"this machine gives no CPU {missing[0]}; expected cores of {sorted(cpus)}")
     if len({tester, *system}) < FEWEST_CORES:
         raise PlanError("a cloud is measured on two CPUs or more: one is the tester's, and there is no other")
-    senders = tuple(
-        network.instances[0].name for network in topology.networks[: max(tenants.sending())]
-    )
+    senders = tuple(network.instances[0].name for network in topology.networks[: max(tenants.sending())])
     made = CloudTester(core=tester, system_cores=system, senders=senders)
     return topology.model_copy(update={"tester": made})
 

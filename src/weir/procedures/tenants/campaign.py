@@ -130,8 +130,8 @@ class TenantsCampaign:
         setup = Setup(
             technology=self._topology.security,
             chain=f"{sending} of {len(tenants)}",
-            datapath=on.deployment.datapath(),
-            fidelity=fidelity(self._topology, on.deployment.datapath()),
+            datapath=on.cloud.datapath(),
+            fidelity=fidelity(self._topology, on.cloud.datapath()),
             bring_up_s=on.bring_up_s,
         )
         versions = {"dpdk": on.hello.dpdk} | on.deployment.versions()
@@ -208,7 +208,7 @@ def _first_packets(client: DataPlaneClient, tenants: TenantsFile, topology: Clou
     tester.configure_traffic(config)
     lacking = dict(enumerate(senders))
     for _ in range(_TRIES):
-        rates_pps = {number: _FIRST_PACKETS for number in range(len(senders))}
+        rates_pps = dict.fromkeys(range(len(senders)), _FIRST_PACKETS)
         for stream in tester.run(rates_pps, _FIRST_S, 1.0).streams:
             if stream.delivered:
                 lacking.pop(stream.id, None)

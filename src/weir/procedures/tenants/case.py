@@ -18,6 +18,8 @@ from weir.results.tenants import Tenants, TenantShare, TenantsPoint
 from weir.results.trial import Drop
 
 NAME = "tenants"
+FAR_TOO_MUCH = 0.2
+"""Loss ratio of some tenant at a load above which no goal is looked for."""
 
 
 class TenantsCase(SearchedCase):
@@ -32,10 +34,21 @@ class TenantsCase(SearchedCase):
         self.record = Tenants(tenants=list(senders), standing=standing)
 
     def measure(self) -> None:
-        """What is finished is kept when this raises."""
-        super().measure()
-        if self.problem is not None:
-            return
+        """The loads first: the search then begins below the first that is far too much. What is finished is
+        kept when this raises."""
+        self.chain.tester.configure_traffic(self.traffic.config)
+        self._load()
+        too_much = (
+            one.load_pps * len(self.record.tenants)
+            for one in self.record.points
+            if one.shares and max(share.loss_ratio for share in one.shares) > FAR_TOO_MUCH
+        )
+        highest_pps = min(too_much, default=None)
+        self._measure = self._measure.model_copy(update={"max_load_pps": highest_pps})
+        if self._wanted.goals:
+            super().measure()
+
+    def _load(self) -> None:
         loads = [load for load in self._wanted.loads for _ in range(self._wanted.repeats)]
         trials: dict[float, list[Trial]] = {}
         for number, load_pps in enumerate(loads, 1):
@@ -44,9 +57,9 @@ class TenantsCase(SearchedCase):
             outcome = self.runner.valid("curve", together_pps, self._wanted.duration_s)
             self._loaded.append(outcome.trial)
             trials.setdefault(load_pps, []).append(outcome.trial)
-        self.record.points = [
-            point(load_pps, some, self.record.tenants) for load_pps, some in trials.items()
-        ]
+            self.record.points = [
+                point(each_pps, some, self.record.tenants) for each_pps, some in trials.items()
+            ]
 
     def found(self) -> dict[str, Any]:
         """With the record of all loads; their trials are the curve."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weir.lab.tenants import TenantsFile
     from weir.results.result import Result
 
+
 def run_tenants(
     lab_path: Path,
     chosen: Mapping[str, object],

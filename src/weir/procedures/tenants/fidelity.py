@@ -17,15 +17,16 @@ def fidelity(topology: CloudTopology, datapath: str) -> list[str]:
     """In sentences."""
     tester = topology.tester
     assert tester is not None
-    cores = ", ".join(map(str, tester.system_cores))
+    cores = "core" if len(tester.system_cores) == 1 else "cores"
+    cores += " " + ", ".join(map(str, tester.system_cores))
     nodes = len(topology.nodes)
     return [
-        f"All {nodes} nodes are network namespaces of this host, and share its cores {cores}: rates are those "
+        f"All {nodes} nodes are network namespaces of this host, and share its {cores}: rates are those "
         "of all nodes together, and none is that of a node with a machine of its own.",
         f"The nodes' switches: {datapath}. Between nodes: {topology.isolation}.",
         _FILTERS[topology.security],
         f"The tester polls on core {tester.core}, sends at the tenants' hosts as their TCP/IP stacks would, "
-        "and takes what arrives at the host outside; the kernel steers what was sent to the other cores "
+        f"and takes what arrives at the host outside; the kernel steers what was sent to {cores} "
         "(receive packet steering), so that a sender does not forward its own packets.",
         "Hosts and routers keep what they have learnt of each other's MAC addresses: no ARP within trials.",
     ]
