@@ -11,8 +11,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from weir.base.record import as_text
+from weir.lab.of_tenants import has_tenants
 from weir.lab.overlay import lab_schema
-from weir.lab.tenants_load import has_tenants
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "schema" / "lab.schema.json"

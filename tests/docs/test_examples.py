@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from weir.lab import load_lab
-from weir.lab.tenants_load import has_tenants, load_tenants
+from weir.lab.of_tenants import has_tenants
+from weir.lab.tenants_load import load_tenants
 
 ROOT = Path(__file__).resolve().parents[2]
 

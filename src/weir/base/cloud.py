@@ -95,7 +95,7 @@ class TenantNetwork(FixedRecord):
 
 
 class CloudTester(FixedRecord):
-    """What sends from tenants' hosts and counts what arrives outside, where a cloud is measured: a weir-dp."""
+    """What sends from tenants' hosts and counts what arrives outside: in a cloud that is measured."""
 
     core: int
     """On which it polls."""
@@ -143,6 +143,10 @@ class CloudTopology(FixedRecord):
         if node == NETWORK_NODE:
             return list(self.networks)
         return [one for one in self.networks if any(each.node == node for each in one.instances)]
+
+    def working_cores(self) -> set[int]:
+        """Of its own; where it is not measured there are none."""
+        return {self.tester.core, *self.tester.system_cores} if self.tester is not None else set()
 
     def outside_cores(self) -> tuple[int, ...]:
         """Those of what forwards outside weir-dp, where it is measured."""

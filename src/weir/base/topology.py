@@ -332,6 +332,10 @@ class Topology(FixedRecord):
         """Whether its ports are a program's at sockets."""
         return any(port.kind in PROGRAM_PEERS for port in self.ports if port.node == node.name)
 
+    def working_cores(self) -> set[int]:
+        """On which something of it works."""
+        return {core for node in self.nodes for core in node.cores} | set(self.switch_cores)
+
     def outside_cores(self) -> tuple[int, ...]:
         """On which a switch, Linux, a program or a virtual machine works, each once."""
         there = (core for node in self.functions() if not node.in_weir_dp for core in node.cores)

@@ -60,7 +60,7 @@ def deploy(
     from weir import fabric, plan
     from weir.cli.cloud import deploy_cloud, require_no_chain
     from weir.fabric.fidelity import without_limits
-    from weir.lab.tenants_load import has_tenants
+    from weir.lab.of_tenants import has_tenants
     from weir.plan import end_hosts
 
     if has_tenants(lab_path):

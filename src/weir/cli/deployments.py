@@ -66,7 +66,7 @@ def cloud_of(deployment: Deployment) -> CloudTopology | None:
 
 def of_tenants(lab: str) -> bool:
     """Whether the lab builds a cloud."""
-    from weir.lab.tenants_load import has_tenants
+    from weir.lab.of_tenants import has_tenants
 
     return has_tenants(lab)
 

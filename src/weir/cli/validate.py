@@ -32,8 +32,8 @@ def validate(
     from weir.cli.cloud import require_no_chain, validate_cloud
     from weir.cli.lab_check import unfit
     from weir.lab import load_lab
+    from weir.lab.of_tenants import has_tenants
     from weir.lab.problem import LabFileError
-    from weir.lab.tenants_load import has_tenants
     from weir.lab.ways import ways
 
     if has_tenants(lab_path):

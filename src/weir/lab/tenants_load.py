@@ -15,12 +15,11 @@ from pydantic import ValidationError
 from weir.base.cloud import OUTSIDE
 from weir.base.record import SCHEMA_ID
 from weir.lab.complaint import Complaint, complaints_about, located
+from weir.lab.of_tenants import TENANTS, tenants_file
 from weir.lab.problem import LabFileError
-from weir.lab.source import FileKind, read_source
+from weir.lab.source import read_source
 from weir.lab.tenants import RESERVED_NAMES, TENANTS_MAX, TenantsFile
 
-TENANTS = FileKind("a lab with tenants", "lab.yml", "weir, name, cloud, tenants")
-KEY = "tenants"
 _BEFORE_TENANTS = 2  # addresses outside: of the host there, and none of number 0
 _SHARED_ADDRESSES = ipaddress.IPv4Network("172.16.0.0/24")
 """Of the nodes on their own wire."""
@@ -32,23 +31,9 @@ def tenants_schema() -> dict[str, Any]:
     return {"$schema": SCHEMA_ID, **TenantsFile.model_json_schema(), "title": "Weir lab file with tenants"}
 
 
-def _file(path: Path) -> Path:
-    return path / TENANTS.file if path.is_dir() and (path / TENANTS.file).is_file() else path
-
-
-def has_tenants(path: str | Path) -> bool:
-    """Whether that lab file, or `lab.yml` in that directory, is one of tenants. False if it cannot be read:
-    whoever reads it as a lab says why."""
-    try:
-        values = read_source(_file(Path(path)), TENANTS).values
-    except LabFileError:
-        return False
-    return isinstance(values, dict) and KEY in values
-
-
 def load_tenants(path: str | Path) -> TenantsFile:
     """Reads and checks it. LabFileError has all its problems."""
-    source = read_source(_file(Path(path)), TENANTS)
+    source = read_source(tenants_file(Path(path)), TENANTS)
     problems = list(source.problems)
     found = None
     try:

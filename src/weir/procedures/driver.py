@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from weir import fabric, plan
 from weir.base.error import ChainError
@@ -20,7 +21,6 @@ from weir.fabric import stop_signals
 from weir.fabric.outside import TakenWatch
 from weir.lab import Chain, Lab
 from weir.lab.frames import CAPTURE, mean_frame_bytes
-from weir.lab.tenants import TenantsFile
 from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.plan import SOCKET, Plan
@@ -29,6 +29,9 @@ from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.protocol.ledger import Hello
 from weir.protocol.traffic_results import Learned
 from weir.results.result import Fingerprint, Setup
+
+if TYPE_CHECKING:
+    from weir.lab.tenants import TenantsFile
 
 _LOOK_S = 0.01
 _ANNOUNCED = 3

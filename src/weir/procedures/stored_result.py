@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from weir import __version__, fabric
 from weir.fabric import stop_signals
 from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
-from weir.lab.tenants import TenantsFile
 from weir.procedures.driver import take_down_leftovers
 from weir.results.result import Case, Result, Setup
 from weir.store.store import Store
+
+if TYPE_CHECKING:
+    from weir.lab.tenants import TenantsFile
 
 
 def new_result(lab: Lab | TenantsFile, *, quick: bool, baseline: str, kind: str = "") -> Result:

@@ -14,7 +14,8 @@ from ruamel.yaml import YAML
 from weir.lab import Lab, load_lab
 from weir.lab.frames import JUMBO, SIMPLE_IMIX, Frame, frame_sizes_bytes, mean_frame_bytes
 from weir.lab.nf import NfOption
-from weir.lab.tenants_load import has_tenants, load_tenants
+from weir.lab.of_tenants import has_tenants
+from weir.lab.tenants_load import load_tenants
 
 from .lab_text import GOOD, load
 

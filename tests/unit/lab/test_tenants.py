@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from weir.lab import LabFileError, load_lab
-from weir.lab.tenants_load import has_tenants, load_tenants
+from weir.lab.of_tenants import has_tenants
+from weir.lab.tenants_load import load_tenants
 
 GOOD = """weir: 1
 name: cloud

@@ -9,7 +9,7 @@ import pytest
 
 from weir.base.cores import Cores
 from weir.lab import load_lab
-from weir.lab.tenants_load import has_tenants
+from weir.lab.of_tenants import has_tenants
 from weir.lab.ways import Way, ways
 from weir.technology.direct import DirectOptions
 

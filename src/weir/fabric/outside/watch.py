@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from weir.base.cloud import CloudTopology
 from weir.base.topology import KERNEL_PORT_KINDS, Topology
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
 from weir.fabric.outside.perf import Perf, require_perf
@@ -15,17 +15,16 @@ from weir.fabric.step_handlers import Site
 from weir.results.result import AreaLoad, CoreLoad
 from weir.technology import TECHNOLOGIES
 
+if TYPE_CHECKING:
+    from weir.base.cloud import CloudTopology
+
 _POLLED = "weir-dp"
 """Its polling threads are areas of the ledger already."""
 
 
 def taking_part(topology: Topology | CloudTopology) -> frozenset[int]:
-    """All cores on which something of it works; of a cloud that is not measured none is its own."""
-    if isinstance(topology, CloudTopology):
-        tester = topology.tester
-        return frozenset((tester.core, *tester.system_cores)) if tester is not None else frozenset()
-    used = {core for node in topology.nodes for core in node.cores}
-    return frozenset(used | set(topology.switch_cores))
+    """All cores on which something of it works."""
+    return frozenset(topology.working_cores())
 
 
 class Watch:

@@ -25,7 +25,7 @@ RECEIVER = OUTSIDE
 """weir-dp's port there; its other ports have the names of the hosts that send."""
 FIRST_PORT, LAST_PORT = 1024, 32767
 TO_PORT = 9
-"""UDP, discard (RFC 863). Those who translate addresses may change source ports, never this one."""
+"""UDP, discard. Those who translate addresses may change source ports, never this one."""
 _RING_FRAMES = 4096
 _RING_FRAMES_SENDING = 1024
 _MBUFS = 16_384

@@ -16,7 +16,6 @@ from weir.base.error import ChainError, FabricError
 from weir.fabric import stop_signals
 from weir.fabric.cloud.measured import MeasuredCloud
 from weir.fabric.outside import TakenWatch
-from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
 from weir.lab.tenants import TenantsFile
 from weir.measure import Traffic, ceilings
@@ -26,6 +25,7 @@ from weir.measure.one_case import Event, OnChain, TrialFinished, measured
 from weir.measure.tester import Stream
 from weir.plan import SOCKET
 from weir.plan.cloud import cloud_steps
+from weir.plan.cloud.loopback import loopback_lab
 from weir.plan.cloud.tester import tenant_streams, tester_configuration
 from weir.procedures.campaign import CampaignProgress
 from weir.procedures.driver import new_id, planned, running, take_down_leftovers
@@ -105,7 +105,7 @@ class TenantsCampaign:
 
     def _alone(self, frames: Sequence[str]) -> dict[str, Ceiling]:
         """What the tester can do over sockets of the same kind."""
-        lab = _loopback_lab(self._tenants, self._topology, frames)
+        lab = loopback_lab(self._tenants, self._topology, frames)
         (technology,) = lab.technology
         wire = plan.loopback(planned(lab, technology, lab.chains()[0]), new_id(lab))
         with running(lab, wire) as loop:
@@ -218,24 +218,4 @@ def _first_packets(client: DataPlaneClient, tenants: TenantsFile, topology: Clou
     raise FabricError(
         f"nothing that {next(iter(lacking.values()))} sends arrives outside",
         "see what its filters drop: `weir deploy` the lab, `weir exec` a ping there, and `weir inspect`",
-    )
-
-
-def _loopback_lab(tenants: TenantsFile, topology: CloudTopology, frames: Sequence[str]) -> Lab:
-    """A chain whose tester is that of the cloud: of it only the tester is built."""
-    assert topology.tester is not None
-    core = topology.tester.core
-    return Lab.model_validate(
-        {
-            "weir": 1,
-            "name": tenants.name,
-            "chain": ["PVP"],
-            "technology": ["linux-bridge"],
-            "traffic": {"frames": list(frames), "flows": {"count": tenants.traffic.flows}},
-            "tester": {"direction": "left-to-right"},
-            "technologies": {
-                "linux-bridge": {"cores": {"tester": [core], "functions": [topology.tester.system_cores[0]]}}
-            },
-            "host": {"hugepages": "none"},
-        }
     )

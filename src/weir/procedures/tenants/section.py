@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from rich.console import RenderableType
 
-from weir.procedures.tenants.case import NAME
-from weir.procedures.tenants.slope import Slope, fitted
+from weir.procedures.tenants.section_slope import Slope, fitted
 from weir.report import blocks, numbers
 from weir.report.page.markup import sheet
 from weir.report.sections import HOW_TO_READ, Cell, CsvTable, Note, PagePart, PlainTable, Section
@@ -18,6 +17,7 @@ from weir.report.summary import frame_label
 from weir.results.result import Case, Result, Setup
 from weir.results.tenants import Tenants, TenantsPoint
 
+NAME = "tenants"
 HEAD = (
     "Sending", "frame", "each sends, pps", "of each arrives, pps", "least–most", "lost",
     "latency, p99", "where most is lost",

@@ -69,7 +69,7 @@ def run(
 
     from weir import fabric
     from weir.cli.progress import Progress
-    from weir.lab.tenants_load import has_tenants
+    from weir.lab.of_tenants import has_tenants
     from weir.procedures.campaign import Campaign
     from weir.procedures.driver import all_planned
     from weir.procedures.stored_result import seconds_before
@@ -77,10 +77,8 @@ def run(
     from weir.store.store import Store
 
     if has_tenants(lab_path):
-        from weir.procedures.tenants.command import run_tenants
-
         chosen = {"--technology": technology, "--variant": variant, "--chain": chain, "--frame": frame}
-        run_tenants(
+        import_module("weir.procedures.tenants.command").run_tenants(
             lab_path, chosen,
             quick=quick, dry_run=dry_run, as_json=as_json, wait=wait, output=output, store=store,
         )  # fmt: skip
