@@ -42,8 +42,9 @@ def load_lab(
         path = path / LAB_FILE
     source = read_source(path)
     if isinstance(source.values, dict) and _OF_A_CLOUD in source.values:
-        message, wanted = "the lab has tenants, which are no chain to measure", "a lab with `chain`"
-        source.complain((_OF_A_CLOUD,), message, f"{wanted}; `weir deploy` builds tenants")
+        message = "the lab has tenants, which are no chain to measure"
+        wanted = "a lab with `chain`; `weir deploy` builds tenants, `weir run` measures them"
+        source.complain((_OF_A_CLOUD,), message, wanted)
         raise LabFileError(source.problems)
     base, overlaid = split_overlay(source)
     problems = list(source.problems)

@@ -73,7 +73,7 @@ def _steering(topology: CloudTopology, node: str, taps: list[str], tester: Cloud
 
 
 @refusing()
-def tester_configuration(topology: CloudTopology) -> Configure:
+def cloud_configuration(topology: CloudTopology) -> Configure:
     """Ports and areas of weir-dp: a generator at each host that sends, and a receiver outside."""
     tester = topology.tester
     assert tester is not None

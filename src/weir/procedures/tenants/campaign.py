@@ -26,7 +26,7 @@ from weir.measure.tester import Stream
 from weir.plan import SOCKET
 from weir.plan.cloud import cloud_steps
 from weir.plan.cloud.loopback import loopback_lab
-from weir.plan.cloud.tester import tenant_streams, tester_configuration
+from weir.plan.cloud.tester import tenant_streams, cloud_configuration
 from weir.procedures.campaign import CampaignProgress
 from weir.procedures.driver import new_id, planned, running, take_down_leftovers
 from weir.procedures.stored_result import new_result
@@ -184,7 +184,7 @@ def _standing(tenants: TenantsFile, topology: CloudTopology) -> Iterator[Running
             closing(cloud.core_watch()) as cores,
         ):
             hello = client.hello()
-            client.configure(tester_configuration(topology))
+            client.configure(cloud_configuration(topology))
             client.start()
             cloud.ask_gateways()
             _first_packets(client, tenants, topology)

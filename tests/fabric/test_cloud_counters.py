@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a measured cloud's counters are read, and what the places are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.fabric.cloud.counters import CloudCounters, End, conntrack_drops
+from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
+from weir.plan.cloud import cloud_steps, measured_topology
+
+TABLE = """entries  clashres found new invalid ignore delete chainlength insert insert_failed drop early_drop
+0000000a  00000000 00000001 00000000 0000002c 00000007 00000000 00000000 00000000 00000003 0000000f 00000001
+0000000a  00000000 00000001 00000000 0000002c 00000007 00000000 00000000 00000000 00000001 00000001 00000000
+"""
+
+
+def test_connection_tracking_tells_what_it_dropped_for_each_cpu() -> None:
+    assert {one.reason: one.value for one in conntrack_drops("blue.router", TABLE)} == {
+        "conntrack_drop": 16,
+        "conntrack_early_drop": 1,
+        "conntrack_insert_failed": 4,
+    }
+    assert conntrack_drops("blue.router", "") == []
+
+
+@pytest.fixture
+def counters(tmp_path: Path) -> CloudCounters:
+    tenants = TenantsFile(
+        weir=1, name="cloud", tenants=(Tenant(name="blue", functions=(TenantFunction(name="dpi"),)),)
+    )
+    topology = measured_topology(tenants, "cloud-12345678", (0, 1))
+    return CloudCounters(topology, cloud_steps(topology), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("at", "interface", "place"),
+    [
+        ("compute1", "qvo1.1", "compute1:qvo of blue.1"),
+        ("compute1", "tap1.2", "compute1:tap of blue.dpi"),
+        ("network", "qr1", "network:qr1"),
+        ("compute1", "eth1", "compute1:eth1"),
+        ("blue.1", "eth0", "blue.1:eth0"),
+        ("blue.router", "qg", "blue.router:qg"),
+    ],
+)
+def test_a_place_is_called_by_whose_it_is(
+    counters: CloudCounters, at: str, interface: str, place: str
+) -> None:
+    assert counters.place(End(f"weir-12345678-{at}", interface)) == place

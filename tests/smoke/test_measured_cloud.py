@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir run` of a lab with tenants: every packet of every tenant is accounted for, at loads that the cloud
+carries and at loads that it does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from weir.cli.exits import INTERRUPTED, OK
+from weir.fabric import namespace
+from weir.results.result import Result, Trial
+from weir.results.tenants import Tenants
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="a cloud is measured on two CPUs or more"),
+]
+
+WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
+LIGHT, FAR_TOO_MUCH = 200, 150_000
+LAB = """weir: 1
+name: tiny
+cloud: {{compute_nodes: {nodes}, isolation: {isolation}, security: {security}}}
+tenants:
+  - {{name: plain, instances: 2}}
+  - {{name: through, functions: [{{name: dpi}}]}}
+traffic: {{frames: 64, flows: 4}}
+measure:
+  sending: [2]
+  loads: [{loads}]
+  duration_s: 0.3
+  repeats: 1
+  goals: []
+  trial: {{retries: 6}}
+"""
+
+
+def lab(folder: Path, isolation: str, security: str, nodes: int, *loads: int) -> Path:
+    text = LAB.format(
+        isolation=isolation, security=security, nodes=nodes, loads=", ".join(f"{one}pps" for one in loads)
+    )
+    (folder / "lab.yml").write_text(text)
+    return folder
+
+
+def accounted(trial: Trial) -> None:
+    assert trial.valid, trial.invalid_because
+    assert trial.offered == trial.delivered + sum(drop.packets for drop in trial.drops)
+    assert trial.unaccounted == trial.duplicates == trial.reordered == 0
+
+
+@pytest.mark.parametrize(
+    ("isolation", "security", "nodes"),
+    [("gre", "bridge-filter", 1), ("vxlan", "ovs-conntrack", 2), ("vlan", "none", 2)],
+)
+def test_what_each_tenant_sends_arrives_or_is_lost_at_a_device_that_says_so(
+    isolation: str, security: str, nodes: int, tmp_path: Path, run_root: Path
+) -> None:
+    folder = lab(tmp_path, isolation, security, nodes, LIGHT, FAR_TOO_MUCH)
+    done = subprocess.run(
+        [*WEIR, "run", str(folder), "--json", "--store", str(tmp_path / "store.db")],
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == OK, done.stderr
+    ((setup, case),) = Result.model_validate_json(done.stdout).cases()
+    assert setup.technology == security
+    light, much = case.curve
+    accounted(light)
+    assert light.delivered == light.offered > 0
+    accounted(much)
+    assert much.delivered < much.offered / 2
+    record = Tenants.model_validate(case.records["tenants"])
+    assert [one.tenant for one in record.points[0].shares] == ["plain", "through"]
+    for one in record.points[0].shares:
+        assert one.delivered_pps == one.offered_pps == pytest.approx(LIGHT, rel=0.1)
+    assert all(one.loss_ratio > 0.2 for one in record.points[1].shares)
+    assert sum(one.packets for one in record.points[1].drops) == much.offered - much.delivered
+    assert list(run_root.glob("*.journal")) == []
+
+
+def test_ctrl_c_takes_the_cloud_down_and_keeps_what_was_finished(tmp_path: Path, run_root: Path) -> None:
+    folder = lab(tmp_path, "gre", "none", 1, LIGHT, LIGHT + 1, LIGHT + 2)
+    run = subprocess.Popen(
+        [*WEIR, "run", str(folder), "--json", "--store", str(tmp_path / "store.db")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (built := list(run_root.glob("tiny-*/ovs-network"))):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    run.send_signal(signal.SIGINT)
+    said, complained = run.communicate(timeout=60)
+    assert run.returncode == INTERRUPTED, complained
+    assert json.loads(said)["interrupted"]
+    token = built[0].parent.name.rpartition("-")[2]
+    assert not [path.name for path in namespace.DIRECTORY.iterdir() if token in path.name]
+    assert list(run_root.glob("*.journal")) == []
+
+
+def test_one_that_cannot_be_measured_says_why_before_anything_is_built(
+    tmp_path: Path, run_root: Path
+) -> None:
+    folder = lab(tmp_path, "gre", "none", 1, LIGHT)
+    with (folder / "lab.yml").open("a") as file:
+        file.write("cores: {system: [1023]}\n")
+    done = subprocess.run([*WEIR, "run", str(folder)], capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.startswith("weir: this machine gives no CPU 1023")
+    chosen = subprocess.run(
+        [*WEIR, "run", str(folder), "--chain", "PVP"], capture_output=True, text=True, check=False
+    )
+    assert (chosen.returncode, "--chain is for chains" in chosen.stderr) == (2, True)
+    assert list(run_root.glob("*.journal")) == []

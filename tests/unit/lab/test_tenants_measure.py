@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a lab with tenants says of its measurement: what is read, and what is refused, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.lab import LabFileError
+from weir.lab.tenants import TenantsFile
+from weir.lab.tenants_load import load_tenants
+
+GOOD = "weir: 1\nname: cloud\ntenants:\n  - {name: red, count: 3}\n"
+
+
+def loaded(folder: Path, more: str = "") -> TenantsFile:
+    (folder / "lab.yml").write_text(GOOD + more)
+    return load_tenants(folder)
+
+
+def test_one_tenant_sends_and_then_all_unless_the_file_says_how_many(tmp_path: Path) -> None:
+    assert loaded(tmp_path).sending() == (1, 3)
+    assert loaded(tmp_path, "measure: {sending: [2, 3]}\n").sending() == (2, 3)
+    (tmp_path / "lab.yml").write_text(GOOD.replace("count: 3", "count: 1"))
+    assert load_tenants(tmp_path).sending() == (1,)
+    (tmp_path / "lab.yml").write_text(GOOD.replace("count: 3", "count: 70"))
+    assert load_tenants(tmp_path).sending() == (1, 64)
+
+
+def test_rates_and_times_have_units_as_in_labs_of_chains(tmp_path: Path) -> None:
+    wanted = loaded(tmp_path, "measure: {loads: [10kpps, 500], duration_s: 200ms}\n").measure
+    assert wanted.loads == (10_000, 500)
+    assert wanted.duration_s == 0.2
+
+
+def test_searches_are_those_of_chains_with_what_the_file_says(tmp_path: Path) -> None:
+    more = "measure: {repeats: 5, goals: [{name: NDR, loss_ratio: 0}], trial: {drain_ms: 50}, seed: 7}\n"
+    searched = loaded(tmp_path, more).measure.of_searches()
+    assert [(goal.name, goal.loss_ratio) for goal in searched.goals] == [("NDR", 0)]
+    assert (searched.repeats, searched.trial.drain_ms, searched.seed, searched.curve.points) == (5, 50, 7, 0)
+
+
+def test_in_a_hurry_there_are_three_loads_and_no_repeats(tmp_path: Path) -> None:
+    quick = loaded(tmp_path).measure.in_a_hurry()
+    assert (quick.loads, quick.repeats) == ((1e3, 10e3, 100e3), 1)
+    few = loaded(tmp_path, "measure: {loads: [1kpps, 2kpps]}\n").measure.in_a_hurry()
+    assert few.loads == (1e3, 2e3)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("traffic: {frames: 9018}", "lab.yml:5:1: traffic: has frames of 9018 bytes, which instances' MTU"),
+        ("traffic: {frames: capture}", "lab.yml:5:1: traffic: has frames of a capture, which chains alone"),
+        ("measure: {sending: 4}", "has 4 tenants that send, and there are 3; expected at most 3"),
+        ("measure: {sending: [65]}", "measure.sending[0]: is 65; expected"),
+        ("measure: {trial: {duration_s: 5}}", "expected initial_duration_s <= duration_s <= duration_sum_s"),
+        ("cores: {tester: 1, system: [1, 2]}", "has CPU 1, on which the tester polls; expected other CPUs"),
+        ("measure: {load: [1]}", "unknown key"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_to_do(tmp_path: Path, more: str, said: str) -> None:
+    with pytest.raises(LabFileError) as refused:
+        loaded(tmp_path, f"{more}\n".replace("sending: 4", "sending: [4]"))
+    assert said in str(refused.value)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tester of a cloud: where it sends and receives, as whom, and who works on which core."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.base.cloud import CloudTopology
+from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
+from weir.lab.tenants_measure import TenantsCores, TenantsMeasure, TenantsTraffic
+from weir.plan import PlanError
+from weir.plan.cloud import cloud_steps, cloud_topology, measured_topology
+from weir.plan.cloud.tester import RECEIVER, TO_PORT, cloud_configuration, tenant_streams
+
+DEPLOYMENT = "cloud-12345678"
+TENANTS = TenantsFile(
+    weir=1,
+    name="cloud",
+    tenants=(
+        Tenant(name="blue", instances=2),
+        Tenant(name="red", count=2, functions=(TenantFunction(name="dpi"), TenantFunction(name="fw"))),
+    ),
+    traffic=TenantsTraffic(frames=("64",), flows=8),
+    measure=TenantsMeasure(seed=3),
+)
+
+
+def measured(cpus: tuple[int, ...] = (0, 1, 2), cores: TenantsCores | None = None) -> CloudTopology:
+    tenants = TENANTS.model_copy(update={"cores": cores or TenantsCores()})
+    return measured_topology(tenants, DEPLOYMENT, cpus)
+
+
+def test_the_first_core_is_the_testers_and_all_others_are_the_systems() -> None:
+    tester = measured((4, 2, 7)).tester
+    assert tester is not None
+    assert (tester.core, tester.system_cores) == (2, (4, 7))
+    assert tester.senders == ("blue.1", "red-1.1", "red-2.1")
+    chosen = measured(cores=TenantsCores(tester=2, system=(1,))).tester
+    assert chosen is not None
+    assert (chosen.core, chosen.system_cores) == (2, (1,))
+
+
+@pytest.mark.parametrize(
+    ("cpus", "cores", "said"),
+    [
+        ((0,), TenantsCores(), "on two CPUs or more"),
+        ((0, 1), TenantsCores(system=(5,)), "gives no CPU 5"),
+        ((0, 1), TenantsCores(tester=9), "gives no CPU 9"),
+    ],
+)
+def test_cores_that_are_not_there_are_refused(cpus: tuple[int, ...], cores: TenantsCores, said: str) -> None:
+    with pytest.raises(PlanError, match=said):
+        measured(cpus, cores)
+
+
+def test_a_cloud_to_talk_through_has_no_step_of_a_tester_and_pins_nothing() -> None:
+    steps = cloud_steps(cloud_topology(TENANTS, DEPLOYMENT))
+    assert not {"weir-dp", "steering"} & {step.kind for step in steps}
+    assert all(step.params["cores"] == [] for step in steps if step.kind == "ovs-vswitchd")
+
+
+def test_switches_and_the_kernel_work_on_the_systems_cores_and_weir_dp_on_its_own() -> None:
+    steps = cloud_steps(measured())
+    assert all(step.params["cores"] == [1, 2] for step in steps if step.kind == "ovs-vswitchd")
+    (steering,) = [step for step in steps if step.kind == "steering"]
+    assert steering.params["interfaces"] == ["tap1.1", "tap2.1", "tap3.1"]
+    assert steering.params["cores"] == [1, 2]
+    (started,) = [step for step in steps if step.kind == "weir-dp"]
+    assert started.params["cores"] == [0]
+    assert started is steps[-1]
+
+
+def test_a_generator_is_at_each_sending_host_and_a_receiver_outside() -> None:
+    topology = measured()
+    made = cloud_configuration(topology)
+    assert [port.name for port in made.ports] == ["blue.1", "red-1.1", "red-2.1", RECEIVER]
+    assert {port.netns for port in made.ports} == {
+        f"/run/netns/{topology.namespace(port.name)}" for port in made.ports
+    }
+    kinds = [(area.kind, getattr(area, "port", None)) for area in made.areas]
+    senders = [("generator", name) for name in ("blue.1", "red-1.1", "red-2.1")]
+    assert kinds == [*senders, ("receiver", RECEIVER)]
+    assert {area.core for area in made.areas} == {0}
+
+
+def test_packets_are_those_that_the_hosts_stack_would_send() -> None:
+    topology = measured()
+    streams = tenant_streams(topology, TENANTS, "64", 2).streams
+    assert [(one.id, one.port, one.to) for one in streams] == [
+        (0, "blue.1", RECEIVER),
+        (1, "red-1.1", RECEIVER),
+    ]
+    blue, red = (one.template for one in streams)
+    assert blue.dst_mac == topology.networks[0].router_mac
+    assert red.dst_mac == topology.networks[1].functions[0].mac
+    assert (blue.src_mac, blue.src_ip) == (
+        topology.networks[0].instances[0].mac,
+        topology.networks[0].instances[0].address,
+    )
+    assert {(one.template.dst_ip, one.template.dst_port) for one in streams} == {(topology.outside, TO_PORT)}
+    assert [one.flows.seed for one in streams if one.flows] == [3, 4]
+    assert all(one.flows is not None and one.flows.vary == ("src_port",) for one in streams)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cloud's report: who gets what through, where the rest is lost, and what a tenant more costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.report import synthetic
+from weir.procedures.tenants import section
+from weir.procedures.tenants.section_slope import fitted
+from weir.report.blocks import plain
+from weir.results.result import Case, Result, Setup, Throughput
+from weir.results.tenants import Tenants, TenantShare, TenantsPoint
+from weir.results.trial import Drop
+
+QVO = "compute1:qvo of {}.1"
+
+
+def share(tenant: str, offered: float, delivered: float) -> TenantShare:
+    return TenantShare(
+        tenant=tenant, offered_pps=offered, delivered_pps=delivered, delivered_min_pps=delivered - 1,
+        delivered_max_pps=delivered + 1, loss_ratio=1 - delivered / offered, latency_p99_us=delivered / 10,
+    )  # fmt: skip
+
+
+def found(sending: int, rate_pps: float) -> tuple[Setup, Case]:
+    names = [f"t{number}" for number in range(1, sending + 1)]
+    lost = [Drop(place=QVO.format(name), reason="socket_full", packets=600) for name in names]
+    record = Tenants(
+        tenants=names,
+        standing=4,
+        points=[
+            TenantsPoint(load_pps=1000, trials=3, shares=[share(name, 1000, 1000) for name in names]),
+            TenantsPoint(
+                load_pps=10_000,
+                trials=3,
+                shares=[share(name, 10_000, 4000 + number) for number, name in enumerate(names)],
+                drops=[*lost, Drop(place="t1.1:eth0", reason="interface_tx_dropped", packets=60)],
+            ),
+            TenantsPoint(load_pps=30_000, trials=0, why="The host took the cores."),
+        ],
+    )
+    case = Case(
+        frame="64",
+        mean_frame_bytes=64,
+        records={"tenants": record.model_dump(mode="json")},
+        throughput=[
+            Throughput(
+                goal="PDR", goal_loss_ratio=0.005, status="found", load_pps=rate_pps, repeats=3,
+                load_min_pps=rate_pps * 0.99, load_max_pps=rate_pps * 1.01,
+            )
+        ],
+    )  # fmt: skip
+    return Setup(technology="none", chain=f"{sending} of 4", datapath="Open vSwitch", cases=[case]), case
+
+
+@pytest.fixture
+def result() -> Result:
+    setups = [found(sending, rate)[0] for sending, rate in ((1, 10_000.0), (2, 9000.0), (4, 7000.0))]
+    return synthetic.result(setups=setups)
+
+
+def test_each_load_of_each_number_of_tenants_has_a_line(result: Result) -> None:
+    lines = section.lines(result)
+    assert len(lines) == 3 * 3
+    assert lines[1] == [
+        "1 of 4", "64", "10,000", "4,000", "4,000–4,000", "60 %", "400.0 µs",
+        "compute1:qvo (socket_full) 91%, hosts:eth0 (interface_tx_dropped) 9%",
+    ]  # fmt: skip
+    assert lines[7][3:5] == ["4,002", "4,000–4,003"]
+    assert lines[2][3] == "none"
+    assert lines[2][-1] == "The host took the cores."
+
+
+def test_the_summary_begins_with_the_most_tenants_and_ends_with_what_one_more_costs(result: Result) -> None:
+    said = list(section.findings(result))
+    assert said[0] == (
+        "4 of 4 tenants, 64 B: each gets 1,000 packets a second through; of 10,000 arrive 4,000 to 4,003, "
+        "and most of the rest is lost at compute1:qvo."
+    )
+    assert said[-1].startswith("PDR at 64 B: each tenant more that sends, from 1 to 4, makes it 10.0% less")
+
+
+def test_the_terminal_shows_what_the_page_shows(result: Result) -> None:
+    shown = "".join(plain(one, 200) for one in section.terminal(result))
+    assert "compute1:qvo (socket_full) 91%" in shown
+    (part,) = section.page(result)
+    assert "hosts:eth0 (interface_tx_dropped) 9%" in str(part.content[0])
+
+
+def test_the_table_has_a_row_for_each_tenant(result: Result) -> None:
+    table = section.csv(result)
+    assert table is not None
+    rows = list(table.rows)
+    assert len(rows) == 2 * (1 + 2 + 4)
+    assert {key for row in rows for key in row} == set(section.COLUMNS)
+    assert rows[-1]["tenant"] == "t4"
+
+
+def test_runs_of_chains_have_none_of_it() -> None:
+    assert section.SECTION.kind(synthetic.result()) is None
+    assert list(section.terminal(synthetic.result())) == []
+    assert section.csv(synthetic.result()) is None
+
+
+def test_a_slope_is_found_with_an_interval_that_holds_it() -> None:
+    points = [(n, 100.0 - 10 * (n - 1) + noise) for n in (1, 2, 3, 4) for noise in (-1.0, 0.0, 1.0)]
+    slope = fitted("PDR", "64", points)
+    assert slope is not None
+    assert slope.share == pytest.approx(-0.1, abs=1e-9)
+    assert slope.low < -0.1 < slope.high < 0
+
+
+@pytest.mark.parametrize("points", [[], [(1, 5.0), (1, 6.0), (1, 7.0)], [(1, 5.0), (2, 6.0)]])
+def test_without_enough_points_there_is_no_slope(points: list[tuple[int, float]]) -> None:
+    assert fitted("PDR", "64", points) is None
