@@ -6,18 +6,29 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from weir.cli.exits import INTERRUPTED, OK
-from weir.fabric import namespace
+from weir.fabric import namespace, stop_signals
+from weir.lab.tenants_load import load_tenants
+from weir.plan import deployment_id
+from weir.plan.cloud import measured_topology
+from weir.plan.cloud.tester import TO_PORT, tenant_streams
+from weir.procedures.tenants.standing import standing_cloud
+from weir.protocol import DataPlaneTester
 from weir.results.result import Result, Trial
 from weir.results.tenants import Tenants
+
+from .clouds import StandingCloud, ethernet, frames, udp
 
 pytestmark = [
     pytest.mark.root,
@@ -27,6 +38,8 @@ pytestmark = [
 
 WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
 LIGHT, FAR_TOO_MUCH = 200, 150_000
+SPOOFED = 20
+TENANTS_PORT = TO_PORT.to_bytes(2, "big")
 LAB = """weir: 1
 name: tiny
 cloud: {{compute_nodes: {nodes}, isolation: {isolation}, security: {security}}}
@@ -119,4 +132,40 @@ def test_one_that_cannot_be_measured_says_why_before_anything_is_built(
         [*WEIR, "run", str(folder), "--chain", "PVP"], capture_output=True, text=True, check=False
     )
     assert (chosen.returncode, "--chain is for chains" in chosen.stderr) == (2, True)
+    assert list(run_root.glob("*.journal")) == []
+
+
+@pytest.mark.parametrize("security", ["bridge-filter", "ovs-conntrack"])
+def test_under_load_no_tenants_packet_reaches_another_and_what_is_spoofed_is_dropped_and_counted(
+    security: str, tmp_path: Path, run_root: Path
+) -> None:
+    """Between two trials that lose nothing, and while a third one runs."""
+    tenants = load_tenants(lab(tmp_path, "vxlan", security, 1, LIGHT))
+    cpus = sorted(os.sched_getaffinity(0))
+    topology = measured_topology(tenants, deployment_id(tenants.name, secrets.token_hex(4)), cpus)
+    with stop_signals.held(), standing_cloud(tenants, topology) as on:
+        cloud = StandingCloud(on.topology, on.deployment)
+        tester = DataPlaneTester(on.client, on.topology.outside_cores())
+        tester.configure_traffic(tenant_streams(topology, tenants, "64", 2))
+        spoofing = cloud.instance("through.1")
+        datagram = udp("10.0.0.99", topology.outside, (5000, TO_PORT), b"from another")
+        forged = ethernet(topology.networks[1].functions[0].mac, spoofing.mac, 0x0800, datagram)
+        before = cloud.dropped("through.1", "spoofed_ip")
+        with (
+            ThreadPoolExecutor(1) as beside,
+            cloud.wire("plain.2") as plain,
+            cloud.wire("through.dpi") as dpi,
+        ):
+            run = beside.submit(tester.run, {0: 500.0, 1: 500.0}, 1.5, 1.0)
+            with cloud.wire("through.1") as own:
+                for _ in range(SPOOFED):
+                    own.send(forged)
+                    time.sleep(0.01)
+            counted = run.result()
+            seen, through = frames(plain), frames(dpi)
+        assert [(one.offered, one.delivered) for one in counted.streams] == [(750, 750)] * 2
+        cloud.dropped_becomes("through.1", "spoofed_ip", before + SPOOFED)
+        assert not [one for one in seen if TENANTS_PORT in one]
+        source = socket.inet_aton(spoofing.address)
+        assert {one[26:30] for one in through if one[36:38] == TENANTS_PORT} == {source}
     assert list(run_root.glob("*.journal")) == []

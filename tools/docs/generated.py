@@ -84,7 +84,8 @@ refused with file, line, what was expected and the nearest valid name. JSON Sche
 [schema/fleet.schema.json](../../schema/fleet.schema.json)."""
 
 TENANTS_INTRO = """\
-A lab file with `tenants`, for [`weir deploy`](../how-to/build-a-cloud.md). Unknown keys and bad values are
+A lab file with `tenants`, for [`weir deploy`](../how-to/build-a-cloud.md) and
+[`weir run`](../how-to/measure-a-cloud.md). Unknown keys and bad values are
 refused with file, line, what was expected and the nearest valid name. JSON Schema, for editors:
 [schema/tenants.schema.json](../../schema/tenants.schema.json)."""
 

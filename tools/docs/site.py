@@ -43,6 +43,7 @@ HOW_TO = {
         "talk-through-a-chain",
         "join-tenants",
         "build-a-cloud",
+        "measure-a-cloud",
         "see-a-network",
         "run-a-vm",
         "migrate-a-vm",

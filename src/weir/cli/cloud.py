@@ -158,6 +158,20 @@ def _summary(tenants: TenantsFile) -> Iterator[str]:
         ways = f", through {through}" if through else ""
         hosts = f"{_counted(one.instances, 'instance')}{each} in {one.subnet}"
         yield f"  tenant        {who}: {hosts}{floating}{ways}"
+    yield from measured(tenants, quick=False)
+
+
+def measured(tenants: TenantsFile, *, quick: bool) -> Iterator[str]:
+    """What `weir run` would do with it."""
+    wanted = tenants.measure.in_a_hurry() if quick else tenants.measure
+    repeats = "" if wanted.repeats == 1 else f", {wanted.repeats} times"
+    loads = ", ".join(f"{load:,.0f}" for load in wanted.loads) or "none"
+    yield f"  frames        {', '.join(map(str, tenants.traffic.frames))}; IPv4, UDP, to the host outside"
+    sending = ", ".join(map(str, tenants.sending()))
+    yield f"  sending       {sending} of {len(tenants.every())} tenants at once"
+    yield f"  loads         {loads} pps each{repeats}"
+    goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in wanted.goals) or "none"
+    yield f"  goals         {goals}"
 
 
 def cloud_summary(deployment: Deployment, topology: CloudTopology) -> dict[str, Any]:

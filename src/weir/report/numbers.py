@@ -50,11 +50,17 @@ def change(ratio: float) -> str:
     return f"{ratio:+.0%}"
 
 
+_NEARLY_ALL = 0.995
+"""From here on two digits are those of the whole."""
+
+
 def share(ratio: float | None) -> str:
     """ "0", "0.5 %", "0.0013 %": a loss ratio; exactly zero is written as 0."""
     if ratio is None:
         return NONE
-    return "0" if ratio == 0 else f"{ratio * 100:.2g} %"
+    if _NEARLY_ALL <= ratio < 1:
+        return f"{ratio:.1%}".replace("%", " %")
+    return "0" if ratio == 0 else f"{ratio * 100:.{3 if ratio == 1 else 2}g} %"
 
 
 def percent(ratio: float | None) -> str:

@@ -5,17 +5,12 @@ and taken down."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from weir import fabric, plan
 from weir.base.cloud import CloudTopology
-from weir.base.error import ChainError, FabricError
 from weir.fabric import stop_signals
-from weir.fabric.cloud.measured import MeasuredCloud
-from weir.fabric.outside import TakenWatch
 from weir.lab.frames import mean_frame_bytes
 from weir.lab.tenants import TenantsFile
 from weir.measure import Traffic, ceilings
@@ -23,35 +18,17 @@ from weir.measure.counting import Watched
 from weir.measure.machine_state import MachineState
 from weir.measure.one_case import Event, OnChain, TrialFinished, measured
 from weir.measure.tester import Stream
-from weir.plan import SOCKET
-from weir.plan.cloud import cloud_steps
 from weir.plan.cloud.loopback import loopback_lab
-from weir.plan.cloud.tester import tenant_streams, cloud_configuration
+from weir.plan.cloud.tester import tenant_streams
 from weir.procedures.campaign import CampaignProgress
 from weir.procedures.driver import new_id, planned, running, take_down_leftovers
 from weir.procedures.stored_result import new_result
 from weir.procedures.tenants.case import TenantsCase
 from weir.procedures.tenants.fidelity import fidelity
-from weir.protocol import DataPlaneClient, DataPlaneTester
-from weir.protocol.ledger import Hello
+from weir.procedures.tenants.standing import RunningCloud, standing_cloud
+from weir.protocol import DataPlaneTester
 from weir.results.result import Ceiling, Result, Setup
 from weir.store.store import Store
-
-_FIRST_PACKETS, _FIRST_S, _TRIES = 20.0, 0.25, 20
-"""A second of each, and for how long: until the first way is known, packets wait or are lost."""
-
-
-@dataclass(frozen=True)
-class RunningCloud:
-    """One that stands, with its tester polling."""
-
-    topology: CloudTopology
-    deployment: fabric.Deployment
-    client: DataPlaneClient
-    hello: Hello
-    cloud: MeasuredCloud
-    cores: TakenWatch
-    bring_up_s: float
 
 
 class TenantsCampaign:
@@ -87,7 +64,7 @@ class TenantsCampaign:
                 self._progress.setup("the tester alone")
                 alone = self._alone(frames)
                 self._progress.setup(self._topology.security)
-                with _standing(self._tenants, self._topology) as running_cloud:
+                with standing_cloud(self._tenants, self._topology) as running_cloud:
                     for sending in self._tenants.sending():
                         stop_signals.check()
                         self._measure(result, running_cloud, sending, frames, alone)
@@ -167,55 +144,3 @@ class TenantsCampaign:
             Stream(one.id, "left-to-right", one.port, one.to) for one in config.streams if one.to is not None
         )
         return Traffic(frame, mean_frame_bytes(frame), config, streams, self._tenants.traffic.flows)
-
-
-@contextmanager
-def _standing(tenants: TenantsFile, topology: CloudTopology) -> Iterator[RunningCloud]:
-    """Deployed, its tester configured and polling, its hosts knowing their neighbours; taken down after the
-    body, however it ends. FabricError, DataPlaneError."""
-    began = time.monotonic()
-    fabric.allow_all_descriptors()
-    deployment = fabric.Deployment.deploy(cloud_steps(topology), topology)
-    try:
-        cloud = MeasuredCloud(deployment, topology)
-        with (
-            stop_signals.allowed(),
-            DataPlaneClient(deployment.run_dir / SOCKET) as client,
-            closing(cloud.core_watch()) as cores,
-        ):
-            hello = client.hello()
-            client.configure(cloud_configuration(topology))
-            client.start()
-            cloud.ask_gateways()
-            _first_packets(client, tenants, topology)
-            cloud.keep_neighbours()
-            took_s = round(time.monotonic() - began, 3)
-            yield RunningCloud(topology, deployment, client, hello, cloud, cores, took_s)
-    except ChainError as error:
-        deployment.keep_logs(error)
-        raise
-    finally:
-        deployment.destroy()
-
-
-def _first_packets(client: DataPlaneClient, tenants: TenantsFile, topology: CloudTopology) -> None:
-    """A few of every host that sends, until some of each have arrived. FabricError that names one whose
-    packets never do."""
-    assert topology.tester is not None
-    senders = topology.tester.senders
-    config = tenant_streams(topology, tenants, str(tenants.traffic.frames[0]), len(senders))
-    tester = DataPlaneTester(client)
-    tester.configure_traffic(config)
-    lacking = dict(enumerate(senders))
-    for _ in range(_TRIES):
-        rates_pps = dict.fromkeys(range(len(senders)), _FIRST_PACKETS)
-        for stream in tester.run(rates_pps, _FIRST_S, 1.0).streams:
-            if stream.delivered:
-                lacking.pop(stream.id, None)
-        if not lacking:
-            return
-        stop_signals.check()
-    raise FabricError(
-        f"nothing that {next(iter(lacking.values()))} sends arrives outside",
-        "see what its filters drop: `weir deploy` the lab, `weir exec` a ping there, and `weir inspect`",
-    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from weir.cli.cloud import require_no_chain, require_standing, said
+from weir.cli.cloud import measured, require_no_chain, require_standing, said
 from weir.cli.exits import INTERRUPTED, failed
 from weir.cli.labfile import own_cpus
 from weir.cli.stored import check_reports, write_reports
@@ -82,18 +82,12 @@ def _nothing_found(result: Result) -> str | None:
 
 def _planned(tenants: TenantsFile, topology: CloudTopology, *, quick: bool) -> str:
     assert topology.tester is not None
-    wanted = tenants.measure.in_a_hurry() if quick else tenants.measure
     cores = ", ".join(map(str, topology.tester.system_cores))
-    sending = ", ".join(map(str, tenants.sending()))
-    frames = ", ".join(map(str, tenants.traffic.frames))
-    loads = ", ".join(f"{load:,.0f}" for load in wanted.loads) or "none"
-    goals = ", ".join(goal.name for goal in wanted.goals) or "nothing"
     return "\n".join(
         (
             f"{tenants.name}: {said(topology)}",
-            f"  tenants that send at once: {sending}; frames of {frames}; loads of each, pps: {loads}; "
-            f"searched for: {goals}",
-            f"  tester on core {topology.tester.core}, everything else on {cores}",
+            *measured(tenants, quick=quick),
+            f"  cores         tester {topology.tester.core}, everything else {cores}",
         )
     )
 
