@@ -169,3 +169,30 @@ def test_under_load_no_tenants_packet_reaches_another_and_what_is_spoofed_is_dro
         source = socket.inet_aton(spoofing.address)
         assert {one[26:30] for one in through if one[36:38] == TENANTS_PORT} == {source}
     assert list(run_root.glob("*.journal")) == []
+
+
+def test_what_a_functions_commands_drop_is_counted_at_its_own_queue_and_a_bad_command_is_named(
+    tmp_path: Path, run_root: Path
+) -> None:
+    """A tenant that is shaped to 20 packets of 64 bytes a second or so, beside one that is not."""
+    folder = lab(tmp_path, "gre", "none", 1, 500)
+    shaped = "functions: [{name: dpi, commands: [tc qdisc add dev eth0 root tbf rate 10kbit burst 1600 limit 3000]}]"
+    text = (folder / "lab.yml").read_text().replace("functions: [{name: dpi}]", shaped)
+    (folder / "lab.yml").write_text(text)
+    done = subprocess.run(
+        [*WEIR, "run", str(folder), "--json", "--store", str(tmp_path / "store.db")],
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == OK, done.stderr
+    ((_, case),) = Result.model_validate_json(done.stdout).cases()
+    (trial,) = case.curve
+    accounted(trial)
+    plain, through = Tenants.model_validate(case.records["tenants"]).points[0].shares
+    assert plain.loss_ratio == 0 < through.loss_ratio
+    (lost,) = trial.drops
+    assert (lost.place, lost.reason) == ("through.dpi:eth0", "queue_full")
+    (folder / "lab.yml").write_text(text.replace("tc qdisc", "tc qdiscipline"))
+    refused = subprocess.run([*WEIR, "run", str(folder)], capture_output=True, text=True, check=False)
+    assert refused.returncode == 3, refused.stderr
+    assert "command 1 of through.dpi, `tc qdiscipline add" in refused.stderr
+    assert list(run_root.glob("*.journal")) == []

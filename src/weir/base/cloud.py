@@ -13,6 +13,8 @@ from typing import Literal
 from weir.base.record import FixedRecord
 from weir.base.topology import namespace, token_of
 
+Security = Literal["bridge-filter", "ovs-conntrack", "none"]
+Isolation = Literal["vlan", "vxlan", "gre"]
 NETWORK_NODE = "network"
 DATA, OUTSIDE = "data", "outside"
 MTU_BYTES = 1500
@@ -37,6 +39,17 @@ class Rule(FixedRecord):
     source: str
 
 
+class FunctionCommands(FixedRecord):
+    """What is run in a function, once it has its address."""
+
+    lines: tuple[str, ...]
+    """Each split as a shell splits it; no shell runs it."""
+    directory: str
+    """Where they run."""
+    time_limit_s: float
+    """Of all together."""
+
+
 class Instance(FixedRecord):
     """A host of a tenant, or a function that forwards for its hosts: a namespace with a TCP/IP stack."""
 
@@ -58,6 +71,8 @@ class Instance(FixedRecord):
     routes: tuple[str, ...]
     """Of a function: the ways back to those addresses that lead through another one, as "10.0.0.3/32 via
     10.0.0.4"."""
+    commands: FunctionCommands | None = None
+    """Of a function; None: nothing is run in it."""
 
 
 class TenantNetwork(FixedRecord):
@@ -110,8 +125,8 @@ class CloudTopology(FixedRecord):
 
     lab: str
     deployment: str
-    security: Literal["bridge-filter", "ovs-conntrack", "none"]
-    isolation: Literal["vlan", "vxlan", "gre"]
+    security: Security
+    isolation: Isolation
     external: str
     """The network outside."""
     outside: str

@@ -170,6 +170,8 @@ def measured(tenants: TenantsFile, *, quick: bool) -> Iterator[str]:
     sending = ", ".join(map(str, tenants.sending()))
     yield f"  sending       {sending} of {len(tenants.every())} tenants at once"
     yield f"  loads         {loads} pps each{repeats}"
+    if wanted.security:
+        yield f"  security      {', '.join(wanted.security)}, one cloud each; ratios to {wanted.security[0]}"
     goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in wanted.goals) or "none"
     yield f"  goals         {goals}"
 

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import ipaddress
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from weir.base.cloud import Isolation, Security
 from weir.base.record import LabSection
+from weir.lab.kernel import CommandForm
 from weir.lab.lab import Name
 from weir.lab.tenants_measure import STREAMS_MAX, TenantsCores, TenantsMeasure, TenantsTraffic
+from weir.lab.units import Seconds
 
 TENANTS_MAX = 256
 INSTANCES_MAX = 64
@@ -18,8 +22,6 @@ FUNCTIONS_MAX = 8
 ROUTERS_AND_SERVERS = 2
 """Addresses of a tenant's network that are not instances': the router's and the DHCP server's."""
 
-Security = Literal["bridge-filter", "ovs-conntrack", "none"]
-Isolation = Literal["vlan", "vxlan", "gre"]
 TenantName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$", examples=["blue"])]
 FunctionName = Annotated[
     str,
@@ -79,6 +81,19 @@ class TenantFunction(LabSection):
 
     name: FunctionName
     kind: Literal["kernel"] = Field(default="kernel", description="what forwards: Linux")
+    commands: tuple[CommandForm, ...] = Field(
+        default=(),
+        max_length=64,
+        description="run in it one after the other, without a shell, once it has its address; its interface "
+        "is eth0",
+        examples=[["nft -f firewall.nft"]],
+    )
+    commands_time_limit_s: Seconds = Field(
+        default=30.0, gt=0, le=3600, description="longest time that all commands together may take"
+    )
+    directory: str | None = Field(
+        default=None, min_length=1, description="where the commands run; absent: the lab file's directory"
+    )
 
 
 class Tenant(LabSection):
@@ -164,6 +179,28 @@ class TenantsFile(LabSection):
     def title(self) -> str:
         """What reports call it."""
         return self.description
+
+    def within(self, folder: Path) -> TenantsFile:
+        """With every function's directory where it lies, beside the lab file in that folder."""
+        tenants = tuple(
+            one.model_copy(
+                update={
+                    "functions": tuple(
+                        function.model_copy(update={"directory": str(folder / (function.directory or ""))})
+                        for function in one.functions
+                    )
+                }
+            )
+            for one in self.tenants
+        )
+        return self.model_copy(update={"tenants": tenants})
+
+    def compared(self) -> tuple[TenantsFile, ...]:
+        """One for each way to filter that is measured; the first is what ratios refer to."""
+        ways = self.measure.security or (self.cloud.security,)
+        return tuple(
+            self.model_copy(update={"cloud": self.cloud.model_copy(update={"security": one})}) for one in ways
+        )
 
     def sending(self) -> tuple[int, ...]:
         """How many tenants send at once, in turn."""

@@ -44,7 +44,7 @@ def load_tenants(path: str | Path) -> TenantsFile:
         problems += [located(source, one) for one in _complaints(found)]
     if problems or found is None:
         raise LabFileError(dict.fromkeys(problems))
-    return found
+    return found.within(tenants_file(Path(path)).resolve().parent)
 
 
 def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:

@@ -8,6 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from weir.base.cloud import Security
 from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.frames import CAPTURE, CONNECTIONS, Frame, frame_sizes_bytes
 from weir.lab.measure import CurveOptions, Duration, Goal, Load, Measure, Ratio, TrialOptions
@@ -77,6 +78,12 @@ class TenantsMeasure(LabSection):
         min_length=1,
         max_length=STREAMS_MAX,
         description="how many tenants send at once, the first ones; absent: one, and all",
+    )
+    security: tuple[Security, ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="ways to filter that are compared, each in a cloud of its own; ratios are to the first; "
+        "absent: that of `cloud` alone",
     )
     loads: tuple[Load, ...] = Field(
         default=(1e3, 3e3, 10e3, 30e3, 100e3),

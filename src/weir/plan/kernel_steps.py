@@ -25,6 +25,7 @@ from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
 from weir.lab.packet_fields import PacketFields
 from weir.lab.traffic import Traffic
+from weir.plan.function_commands import commands_step
 from weir.plan.memory import memory_mb, programs_memory_mb, queue_size
 from weir.plan.topology import PlanError, station
 from weir.technology.kernel_links import silent_namespace
@@ -306,20 +307,14 @@ def _commands(
 ) -> Step:
     netns = topology.namespace_of(node)
     lines = [shlex.join(filled(command, values)) for command in kernel.commands]
-    return Step(
-        kind="commands",
-        name=f"commands:{node.name}",
-        params={
-            "netns": netns,
-            "node": node.name,
-            "function": _function_name(topology, lab, node),
-            "key": f"{node.kind}.commands",
-            "commands": lines,
-            "directory": kernel.directory,
-            "time_limit_ms": round(kernel.commands_time_limit_s * MS_PER_S),
-        },
-        text=f"run in {netns}: {'; '.join(lines)}",
-        undo_text=f"end what they have started in {netns}",
+    return commands_step(
+        netns,
+        node.name,
+        lines,
+        function=_function_name(topology, lab, node),
+        key=f"{node.kind}.commands",
+        directory=kernel.directory,
+        time_limit_s=kernel.commands_time_limit_s,
     )
 
 

@@ -41,6 +41,22 @@ def test_searches_are_those_of_chains_with_what_the_file_says(tmp_path: Path) ->
     assert (searched.repeats, searched.trial.drain_ms, searched.seed, searched.curve.points) == (5, 50, 7, 0)
 
 
+def test_each_way_to_filter_that_is_compared_has_a_cloud_of_its_own(tmp_path: Path) -> None:
+    assert [one.cloud.security for one in loaded(tmp_path).compared()] == ["bridge-filter"]
+    found = loaded(tmp_path, "measure: {security: [none, ovs-conntrack]}\n").compared()
+    assert [(one.cloud.security, one.cloud.isolation) for one in found] == [
+        ("none", "vxlan"),
+        ("ovs-conntrack", "vxlan"),
+    ]
+
+
+def test_commands_of_functions_run_beside_the_lab_file_unless_it_says_where(tmp_path: Path) -> None:
+    functions = "{name: a, commands: [nft -f x]}, {name: b, directory: rules}"
+    (tmp_path / "lab.yml").write_text(GOOD.replace("count: 3", f"functions: [{functions}]"))
+    first, second = load_tenants(tmp_path).tenants[0].functions
+    assert (first.directory, second.directory) == (str(tmp_path), str(tmp_path / "rules"))
+
+
 def test_in_a_hurry_there_are_three_loads_and_no_repeats(tmp_path: Path) -> None:
     quick = loaded(tmp_path).measure.in_a_hurry()
     assert (quick.loads, quick.repeats) == ((1e3, 10e3, 100e3), 1)

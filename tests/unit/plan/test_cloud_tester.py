@@ -100,3 +100,17 @@ def test_packets_are_those_that_the_hosts_stack_would_send() -> None:
     assert {(one.template.dst_ip, one.template.dst_port) for one in streams} == {(topology.outside, TO_PORT)}
     assert [one.flows.seed for one in streams if one.flows] == [3, 4]
     assert all(one.flows is not None and one.flows.vary == ("src_port",) for one in streams)
+
+
+def test_commands_run_in_their_function_once_it_has_its_address() -> None:
+    shaper = TenantFunction(
+        name="shaper", commands=("tc -s qdisc", ("nft", "-f", "my rules")), directory="/x"
+    )
+    tenants = TENANTS.model_copy(update={"tenants": (Tenant(name="blue", functions=(shaper,)),)})
+    topology = cloud_topology(tenants, DEPLOYMENT)
+    kinds = [step.kind for step in cloud_steps(topology)]
+    (step,) = [step for step in cloud_steps(topology) if step.kind == "commands"]
+    assert step.params["netns"] == topology.namespace("blue.shaper")
+    assert step.params["commands"] == ["tc -s qdisc", "nft -f 'my rules'"]
+    assert (step.params["directory"], step.params["time_limit_ms"]) == ("/x", 30_000)
+    assert kinds.index("dhcp-leases") < kinds.index("commands") < kinds.index("cloud-hosts")

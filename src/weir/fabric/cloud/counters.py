@@ -12,12 +12,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyroute2 import IPRoute
+
 from weir.base.cloud import CloudNode, CloudTopology, router_name
 from weir.base.step import Step
 from weir.fabric import namespace
 from weir.fabric.cloud.drops import drops
 from weir.fabric.counters import Counter, Statistics, counted_once, interfaces_of
-from weir.fabric.function.counters import generated, ip_drops
+from weir.fabric.function.counters import generated, ip_drops, queue_drops
 from weir.fabric.openvswitch import call
 from weir.fabric.packet_sockets import PacketSockets
 from weir.plan.cloud import names
@@ -50,6 +52,9 @@ class CloudCounters:
         self._forwarding = [one.name for network in topology.networks for one in network.functions] + [
             router_name(network) for network in topology.networks
         ]
+        self._commanded = {
+            one.name for network in topology.networks for one in network.functions if one.commands is not None
+        }
         self._called = {topology.namespace(name): name for name in [*names_of, *self._forwarding]}
         self._of = {
             (network.number, one.number): one.name
@@ -95,13 +100,24 @@ class CloudCounters:
         with namespace.inside(netns):
             tables = [(_NET / one).read_text(encoding="ascii") for one in _TABLES]
             tracking = _text(_NET / "stat/nf_conntrack")
-        told = [*ip_drops(name, *tables), *conntrack_drops(name, tracking)]
+            queues = self._queues(name)
+        told = [*ip_drops(name, *tables), *conntrack_drops(name, tracking), *queues]
         yield from told
         rest = generated(tables[0], tables[2]) - sum(one.value for one in told)
         for interface, one in statistics[netns].items():
             if End(netns, interface) in self._peer:
                 rest += one["rx_packets"] - one["tx_packets"] - one["tx_dropped"]
         yield Counter(name, "not_returned", "drop", rest)
+
+    def _queues(self, name: str) -> list[Counter]:
+        """Of the namespace that the calling thread is in: where commands may have made disciplines."""
+        if name not in self._commanded:
+            return []
+        with IPRoute() as route:
+            return [
+                Counter(f"{name}:{interface}", reason, "drop", packets)
+                for interface, reason, packets in queue_drops(route)
+            ]
 
     def _switch(
         self, node: CloudNode, statistics: Mapping[str, Mapping[str, Statistics]], found: Sequence[Counter]

@@ -13,6 +13,8 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pyroute2 import IPRoute
+
 from weir.base.error import FabricError
 from weir.base.topology import Node, Port, Topology
 from weir.fabric import namespace
@@ -148,16 +150,22 @@ def _table(text: str) -> dict[str, dict[str, int]]:
 
 
 def _queue_drops(site: Site, netns: str, ports: Sequence[Port]) -> Iterator[Counter]:
-    """Of disciplines at the interfaces, of which there are none unless a command makes one."""
-    route = site.route(netns)
-    names = {int(one["index"]): one.get_attr("IFLA_IFNAME") for one in route.get_links()}
+    """Of disciplines at the function's ports."""
     ours = {port.interface: port.name for port in ports}
+    for interface, reason, packets in queue_drops(site.route(netns)):
+        if interface in ours:
+            yield Counter(ours[interface], reason, "drop", packets)
+
+
+def queue_drops(route: IPRoute) -> Iterator[tuple[str, str, int]]:
+    """Interface, reason, packets: of disciplines, of which there are none unless a command makes one."""
+    names = {int(one["index"]): one.get_attr("IFLA_IFNAME") for one in route.get_links()}
     for one in route.get_qdiscs():
         reason, interface = _DISCIPLINES.get(one["parent"]), names.get(int(one["index"]))
-        if reason is None or interface not in ours:
+        if reason is None or interface is None:
             continue
         stats = dict((one.get_attr("TCA_STATS2") or {}).get("attrs", ()))
-        yield Counter(ours[interface], reason, "drop", int(stats.get("TCA_STATS_QUEUE", {}).get("drops", 0)))
+        yield interface, reason, int(stats.get("TCA_STATS_QUEUE", {}).get("drops", 0))
 
 
 def _nft_drops(node: Node, netns: str) -> Iterator[Counter]:

@@ -24,6 +24,7 @@ from weir.plan.cloud import filters, names, switches
 from weir.plan.cloud.parts import bridge, interface, routes, ruleset, silent, wire
 from weir.plan.cloud.routers import dhcp_host_steps, dhcp_server_step, router_steps
 from weir.plan.cloud.tester import tester_steps
+from weir.plan.function_commands import commands_step
 
 _FILTERS_BRIDGED = [
     f"net.bridge.bridge-nf-call-{tables}" for tables in ("iptables", "ip6tables", "arptables")
@@ -149,6 +150,17 @@ def _hosts(topology: CloudTopology) -> Iterator[Step]:
     for _, one in every:
         if one.routes:
             yield routes(topology.namespace(one.name), names.HOST_INTERFACE, one.routes, at=one.name)
+    for _, one in every:
+        if one.commands is not None:
+            yield commands_step(
+                topology.namespace(one.name),
+                one.name,
+                one.commands.lines,
+                function=one.name,
+                key="commands",
+                directory=one.commands.directory,
+                time_limit_s=one.commands.time_limit_s,
+            )
     routers = [router_name(network) for network in topology.networks]
     hosts = [*(one.name for _, one in every), *routers, OUTSIDE]
     yield Step(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
@@ -13,12 +14,13 @@ from weir.base.cloud import (
     CloudNode,
     CloudTester,
     CloudTopology,
+    FunctionCommands,
     Instance,
     Rule,
     TenantNetwork,
 )
 from weir.base.topology import token_of
-from weir.lab.tenants import Tenant, TenantsFile
+from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
 from weir.plan.topology import PlanError
 
 FEWEST_CORES = 2
@@ -86,6 +88,7 @@ class _Numbering:
         called = [*map(str, range(1, tenant.instances + 1)), *(one.name for one in tenant.functions)]
         addresses = [str(next(inside)) for _ in called]
         hosts, functions = addresses[: tenant.instances], addresses[tenant.instances :]
+        commands = dict(zip(functions, map(_commands, tenant.functions), strict=True))
         # Everything goes from the hosts through each function in turn to the router, and back the same way.
         gateways = [(functions or [router])[0]] * len(hosts) + ([*functions[1:], router] if functions else [])
         instances = tuple(
@@ -99,6 +102,7 @@ class _Numbering:
                 gateway=gateway,
                 allowed=tuple(hosts) if address in functions else (),
                 routes=tuple(_ways(hosts, functions, address)),
+                commands=commands.get(address),
             )
             for index, (own_name, address, gateway) in enumerate(
                 zip(called, addresses, gateways, strict=True), 1
@@ -120,6 +124,15 @@ class _Numbering:
             ),
             instances=instances,
         )
+
+
+def _commands(function: TenantFunction) -> FunctionCommands | None:
+    lines = tuple(one if isinstance(one, str) else shlex.join(one) for one in function.commands)
+    if not lines:
+        return None
+    return FunctionCommands(
+        lines=lines, directory=function.directory or "/", time_limit_s=function.commands_time_limit_s
+    )
 
 
 def _ways(hosts: list[str], functions: list[str], address: str) -> Iterator[str]:

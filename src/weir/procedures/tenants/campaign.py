@@ -32,12 +32,12 @@ from weir.store.store import Store
 
 
 class TenantsCampaign:
-    """One run of such a lab. `topology`: of `measured_topology`."""
+    """One run of such a lab. `clouds`: what is built, one after the other, each of `measured_topology`."""
 
     def __init__(
         self,
         tenants: TenantsFile,
-        topology: CloudTopology,
+        clouds: Sequence[CloudTopology],
         *,
         quick: bool,
         store: Store,
@@ -45,7 +45,7 @@ class TenantsCampaign:
     ) -> None:
         self._tenants = tenants
         self._wanted = tenants.measure.in_a_hurry() if quick else tenants.measure
-        self._topology = topology
+        self._clouds = tuple(clouds)
         self._quick = quick
         self._store = store
         self._progress = progress
@@ -56,18 +56,20 @@ class TenantsCampaign:
         with stop_signals.held():
             take_down_leftovers(self._progress.say)
             began = time.monotonic()
-            result = new_result(self._tenants, quick=self._quick, baseline=self._topology.security)
+            result = new_result(self._tenants, quick=self._quick, baseline=self._clouds[0].security)
             self._store.begin(result)
             frames = [str(frame) for frame in self._tenants.traffic.frames]
-            self._progress.planned(len(self._tenants.sending()) * len(frames))
+            self._progress.planned(len(self._clouds) * len(self._tenants.sending()) * len(frames))
             try:
                 self._progress.setup("the tester alone")
                 alone = self._alone(frames)
-                self._progress.setup(self._topology.security)
-                with standing_cloud(self._tenants, self._topology) as running_cloud:
-                    for sending in self._tenants.sending():
-                        stop_signals.check()
-                        self._measure(result, running_cloud, sending, frames, alone)
+                for topology in self._clouds:
+                    stop_signals.check()
+                    self._progress.setup(topology.security)
+                    with standing_cloud(self._tenants, topology) as on:
+                        for sending in self._tenants.sending():
+                            stop_signals.check()
+                            self._measure(result, on, sending, frames, alone)
             except KeyboardInterrupt:
                 result.interrupted = True
                 self._progress.say(
@@ -82,7 +84,7 @@ class TenantsCampaign:
 
     def _alone(self, frames: Sequence[str]) -> dict[str, Ceiling]:
         """What the tester can do over sockets of the same kind."""
-        lab = loopback_lab(self._tenants, self._topology, frames)
+        lab = loopback_lab(self._tenants, self._clouds[0], frames)
         (technology,) = lab.technology
         wire = plan.loopback(planned(lab, technology, lab.chains()[0]), new_id(lab))
         with running(lab, wire) as loop:
@@ -103,12 +105,12 @@ class TenantsCampaign:
         alone: dict[str, Ceiling],
     ) -> None:
         """All frames, sent by so many tenants."""
-        tenants = [network.name for network in self._topology.networks]
+        tenants = [network.name for network in on.topology.networks]
         setup = Setup(
-            technology=self._topology.security,
+            technology=on.topology.security,
             chain=f"{sending} of {len(tenants)}",
             datapath=on.cloud.datapath(),
-            fidelity=fidelity(self._topology, on.cloud.datapath()),
+            fidelity=fidelity(on.topology, on.cloud.datapath()),
             bring_up_s=on.bring_up_s,
         )
         versions = {"dpdk": on.hello.dpdk} | on.deployment.versions()
@@ -132,14 +134,14 @@ class TenantsCampaign:
             failed=on.deployment.keep_logs,
         )
         for frame in frames:
-            traffic = self._traffic(frame, sending)
+            traffic = self._traffic(on.topology, frame, sending)
             for case in measured(TenantsCase(self._wanted, traffic, chain, tenants[:sending], len(tenants))):
                 setup.cases.append(case)
                 self._store.add_case(number, case)
                 self._progress.case(case)
 
-    def _traffic(self, frame: str, sending: int) -> Traffic:
-        config = tenant_streams(self._topology, self._tenants, frame, sending)
+    def _traffic(self, topology: CloudTopology, frame: str, sending: int) -> Traffic:
+        config = tenant_streams(topology, self._tenants, frame, sending)
         streams = tuple(
             Stream(one.id, "left-to-right", one.port, one.to) for one in config.streams if one.to is not None
         )

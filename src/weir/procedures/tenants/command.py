@@ -45,20 +45,24 @@ def run_tenants(
 
     require_no_chain(chosen)
     tenants = load_tenants(lab_path)
-    id_ = plan.deployment_id(tenants.name, secrets.token_hex(4))
-    topology = measured_topology(tenants, id_, sorted(os.sched_getaffinity(0)))
+    cpus = sorted(os.sched_getaffinity(0))
+    clouds = [
+        measured_topology(one, plan.deployment_id(one.name, secrets.token_hex(4)), cpus)
+        for one in tenants.compared()
+    ]
     if dry_run:
-        print(_json_planned(tenants, topology) if as_json else _planned(tenants, topology, quick=quick))
+        print(_json_planned(tenants, clouds[0]) if as_json else _planned(tenants, clouds[0], quick=quick))
         return
-    require_standing(cloud_steps(topology), topology)
+    for topology in clouds:
+        require_standing(cloud_steps(topology), topology)
     check_reports(output)
     with (
-        own_cpus(fabric.taking_part(topology), wait=wait),
+        own_cpus(fabric.taking_part(clouds[0]), wait=wait),
         Store(store) as database,
         Progress() as progress,
     ):
-        progress.say(_planned(tenants, topology, quick=quick))
-        campaign = TenantsCampaign(tenants, topology, quick=quick, store=database, progress=progress)
+        progress.say(_planned(tenants, clouds[0], quick=quick))
+        campaign = TenantsCampaign(tenants, clouds, quick=quick, store=database, progress=progress)
         result = campaign.run()
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
     write_reports(result, output, stems, new_console(stderr=as_json), as_json=as_json, store=store)
@@ -99,6 +103,7 @@ def _json_planned(tenants: TenantsFile, topology: CloudTopology) -> str:
             "lab": tenants.name,
             "frames": list(map(str, tenants.traffic.frames)),
             "sending": list(tenants.sending()),
+            "security": [one.cloud.security for one in tenants.compared()],
             "tester": topology.tester.model_dump(mode="json"),
         },
         indent=2,

@@ -24,7 +24,7 @@ HEAD = (
 )  # fmt: skip
 WORDS = 2
 TITLE = "Tenants that send at once"
-PLACES = 2
+PLACES = 1
 """Named of those where packets were lost; the result has all of them."""
 LEAST = 0.01
 """Of all that was lost: a place with less is in the result alone."""
@@ -49,17 +49,32 @@ class Row:
     setup: Setup
     case: Case
     record: Tenants
+    filtered: bool
+    """Whether several ways to filter are compared, so that it must be said which this is."""
 
     @property
     def title(self) -> str:
-        """ "4 of 4 tenants, 64 B"."""
-        return f"{self.setup.chain} tenants, {frame_label(self.case.frame)} B"
+        """ "4 of 4 tenants, 64 B"; "none, 4 of 4 tenants, 64 B"."""
+        way = f"{self.setup.name}, " if self.filtered else ""
+        return f"{way}{self.setup.chain} tenants, {frame_label(self.case.frame)} B"
+
+    @property
+    def frame(self) -> str:
+        """ "64 B"; "64 B, none"."""
+        way = f", {self.setup.name}" if self.filtered else ""
+        return f"{frame_label(self.case.frame)} B{way}"
+
+    @property
+    def sending(self) -> str:
+        """ "4 of 4"; "none, 4 of 4"."""
+        return f"{self.setup.name}, {self.setup.chain}" if self.filtered else self.setup.chain
 
 
 def rows(result: Result) -> list[Row]:
     """All, in stored order."""
+    filtered = len({setup.name for setup in result.setups}) > 1
     return [
-        Row(setup, case, Tenants.model_validate(case.records[NAME]))
+        Row(setup, case, Tenants.model_validate(case.records[NAME]), filtered)
         for setup, case in result.cases()
         if NAME in case.records
     ]
@@ -73,9 +88,9 @@ def slopes(result: Result) -> list[Slope]:
             rates = (one.load_pps, one.load_min_pps, one.load_max_pps)
             known = [rate for rate in rates if rate is not None]
             known = known if one.repeats > 1 else known[:1]
-            place = points.setdefault((one.goal, row.case.frame), [])
+            place = points.setdefault((one.goal, row.frame), [])
             place += [(len(row.record.tenants), rate) for rate in known]
-    found = (fitted(goal, frame, some) for (goal, frame), some in points.items())
+    found = (fitted(goal, of, some) for (goal, of), some in points.items())
     return [one for one in found if one is not None]
 
 
@@ -87,7 +102,10 @@ def _where(point: TenantsPoint) -> str:
     told = [(place, packets) for place, packets in lost.most_common() if packets >= LEAST * every]
     named = [f"{place} {packets / every:.0%}" for place, packets in told[:PLACES]]
     more = len(told) - len(named)
-    return ", ".join([*named, *([f"{more} more places"] if more else [])]) or "nowhere"
+    return (
+        ", ".join([*named, *([f"{more} more {'place' if more == 1 else 'places'}"] if more else [])])
+        or "nowhere"
+    )
 
 
 def _device(place: str) -> str:
@@ -99,7 +117,7 @@ def _device(place: str) -> str:
 
 
 def _line(row: Row, point: TenantsPoint) -> list[str]:
-    name = [row.setup.chain, frame_label(row.case.frame), f"{point.load_pps:,.0f}"]
+    name = [row.sending, frame_label(row.case.frame), f"{point.load_pps:,.0f}"]
     if not point.shares:
         return [*name, "none", numbers.NONE, numbers.NONE, numbers.NONE, point.why or ""]
     arrives = sorted(one.delivered_pps for one in point.shares)
@@ -160,7 +178,7 @@ def findings(result: Result) -> Iterator[str]:
         word = "more" if slope.share > 0 else "less"
         certain = "" if slope.low * slope.high > 0 else ", which may be nothing"
         yield (
-            f"{slope.goal} at {frame_label(slope.frame)} B: each tenant more that sends, from {slope.fewest} "
+            f"{slope.goal} at {slope.of}: each tenant more that sends, from {slope.fewest} "
             f"to {slope.most}, makes it {abs(slope.share):.1%} {word} for all together (95 %: "
             f"{slope.low:+.1%} to {slope.high:+.1%}){certain}."
         )

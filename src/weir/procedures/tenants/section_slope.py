@@ -16,7 +16,8 @@ class Slope:
     """Of rate over tenants that send, by least squares; shares of the rate of the fewest tenants."""
 
     goal: str
-    frame: str
+    of: str
+    """ "64 B"."""
     fewest: int
     most: int
     share: float
@@ -26,7 +27,7 @@ class Slope:
     """Its interval, 95 %: of the repeats on this machine, not of machines."""
 
 
-def fitted(goal: str, frame: str, points: Sequence[tuple[int, float]]) -> Slope | None:
+def fitted(goal: str, of: str, points: Sequence[tuple[int, float]]) -> Slope | None:
     """`points`: tenants that send, and a rate, once for each repeat that is known. None for fewer than two
     numbers of tenants, or where each has a single rate and no interval can be told."""
     numbers = sorted({number for number, _ in points})
@@ -41,7 +42,7 @@ def fitted(goal: str, frame: str, points: Sequence[tuple[int, float]]) -> Slope 
     slope = float(line.slope)
     return Slope(
         goal=goal,
-        frame=frame,
+        of=of,
         fewest=numbers[0],
         most=numbers[-1],
         share=slope / base,

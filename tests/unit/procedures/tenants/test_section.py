@@ -65,7 +65,7 @@ def test_each_load_of_each_number_of_tenants_has_a_line(result: Result) -> None:
     assert len(lines) == 3 * 3
     assert lines[1] == [
         "1 of 4", "64", "10,000", "4,000", "4,000–4,000", "60 %", "400.0 µs",
-        "compute1:qvo (socket_full) 91%, hosts:eth0 (interface_tx_dropped) 9%",
+        "compute1:qvo (socket_full) 91%, 1 more place",
     ]  # fmt: skip
     assert lines[7][3:5] == ["4,002", "4,000–4,003"]
     assert lines[2][3] == "none"
@@ -85,7 +85,7 @@ def test_the_terminal_shows_what_the_page_shows(result: Result) -> None:
     shown = "".join(plain(one, 200) for one in section.terminal(result))
     assert "compute1:qvo (socket_full) 91%" in shown
     (part,) = section.page(result)
-    assert "hosts:eth0 (interface_tx_dropped) 9%" in str(part.content[0])
+    assert "compute1:qvo (socket_full) 91%" in str(part.content[0])
 
 
 def test_the_table_has_a_row_for_each_tenant(result: Result) -> None:
@@ -97,6 +97,18 @@ def test_the_table_has_a_row_for_each_tenant(result: Result) -> None:
     assert rows[-1]["tenant"] == "t4"
 
 
+def test_where_several_ways_to_filter_are_compared_each_line_says_which(result: Result) -> None:
+    for setup, name in zip(result.setups, ("bridge-filter", "none", "none"), strict=True):
+        setup.technology = name
+    assert [line[0] for line in section.lines(result)][::3] == [
+        "bridge-filter, 1 of 4",
+        "none, 2 of 4",
+        "none, 4 of 4",
+    ]
+    (slope,) = section.slopes(result)
+    assert (slope.of, slope.fewest, slope.most) == ("64 B, none", 2, 4)
+
+
 def test_runs_of_chains_have_none_of_it() -> None:
     assert section.SECTION.kind(synthetic.result()) is None
     assert list(section.terminal(synthetic.result())) == []
@@ -105,7 +117,7 @@ def test_runs_of_chains_have_none_of_it() -> None:
 
 def test_a_slope_is_found_with_an_interval_that_holds_it() -> None:
     points = [(n, 100.0 - 10 * (n - 1) + noise) for n in (1, 2, 3, 4) for noise in (-1.0, 0.0, 1.0)]
-    slope = fitted("PDR", "64", points)
+    slope = fitted("PDR", "64 B", points)
     assert slope is not None
     assert slope.share == pytest.approx(-0.1, abs=1e-9)
     assert slope.low < -0.1 < slope.high < 0
@@ -113,4 +125,4 @@ def test_a_slope_is_found_with_an_interval_that_holds_it() -> None:
 
 @pytest.mark.parametrize("points", [[], [(1, 5.0), (1, 6.0), (1, 7.0)], [(1, 5.0), (2, 6.0)]])
 def test_without_enough_points_there_is_no_slope(points: list[tuple[int, float]]) -> None:
-    assert fitted("PDR", "64", points) is None
+    assert fitted("PDR", "64 B", points) is None
